@@ -1,0 +1,106 @@
+import type { CodeFacts } from "./code-facts.ts";
+
+export type HostCode =
+  | "HOME_BUSY"
+  | "HOME_UNSAFE"
+  | "CONFIG_INVALID"
+  | "POLICY_INVALID"
+  | "WORKSPACE_REFUSED"
+  | "KERNEL_UNREACHABLE"
+  | "CONTENT_DAMAGED"
+  | "LEASE_INVALID"
+  | "INTENT_NOT_FOUND"
+  | "RECORD_NOT_FOUND"
+  | "TOKEN_INVALID";
+
+/** What can be wrong with the machine, its configuration, or an administrator's request. */
+export const HOST_CODES: ReadonlyMap<HostCode, CodeFacts> = new Map<HostCode, CodeFacts>([
+  [
+    "HOME_BUSY",
+    {
+      retryable: true,
+      meaning: "another kernel holds this home",
+      next: "send commands to the kernel that holds it, stop that kernel, or name another home with `--data DIR`",
+    },
+  ],
+  [
+    "HOME_UNSAFE",
+    {
+      retryable: false,
+      meaning: "the kernel's home is open to other users, or lies where an agent could reach it",
+      next: "make the directory yours alone with `chmod 700 DIR`, or name another with `--data DIR`",
+    },
+  ],
+  [
+    "CONFIG_INVALID",
+    {
+      retryable: false,
+      meaning: "the configuration cannot be used",
+      next: "correct the named line of narthex.yaml; `narthex init` writes a commented one where there is none",
+    },
+  ],
+  [
+    "POLICY_INVALID",
+    {
+      retryable: false,
+      meaning: "the policy cannot be used, so every call is denied",
+      next: "correct the named line of the policy file and start the kernel again",
+    },
+  ],
+  [
+    "WORKSPACE_REFUSED",
+    {
+      retryable: false,
+      meaning: "this directory cannot be a workspace",
+      next: "open the session on a project directory of its own with `narthex session open --workspace DIR`",
+    },
+  ],
+  [
+    "KERNEL_UNREACHABLE",
+    {
+      retryable: true,
+      meaning: "the kernel did not answer",
+      next: "start it with `narthex serve`, or check that `--data DIR` names the home it holds",
+    },
+  ],
+  [
+    "CONTENT_DAMAGED",
+    {
+      retryable: false,
+      meaning: "stored content no longer has the hash it is stored under",
+      next: "run `narthex ledger verify` to see what else is damaged, then restore from a backup",
+    },
+  ],
+  [
+    "LEASE_INVALID",
+    {
+      retryable: false,
+      meaning: "the lease asked for contradicts itself or reaches beyond its parent",
+      next: "narrow every named part of the lease to what its parent allows and ask again",
+    },
+  ],
+  [
+    "INTENT_NOT_FOUND",
+    {
+      retryable: false,
+      meaning: "no unsettled call has this session and request id",
+      next: "run `narthex journal` to see the calls that wait to be settled",
+    },
+  ],
+  [
+    "RECORD_NOT_FOUND",
+    {
+      retryable: false,
+      meaning: "the ledger has no such record",
+      next: "run `narthex ledger list` to see which records there are",
+    },
+  ],
+  [
+    "TOKEN_INVALID",
+    {
+      retryable: false,
+      meaning: "the bearer token is missing, unknown, or not for this purpose",
+      next: "send the token printed by `narthex session open`, or for administration the one in the kernel's home",
+    },
+  ],
+]);

@@ -1,0 +1,46 @@
+import { Blake3Hasher, blake3 as hashNative } from "@napi-rs/blake-hash";
+import { hash as hashPortable } from "blake3-jit";
+
+/** Up to here a call into native code costs more than hashing in JavaScript. */
+const NATIVE_FROM_BYTES = 2048;
+
+export interface Blake3Stream {
+  /** Copies what it must keep: the caller may reuse the chunk. */
+  update(chunk: Uint8Array): void;
+  /** Ends the stream. */
+  digest(): Uint8Array;
+}
+
+/** The 32-byte BLAKE3 hash. The caller owns the array. */
+export function blake3(bytes: Uint8Array): Uint8Array {
+  // The copy is a plain array in ordinary memory, like the one the other branch gives.
+  return bytes.length <= NATIVE_FROM_BYTES ? hashPortable(bytes) : new Uint8Array(hashNative(bytes));
+}
+
+/** Hashes bytes that come in pieces. Streams that stay short never pay for a native hasher. */
+export function createBlake3(): Blake3Stream {
+  let native: Blake3Hasher | undefined;
+  let head: Uint8Array | undefined;
+  let headLength = 0;
+  return {
+    update(chunk) {
+      if (native !== undefined) {
+        native.update(chunk);
+        return;
+      }
+      if (headLength + chunk.length <= NATIVE_FROM_BYTES) {
+        head ??= new Uint8Array(NATIVE_FROM_BYTES);
+        head.set(chunk, headLength);
+        headLength += chunk.length;
+        return;
+      }
+      native = new Blake3Hasher();
+      if (head !== undefined) native.update(head.subarray(0, headLength));
+      native.update(chunk);
+    },
+    digest() {
+      if (native !== undefined) return new Uint8Array(native.digestBuffer());
+      return hashPortable(head === undefined ? new Uint8Array(0) : head.subarray(0, headLength));
+    },
+  };
+}

@@ -1,0 +1,238 @@
+import { Worker } from "node:worker_threads";
+import { KernelError } from "@narthex/contracts";
+import type { StoreWrite } from "@narthex/kernel";
+import { boundWrite, GroupPacker } from "./packed-group.ts";
+import { threadUrl } from "./thread-url.ts";
+import type { WriterAnswer, WriterCommand, WriterData } from "./writer-messages.ts";
+
+interface Group {
+  readonly packer: GroupPacker;
+  readonly done: PromiseWithResolvers<void>;
+}
+
+interface Held {
+  readonly write: StoreWrite;
+  readonly done: PromiseWithResolvers<void>;
+}
+
+/** Gathered and not yet handed over: beyond this, writes wait in their callers' own memory. */
+const MAX_GATHERED_BYTES = 64 * 1024 * 1024;
+/** Memory above this is not kept for another group. */
+const MAX_KEPT_BYTES = 4 * 1024 * 1024;
+const MAX_KEPT = 2;
+
+export interface OpenedStore {
+  readonly nextIndex: number;
+  readonly last: { readonly hash: Uint8Array; readonly record: Uint8Array } | undefined;
+}
+
+export interface GroupCommitOptions {
+  readonly directory: string;
+  /** After each durable group. */
+  readonly onCommitted: (facts: { readonly records: number; readonly bytes: number }) => void;
+}
+
+/**
+ * Hands writes to the writer thread in groups: while one group is being made durable, the next gathers, so that any
+ * number of concurrent calls share an fsync. An idle writer starts at the end of the current turn of the event loop.
+ */
+export class GroupCommit {
+  readonly #worker: Worker;
+  readonly #wake = new Int32Array(new SharedArrayBuffer(4));
+  readonly #options: GroupCommitOptions;
+  readonly #opened = Promise.withResolvers<OpenedStore>();
+  readonly #exited = Promise.withResolvers<void>();
+  readonly #memory: ArrayBuffer[] = [];
+  readonly #held: Held[] = [];
+  #gathering: Group | undefined;
+  #inFlight: Group | undefined;
+  #restart: PromiseWithResolvers<void> | undefined;
+  #scheduled = false;
+  #nextIndex = 0;
+  #problem: string | undefined;
+  #closing = false;
+  #paused = false;
+
+  constructor(options: GroupCommitOptions) {
+    this.#options = options;
+    const workerData: WriterData = { directory: options.directory, wake: this.#wake };
+    this.#worker = new Worker(threadUrl("writer-thread", import.meta.url), { workerData });
+    this.#worker.on("message", (answer: WriterAnswer) => this.#take(answer));
+    this.#worker.on("error", (error) => this.break(`its writer failed: ${error.message}`));
+    this.#worker.on("exit", () => {
+      this.break("its writer ended");
+      this.#exited.resolve();
+    });
+  }
+
+  async open(): Promise<OpenedStore> {
+    const opened = await this.#opened.promise;
+    this.#nextIndex = opened.nextIndex;
+    this.#worker.unref();
+    return opened;
+  }
+
+  append(write: StoreWrite): Promise<void> {
+    if (this.#closing) return Promise.reject(unavailable("it is closed"));
+    if (this.#problem === undefined) this.#check(write);
+    if (this.#problem !== undefined) return Promise.reject(unavailable(this.#problem));
+    this.#nextIndex++;
+    const gathered = this.#gathering?.packer.byteLength ?? 0;
+    if (this.#held.length > 0 || (gathered > 0 && gathered + boundWrite(write) > MAX_GATHERED_BYTES)) {
+      const done = Promise.withResolvers<void>();
+      this.#held.push({ write, done });
+      return done.promise;
+    }
+    const group = this.#gather(write);
+    this.#schedule();
+    return group.done.promise;
+  }
+
+  /** Makes the log start again from its beginning, between two groups. */
+  restartLog(): Promise<void> {
+    if (this.#problem !== undefined) return Promise.resolve();
+    if (this.#restart === undefined) {
+      this.#restart = Promise.withResolvers<void>();
+      this.#send({ kind: "restart" });
+    }
+    return this.#restart.promise;
+  }
+
+  /** INVARIANT: a broken store stays broken; nothing that was not acknowledged ever will be. */
+  break(reason: string): void {
+    if (this.#problem !== undefined) return;
+    this.#problem = reason;
+    const error = unavailable(reason);
+    this.#opened.reject(error);
+    this.#inFlight?.done.reject(error);
+    this.#gathering?.done.reject(error);
+    this.#restart?.resolve();
+    for (const { done } of this.#held.splice(0)) done.reject(error);
+    this.#inFlight = undefined;
+    this.#gathering = undefined;
+  }
+
+  /** From now on groups gather and are not handed over. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#schedule();
+  }
+
+  /** Takes no more writes; resolves when all that was appended is durable, or is known not to be. */
+  async drain(): Promise<void> {
+    this.#closing = true;
+    this.resume();
+    while (this.#problem === undefined) {
+      const last = this.#held.at(-1) ?? this.#gathering ?? this.#inFlight;
+      if (last === undefined) return;
+      await last.done.promise.catch(() => undefined);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.drain();
+    if (this.#problem === undefined) {
+      this.#worker.ref();
+      this.#send({ kind: "close" });
+    }
+    await this.#exited.promise;
+  }
+
+  /** A ledger with a gap or with names that two spellings share must never be written. */
+  #check(write: StoreWrite): void {
+    if (write.index !== this.#nextIndex) {
+      this.break(`record ${write.index} was appended where ${this.#nextIndex} is due`);
+    } else if (!isWellFormed(write)) {
+      this.break(`record ${write.index} has a name with a lone surrogate`);
+    }
+  }
+
+  #gather(write: StoreWrite): Group {
+    this.#gathering ??= { packer: new GroupPacker(this.#memory.pop()), done: Promise.withResolvers<void>() };
+    this.#gathering.packer.add(write);
+    return this.#gathering;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#paused || this.#inFlight !== undefined) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      if (this.#inFlight === undefined) this.#dispatch();
+    });
+  }
+
+  #dispatch(): void {
+    if (this.#problem !== undefined) return;
+    const group = this.#gathering;
+    if (group === undefined || this.#paused) return;
+    this.#gathering = undefined;
+    this.#inFlight = group;
+    this.#worker.ref();
+    const { memory, byteLength } = group.packer;
+    this.#send({ kind: "commit", memory, byteLength }, [memory]);
+    this.#releaseHeld();
+  }
+
+  #releaseHeld(): void {
+    while (this.#held.length > 0) {
+      const gathered = this.#gathering?.packer.byteLength ?? 0;
+      const next = this.#held[0];
+      if (next === undefined || (gathered > 0 && gathered + boundWrite(next.write) > MAX_GATHERED_BYTES)) return;
+      this.#held.shift();
+      this.#gather(next.write).done.promise.then(next.done.resolve, next.done.reject);
+    }
+  }
+
+  #take(answer: WriterAnswer): void {
+    switch (answer.kind) {
+      case "opened":
+        this.#opened.resolve(answer);
+        return;
+      case "committed":
+        this.#acknowledge(answer.memory);
+        return;
+      case "restarted":
+        this.#restart?.resolve();
+        this.#restart = undefined;
+        return;
+      case "failed":
+        this.break(answer.reason);
+        return;
+      case "closed":
+        return;
+    }
+  }
+
+  #acknowledge(memory: ArrayBuffer): void {
+    const group = this.#inFlight;
+    if (group === undefined) return;
+    this.#inFlight = undefined;
+    if (memory.byteLength <= MAX_KEPT_BYTES && this.#memory.length < MAX_KEPT) this.#memory.push(memory);
+    group.done.resolve();
+    if (this.#gathering === undefined) this.#worker.unref();
+    else this.#dispatch();
+    this.#options.onCommitted({ records: group.packer.count, bytes: group.packer.byteLength });
+  }
+
+  #send(command: WriterCommand, transfer: ArrayBuffer[] = []): void {
+    this.#worker.postMessage(command, transfer);
+    Atomics.add(this.#wake, 0, 1);
+    Atomics.notify(this.#wake, 0);
+  }
+}
+
+function isWellFormed(write: StoreWrite): boolean {
+  if (!write.chain.isWellFormed() || !write.requestId.isWellFormed()) return false;
+  for (const change of write.state) if (!change.key.isWellFormed()) return false;
+  return true;
+}
+
+function unavailable(reason: string): KernelError {
+  return new KernelError("STORE_UNAVAILABLE", `the store takes no more records: ${reason}`);
+}

@@ -1,0 +1,45 @@
+import type { ChainHead, ContentHolding, StateRow, StoredRecord, StoreHead } from "@narthex/kernel";
+
+/** What the store asks of its reading thread. */
+
+export interface ReaderData {
+  readonly directory: string;
+}
+
+/** Pages are bounded in bytes, so that one long list delays neither other readers nor the kernel's own thread. */
+export interface Page<T> {
+  readonly rows: readonly T[];
+  /** There may be more. */
+  readonly more: boolean;
+}
+
+export interface ReaderMethods {
+  /** Comes first, once the writer has made the files. */
+  open(): void;
+  head(): StoreHead;
+  chainHead(chain: string): ChainHead | undefined;
+  readRecord(index: number): StoredRecord | undefined;
+  /** Where the newest `limit` records at or above `from` begin. */
+  findNewest(from: number, limit: number, chain: string | undefined): number;
+  readPage(from: number, limit: number, chain: string | undefined): Page<StoredRecord>;
+  findRequest(chain: string, requestId: string): number | undefined;
+  /** Record indexes with their request ids, which may repeat. */
+  requestPage(chain: string, from: number): Page<{ readonly index: number; readonly requestId: string }>;
+  findContent(digest: Uint8Array, chain: string | undefined): ContentHolding[];
+  getState(table: number, key: string): Uint8Array | undefined;
+  /** Keys from `from` on. */
+  statePage(table: number, prefix: string, from: string, limit: number): Page<StateRow>;
+  /** Indexes what is new and moves the log into the file; answers how long the log is. */
+  maintain(options: { readonly flush: boolean }): Promise<{ readonly logBytes: number }>;
+  close(): void;
+}
+
+export interface ReaderCall {
+  readonly id: number;
+  readonly method: keyof ReaderMethods;
+  readonly args: readonly unknown[];
+}
+
+export type ReaderAnswer =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly reason: string };

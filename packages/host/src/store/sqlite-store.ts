@@ -1,0 +1,111 @@
+import { equalBytes, hashRecord } from "@narthex/contracts";
+import type { StateRow, Store, StoredRecord } from "@narthex/kernel";
+import { GroupCommit, type OpenedStore } from "./group-commit.ts";
+import { Maintenance } from "./maintenance.ts";
+import { tableNumber } from "./packed-group.ts";
+import { Reader } from "./reader.ts";
+
+export interface SqliteStoreOptions {
+  /** Made, private to its owner, if it is not there. */
+  readonly directory: string;
+}
+
+/**
+ * Opens the store in a directory: `records.db` holds records and state and is written by one thread, `index.db` is
+ * derived from it and kept by another, which also answers questions.
+ *
+ * INVARIANT: one store per directory. The home's lock sees to that; should it fail, the second writer of an index
+ * breaks its store instead of forking the ledger.
+ */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { directory } = options;
+  let maintenance: Maintenance | undefined;
+  const commit = new GroupCommit({
+    directory,
+    onCommitted: ({ records, bytes }) => maintenance?.noteCommit(records, bytes),
+  });
+  const reader = new Reader(directory, (reason) => commit.break(reason));
+  try {
+    const opened = await commit.open();
+    await reader.ask("open");
+    if (!isSound(opened)) commit.break("its last record is damaged: run `narthex ledger verify`");
+  } catch (error) {
+    await Promise.all([commit.close(), reader.terminate()]);
+    throw error;
+  }
+  maintenance = new Maintenance(commit, reader);
+  return createStore(commit, reader, maintenance);
+}
+
+/** A ledger is not continued from a record that was changed. */
+function isSound({ last }: OpenedStore): boolean {
+  return last === undefined || equalBytes(hashRecord(last.record), last.hash);
+}
+
+function createStore(commit: GroupCommit, reader: Reader, maintenance: Maintenance): Store {
+  let closed: Promise<void> | undefined;
+  return {
+    append: (write) => commit.append(write),
+    head: () => reader.ask("head"),
+    chainHead: (chain) => reader.ask("chainHead", chain),
+    readRecord: (index) => reader.ask("readRecord", index),
+    findContent: (digest, chain) => reader.ask("findContent", digest, chain),
+    findRequest: (chain, requestId) => reader.ask("findRequest", chain, requestId),
+    getState: (table, key) => reader.ask("getState", tableNumber(table), key),
+
+    async readRecords({ from = 0, limit, chain, newest = false }) {
+      const start = newest && limit > 0 ? await reader.ask("findNewest", from, limit, chain) : from;
+      const records: StoredRecord[] = [];
+      let more = limit > 0;
+      while (more) {
+        const next = records.length === 0 ? start : (records.at(-1)?.index ?? start) + 1;
+        const page = await reader.ask("readPage", next, limit - records.length, chain);
+        records.push(...page.rows);
+        more = page.more && records.length < limit;
+      }
+      return records;
+    },
+
+    async listRequestIds(chain, limit) {
+      const ids = new Set<string>();
+      let from = 0;
+      let more = limit > 0;
+      while (more) {
+        const page = await reader.ask("requestPage", chain, from);
+        for (const { index, requestId } of page.rows) {
+          if (ids.size < limit && requestId !== "") ids.add(requestId);
+          from = index + 1;
+        }
+        more = page.more && ids.size < limit;
+      }
+      return [...ids];
+    },
+
+    async listState(table, prefix, limit) {
+      const found: StateRow[] = [];
+      let more = limit > 0;
+      while (more) {
+        const last = found.at(-1);
+        // The smallest key after the last one.
+        const from = last === undefined ? prefix : `${last.key}\0`;
+        const page = await reader.ask("statePage", tableNumber(table), prefix, from, limit - found.length);
+        found.push(...page.rows);
+        more = page.more && found.length < limit;
+      }
+      return found;
+    },
+
+    close() {
+      closed ??= closeStore(commit, reader, maintenance);
+      return closed;
+    },
+  };
+}
+
+/** The writer closes last, so that it is the one to empty the log into the file. */
+async function closeStore(commit: GroupCommit, reader: Reader, maintenance: Maintenance): Promise<void> {
+  await commit.drain();
+  await maintenance.stop();
+  await reader.ask("close").catch(() => undefined);
+  await commit.close();
+}

@@ -1,0 +1,179 @@
+import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+/** Runs in the store's own threads, where waiting for the disk delays nobody: hence the synchronous calls. */
+
+/** Told to callers as it is: one line, and what to do. */
+export class StoreFileError extends Error {
+  override readonly name = "StoreFileError";
+}
+
+/** ASCII "NTXS": a file with another number was not made by this store. */
+const STORE_APPLICATION_ID = 0x4e545853;
+/** ASCII "NTXI". */
+const INDEX_APPLICATION_ID = 0x4e545849;
+export const STORE_SCHEMA_VERSION = 1;
+const INDEX_SCHEMA_VERSION = 1;
+
+const STORE_SCHEMA = `
+  CREATE TABLE records (
+    idx INTEGER PRIMARY KEY,
+    chain TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    request_id TEXT NOT NULL,
+    hash BLOB NOT NULL,
+    record BLOB NOT NULL,
+    content BLOB NOT NULL
+  ) STRICT;
+  CREATE TABLE state (
+    name INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    value BLOB NOT NULL,
+    PRIMARY KEY (name, key)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+const INDEX_SCHEMA = `
+  CREATE TABLE mark (only INTEGER PRIMARY KEY CHECK (only = 1), next INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;
+  CREATE TABLE chains (id INTEGER PRIMARY KEY, chain TEXT NOT NULL UNIQUE) STRICT;
+  CREATE TABLE places (chain INTEGER NOT NULL, idx INTEGER NOT NULL, PRIMARY KEY (chain, idx)) STRICT, WITHOUT ROWID;
+  CREATE TABLE requests (
+    chain INTEGER NOT NULL,
+    request_id TEXT NOT NULL,
+    last INTEGER NOT NULL,
+    PRIMARY KEY (chain, request_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE holdings (
+    digest BLOB NOT NULL,
+    chain INTEGER NOT NULL,
+    role INTEGER NOT NULL,
+    idx INTEGER NOT NULL,
+    item INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    PRIMARY KEY (digest, chain, role)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE labels (
+    digest BLOB NOT NULL,
+    chain INTEGER NOT NULL,
+    label TEXT NOT NULL,
+    PRIMARY KEY (digest, chain, label)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+export interface StorePaths {
+  readonly records: string;
+  readonly index: string;
+}
+
+export function storePaths(directory: string): StorePaths {
+  return { records: join(directory, "records.db"), index: join(directory, "index.db") };
+}
+
+/** Opens (and, the first time, makes) the file of records and state for its one writer. */
+export function openRecordsForWriting(directory: string): DatabaseSync {
+  makeDirectory(directory);
+  const path = storePaths(directory).records;
+  return openFile(path, {
+    applicationId: STORE_APPLICATION_ID,
+    version: STORE_SCHEMA_VERSION,
+    schema: STORE_SCHEMA,
+    // Checkpoints run elsewhere, off the commit path. The log is overwritten from its start, never shrunk: an
+    // overwrite is made durable in little more than half the time of an append.
+    pragmas:
+      "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;",
+  });
+}
+
+/** Opens the same file for the reading thread, which never changes data but moves the log into the file. */
+export function openRecordsForReading(directory: string): DatabaseSync {
+  const path = storePaths(directory).records;
+  return named(path, () => {
+    const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    database.exec("PRAGMA query_only = ON; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;");
+    return database;
+  });
+}
+
+/** Opens the index. It is derived, so a power cut may cost it its newest part (never its consistency). */
+export function openIndex(directory: string): DatabaseSync {
+  return openFile(storePaths(directory).index, {
+    applicationId: INDEX_APPLICATION_ID,
+    version: INDEX_SCHEMA_VERSION,
+    schema: INDEX_SCHEMA,
+    pragmas:
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8192;",
+  });
+}
+
+/** Long enough for the other thread's longest lock; within one process nobody else holds one. */
+const BUSY_TIMEOUT_MS = 10_000;
+
+interface FileKind {
+  readonly applicationId: number;
+  readonly version: number;
+  readonly schema: string;
+  readonly pragmas: string;
+}
+
+function openFile(path: string, kind: FileKind): DatabaseSync {
+  return named(path, () => {
+    makePrivateFile(path);
+    const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    try {
+      database.exec(kind.pragmas);
+      const applicationId = readPragma(database, "application_id");
+      const version = readPragma(database, "user_version");
+      if (applicationId === 0 && version === 0 && readPragma(database, "schema_version") === 0) {
+        database.exec(`BEGIN IMMEDIATE; ${kind.schema}
+          PRAGMA application_id = ${kind.applicationId}; PRAGMA user_version = ${kind.version}; COMMIT;`);
+      } else if (applicationId !== kind.applicationId) {
+        throw new StoreFileError(`\`${path}\` is not a narthex store: move it away or name another home`);
+      } else if (version > kind.version) {
+        throw new StoreFileError(
+          `\`${path}\` has schema version ${version} and this narthex knows up to ${kind.version}: use a newer narthex`,
+        );
+      }
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  });
+}
+
+function makeDirectory(directory: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  chmodSync(directory, 0o700);
+}
+
+/**
+ * SQLite would make the file readable to others, and gives its log the mode of the file.
+ *
+ * INVARIANT: an existing file is not opened here: closing any descriptor of a file drops the locks that SQLite holds
+ * on it elsewhere in this process.
+ */
+function makePrivateFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    chmodSync(path, 0o600);
+  }
+}
+
+function readPragma(database: DatabaseSync, name: string): number {
+  const value = database.prepare(`PRAGMA ${name}`).get()?.[name];
+  return typeof value === "number" ? value : 0;
+}
+
+function named<T>(path: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof StoreFileError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StoreFileError(`cannot open \`${path}\`: ${reason}`, { cause: error });
+  }
+}

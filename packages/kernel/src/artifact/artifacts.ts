@@ -1,0 +1,156 @@
+import {
+  ContentPlace,
+  ContentRole,
+  canonicalJsonBytes,
+  fromHex,
+  isJsonObject,
+  type JsonObject,
+  KernelError,
+  parseJson,
+} from "@narthex/contracts";
+import { commitContent } from "../ledger/commitment.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { ContentDraft } from "../ledger/record-draft.ts";
+import type { Random, Store } from "../ports.ts";
+import type { FoundContent } from "../result/content-library.ts";
+import type { Session } from "../session/session.ts";
+import type { Artifact } from "../tool/tool.ts";
+
+export type ArtifactDraft = Pick<Artifact, "artifact_id" | "content_hash" | "category" | "metadata">;
+
+export interface Publication {
+  readonly session: Session;
+  readonly requestId: string;
+  readonly publishedAtMs: number;
+  readonly labels: readonly string[];
+}
+
+export interface FoundArtifact {
+  readonly artifact: Artifact;
+  /** The request that published it. */
+  readonly requestId: string;
+  readonly labels: readonly string[];
+  /** Gives whoever records it a reference to the content. */
+  readonly reference: ContentDraft;
+}
+
+/** Content under a name of its own within a tenant, published once and never changed. */
+export interface Artifacts {
+  publish(draft: ArtifactDraft, content: FoundContent, publication: Publication): Promise<Artifact>;
+  find(tenant: string, artifactId: string): Promise<FoundArtifact | undefined>;
+}
+
+export function createArtifacts(parts: { store: Store; ledger: Ledger; random: Random }): Artifacts {
+  /** Being published right now: two calls cannot both find an id free. */
+  const publishing = new Map<string, Promise<unknown>>();
+
+  async function find(tenant: string, artifactId: string): Promise<FoundArtifact | undefined> {
+    const row = await parts.store.getState("artifacts", keyOf(tenant, artifactId));
+    return row === undefined ? undefined : readRow(row, parts.random);
+  }
+
+  async function write(draft: ArtifactDraft, content: FoundContent, publication: Publication): Promise<Artifact> {
+    const { session, requestId } = publication;
+    const existing = await find(session.tenant, draft.artifact_id);
+    if (existing !== undefined) return sameOrThrow(existing.artifact, draft);
+    const artifact: Artifact = { ...draft, size: content.size, published_at_ms: publication.publishedAtMs };
+    const committed = commitContent(
+      {
+        role: ContentRole.ARTIFACT,
+        digest: content.digest,
+        size: content.size,
+        place: ContentPlace.ELSEWHERE,
+        labels: publication.labels,
+      },
+      parts.random,
+    );
+    const row: JsonObject = {
+      ...artifact,
+      metadata: [...artifact.metadata],
+      request_id: requestId,
+      labels: [...publication.labels],
+    };
+    await parts.ledger.append({
+      chain: session.id,
+      requestId,
+      entries: [
+        {
+          case: "artifactPublished",
+          value: {
+            artifactId: artifact.artifact_id,
+            category: artifact.category,
+            metadata: artifact.metadata,
+            contentCommitment: committed.commitment,
+            size: artifact.size,
+            tenant: session.tenant,
+          },
+        },
+      ],
+      content: [committed.item],
+      state: [{ table: "artifacts", key: keyOf(session.tenant, artifact.artifact_id), value: canonicalJsonBytes(row) }],
+      logicalTimeMs: publication.publishedAtMs,
+    });
+    return artifact;
+  }
+
+  return {
+    find,
+    async publish(draft, content, publication) {
+      const key = keyOf(publication.session.tenant, draft.artifact_id);
+      while (publishing.has(key)) await publishing.get(key)?.catch(() => undefined);
+      const published = write(draft, content, publication);
+      publishing.set(key, published);
+      try {
+        return await published;
+      } finally {
+        publishing.delete(key);
+      }
+    },
+  };
+}
+
+function keyOf(tenant: string, artifactId: string): string {
+  return `${tenant}\n${artifactId}`;
+}
+
+function sameOrThrow(existing: Artifact, draft: ArtifactDraft): Artifact {
+  const same =
+    existing.content_hash === draft.content_hash &&
+    existing.category === draft.category &&
+    existing.metadata.length === draft.metadata.length &&
+    existing.metadata.every((entry, i) => entry === draft.metadata[i]);
+  if (same) return existing;
+  throw new KernelError(
+    "ARTIFACT_EXISTS",
+    `artifact \`${draft.artifact_id.slice(0, 80)}\` was published with other content; choose another id`,
+  );
+}
+
+/** Rows are written by this module only; a damaged one is a fault, not a guess. */
+function readRow(row: Uint8Array, random: Random): FoundArtifact {
+  const value = parseJson(row);
+  const hash = isJsonObject(value) && typeof value["content_hash"] === "string" ? fromHex(value["content_hash"]) : undefined;
+  if (!isJsonObject(value) || hash === undefined) throw new KernelError("INTERNAL", "an artifact's row is damaged");
+  const artifact: Artifact = {
+    artifact_id: text(value["artifact_id"]),
+    content_hash: text(value["content_hash"]),
+    category: text(value["category"]),
+    metadata: texts(value["metadata"]),
+    size: Number(value["size"]),
+    published_at_ms: Number(value["published_at_ms"]),
+  };
+  const labels = texts(value["labels"]);
+  const reference = commitContent(
+    { role: ContentRole.GRANTED, digest: hash, size: artifact.size, place: ContentPlace.ELSEWHERE, labels },
+    random,
+  ).item;
+  return { artifact, requestId: text(value["request_id"]), labels, reference };
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(text) : [];
+}

@@ -1,0 +1,74 @@
+import type { JsonValue, ToolRequest } from "@narthex/contracts";
+import type { SealedGrant } from "./grant/grant.ts";
+import type { Capability } from "../capability/capability.ts";
+import type { ApprovalDemand, PolicyAnswer } from "../policy/policy.ts";
+import type { RegisteredTool } from "../registry/registry.ts";
+import type { CollectedContent } from "../result/content-collector.ts";
+import type { LiveSession } from "../session/live-session.ts";
+import type { Determinism, Effect, SafetyTier, ToolOutput } from "../tool/tool.ts";
+import type { CallTrail } from "./call-trail.ts";
+
+/** A request as it came through a door. */
+export interface CallFrame {
+  readonly request: Uint8Array | ToolRequest;
+  readonly door: string;
+  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly onChunk: ((chunk: Uint8Array) => void | Promise<void>) | undefined;
+  readonly trail: CallTrail;
+}
+
+export type ToolVariant = Exclude<ToolRequest["tool"], { case: undefined } | { case: "cancel" }>;
+
+/** admit: well formed, and from an open session. */
+export interface AdmittedCall {
+  readonly frame: CallFrame;
+  readonly trail: CallTrail;
+  readonly live: LiveSession;
+  readonly requestId: string;
+  readonly dedupeKey: string;
+  readonly variant: ToolVariant;
+}
+
+/** bind: one exact tool. */
+export interface BoundCall extends AdmittedCall {
+  readonly registered: RegisteredTool;
+  /** As asked: empty for the highest release. */
+  readonly askedVersion: string;
+}
+
+/** check: valid input, in the one form everything later sees. */
+export interface CheckedCall extends BoundCall {
+  readonly input: JsonValue;
+  readonly inputBytes: Uint8Array;
+  readonly inputDigest: Uint8Array;
+  readonly requestDigest: Uint8Array;
+}
+
+/** What `decide` found out. The permitted call itself is sealed by that stage. */
+export interface DecidedCall extends CheckedCall {
+  readonly effects: readonly Effect[];
+  readonly tier: SafetyTier;
+  readonly determinism: Determinism;
+  readonly required: readonly Capability[];
+  readonly policyAnswer: PolicyAnswer;
+  readonly policyHash: Uint8Array;
+  readonly approval: Exclude<ApprovalDemand, "unstated">;
+}
+
+/** invoke: the tool has returned. */
+export interface InvokedCall extends DecidedCall {
+  readonly grant: SealedGrant;
+  readonly output: ToolOutput;
+  /** A stream is collected while it runs. */
+  readonly collected: CollectedContent | undefined;
+}
+
+/** keep: the result is normalised, hashed and, if large, stored. */
+export interface KeptCall extends InvokedCall {
+  readonly raw: ToolOutput;
+  readonly result: CollectedContent;
+  readonly view: string;
+  readonly cut: boolean;
+  readonly labels: readonly string[];
+}

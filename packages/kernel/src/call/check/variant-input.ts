@@ -1,0 +1,79 @@
+import { KernelError, type JsonObject, type JsonValue, toHex } from "@narthex/contracts";
+import type { ToolVariant } from "../call.ts";
+
+type TypedVariant = Exclude<ToolVariant, { case: "call" }>;
+
+/** A typed message as the tool's JSON input: both forms of one call give one digest. */
+export function variantInput(variant: TypedVariant): JsonValue {
+  switch (variant.case) {
+    case "fileRead":
+      return given({ path: variant.value.path, offset: whole(variant.value.offset), limit: whole(variant.value.limit) });
+    case "fileWrite":
+      return given({
+        path: variant.value.path,
+        ...text(variant.value.content),
+        create_only: variant.value.createOnly,
+        append: variant.value.append,
+      });
+    case "fileEdit":
+      return { path: variant.value.path, old_content: variant.value.oldContent, new_content: variant.value.newContent };
+    case "shellExec":
+      return given({
+        command: variant.value.command,
+        cwd: variant.value.cwd,
+        timeout_ms: whole(variant.value.timeoutMs),
+        network_access: variant.value.networkAccess,
+        env: environment(variant.value.env),
+      });
+    case "gitOp":
+      return given({ operation: variant.value.operation, args: [...variant.value.args], cwd: variant.value.cwd });
+    case "inference":
+      return {
+        ...given({ system_prompt_hash: toHex(variant.value.systemPromptHash) }),
+        provider: variant.value.provider,
+        model: variant.value.model,
+        prompt_hash: toHex(variant.value.promptHash),
+        max_tokens: whole(variant.value.maxTokens),
+        temperature_scaled: variant.value.temperatureScaled,
+      };
+    case "artifactPublish":
+      return given({
+        artifact_id: variant.value.artifactId,
+        content_hash: toHex(variant.value.contentHash),
+        category: variant.value.category,
+        metadata: [...variant.value.metadata],
+      });
+  }
+}
+
+/** Leaves out what has the wire's default, as a JSON caller would. */
+function given(fields: JsonObject): JsonObject {
+  const kept: JsonObject = {};
+  for (const [key, value] of Object.entries(fields)) {
+    if (value === "" || value === 0 || value === false || (Array.isArray(value) && value.length === 0)) continue;
+    if (typeof value === "object" && value !== null && Object.keys(value).length === 0) continue;
+    kept[key] = value;
+  }
+  return kept;
+}
+
+function whole(value: bigint): number {
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) {
+    const violation = { field: "$", rule: "range", message: `\`${value}\` does not survive a double` };
+    throw new KernelError("INVALID_INPUT", violation.message, { violations: [violation] });
+  }
+  return Number(value);
+}
+
+function text(content: Uint8Array): JsonObject {
+  try {
+    return { content: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content) };
+  } catch {
+    return { content: Buffer.from(content).toString("base64"), encoding: "base64" };
+  }
+}
+
+function environment(entries: readonly string[]): JsonObject {
+  // INVARIANT: validated entries hold exactly one `=`.
+  return Object.fromEntries(entries.map((entry) => entry.split("=", 2)));
+}

@@ -1,0 +1,81 @@
+import { canonicalJson, type RationaleCode } from "@narthex/contracts";
+import type { Capability } from "../../capability/capability.ts";
+import { capabilityToJson } from "../../capability/capability-to-json.ts";
+import { missingCapabilities } from "../../capability/covers.ts";
+import { describeCapability } from "../../capability/describe-capability.ts";
+import { checkLease } from "../../lease/check-lease.ts";
+import type { SafetyTier } from "../../tool/tool.ts";
+import { callReservation } from "../call-reservation.ts";
+import type { CheckedCall } from "../call.ts";
+import { Denied } from "../ending.ts";
+import type { KernelParts } from "../../kernel-parts.ts";
+
+export interface AuthorityDemand {
+  readonly tier: SafetyTier;
+  /** What the declaration asks for. */
+  readonly required: readonly Capability[];
+  /** What these very arguments need. */
+  readonly needed: readonly Capability[];
+}
+
+/** What the session itself holds: lease, tier, capabilities and budget. Leaves the CapabilityCheck entry. */
+export function checkAuthority(call: CheckedCall, demand: AuthorityDemand, kernel: KernelParts): Denied | undefined {
+  const { live, trail, registered } = call;
+  const nowMs = kernel.ledger.nowMs();
+  const leaseCode = checkLease(live.lease, { toolName: registered.tool.name, tier: demand.tier, nowMs });
+  const missing = leaseCode === undefined ? missingCapabilities(live.lease.capabilities, demand) : [];
+  const shortfall = leaseCode === undefined && missing.length === 0 ? findShortfall(call) : undefined;
+  const code = leaseCode ?? (missing.length > 0 ? "CAPABILITY_MISSING" : shortfall && "BUDGET_EXCEEDED");
+  trail.add({
+    case: "capabilityCheck",
+    value: {
+      granted: code === undefined,
+      leaseId: live.lease.id,
+      required: texts([...demand.required, ...demand.needed]),
+      missing: texts(missing),
+      rationaleCode: code ?? "",
+    },
+  });
+  if (code === undefined) return undefined;
+  if (shortfall !== undefined) trail.add({ case: "budgetExceeded", value: { leaseId: live.lease.id, ...shortfall } });
+  return new Denied(code, "kernel:decide", explain(code, call, demand, missing, shortfall));
+}
+
+interface Shortfall {
+  readonly dimension: string;
+  readonly asked: number;
+  readonly remaining: number;
+}
+
+/** Asks the account without taking anything: `grant` reserves for good. */
+function findShortfall(call: CheckedCall): Shortfall | undefined {
+  return call.live.account.shortfall(...callReservation(call.registered.tool, call.live.lease, call.frame.timeoutMs));
+}
+
+function texts(capabilities: readonly Capability[]): string[] {
+  return capabilities.map((capability) => canonicalJson(capabilityToJson(capability)));
+}
+
+function explain(
+  code: RationaleCode,
+  call: CheckedCall,
+  demand: AuthorityDemand,
+  missing: readonly Capability[],
+  shortfall: Shortfall | undefined,
+): string {
+  const tool = `\`${call.registered.tool.name}\``;
+  switch (code) {
+    case "LEASE_SCOPE":
+      return `the session's lease does not cover ${tool}`;
+    case "LEASE_EXPIRED":
+      return "the session's lease is not valid at this time";
+    case "LEASE_REVOKED":
+      return "the session's lease was revoked";
+    case "TIER_NOT_ALLOWED":
+      return `${tool} is ${demand.tier} here; the lease allows at most ${call.live.lease.highestTier}`;
+    case "CAPABILITY_MISSING":
+      return `the lease lacks ${missing.map(describeCapability).join(", ")}`;
+    default:
+      return `the budget of ${shortfall?.dimension} has ${shortfall?.remaining} left; the call may need ${shortfall?.asked}`;
+  }
+}

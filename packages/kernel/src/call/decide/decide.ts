@@ -1,0 +1,39 @@
+import type { Capability } from "../../capability/capability.ts";
+import { narrowFor } from "../../tool/narrow-for.ts";
+import type { CheckedCall, DecidedCall } from "../call.ts";
+import { type Ending, isEnding } from "../ending.ts";
+import type { KernelParts } from "../../kernel-parts.ts";
+import { askPolicy } from "./ask-policy.ts";
+import { checkAuthority } from "./check-authority.ts";
+
+declare const permittedBrand: unique symbol;
+
+/** A call that lease, capabilities, budget and policy allow. Only `decide` makes one. */
+export interface PermittedCall extends DecidedCall {
+  readonly [permittedBrand]: true;
+}
+
+// SECURITY: an object that looks like a permitted call is none unless it is in here; nothing exported adds to it.
+// Tested by "a forged permitted call is refused at run time".
+const permitted = new WeakSet<object>();
+
+/** Lease, tier, capabilities, budget and bounds, then policy. Makes the proof. */
+export function decide(call: CheckedCall, kernel: KernelParts): PermittedCall | Ending {
+  const { tool } = call.registered;
+  const narrowed = narrowFor(tool, call.input);
+  const needed: readonly Capability[] = tool.needs?.(call.input, call.live.session) ?? [];
+  const refused = checkAuthority(call, { tier: narrowed.tier, required: tool.capabilities, needed }, kernel);
+  if (refused !== undefined) return refused;
+  const answer = askPolicy(call, narrowed, kernel);
+  if (isEnding(answer)) return answer;
+  const { effects, tier, determinism } = narrowed;
+  const required = [...tool.capabilities, ...needed];
+  const decided: DecidedCall = { ...call, effects, tier, determinism, required, ...answer };
+  permitted.add(decided);
+  return decided as PermittedCall;
+}
+
+/** Throws unless `decide` made this very object. */
+export function verifyPermitted(call: PermittedCall): void {
+  if (!permitted.has(call)) throw new TypeError("not a permitted call: only the decide stage makes one");
+}

@@ -1,0 +1,88 @@
+import type { ErrorCode, JsonObject, RationaleCode, Violation } from "@narthex/contracts";
+import { ERROR_CODES, isErrorCode, isKernelError } from "@narthex/contracts";
+import type { CallAnswer } from "../journal/call-answer.ts";
+
+/** A call that ends before its result is kept. */
+export type Ending = Denied | Failed | Repeated | Acknowledged;
+
+/** Authority said no. */
+export class Denied {
+  readonly rationaleCode: RationaleCode | string;
+  readonly ruleId: string;
+  readonly message: string;
+
+  constructor(rationaleCode: RationaleCode | string, ruleId: string, message: string) {
+    this.rationaleCode = rationaleCode;
+    this.ruleId = ruleId;
+    this.message = message;
+  }
+}
+
+/** Something was wrong with the request, the tool or the machine. */
+export class Failed {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly violations: readonly Violation[];
+  readonly retryable: boolean;
+  readonly retryAfterMs: number;
+  readonly approvalId: string;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: {
+      readonly violations?: readonly Violation[];
+      readonly retryAfterMs?: number;
+      readonly retryable?: boolean;
+      readonly approvalId?: string;
+    } = {},
+  ) {
+    this.code = code;
+    this.message = message;
+    this.violations = details.violations ?? [];
+    this.retryable = details.retryable ?? ERROR_CODES.get(code)?.retryable ?? false;
+    this.retryAfterMs = details.retryAfterMs ?? 0;
+    this.approvalId = details.approvalId ?? "";
+  }
+
+  /** Stopped from outside before any effect was possible: the very same call may be made again. */
+  mayBeRetried(effectsPossible: boolean): boolean {
+    return this.retryable || (!effectsPossible && (this.code === "TIMEOUT" || this.code === "CANCELLED"));
+  }
+
+  /** A fault as its caller may see it: unknown ones give away nothing. */
+  static from(fault: unknown, otherwise: ErrorCode, message: string): Failed {
+    if (isKernelError(fault) && isErrorCode(fault.code)) {
+      return new Failed(fault.code, fault.message, { violations: fault.violations, retryAfterMs: fault.retryAfterMs });
+    }
+    return new Failed(otherwise, message);
+  }
+}
+
+/** An earlier call's answer, given again. */
+export class Repeated {
+  readonly answer: CallAnswer;
+  readonly matchedBy: "request_id" | "dedupe_key";
+  readonly firstRequestId: string;
+
+  constructor(answer: CallAnswer, matchedBy: "request_id" | "dedupe_key", firstRequestId: string) {
+    this.answer = answer;
+    this.matchedBy = matchedBy;
+    this.firstRequestId = firstRequestId;
+  }
+}
+
+/** A request that was settled without running a tool. */
+export class Acknowledged {
+  readonly value: JsonObject;
+
+  constructor(value: JsonObject) {
+    this.value = value;
+  }
+}
+
+export function isEnding(value: unknown): value is Ending {
+  return (
+    value instanceof Denied || value instanceof Failed || value instanceof Repeated || value instanceof Acknowledged
+  );
+}

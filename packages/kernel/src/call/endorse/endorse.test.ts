@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createCountingTool, createTestKernel, permitAll } from "@narthex/testkit";
+import type { ApprovalAnswer, ApprovalQuestion } from "../../approval/approval.ts";
+import type { CallResult } from "../../kernel.ts";
+import { createReloadablePolicy } from "../../policy/reloadable-policy.ts";
+
+const codeOf = ({ response: { result } }: CallResult) =>
+  result.case === "denied" ? result.value.rationaleCode : result.case === "error" ? result.value.errorCode : result.case;
+
+async function asking(answer: (question: ApprovalQuestion, signal: AbortSignal) => Promise<ApprovalAnswer>, settings = {}) {
+  const counting = createCountingTool();
+  const policy = createReloadablePolicy(permitAll([counting.tool], '@approve("human")'));
+  const questions: ApprovalQuestion[] = [];
+  const approver = {
+    door: "test",
+    ask: (question: ApprovalQuestion, signal: AbortSignal) => {
+      questions.push(question);
+      return answer(question, signal);
+    },
+  };
+  const made = await createTestKernel({ tools: [counting.tool], policy, approver, settings });
+  return { ...made, counting, policy, questions };
+}
+
+test("without anyone to ask, a call that needs approval is denied at once", async () => {
+  const counting = createCountingTool();
+  const { open } = await createTestKernel({
+    tools: [counting.tool],
+    policy: permitAll([counting.tool], '@approve("human")'),
+  });
+  assert.equal(codeOf(await (await open()).call("count", {})), "APPROVAL_UNAVAILABLE");
+  assert.equal(counting.count(), 0);
+});
+
+test("a no, a nonsense answer and a throwing approver all deny", async () => {
+  const answers: (() => Promise<ApprovalAnswer>)[] = [
+    async () => ({ approved: false, approver: "ann" }),
+    async () => "yes" as unknown as ApprovalAnswer,
+    async () => ({ approved: "true" as unknown as boolean, approver: "ann" }),
+    () => Promise.reject(new Error("no terminal")),
+  ];
+  for (const answer of answers) {
+    const { open, counting } = await asking(answer);
+    assert.equal(codeOf(await (await open()).call("count", {})), "APPROVAL_DENIED");
+    assert.equal(counting.count(), 0);
+  }
+});
+
+test("nobody answering in time denies", async () => {
+  const { open } = await asking(() => new Promise(() => undefined), { approvalExpiryMs: 5 });
+  assert.equal(codeOf(await (await open()).call("count", {})), "APPROVAL_TIMEOUT");
+});
+
+test("a policy changed while a person is asked decides the call again", async () => {
+  let change = (): void => undefined;
+  const { open, policy, counting } = await asking(async () => {
+    change();
+    return { approved: true, approver: "ann" };
+  });
+  change = () =>
+    void policy.replace([{ name: "a.cedar", text: '@id("x") permit(principal, action == Action::"other", resource);' }]);
+  assert.equal(codeOf(await (await open()).call("count", {})), "NO_MATCHING_RULE");
+  assert.equal(counting.count(), 0);
+});
+
+test("an approval is good for one call only", async () => {
+  const { open, questions, counting } = await asking(async () => ({ approved: true, approver: "ann" }));
+  const session = await open();
+  await session.call("count", {});
+  await session.call("count", {});
+  assert.equal(questions.length, 2);
+  assert.equal(counting.count(), 2);
+});
+
+test("a yes runs the call; the question is durable first, and the ledger names door and approver", async () => {
+  const { open, records, store, counting } = await asking(async (question) => {
+    const stored = await store.readRecords({ limit: 100 });
+    assert.ok(stored.some((record) => Buffer.from(record.record).includes(question.approvalId)));
+    return { approved: true, approver: "ann" };
+  });
+  const session = await open();
+  assert.equal((await session.call("count", { a: 1 })).status, "success");
+  assert.equal(counting.count(), 1);
+  const entries = (await records(session.id)).slice(1).map((record) => record.entries.map((entry) => entry.kind.case));
+  assert.deepEqual(entries, [
+    ["toolInvoked", "capabilityCheck", "policyDecision", "approvalRequested"],
+    ["approvalResolved", "capabilityCheck", "policyDecision", "toolStarted"],
+    ["toolCompleted"],
+  ]);
+  const resolved = (await records(session.id))[2]?.entries[0]?.kind;
+  assert.ok(resolved?.case === "approvalResolved");
+  assert.deepEqual([resolved.value.door, resolved.value.approver], ["test", "ann"]);
+});
+
+test("a caller kept waiting is told to come back, and the same call again joins the open question", async () => {
+  const answer = Promise.withResolvers<ApprovalAnswer>();
+  const { open, questions, counting } = await asking(() => answer.promise, { approvalWaitMs: 5 });
+  const session = await open();
+  const pending = await session.call("count", {}, { requestId: "r" });
+  assert.equal(codeOf(pending), "APPROVAL_PENDING");
+  assert.ok(pending.response.result.case === "error" && pending.response.result.value.approvalId.startsWith("apr_"));
+  answer.resolve({ approved: true, approver: "ann" });
+  assert.equal((await session.call("count", {}, { requestId: "r" })).status, "success");
+  assert.equal(questions.length, 1);
+  assert.equal(counting.count(), 1);
+});

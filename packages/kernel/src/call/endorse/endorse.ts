@@ -1,0 +1,65 @@
+import type { ApprovalOutcome, ApprovalSubject } from "../../approval/approvals.ts";
+import type { PermittedCall } from "../decide/decide.ts";
+import { Denied, type Ending, Failed } from "../ending.ts";
+import type { KernelParts } from "../../kernel-parts.ts";
+
+/** Someone was asked and said yes: what was decided before the wait is decided again. */
+export const AGAIN = Symbol("again");
+
+/** The approval gate. ApprovalRequested is durable before anyone is asked. */
+export async function endorse(call: PermittedCall, kernel: KernelParts): Promise<PermittedCall | Ending | typeof AGAIN> {
+  if (call.approval === "none") return call;
+  const subject = subjectOf(call, call.approval);
+  if (kernel.approvals.redeem(subject)) return call;
+  if (!kernel.approvals.available) {
+    return new Denied("APPROVAL_UNAVAILABLE", ruleOf(call), "this call needs a person's approval, and no door to ask one is open");
+  }
+  const { trail, live } = call;
+  const outcome = await kernel.approvals.ask(subject, trail.running?.signal, async (requested) => {
+    trail.add({ case: "approvalRequested", value: requested });
+    await kernel.ledger.append({ chain: live.id, requestId: call.requestId, ...trail.take() });
+  });
+  trail.add({
+    case: "approvalResolved",
+    value: { approvalId: outcome.approvalId, answer: outcome.answer, door: outcome.door, approver: outcome.approver },
+  });
+  return outcome.answer === "approved" ? AGAIN : refuse(call, outcome);
+}
+
+function subjectOf(call: PermittedCall, kind: "human" | "console"): ApprovalSubject {
+  const { session } = call.live;
+  return {
+    kind,
+    sessionId: session.id,
+    agent: session.agent,
+    user: session.user,
+    workspace: session.workspace,
+    tool: call.registered.id,
+    definitionHash: call.registered.definitionHash,
+    input: call.input,
+    inputDigest: call.inputDigest,
+    policyHash: call.policyHash,
+    ruleIds: call.policyAnswer.rules.map((rule) => rule.id),
+  };
+}
+
+function refuse(call: PermittedCall, outcome: ApprovalOutcome): Ending {
+  switch (outcome.answer) {
+    case "pending":
+      return new Failed(
+        "APPROVAL_PENDING",
+        `waiting for a person to answer approval \`${outcome.approvalId}\`; make the same call again to go on waiting`,
+        { approvalId: outcome.approvalId },
+      );
+    case "timed_out":
+      return new Denied("APPROVAL_TIMEOUT", ruleOf(call), "nobody answered the approval in time");
+    case "withdrawn":
+      return new Failed("CANCELLED", "the caller left while a person was being asked; nothing was done");
+    default:
+      return new Denied("APPROVAL_DENIED", ruleOf(call), outcome.reason ?? "a person said no to this call");
+  }
+}
+
+function ruleOf(call: PermittedCall): string {
+  return call.policyAnswer.rules[0]?.id ?? "kernel:endorse";
+}

@@ -1,0 +1,52 @@
+import type { CancelReason } from "../../journal/running-call.ts";
+import { Failed } from "../ending.ts";
+import type { SealedGrant } from "../grant/grant.ts";
+
+/** The time-out and the cancel of one running tool: whichever comes first aborts the grant's signal. */
+export interface Interruption {
+  /** The work's own end, or why it was interrupted before. Keeps nothing of finished work. */
+  race<T>(work: Promise<T>): Promise<T | Failed>;
+  dispose(): void;
+}
+
+export function createInterruption(grant: SealedGrant, cancelled: AbortSignal | undefined): Interruption {
+  let failed: Failed | undefined;
+  let wake: ((failed: Failed) => void) | undefined;
+  const stop = (reason: Failed): void => {
+    failed ??= reason;
+    wake?.(failed);
+    grant.controller.abort(reason.message);
+  };
+  const timer = setTimeout(
+    () => stop(new Failed("TIMEOUT", `the tool did not finish within ${grant.timeoutMs} ms`)),
+    grant.timeoutMs,
+  );
+  const onCancel = (): void => stop(new Failed("CANCELLED", explain(cancelled?.reason)));
+  if (cancelled?.aborted === true) onCancel();
+  else cancelled?.addEventListener("abort", onCancel, { once: true });
+  return {
+    race: (work) =>
+      new Promise((resolve, reject) => {
+        wake = resolve;
+        if (failed !== undefined) resolve(failed);
+        work.then(resolve, reject);
+      }),
+    dispose() {
+      clearTimeout(timer);
+      cancelled?.removeEventListener("abort", onCancel);
+    },
+  };
+}
+
+function explain(reason: unknown): string {
+  switch (reason as CancelReason) {
+    case "disconnected":
+      return "everyone who waited for the call has left";
+    case "revoked":
+      return "the lease behind the call was revoked";
+    case "closing":
+      return "the kernel shut down before the call finished";
+    default:
+      return "the call was cancelled";
+  }
+}

@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createTestKernel, echoTool } from "@narthex/testkit";
+import { toHex } from "@narthex/contracts";
+import type { CallResult } from "../../kernel.ts";
+import { defineTool } from "../../tool/define-tool.ts";
+import type { ResultType, ToolOutput } from "../../tool/tool.ts";
+
+function codeOf({ response: { result } }: CallResult): string | undefined {
+  return result.case === "error" ? result.value.errorCode : result.case;
+}
+
+function viewOf({ response: { result } }: CallResult): string {
+  return result.case === "success" ? result.value.view : assert.fail(result.case);
+}
+
+async function returning(resultType: ResultType, output: unknown, extra: object = {}): Promise<CallResult> {
+  const tool = defineTool({
+    name: "gives",
+    description: "Gives something.",
+    inputSchema: true,
+    resultType,
+    tier: "read_only",
+    ...extra,
+    run: () => output as ToolOutput as never,
+  });
+  const { open } = await createTestKernel({ tools: [tool] });
+  return (await open()).call("gives", {});
+}
+
+test("output that is not what was declared is INVALID_OUTPUT", async () => {
+  const wrong: [ResultType, unknown][] = [
+    ["object", "text"],
+    ["object", [1]],
+    ["object", null],
+    ["array", {}],
+    ["string", 1],
+    ["string", "\ud800"],
+    ["binary", "text"],
+    ["json", undefined],
+    ["json", Number.NaN],
+    ["json", { a: 1n }],
+    ["json", new Uint8Array(1)],
+    ["json", "\udc00"],
+    ["stream", "text"],
+  ];
+  for (const [type, output] of wrong) assert.equal(codeOf(await returning(type, output)), "INVALID_OUTPUT", `${type} ${String(output)}`);
+});
+
+test("output against its schema: wrong type, missing and extra fields are all named", async () => {
+  const outputSchema = {
+    type: "object",
+    properties: { a: { type: "number" }, b: { type: "string" } },
+    required: ["a", "b"],
+    additionalProperties: false,
+  };
+  const result = await returning("object", { a: "x", c: 1 }, { outputSchema });
+  assert.equal(codeOf(result), "INVALID_OUTPUT");
+  assert.ok(result.response.result.case === "error" && result.response.result.value.violations.length >= 3);
+});
+
+test("every kind of result has its normalised form", async () => {
+  const given: [ResultType, ToolOutput, string][] = [
+    ["json", { b: 1, a: -0 }, '{"a":0,"b":1}'],
+    ["object", { z: [1, 2] }, '{"z":[1,2]}'],
+    ["array", [{ b: 1, a: 2 }], '[{"a":2,"b":1}]'],
+    ["string", "grüße", "grüße"],
+    ["binary", Buffer.from([104, 105]), "hi"],
+    ["binary", new Uint8Array(0), ""],
+  ];
+  for (const [type, output, text] of given) {
+    const result = await returning(type, output);
+    assert.equal(codeOf(result), "success", type);
+    const inline = result.response.result.case === "success" ? result.response.result.value.inlineResult : undefined;
+    assert.equal(Buffer.from(inline ?? []).toString(), text);
+  }
+});
+
+test("a view is cut on a character boundary, says how to read on, and ends in the exact line", async () => {
+  const text = "é".repeat(71_428) + "!";
+  const result = await returning("string", text);
+  const lines = viewOf(result).split("\n");
+  assert.equal(lines.at(-1), "[output truncated — original size: 142,857 bytes]");
+  assert.match(lines.at(-2) ?? "", new RegExp(`result_read \\{"hash":"${toHex(result.hash ?? new Uint8Array())}","offset":16384\\}`));
+  assert.equal(lines[0], "é".repeat(8192));
+  assert.equal(result.metadata.cut, true);
+});
+
+test("a cut never splits a character of two, three or four bytes", async () => {
+  for (const character of ["é", "€", "😀"]) {
+    for (let shift = 0; shift < 4; shift++) {
+      const text = "x".repeat(shift) + character.repeat(20_000);
+      assert.ok(!viewOf(await returning("string", text)).includes("\ufffd"));
+    }
+  }
+});
+
+test("bytes that are not text are shown as a note with their size", async () => {
+  assert.match(viewOf(await returning("binary", new Uint8Array(2000).fill(0xff))), /2,000 bytes that are not text/);
+});
+
+test("a redactor hides its secrets in result, view and error", async () => {
+  const redactors = [{ secrets: ["hunter2", "hunter2-long"], replacement: "[hidden]" }];
+  const result = await returning("json", { "key hunter2": ["is hunter2-long!"] }, { redactors });
+  assert.deepEqual(result.raw, { "key [hidden]": ["is [hidden]!"] });
+  assert.ok(!viewOf(result).includes("hunter2"));
+  const failing = defineTool({
+    name: "fails",
+    description: "Fails loudly.",
+    inputSchema: true,
+    tier: "read_only",
+    redactors,
+    run: () => {
+      throw new Error("cannot log in with hunter2");
+    },
+  });
+  const logged: unknown[] = [];
+  const { open, kernel } = await createTestKernel({ tools: [failing], log: (...line) => void logged.push(line) });
+  const failed = await (await open()).call("fails", {});
+  assert.ok(failed.response.result.case === "error" && failed.response.result.value.message.includes("[hidden]"));
+  assert.ok(!JSON.stringify(logged).includes("hunter2"));
+  for (const stored of await kernel.listRecords({ limit: 100 })) {
+    assert.ok(!Buffer.from(stored.content).includes("hunter2"));
+  }
+});
+
+test("a redactor sees secrets that a stream cuts in two", async () => {
+  const tool = defineTool({
+    name: "stream",
+    description: "Streams.",
+    inputSchema: true,
+    resultType: "stream",
+    tier: "read_only",
+    redactors: [{ secrets: ["hunter2"], replacement: "[hidden]" }],
+    run: async function* () {
+      for (const character of "password hunter2 and hunte r2, hunter") yield Buffer.from(character);
+    },
+  });
+  const seen: Uint8Array[] = [];
+  const { open } = await createTestKernel({ tools: [tool] });
+  const result = await (await open()).call("stream", {}, { onChunk: (chunk) => void seen.push(chunk.slice()) });
+  assert.equal(Buffer.from(result.normalised ?? []).toString(), "password [hidden] and hunte r2, hunter");
+  assert.equal(Buffer.concat(seen).toString(), "password [hidden] and hunte r2, hunter");
+});
+
+test("labels go from content to whoever reads it, onto the session and everything it makes then", async () => {
+  const reader = defineTool({
+    name: "reader",
+    description: "Reads content.",
+    inputSchema: { type: "object", properties: { hash: { type: "string" } }, required: ["hash"] } as const,
+    resultType: "binary",
+    tier: "read_only",
+    run: (input, context) => context.content.read(input.hash, 0, 0),
+  });
+  const { open, kernel } = await createTestKernel({ tools: [reader, echoTool] });
+  const session = await open();
+  const chunks = async function* () {
+    yield Buffer.from("from the web");
+  };
+  const put = await kernel.putContent({ sessionId: session.id, door: "test", labels: ["untrusted"], chunks: chunks() });
+  const read = await session.call("reader", { hash: toHex(put.hash) });
+  assert.deepEqual(read.metadata.labels, ["untrusted"]);
+  assert.deepEqual((await kernel.getSession(session.id))?.session.labels, ["untrusted"]);
+  assert.deepEqual((await session.call("echo", 1)).metadata.labels, ["untrusted"]);
+});
+
+test("content of one session cannot be named by another", async () => {
+  const reader = defineTool({
+    name: "reader",
+    description: "Reads content.",
+    inputSchema: { type: "object", properties: { hash: { type: "string" } }, required: ["hash"] } as const,
+    resultType: "binary",
+    tier: "read_only",
+    run: (input, context) => context.content.read(input.hash, 0, 0),
+  });
+  const { open } = await createTestKernel({ tools: [reader, echoTool] });
+  const [mine, other] = [await open(), await open()];
+  const made = await mine.call("echo", "mine");
+  const hash = toHex(made.hash ?? new Uint8Array());
+  assert.equal(codeOf(await mine.call("reader", { hash })), "success");
+  for (const wrong of [hash, "00".repeat(32), "../../etc/passwd", ""]) {
+    assert.equal(codeOf(await other.call("reader", { hash: wrong })), "CONTENT_NOT_FOUND");
+  }
+});

@@ -1,0 +1,113 @@
+import {
+  canonicalJsonBytes,
+  blake3,
+  MAX_INLINE_RESULT_BYTES,
+  type ToolDenied,
+  type ToolError,
+  type ToolSuccess,
+} from "@narthex/contracts";
+import type { BudgetAmounts } from "../../budget/budget.ts";
+import type { CallAnswer, ResponseResult } from "../../journal/call-answer.ts";
+import { errorMessage, successMessage } from "../../journal/response-messages.ts";
+import type { CallFrame, KeptCall } from "../call.ts";
+import { Acknowledged, Denied, type Ending, Failed, Repeated } from "../ending.ts";
+
+const NO_BYTES = new Uint8Array(0);
+
+/** The answer a caller will be given once it is recorded. */
+export function answerOf(frame: CallFrame, end: KeptCall | Ending, durationMs: number, spent: BudgetAmounts): CallAnswer {
+  const { trail } = frame;
+  const about = {
+    recordIndex: undefined,
+    tool: trail.tool?.id ?? "",
+    source: trail.tool?.tool.source ?? "",
+    sideEffects: [],
+    raw: undefined,
+    normalised: undefined,
+    proof: trail.proofBytes,
+  };
+  if (end instanceof Repeated) return { ...end.answer, result: markRepeated(end.answer.result), raw: undefined };
+  if (end instanceof Denied) return { ...about, final: false, result: { case: "denied", value: denied(frame, end) } };
+  if (end instanceof Failed) {
+    return { ...about, final: isFinal(frame, end), result: { case: "error", value: failed(frame, end) } };
+  }
+  if (end instanceof Acknowledged) return { ...about, final: true, result: { case: "success", value: acknowledged(end) } };
+  const value = success(frame, end, durationMs, spent);
+  return {
+    ...about,
+    final: true,
+    result: { case: "success", value },
+    sideEffects: end.effects,
+    raw: end.raw,
+    normalised: end.result.size <= MAX_INLINE_RESULT_BYTES ? end.result.head : undefined,
+  };
+}
+
+function success(frame: CallFrame, kept: KeptCall, durationMs: number, spent: BudgetAmounts): ToolSuccess {
+  const { result } = kept;
+  return successMessage({
+    resultHash: result.digest,
+    inlineResult: result.size <= MAX_INLINE_RESULT_BYTES ? result.head : NO_BYTES,
+    budgetConsumed: spent.cost_units ?? 0,
+    durationMs: Math.round(durationMs),
+    proofHash: frame.trail.proof?.digest ?? NO_BYTES,
+    view: kept.view,
+    labels: [...kept.labels],
+    tool: kept.registered.id,
+    resultType: kept.registered.tool.resultType,
+    resultSize: result.size,
+    cut: kept.cut,
+  });
+}
+
+function acknowledged(end: Acknowledged): ToolSuccess {
+  const bytes = canonicalJsonBytes(end.value);
+  return successMessage({
+    resultHash: blake3(bytes),
+    inlineResult: bytes,
+    budgetConsumed: 0,
+    durationMs: 0,
+    proofHash: NO_BYTES,
+    view: new TextDecoder().decode(bytes),
+    labels: [],
+    tool: "",
+    resultType: "object",
+    resultSize: bytes.length,
+    cut: false,
+  });
+}
+
+function denied(frame: CallFrame, end: Denied): ToolDenied {
+  return {
+    $typeName: "narthex.v1.ToolDenied",
+    ruleId: end.ruleId,
+    rationaleCode: end.rationaleCode,
+    message: end.message,
+    proofHash: frame.trail.proof?.digest ?? NO_BYTES,
+  };
+}
+
+function failed(frame: CallFrame, end: Failed): ToolError {
+  return errorMessage({
+    errorCode: end.code,
+    message: end.message,
+    retryable: end.mayBeRetried(frame.trail.effectsPossible),
+    retryAfterMs: end.retryAfterMs,
+    violations: end.violations,
+    proofHash: frame.trail.proof?.digest ?? NO_BYTES,
+    effectsPossible: frame.trail.effectsPossible,
+    approvalId: end.approvalId,
+  });
+}
+
+/** Only what a retry could not change: the tool ran to an end of its own, or may have had effects. */
+function isFinal(frame: CallFrame, end: Failed): boolean {
+  const { callNumber, effectsPossible } = frame.trail;
+  return callNumber > 0 && (effectsPossible || !end.mayBeRetried(effectsPossible));
+}
+
+function markRepeated(result: ResponseResult): ResponseResult {
+  if (result.case === "success") return { case: "success", value: { ...result.value, repeatedAnswer: true } };
+  if (result.case === "error") return { case: "error", value: { ...result.value, repeatedAnswer: true } };
+  return result;
+}

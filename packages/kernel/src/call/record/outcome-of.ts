@@ -1,0 +1,74 @@
+import { ContentRole, blake3, compileEncoder, type ToolError, ToolErrorSchema } from "@narthex/contracts";
+import { commitContent } from "../../ledger/commitment.ts";
+import type { EntryDraft } from "../../ledger/record-draft.ts";
+import type { CallFrame, KeptCall } from "../call.ts";
+import { Denied, Failed } from "../ending.ts";
+import type { KernelParts } from "../../kernel-parts.ts";
+
+export interface OutcomeFacts {
+  readonly durationMs: number;
+  readonly spent: readonly { readonly dimension: string; readonly amount: number }[];
+}
+
+const encodeError = compileEncoder<ToolError>(ToolErrorSchema);
+
+/** The one entry that says how a call ended. */
+export function outcomeOf(
+  frame: CallFrame,
+  end: KeptCall | Denied | Failed,
+  facts: OutcomeFacts,
+  kernel: KernelParts,
+): EntryDraft {
+  const { trail } = frame;
+  const common = {
+    ...facts,
+    requestCommitment: trail.request?.commitment,
+    proofCommitment: trail.proof?.commitment,
+  };
+  if (end instanceof Denied) {
+    return { case: "toolDenied", value: { ...common, success: false, code: end.rationaleCode, ruleId: end.ruleId } };
+  }
+  if (end instanceof Failed) {
+    const value = {
+      ...common,
+      success: false,
+      code: end.code,
+      errorCommitment: commitError(frame, end, kernel),
+      effectsPossible: trail.effectsPossible,
+      retryable: end.mayBeRetried(trail.effectsPossible),
+    };
+    return { case: end.code === "TIMEOUT" ? "toolTimedOut" : "toolFailed", value };
+  }
+  return {
+    case: "toolCompleted",
+    value: {
+      ...common,
+      success: true,
+      resultCommitment: trail.result?.commitment,
+      resultSize: end.result.size,
+      resultType: end.registered.tool.resultType,
+      cut: end.cut,
+      labels: end.labels,
+    },
+  };
+}
+
+/** An error's text may hold what the caller sent, so it is content and can be erased. */
+function commitError(frame: CallFrame, failed: Failed, kernel: KernelParts): Uint8Array {
+  const bytes = encodeError({
+    errorCode: failed.code,
+    message: failed.message,
+    retryable: failed.mayBeRetried(frame.trail.effectsPossible),
+    retryAfterMs: failed.retryAfterMs,
+    violations: failed.violations.slice(0, MAX_KEPT_VIOLATIONS),
+    effectsPossible: frame.trail.effectsPossible,
+  });
+  const committed = commitContent(
+    { role: ContentRole.ERROR, digest: blake3(bytes), bytes, size: bytes.length },
+    kernel.random,
+  );
+  frame.trail.attach(committed.item);
+  return committed.commitment;
+}
+
+const MAX_KEPT_VIOLATIONS = 50;

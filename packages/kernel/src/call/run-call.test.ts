@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createCountingTool, createTestKernel, echoTool } from "@narthex/testkit";
+import type { StageEvent } from "../ports.ts";
+import { STAGES } from "../ports.ts";
+import { defineTool } from "../tool/define-tool.ts";
+
+const kinds = (records: { entries: { kind: { case: string | undefined } }[] }[]) =>
+  records.map((record) => record.entries.map((entry) => entry.kind.case));
+
+test("a tool that does not exist leaves what was asked and the failure", async () => {
+  const { open, records } = await createTestKernel({ tools: [echoTool] });
+  const session = await open();
+  const result = await session.call("nothing", {});
+  assert.equal(result.status, "error");
+  const [, last] = await records(session.id);
+  assert.deepEqual(kinds([last ?? assert.fail()]), [["toolInvoked", "toolFailed"]]);
+});
+
+test("a throw in any stage before invoke is a refusal and is recorded as one", async () => {
+  const broken = defineTool({
+    name: "broken",
+    description: "Its arguments cannot be judged.",
+    inputSchema: true,
+    tier: "read_only",
+    needs: () => {
+      throw new Error("secret detail");
+    },
+    run: () => assert.fail("must not run"),
+  });
+  const { open, records } = await createTestKernel({ tools: [broken] });
+  const session = await open();
+  const { response } = await session.call("broken", {});
+  assert.equal(response.result.case === "error" && response.result.value.errorCode, "INTERNAL");
+  assert.ok(!JSON.stringify(response.result.value, (_, value) => (typeof value === "bigint" ? `${value}` : value)).includes("secret detail"));
+  const all = await records(session.id);
+  assert.deepEqual(kinds(all.slice(1)), [["toolInvoked", "toolFailed"]]);
+});
+
+test("a read-only call is one record, in the stated order", async () => {
+  const { open, records } = await createTestKernel({ tools: [echoTool] });
+  const session = await open();
+  const result = await session.call("echo", { b: 1, a: 2 });
+  assert.equal(result.status, "success");
+  assert.equal(new TextDecoder().decode(result.normalised), '{"a":2,"b":1}');
+  const all = await records(session.id);
+  assert.deepEqual(kinds(all), [
+    ["sessionOpened", "leaseGranted"],
+    ["toolInvoked", "capabilityCheck", "policyDecision", "toolStarted", "toolCompleted"],
+  ]);
+});
+
+test("a call with effects has a durable intent before the tool runs, then its outcome", async () => {
+  const seen: number[] = [];
+  let size = (): number => 0;
+  const counting = createCountingTool("count", async () => void seen.push(size()));
+  const { open, records, store } = await createTestKernel({ tools: [counting.tool] });
+  size = () => store.size;
+  const session = await open();
+  const before = store.size;
+  await session.call("count", {});
+  assert.deepEqual(seen, [before + 1]);
+  const all = await records(session.id);
+  assert.deepEqual(kinds(all.slice(1)), [
+    ["toolInvoked", "capabilityCheck", "policyDecision", "toolStarted"],
+    ["toolCompleted"],
+  ]);
+});
+
+test("the observer sees every stage of a call, in order", async () => {
+  const events: StageEvent[] = [];
+  const { open } = await createTestKernel({ tools: [echoTool], observer: { stage: (event) => void events.push(event) } });
+  const session = await open();
+  await session.call("echo", 1, { requestId: "r1" });
+  assert.deepEqual(events.map((event) => event.stage), [...STAGES, "done"]);
+  assert.equal(events.at(-1)?.requestId, "r1");
+});
+
+test("no token or input text stands in the ledger's records", async () => {
+  const { open, kernel } = await createTestKernel({ tools: [echoTool] });
+  const session = await open();
+  await session.call("echo", { password: "correct horse battery staple" });
+  for (const stored of await kernel.listRecords({ limit: 100 })) {
+    const text = Buffer.from(stored.record).toString("latin1");
+    assert.ok(!text.includes(session.token));
+    assert.ok(!text.includes("correct horse"));
+    assert.ok(!Buffer.from(stored.content).toString("latin1").includes(session.token));
+  }
+});
+
+test("a hundred concurrent calls each get exactly their own answer", async () => {
+  const { open } = await createTestKernel({ tools: [echoTool] });
+  const session = await open();
+  const results = await Promise.all(
+    Array.from({ length: 100 }, (_, i) => session.call("echo", { i }, { requestId: `r${i}` })),
+  );
+  results.forEach((result, i) => {
+    assert.equal(result.response.requestId, `r${i}`);
+    assert.deepEqual(result.raw, { i });
+  });
+});

@@ -1,0 +1,41 @@
+import type { Capability, HostPattern } from "./capability.ts";
+import { showText } from "./quote-text.ts";
+
+const MOST_SHOWN = 3;
+
+/** A few words for messages, such as `fs_read /src` or `net_read *.example.com:443`. */
+export function describeCapability(capability: Capability): string {
+  const scope = describeScope(capability);
+  return scope === "" ? capability.kind : `${capability.kind} ${scope}`;
+}
+
+function describeScope(capability: Capability): string {
+  switch (capability.kind) {
+    case "fs_read":
+    case "fs_write":
+    case "vault":
+      return describeList(capability.prefixes);
+    case "net_read":
+    case "net_write":
+      return describeList(capability.hosts.map(describeHost));
+    case "inference":
+      return describeList(capability.models.map(({ provider, model }) => `${provider}/${model}`));
+    case "wasm_exec":
+      return `${capability.maxFuel} fuel, ${capability.maxMemoryBytes} bytes`;
+    case "clock":
+      return "";
+    default:
+      return describeList(capability.names);
+  }
+}
+
+function describeList(items: readonly string[]): string {
+  const shown = items.slice(0, MOST_SHOWN).map(showText).join(", ");
+  return items.length > MOST_SHOWN ? `${shown} and ${items.length - MOST_SHOWN} more` : shown;
+}
+
+function describeHost({ host, ports }: HostPattern): string {
+  if (ports === undefined) return host;
+  const shown = host.includes(":") ? `[${host}]` : host;
+  return `${shown}:${ports.join(",")}`;
+}

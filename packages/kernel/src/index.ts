@@ -1,0 +1,22 @@
+export type { ApprovalAnswer, ApprovalQuestion } from "./approval/approval.ts";
+export {
+  BUDGET_DIMENSIONS,
+  type BudgetAmounts,
+  type BudgetDimension,
+  type BudgetLimits,
+} from "./budget/budget.ts";
+export type * from "./capability/capability.ts";
+export { capabilityToJson } from "./capability/capability-to-json.ts";
+export type * from "./kernel.ts";
+export type { KernelOptions, KernelSettings } from "./kernel-options.ts";
+export type { Lease, LeaseRequest } from "./lease/lease.ts";
+export { leaseToJson } from "./lease/lease-to-json.ts";
+export { parseLeaseRequest } from "./lease/parse-lease-request.ts";
+export type { ContentDraft, EntryDraft } from "./ledger/record-draft.ts";
+export { createAllowListPolicy } from "./policy/allow-list-policy.ts";
+export type * from "./policy/policy.ts";
+export * from "./ports.ts";
+export type { OpenSessionOptions, Session, SessionState } from "./session/session.ts";
+export { startKernel } from "./start-kernel.ts";
+export { defineTool } from "./tool/define-tool.ts";
+export * from "./tool/tool.ts";

@@ -1,0 +1,36 @@
+import type { BudgetLimits } from "./budget/budget.ts";
+import type { Approver, Clock, ContentStore, Log, Observer, Policy, Random, Store } from "./ports.ts";
+import type { ViolationWindowOptions } from "./session/violation-window.ts";
+import type { Tool } from "./tool/tool.ts";
+
+/** What a kernel is made from. */
+export interface KernelOptions {
+  readonly store: Store;
+  readonly contentStore: ContentStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly policy: Policy;
+  readonly tools: readonly Tool[];
+  readonly approver?: Approver | undefined;
+  readonly observer?: Observer | undefined;
+  readonly log?: Log | undefined;
+  /** The version that KernelStarted names. */
+  readonly version: string;
+  /** JSON text: what this host enforces. */
+  readonly envelope?: string;
+  /** Looks at a workspace on this machine: its real path, or a WORKSPACE_REFUSED. */
+  resolveWorkspace?(workspace: string): Promise<string>;
+  /** Called once, if the store fails: the kernel has stopped. */
+  onFailure?(failure: Error): void;
+  readonly settings?: Partial<KernelSettings>;
+}
+
+export interface KernelSettings {
+  readonly budgets: BudgetLimits;
+  readonly sessionTtlMs: number;
+  readonly approvalExpiryMs: number;
+  readonly approvalWaitMs: number;
+  readonly viewBytes: number;
+  /** So many containment violations within so long a time quarantine a session. */
+  readonly quarantine: ViolationWindowOptions;
+}

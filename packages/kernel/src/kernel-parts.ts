@@ -1,0 +1,42 @@
+import type { Approvals } from "./approval/approvals.ts";
+import type { Artifacts } from "./artifact/artifacts.ts";
+import type { AnswerArchive } from "./journal/answer-archive.ts";
+import type { RequestMemory } from "./journal/request-memory.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import type { Refusals } from "./ledger/refusals.ts";
+import type { Clock, ContentStore, Log, Observer, Policy, Random, Store } from "./ports.ts";
+import type { Registry } from "./registry/registry.ts";
+import type { ContentLibrary } from "./result/content-library.ts";
+import type { SessionTable } from "./session/session-table.ts";
+import type { ViolationWindowOptions } from "./session/violation-window.ts";
+
+/** Everything the stages of a call use. */
+export interface KernelParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly store: Store;
+  readonly contentStore: ContentStore;
+  readonly policy: Policy;
+  readonly observer: Observer | undefined;
+  readonly log: Log;
+  readonly ledger: Ledger;
+  readonly refusals: Refusals;
+  readonly registry: Registry;
+  readonly sessions: SessionTable;
+  readonly requests: RequestMemory;
+  readonly answers: AnswerArchive;
+  readonly approvals: Approvals;
+  readonly content: ContentLibrary;
+  readonly artifacts: Artifacts;
+  readonly counters: Counters;
+  readonly viewBytes: number;
+  readonly quarantine: ViolationWindowOptions;
+  /** True once no new calls are taken. */
+  closing(): boolean;
+}
+
+export interface Counters {
+  /** Results that came after their call was answered, and were dropped. */
+  lateResults: number;
+  running: number;
+}

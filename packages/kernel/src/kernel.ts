@@ -1,0 +1,182 @@
+/** What doors and embedders may ask of a kernel. `createKernel` makes one from ports. */
+
+import type { JsonValue, ToolRequest, ToolResponse } from "@narthex/contracts";
+import type { StoredRecord } from "./ports.ts";
+import type { OpenSessionOptions, Session } from "./session/session.ts";
+import type { Lease } from "./lease/lease.ts";
+import type { BudgetAmounts } from "./budget/budget.ts";
+import type { Effect, ToolDeclaration, ToolOutput } from "./tool/tool.ts";
+
+export interface Kernel {
+  /** Runs one request to its one answer. Never rejects. */
+  call(call: WireCall): Promise<ToolResponse>;
+  /** The same by name and JSON value, for code in this process; the result carries what the wire leaves out. */
+  callInProcess(call: InProcessCall): Promise<CallResult>;
+
+  openSession(options: OpenSessionOptions): Promise<{ readonly session: SessionFacts; readonly token: string }>;
+  closeSession(sessionId: string): Promise<SessionFacts>;
+  getSession(sessionId: string): Promise<SessionFacts | undefined>;
+  listSessions(options: { readonly all: boolean; readonly limit: number }): Promise<SessionFacts[]>;
+  /** The session a token belongs to, or a KernelError with a SESSION_* code. */
+  authenticate(token: string): Promise<SessionFacts>;
+
+  /** Every registered tool; with a session, those its lease and policy could permit. */
+  listTools(options: { readonly sessionId?: string; readonly allVersions: boolean }): ToolFacts[];
+
+  /** Throws a KernelError: CONTENT_NOT_FOUND, INVALID_INPUT on a wrong hash, BUDGET_EXCEEDED, SESSION_*. */
+  putContent(put: ContentPut): Promise<ContentReceipt>;
+  getContent(sessionId: string, hash: Uint8Array, offset: number, limit: number): Promise<ContentReading>;
+  /** For an administrator: any content, by hash. */
+  statContent(hash: Uint8Array): Promise<ContentStatus | undefined>;
+  readAnyContent(hash: Uint8Array, offset: number, limit: number): Promise<ContentReading>;
+
+  readRecord(index: number): Promise<StoredRecord | undefined>;
+  /** The newest record of a call. */
+  findCall(sessionId: string, requestId: string): Promise<StoredRecord | undefined>;
+  listRecords(query: RecordListQuery): Promise<StoredRecord[]>;
+  /** The number of records so far. */
+  recordCount(): number;
+  /** From `fromIndex` on (or from now), then each new one once it is durable, until the signal aborts. */
+  tailRecords(options: TailOptions): AsyncIterable<StoredRecord>;
+
+  listIntents(): Promise<IntentFacts[]>;
+  settleIntent(settlement: Settlement): Promise<{ readonly recordIndex: number }>;
+
+  /** A request that never reached a session: counted, and recorded at most once per door, reason and second. */
+  refuse(refusal: Refusal): void;
+
+  /** True once the kernel takes no new calls. */
+  readonly closing: boolean;
+  /** Refuses new calls, lets running ones finish for `graceMs`, cancels the rest, closes the store. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+export interface WireCall {
+  /** Encoded bytes are checked strictly; a message was decoded by the caller and is validated all the same. */
+  readonly request: Uint8Array | ToolRequest;
+  /** framed, connect, grpc, grpc-web, mcp, cli, ... : named in the ledger. */
+  readonly door: string;
+  /** Aborts when the caller has gone or its deadline passed. */
+  readonly signal?: AbortSignal;
+  /** The caller gives up after this. */
+  readonly timeoutMs?: number;
+  /** Output while the tool runs; awaited, so a slow reader slows the tool. */
+  readonly onChunk?: (chunk: Uint8Array) => void | Promise<void>;
+}
+
+export interface InProcessCall {
+  readonly token: string;
+  readonly tool: string;
+  readonly version?: string;
+  readonly input: JsonValue;
+  /** Made up when absent. */
+  readonly requestId?: string;
+  readonly dedupeKey?: string;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+  readonly onChunk?: (chunk: Uint8Array) => void | Promise<void>;
+}
+
+/** A call as its caller in this process sees it. */
+export interface CallResult {
+  readonly requestId: string;
+  readonly response: ToolResponse;
+  readonly status: "success" | "denied" | "error";
+  /** What the tool returned, after redaction. Undefined unless it ran in this very call. */
+  readonly raw: ToolOutput | undefined;
+  /** Up to 1 MB; larger results are in the content store under `hash`. */
+  readonly normalised: Uint8Array | undefined;
+  readonly hash: Uint8Array | undefined;
+  /** An encoded `Proof`. */
+  readonly proof: Uint8Array | undefined;
+  readonly sideEffects: readonly Effect[];
+  readonly metadata: CallMetadata;
+}
+
+export interface CallMetadata {
+  readonly tool: string;
+  readonly source: string;
+  readonly durationMs: number;
+  readonly labels: readonly string[];
+  readonly cut: boolean;
+}
+
+export interface SessionFacts {
+  readonly session: Session;
+  readonly lease: Lease;
+  /** Of each dimension that has a limit. */
+  readonly budgetRemaining: BudgetAmounts;
+}
+
+export interface ToolFacts {
+  readonly declaration: ToolDeclaration;
+  readonly definitionHash: Uint8Array;
+  readonly state: "ready" | "degraded" | "disabled" | "quarantined";
+}
+
+export interface ContentPut {
+  readonly sessionId: string;
+  readonly door: string;
+  readonly labels: readonly string[];
+  readonly expectedHash?: Uint8Array;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+export interface ContentReceipt {
+  readonly hash: Uint8Array;
+  readonly size: number;
+  readonly labels: readonly string[];
+}
+
+export interface ContentReading extends ContentReceipt {
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+export interface ContentStatus {
+  readonly size: number;
+  readonly place: "row" | "file";
+  readonly holders: readonly {
+    readonly sessionId: string;
+    readonly recordIndex: number;
+    readonly role: string;
+    readonly labels: readonly string[];
+  }[];
+}
+
+export interface RecordListQuery {
+  readonly fromIndex?: number;
+  readonly limit: number;
+  readonly chain?: string;
+  readonly newest?: boolean;
+}
+
+export interface TailOptions {
+  readonly fromIndex?: number;
+  readonly chain?: string;
+  readonly signal: AbortSignal;
+}
+
+export interface IntentFacts {
+  readonly sessionId: string;
+  readonly requestId: string;
+  readonly tool: string;
+  readonly inputDigest: Uint8Array;
+  readonly recordIndex: number;
+  readonly startedAtMs: number;
+  readonly state: "running" | "unknown";
+}
+
+export interface Settlement {
+  readonly sessionId: string;
+  readonly requestId: string;
+  readonly answer: "happened" | "did_not_happen";
+  readonly by: string;
+}
+
+export interface Refusal {
+  readonly door: string;
+  /** Short and from a closed set per door, such as `malformed`, `too_large`, `SESSION_UNKNOWN`. */
+  readonly reason: string;
+  /** The offending bytes, or as much of them as was read. */
+  readonly bytes?: Uint8Array;
+}

@@ -1,0 +1,25 @@
+import type { RationaleCode } from "@narthex/contracts";
+import type { SafetyTier } from "../tool/tool.ts";
+import type { Lease } from "./lease.ts";
+import { tierWithin } from "./tier.ts";
+import { toolPatternCovers } from "./tool-pattern.ts";
+
+export interface LeaseQuestion {
+  readonly toolName: string;
+  readonly tier: SafetyTier;
+  readonly nowMs: number;
+}
+
+/** Why the lease refuses this call, or undefined if it does not. Capabilities and budgets are asked separately. */
+export function checkLease(lease: Lease, question: LeaseQuestion): RationaleCode | undefined {
+  if (lease.revoked) return "LEASE_REVOKED";
+  // SECURITY: written so that a time that is not a number is outside.
+  if (!(question.nowMs >= lease.notBeforeMs && question.nowMs < lease.expiresAtMs)) return "LEASE_EXPIRED";
+  if (!leaseAllowsTool(lease, question.toolName)) return "LEASE_SCOPE";
+  if (!tierWithin(question.tier, lease.highestTier)) return "TIER_NOT_ALLOWED";
+  return undefined;
+}
+
+export function leaseAllowsTool(lease: Lease, toolName: string): boolean {
+  return lease.toolPatterns.some((pattern) => toolPatternCovers(pattern, toolName));
+}

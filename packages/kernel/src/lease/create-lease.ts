@@ -1,0 +1,81 @@
+import { KernelError } from "@narthex/contracts";
+import type { BudgetLimits } from "../budget/budget.ts";
+import type { Capability } from "../capability/capability.ts";
+import { isNormalPath } from "../capability/path-prefix.ts";
+import type { DelegableRights, Lease, LeaseRequest } from "./lease.ts";
+import { leaseRequestToJson, MAX_TOOL_PATTERNS, parseLeaseRequest } from "./parse-lease-request.ts";
+import { expandToolPatterns } from "./tool-pattern.ts";
+
+/** Eight hours. */
+export const DEFAULT_LEASE_TTL_MS = 8 * 3_600_000;
+
+export interface LeaseDefaults {
+  readonly budgets: BudgetLimits;
+  readonly ttlMs: number;
+}
+
+export interface LeaseGrant {
+  readonly id: string;
+  /** The session's id. */
+  readonly holder: string;
+  /** Without one the session gets the default lease. */
+  readonly request: LeaseRequest | undefined;
+  readonly defaults: LeaseDefaults;
+  readonly nowMs: number;
+  /** Names of the tools that are ready. */
+  readonly knownTools: readonly string[];
+  /** Absolute, real path. */
+  readonly workspace: string;
+}
+
+/**
+ * A lease granted by an administrator; everything the request leaves out is the default. Throws LEASE_INVALID.
+ *
+ * SPEC: without a request every ready tool, read and write in the workspace, no network, highest tier privileged,
+ * default budgets, eight hours.
+ */
+export function createLease(grant: LeaseGrant): Lease {
+  // A request made in code is checked and put in normal form like one from outside.
+  const request = parseLeaseRequest(leaseRequestToJson(grant.request ?? {}));
+  const usable: DelegableRights = {
+    toolPatterns: expandToolPatterns(request.tool_patterns ?? ["*"], grant.knownTools),
+    capabilities: request.capabilities ?? defaultCapabilities(grant.workspace),
+    highestTier: request.highest_tier ?? "privileged",
+  };
+  const startsAtMs = Math.max(grant.nowMs, request.not_before_ms ?? 0);
+  const expiresAtMs = startsAtMs + (request.ttl_ms ?? grant.defaults.ttlMs);
+  if (!Number.isSafeInteger(expiresAtMs)) throw new KernelError("LEASE_INVALID", "the lease ends beyond all calendars");
+  if (usable.toolPatterns.length > MAX_TOOL_PATTERNS) {
+    throw new KernelError("LEASE_INVALID", `\`*\` stands for more than ${MAX_TOOL_PATTERNS} tools; name fewer`);
+  }
+  return {
+    id: grant.id,
+    parentId: undefined,
+    holder: grant.holder,
+    ...usable,
+    budgets: request.budgets ?? grant.defaults.budgets,
+    notBeforeMs: request.not_before_ms ?? grant.nowMs,
+    expiresAtMs,
+    delegable: {
+      toolPatterns:
+        request.delegable?.tool_patterns === undefined
+          ? usable.toolPatterns
+          : expandToolPatterns(request.delegable.tool_patterns, grant.knownTools),
+      capabilities: request.delegable?.capabilities ?? usable.capabilities,
+      highestTier: request.delegable?.highest_tier ?? usable.highestTier,
+    },
+    revoked: false,
+  };
+}
+
+function defaultCapabilities(workspace: string): Capability[] {
+  // SECURITY: a prefix that is not in normal form would be compared wrongly for the life of the lease.
+  if (!isNormalPath(workspace))
+    throw new KernelError("WORKSPACE_REFUSED", "the workspace is not an absolute, real path");
+  return [
+    { kind: "fs_read", prefixes: [workspace] },
+    { kind: "fs_write", prefixes: [workspace] },
+    { kind: "artifact", names: ["*"] },
+    { kind: "clock" },
+  ];
+}

@@ -1,0 +1,56 @@
+import { BUDGET_DIMENSIONS, type BudgetLimits } from "../budget/budget.ts";
+import { isWithin } from "../capability/covers.ts";
+import type { DelegableRights, Lease } from "./lease.ts";
+import { tierWithin } from "./tier.ts";
+import { toolPatternWithin } from "./tool-pattern.ts";
+
+const LEASE_DIMENSIONS = [
+  "tool_patterns",
+  "capabilities",
+  "highest_tier",
+  "budgets",
+  "not_before_ms",
+  "expires_at_ms",
+  "delegable",
+] as const;
+export type LeaseDimension = (typeof LEASE_DIMENSIONS)[number];
+
+/**
+ * Whether a child lease lies inside what its parent may delegate, in every dimension.
+ *
+ * INVARIANT: anything a holder of `child` could ever do or hand on, the parent could have handed on. Whether the
+ * parent is revoked and how much of its budget is left are questions of the moment, and asked elsewhere.
+ */
+export function isInside(child: Lease, parent: Lease): boolean {
+  return outsideDimensions(child, parent).length === 0;
+}
+
+/** The dimensions in which the child reaches beyond its parent, for the message that refuses it. */
+export function outsideDimensions(child: Lease, parent: Lease): LeaseDimension[] {
+  const inside: { readonly [D in LeaseDimension]: boolean } = {
+    ...rightsInside(child, parent.delegable),
+    budgets: budgetsInside(child.budgets, parent.budgets),
+    not_before_ms: child.notBeforeMs >= parent.notBeforeMs,
+    expires_at_ms: child.expiresAtMs <= parent.expiresAtMs,
+    delegable: Object.values(rightsInside(child.delegable, parent.delegable)).every((dimension) => dimension),
+  };
+  return LEASE_DIMENSIONS.filter((dimension) => !inside[dimension]);
+}
+
+function rightsInside(inner: DelegableRights, outer: DelegableRights) {
+  return {
+    tool_patterns: inner.toolPatterns.every((pattern) =>
+      outer.toolPatterns.some((wider) => toolPatternWithin(pattern, wider)),
+    ),
+    capabilities: isWithin(inner.capabilities, outer.capabilities),
+    highest_tier: tierWithin(inner.highestTier, outer.highestTier),
+  };
+}
+
+/** Absent is unlimited, so a limit of the parent's must be a limit of the child's. */
+function budgetsInside(inner: BudgetLimits, outer: BudgetLimits): boolean {
+  return BUDGET_DIMENSIONS.every((dimension) => {
+    const limit = outer[dimension];
+    return limit === undefined || (inner[dimension] ?? Number.POSITIVE_INFINITY) <= limit;
+  });
+}

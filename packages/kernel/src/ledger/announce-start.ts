@@ -1,0 +1,80 @@
+import { blake3, canonicalJsonBytes, ContentRole, equalBytes } from "@narthex/contracts";
+import type { KernelParts } from "../kernel-parts.ts";
+import type { StateChange } from "../ports.ts";
+import type { RegisteredTool } from "../registry/registry.ts";
+import { describeTool } from "../tool/describe-tool.ts";
+import { commitContent } from "./commitment.ts";
+import { type ContentDraft, type EntryDraft, SYSTEM_CHAIN } from "./record-draft.ts";
+
+/**
+ * The first record of a run: that it began, and whatever is new since the last one: the policy in force, and tool
+ * definitions. Both are content, so that later decisions can be made again from them.
+ */
+export async function announceStart(version: string, envelope: string, kernel: KernelParts): Promise<void> {
+  const entries: EntryDraft[] = [{ case: "kernelStarted", value: { version, envelope } }];
+  const content: ContentDraft[] = [];
+  const state: StateChange[] = [];
+  await announcePolicy(kernel, entries, content, state);
+  for (const registered of kernel.registry.list({ allVersions: true })) {
+    await announceTool(registered, kernel, entries, content, state);
+  }
+  await kernel.ledger.append({ chain: SYSTEM_CHAIN, entries, content, state });
+}
+
+async function announcePolicy(
+  kernel: KernelParts,
+  entries: EntryDraft[],
+  content: ContentDraft[],
+  state: StateChange[],
+): Promise<void> {
+  const current = kernel.policy.current;
+  if ("problem" in current) {
+    entries.push({ case: "policyLoaded", value: { problem: current.problem } });
+    state.push({ table: "meta", key: "policy", value: undefined });
+    return;
+  }
+  const known = await kernel.store.getState("meta", "policy");
+  if (known !== undefined && equalBytes(known, current.hash)) return;
+  entries.push({
+    case: "policyLoaded",
+    value: {
+      policyHash: current.hash,
+      schemaHash: current.schemaHash,
+      engine: current.engine,
+      ruleCount: current.ruleCount,
+    },
+  });
+  content.push(publicContent(ContentRole.POLICY_SET, current.bytes, kernel));
+  state.push({ table: "meta", key: "policy", value: current.hash });
+}
+
+async function announceTool(
+  registered: RegisteredTool,
+  kernel: KernelParts,
+  entries: EntryDraft[],
+  content: ContentDraft[],
+  state: StateChange[],
+): Promise<void> {
+  const { tool, definitionHash } = registered;
+  const key = `tool/${registered.id}`;
+  const known = await kernel.store.getState("meta", key);
+  if (known !== undefined && equalBytes(known, definitionHash)) return;
+  entries.push({
+    case: "toolRegistered",
+    value: {
+      toolName: tool.name,
+      toolVersion: tool.version,
+      definitionHash,
+      source: tool.source,
+      isolation: tool.isolation,
+    },
+  });
+  content.push(publicContent(ContentRole.DEFINITION, canonicalJsonBytes(describeTool(tool)), kernel));
+  state.push({ table: "meta", key, value: definitionHash });
+}
+
+/** Named by its plain hash in an entry: there is nothing in it to hide or to erase. */
+function publicContent(role: ContentRole, bytes: Uint8Array, kernel: KernelParts): ContentDraft {
+  return commitContent({ role, digest: blake3(bytes), bytes, size: bytes.length }, kernel.random).item;
+}
+

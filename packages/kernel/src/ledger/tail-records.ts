@@ -1,0 +1,25 @@
+import type { TailOptions } from "../kernel.ts";
+import type { Store, StoredRecord } from "../ports.ts";
+import type { Ledger } from "./ledger.ts";
+
+const PAGE = 256;
+
+/** Records as they become durable, read from the store in pages: a slow reader holds back nobody and fills no memory. */
+export async function* tailRecords(options: TailOptions, ledger: Ledger, store: Store): AsyncGenerator<StoredRecord> {
+  const { signal, chain } = options;
+  let next = options.fromIndex ?? ledger.durableCount();
+  while (!signal.aborted) {
+    if (ledger.durableCount() <= next) {
+      await ledger.waitForMore(next, signal);
+      continue;
+    }
+    const until = ledger.durableCount();
+    const page = await store.readRecords({ from: next, limit: PAGE, ...(chain !== undefined && { chain }) });
+    for (const stored of page) {
+      if (signal.aborted) return;
+      yield stored;
+    }
+    const last = page.at(-1);
+    next = page.length === PAGE && last !== undefined ? last.index + 1 : until;
+  }
+}

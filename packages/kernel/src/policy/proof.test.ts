@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { blake3, create, fromBinary, ProofSchema, toBinary, toHex } from "@narthex/contracts";
+import { SAFETY_TIERS } from "../tool/tool.ts";
+import { approvalDemand } from "./approval-demand.ts";
+import type { ApprovalDemand, PolicyAnswer, PolicyRule } from "./policy.ts";
+import { policySetFrom } from "./policy-set.ts";
+import { createProof, type ProofFacts } from "./proof.ts";
+
+const rule = (id: string, approve: ApprovalDemand): PolicyRule => ({
+  id,
+  approve,
+  rationale: undefined,
+  message: undefined,
+});
+const { set, answers } = policySetFrom([
+  { name: "a.cedar", text: '@id("a") permit(principal, action == Action::"echo", resource);' },
+]);
+const DENIED: PolicyAnswer = { allowed: false, rules: [], errors: [] };
+const FACTS: ProofFacts = {
+  answer: answers.get("echo") ?? DENIED,
+  set,
+  requestHash: new Uint8Array(32).fill(9),
+  approve: "none",
+  rationaleCode: "",
+};
+
+describe("a proof", () => {
+  test("of an answer with an error is no permission", () => {
+    const answer: PolicyAnswer = { allowed: true, rules: [rule("a", "none")], errors: ["rule a: overflow"] };
+    const proof = fromBinary(ProofSchema, createProof({ ...FACTS, answer, rationaleCode: "POLICY_ERROR" }).bytes);
+    assert.equal(proof.allowed, false);
+    assert.deepEqual(proof.errors, ["rule a: overflow"]);
+    assert.equal(proof.rationaleCode, "POLICY_ERROR");
+  });
+
+  test("needs the hash of a request", () => {
+    assert.throws(() => createProof({ ...FACTS, requestHash: new Uint8Array(0) }), { code: "INTERNAL" });
+  });
+
+  test("where no policy is in force names none", () => {
+    const proof = fromBinary(
+      ProofSchema,
+      createProof({ ...FACTS, answer: DENIED, set: undefined, rationaleCode: "POLICY_MISSING" }).bytes,
+    );
+    assert.deepEqual([proof.policyHash.length, proof.schemaHash.length, proof.engine], [0, 0, ""]);
+  });
+
+  test("is the deterministic encoding of the decision", () => {
+    const proof = createProof(FACTS);
+    const expected = toBinary(
+      ProofSchema,
+      create(ProofSchema, {
+        allowed: true,
+        ruleIds: ["a"],
+        policyHash: set.hash,
+        schemaHash: set.schemaHash,
+        requestHash: FACTS.requestHash,
+        engine: "narthex-allow-list/1",
+        approve: "none",
+      }),
+    );
+    assert.equal(toHex(proof.bytes), toHex(expected));
+    assert.equal(toHex(proof.digest), toHex(blake3(expected)));
+    assert.deepEqual(createProof({ ...FACTS }), proof);
+  });
+});
+
+describe("asking a person", () => {
+  test("a privileged call asks unless a rule says none", () => {
+    assert.equal(approvalDemand([rule("a", "unstated")], "privileged"), "human");
+    assert.equal(approvalDemand([rule("a", "unstated"), rule("b", "human")], "privileged"), "human");
+    assert.equal(approvalDemand([], "privileged"), "human");
+    assert.equal(approvalDemand([rule("a", "none")], "privileged"), "none");
+    assert.equal(approvalDemand([rule("a", "unstated"), rule("b", "none")], "privileged"), "none");
+  });
+
+  test("any other call asks only if all its rules ask", () => {
+    for (const tier of ["read_only", "side_effecting"] as const) {
+      assert.equal(approvalDemand([rule("a", "unstated")], tier), "none");
+      assert.equal(approvalDemand([rule("a", "human"), rule("b", "unstated")], tier), "none");
+      assert.equal(approvalDemand([rule("a", "console"), rule("b", "none")], tier), "none");
+      assert.equal(approvalDemand([rule("a", "human"), rule("b", "human")], tier), "human");
+    }
+  });
+
+  test("where all ask, the console is the stronger demand, in any order", () => {
+    for (const tier of SAFETY_TIERS) {
+      assert.equal(approvalDemand([rule("a", "console"), rule("b", "human")], tier), "console");
+      assert.equal(approvalDemand([rule("a", "human"), rule("b", "console")], tier), "console");
+    }
+    assert.equal(approvalDemand([rule("a", "unstated"), rule("b", "console")], "privileged"), "console");
+  });
+});

@@ -1,0 +1,43 @@
+import { blake3, compileEncoder, HASH_SIZE, KernelError, type Proof, ProofSchema } from "@narthex/contracts";
+import type { PolicyAnswer, PolicySet } from "./policy.ts";
+
+export interface ProofFacts {
+  readonly answer: PolicyAnswer;
+  /** Undefined where no policy is in force. */
+  readonly set: PolicySet | undefined;
+  /** BLAKE3 of the policy request's canonical JSON. */
+  readonly requestHash: Uint8Array;
+  readonly approve: "none" | "human" | "console";
+  /** Empty, or the code of the answer. */
+  readonly rationaleCode: string;
+}
+
+export interface EncodedProof {
+  /** An encoded `Proof`. */
+  readonly bytes: Uint8Array;
+  /** BLAKE3 of the bytes. */
+  readonly digest: Uint8Array;
+}
+
+const encodeProof = compileEncoder<Proof>(ProofSchema);
+
+/** The record of one decision. INVARIANT: the same facts give the same bytes. */
+export function createProof(facts: ProofFacts): EncodedProof {
+  const { answer, set, requestHash } = facts;
+  if (requestHash.length !== HASH_SIZE) {
+    throw new KernelError("INTERNAL", `a request hash has ${HASH_SIZE} bytes, not ${requestHash.length}`);
+  }
+  const bytes = encodeProof({
+    // Any evaluation error denies, whatever the rules said.
+    allowed: answer.allowed && answer.errors.length === 0,
+    ruleIds: answer.rules.map((rule) => rule.id),
+    policyHash: set?.hash,
+    schemaHash: set?.schemaHash,
+    requestHash,
+    engine: set?.engine,
+    rationaleCode: facts.rationaleCode,
+    approve: facts.approve,
+    errors: answer.errors,
+  });
+  return { bytes, digest: blake3(bytes) };
+}

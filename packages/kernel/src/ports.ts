@@ -1,0 +1,183 @@
+/** What the kernel asks of the machine it runs on. Everything here is behind an interface; drivers live elsewhere. */
+
+import type { ContentDraft } from "./ledger/record-draft.ts";
+import type { ApprovalAnswer, ApprovalQuestion } from "./approval/approval.ts";
+import type { PolicyAnswer, PolicyRequest, PolicySet } from "./policy/policy.ts";
+
+export interface Clock {
+  /** Wall time in ms since the epoch. */
+  nowMs(): number;
+  /** Never goes back; only differences mean anything. */
+  monotonicMs(): number;
+}
+
+export interface Random {
+  /** Bytes nobody can predict. The caller owns the array. */
+  bytes(length: number): Uint8Array;
+}
+
+/** One row of a state table, replaced (or, without a value, removed) together with the record it belongs to. */
+export interface StateChange {
+  readonly table: StateTable;
+  readonly key: string;
+  readonly value: Uint8Array | undefined;
+}
+
+export type StateTable = "sessions" | "leases" | "intents" | "artifacts" | "dedupe" | "tokens" | "meta";
+
+/** One ledger record and everything that becomes durable with it, or not at all. */
+export interface StoreWrite {
+  readonly index: number;
+  readonly chain: string;
+  readonly sequence: number;
+  readonly requestId: string;
+  readonly hash: Uint8Array;
+  /** An encoded `Record`. */
+  readonly record: Uint8Array;
+  /** Ties the record's commitments to content; bytes of at most 64 KB lie here. */
+  readonly content: readonly ContentDraft[];
+  readonly state: readonly StateChange[];
+}
+
+export interface StoredRecord {
+  readonly index: number;
+  readonly chain: string;
+  readonly sequence: number;
+  readonly hash: Uint8Array;
+  readonly record: Uint8Array;
+  /** An encoded `RecordContent`. */
+  readonly content: Uint8Array;
+}
+
+export interface ChainHead {
+  readonly sequence: number;
+  readonly hash: Uint8Array;
+  readonly logicalTimeMs: number;
+}
+
+export interface StoreHead {
+  /** The next record's global index. */
+  readonly nextIndex: number;
+  readonly lastWallTimeMs: number;
+}
+
+/** Where the bytes of a digest lie, and who holds a reference to them. */
+export interface ContentHolding {
+  readonly chain: string;
+  readonly recordIndex: number;
+  /** Position in that record's content. */
+  readonly item: number;
+  /** A `ContentRole`. */
+  readonly role: number;
+  /** A `ContentPlace`. */
+  readonly place: number;
+  readonly size: number;
+  readonly labels: readonly string[];
+}
+
+/**
+ * The durable store of records, their small content, and state.
+ *
+ * INVARIANT: `append` resolves only when the write and every write before it are durable; writes become durable in the
+ * order of the calls. After a failed append the store is broken for good: every later append rejects.
+ */
+export interface Store {
+  head(): Promise<StoreHead>;
+  chainHead(chain: string): Promise<ChainHead | undefined>;
+  append(write: StoreWrite): Promise<void>;
+  readRecord(index: number): Promise<StoredRecord | undefined>;
+  /** Ascending by index, from `from` on; `newest` gives the last `limit` instead, still ascending. */
+  readRecords(query: RecordQuery): Promise<StoredRecord[]>;
+  /** The newest record carrying this request id in this chain. */
+  findRequest(chain: string, requestId: string): Promise<number | undefined>;
+  /** Every request id of a chain, oldest first, at most `limit`. */
+  listRequestIds(chain: string, limit: number): Promise<string[]>;
+  /** Holdings of a digest; with `chain`, only that chain's. At most 100. */
+  findContent(digest: Uint8Array, chain?: string): Promise<ContentHolding[]>;
+  getState(table: StateTable, key: string): Promise<Uint8Array | undefined>;
+  /** Ascending by key, keys that start with `prefix`. */
+  listState(table: StateTable, prefix: string, limit: number): Promise<StateRow[]>;
+  close(): Promise<void>;
+}
+
+export interface RecordQuery {
+  readonly from?: number;
+  readonly limit: number;
+  readonly chain?: string;
+  readonly newest?: boolean;
+}
+
+export interface StateRow {
+  readonly key: string;
+  readonly value: Uint8Array;
+}
+
+/** Content too large for a record's row, by its BLAKE3 hash. */
+export interface ContentStore {
+  /** Bytes become visible under their hash only through `commit`. */
+  openWriter(): Promise<ContentWriter>;
+  /** Undefined if absent. The size is that of the stored file. */
+  stat(digest: Uint8Array): Promise<{ readonly size: number } | undefined>;
+  /** Streams a slice. Re-hashes on a whole read and throws a `ContentDamagedError` on a difference. */
+  read(digest: Uint8Array, offset: number, limit: number): AsyncIterable<Uint8Array>;
+  remove(digest: Uint8Array): Promise<void>;
+}
+
+export interface ContentWriter {
+  write(chunk: Uint8Array): Promise<void>;
+  /** Durable when it resolves. */
+  commit(): Promise<{ readonly digest: Uint8Array; readonly size: number }>;
+  /** Leaves nothing behind. Harmless after `commit`. */
+  abort(): Promise<void>;
+}
+
+/** Decides calls. Behind it: an allow-list today, full Cedar tomorrow. */
+export interface Policy {
+  /** The set in force, or why there is none. */
+  readonly current: PolicySet | PolicyProblem;
+  evaluate(request: PolicyRequest): PolicyAnswer;
+}
+
+export interface PolicyProblem {
+  readonly problem: string;
+}
+
+/** Asks a person. */
+export interface Approver {
+  /** Shown in the ledger as the door that answered. */
+  readonly door: string;
+  /** Resolves with the answer; a rejection denies. The signal aborts when nobody waits for it any more. */
+  ask(question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer>;
+}
+
+/** Called at every stage boundary, before the stage runs: tracing, fault injection. Must not throw. */
+export interface Observer {
+  stage(event: StageEvent): void;
+}
+
+export interface StageEvent {
+  readonly stage: Stage | "done";
+  readonly requestId: string;
+  readonly sessionId: string | undefined;
+  readonly toolName: string | undefined;
+}
+
+export const STAGES = [
+  "admit",
+  "bind",
+  "check",
+  "decide",
+  "dedupe",
+  "endorse",
+  "grant",
+  "invoke",
+  "keep",
+  "record",
+  "reply",
+] as const;
+export type Stage = (typeof STAGES)[number];
+
+/** Diagnostics for the operator. Never given tokens, inputs or results. */
+export interface Log {
+  (level: "debug" | "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>): void;
+}

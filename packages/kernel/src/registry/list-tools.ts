@@ -1,0 +1,31 @@
+import type { ToolFacts } from "../kernel.ts";
+import type { KernelParts } from "../kernel-parts.ts";
+import { leaseAllowsTool } from "../lease/check-lease.ts";
+import { tierWithin } from "../lease/tier.ts";
+import type { LiveSession } from "../session/live-session.ts";
+import type { RegisteredTool } from "./registry.ts";
+
+/** Every tool; or, for a session, those its lease and the policy could permit. */
+export function listTools(
+  query: { readonly sessionId?: string; readonly allVersions: boolean },
+  kernel: KernelParts,
+): ToolFacts[] {
+  const tools = kernel.registry.list({ allVersions: query.allVersions });
+  const live = query.sessionId === undefined ? undefined : kernel.sessions.inMemory(query.sessionId);
+  const shown = query.sessionId === undefined ? tools : tools.filter((tool) => live && couldCall(tool, live, kernel));
+  return shown.map(({ tool, definitionHash, state }) => ({ declaration: tool, definitionHash, state }));
+}
+
+function couldCall(registered: RegisteredTool, live: LiveSession, kernel: KernelParts): boolean {
+  const { tool } = registered;
+  if (!leaseAllowsTool(live.lease, tool.name) || "problem" in kernel.policy.current) return false;
+  // A tool may narrow its tier for some inputs, so only a lease below every tier hides it.
+  if (tool.narrow === undefined && !tierWithin(tool.tier, live.lease.highestTier)) return false;
+  const answer = kernel.policy.evaluate({
+    principal: live.session.agent,
+    action: tool.name,
+    resource: live.session.workspace,
+    context: {},
+  });
+  return answer.allowed && answer.errors.length === 0;
+}

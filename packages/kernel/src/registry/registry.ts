@@ -1,0 +1,111 @@
+import { KernelError } from "@narthex/contracts";
+import { printable } from "../schema/printable.ts";
+import type { CompiledSchema } from "../schema/compiled-schema.ts";
+import { DECLARATION_CEILINGS } from "../tool/ceilings.ts";
+import { definitionHash } from "../tool/definition-hash.ts";
+import { checkDeclaration, inspectDeclaration } from "../tool/inspect-declaration.ts";
+import { compareSemver, isRelease, parseSemver, type Semver } from "../tool/semver.ts";
+import type { Tool } from "../tool/tool.ts";
+import { sealTool } from "./seal-tool.ts";
+
+/** A tool with everything about it that a call needs, made ready once. */
+export interface RegisteredTool {
+  /** `name@version`. */
+  readonly id: string;
+  /** Frozen. */
+  readonly tool: Tool;
+  readonly definitionHash: Uint8Array;
+  readonly inputSchema: CompiledSchema;
+  /** Undefined where any output will do: `json` without a schema, and bytes. */
+  readonly outputSchema: CompiledSchema | undefined;
+  readonly state: "ready" | "degraded" | "disabled" | "quarantined";
+  /** Of a quarantined tool: the definition that was found instead of the registered one. */
+  readonly foundHash: Uint8Array | undefined;
+}
+
+export interface Registry {
+  /** Throws INVALID_DECLARATION with every problem, or ALREADY_REGISTERED. */
+  register(tool: Tool): RegisteredTool;
+  /**
+   * Without a version the highest release, which is never a prerelease. A quarantined tool is found like any other:
+   * whoever asked for the newest must not silently get an older one.
+   */
+  resolve(name: string, version: string): RegisteredTool | undefined;
+  /** By name, then by version; without `allVersions` the highest release of each name. */
+  list(options: { readonly allVersions: boolean }): RegisteredTool[];
+  /** Throws TOOL_NOT_FOUND. */
+  quarantine(name: string, version: string, foundHash: Uint8Array): RegisteredTool;
+}
+
+interface Family {
+  readonly versions: Map<string, { readonly semver: Semver; registered: RegisteredTool }>;
+  highest: string | undefined;
+}
+
+export function createRegistry(): Registry {
+  const families = new Map<string, Family>();
+  let count = 0;
+
+  function register(tool: Tool): RegisteredTool {
+    const registered = prepare(tool);
+    const { name, version } = registered.tool;
+    const semver = parseSemver(version);
+    const family: Family = families.get(name) ?? { versions: new Map(), highest: undefined };
+    if (semver === undefined || family.versions.has(version)) {
+      throw new KernelError("ALREADY_REGISTERED", `${registered.id} is registered already: give it a higher version`);
+    }
+    if (++count > DECLARATION_CEILINGS.tools) {
+      throw new KernelError("INVALID_DECLARATION", `a registry holds at most ${DECLARATION_CEILINGS.tools} tools`);
+    }
+    family.versions.set(version, { semver, registered });
+    const highest = family.highest === undefined ? undefined : family.versions.get(family.highest);
+    if (isRelease(semver) && (highest === undefined || compareSemver(semver, highest.semver) > 0)) {
+      family.highest = version;
+    }
+    families.set(name, family);
+    return registered;
+  }
+
+  function resolve(name: string, version: string): RegisteredTool | undefined {
+    const family = families.get(name);
+    const wanted = version === "" ? family?.highest : version;
+    return wanted === undefined ? undefined : family?.versions.get(wanted)?.registered;
+  }
+
+  function list(options: { readonly allVersions: boolean }): RegisteredTool[] {
+    const names = [...families.keys()].sort();
+    if (!options.allVersions) return names.map((name) => resolve(name, "")).filter((found) => found !== undefined);
+    return names.flatMap((name) =>
+      [...(families.get(name)?.versions.values() ?? [])]
+        .sort((a, b) => compareSemver(a.semver, b.semver))
+        .map(({ registered }) => registered),
+    );
+  }
+
+  function quarantine(name: string, version: string, foundHash: Uint8Array): RegisteredTool {
+    const entry = families.get(name)?.versions.get(version);
+    if (entry === undefined) {
+      throw new KernelError("TOOL_NOT_FOUND", `no tool \`${printable(name)}@${printable(version)}\` is registered`);
+    }
+    entry.registered = Object.freeze({ ...entry.registered, state: "quarantined" as const, foundHash });
+    return entry.registered;
+  }
+
+  return { register, resolve, list, quarantine };
+}
+
+function prepare(original: Tool): RegisteredTool {
+  // First what was given, whatever it is; then the copy, which is what counts.
+  checkDeclaration(original);
+  const tool = sealTool(original);
+  const { inputSchema, outputSchema } = inspectDeclaration(tool);
+  return Object.freeze({
+    id: `${tool.name}@${tool.version}`,
+    tool,
+    definitionHash: definitionHash(tool),
+    inputSchema,
+    outputSchema,
+    state: "ready" as const,
+    foundHash: undefined,
+  });
+}

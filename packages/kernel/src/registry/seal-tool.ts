@@ -1,0 +1,52 @@
+import type { JsonObject } from "@narthex/contracts";
+import { copySchema } from "../schema/copy-schema.ts";
+import { Problems } from "../schema/problems.ts";
+import type { Tool } from "../tool/tool.ts";
+
+/**
+ * A frozen copy of a tool, its methods bound to the original.
+ *
+ * SECURITY: what is inspected, hashed and later decided on is this copy. Whoever holds the original can change it and
+ * changes nothing that was registered.
+ */
+export function sealTool(tool: Tool): Tool {
+  return Object.freeze({
+    name: tool.name,
+    version: tool.version,
+    description: tool.description,
+    source: tool.source,
+    isolation: tool.isolation,
+    inputSchema: sealSchema(tool.inputSchema),
+    outputSchema: tool.outputSchema === undefined ? undefined : sealSchema(tool.outputSchema),
+    resultType: tool.resultType,
+    normalise: tool.normalise,
+    effects: sealData(tool.effects),
+    determinism: tool.determinism,
+    tier: tool.tier,
+    capabilities: sealData(tool.capabilities),
+    bounds: sealData(tool.bounds),
+    price: tool.price,
+    ...(tool.redactors && { redactors: sealData(tool.redactors) }),
+    ...(tool.narrow && { narrow: tool.narrow.bind(tool) }),
+    ...(tool.needs && { needs: tool.needs.bind(tool) }),
+    ...(tool.canonicalInput && { canonicalInput: tool.canonicalInput.bind(tool) }),
+    ...(tool.normaliseCustom && { normaliseCustom: tool.normaliseCustom.bind(tool) }),
+    ...(tool.reconcile && { reconcile: tool.reconcile.bind(tool) }),
+    run: tool.run.bind(tool),
+  });
+}
+
+/** INVARIANT: the schema was compiled before, so that it can be copied. */
+function sealSchema(schema: JsonObject | boolean): JsonObject | boolean {
+  return copySchema(schema, new Problems("schema")) ?? false;
+}
+
+function sealData<T>(data: T): T {
+  return freezeDeep(structuredClone(data));
+}
+
+function freezeDeep<T>(data: T): T {
+  if (typeof data !== "object" || data === null) return data;
+  for (const value of Object.values(data)) freezeDeep(value);
+  return Object.freeze(data);
+}

@@ -1,0 +1,111 @@
+import {
+  ContentPlace,
+  ContentRole,
+  equalBytes,
+  fromBinary,
+  fromHex,
+  HASH_SIZE,
+  KernelError,
+  RecordContentSchema,
+} from "@narthex/contracts";
+import type { ContentHolding, ContentStore, Store } from "../ports.ts";
+
+/** Content that someone may read. */
+export interface FoundContent {
+  readonly digest: Uint8Array;
+  readonly size: number;
+  readonly labels: readonly string[];
+  readonly place: "row" | "file";
+  readonly recordIndex: number;
+  readonly item: number;
+}
+
+/**
+ * Reads content by hash. A session can name only what it put, received or was granted; for anything else the answer
+ * is CONTENT_NOT_FOUND, whether or not the bytes exist.
+ */
+export interface ContentLibrary {
+  find(sessionId: string, hash: string | Uint8Array): Promise<FoundContent>;
+  /** For an administrator. */
+  findAny(hash: Uint8Array): Promise<{ readonly content: FoundContent; readonly holders: ContentHolding[] } | undefined>;
+  /** At most 64 MB at once. A limit of 0 reads to the end. */
+  read(content: FoundContent, offset: number, limit: number): Promise<Uint8Array>;
+  stream(content: FoundContent, offset: number, limit: number): AsyncIterable<Uint8Array>;
+}
+
+const MAX_READ_BYTES = 64 * 1024 * 1024;
+
+/** Roles that give a session the right to name the content again. */
+const HOLDING_ROLES: ReadonlySet<number> = new Set([
+  ContentRole.RESULT,
+  ContentRole.PUT,
+  ContentRole.GRANTED,
+  ContentRole.ARTIFACT,
+  ContentRole.INPUT,
+]);
+
+export function createContentLibrary(store: Store, files: ContentStore): ContentLibrary {
+  async function locate(digest: Uint8Array, holdings: readonly ContentHolding[]): Promise<FoundContent | undefined> {
+    const own = holdings.find(hasBytes);
+    const bytes = own ?? (await store.findContent(digest)).find(hasBytes);
+    if (bytes === undefined) return undefined;
+    return {
+      digest,
+      size: bytes.size,
+      labels: [...new Set(holdings.flatMap((holding) => holding.labels))].sort(),
+      place: bytes.place === ContentPlace.ROW ? "row" : "file",
+      recordIndex: bytes.recordIndex,
+      item: bytes.item,
+    };
+  }
+
+  async function readRow(content: FoundContent): Promise<Uint8Array> {
+    const stored = await store.readRecord(content.recordIndex);
+    const item = stored && fromBinary(RecordContentSchema, stored.content).items[content.item];
+    if (item === undefined || !equalBytes(item.digest, content.digest)) {
+      throw new KernelError("CONTENT_NOT_FOUND", "the content was erased");
+    }
+    return item.data;
+  }
+
+  async function* stream(content: FoundContent, offset: number, limit: number): AsyncGenerator<Uint8Array> {
+    const length = limit === 0 ? content.size : limit;
+    if (content.place === "row") {
+      const slice = (await readRow(content)).subarray(offset, offset + length);
+      if (slice.length > 0) yield slice;
+      return;
+    }
+    yield* files.read(content.digest, offset, length);
+  }
+
+  return {
+    async find(sessionId, hash) {
+      const digest = typeof hash === "string" ? fromHex(hash) : hash;
+      const holdings = digest?.length === HASH_SIZE ? await store.findContent(digest, sessionId) : [];
+      const held = holdings.filter((holding) => HOLDING_ROLES.has(holding.role));
+      const found = digest === undefined || held.length === 0 ? undefined : await locate(digest, held);
+      if (found === undefined) throw new KernelError("CONTENT_NOT_FOUND", "this session holds no content with that hash");
+      return found;
+    },
+    async findAny(hash) {
+      const holders = await store.findContent(hash);
+      const content = await locate(hash, holders);
+      return content === undefined ? undefined : { content, holders };
+    },
+    async read(content, offset, limit) {
+      const parts: Uint8Array[] = [];
+      let size = 0;
+      for await (const chunk of stream(content, offset, limit)) {
+        size += chunk.length;
+        if (size > MAX_READ_BYTES) throw new KernelError("RESOURCE_EXCEEDED", "read at most 64 MB at once; use offset and limit");
+        parts.push(chunk.slice());
+      }
+      return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+    },
+    stream,
+  };
+}
+
+function hasBytes(holding: ContentHolding): boolean {
+  return holding.place === ContentPlace.ROW || holding.place === ContentPlace.FILE;
+}

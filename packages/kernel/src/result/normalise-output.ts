@@ -1,0 +1,80 @@
+import { canonicalJson, isJsonObject, type JsonValue, utf8, type Violation } from "@narthex/contracts";
+import type { RegisteredTool } from "../registry/registry.ts";
+import type { ToolOutput } from "../tool/tool.ts";
+import { redactBytes, redactJson, redactText } from "./redact.ts";
+
+export interface NormalisedOutput {
+  /** What the tool returned, with secrets hidden. */
+  readonly raw: ToolOutput;
+  readonly bytes: Uint8Array;
+}
+
+/** Output against its declared type and schema; redacted, then in the one form that is hashed. */
+export function normaliseOutput(registered: RegisteredTool, output: ToolOutput): NormalisedOutput | readonly Violation[] {
+  const { tool } = registered;
+  const redactors = tool.redactors ?? [];
+  switch (tool.resultType) {
+    case "json":
+    case "object":
+    case "array":
+      return normaliseJson(registered, output);
+    case "string": {
+      if (typeof output !== "string") return wrongType("a text", output);
+      if (!output.isWellFormed()) return [{ field: "$", rule: "format", message: "the text holds a lone surrogate" }];
+      const raw = redactText(output, redactors);
+      return checked(registered, raw, () => custom(registered, raw) ?? utf8(raw));
+    }
+    case "binary": {
+      if (!(output instanceof Uint8Array)) return wrongType("bytes", output);
+      // A copy: a tool that keeps the array cannot change what was hashed.
+      const raw = redactBytes(output, redactors).slice();
+      return { raw, bytes: custom(registered, raw) ?? raw };
+    }
+    case "stream":
+      return wrongType("a stream", output);
+    default:
+      return assertNever(tool.resultType);
+  }
+}
+
+function assertNever(value: never): never {
+  throw new TypeError(`no such result type: ${String(value)}`);
+}
+
+function normaliseJson(registered: RegisteredTool, output: ToolOutput): NormalisedOutput | readonly Violation[] {
+  const { tool } = registered;
+  if (output instanceof Uint8Array) return wrongType(tool.resultType, output);
+  const value = output as JsonValue;
+  if (tool.resultType === "object" && !isJsonObject(value)) return wrongType("an object", output);
+  if (tool.resultType === "array" && !Array.isArray(value)) return wrongType("an array", output);
+  let text: string;
+  try {
+    // Walks the whole value first: what is no JSON is found before anything looks into it.
+    text = canonicalJson(value);
+    if (tool.redactors !== undefined && tool.redactors.length > 0) {
+      const raw = redactJson(value, tool.redactors);
+      return checked(registered, raw, () => custom(registered, raw) ?? utf8(canonicalJson(raw)));
+    }
+  } catch (fault) {
+    return [{ field: "$", rule: "malformed", message: fault instanceof Error ? fault.message : "not JSON" }];
+  }
+  return checked(registered, value, () => custom(registered, value) ?? utf8(text));
+}
+
+function checked(
+  registered: RegisteredTool,
+  raw: JsonValue,
+  bytes: () => Uint8Array,
+): NormalisedOutput | readonly Violation[] {
+  const violations = registered.outputSchema?.check(raw) ?? [];
+  return violations.length > 0 ? violations : { raw, bytes: bytes() };
+}
+
+function custom(registered: RegisteredTool, raw: ToolOutput): Uint8Array | undefined {
+  return registered.tool.normalise === "custom" ? registered.tool.normaliseCustom?.(raw) : undefined;
+}
+
+function wrongType(expected: string, output: ToolOutput): readonly Violation[] {
+  const found = output === null ? "null" : Array.isArray(output) ? "an array" : output instanceof Uint8Array ? "bytes" : typeof output;
+  return [{ field: "$", rule: "type", message: `the tool declared ${expected} and returned ${found}` }];
+}

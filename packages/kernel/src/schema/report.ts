@@ -1,0 +1,68 @@
+import type { JsonValue, Violation } from "@narthex/contracts";
+import { printable } from "./printable.ts";
+import { SCHEMA_LIMITS } from "./schema-limits.ts";
+
+/** Where in a value a check is, and what collects what it finds. Made only while violations are collected. */
+export interface Place {
+  readonly report: Report;
+  readonly parent: Place | undefined;
+  /** The key or index under which the parent holds this place; undefined for the root. */
+  readonly key: string | number | undefined;
+}
+
+/** Collects broken rules, up to a limit. */
+export class Report {
+  readonly violations: Violation[] = [];
+
+  get full(): boolean {
+    return this.violations.length >= SCHEMA_LIMITS.violations;
+  }
+
+  add(violation: Violation): void {
+    if (!this.full) this.violations.push(violation);
+  }
+}
+
+export function rootPlace(report: Report): Place {
+  return { report, parent: undefined, key: undefined };
+}
+
+/** The place of a child; undefined stays undefined, so that a plain check makes no objects. */
+export function childPlace(place: Place | undefined, key: string | number): Place | undefined {
+  return place === undefined ? undefined : { report: place.report, parent: place, key };
+}
+
+/** The same place, reported elsewhere. */
+export function placeIn(place: Place, report: Report): Place {
+  return { report, parent: place.parent, key: place.key };
+}
+
+/** Reports a broken rule. Always false, so that a check can end with it. */
+export function fail(place: Place | undefined, rule: string, message: string): false {
+  if (place !== undefined && !place.report.full) place.report.add({ field: fieldOf(place), rule, message });
+  return false;
+}
+
+const PLAIN_KEY = /^[A-Za-z_$][\w$-]*$/;
+
+/** `a.b[2]`, or `$` for the whole value. */
+export function fieldOf(place: Place): string {
+  const keys: (string | number)[] = [];
+  for (let at: Place | undefined = place; at?.key !== undefined; at = at.parent) keys.push(at.key);
+  if (keys.length === 0) return "$";
+  let field = "";
+  for (const key of keys.reverse()) {
+    if (typeof key === "number") field += `[${key}]`;
+    else if (!PLAIN_KEY.test(key) || key.length > 80) field += `["${printable(key)}"]`;
+    else field += field === "" ? key : `.${key}`;
+  }
+  return field;
+}
+
+/** A value's type as messages name it. */
+export function typeNameOf(value: JsonValue | undefined): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  return typeof value === "undefined" ? "nothing" : typeof value;
+}

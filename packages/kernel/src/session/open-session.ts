@@ -1,0 +1,95 @@
+import { canonicalJson, createId, createToken, hashToken, KernelError, utf8 } from "@narthex/contracts";
+import { createBudgetAccount } from "../budget/budget-account.ts";
+import type { KernelParts } from "../kernel-parts.ts";
+import { createLease, type LeaseDefaults } from "../lease/create-lease.ts";
+import { leaseToJson } from "../lease/lease-to-json.ts";
+import type { Lease } from "../lease/lease.ts";
+import { LiveSession } from "./live-session.ts";
+import type { OpenSessionOptions, Session } from "./session.ts";
+import { sessionToJson } from "./session-to-json.ts";
+import { validateOpenOptions } from "./validate-open-options.ts";
+
+const SEED_BYTES = 32;
+
+/** Opens a session on a workspace that the machine has already looked at. The token is told once, and only here. */
+export async function openSession(
+  options: OpenSessionOptions,
+  defaults: LeaseDefaults,
+  kernel: KernelParts,
+): Promise<{ readonly live: LiveSession; readonly token: string }> {
+  const violations = validateOpenOptions(options);
+  if (violations.length > 0) {
+    const text = violations.map((violation) => `${violation.field} ${violation.message}`).join("; ");
+    throw new KernelError("INVALID_INPUT", `the session cannot be opened: ${text}`, { violations });
+  }
+  const random = (length: number): Uint8Array => kernel.random.bytes(length);
+  const id = createId("ses", random);
+  const nowMs = kernel.ledger.nowMs();
+  const ttlMs = options.ttlMs ?? defaults.ttlMs;
+  const lease = createLease({
+    id: createId("lea", random),
+    holder: id,
+    request: options.lease,
+    defaults: { ...defaults, ttlMs },
+    nowMs,
+    knownTools: kernel.registry.list({ allVersions: false }).map((registered) => registered.tool.name),
+    workspace: options.workspace,
+  });
+  const token = createToken(id, random);
+  const session: Session = {
+    id,
+    tenant: options.tenant ?? "default",
+    user: options.user ?? "user",
+    agent: options.agent ?? "agent",
+    workspace: options.workspace,
+    workingDirectory: options.workingDirectory ?? options.workspace,
+    leaseId: lease.id,
+    parentSessionId: undefined,
+    seed: options.seed?.slice() ?? random(SEED_BYTES),
+    tokenHash: hashToken(token),
+    openedAtMs: nowMs,
+    expiresAtMs: nowMs + ttlMs,
+    state: "open",
+    calls: 0,
+    labels: [],
+  };
+  const live = new LiveSession(session, lease, createBudgetAccount({ limits: lease.budgets, spent: {} }));
+  await writeOpening(live, kernel);
+  kernel.requests.begin(id);
+  kernel.sessions.add(live);
+  return { live, token };
+}
+
+async function writeOpening(live: LiveSession, kernel: KernelParts): Promise<void> {
+  const { session, lease } = live;
+  await kernel.ledger.loadChain(session.id);
+  await kernel.ledger.append({
+    chain: session.id,
+    entries: [
+      {
+        case: "sessionOpened",
+        value: {
+          sessionId: session.id,
+          tenant: session.tenant,
+          user: session.user,
+          agent: session.agent,
+          workspace: session.workspace,
+          workingDirectory: session.workingDirectory,
+          seed: session.seed,
+          leaseId: lease.id,
+          expiresAtMs: session.expiresAtMs,
+        },
+      },
+      { case: "leaseGranted", value: { leaseId: lease.id, lease: canonicalJson(leaseToJson(lease)) } },
+    ],
+    state: [sessionRow(session), leaseRow(lease), live.usageRow()],
+  });
+}
+
+export function sessionRow(session: Session): { table: "sessions"; key: string; value: Uint8Array } {
+  return { table: "sessions", key: session.id, value: utf8(canonicalJson(sessionToJson(session))) };
+}
+
+function leaseRow(lease: Lease): { table: "leases"; key: string; value: Uint8Array } {
+  return { table: "leases", key: lease.id, value: utf8(canonicalJson(leaseToJson(lease))) };
+}

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { OpenSessionOptions } from "./session.ts";
+import { validateOpenOptions } from "./validate-open-options.ts";
+
+function problemsOf(options: Partial<OpenSessionOptions>): string[] {
+  return validateOpenOptions({ workspace: "/work", ...options }).map(({ field, rule }) => `${field} ${rule}`);
+}
+
+test("everything wrong is named at once", () => {
+  assert.deepEqual(
+    problemsOf({
+      workspace: "work",
+      workingDirectory: "/work/../etc",
+      tenant: "",
+      user: "x".repeat(257),
+      agent: "a\u001b[2J",
+      seed: new Uint8Array(31),
+      ttlMs: 0,
+    }),
+    [
+      "workspace format",
+      "working_directory format",
+      "tenant required",
+      "user max_length",
+      "agent format",
+      "seed exact_length",
+      "ttl_ms range",
+    ],
+  );
+});
+
+test("a workspace is an absolute, normal path below the root", () => {
+  for (const workspace of [
+    "",
+    "/",
+    "work",
+    "/work/",
+    "/work//x",
+    "/work/./x",
+    "/wo\0rk",
+    "/wo\nrk",
+    `/${"x".repeat(5000)}`,
+  ]) {
+    assert.equal(problemsOf({ workspace }).length, 1, JSON.stringify(workspace));
+  }
+});
+
+test("the working directory lies in the workspace", () => {
+  assert.deepEqual(problemsOf({ workingDirectory: "/workshop" }), ["working_directory no_traversal"]);
+  assert.deepEqual(problemsOf({ workingDirectory: "/work" }), []);
+  assert.deepEqual(problemsOf({ workingDirectory: "/work/src" }), []);
+});
+
+test("times to live are whole and at most a year", () => {
+  for (const ttlMs of [-1, 0.5, Number.NaN, 366 * 24 * 3_600_000]) {
+    assert.deepEqual(problemsOf({ ttlMs }), ["ttl_ms range"]);
+  }
+  assert.deepEqual(problemsOf({ ttlMs: 1 }), []);
+});
+
+test("names count characters, not code units", () => {
+  assert.deepEqual(problemsOf({ agent: "🤖".repeat(256), seed: new Uint8Array(32) }), []);
+  assert.deepEqual(problemsOf({ agent: "🤖".repeat(257) }), ["agent max_length"]);
+});

@@ -1,0 +1,144 @@
+import { ContentRole, KernelError } from "@narthex/contracts";
+import { assembleParts, type Gate } from "./assemble-parts.ts";
+import { callInProcess, callOverWire } from "./call/entrances.ts";
+import { closeKernel } from "./close-kernel.ts";
+import { intentFromRow } from "./journal/intent.ts";
+import { reconcileIntents } from "./journal/reconcile.ts";
+import { settleIntent } from "./journal/settle-intent.ts";
+import type { ContentReading, IntentFacts, Kernel } from "./kernel.ts";
+import type { KernelOptions } from "./kernel-options.ts";
+import type { KernelParts } from "./kernel-parts.ts";
+import { announceStart } from "./ledger/announce-start.ts";
+import { tailRecords } from "./ledger/tail-records.ts";
+import { listTools } from "./registry/list-tools.ts";
+import type { FoundContent } from "./result/content-library.ts";
+import { putContent } from "./result/put-content.ts";
+import { closeSession } from "./session/close-session.ts";
+import { describeSession } from "./session/describe-session.ts";
+import { listSessions } from "./session/list-sessions.ts";
+import type { LiveSession } from "./session/live-session.ts";
+import { openSession } from "./session/open-session.ts";
+import { requireOpen } from "./session/require-open.ts";
+import { startExpiry } from "./session/start-expiry.ts";
+
+const MAX_INTENTS = 100_000;
+
+/** Starts a kernel on its ports: announces itself, settles what a crash left open, and takes calls. */
+export async function startKernel(options: KernelOptions): Promise<Kernel> {
+  const gate: Gate = { closing: false };
+  const { parts, settings } = await assembleParts(options, gate);
+  await announceStart(options.version, options.envelope ?? "", parts);
+  const reconciled = await reconcileIntents(parts);
+  if (reconciled.unknown > 0) {
+    parts.log("warn", "calls with an unknown outcome wait in the journal", { count: reconciled.unknown });
+  }
+  const expiry = startExpiry(parts);
+  const facts = (live: LiveSession) => describeSession(live, parts.ledger.nowMs());
+
+  return {
+    call: (call) => callOverWire(call, parts),
+    callInProcess: (call) => callInProcess(call, parts),
+
+    async openSession(request) {
+      if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
+      const workspace = (await options.resolveWorkspace?.(request.workspace)) ?? request.workspace;
+      const defaults = { budgets: settings.budgets, ttlMs: settings.sessionTtlMs };
+      const { live, token } = await openSession({ ...request, workspace }, defaults, parts);
+      return { session: facts(live), token };
+    },
+    closeSession: async (sessionId) => facts(await closeSession(sessionId, "closed", parts)),
+    async getSession(sessionId) {
+      const live = await parts.sessions.find(sessionId);
+      return live && facts(live);
+    },
+    listSessions: (query) => listSessions(query, parts),
+    authenticate: async (token) => facts(requireOpen(await parts.sessions.authenticate(token), parts.ledger.nowMs())),
+
+    listTools: (query) => listTools(query, parts),
+
+    async putContent(put) {
+      if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
+      const live = requireOpen(await parts.sessions.find(put.sessionId), parts.ledger.nowMs());
+      return putContent(put, live, parts);
+    },
+    async getContent(sessionId, hash, offset, limit) {
+      const live = requireOpen(await parts.sessions.find(sessionId), parts.ledger.nowMs());
+      const found = await parts.content.find(sessionId, hash);
+      await adoptLabels(live, found, parts);
+      return reading(found, offset, limit, parts);
+    },
+    async statContent(hash) {
+      const found = await parts.content.findAny(hash);
+      if (found === undefined) return undefined;
+      const holders = found.holders.map((holder) => ({
+        sessionId: holder.chain,
+        recordIndex: holder.recordIndex,
+        role: (ContentRole[holder.role] ?? "unknown").toLowerCase(),
+        labels: holder.labels,
+      }));
+      return { size: found.content.size, place: found.content.place, holders };
+    },
+    async readAnyContent(hash, offset, limit) {
+      const found = await parts.content.findAny(hash);
+      if (found === undefined) throw new KernelError("CONTENT_NOT_FOUND", "there is no content with that hash");
+      return reading(found.content, offset, limit, parts);
+    },
+
+    readRecord: (index) => parts.store.readRecord(index),
+    async findCall(sessionId, requestId) {
+      const index = await parts.store.findRequest(sessionId, requestId);
+      return index === undefined ? undefined : parts.store.readRecord(index);
+    },
+    listRecords: ({ fromIndex, ...query }) =>
+      parts.store.readRecords({ ...query, ...(fromIndex !== undefined && { from: fromIndex }) }),
+    recordCount: () => parts.ledger.durableCount(),
+    tailRecords: (tail) => tailRecords(tail, parts.ledger, parts.store),
+
+    listIntents: () => listIntents(parts),
+    async settleIntent(settlement) {
+      const key = `${settlement.sessionId}/${settlement.requestId}`;
+      const value = await parts.store.getState("intents", key);
+      const live = await parts.sessions.find(settlement.sessionId);
+      if (value === undefined || live?.running.has(settlement.requestId) === true) {
+        throw new KernelError("INTENT_NOT_FOUND", "no call with that session and request id has an unknown outcome");
+      }
+      return settleIntent(intentFromRow({ key, value }), settlement, parts);
+    },
+
+    refuse: (refusal) => parts.refusals.count(refusal),
+    get closing() {
+      return gate.closing;
+    },
+    async close({ graceMs = 10_000 } = {}) {
+      clearInterval(expiry);
+      await closeKernel(graceMs, gate, parts);
+    },
+  };
+}
+
+function reading(found: FoundContent, offset: number, limit: number, parts: KernelParts): ContentReading {
+  const chunks = parts.content.stream(found, offset, limit);
+  return { hash: found.digest, size: found.size, labels: found.labels, chunks };
+}
+
+/** Reading adopts the content's labels, durably, before a byte is handed out. */
+async function adoptLabels(live: LiveSession, found: FoundContent, parts: KernelParts): Promise<void> {
+  if (!live.addLabels(found.labels)) return;
+  await parts.ledger.append({
+    chain: live.id,
+    entries: [{ case: "labelsAdopted", value: { labels: found.labels } }],
+    state: [live.usageRow()],
+  });
+}
+
+async function listIntents(parts: KernelParts): Promise<IntentFacts[]> {
+  const rows = await parts.store.listState("intents", "", MAX_INTENTS);
+  return Promise.all(
+    rows.map(async (row) => {
+      const intent = intentFromRow(row);
+      const live = await parts.sessions.find(intent.sessionId);
+      const state = live?.running.has(intent.requestId) === true ? "running" : "unknown";
+      return { ...intent, inputDigest: Buffer.from(intent.inputDigest, "hex"), state };
+    }),
+  );
+}

@@ -1,0 +1,159 @@
+import type { Violation } from "@narthex/contracts";
+import { hasHiddenText } from "../schema/schema-document.ts";
+import { DECLARATION_CEILINGS } from "./ceilings.ts";
+import { EFFECT_CAPABILITIES, OUTSIDE_EFFECTS, WRITE_EFFECTS } from "./effect-rules.ts";
+import { parseSemver } from "./semver.ts";
+import {
+  DETERMINISM_LEVELS,
+  EFFECTS,
+  type Effect,
+  type Isolation,
+  RESULT_TYPES,
+  SAFETY_TIERS,
+  type Tool,
+  type ToolSource,
+} from "./tool.ts";
+
+export const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
+
+/** Only built-in and the embedder's own code is trusted enough to run inline. */
+const ISOLATION_BY_SOURCE: Readonly<Record<ToolSource, readonly Isolation[]>> = {
+  builtin: ["inline", "worker", "process", "wasm", "http"],
+  embedder: ["inline"],
+  module: ["process"],
+  subprocess: ["process"],
+  wasm: ["wasm"],
+  http: ["http"],
+  mcp: ["mcp"],
+};
+const FUNCTIONS = ["narrow", "needs", "canonicalInput", "normaliseCustom", "reconcile"] as const;
+
+/** What is wrong with a declaration, apart from its schemas and bounds. Trusts no type: adapters build tools too. */
+export function findDeclarationProblems(tool: Tool): Violation[] {
+  return [
+    ...identity(tool),
+    ...effects(tool),
+    ...safety(tool),
+    ...capabilities(tool),
+    ...normalising(tool),
+    ...code(tool),
+  ];
+}
+
+function* identity(tool: Tool): Generator<Violation> {
+  if (typeof tool.name !== "string" || !TOOL_NAME.test(tool.name)) {
+    yield problem("name", "format", "must be 1 to 64 of a-z, 0-9 and _, beginning with a letter");
+  }
+  const version = typeof tool.version === "string" ? parseSemver(tool.version) : undefined;
+  if (version === undefined) yield problem("version", "format", "must be a semantic version such as 1.0.0");
+  else if (version.build.length > 0) {
+    yield problem("version", "format", "must have no build metadata: two of them could not be put in order");
+  }
+  if (typeof tool.description !== "string" || tool.description.trim() === "") {
+    yield problem("description", "required", "must say what the tool does");
+  } else if (tool.description.length > DECLARATION_CEILINGS.description) {
+    yield problem("description", "max_length", `must have at most ${DECLARATION_CEILINGS.description} characters`);
+  } else if (hasHiddenText(tool.description)) {
+    yield problem("description", "format", "holds invisible characters");
+  }
+  const isolations = Object.hasOwn(ISOLATION_BY_SOURCE, tool.source) ? ISOLATION_BY_SOURCE[tool.source] : undefined;
+  if (isolations === undefined) yield problem("source", "one_of", oneOf(Object.keys(ISOLATION_BY_SOURCE)));
+  else if (!isolations.includes(tool.isolation)) {
+    yield problem("isolation", "one_of", `must be ${isolations.join(" or ")} for a tool from ${tool.source}`);
+  }
+}
+
+function* effects(tool: Tool): Generator<Violation> {
+  if (!Array.isArray(tool.effects)) {
+    yield problem("effects", "required", "must be a list; the empty list declares none");
+    return;
+  }
+  for (const [index, effect] of tool.effects.entries()) {
+    if (!EFFECTS.includes(effect)) yield problem(`effects[${index}]`, "one_of", oneOf(EFFECTS));
+    else if (tool.effects.indexOf(effect) < index) yield problem(`effects[${index}]`, "duplicate", "is listed twice");
+  }
+}
+
+function* safety(tool: Tool): Generator<Violation> {
+  const declared = knownEffects(tool);
+  if (!SAFETY_TIERS.includes(tool.tier)) yield problem("tier", "one_of", oneOf(SAFETY_TIERS));
+  if (!DETERMINISM_LEVELS.includes(tool.determinism)) yield problem("determinism", "one_of", oneOf(DETERMINISM_LEVELS));
+  for (const effect of declared) {
+    if (tool.tier === "read_only" && WRITE_EFFECTS.has(effect)) {
+      yield problem("tier", "exclusive", `a read_only tool cannot have the effect ${effect}`);
+    }
+    if (tool.determinism === "pure") {
+      yield problem("determinism", "exclusive", `a pure tool cannot have the effect ${effect}`);
+    } else if (tool.determinism === "deterministic" && OUTSIDE_EFFECTS.has(effect)) {
+      yield problem("determinism", "exclusive", `what ${effect} brings cannot be replayed: say external`);
+    }
+  }
+}
+
+function* capabilities(tool: Tool): Generator<Violation> {
+  if (!Array.isArray(tool.capabilities)) {
+    yield problem("capabilities", "required", "must be a list; the empty list asks for none");
+    return;
+  }
+  if (tool.capabilities.length > DECLARATION_CEILINGS.capabilities) {
+    yield problem("capabilities", "max_items", `must have at most ${DECLARATION_CEILINGS.capabilities} entries`);
+  }
+  const kinds = new Set(tool.capabilities.map((capability) => capability?.kind));
+  if (kinds.has(undefined)) yield problem("capabilities", "type", "must hold capabilities only");
+  for (const effect of knownEffects(tool)) {
+    const wanted = EFFECT_CAPABILITIES[effect];
+    if (wanted.some((kind) => kinds.has(kind))) continue;
+    yield problem("capabilities", "required", `the effect ${effect} needs a capability of kind ${wanted.join(" or ")}`);
+  }
+}
+
+function* normalising(tool: Tool): Generator<Violation> {
+  const { resultType, normalise } = tool;
+  if (!RESULT_TYPES.includes(resultType)) {
+    yield problem("resultType", "one_of", oneOf(RESULT_TYPES));
+    return;
+  }
+  const hasFunction = typeof tool.normaliseCustom === "function";
+  if (normalise !== "json" && normalise !== "binary" && normalise !== "custom") {
+    yield problem("normalise", "required", oneOf(["json", "binary", "custom"]));
+  } else if (normalise === "custom" && !hasFunction) {
+    yield problem("normaliseCustom", "required", "must be given with the rule custom");
+  } else if (normalise !== "custom" && hasFunction) {
+    yield problem("normaliseCustom", "exclusive", `contradicts the rule ${normalise}`);
+  } else if (normalise === "custom" && resultType === "stream") {
+    yield problem("normalise", "exclusive", "a stream is hashed as it comes: its rule is binary");
+  } else if (normalise !== "custom" && normalise !== naturalRule(resultType)) {
+    yield problem("normalise", "exclusive", `a ${resultType} result is normalised as ${naturalRule(resultType)}`);
+  }
+}
+
+/** How a result of this type is normalised unless the tool brings its own rule. */
+export function naturalRule(resultType: Tool["resultType"]): "json" | "binary" {
+  return resultType === "string" || resultType === "binary" || resultType === "stream" ? "binary" : "json";
+}
+
+function* code(tool: Tool): Generator<Violation> {
+  if (typeof tool.run !== "function") yield problem("run", "required", "must be a function");
+  for (const name of FUNCTIONS) {
+    if (tool[name] !== undefined && typeof tool[name] !== "function") yield problem(name, "type", "must be a function");
+  }
+  for (const [index, { secrets }] of (tool.redactors ?? []).entries()) {
+    if (Array.isArray(secrets) && secrets.every((secret) => typeof secret === "string" && secret !== "")) continue;
+    yield problem(`redactors[${index}].secrets`, "required", "must be texts that are not empty");
+  }
+  if ((tool.redactors?.length ?? 0) > DECLARATION_CEILINGS.redactors) {
+    yield problem("redactors", "max_items", `must have at most ${DECLARATION_CEILINGS.redactors} entries`);
+  }
+}
+
+function knownEffects(tool: Tool): Effect[] {
+  return Array.isArray(tool.effects) ? EFFECTS.filter((effect) => tool.effects.includes(effect)) : [];
+}
+
+function oneOf(words: readonly string[]): string {
+  return `must be one of ${words.join(", ")}`;
+}
+
+function problem(field: string, rule: string, message: string): Violation {
+  return { field, rule, message };
+}

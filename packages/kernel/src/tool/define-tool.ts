@@ -1,0 +1,148 @@
+import { DEFAULT_TIMEOUT_MS, DEFAULT_VIEW_BYTES, type JsonObject, type JsonValue } from "@narthex/contracts";
+import type { Static, TSchema } from "typebox";
+import type { Capability } from "../capability/capability.ts";
+import { copySchema } from "../schema/copy-schema.ts";
+import { Problems } from "../schema/problems.ts";
+import { naturalRule } from "./declaration-rules.ts";
+import type {
+  Bounds,
+  Determinism,
+  Effect,
+  Isolation,
+  Narrowing,
+  Reconciliation,
+  ReconcileContext,
+  Redactor,
+  ResultType,
+  SafetyTier,
+  Tool,
+  ToolContext,
+  ToolDeclaration,
+  ToolOutput,
+  ToolSession,
+  ToolSource,
+  UnsettledIntent,
+} from "./tool.ts";
+
+/** JSON Schema 2020-12: written with `Type` or as a literal object, or `true` for any JSON. */
+export type SchemaSource = TSchema | boolean;
+
+/** The TypeScript type of the values a schema accepts. */
+export type ValueOf<S> = S extends boolean ? JsonValue : S extends TSchema ? Known<Static<S>> : JsonValue;
+
+/** What `run` answers, by the kind of result and, for JSON, by the output schema. */
+export type OutputOf<R extends ResultType, O> = R extends "binary"
+  ? Uint8Array
+  : R extends "stream"
+    ? AsyncIterable<Uint8Array>
+    : R extends "string"
+      ? string
+      : O extends SchemaSource
+        ? ValueOf<O>
+        : R extends "object"
+          ? JsonObject
+          : R extends "array"
+            ? JsonValue[]
+            : JsonValue;
+
+/** A tool as its author writes it. Everything optional has the default named beside it. */
+export interface ToolDefinition<I extends SchemaSource, O extends SchemaSource | undefined, R extends ResultType> {
+  readonly name: string;
+  /** For a model: what the tool does, when to use it, what it answers. */
+  readonly description: string;
+  /** `1.0.0`. */
+  readonly version?: string;
+  readonly inputSchema: I;
+  readonly outputSchema?: O;
+  /** `json`. */
+  readonly resultType?: R;
+  /** `json` for JSON results, `binary` for text and bytes; `custom` where there is a `normaliseCustom`. */
+  readonly normalise?: ToolDeclaration["normalise"];
+  /** None. */
+  readonly effects?: readonly Effect[];
+  /** `nondeterministic`: the most that can be said of unknown code. */
+  readonly determinism?: Determinism;
+  /** `side_effecting`: say `read_only` of what changes nothing. */
+  readonly tier?: SafetyTier;
+  /** None. */
+  readonly capabilities?: readonly Capability[];
+  /** 30 s, and 16 KiB shown to a model. */
+  readonly bounds?: Partial<Bounds>;
+  /** 1 cost unit. */
+  readonly price?: number;
+  /** `embedder`. */
+  readonly source?: ToolSource;
+  /** `inline`. */
+  readonly isolation?: Isolation;
+  readonly redactors?: readonly Redactor[];
+  narrow?(input: ValueOf<I>): Narrowing;
+  needs?(input: ValueOf<I>, session: ToolSession): readonly Capability[];
+  canonicalInput?(input: ValueOf<I>): JsonValue;
+  normaliseCustom?(output: OutputOf<R, O>): Uint8Array;
+  reconcile?(intent: UnsettledIntent, context: ReconcileContext): Promise<Reconciliation>;
+  run(input: ValueOf<I>, context: ToolContext): Promise<OutputOf<R, O>> | OutputOf<R, O>;
+}
+
+/**
+ * Makes a tool whose `run` sees the type its input schema describes and must answer what its output schema promises.
+ * Contradictions in it are found when it is registered.
+ */
+export function defineTool<
+  const I extends SchemaSource,
+  const O extends SchemaSource | undefined = undefined,
+  const R extends ResultType = "json",
+>(definition: ToolDefinition<I, O, R>): Tool {
+  const resultType = definition.resultType ?? "json";
+  const rule = definition.normaliseCustom === undefined ? naturalRule(resultType) : "custom";
+  return {
+    name: definition.name,
+    version: definition.version ?? "1.0.0",
+    description: definition.description,
+    source: definition.source ?? "embedder",
+    isolation: definition.isolation ?? "inline",
+    inputSchema: plainSchema(definition.inputSchema, "inputSchema"),
+    outputSchema:
+      definition.outputSchema === undefined ? undefined : plainSchema(definition.outputSchema, "outputSchema"),
+    resultType,
+    normalise: definition.normalise ?? rule,
+    effects: definition.effects ?? [],
+    determinism: definition.determinism ?? "nondeterministic",
+    tier: definition.tier ?? "side_effecting",
+    capabilities: definition.capabilities ?? [],
+    bounds: { timeoutMs: DEFAULT_TIMEOUT_MS, maxOutputBytes: DEFAULT_VIEW_BYTES, ...definition.bounds },
+    price: definition.price ?? 1,
+    ...(definition.redactors && { redactors: definition.redactors }),
+    ...bindCode(definition),
+  };
+}
+
+type ToolCode = Pick<Tool, "narrow" | "needs" | "canonicalInput" | "normaliseCustom" | "reconcile" | "run">;
+
+/** INVARIANT: the kernel calls these only with input that passed the input schema, so its type is what that says. */
+function bindCode<I extends SchemaSource, O extends SchemaSource | undefined, R extends ResultType>(
+  definition: ToolDefinition<I, O, R>,
+): ToolCode {
+  const { narrow, needs, canonicalInput, normaliseCustom, reconcile, run } = definition;
+  const typed = (input: JsonValue): ValueOf<I> => input as ValueOf<I>;
+  return {
+    ...(narrow && { narrow: (input: JsonValue) => narrow.call(definition, typed(input)) }),
+    ...(needs && { needs: (input: JsonValue, session: ToolSession) => needs.call(definition, typed(input), session) }),
+    ...(canonicalInput && { canonicalInput: (input: JsonValue) => canonicalInput.call(definition, typed(input)) }),
+    ...(normaliseCustom && {
+      normaliseCustom: (output: ToolOutput) => normaliseCustom.call(definition, output as OutputOf<R, O>),
+    }),
+    ...(reconcile && { reconcile: reconcile.bind(definition) }),
+    run: (input, context) => run.call(definition, typed(input), context) as ToolOutput | Promise<ToolOutput>,
+  };
+}
+
+/** typebox objects carry hidden marks; a declaration holds plain, frozen JSON. Throws INVALID_DECLARATION. */
+function plainSchema(schema: SchemaSource, name: string): JsonObject | boolean {
+  const problems = new Problems(name);
+  const plain = copySchema(schema, problems);
+  problems.throwIfAny();
+  return plain ?? false;
+}
+
+/** `unknown` and `any`, which a schema without constraints gives, mean any JSON here. */
+type Known<T> = unknown extends T ? JsonValue : T;

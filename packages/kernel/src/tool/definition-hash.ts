@@ -1,0 +1,13 @@
+import { blake3, canonicalJsonBytes } from "@narthex/contracts";
+import { describeTool } from "./describe-tool.ts";
+import type { ToolDeclaration } from "./tool.ts";
+
+/**
+ * BLAKE3 of the declaration's canonical JSON. Approvals, proofs and the ledger name a tool by it.
+ *
+ * It covers what is declared. The code of an inline tool is part of the kernel's own process and is not covered; a
+ * tool from a program or module of its own must bring that program's hash in by other means.
+ */
+export function definitionHash(tool: ToolDeclaration): Uint8Array {
+  return blake3(canonicalJsonBytes(describeTool(tool)));
+}

@@ -1,0 +1,60 @@
+import { type JsonValue, KernelError } from "@narthex/contracts";
+import { WRITE_EFFECTS } from "./effect-rules.ts";
+import {
+  DETERMINISM_LEVELS,
+  type Determinism,
+  type Effect,
+  type Narrowing,
+  SAFETY_TIERS,
+  type SafetyTier,
+  type Tool,
+} from "./tool.ts";
+
+/** What one call of a tool may do at most. */
+export interface NarrowedTool {
+  readonly effects: readonly Effect[];
+  readonly tier: SafetyTier;
+  readonly determinism: Determinism;
+}
+
+/**
+ * The declared maximum, narrowed for these arguments if the tool knows how.
+ *
+ * SECURITY: decisions rest on this, so a narrowing that claims more than was declared, or that contradicts itself, is
+ * a fault (INVALID_DECLARATION) and the call does not run.
+ */
+export function narrowFor(tool: Tool, input: JsonValue): NarrowedTool {
+  if (tool.narrow === undefined) return { effects: tool.effects, tier: tool.tier, determinism: tool.determinism };
+  const narrowing = askTool(tool, input);
+  const effects = narrowing.effects ?? tool.effects;
+  const tier = narrowing.tier ?? tool.tier;
+  const determinism = narrowing.determinism ?? tool.determinism;
+  for (const effect of effects) {
+    if (!tool.effects.includes(effect)) refuse(tool, `adds the effect ${String(effect)}`);
+    if (tier === "read_only" && WRITE_EFFECTS.has(effect)) refuse(tool, `keeps ${effect} in a read_only call`);
+    if (determinism === "pure") refuse(tool, `keeps ${effect} in a pure call`);
+  }
+  if (!isWithin(SAFETY_TIERS, tier, tool.tier)) refuse(tool, `raises the tier to ${String(tier)}`);
+  if (!isWithin(DETERMINISM_LEVELS, determinism, tool.determinism)) {
+    refuse(tool, `loosens determinism to ${String(determinism)}`);
+  }
+  return { effects, tier, determinism };
+}
+
+function askTool(tool: Tool, input: JsonValue): Narrowing {
+  try {
+    return tool.narrow?.(input) ?? {};
+  } catch (cause) {
+    throw new KernelError("INVALID_DECLARATION", `narrowing ${tool.name}@${tool.version} failed`, { cause });
+  }
+}
+
+/** Both lists go from the least to the most. */
+function isWithin<T>(levels: readonly T[], level: T, most: T): boolean {
+  const index = levels.indexOf(level);
+  return index >= 0 && index <= levels.indexOf(most);
+}
+
+function refuse(tool: Tool, what: string): never {
+  throw new KernelError("INVALID_DECLARATION", `narrowing ${tool.name}@${tool.version} ${what}: it may only take away`);
+}

@@ -1,0 +1,159 @@
+import type { JsonObject, JsonValue } from "@narthex/contracts";
+import type { Capability } from "../capability/capability.ts";
+
+export const EFFECTS = [
+  "net_read",
+  "net_write",
+  "fs_read",
+  "fs_write",
+  "db_read",
+  "db_write",
+  "process_spawn",
+  "env_read",
+  "inference",
+  "artifact",
+] as const;
+export type Effect = (typeof EFFECTS)[number];
+
+export const DETERMINISM_LEVELS = ["pure", "deterministic", "external", "nondeterministic"] as const;
+export type Determinism = (typeof DETERMINISM_LEVELS)[number];
+
+export const SAFETY_TIERS = ["read_only", "side_effecting", "privileged"] as const;
+export type SafetyTier = (typeof SAFETY_TIERS)[number];
+
+export const RESULT_TYPES = ["json", "object", "array", "string", "binary", "stream"] as const;
+export type ResultType = (typeof RESULT_TYPES)[number];
+
+export type ToolSource = "builtin" | "embedder" | "module" | "wasm" | "http" | "subprocess" | "mcp";
+export type Isolation = "inline" | "worker" | "process" | "wasm" | "http" | "mcp";
+
+export interface Bounds {
+  readonly timeoutMs: number;
+  /** How much of the result a model is shown. */
+  readonly maxOutputBytes: number;
+  readonly maxMemoryBytes?: number;
+  readonly maxCpuMs?: number;
+  readonly maxFuel?: number;
+  readonly maxNetworkRequests?: number;
+  readonly maxNetworkBytes?: number;
+}
+
+/** Everything about a tool that a decision, a model or a reader of the ledger may need. Plain data. */
+export interface ToolDeclaration {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly source: ToolSource;
+  readonly isolation: Isolation;
+  /** JSON Schema 2020-12. */
+  readonly inputSchema: JsonObject | boolean;
+  readonly outputSchema: JsonObject | boolean | undefined;
+  readonly resultType: ResultType;
+  readonly normalise: "json" | "binary" | "custom";
+  readonly effects: readonly Effect[];
+  readonly determinism: Determinism;
+  readonly tier: SafetyTier;
+  readonly capabilities: readonly Capability[];
+  readonly bounds: Bounds;
+  /** Cost units a call spends. */
+  readonly price: number;
+}
+
+/** What a declaration may narrow to for one input. Never widens. */
+export interface Narrowing {
+  readonly effects?: readonly Effect[];
+  readonly tier?: SafetyTier;
+  readonly determinism?: Determinism;
+}
+
+/** A declaration together with the code that runs. */
+export interface Tool extends ToolDeclaration {
+  narrow?(input: JsonValue): Narrowing;
+  /** The capabilities these very arguments need. */
+  needs?(input: JsonValue, session: ToolSession): readonly Capability[];
+  /** The form of the input that digests, approvals and the ledger see; the input itself by default. */
+  canonicalInput?(input: JsonValue): JsonValue;
+  normaliseCustom?(output: ToolOutput): Uint8Array;
+  /** Takes out of any text what must not be seen by anyone. Used on results, streams and errors. */
+  readonly redactors?: readonly Redactor[];
+  /** After a crash between intent and outcome: did the effect happen? */
+  reconcile?(intent: UnsettledIntent, context: ReconcileContext): Promise<Reconciliation>;
+  run(input: JsonValue, context: ToolContext): Promise<ToolOutput> | ToolOutput;
+}
+
+/** JSON for `json`, `object` and `array`; text for `string`; bytes for `binary`; chunks for `stream`. */
+export type ToolOutput = JsonValue | Uint8Array | AsyncIterable<Uint8Array>;
+
+/** Replaces every occurrence of some secrets. */
+export interface Redactor {
+  /** The exact strings to hide; none is empty. */
+  readonly secrets: readonly string[];
+  readonly replacement: string;
+}
+
+export interface ToolSession {
+  readonly id: string;
+  readonly tenant: string;
+  readonly workspace: string;
+  readonly workingDirectory: string;
+}
+
+/** The ports of one grant: all an inline tool is given. */
+export interface ToolContext {
+  readonly requestId: string;
+  readonly session: ToolSession;
+  readonly callNumber: number;
+  /** Aborted at the time-out and on cancelling. */
+  readonly signal: AbortSignal;
+  /** The call's logical clock for `pure` and `deterministic` tools, the wall clock for others. */
+  nowMs(): number;
+  /** The call's seeded stream for `pure` and `deterministic` tools, real randomness for others. */
+  randomBytes(length: number): Uint8Array;
+  readonly content: ContentAccess;
+  readonly artifacts: ArtifactAccess;
+}
+
+/** Content this session may name, and only that. */
+export interface ContentAccess {
+  /** Throws CONTENT_NOT_FOUND for anything else. Adopts the content's labels. */
+  stat(hashHex: string): Promise<ContentFacts>;
+  read(hashHex: string, offset: number, limit: number): Promise<Uint8Array>;
+  stream(hashHex: string, offset: number, limit: number): AsyncIterable<Uint8Array>;
+}
+
+export interface ContentFacts {
+  readonly hash: string;
+  readonly size: number;
+  readonly labels: readonly string[];
+}
+
+export interface Artifact {
+  readonly artifact_id: string;
+  readonly content_hash: string;
+  readonly category: string;
+  readonly metadata: readonly string[];
+  readonly size: number;
+  /** In logical time. */
+  readonly published_at_ms: number;
+}
+
+export interface ArtifactAccess {
+  /** Throws ARTIFACT_EXISTS if the id stands for something else already. */
+  publish(artifact: Pick<Artifact, "artifact_id" | "content_hash" | "category" | "metadata">): Promise<Artifact>;
+  /** Gives the session a reference to the artifact's content. */
+  get(artifactId: string): Promise<Artifact | undefined>;
+}
+
+/** What a tool found out about its lost call; if it happened, with the result it would have had. */
+export type Reconciliation = { readonly happened: ToolOutput } | "did_not_happen" | "unknown";
+
+export interface UnsettledIntent {
+  readonly sessionId: string;
+  readonly tenant: string;
+  readonly requestId: string;
+  readonly input: JsonValue;
+}
+
+export interface ReconcileContext {
+  findArtifact(tenant: string, artifactId: string): Promise<(Artifact & { readonly requestId: string }) | undefined>;
+}

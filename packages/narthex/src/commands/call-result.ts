@@ -1,0 +1,56 @@
+import { type JsonValue, type ToolSuccess } from "@narthex/contracts";
+import type { CallConnection } from "../connection/kernel-connection.ts";
+import { checkHash, collect, decodeText, saveContent } from "./content-output.ts";
+import { readJsonText } from "./json-text.ts";
+
+/** Where a call's result is now. */
+export type CallResultPlace =
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
+  | { readonly kind: "file"; readonly path: string }
+  /** Larger than what is printed; it can be read by its hash. */
+  | { readonly kind: "store" };
+
+export interface ResultOptions {
+  readonly token: string;
+  /** Where the result is to be written; absent to have its bytes. */
+  readonly out: string | undefined;
+}
+
+/** Results beyond this are not printed. */
+export const MAX_PRINTED_RESULT_BYTES = 64 * 1024 * 1024;
+
+/** Gets the whole result: from the answer, or, where it was too large for one, from the content store. */
+export async function fetchResult(
+  success: ToolSuccess,
+  kernel: CallConnection,
+  options: ResultOptions,
+): Promise<CallResultPlace> {
+  const { resultHash: hash, inlineResult, resultSize } = success;
+  const isInline = inlineResult.length > 0 || resultSize === 0n;
+  if (options.out === undefined) {
+    if (isInline) return { kind: "bytes", bytes: inlineResult };
+    if (resultSize > BigInt(MAX_PRINTED_RESULT_BYTES)) return { kind: "store" };
+  }
+  const chunks = isInline ? inlineChunks(inlineResult) : await openResult(hash, kernel, options.token);
+  if (options.out !== undefined) return { kind: "file", path: (await saveContent(chunks, options.out, hash)).path };
+  return { kind: "bytes", bytes: await collect(checkHash(chunks, hash), MAX_PRINTED_RESULT_BYTES) };
+}
+
+/** The JSON value; the text of a string; of bytes the text, or base64 where they are none. */
+export function resultToJson(resultType: string, bytes: Uint8Array): JsonValue {
+  const text = decodeText(bytes);
+  if (text === undefined) return { base64: Buffer.from(bytes).toString("base64") };
+  return isJsonResult(resultType) ? readJsonText(text) : text;
+}
+
+export function isJsonResult(resultType: string): boolean {
+  return resultType === "json" || resultType === "object" || resultType === "array";
+}
+
+async function openResult(hash: Uint8Array, kernel: CallConnection, token: string): Promise<AsyncIterable<Uint8Array>> {
+  return (await kernel.getContent({ token, hash, offset: 0, limit: 0 })).chunks;
+}
+
+async function* inlineChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

@@ -1,0 +1,112 @@
+import {
+  findCode,
+  type JsonObject,
+  type ToolDenied,
+  ToolDeniedSchema,
+  type ToolError,
+  ToolErrorSchema,
+  type ToolResponse,
+  type ToolSuccess,
+  ToolSuccessSchema,
+  toHex,
+} from "@narthex/contracts";
+import { CommandError } from "../terminal/command-error.ts";
+import { EXIT_DENIED, EXIT_OK, exitCodeOf } from "../terminal/exit-code.ts";
+import { messageToJson } from "../terminal/message-json.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { formatBytes } from "../terminal/units.ts";
+import { visible, visibleJson, visibleLines } from "../terminal/visible.ts";
+import { type CallResultPlace, isJsonResult, resultToJson } from "./call-result.ts";
+import { decodeText } from "./content-output.ts";
+import { readJsonText } from "./json-text.ts";
+
+/** The one object `call --json` prints. */
+export function responseToJson(response: ToolResponse, place: CallResultPlace | undefined): JsonObject {
+  const { requestId, result } = response;
+  switch (result.case) {
+    case "success": {
+      const { inline_result: _, ...fields } = messageToJson(ToolSuccessSchema, result.value);
+      return { request_id: requestId, status: "success", ...fields, ...placeToJson(result.value, place) };
+    }
+    case "denied":
+      return { request_id: requestId, status: "denied", ...messageToJson(ToolDeniedSchema, result.value) };
+    case "error":
+      return { request_id: requestId, status: "error", ...messageToJson(ToolErrorSchema, result.value) };
+    default:
+      throw new CommandError("KERNEL_UNREACHABLE", "the kernel's answer holds no result");
+  }
+}
+
+export function exitCodeOfResponse({ result }: ToolResponse): number {
+  if (result.case === "success") return EXIT_OK;
+  return result.case === "denied" ? EXIT_DENIED : exitCodeOf(result.value?.errorCode ?? "KERNEL_UNREACHABLE");
+}
+
+/** For people: the result alone on the output stream, everything about the call beside it. */
+export async function printResponse(
+  response: ToolResponse,
+  place: CallResultPlace | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  const { result } = response;
+  if (result.case === "denied") return printDenied(result.value, terminal);
+  if (result.case === "error") return printError(result.value, terminal);
+  if (result.case !== "success") throw new CommandError("KERNEL_UNREACHABLE", "the kernel's answer holds no result");
+  if (place?.kind === "bytes") await printResult(result.value, place.bytes, terminal);
+  if (place?.kind === "file") terminal.note(`wrote ${formatBytes(result.value.resultSize)} to ${visible(place.path)}`);
+  if (place?.kind === "store") {
+    terminal.note(`the result has ${formatBytes(result.value.resultSize)}: too much to print`);
+    terminal.note(`next:  narthex cas get ${toHex(result.value.resultHash)} --out FILE`);
+  }
+  if (terminal.errorIsTerminal) terminal.note(terminal.errorPaint.dim(summary(result.value)));
+}
+
+async function printResult(success: ToolSuccess, bytes: Uint8Array, terminal: Terminal): Promise<void> {
+  if (!terminal.outputIsTerminal) {
+    await terminal.writeBytes(bytes);
+    if (success.resultType !== "binary" && success.resultType !== "stream") terminal.print("");
+    return;
+  }
+  const text = decodeText(bytes);
+  if (text === undefined) {
+    terminal.note(`the result is not text (${formatBytes(bytes.length)}); write it to a file with --out FILE`);
+  } else if (isJsonResult(success.resultType)) {
+    terminal.print(visibleJson(JSON.stringify(readJsonText(text), undefined, 2)));
+  } else {
+    terminal.print(visibleLines(text).replace(/\n$/, ""));
+  }
+}
+
+function printDenied(denied: ToolDenied, terminal: Terminal): void {
+  const paint = terminal.errorPaint;
+  terminal.note(`${paint.red("denied:")} ${visible(denied.message || denied.rationaleCode)}`);
+  terminal.note(`${paint.dim("rule:")}   ${visible(denied.ruleId)}  ${visible(denied.rationaleCode)}`);
+  const next = findCode(denied.rationaleCode)?.next ?? "look at the policy rule that is named, or ask its author";
+  terminal.note(`${paint.dim("next:")}   ${next}`);
+}
+
+function printError(error: ToolError, terminal: Terminal): void {
+  const paint = terminal.errorPaint;
+  terminal.note(`${paint.red("error:")} ${visible(error.message)}`);
+  for (const { field, message } of error.violations) terminal.note(`  ${visible(`${field}: ${message}`)}`);
+  terminal.note(
+    `${paint.dim("code:")}  ${visible(error.errorCode)}${error.effectsPossible ? ", effects are possible" : ""}`,
+  );
+  const wait = error.retryAfterMs > 0n ? ` (after ${error.retryAfterMs} ms)` : "";
+  terminal.note(`${paint.dim("next:")}  ${findCode(error.errorCode)?.next ?? "look at the message"}${wait}`);
+}
+
+function placeToJson(success: ToolSuccess, place: CallResultPlace | undefined): JsonObject {
+  if (place === undefined) return {};
+  if (place.kind === "bytes") return { result: resultToJson(success.resultType, place.bytes) };
+  return place.kind === "file" ? { result_file: place.path } : { result_omitted: true };
+}
+
+function summary(success: ToolSuccess): string {
+  const labels = success.labels.length === 0 ? "" : `, labels ${success.labels.join(" ")}`;
+  const again = success.repeatedAnswer ? ", answered before" : "";
+  const size = formatBytes(success.resultSize);
+  return visible(
+    `${success.tool}, ${success.durationMs} ms, ${size}, ${toHex(success.resultHash).slice(0, 16)}…${labels}${again}`,
+  );
+}

@@ -1,0 +1,75 @@
+import { Option, Command as Parser } from "commander";
+import type { Command, CommandEntry, CommandLeaf, OptionDescription } from "./command.ts";
+
+export interface ParserOptions {
+  readonly tree: readonly CommandEntry[];
+  readonly description: string;
+  readonly version: string;
+  /** Shown at the end of the help for everything. */
+  readonly epilogue: string;
+  writeHelp(text: string, kind: "asked" | "needed"): void;
+  /** Called with the chosen command, once it is loaded. */
+  run(command: Command, words: readonly string[], values: Readonly<Record<string, unknown>>): Promise<void>;
+}
+
+/** A parser that loads a command's file only when that command is typed. */
+export function createParser(options: ParserOptions): Parser {
+  const parser = new Parser("narthex")
+    .description(options.description)
+    .version(options.version, "-V, --version", "print the version")
+    .option("--data <dir>", "the kernel's home (default: $NARTHEX_DATA, else ~/.narthex)")
+    .option("--json", "print JSON instead of text")
+    .helpOption("-h, --help", "show help")
+    .helpCommand(false)
+    .addHelpText("after", options.epilogue)
+    .exitOverride()
+    .showSuggestionAfterError(true)
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => options.writeHelp(text, "asked"),
+      writeErr: (text) => options.writeHelp(text, "needed"),
+      // Whoever catches the error reports it.
+      outputError: () => undefined,
+    });
+  for (const entry of options.tree) addEntry(parser, entry, options);
+  return parser;
+}
+
+function addEntry(parent: Parser, entry: CommandEntry, options: ParserOptions): void {
+  const parser = parent
+    .command(entry.name)
+    .summary(entry.summary)
+    .description(sentence(entry.summary))
+    .helpCommand(false);
+  if (!("commands" in entry)) return loadWhenChosen(parent, parser, entry, options);
+  for (const child of entry.commands) addEntry(parser, child, options);
+  if (entry.own !== undefined) loadWhenChosen(parent, parser, entry.own, options);
+}
+
+function loadWhenChosen(parent: Parser, parser: Parser, leaf: CommandLeaf, options: ParserOptions): void {
+  parent.hook("preSubcommand", async (_, chosen) => {
+    if (chosen === parser) describe(parser, await leaf.load(), options);
+  });
+}
+
+function describe(parser: Parser, command: Command, options: ParserOptions): void {
+  for (const argument of command.arguments ?? []) parser.argument(argument.name, argument.description);
+  for (const option of command.options ?? []) parser.addOption(createOption(option));
+  if (command.details !== undefined) parser.description(`${parser.description()}\n\n${command.details}`);
+  const [first] = command.examples;
+  const heading = command.examples.length === 1 || first === undefined ? "Example" : "Examples";
+  parser.addHelpText("after", `\n${heading}:\n${command.examples.map((line) => `  $ ${line}`).join("\n")}`);
+  parser.action(() => options.run(command, parser.args, parser.optsWithGlobals()));
+}
+
+function createOption({ flags, description, repeatable }: OptionDescription): Option {
+  const option = new Option(flags, description);
+  if (repeatable === true) {
+    option.argParser((value: string, before: readonly string[] | undefined) => [...(before ?? []), value]);
+  }
+  return option;
+}
+
+function sentence(summary: string): string {
+  return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+}

@@ -1,0 +1,63 @@
+import type { Entry, Outcome } from "@narthex/contracts";
+import { formatBytes } from "../terminal/units.ts";
+import { entryName, type RecordView } from "./record-view.ts";
+
+/** One record in a few words: what was asked and how it ended. */
+export function summariseRecord({ record }: RecordView): string {
+  return record.entries.map(summariseEntry).filter(Boolean).join(" · ") || "empty";
+}
+
+function summariseEntry(entry: Entry): string {
+  const { kind } = entry;
+  switch (kind.case) {
+    case "toolInvoked":
+      return kind.value.toolVersion === "" ? kind.value.toolName : `${kind.value.toolName}@${kind.value.toolVersion}`;
+    case "capabilityCheck":
+      return kind.value.granted ? "" : `refused ${kind.value.rationaleCode}`;
+    case "policyDecision":
+      return `${kind.value.allowed ? "allowed" : "denied"} by ${kind.value.ruleIds.join(", ") || "no rule"}`;
+    case "approvalRequested":
+      return `asked for approval ${kind.value.approvalId}`;
+    case "approvalResolved":
+      return `${kind.value.answer} by ${kind.value.approver || kind.value.door}`;
+    case "toolStarted":
+      return kind.value.intent ? "started, effects may follow" : "";
+    case "toolCompleted":
+    case "toolFailed":
+    case "toolTimedOut":
+    case "toolDenied":
+      return summariseOutcome(kind.value);
+    case "callRepeated":
+      return `repeat of record ${kind.value.firstRecordIndex} by ${kind.value.matchedBy}`;
+    case "callCancelled":
+      return `cancel ${kind.value.requestId}${kind.value.found ? "" : ", which was not running"}`;
+    case "sessionOpened":
+      return `session opened by ${kind.value.agent || kind.value.user || "nobody named"} on ${kind.value.workspace}`;
+    case "sessionClosed":
+      return `session ${kind.value.reason}`;
+    case "toolRegistered":
+      return `registered ${kind.value.toolName}@${kind.value.toolVersion}`;
+    case "policyLoaded":
+      return kind.value.problem === ""
+        ? `policy loaded, ${kind.value.ruleCount} rules`
+        : `no policy: ${kind.value.problem}`;
+    case "requestRefused":
+      return `${kind.value.count} refused at ${kind.value.door}: ${kind.value.reason}`;
+    case "outcomeSettled":
+      return `${kind.value.requestId} ${kind.value.answer}, says ${kind.value.by}`;
+    case "contentStored":
+      return `content stored, ${formatBytes(kind.value.size)}`;
+    case "artifactPublished":
+      return `artifact ${kind.value.artifactId} published`;
+    case "kernelStarted":
+      return `kernel ${kind.value.version} started`;
+    default:
+      return entryName(entry);
+  }
+}
+
+function summariseOutcome(outcome: Outcome): string {
+  return outcome.success
+    ? `ok, ${formatBytes(outcome.resultSize)} in ${outcome.durationMs} ms`
+    : `${outcome.code}${outcome.ruleId === "" ? "" : ` by ${outcome.ruleId}`}`;
+}

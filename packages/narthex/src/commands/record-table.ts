@@ -1,0 +1,13 @@
+import { type Column } from "../terminal/table.ts";
+import { formatTime } from "../terminal/units.ts";
+import { cutText } from "../terminal/visible.ts";
+import { summariseRecord } from "./record-summary.ts";
+import type { RecordView } from "./record-view.ts";
+
+export const RECORD_COLUMNS: readonly Column<RecordView>[] = [
+  { title: "INDEX", align: "right", value: (view) => String(view.index) },
+  { title: "TIME", value: (view) => formatTime(view.record.wallTimeMs) },
+  { title: "CHAIN", value: (view) => view.record.chain },
+  { title: "REQUEST", value: (view) => cutText(view.record.requestId, 24) },
+  { title: "WHAT", value: (view) => cutText(summariseRecord(view), 160) },
+];

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  ContentRole,
+  create,
+  LedgerRecordSchema,
+  RecordContentSchema,
+  RecordSchema,
+  toBinary,
+} from "@narthex/contracts";
+import { summariseRecord } from "./record-summary.ts";
+import { decodeRecord, entryFacts, entryName, recordToJson } from "./record-view.ts";
+
+const record = create(RecordSchema, {
+  format: 1,
+  index: 7n,
+  chain: "ses_a",
+  sequence: 2n,
+  previousHash: new Uint8Array(32).fill(1),
+  requestId: "r",
+  entries: [
+    { kind: { case: "toolInvoked", value: { toolName: "echo", toolVersion: "1.0.0", effects: [] } } },
+    { kind: { case: "policyDecision", value: { allowed: true, ruleIds: ["r1"] } } },
+    { kind: { case: "toolCompleted", value: { success: true, resultSize: 2048n, durationMs: 3n } } },
+  ],
+});
+const content = create(RecordContentSchema, {
+  items: [{ role: ContentRole.INPUT, digest: new Uint8Array(32), nonce: new Uint8Array(32).fill(9), size: 4n }],
+});
+const stored = create(LedgerRecordSchema, {
+  index: 7n,
+  hash: new Uint8Array(32).fill(2),
+  record: toBinary(RecordSchema, record),
+  content: toBinary(RecordContentSchema, content),
+});
+
+describe("recordToJson", () => {
+  it("never shows a nonce or the bytes", () => {
+    const [item] = Object.values(recordToJson(decodeRecord(stored))["content"] ?? {});
+    assert.deepEqual(item, { role: "input", digest: "00".repeat(32), size: 4, place: "unspecified", labels: [] });
+  });
+
+  it("shows the record's own fields beside its hash", () => {
+    const json = recordToJson(decodeRecord(stored));
+    assert.equal(json["hash"], "02".repeat(32));
+    assert.equal(json["previous_hash"], "01".repeat(32));
+    assert.equal(json["index"], 7);
+    const [first] = Object.values(json["entries"] ?? {});
+    assert.deepEqual(Object.keys(Object(first)), ["tool_invoked"]);
+  });
+});
+
+describe("records for people", () => {
+  it("are summed up in one line", () => {
+    assert.equal(summariseRecord(decodeRecord(stored)), "echo@1.0.0 · allowed by r1 · ok, 2.0 KB in 3 ms");
+  });
+
+  it("show entries by name, with the fields that say something", () => {
+    const [entry] = record.entries;
+    assert.ok(entry);
+    assert.equal(entryName(entry), "ToolInvoked");
+    assert.deepEqual(entryFacts(entry), [
+      ["tool_name", "echo"],
+      ["tool_version", "1.0.0"],
+    ]);
+  });
+});

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { create, RecordSchema } from "@narthex/contracts";
+import type { RecordView } from "./record-view.ts";
+import { createCallWatcher } from "./watched-calls.ts";
+
+type EntryInit = NonNullable<Parameters<typeof create<typeof RecordSchema>>[1]>["entries"];
+
+function view(index: number, requestId: string, entries: EntryInit): RecordView {
+  const record = create(RecordSchema, {
+    index: BigInt(index),
+    chain: "ses_a",
+    requestId,
+    wallTimeMs: 5n,
+    entries: entries ?? [],
+  });
+  return { index, hash: new Uint8Array(32), record, content: undefined };
+}
+
+const INVOKED = { kind: { case: "toolInvoked", value: { toolName: "echo", toolVersion: "1.0.0" } } } as const;
+const ALLOWED = { kind: { case: "policyDecision", value: { allowed: true, ruleIds: ["pure-tools"] } } } as const;
+
+describe("createCallWatcher", () => {
+  it("gives nothing for records that end no call", () => {
+    const observe = createCallWatcher();
+    assert.equal(observe(view(0, "", [{ kind: { case: "sessionOpened", value: {} } }])), undefined);
+    assert.equal(observe(view(1, "r", [INVOKED, ALLOWED, { kind: { case: "toolStarted", value: {} } }])), undefined);
+  });
+
+  it("names the rule that denied, also where policy was not reached", () => {
+    const observe = createCallWatcher();
+    const call = observe(
+      view(0, "r", [
+        INVOKED,
+        { kind: { case: "toolDenied", value: { code: "LEASE_SCOPE", ruleId: "kernel:decide" } } },
+      ]),
+    );
+    assert.equal(call?.decision, "denied");
+    assert.deepEqual(call?.rules, ["kernel:decide"]);
+    assert.equal(call?.code, "LEASE_SCOPE");
+  });
+
+  it("joins the record of an intent and that of its outcome", () => {
+    const observe = createCallWatcher();
+    observe(view(0, "r", [INVOKED, ALLOWED]));
+    observe(view(1, "other", [INVOKED]));
+    const outcome = { success: true, durationMs: 7n, resultSize: 12n };
+    const call = observe(view(2, "r", [{ kind: { case: "toolCompleted", value: outcome } }]));
+    assert.equal(call?.tool, "echo@1.0.0");
+    assert.deepEqual(
+      [call?.decision, call?.rules, call?.durationMs, call?.resultSize],
+      ["allowed", ["pure-tools"], 7, 12],
+    );
+  });
+
+  it("says what it does not know about a call that began before it looked", () => {
+    const call = createCallWatcher()(view(9, "r", [{ kind: { case: "toolFailed", value: { code: "TIMEOUT" } } }]));
+    assert.deepEqual([call?.tool, call?.decision, call?.code], ["?", "undecided", "TIMEOUT"]);
+  });
+
+  it("tells repeats apart", () => {
+    const call = createCallWatcher()(view(3, "r", [INVOKED, ALLOWED, { kind: { case: "callRepeated", value: {} } }]));
+    assert.equal(call?.decision, "repeated");
+  });
+});

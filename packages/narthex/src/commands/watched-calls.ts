@@ -1,0 +1,100 @@
+import type { Entry, Outcome, PolicyDecision } from "@narthex/contracts";
+import type { RecordView } from "./record-view.ts";
+
+/** One finished call, gathered from the records that tell of it. */
+export interface WatchedCall {
+  readonly timeMs: number;
+  readonly sessionId: string;
+  readonly requestId: string;
+  readonly tool: string;
+  readonly decision: "allowed" | "denied" | "repeated" | "undecided";
+  /** The rules that determined the decision. */
+  readonly rules: readonly string[];
+  readonly approver: string;
+  readonly durationMs: number;
+  readonly success: boolean;
+  /** An error or rationale code; empty on success. */
+  readonly code: string;
+  readonly resultSize: number;
+  readonly recordIndex: number;
+}
+
+interface CallSoFar {
+  tool: string;
+  policy: PolicyDecision | undefined;
+  approver: string;
+}
+
+/** Calls begun and not finished that are remembered; the oldest is forgotten first. */
+const MAX_PENDING = 10_000;
+
+/** Takes records in order and gives a call when its outcome comes by. */
+export function createCallWatcher(): (view: RecordView) => WatchedCall | undefined {
+  const pending = new Map<string, CallSoFar>();
+  return (view) => {
+    const { record } = view;
+    const key = `${record.chain}/${record.requestId}`;
+    const call = pending.get(key) ?? { tool: "?", policy: undefined, approver: "" };
+    for (const entry of record.entries) {
+      const outcome = readEntry(entry, call);
+      if (outcome === undefined) continue;
+      pending.delete(key);
+      return finishCall(view, call, outcome);
+    }
+    if (record.entries.some((entry) => entry.kind.case === "toolInvoked")) {
+      pending.set(key, call);
+      const [oldest] = pending.keys();
+      if (pending.size > MAX_PENDING && oldest !== undefined) pending.delete(oldest);
+    }
+    return undefined;
+  };
+}
+
+/** Notes what an entry says; gives the outcome if it is one. */
+function readEntry({ kind }: Entry, call: CallSoFar): Outcome | "repeated" | undefined {
+  switch (kind.case) {
+    case "toolInvoked":
+      call.tool =
+        kind.value.toolVersion === "" ? kind.value.toolName : `${kind.value.toolName}@${kind.value.toolVersion}`;
+      return undefined;
+    case "policyDecision":
+      call.policy = kind.value;
+      return undefined;
+    case "approvalResolved":
+      call.approver = kind.value.approver;
+      return undefined;
+    case "callRepeated":
+      return "repeated";
+    case "toolCompleted":
+    case "toolFailed":
+    case "toolTimedOut":
+    case "toolDenied":
+      return kind.value;
+    default:
+      return undefined;
+  }
+}
+
+function finishCall({ record, index }: RecordView, call: CallSoFar, outcome: Outcome | "repeated"): WatchedCall {
+  const known = { tool: call.tool, rules: call.policy?.ruleIds ?? [], approver: call.approver };
+  const place = {
+    timeMs: Number(record.wallTimeMs),
+    sessionId: record.chain,
+    requestId: record.requestId,
+    recordIndex: index,
+  };
+  if (outcome === "repeated") {
+    return { ...place, ...known, decision: "repeated", durationMs: 0, success: true, code: "", resultSize: 0 };
+  }
+  const denied = call.policy?.allowed === false || record.entries.some(({ kind }) => kind.case === "toolDenied");
+  return {
+    ...place,
+    ...known,
+    rules: known.rules.length === 0 && outcome.ruleId !== "" ? [outcome.ruleId] : known.rules,
+    decision: denied ? "denied" : call.policy === undefined && known.tool === "?" ? "undecided" : "allowed",
+    durationMs: Number(outcome.durationMs),
+    success: outcome.success,
+    code: outcome.code,
+    resultSize: Number(outcome.resultSize),
+  };
+}

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { LedgerRecord } from "@narthex/contracts";
+import type { Terminal } from "../terminal/terminal.ts";
+import type { KernelConnection } from "./kernel-connection.ts";
+import { type ConnectionRequest, tryServicesConnection } from "./open-connection.ts";
+
+export interface FollowRequest extends ConnectionRequest {
+  readonly terminal: Terminal;
+}
+
+export interface FollowQuery {
+  /** Absent means from now on. */
+  readonly fromIndex: number | undefined;
+  readonly chain: string | undefined;
+}
+
+const LOOK_AGAIN_MS = 250;
+
+/**
+ * Records as they become durable, until the signal aborts. Where no kernel runs it waits for one, and when a kernel goes
+ * it goes on with the next where that one stopped.
+ */
+export async function* followRecords(request: FollowRequest, query: FollowQuery): AsyncGenerator<LedgerRecord> {
+  const { home, signal, terminal } = request;
+  let fromIndex = query.fromIndex;
+  let told = false;
+  while (!signal.aborted) {
+    const kernel = await tryServicesConnection(home);
+    if (kernel === undefined) {
+      if (!told) terminal.note(`no kernel holds ${home}; waiting for one (start it with \`narthex serve\`)`);
+      told = true;
+      await pause(signal);
+      continue;
+    }
+    told = false;
+    try {
+      for await (const record of tailUntilGone(kernel, { ...query, fromIndex, signal })) {
+        fromIndex = Number(record.index) + 1;
+        yield record;
+      }
+    } finally {
+      await kernel.close();
+    }
+    await pause(signal);
+  }
+}
+
+/** Ends without an error when the kernel goes away or the caller has had enough. */
+async function* tailUntilGone(
+  kernel: KernelConnection,
+  query: FollowQuery & { readonly signal: AbortSignal },
+): AsyncGenerator<LedgerRecord> {
+  try {
+    yield* kernel.tailRecords(query);
+  } catch (error) {
+    if (query.signal.aborted || isGone(error)) return;
+    throw error;
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return (
+    error instanceof Error && "code" in error && (error.code === "KERNEL_UNREACHABLE" || error.code === "CANCELLED")
+  );
+}
+
+async function pause(signal: AbortSignal): Promise<void> {
+  await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+}

@@ -1,0 +1,29 @@
+import type { FramedClient } from "@narthex/server/framed-client";
+import type { CallConnection, KernelConnection } from "./kernel-connection.ts";
+
+export interface FramedEndpoint {
+  readonly client: FramedClient;
+  /** Opened only for what the framed door does not carry. */
+  openServices(): Promise<KernelConnection>;
+}
+
+/** Calls through the fast door; streamed output, deadlines and large results through the other. */
+export function createFramedConnection({ client, openServices }: FramedEndpoint): CallConnection {
+  let services: Promise<KernelConnection> | undefined;
+  const useServices = (): Promise<KernelConnection> => {
+    services ??= openServices();
+    return services;
+  };
+  return {
+    async call(request, options) {
+      if (options.onChunk !== undefined || options.timeoutMs !== undefined) {
+        return (await useServices()).call(request, options);
+      }
+      return client.call(request, { signal: options.signal });
+    },
+    getContent: async (query) => (await useServices()).getContent(query),
+    async close() {
+      await Promise.all([client.close(), services?.then((opened) => opened.close())]);
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import type {
+  IntentInfo,
+  LedgerRecord,
+  SessionInfo,
+  StatContentResponse,
+  ToolInfo,
+  ToolRequest,
+  ToolResponse,
+  VerifyReport,
+} from "@narthex/contracts";
+
+/** What a call asks of a kernel. */
+export interface CallConnection {
+  call(request: ToolRequest, options: CallOptions): Promise<ToolResponse>;
+  /** With a session's token, content it may name; without, any content. */
+  getContent(query: ContentQuery): Promise<ContentStream>;
+  close(): Promise<void>;
+}
+
+/** What commands ask of a kernel, wherever it runs: behind its sockets, or in this very process. */
+export interface KernelConnection extends CallConnection {
+  /** With a session's token, the tools it could be allowed to call; without, every tool. */
+  listTools(query: { readonly token: string | undefined; readonly allVersions: boolean }): Promise<ToolInfo[]>;
+
+  putContent(put: ContentToPut): Promise<StoredContent>;
+  statContent(hash: Uint8Array): Promise<StatContentResponse>;
+
+  openSession(session: SessionToOpen): Promise<{ readonly session: SessionInfo; readonly token: string }>;
+  closeSession(sessionId: string): Promise<SessionInfo>;
+  getSession(sessionId: string): Promise<SessionInfo>;
+  listSessions(query: { readonly all: boolean; readonly limit: number }): Promise<SessionInfo[]>;
+
+  listRecords(query: RecordsQuery): Promise<LedgerRecord[]>;
+  getRecord(which: RecordReference): Promise<LedgerRecord>;
+  /** From `fromIndex` on, or from now; ends when the signal aborts. */
+  tailRecords(query: TailQuery): AsyncIterable<LedgerRecord>;
+  verify(options: VerifyOptions): Promise<VerifyReport>;
+
+  listIntents(): Promise<IntentInfo[]>;
+  settleIntent(settlement: SettlementToMake): Promise<{ readonly recordIndex: bigint }>;
+}
+
+export interface CallOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number;
+  /** Output while the tool runs. */
+  readonly onChunk?: (chunk: Uint8Array) => Promise<void>;
+}
+
+export interface ContentToPut {
+  readonly token: string;
+  readonly expectedHash: Uint8Array | undefined;
+  readonly labels: readonly string[];
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+export interface StoredContent {
+  readonly hash: Uint8Array;
+  readonly size: number;
+  readonly labels: readonly string[];
+}
+
+export interface ContentQuery {
+  readonly token: string | undefined;
+  readonly hash: Uint8Array;
+  readonly offset: number;
+  /** 0 means to the end. */
+  readonly limit: number;
+}
+
+export interface ContentStream extends StoredContent {
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+export interface SessionToOpen {
+  readonly workspace: string;
+  readonly workingDirectory: string | undefined;
+  readonly tenant: string | undefined;
+  readonly user: string | undefined;
+  readonly agent: string | undefined;
+  readonly seed: Uint8Array | undefined;
+  /** JSON text. */
+  readonly lease: string | undefined;
+  readonly ttlMs: number | undefined;
+}
+
+export interface RecordsQuery {
+  /** The newest ones where absent. */
+  readonly fromIndex: number | undefined;
+  readonly limit: number;
+  readonly chain: string | undefined;
+}
+
+export type RecordReference = { readonly index: number } | { readonly sessionId: string; readonly requestId: string };
+
+export interface TailQuery {
+  readonly fromIndex: number | undefined;
+  readonly chain: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface VerifyOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+export interface SettlementToMake {
+  readonly sessionId: string;
+  readonly requestId: string;
+  readonly answer: "happened" | "did_not_happen";
+  readonly by: string;
+}

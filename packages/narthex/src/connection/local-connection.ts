@@ -1,0 +1,156 @@
+import {
+  create,
+  type IntentInfo,
+  IntentInfoSchema,
+  type LedgerRecord,
+  LedgerRecordSchema,
+  parseJson,
+  StatContentResponseSchema,
+} from "@narthex/contracts";
+import { type IntentFacts, type OpenSessionOptions, parseLeaseRequest, type StoredRecord } from "@narthex/kernel";
+import { type OpenedKernel, openKernel } from "../open-kernel.ts";
+import { CommandError } from "../terminal/command-error.ts";
+import type { KernelConnection, SessionToOpen } from "./kernel-connection.ts";
+
+export interface LocalConnectionOptions {
+  readonly home: string;
+  /** Told to others who want the home meanwhile. */
+  readonly command: string;
+  readonly waitMs: number;
+}
+
+/** A kernel in this very process, on the home's store, for as long as one command runs. */
+export async function openLocalConnection({ home, command, waitMs }: LocalConnectionOptions): Promise<KernelConnection> {
+  return createLocalConnection(await openKernel({ data: home, command, waitMs }));
+}
+
+const DOOR = "cli";
+
+export function createLocalConnection(kernel: OpenedKernel): KernelConnection {
+  /** The session a token stands for; undefined for the administrator, who owns the home. */
+  const sessionOf = async (token: string | undefined): Promise<string | undefined> =>
+    token === undefined ? undefined : (await kernel.authenticate(token)).session.id;
+
+  return {
+    call: (request, options) => kernel.call({ request, door: DOOR, ...options }),
+
+    async getContent({ token, hash, offset, limit }) {
+      const sessionId = await sessionOf(token);
+      const most = limit === 0 ? Number.MAX_SAFE_INTEGER : limit;
+      return sessionId === undefined
+        ? kernel.readAnyContent(hash, offset, most)
+        : kernel.getContent(sessionId, hash, offset, most);
+    },
+    async putContent({ token, expectedHash, labels, chunks }) {
+      const { session } = await kernel.authenticate(token);
+      const expected = expectedHash === undefined ? {} : { expectedHash };
+      return kernel.putContent({ sessionId: session.id, door: DOOR, labels, chunks, ...expected });
+    },
+    async statContent(hash) {
+      const status = await kernel.statContent(hash);
+      if (status === undefined) return create(StatContentResponseSchema);
+      return create(StatContentResponseSchema, {
+        found: true,
+        size: BigInt(status.size),
+        place: status.place,
+        holders: status.holders.map((holder) => ({
+          ...holder,
+          recordIndex: BigInt(holder.recordIndex),
+          labels: [...holder.labels],
+        })),
+      });
+    },
+    async listTools({ token, allVersions }) {
+      const sessionId = await sessionOf(token);
+      const { toToolInfo } = await import("@narthex/server");
+      return kernel.listTools({ allVersions, ...(sessionId === undefined ? {} : { sessionId }) }).map(toToolInfo);
+    },
+
+    async openSession(session) {
+      const opened = await kernel.openSession(toOpenOptions(session));
+      const { toSessionInfo } = await import("@narthex/server");
+      return { session: toSessionInfo(opened.session), token: opened.token };
+    },
+    async closeSession(sessionId) {
+      const { toSessionInfo } = await import("@narthex/server");
+      return toSessionInfo(await kernel.closeSession(sessionId));
+    },
+    async getSession(sessionId) {
+      const session = await kernel.getSession(sessionId);
+      if (session === undefined) throw noSuchSession(sessionId);
+      const { toSessionInfo } = await import("@narthex/server");
+      return toSessionInfo(session);
+    },
+    async listSessions(query) {
+      const { toSessionInfo } = await import("@narthex/server");
+      return (await kernel.listSessions(query)).map(toSessionInfo);
+    },
+
+    async listRecords({ fromIndex, limit, chain }) {
+      const start = fromIndex === undefined ? { newest: true } : { fromIndex };
+      const records = await kernel.listRecords({ ...start, limit, ...(chain === undefined ? {} : { chain }) });
+      return records.map(toLedgerRecord);
+    },
+    async getRecord(which) {
+      const record = await ("index" in which
+        ? kernel.readRecord(which.index)
+        : kernel.findCall(which.sessionId, which.requestId));
+      if (record === undefined) throw new CommandError("RECORD_NOT_FOUND", "the ledger has no such record");
+      return { ...toLedgerRecord(record), content: record.content };
+    },
+    async *tailRecords({ fromIndex, chain, signal }) {
+      const from = fromIndex === undefined ? {} : { fromIndex };
+      const records = kernel.tailRecords({ ...from, ...(chain === undefined ? {} : { chain }), signal });
+      for await (const record of records) yield toLedgerRecord(record);
+    },
+    async verify(options) {
+      const { verifySource } = await import("./verify-report.ts");
+      return verifySource(kernel.ledgerSource(), options);
+    },
+
+    listIntents: async () => (await kernel.listIntents()).map(toIntentInfo),
+    async settleIntent(settlement) {
+      return { recordIndex: BigInt((await kernel.settleIntent(settlement)).recordIndex) };
+    },
+
+    close: () => kernel.close(),
+  };
+}
+
+/** Where a session's id names nothing. */
+export function noSuchSession(sessionId: string): CommandError {
+  return new CommandError("SESSION_UNKNOWN", `there is no session \`${sessionId.slice(0, 60)}\``, {
+    next: "run `narthex session list --all` to see which sessions there are",
+  });
+}
+
+function toOpenOptions({ lease, ...session }: SessionToOpen): OpenSessionOptions {
+  const { workspace, workingDirectory, tenant, user, agent, seed, ttlMs } = session;
+  return {
+    workspace,
+    ...(workingDirectory === undefined ? {} : { workingDirectory }),
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(user === undefined ? {} : { user }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(ttlMs === undefined ? {} : { ttlMs }),
+    ...(lease === undefined ? {} : { lease: parseLeaseRequest(parseLeaseText(lease)) }),
+  };
+}
+
+function parseLeaseText(text: string): ReturnType<typeof parseJson> {
+  try {
+    return parseJson(text);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : "it cannot be read";
+    throw new CommandError("LEASE_INVALID", `the lease is not JSON: ${reason}`, { cause });
+  }
+}
+
+function toLedgerRecord({ index, hash, record }: StoredRecord): LedgerRecord {
+  return create(LedgerRecordSchema, { index: BigInt(index), hash, record });
+}
+
+function toIntentInfo({ recordIndex, startedAtMs, ...intent }: IntentFacts): IntentInfo {
+  return create(IntentInfoSchema, { ...intent, recordIndex: BigInt(recordIndex), startedAtMs: BigInt(startedAtMs) });
+}

@@ -1,0 +1,27 @@
+import { exitCodeOf } from "./exit-code.ts";
+
+export interface CommandErrorOptions {
+  /** What the person does next; by default what the code's table says. */
+  readonly next?: string;
+  readonly cause?: unknown;
+}
+
+/** Why a command could not do what it was asked. The message is one line and holds no secret. */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+  readonly code: string;
+  readonly exitCode: number;
+  readonly next: string | undefined;
+
+  constructor(code: string, message: string, options: CommandErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.exitCode = exitCodeOf(code);
+    this.next = options.next;
+  }
+}
+
+/** The command was written wrongly: exit code 2. */
+export function usageError(message: string, next?: string): CommandError {
+  return new CommandError("USAGE", message, next === undefined ? {} : { next });
+}

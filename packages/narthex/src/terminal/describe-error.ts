@@ -1,0 +1,39 @@
+import { CommandError } from "./command-error.ts";
+import { EXIT_TOOL_ERROR, exitCodeOf } from "./exit-code.ts";
+
+/** Any failure, in the terms a person or a script can act on. */
+export interface ErrorDescription {
+  readonly code: string;
+  readonly message: string;
+  readonly next: string;
+  readonly exitCode: number;
+  readonly violations: readonly { readonly field: string; readonly rule: string; readonly message: string }[];
+}
+
+const FALLBACK_NEXT = "run `narthex COMMAND --help` to see how it is used";
+
+export async function describeError(error: unknown): Promise<ErrorDescription> {
+  if (error instanceof CommandError) {
+    const next = error.next ?? (error.code === "USAGE" ? FALLBACK_NEXT : await nextOf(error.code));
+    return { code: error.code, message: error.message, next, exitCode: error.exitCode, violations: [] };
+  }
+  // Loaded only now: a command that failed before it needed the contracts should not pay for them.
+  const { isKernelError } = await import("@narthex/contracts");
+  if (isKernelError(error)) {
+    const { code, message, violations } = error;
+    return { code, message, next: await nextOf(code), exitCode: exitCodeOf(code), violations };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    code: "INTERNAL",
+    message: message.replace(/\s*\n[\s\S]*$/, ""),
+    next: "run it again with NARTHEX_DEBUG=1 to see where it happened",
+    exitCode: EXIT_TOOL_ERROR,
+    violations: [],
+  };
+}
+
+async function nextOf(code: string): Promise<string> {
+  const { findCode } = await import("@narthex/contracts");
+  return findCode(code)?.next ?? FALLBACK_NEXT;
+}

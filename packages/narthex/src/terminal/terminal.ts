@@ -1,0 +1,67 @@
+import type { JsonValue } from "@narthex/contracts";
+import { createPaint, type Paint } from "./paint.ts";
+import { visibleJson } from "./visible.ts";
+
+/** Where a command prints. Answers go to the output stream, everything said beside them to the error stream. */
+export interface Terminal {
+  /** The caller wants JSON: objects on the output stream and nothing else there. */
+  readonly json: boolean;
+  readonly outputIsTerminal: boolean;
+  readonly errorIsTerminal: boolean;
+  readonly paint: Paint;
+  readonly errorPaint: Paint;
+  /** Lines of an answer for people. */
+  print(...lines: readonly string[]): void;
+  /** One JSON value on a line of its own; indented on a terminal. */
+  printJson(value: JsonValue): void;
+  /** One JSON value on exactly one line, also on a terminal. */
+  printJsonLine(value: JsonValue): void;
+  /** Bytes as they are. Resolves when the stream takes more. */
+  writeBytes(bytes: Uint8Array): Promise<void>;
+  /** Lines about the work rather than of the answer. */
+  note(...lines: readonly string[]): void;
+  writeError(text: string): void;
+}
+
+export interface TerminalStreams {
+  readonly output: TerminalStream;
+  readonly error: TerminalStream;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+export interface TerminalStream {
+  readonly isTTY?: boolean;
+  write(chunk: string | Uint8Array, done?: (error?: Error | null) => void): boolean;
+}
+
+export function createTerminal(streams: TerminalStreams, options: { readonly json: boolean }): Terminal {
+  const { output, error, environment } = streams;
+  const outputIsTerminal = output.isTTY === true;
+  const printLines = (stream: TerminalStream, lines: readonly string[]): void => {
+    if (lines.length > 0) stream.write(`${lines.join("\n")}\n`);
+  };
+  const printJsonLine = (value: JsonValue): void => {
+    output.write(`${visibleJson(JSON.stringify(value))}\n`);
+  };
+  return {
+    json: options.json,
+    outputIsTerminal,
+    errorIsTerminal: error.isTTY === true,
+    paint: createPaint(output, environment),
+    errorPaint: createPaint(error, environment),
+    print: (...lines) => printLines(output, lines),
+    printJson(value) {
+      if (outputIsTerminal) output.write(`${visibleJson(JSON.stringify(value, undefined, 2))}\n`);
+      else printJsonLine(value);
+    },
+    printJsonLine,
+    writeBytes: (bytes) =>
+      new Promise((resolve, reject) => {
+        output.write(bytes, (failure) => (failure ? reject(failure) : resolve()));
+      }),
+    note: (...lines) => printLines(error, lines),
+    writeError(text) {
+      error.write(text);
+    },
+  };
+}

@@ -1,0 +1,46 @@
+/**
+ * SECURITY: text from the ledger was chosen by agents and tools. Printed raw it could move the cursor, recolour the
+ * screen, reverse the reading order or hide words. Everything a terminal or a reader would not show as a plain character
+ * is written as an escape instead. Tested in visible.test.ts.
+ */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const UNSEEN_BUT_LAYOUT = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const UNSEEN_BEYOND_ASCII_CONTROLS =
+  /(?![\u0000-\u001f])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** One line of text with nothing hidden in it. */
+export function visible(text: string): string {
+  return text.replace(UNSEEN, escapeCodePoint);
+}
+
+/** The same for text of many lines: line feeds and tabs stay. */
+export function visibleLines(text: string): string {
+  return text.replace(UNSEEN_BUT_LAYOUT, escapeCodePoint);
+}
+
+/** JSON text in which the unseen characters stand as JSON's own escapes: the same value to every parser. */
+export function visibleJson(json: string): string {
+  return json.replace(UNSEEN_BEYOND_ASCII_CONTROLS, escapeUtf16);
+}
+
+/** At most `limit` characters, and a mark where something is missing. */
+export function cutText(text: string, limit: number): string {
+  const characters = Array.from(text.slice(0, 2 * limit + 2));
+  return characters.length <= limit ? text : `${characters.slice(0, limit - 1).join("")}…`;
+}
+
+function escapeCodePoint(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code === 0x0a) return "\\n";
+  if (code === 0x0d) return "\\r";
+  if (code === 0x09) return "\\t";
+  return code <= 0xffff ? escapeUtf16(character) : `\\u{${code.toString(16)}}`;
+}
+
+function escapeUtf16(character: string): string {
+  let escaped = "";
+  for (let at = 0; at < character.length; at += 1) {
+    escaped += `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`;
+  }
+  return escaped;
+}

@@ -1,0 +1,70 @@
+import type { Kernel } from "@narthex/kernel";
+
+/** Bytes of requests and answers that the doors of one kernel hold at once. */
+export interface ByteBudget {
+  /** Takes at once, or not at all. Never overtakes somebody who waits. */
+  tryTake(bytes: number): boolean;
+  /** Calls back once the bytes are taken; first come, first served. The answer stops waiting. */
+  whenTaken(bytes: number, taken: () => void): () => void;
+  /** Takes even if that exceeds the limit: for what exists already and cannot wait. */
+  add(bytes: number): void;
+  give(bytes: number): void;
+  readonly used: number;
+}
+
+export const DEFAULT_BYTES_IN_FLIGHT = 256 * 1024 * 1024;
+
+const budgets = new WeakMap<Kernel, ByteBudget>();
+
+/** The one budget of a kernel, shared by all its doors. */
+export function byteBudgetOf(kernel: Kernel): ByteBudget {
+  let budget = budgets.get(kernel);
+  if (budget === undefined) {
+    budget = createByteBudget(DEFAULT_BYTES_IN_FLIGHT);
+    budgets.set(kernel, budget);
+  }
+  return budget;
+}
+
+export function createByteBudget(limit: number): ByteBudget {
+  const waiting = new Set<{ readonly bytes: number; readonly taken: () => void }>();
+  let used = 0;
+
+  // INVARIANT: something larger than the whole limit still passes, alone; else it would wait for ever.
+  const fits = (bytes: number): boolean => used === 0 || used + bytes <= limit;
+
+  function serveWaiting(): void {
+    for (const waiter of waiting) {
+      if (!fits(waiter.bytes)) return;
+      waiting.delete(waiter);
+      used += waiter.bytes;
+      waiter.taken();
+    }
+  }
+
+  return {
+    tryTake(bytes) {
+      if (waiting.size > 0 || !fits(bytes)) return false;
+      used += bytes;
+      return true;
+    },
+    whenTaken(bytes, taken) {
+      const waiter = { bytes, taken };
+      waiting.add(waiter);
+      serveWaiting();
+      return () => {
+        if (waiting.delete(waiter)) serveWaiting();
+      };
+    },
+    add(bytes) {
+      used += bytes;
+    },
+    give(bytes) {
+      used -= bytes;
+      if (waiting.size > 0) serveWaiting();
+    },
+    get used() {
+      return used;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:net";
+import { type TestContext, test } from "node:test";
+import { create, ToolRequestSchema } from "@narthex/contracts";
+import { createTestKernel } from "../test-kernel.ts";
+import { socketPath, toolCall, until } from "../test-socket.ts";
+import { connectFramed } from "./framed-client.ts";
+import { openFramedDoor } from "./framed-door.ts";
+
+async function connected(t: TestContext) {
+  const kernel = createTestKernel();
+  const path = await socketPath(t);
+  const door = await openFramedDoor({ kernel, path });
+  t.after(() => door.close());
+  const client = await connectFramed(path);
+  t.after(() => client.close());
+  return { kernel, door, client };
+}
+
+test("without a kernel connecting says so", async (t) => {
+  await assert.rejects(connectFramed(await socketPath(t)), { code: "KERNEL_UNREACHABLE" });
+});
+
+test("something that is no kernel is recognised", async (t) => {
+  const path = await socketPath(t);
+  const server = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
+  t.after(() => server.close());
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  const client = await connectFramed(path);
+  await assert.rejects(client.call(toolCall(createTestKernel(), "r")), { code: "KERNEL_UNREACHABLE" });
+});
+
+test("a kernel that goes away rejects what waits for it, and later calls", async (t) => {
+  const { kernel, door, client } = await connected(t);
+  const waiting = client.call(toolCall(kernel, "r", "wait"));
+  await until(() => kernel.waiting === 1);
+  await Promise.all([assert.rejects(waiting, { code: "KERNEL_UNREACHABLE" }), door.close()]);
+  await assert.rejects(client.call(toolCall(kernel, "s")), { code: "KERNEL_UNREACHABLE" });
+});
+
+test("a request id cannot be in use twice at once", async (t) => {
+  const { kernel, client } = await connected(t);
+  const first = client.call(toolCall(kernel, "r", "wait"));
+  await assert.rejects(client.call(toolCall(kernel, "r")), { code: "DUPLICATE_REQUEST_ID" });
+  await until(() => kernel.waiting === 1);
+  kernel.release();
+  assert.equal((await first).result.case, "success");
+});
+
+test("an aborted signal sends nothing; aborting later asks the kernel to cancel", async (t) => {
+  const { kernel, client } = await connected(t);
+  await assert.rejects(client.call(toolCall(kernel, "r"), { signal: AbortSignal.abort() }), { code: "CANCELLED" });
+  const controller = new AbortController();
+  const running = client.call(toolCall(kernel, "s", "wait"), { signal: controller.signal });
+  await until(() => kernel.waiting === 1);
+  controller.abort();
+  await until(() => kernel.calls.length === 2);
+  kernel.release();
+  assert.equal((await running).result.case, "success");
+});
+
+test("many calls at once each get their own answer", async (t) => {
+  const { kernel, client } = await connected(t);
+  const ids = Array.from({ length: 200 }, (_, i) => `r${i}`);
+  const answers = await Promise.all(ids.map((id) => client.call(toolCall(kernel, id, "echo", { id }))));
+  for (const [i, answer] of answers.entries()) {
+    assert.equal(answer.requestId, ids[i]);
+    assert.equal(answer.result.case === "success" && answer.result.value.view, `{"id":"${ids[i]}"}`);
+  }
+});
+
+test("a denial is an answer, not an error", async (t) => {
+  const { kernel, client } = await connected(t);
+  const request = create(ToolRequestSchema, { ...toolCall(kernel, "r"), sessionToken: "wrong" });
+  assert.equal((await client.call(request)).result.case, "denied");
+});

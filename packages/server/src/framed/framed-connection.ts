@@ -1,0 +1,410 @@
+import { setMaxListeners } from "node:events";
+import type { Socket } from "node:net";
+import { isKernelError, KernelError, type ToolResponse } from "@narthex/contracts";
+import type { Kernel } from "@narthex/kernel";
+import type { ByteBudget } from "../byte-budget.ts";
+import { deniedSession, invalidRequest, isUndecodable, withRequestId } from "../refused-response.ts";
+import { requestHeadOf } from "../request-head.ts";
+import { AnswerWriter } from "./answer-writer.ts";
+import { ByteQueue } from "./byte-queue.ts";
+import { FRAME_HEADER_BYTES, PREFACE } from "./frame.ts";
+import { type FramedLimits, HEAD_BYTES, TOKEN_FIRST_ABOVE_BYTES, UNCHECKED_BYTES } from "./framed-limits.ts";
+
+export interface FramedConnectionOptions {
+  readonly kernel: Kernel;
+  readonly socket: Socket;
+  readonly limits: FramedLimits;
+  /** Of all requests and answers in flight. */
+  readonly budget: ByteBudget;
+  /** Of unfinished frames whose token is not known. */
+  readonly strangers: ByteBudget;
+  /** A request of a known session came over it. */
+  onKnown(connection: FramedConnection): void;
+  onClosed(connection: FramedConnection): void;
+}
+
+type Step = "preface" | "header" | "body" | "fill" | "discard";
+
+/** Why nothing is read at the moment; several reasons may hold at once. */
+const HOLD_BUDGET = 1;
+const HOLD_TOKEN = 2;
+const HOLD_CALLS = 4;
+const HOLD_WRITES = 8;
+const HOLD_STRANGERS = 16;
+const HOLD_ENDING = 32;
+
+const DOOR = "framed";
+const MB = 1024 * 1024;
+/** How long a client may take to hang up after its last answer. */
+const LINGER_MS = 2000;
+
+/** One client of the framed door: bytes in, calls, answers out in the order they are ready. */
+export class FramedConnection {
+  readonly #options: FramedConnectionOptions;
+  readonly #socket: Socket;
+  readonly #writer: AnswerWriter;
+  readonly #queue = new ByteQueue();
+  readonly #disconnected = new AbortController();
+  #step: Step = "preface";
+  #holds = 0;
+  #advancing = false;
+  /** Of the frame being read. */
+  #length = 0;
+  #charged = 0;
+  #tokenLooked = false;
+  #strangerBytes = 0;
+  #target: Uint8Array = new Uint8Array(0);
+  #filled = 0;
+  /** Since when the preface or a frame is unfinished; 0 if none is. */
+  #unfinishedSinceMs: number;
+  #stopWaiting: (() => void) | undefined;
+  #calls = 0;
+  #known = false;
+  /** One frame that could not be read was answered; further ones are not. */
+  #undecodable = false;
+  #peerEnded = false;
+  #endedAtMs = 0;
+  #closed = false;
+
+  constructor(options: FramedConnectionOptions, nowMs: number) {
+    this.#options = options;
+    this.#socket = options.socket;
+    this.#unfinishedSinceMs = nowMs;
+    this.#writer = new AnswerWriter({
+      socket: options.socket,
+      budget: options.budget,
+      onBlocked: () => this.#hold(HOLD_WRITES),
+      onFlushed: () => this.#endIfIdle(),
+    });
+    setMaxListeners(0, this.#disconnected.signal);
+    this.#socket.on("data", (chunk: Buffer) => this.#receive(chunk));
+    this.#socket.on("drain", () => this.#release(HOLD_WRITES));
+    this.#socket.on("end", () => this.#endedByPeer());
+    this.#socket.on("error", () => this.destroy());
+    this.#socket.on("close", () => this.#socketClosed());
+  }
+
+  /** Reads nothing more, lets running calls finish and hangs up. */
+  end(): void {
+    this.#hold(HOLD_ENDING);
+    this.#endIfIdle();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  /** Hangs up on a client that takes too long. Called about once a second. */
+  checkTimeouts(nowMs: number): void {
+    const { limits } = this.#options;
+    if (this.#endedAtMs > 0 && nowMs - this.#endedAtMs > LINGER_MS) return this.destroy();
+    const waitingSinceMs = this.#writer.waitingSinceMs;
+    if (waitingSinceMs > 0 && nowMs - waitingSinceMs > limits.writeTimeoutMs) {
+      this.#refuse("reader_too_slow");
+      return this.destroy();
+    }
+    // The clock stands while it is the door that does not read.
+    if (this.#unfinishedSinceMs === 0 || (this.#holds & ~HOLD_STRANGERS) !== 0) return;
+    const unfinishedMs = nowMs - this.#unfinishedSinceMs;
+    if (this.#step === "preface") {
+      if (unfinishedMs <= limits.prefaceTimeoutMs) return;
+      this.#refuse("preface_timeout");
+      return this.destroy();
+    }
+    if (unfinishedMs <= limits.frameTimeoutMs + (this.#length / MB) * 1000) return;
+    this.#fail("frame_timeout", "the frame was not finished in time; send it in one go");
+  }
+
+  #receive(chunk: Buffer): void {
+    if ((this.#holds & HOLD_ENDING) !== 0) return;
+    this.#queue.push(chunk);
+    this.#advance();
+  }
+
+  #advance(): void {
+    if (this.#advancing) return;
+    this.#advancing = true;
+    while (this.#holds === 0 && this.#readOn());
+    this.#advancing = false;
+    this.#noteUnfinished();
+    if (this.#holds !== 0) return;
+    if (this.#peerEnded) this.#finishAfterPeer();
+    else this.#socket.resume();
+  }
+
+  /** Does the next piece of work; false if more bytes are needed first. */
+  #readOn(): boolean {
+    switch (this.#step) {
+      case "preface":
+        return this.#readPreface();
+      case "header":
+        return this.#readHeader();
+      case "body":
+        return this.#readBody();
+      case "fill":
+        return this.#fill();
+      case "discard":
+        return this.#discard();
+    }
+  }
+
+  #readPreface(): boolean {
+    const seen = this.#queue.peek(Math.min(this.#queue.length, PREFACE.length));
+    if (!seen.every((byte, i) => byte === PREFACE[i])) {
+      this.#refuse("bad_preface");
+      this.#hold(HOLD_ENDING);
+      this.destroy();
+      return false;
+    }
+    if (seen.length < PREFACE.length) return false;
+    this.#queue.drop(PREFACE.length);
+    this.#nextFrame();
+    return true;
+  }
+
+  #readHeader(): boolean {
+    if (this.#queue.length < FRAME_HEADER_BYTES) return false;
+    const length = this.#queue.peekUint32();
+    const { maxFrameBytes } = this.#options.limits;
+    if (length === 0) {
+      this.#fail("empty_frame", "a frame holds one request; this one is empty");
+      return false;
+    }
+    if (length > maxFrameBytes) {
+      this.#fail("too_large", `a frame holds at most ${maxFrameBytes} bytes; this one says ${length}`);
+      return false;
+    }
+    this.#queue.drop(FRAME_HEADER_BYTES);
+    this.#length = length;
+    this.#tokenLooked = false;
+    this.#step = "body";
+    return true;
+  }
+
+  #readBody(): boolean {
+    const here = this.#queue.length;
+    if (here >= this.#length) {
+      if (this.#strangerBytes > 0) this.#giveStrangerBytes();
+      if (this.#charge()) this.#run(this.#queue.take(this.#length));
+      return true;
+    }
+    if (here <= UNCHECKED_BYTES) return false;
+    if (!this.#tokenLooked) {
+      this.#lookAtToken();
+      return true;
+    }
+    // SECURITY: unfinished frames of strangers share one small pool; known sessions never need it, so that a flood
+    // of half frames cannot hold up a valid call.
+    this.#takeStrangerBytes(here - UNCHECKED_BYTES - this.#strangerBytes);
+    return false;
+  }
+
+  /** SECURITY: nobody makes the kernel hold a large frame without a valid token in front of it. */
+  #lookAtToken(): void {
+    this.#tokenLooked = true;
+    const head = requestHeadOf(this.#queue.peek(Math.min(HEAD_BYTES, this.#queue.length)));
+    if (head.sessionToken === "") {
+      if (this.#length <= TOKEN_FIRST_ABOVE_BYTES) return;
+      this.#fail("token_not_first", "a frame above 1 MB starts with request_id and session_token", "session_token");
+      return;
+    }
+    this.#hold(HOLD_TOKEN);
+    this.#options.kernel.authenticate(head.sessionToken).then(
+      () => {
+        if (this.#closed) return;
+        if (this.#charge()) this.#startFilling();
+        this.#release(HOLD_TOKEN);
+      },
+      (fault: unknown) => {
+        if (this.#closed) return;
+        const denial = isKernelError(fault) ? fault : new KernelError("INTERNAL", "the token could not be checked");
+        this.#refuse(denial.code);
+        this.#writer.send(deniedSession(denial, head.requestId));
+        this.#step = "discard";
+        this.#release(HOLD_TOKEN);
+      },
+    );
+  }
+
+  /** Takes this frame's bytes from the budget; false if that has to wait. */
+  #charge(): boolean {
+    if (this.#charged > 0) return true;
+    const { budget } = this.#options;
+    const length = this.#length;
+    if (budget.tryTake(length)) {
+      this.#charged = length;
+      return true;
+    }
+    this.#hold(HOLD_BUDGET);
+    this.#stopWaiting = budget.whenTaken(length, () => {
+      this.#charged = length;
+      if (this.#queue.length < length) this.#startFilling();
+      this.#release(HOLD_BUDGET);
+    });
+    return false;
+  }
+
+  #startFilling(): void {
+    // Every byte is written before the frame is used.
+    this.#target = Buffer.allocUnsafeSlow(this.#length);
+    this.#filled = 0;
+    this.#step = "fill";
+  }
+
+  #fill(): boolean {
+    this.#filled += this.#queue.moveTo(this.#target, this.#filled);
+    if (this.#filled < this.#length) return false;
+    const frame = this.#target;
+    this.#target = new Uint8Array(0);
+    this.#run(frame);
+    return true;
+  }
+
+  #discard(): boolean {
+    const count = Math.min(this.#queue.length, this.#length);
+    this.#queue.drop(count);
+    this.#length -= count;
+    if (this.#length > 0) return false;
+    this.#nextFrame();
+    return true;
+  }
+
+  #run(frame: Uint8Array): void {
+    const charged = this.#charged;
+    this.#charged = 0;
+    this.#nextFrame();
+    this.#calls++;
+    if (this.#calls >= this.#options.limits.maxCallsPerConnection) this.#hold(HOLD_CALLS);
+    this.#options.kernel.call({ request: frame, door: DOOR, signal: this.#disconnected.signal }).then(
+      (response) => this.#answer(withRequestId(response, frame), charged),
+      () => {
+        this.#options.budget.give(charged);
+        this.destroy();
+      },
+    );
+  }
+
+  #nextFrame(): void {
+    this.#step = "header";
+    this.#unfinishedSinceMs = 0;
+  }
+
+  #answer(response: ToolResponse, charged: number): void {
+    this.#calls--;
+    if (this.#closed) {
+      // Nobody is left to answer.
+    } else if (isUndecodable(response)) {
+      response.requestId = "";
+      if (!this.#undecodable) this.#writer.send(response);
+      this.#undecodable = true;
+      this.end();
+    } else {
+      if (!this.#known && comesFromSession(response)) {
+        this.#known = true;
+        this.#options.onKnown(this);
+      }
+      this.#writer.send(response);
+    }
+    this.#options.budget.give(charged);
+    if ((this.#holds & HOLD_CALLS) !== 0) this.#release(HOLD_CALLS);
+  }
+
+  /** One answer without an id, then the connection closes. */
+  #fail(reason: string, message: string, field = "frame"): void {
+    this.#refuse(reason);
+    const rule = field === "frame" ? "malformed" : "format";
+    this.#writer.send(invalidRequest(message, [{ field, rule, message }]));
+    this.end();
+  }
+
+  #refuse(reason: string): void {
+    const bytes = this.#queue.peek(Math.min(HEAD_BYTES, this.#queue.length));
+    this.#options.kernel.refuse({ door: DOOR, reason, bytes });
+  }
+
+  #endIfIdle(): void {
+    const ending = (this.#holds & HOLD_ENDING) !== 0;
+    if (!ending || this.#calls > 0 || this.#writer.pending || this.#endedAtMs > 0) return;
+    this.#endedAtMs = Date.now();
+    this.#socket.end();
+    // What still comes in is read and dropped, so that the client reaches its answer.
+    this.#socket.resume();
+  }
+
+  /** SPEC: docs/formats/wire.md. A client that stops sending cancels what it waits for, and still gets its answers. */
+  #endedByPeer(): void {
+    this.#disconnected.abort();
+    this.#peerEnded = true;
+    if (this.#holds === 0) this.#finishAfterPeer();
+  }
+
+  #finishAfterPeer(): void {
+    const midFrame = this.#step !== "header" || this.#queue.length > 0;
+    if (midFrame && this.#step !== "preface") this.#fail("truncated_frame", "the connection ended inside a frame");
+    else this.end();
+  }
+
+  #socketClosed(): void {
+    this.#closed = true;
+    this.#holds |= HOLD_ENDING;
+    this.#disconnected.abort();
+    this.#stopWaiting?.();
+    this.#giveStrangerBytes();
+    this.#options.budget.give(this.#charged);
+    this.#charged = 0;
+    this.#target = new Uint8Array(0);
+    this.#queue.drop(this.#queue.length);
+    this.#options.onClosed(this);
+  }
+
+  #takeStrangerBytes(more: number): void {
+    const { strangers } = this.#options;
+    if (strangers.tryTake(more)) {
+      this.#strangerBytes += more;
+      return;
+    }
+    this.#hold(HOLD_STRANGERS);
+    this.#stopWaiting = strangers.whenTaken(more, () => {
+      this.#strangerBytes += more;
+      this.#release(HOLD_STRANGERS);
+    });
+  }
+
+  #giveStrangerBytes(): void {
+    this.#options.strangers.give(this.#strangerBytes);
+    this.#strangerBytes = 0;
+  }
+
+  #noteUnfinished(): void {
+    if (this.#step === "preface" || (this.#step === "header" && this.#queue.length === 0)) return;
+    if (this.#unfinishedSinceMs === 0) this.#unfinishedSinceMs = Date.now();
+    if (this.#queue.length <= UNCHECKED_BYTES) this.#queue.compact();
+  }
+
+  #hold(reason: number): void {
+    this.#holds |= reason;
+    if (this.#endedAtMs === 0) this.#socket.pause();
+  }
+
+  #release(reason: number): void {
+    const wasHeld = (this.#holds & reason) !== 0;
+    this.#holds &= ~reason;
+    if (!wasHeld || this.#holds !== 0 || this.#closed) return;
+    if (reason !== HOLD_STRANGERS && this.#unfinishedSinceMs > 0) this.#unfinishedSinceMs = Date.now();
+    this.#advance();
+  }
+}
+
+/** Whether an answer shows that the request carried a session's token. */
+function comesFromSession(response: ToolResponse): boolean {
+  switch (response.result.case) {
+    case "success":
+      return true;
+    case "denied":
+      return response.result.value.rationaleCode !== "SESSION_UNKNOWN";
+    case "error":
+      return response.result.value.errorCode !== "INVALID_REQUEST";
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,18 @@
+export { type ByteBudget, createByteBudget, DEFAULT_BYTES_IN_FLIGHT } from "./byte-budget.ts";
+export { connectFramed, type FramedClient } from "./framed/framed-client.ts";
+export { type FramedDoor, type FramedDoorOptions, openFramedDoor } from "./framed/framed-door.ts";
+export { DEFAULT_FRAMED_LIMITS, type FramedLimits } from "./framed/framed-limits.ts";
+export { type ServeOptions, type Serving, serve } from "./serve.ts";
+export type { Authorize, TokenScope } from "./service/authorization.ts";
+export { connectCodeOf, toConnectError, toKernelError } from "./service/connect-error.ts";
+export type { TlsIdentity } from "./service/http-listener.ts";
+export {
+  openServiceDoor,
+  type ServiceDoor,
+  type ServiceDoorOptions,
+  type ServiceListen,
+} from "./service/service-door.ts";
+export { DEFAULT_SERVICE_LIMITS, type ServiceLimits } from "./service/service-limits.ts";
+export { toSessionInfo } from "./service/session-info.ts";
+export { toToolInfo } from "./service/tool-info.ts";
+export type { Verify, VerifyProgressFacts } from "./service/verify-stream.ts";

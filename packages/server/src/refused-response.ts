@@ -1,0 +1,57 @@
+import {
+  create,
+  type KernelError,
+  MAX_ID_LEN,
+  type ToolResponse,
+  ToolResponseSchema,
+  type Violation,
+} from "@narthex/contracts";
+import { requestHeadOf } from "./request-head.ts";
+
+/** The answer to something that is no request. Its id is empty where none could be read. */
+export function invalidRequest(message: string, violations: readonly Violation[], requestId = ""): ToolResponse {
+  return create(ToolResponseSchema, {
+    requestId,
+    result: {
+      case: "error",
+      value: {
+        errorCode: "INVALID_REQUEST",
+        message,
+        violations: violations.map((violation) => ({
+          field: violation.field,
+          rule: violation.rule,
+          message: violation.message,
+        })),
+      },
+    },
+  });
+}
+
+/** The answer to a request whose token was found wanting before the whole of it was read. */
+export function deniedSession(error: KernelError, requestId: string): ToolResponse {
+  return create(ToolResponseSchema, {
+    requestId,
+    result: { case: "denied", value: { ruleId: "kernel:admit", rationaleCode: error.code, message: error.message } },
+  });
+}
+
+/** Whether the kernel could not read the request at all, as opposed to reading one that breaks rules. */
+export function isUndecodable(response: ToolResponse): boolean {
+  return (
+    response.result.case === "error" &&
+    response.result.value.errorCode === "INVALID_REQUEST" &&
+    response.result.value.violations.some((violation) => violation.rule === "malformed")
+  );
+}
+
+/**
+ * Gives the answer to a request that was refused while being read the id that stands in it, so that its caller finds
+ * it among other answers. What cannot be read at all keeps none.
+ */
+export function withRequestId(response: ToolResponse, request: Uint8Array): ToolResponse {
+  if (response.requestId !== "" || response.result.case !== "error") return response;
+  if (response.result.value.errorCode !== "INVALID_REQUEST" || isUndecodable(response)) return response;
+  const { requestId } = requestHeadOf(request);
+  if (requestId.length <= MAX_ID_LEN) response.requestId = requestId;
+  return response;
+}

@@ -1,0 +1,84 @@
+import { KernelError } from "@narthex/contracts";
+import type { Kernel, Log } from "@narthex/kernel";
+import { byteBudgetOf, createByteBudget } from "./byte-budget.ts";
+import { openFramedDoor } from "./framed/framed-door.ts";
+import type { FramedLimits } from "./framed/framed-limits.ts";
+import type { Authorize } from "./service/authorization.ts";
+import type { TlsIdentity } from "./service/http-listener.ts";
+import { openServiceDoor, type ServiceListen } from "./service/service-door.ts";
+import type { ServiceLimits } from "./service/service-limits.ts";
+import type { Verify } from "./service/verify-stream.ts";
+
+export interface ServeOptions {
+  /** The path of the framed socket; without one there is none. */
+  readonly framed?: { readonly path: string; readonly limits?: Partial<FramedLimits> };
+  /** Where the services are offered, each with all of them. */
+  readonly services?: readonly ServiceListen[];
+  readonly serviceLimits?: Partial<ServiceLimits>;
+  /** What tokens other than sessions' may do. Without it there are none. */
+  readonly authorize?: Authorize;
+  /** Reads the ledger back; without it `Verify` answers that it cannot. */
+  readonly verify?: Verify;
+  readonly tls?: TlsIdentity;
+  readonly hostNames?: readonly string[];
+  /** Of requests and answers in flight, over all doors; 256 MB by default. */
+  readonly bytesInFlight?: number;
+  readonly log?: Log;
+}
+
+export interface Serving {
+  readonly addresses: {
+    /** The framed socket's path. */
+    readonly framed: string | undefined;
+    /** In the order asked for, with the ports really opened. */
+    readonly services: readonly ServiceListen[];
+  };
+  /** Closes every door; running calls get `graceMs` to finish. The kernel stays open. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+interface Door {
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+/** Opens doors to a kernel: all of those asked for, or none. */
+export async function serve(kernel: Kernel, options: ServeOptions): Promise<Serving> {
+  const { framed, services = [], bytesInFlight, log, tls, hostNames, serviceLimits } = options;
+  const budget = bytesInFlight === undefined ? byteBudgetOf(kernel) : createByteBudget(bytesInFlight);
+  const doors: Door[] = [];
+  const addresses: ServiceListen[] = [];
+  try {
+    if (framed !== undefined) doors.push(await openFramedDoor({ kernel, budget, ...framed }));
+    for (const listen of services) {
+      const door = await openServiceDoor({
+        kernel,
+        listen,
+        budget,
+        authorize: options.authorize ?? noAuthority,
+        verify: options.verify ?? noVerify,
+        ...(tls === undefined ? {} : { tls }),
+        ...(hostNames === undefined ? {} : { hostNames }),
+        ...(serviceLimits === undefined ? {} : { limits: serviceLimits }),
+        ...(log === undefined ? {} : { log }),
+      });
+      doors.push(door);
+      addresses.push(door.address);
+    }
+  } catch (fault) {
+    await closeAll(doors, {});
+    throw fault;
+  }
+  return {
+    addresses: { framed: framed?.path, services: addresses },
+    close: (closing = {}) => closeAll(doors, closing),
+  };
+}
+
+async function closeAll(doors: readonly Door[], options: { readonly graceMs?: number }): Promise<void> {
+  await Promise.all(doors.map((door) => door.close(options)));
+}
+
+const noAuthority: Authorize = () => Promise.resolve(undefined);
+
+const noVerify: Verify = () =>
+  Promise.reject(new KernelError("INTERNAL", "this kernel was opened without a verifier; run `narthex ledger verify`"));

@@ -1,0 +1,169 @@
+import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
+import {
+  type AdminService,
+  type GetRecordRequest,
+  JsonSyntaxError,
+  KernelError,
+  type OpenSessionRequest,
+  parseJson,
+} from "@narthex/contracts";
+import {
+  type Kernel,
+  type OpenSessionOptions,
+  parseLeaseRequest,
+  type Settlement,
+  type StoredRecord,
+} from "@narthex/kernel";
+import { toLedgerRecord, withoutBytes } from "./ledger-record.ts";
+import { toSessionInfo } from "./session-info.ts";
+import { streamVerify, type Verify } from "./verify-stream.ts";
+import { toHash, toWholeNumber } from "./wire-values.ts";
+
+export interface AdminServiceOptions {
+  readonly kernel: Kernel;
+  readonly verify: Verify;
+  readonly stopping: AbortSignal;
+}
+
+const DEFAULT_LIST = 100;
+const MAX_LIST = 1000;
+
+/** Every method is open to an admin token; the reading ones also to a read token. See authorization.ts. */
+export function createAdminService({
+  kernel,
+  verify,
+  stopping,
+}: AdminServiceOptions): ServiceImpl<typeof AdminService> {
+  return {
+    async openSession(request) {
+      const { session, token } = await kernel.openSession(toOpenOptions(request));
+      return { session: toSessionInfo(session), token };
+    },
+
+    async closeSession({ sessionId }) {
+      return { session: toSessionInfo(await kernel.closeSession(sessionId)) };
+    },
+
+    async listSessions({ all, limit }) {
+      const sessions = await kernel.listSessions({ all, limit: toListLimit(limit) });
+      return { sessions: sessions.map(toSessionInfo) };
+    },
+
+    async getSession({ sessionId }) {
+      const session = await kernel.getSession(sessionId);
+      if (session === undefined) throw new ConnectError("no session has this id", Code.NotFound);
+      return { session: toSessionInfo(session) };
+    },
+
+    async listRecords({ fromIndex, limit, chain, newest }) {
+      const records = await kernel.listRecords({
+        fromIndex: toWholeNumber(fromIndex, "from_index"),
+        limit: toListLimit(limit),
+        newest,
+        ...(chain === "" ? {} : { chain }),
+      });
+      return { records: records.map(toLedgerRecord) };
+    },
+
+    async getRecord(request) {
+      const record = await findRecord(kernel, request);
+      if (record === undefined) throw new KernelError("RECORD_NOT_FOUND", "no such record; see `narthex ledger list`");
+      return { record: { ...toLedgerRecord(record), content: withoutBytes(record.content) } };
+    },
+
+    async *tailLedger({ fromIndex, chain }, context) {
+      const records = kernel.tailRecords({
+        signal: AbortSignal.any([context.signal, stopping]),
+        ...(fromIndex === undefined ? {} : { fromIndex: toWholeNumber(fromIndex, "from_index") }),
+        ...(chain === "" ? {} : { chain }),
+      });
+      for await (const record of records) yield { record: toLedgerRecord(record) };
+      endStopped(context, stopping);
+    },
+
+    verify: (_, context) => streamVerify(verify, AbortSignal.any([context.signal, stopping])),
+
+    async statContent(request) {
+      const status = await kernel.statContent(toHash(request.hash, "hash"));
+      if (status === undefined) return { found: false };
+      const holders = status.holders.map((holder) => ({
+        sessionId: holder.sessionId,
+        recordIndex: BigInt(holder.recordIndex),
+        role: holder.role,
+        labels: [...holder.labels],
+      }));
+      return { found: true, size: BigInt(status.size), place: status.place, holders };
+    },
+
+    async listIntents() {
+      const intents = await kernel.listIntents();
+      return {
+        intents: intents.map((intent) => ({
+          sessionId: intent.sessionId,
+          requestId: intent.requestId,
+          tool: intent.tool,
+          inputDigest: intent.inputDigest,
+          recordIndex: BigInt(intent.recordIndex),
+          startedAtMs: BigInt(intent.startedAtMs),
+          state: intent.state,
+        })),
+      };
+    },
+
+    async settleIntent({ sessionId, requestId, answer, by }) {
+      const { recordIndex } = await kernel.settleIntent({ sessionId, requestId, answer: toAnswer(answer), by });
+      return { recordIndex: BigInt(recordIndex) };
+    },
+  };
+}
+
+function toOpenOptions(request: OpenSessionRequest): OpenSessionOptions {
+  const { workspace, workingDirectory, tenant, user, agent, seed, lease, ttlMs } = request;
+  return {
+    workspace,
+    ...(workingDirectory === "" ? {} : { workingDirectory }),
+    ...(tenant === "" ? {} : { tenant }),
+    ...(user === "" ? {} : { user }),
+    ...(agent === "" ? {} : { agent }),
+    ...(seed.length === 0 ? {} : { seed: toHash(seed, "seed") }),
+    ...(lease === "" ? {} : { lease: parseLeaseRequest(parseLeaseText(lease)) }),
+    ...(ttlMs === 0n ? {} : { ttlMs: toWholeNumber(ttlMs, "ttl_ms") }),
+  };
+}
+
+function parseLeaseText(text: string) {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw new KernelError("LEASE_INVALID", `the lease is not JSON: ${error.message}`);
+  }
+}
+
+function toListLimit(limit: number): number {
+  return limit === 0 ? DEFAULT_LIST : Math.min(limit, MAX_LIST);
+}
+
+function findRecord(kernel: Kernel, { which }: GetRecordRequest): Promise<StoredRecord | undefined> {
+  switch (which.case) {
+    case "index":
+      return kernel.readRecord(toWholeNumber(which.value, "index"));
+    case "call":
+      return kernel.findCall(which.value.sessionId, which.value.requestId);
+    case undefined:
+      throw new KernelError("INVALID_INPUT", "say which record: its `index`, or the `call`");
+  }
+}
+
+function toAnswer(answer: string): Settlement["answer"] {
+  if (answer === "happened" || answer === "did_not_happen") return answer;
+  const message = "`answer` is happened or did_not_happen";
+  throw new KernelError("INVALID_INPUT", message, { violations: [{ field: "answer", rule: "one_of", message }] });
+}
+
+/** A stream that the door ended says so; one that its client left does not need to. */
+function endStopped(context: HandlerContext, stopping: AbortSignal): void {
+  if (stopping.aborted && !context.signal.aborted) {
+    throw new ConnectError("the kernel is shutting down", Code.Unavailable);
+  }
+}

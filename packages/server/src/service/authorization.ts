@@ -1,0 +1,83 @@
+import { Code, ConnectError, type ContextKey, createContextKey, type HandlerContext } from "@connectrpc/connect";
+import { AdminService, isKernelError, KernelError, KernelService, parseToken } from "@narthex/contracts";
+import type { Kernel } from "@narthex/kernel";
+import { Health } from "../gen/grpc/health/v1/health_pb.js";
+import { toConnectError } from "./connect-error.ts";
+
+export type TokenScope = "admin" | "read" | "approve";
+
+/** What a token that is not a session's may do; undefined if it is no token of this kernel. */
+export type Authorize = (token: string) => Promise<{ readonly scope: TokenScope } | undefined>;
+
+export type Caller =
+  | { readonly kind: "anyone" }
+  | { readonly kind: "session"; readonly sessionId: string }
+  | { readonly kind: "scoped"; readonly scope: TokenScope };
+
+/** Who a request comes from, as its bearer token shows. */
+export const callerKey: ContextKey<Caller> = createContextKey<Caller>({ kind: "anyone" });
+
+/** Each RPC and whom it is open to. What is not listed here is open to nobody. */
+const OPEN_TO: ReadonlyMap<unknown, readonly ("anyone" | "session" | TokenScope)[]> = new Map<
+  unknown,
+  readonly ("anyone" | "session" | TokenScope)[]
+>([
+  // Authenticated by each request's own session_token.
+  [KernelService.method.call, ["anyone"]],
+  [KernelService.method.callStream, ["anyone"]],
+  [KernelService.method.session, ["anyone"]],
+  [KernelService.method.listTools, ["session", "admin"]],
+  [KernelService.method.putContent, ["session"]],
+  [KernelService.method.getContent, ["session", "admin"]],
+  [AdminService.method.openSession, ["admin"]],
+  [AdminService.method.closeSession, ["admin"]],
+  [AdminService.method.settleIntent, ["admin"]],
+  [AdminService.method.listSessions, ["admin", "read"]],
+  [AdminService.method.getSession, ["admin", "read"]],
+  [AdminService.method.listRecords, ["admin", "read"]],
+  [AdminService.method.getRecord, ["admin", "read"]],
+  [AdminService.method.tailLedger, ["admin", "read"]],
+  [AdminService.method.verify, ["admin", "read"]],
+  [AdminService.method.statContent, ["admin", "read"]],
+  [AdminService.method.listIntents, ["admin", "read"]],
+  [Health.method.check, ["anyone"]],
+  [Health.method.list, ["anyone"]],
+  [Health.method.watch, ["anyone"]],
+]);
+
+/** Runs before anything of the body is read. */
+export function createAuthorization(kernel: Kernel, authorize: Authorize) {
+  return async function requestGate(context: HandlerContext): Promise<void> {
+    const openTo = OPEN_TO.get(context.service.method[context.method.localName]) ?? [];
+    if (openTo.includes("anyone")) return;
+    let caller: Caller;
+    try {
+      caller = await identify(bearerOf(context.requestHeader));
+    } catch (fault) {
+      if (isKernelError(fault)) kernel.refuse({ door: context.protocolName, reason: fault.code });
+      throw toConnectError(fault);
+    }
+    if (!openTo.includes(caller.kind === "scoped" ? caller.scope : caller.kind)) {
+      kernel.refuse({ door: context.protocolName, reason: "scope" });
+      throw new ConnectError(`this token may not ${context.method.name}; use one that may`, Code.PermissionDenied);
+    }
+    context.values.set(callerKey, caller);
+  };
+
+  async function identify(token: string): Promise<Caller> {
+    // SECURITY: a session's token has a form of its own, so that no scope is ever looked up for one.
+    if (parseToken(token) !== undefined) {
+      const { session } = await kernel.authenticate(token);
+      return { kind: "session", sessionId: session.id };
+    }
+    const granted = token === "" ? undefined : await authorize(token);
+    if (granted === undefined) {
+      throw new KernelError("TOKEN_INVALID", "send `Authorization: Bearer TOKEN` with a valid token");
+    }
+    return { kind: "scoped", scope: granted.scope };
+  }
+}
+
+function bearerOf(header: Headers): string {
+  return /^bearer ([\x21-\x7e]{1,512})$/i.exec(header.get("authorization") ?? "")?.[1] ?? "";
+}

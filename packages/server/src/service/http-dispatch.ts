@@ -1,0 +1,169 @@
+import { createContextValues, createConnectRouter, type ConnectRouter } from "@connectrpc/connect";
+import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import { AdminService, KernelService } from "@narthex/contracts";
+import type { Kernel, Log } from "@narthex/kernel";
+import { type ByteBudget, createByteBudget } from "../byte-budget.ts";
+import { Health } from "../gen/grpc/health/v1/health_pb.js";
+import { createAdminService } from "./admin-service.ts";
+import { type Authorize, createAuthorization } from "./authorization.ts";
+import { withIdleTimeout } from "./body-source.ts";
+import { createErrorInterceptor } from "./error-interceptor.ts";
+import type { Gathering } from "./gather-message.ts";
+import { createHealthService } from "./health-service.ts";
+import type { NodeRequest, NodeResponse } from "./http-listener.ts";
+import { createContentMethods } from "./kernel-service.ts";
+import { rawMessagesKey, registerBinaryMethods, registerJsonMethods } from "./raw-methods.ts";
+import { extractRawMessages } from "./raw-messages.ts";
+import { type ServiceLimits, STRANGERS_BYTES } from "./service-limits.ts";
+import { serveUnaryCall } from "./unary-call.ts";
+import type { Verify } from "./verify-stream.ts";
+
+export interface HttpDispatchOptions {
+  readonly kernel: Kernel;
+  readonly budget: ByteBudget;
+  readonly limits: ServiceLimits;
+  readonly authorize: Authorize;
+  readonly verify: Verify;
+  readonly log: Log | undefined;
+  /** The door closes. */
+  readonly stopping: AbortSignal;
+}
+
+/** Answers one request that the guard let in. */
+export type HttpDispatch = (request: NodeRequest, response: NodeResponse, path: string) => void;
+
+const CALL_PATH = `/${KernelService.typeName}/Call`;
+const RAW_PATHS: ReadonlySet<string> = new Set([
+  CALL_PATH,
+  `/${KernelService.typeName}/CallStream`,
+  `/${KernelService.typeName}/Session`,
+]);
+const UNARY_TYPE = /^application\/(?:proto|json(?:; ?charset=utf-?8)?)$/i;
+const JSON_TYPE = /^application\/(?:[a-z-]+\+)?json\b/i;
+/** The longest time-out a timer takes, in seconds and in milliseconds. */
+const MAX_TIMEOUT_S = 2_147_483;
+const MAX_TIMEOUT_MS = 2_147_483_647;
+
+export function createHttpDispatch(options: HttpDispatchOptions): HttpDispatch {
+  const { kernel, budget, limits, log } = options;
+  const strangers = createByteBudget(STRANGERS_BYTES);
+  const handlers = createHandlers(options);
+
+  return (request, response, path) => {
+    const contentType = request.headers["content-type"] ?? "";
+    const isJson = JSON_TYPE.test(contentType);
+    const gathering: Gathering = {
+      kernel,
+      door: doorOf(contentType),
+      budget,
+      strangers,
+      signal: disconnectSignal(request, response),
+      isJson,
+      maxBytes: isJson ? limits.maxJsonBytes : limits.maxMessageBytes,
+      idleTimeoutMs: limits.bodyIdleTimeoutMs,
+    };
+    if (path === CALL_PATH && UNARY_TYPE.test(contentType)) {
+      void serveUnaryCall(request, response, gathering);
+      return;
+    }
+    const handler = (isJson ? handlers.json.get(path) : undefined) ?? handlers.all.get(path);
+    if (handler === undefined) {
+      response.statusCode = 404;
+      response.end();
+      return;
+    }
+    serveConnect(handler, request, response, RAW_PATHS.has(path), gathering).catch(() => {
+      // A client that hung up is nobody's fault.
+      if (!gathering.signal.aborted) log?.("warn", "an answer could not be sent", { method: handler.method.name });
+      response.destroy();
+    });
+  };
+}
+
+async function serveConnect(
+  handler: UniversalHandler,
+  request: NodeRequest,
+  response: NodeResponse,
+  isRaw: boolean,
+  gathering: Gathering,
+): Promise<void> {
+  const contextValues = createContextValues();
+  const raw = isRaw ? extractRawMessages(request, gathering) : undefined;
+  contextValues.set(rawMessagesKey, raw);
+  if (raw !== undefined) response.once("close", () => raw.dispose());
+  const answer = await handler({
+    httpVersion: request.httpVersion,
+    method: request.method ?? "",
+    // The host was checked; handlers never look at it.
+    url: new URL(request.url ?? "/", "http://narthex").href,
+    header: headersOf(request),
+    body: raw?.body ?? withIdleTimeout(request, gathering.idleTimeoutMs),
+    signal: gathering.signal,
+    contextValues,
+  });
+  await universalResponseToNodeResponse(answer, response);
+}
+
+function createHandlers(options: HttpDispatchOptions) {
+  const { kernel, limits, authorize, verify, stopping, log } = options;
+  const rawOptions = { kernel, maxCallsPerStream: limits.maxCallsPerStream, stopping };
+  const routerOptions = {
+    // Requests and answers stay uncompressed: a few bytes must not become many.
+    acceptCompression: [],
+    readMaxBytes: limits.maxOtherMessageBytes,
+    jsonOptions: { ignoreUnknownFields: false },
+    requestGate: createAuthorization(kernel, authorize),
+    interceptors: [createErrorInterceptor(log)],
+  };
+  const all = createConnectRouter(routerOptions);
+  const content = createContentMethods(kernel);
+  all.rpc(KernelService.method.listTools, content.listTools);
+  all.rpc(KernelService.method.putContent, content.putContent);
+  all.rpc(KernelService.method.getContent, content.getContent);
+  all.service(AdminService, createAdminService({ kernel, verify, stopping }));
+  all.service(Health, createHealthService(kernel, stopping), { readMaxBytes: 4096 });
+  registerBinaryMethods(all, rawOptions);
+  const json = createConnectRouter(routerOptions);
+  registerJsonMethods(json, rawOptions);
+  return { all: byPath(all), json: byPath(json) };
+}
+
+function byPath(router: ConnectRouter): ReadonlyMap<string, UniversalHandler> {
+  return new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+}
+
+function doorOf(contentType: string): string {
+  if (/^application\/grpc-web/i.test(contentType)) return "grpc-web";
+  return /^application\/grpc/i.test(contentType) ? "grpc" : "connect";
+}
+
+/** Aborts when the client goes before its answer is complete. */
+function disconnectSignal(request: NodeRequest, response: NodeResponse): AbortSignal {
+  const controller = new AbortController();
+  response.once("close", () => {
+    if (!response.writableFinished) controller.abort();
+  });
+  request.once("error", () => controller.abort());
+  return controller.signal;
+}
+
+function headersOf(request: NodeRequest): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (name.startsWith(":") || value === undefined) continue;
+    for (const item of Array.isArray(value) ? value : [value]) headers.append(name, item);
+  }
+  clampTimeouts(headers);
+  return headers;
+}
+
+/** A time-out longer than a timer can hold would fire at once. */
+function clampTimeouts(headers: Headers): void {
+  if (Number(headers.get("connect-timeout-ms")) > MAX_TIMEOUT_MS) {
+    headers.set("connect-timeout-ms", `${MAX_TIMEOUT_MS}`);
+  }
+  const match = /^(\d{1,8})([HMS])$/.exec(headers.get("grpc-timeout") ?? "");
+  const unitSeconds = match?.[2] === "H" ? 3600 : match?.[2] === "M" ? 60 : 1;
+  if (Number(match?.[1] ?? 0) * unitSeconds > MAX_TIMEOUT_S) headers.set("grpc-timeout", `${MAX_TIMEOUT_S}S`);
+}

@@ -1,0 +1,143 @@
+import { createServer as createHttp1, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createHttp2, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import type { ServerHttp2Session } from "node:http2";
+import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createTls } from "node:tls";
+import type { ServiceLimits } from "./service-limits.ts";
+
+export type NodeRequest = IncomingMessage | Http2ServerRequest;
+export type NodeResponse = ServerResponse | Http2ServerResponse;
+
+export interface TlsIdentity {
+  readonly key: string | Buffer;
+  readonly cert: string | Buffer;
+}
+
+export interface HttpListenerOptions {
+  readonly limits: ServiceLimits;
+  readonly tls?: TlsIdentity;
+  onRequest(request: NodeRequest, response: NodeResponse): void;
+  /** A connection that never became a request. */
+  onRefused(reason: string): void;
+}
+
+export interface HttpListener {
+  /** To be told where to listen. */
+  readonly server: Server;
+  /** Takes no new connections; those that carry nothing are closed, the others after their last answer. */
+  stop(): void;
+  destroyAll(): void;
+}
+
+const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+
+/** One port for HTTP/1.1 and HTTP/2 without negotiation: the first bytes of a connection tell which it is. */
+export function createHttpListener({ limits, tls, onRequest, onRefused }: HttpListenerOptions): HttpListener {
+  const sockets = new Set<Socket>();
+  const sessions = new Set<ServerHttp2Session>();
+  /** Connections that have not said yet what they are. */
+  const undecided = new Set<Socket>();
+
+  const http1 = createHttp1(
+    {
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      keepAliveTimeout: limits.keepAliveTimeoutMs,
+      connectionsCheckingInterval: Math.min(1000, limits.headersTimeoutMs),
+      // The guard answers for it.
+      requireHostHeader: false,
+      maxHeaderSize: 16 * 1024,
+    },
+    onRequest,
+  );
+  http1.maxRequestsPerSocket = 0;
+  http1.on("clientError", (_, socket) => {
+    onRefused("bad_http");
+    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
+    else socket.destroy();
+  });
+  // A server that does not listen itself starts its time-outs only when told that it does.
+  http1.emit("listening");
+
+  const http2 = createHttp2(
+    {
+      settings: { maxConcurrentStreams: limits.maxStreamsPerConnection, maxHeaderListSize: 16 * 1024 },
+      maxSessionMemory: 10,
+    },
+    onRequest,
+  );
+  http2.on("sessionError", () => onRefused("bad_http2"));
+  http2.on("session", (session) => {
+    let streams = 0;
+    sessions.add(session);
+    session.on("stream", (stream) => {
+      streams++;
+      stream.on("close", () => streams--);
+    });
+    session.setTimeout(limits.sessionIdleTimeoutMs, () => {
+      if (streams === 0) session.close();
+    });
+    session.on("close", () => sessions.delete(session));
+    session.on("error", () => session.destroy());
+  });
+
+  const server =
+    tls === undefined
+      ? createServer({ noDelay: true }, sniff)
+      : createTls({ key: tls.key, cert: tls.cert, ALPNProtocols: ["h2", "http/1.1"] }, sniff);
+  server.maxConnections = limits.maxConnections;
+  server.on("connection", track);
+  server.on("drop", () => onRefused("too_many_connections"));
+  server.on("tlsClientError", () => onRefused("bad_tls"));
+
+  function track(socket: Socket): void {
+    sockets.add(socket);
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => sockets.delete(socket));
+  }
+
+  function sniff(socket: Socket): void {
+    let seen: Buffer = Buffer.alloc(0);
+    undecided.add(socket);
+    const timer = setTimeout(() => {
+      onRefused("preface_timeout");
+      socket.destroy();
+    }, limits.prefaceTimeoutMs);
+    const decided = (): void => {
+      clearTimeout(timer);
+      undecided.delete(socket);
+    };
+    socket.on("error", () => socket.destroy());
+    socket.once("close", decided);
+    socket.on("readable", look);
+
+    function look(): void {
+      const chunk: Buffer | null = socket.read();
+      if (chunk === null) return;
+      seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk]);
+      const compared = Math.min(seen.length, HTTP2_PREFACE.length);
+      const isHttp2 = seen.compare(HTTP2_PREFACE, 0, compared, 0, compared) === 0;
+      if (isHttp2 && compared < HTTP2_PREFACE.length) return;
+      decided();
+      socket.off("close", decided);
+      socket.off("readable", look);
+      socket.unshift(seen);
+      (isHttp2 ? http2 : http1).emit("connection", socket);
+    }
+  }
+
+  return {
+    server,
+    stop() {
+      server.close();
+      http1.close();
+      http1.closeIdleConnections();
+      for (const session of sessions) session.close();
+      for (const socket of undecided) socket.destroy();
+    },
+    destroyAll() {
+      for (const session of sessions) session.destroy();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { fromJson, type JsonObject } from "@bufbuild/protobuf";
+import { EmptySchema, type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
+import { type ConnectRouter, type ContextKey, createContextKey, type HandlerContext } from "@connectrpc/connect";
+import {
+  CallStreamResponseSchema,
+  create,
+  KernelError,
+  KernelService,
+  type ToolResponse,
+  ToolResponseSchema,
+} from "@narthex/contracts";
+import type { Kernel } from "@narthex/kernel";
+import { answerCall, type StreamEvent, streamCall } from "./call-stream.ts";
+import { messageToJson } from "./message-json.ts";
+import type { RawMessages } from "./raw-messages.ts";
+import { runSessionStream } from "./session-stream.ts";
+
+export interface RawMethodOptions {
+  readonly kernel: Kernel;
+  readonly maxCallsPerStream: number;
+  readonly stopping: AbortSignal;
+}
+
+/** The requests of a call whose envelopes were emptied. */
+export const rawMessagesKey: ContextKey<RawMessages | undefined> = createContextKey<RawMessages | undefined>(undefined);
+
+const { call, callStream, session } = KernelService.method;
+
+/** The three methods that take a ToolRequest: they are given empty messages and take the real ones from the side. */
+export function registerBinaryMethods(router: ConnectRouter, options: RawMethodOptions): void {
+  const { kernel } = options;
+  router.rpc({ ...call, input: EmptySchema }, (_, context) => answerCall(kernel, rawOf(context), context));
+  router.rpc({ ...callStream, input: EmptySchema }, async function* (_, context) {
+    for await (const event of streamCall(kernel, rawOf(context), context)) yield { event };
+  });
+  router.rpc({ ...session, input: EmptySchema }, (placeholders, context) =>
+    runSessionStream(placeholders, sessionOptions(options, context)),
+  );
+}
+
+/** The same in JSON. Their output is a free JSON value, made by hand: protobuf's own writer is slow with bytes. */
+export function registerJsonMethods(router: ConnectRouter, options: RawMethodOptions): void {
+  const { kernel } = options;
+  router.rpc({ ...call, input: EmptySchema, output: ValueSchema }, async (_, context) =>
+    responseValue(await answerCall(kernel, rawOf(context), context)),
+  );
+  router.rpc({ ...callStream, input: EmptySchema, output: ValueSchema }, async function* (_, context) {
+    for await (const event of streamCall(kernel, rawOf(context), context)) yield eventValue(event);
+  });
+  router.rpc({ ...session, input: EmptySchema, output: ValueSchema }, async function* (placeholders, context) {
+    const responses = runSessionStream(placeholders, sessionOptions(options, context));
+    for await (const response of responses) yield responseValue(response);
+  });
+}
+
+function rawOf(context: HandlerContext): RawMessages {
+  const raw = context.values.get(rawMessagesKey);
+  if (raw === undefined) throw new KernelError("INTERNAL", "a request without its messages");
+  return raw;
+}
+
+function sessionOptions({ kernel, maxCallsPerStream, stopping }: RawMethodOptions, context: HandlerContext) {
+  return { kernel, raw: rawOf(context), context, maxCalls: maxCallsPerStream, stopping };
+}
+
+function responseValue(response: ToolResponse): Value {
+  return toValue(messageToJson(ToolResponseSchema, response));
+}
+
+function eventValue(event: StreamEvent): Value {
+  return toValue(messageToJson(CallStreamResponseSchema, create(CallStreamResponseSchema, { event })));
+}
+
+function toValue(json: JsonObject): Value {
+  return fromJson(ValueSchema, json);
+}

@@ -1,0 +1,64 @@
+import type { IncomingMessage } from "node:http";
+import type { Http2ServerRequest } from "node:http2";
+
+/** Where a door listens, as clients write it. */
+export type DoorAddress =
+  | {
+      readonly kind: "tcp";
+      readonly isTls: boolean;
+      readonly port: number;
+      /** The address listened on and further names, without the port. */
+      readonly names: readonly string[];
+    }
+  | { readonly kind: "unix" };
+
+export interface Rejection {
+  readonly status: number;
+  /** As the ledger counts it. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
+/** What clients of unix sockets send for want of a name. */
+const UNIX_NAMES: ReadonlySet<string> = new Set(["", "localhost", "narthex"]);
+
+/**
+ * Decides by its head whether a request may come in.
+ *
+ * SECURITY: any web page can make a browser send requests to a loopback port. The Host check stops names that were
+ * rebound to this address, the Origin check stops other pages, no CORS header is ever sent, and nothing answers GET.
+ */
+export function createRequestGuard(address: DoorAddress) {
+  const hosts = address.kind === "tcp" ? hostsOf(address) : UNIX_NAMES;
+  const scheme = address.kind === "tcp" && address.isTls ? "https" : "http";
+  const origins: ReadonlySet<string> =
+    address.kind === "tcp" ? new Set([...hosts].map((host) => `${scheme}://${host}`)) : new Set();
+
+  return function rejectRequest(request: IncomingMessage | Http2ServerRequest): Rejection | undefined {
+    const { host, origin } = request.headers;
+    const authority = request.headers[":authority"];
+    const names = [host, typeof authority === "string" ? authority : undefined].filter((name) => name !== undefined);
+    if (names.length === 0) names.push("");
+    if (!names.every((name) => hosts.has(name.toLowerCase()))) {
+      return { status: 403, reason: "bad_host", message: "the Host header does not name this server" };
+    }
+    if (origin !== undefined && !origins.has(origin.toLowerCase())) {
+      return { status: 403, reason: "bad_origin", message: "requests of other origins are not taken" };
+    }
+    if (request.method !== "POST") {
+      return { status: 405, reason: "bad_method", message: "use POST" };
+    }
+    return undefined;
+  };
+}
+
+function hostsOf({ port, isTls, names }: Extract<DoorAddress, { kind: "tcp" }>): ReadonlySet<string> {
+  const hosts = new Set<string>();
+  const isDefaultPort = port === (isTls ? 443 : 80);
+  for (const name of [...LOOPBACK_NAMES, ...names]) {
+    hosts.add(`${name.toLowerCase()}:${port}`);
+    if (isDefaultPort) hosts.add(name.toLowerCase());
+  }
+  return hosts;
+}

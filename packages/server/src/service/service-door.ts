@@ -1,0 +1,169 @@
+import type { AddressInfo } from "node:net";
+import { isIP } from "node:net";
+import { KernelError } from "@narthex/contracts";
+import type { Kernel, Log } from "@narthex/kernel";
+import { type ByteBudget, byteBudgetOf } from "../byte-budget.ts";
+import { listenUnix } from "../listen-unix.ts";
+import type { Authorize } from "./authorization.ts";
+import { createHttpDispatch } from "./http-dispatch.ts";
+import {
+  createHttpListener,
+  type HttpListener,
+  type NodeRequest,
+  type NodeResponse,
+  type TlsIdentity,
+} from "./http-listener.ts";
+import { createRequestGuard, type DoorAddress } from "./request-guard.ts";
+import { DEFAULT_SERVICE_LIMITS, type ServiceLimits } from "./service-limits.ts";
+import type { Verify } from "./verify-stream.ts";
+import { createWriteWatch } from "./write-watch.ts";
+
+export type ServiceListen =
+  | { readonly host: string; readonly port: number }
+  /** A unix socket; its directory must have mode 0700. */
+  | { readonly path: string };
+
+export interface ServiceDoorOptions {
+  readonly kernel: Kernel;
+  readonly listen: ServiceListen;
+  readonly authorize: Authorize;
+  readonly verify: Verify;
+  /** Needed to listen beyond loopback. */
+  readonly tls?: TlsIdentity;
+  /** Further names by which clients reach this door. */
+  readonly hostNames?: readonly string[];
+  readonly limits?: Partial<ServiceLimits>;
+  /** The kernel's own by default. */
+  readonly budget?: ByteBudget;
+  readonly log?: Log;
+}
+
+export interface ServiceDoor {
+  /** With the port that was really opened. */
+  readonly address: ServiceListen;
+  /** Takes no new requests, lets running ones finish for `graceMs`, then hangs up. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+const DOOR = "http";
+
+/** The services over Connect, gRPC, gRPC-Web and plain JSON. SPEC: docs/formats/wire.md. */
+export async function openServiceDoor(options: ServiceDoorOptions): Promise<ServiceDoor> {
+  const { kernel, listen } = options;
+  const limits: ServiceLimits = { ...DEFAULT_SERVICE_LIMITS, ...options.limits };
+  if ("host" in listen && options.tls === undefined && !isLoopback(listen.host)) {
+    throw new KernelError("CONFIG_INVALID", `listening on \`${listen.host}\` needs TLS; use 127.0.0.1 without it`);
+  }
+  const stopping = new AbortController();
+  const dispatch = createHttpDispatch({
+    kernel,
+    limits,
+    authorize: options.authorize,
+    verify: options.verify,
+    log: options.log,
+    budget: options.budget ?? byteBudgetOf(kernel),
+    stopping: stopping.signal,
+  });
+  const writes = createWriteWatch(limits.writeTimeoutMs);
+  let active = 0;
+  let idle: (() => void) | undefined;
+  const listener = createHttpListener({
+    limits,
+    ...(options.tls === undefined ? {} : { tls: options.tls }),
+    onRequest: receive,
+    onRefused: (reason) => kernel.refuse({ door: DOOR, reason }),
+  });
+  const address = await startListening(listener, listen);
+  const rejectRequest = createRequestGuard(toDoorAddress(address, options));
+
+  function receive(request: NodeRequest, response: NodeResponse): void {
+    request.on("error", () => undefined);
+    response.on("error", () => undefined);
+    const rejection = rejectRequest(request);
+    if (rejection !== undefined) {
+      kernel.refuse({ door: DOOR, reason: rejection.reason });
+      reject(request, response, rejection.status, rejection.message);
+      return;
+    }
+    if (stopping.signal.aborted || active >= limits.maxRequests) {
+      reject(request, response, 503, stopping.signal.aborted ? "shutting down" : "too many requests at once");
+      return;
+    }
+    active++;
+    writes.add(response);
+    response.once("close", () => {
+      active--;
+      writes.remove(response);
+      if (active === 0) idle?.();
+    });
+    const [path = ""] = (request.url ?? "").split("?", 1);
+    dispatch(request, response, path);
+  }
+
+  async function close({ graceMs = 0 }: { readonly graceMs?: number } = {}): Promise<void> {
+    const closed = new Promise<void>((resolve) => listener.server.once("close", resolve));
+    stopping.abort();
+    listener.stop();
+    if (active > 0) {
+      const finished = new Promise<void>((resolve) => {
+        idle = resolve;
+      });
+      const timer = setTimeout(() => idle?.(), graceMs);
+      await finished;
+      clearTimeout(timer);
+    }
+    listener.destroyAll();
+    await closed;
+    writes.close();
+  }
+
+  return { address, close };
+}
+
+function reject(request: NodeRequest, response: NodeResponse, status: number, message: string): void {
+  response.statusCode = status;
+  response.setHeader("content-type", "text/plain; charset=utf-8");
+  if (status === 405) response.setHeader("allow", "POST");
+  if (request.httpVersionMajor === 1) response.setHeader("connection", "close");
+  response.end(`${message}\n`);
+}
+
+async function startListening(listener: HttpListener, listen: ServiceListen): Promise<ServiceListen> {
+  const { server } = listener;
+  if ("path" in listen) {
+    await listenUnix(server, listen.path);
+    return listen;
+  }
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause) => reject(cannotListen(listen, cause)));
+    server.listen({ host: unbracketed(listen.host), port: listen.port }, resolve);
+  });
+  server.on("error", () => undefined);
+  const bound = server.address();
+  if (bound === null || typeof bound === "string") throw new KernelError("INTERNAL", "the port is not known");
+  return { host: listen.host, port: bound.port };
+}
+
+function cannotListen({ host, port }: { readonly host: string; readonly port: number }, cause: Error): KernelError {
+  const inUse = "code" in cause && cause.code === "EADDRINUSE";
+  const hint = inUse ? "another program uses the port; stop it or choose another" : "choose another address";
+  return new KernelError(inUse ? "HOME_BUSY" : "CONFIG_INVALID", `cannot listen on \`${host}:${port}\`: ${hint}`, {
+    cause,
+  });
+}
+
+function toDoorAddress(address: ServiceListen, { tls, hostNames = [] }: ServiceDoorOptions): DoorAddress {
+  if ("path" in address) return { kind: "unix" };
+  const host = unbracketed(address.host);
+  const names = [isIP(host) === 6 ? `[${host}]` : host, ...hostNames];
+  return { kind: "tcp", isTls: tls !== undefined, port: address.port, names };
+}
+
+function isLoopback(host: string): boolean {
+  const bare = unbracketed(host);
+  return bare === "localhost" || bare === "::1" || (isIP(bare) === 4 && bare.startsWith("127."));
+}
+
+function unbracketed(host: string): string {
+  return host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
+}

@@ -1,0 +1,97 @@
+import { setMaxListeners } from "node:events";
+import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
+import type { ToolResponse } from "@narthex/contracts";
+import type { Kernel } from "@narthex/kernel";
+import { runRawMessage } from "./call-stream.ts";
+import type { RawMessages } from "./raw-messages.ts";
+
+export interface SessionStreamOptions {
+  readonly kernel: Kernel;
+  readonly raw: RawMessages;
+  readonly context: HandlerContext;
+  /** Calls that run or whose answer the client has not read. */
+  readonly maxCalls: number;
+  /** The door closes: nothing more is read, what runs is answered. */
+  readonly stopping: AbortSignal;
+}
+
+interface Answer {
+  readonly response: ToolResponse;
+  release(): void;
+}
+
+/** `Session`: many calls over one stream, answers in the order they are ready. */
+export async function* runSessionStream(
+  placeholders: AsyncIterable<unknown>,
+  { kernel, raw, context, maxCalls, stopping }: SessionStreamOptions,
+): AsyncGenerator<ToolResponse> {
+  const answers: Answer[] = [];
+  let held = 0;
+  let reading = true;
+  let gone = false;
+  let fault: unknown;
+  let wakeWriter: (() => void) | undefined;
+  let wakeReader: (() => void) | undefined;
+
+  setMaxListeners(0, context.signal);
+  const wake = (): void => {
+    wakeWriter?.();
+    wakeReader?.();
+  };
+  stopping.addEventListener("abort", wake, { once: true });
+  void read();
+
+  async function read(): Promise<void> {
+    const requests = placeholders[Symbol.asyncIterator]();
+    try {
+      while (!gone && !stopping.aborted && fault === undefined) {
+        if (held >= maxCalls) {
+          await new Promise<void>((resolve) => (wakeReader = resolve));
+          continue;
+        }
+        if ((await requests.next()).done === true) break;
+        held++;
+        void run();
+      }
+    } catch (error) {
+      fault ??= error;
+    }
+    reading = false;
+    wake();
+  }
+
+  async function run(): Promise<void> {
+    const message = raw.take();
+    try {
+      const response = await runRawMessage(kernel, message, context);
+      if (gone) message.release();
+      else answers.push({ response, release: message.release });
+    } catch (error) {
+      message.release();
+      held--;
+      fault ??= error;
+    }
+    wake();
+  }
+
+  try {
+    for (;;) {
+      const answer = answers.shift();
+      if (answer !== undefined) {
+        yield answer.response;
+        answer.release();
+        held--;
+        wakeReader?.();
+      } else if (held > 0) await new Promise<void>((resolve) => (wakeWriter = resolve));
+      else if (fault !== undefined) throw fault;
+      else if (stopping.aborted) throw new ConnectError("the kernel is shutting down", Code.Unavailable);
+      else if (!reading) return;
+      else await new Promise<void>((resolve) => (wakeWriter = resolve));
+    }
+  } finally {
+    gone = true;
+    stopping.removeEventListener("abort", wake);
+    for (const answer of answers.splice(0)) answer.release();
+    wakeReader?.();
+  }
+}

@@ -1,0 +1,123 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { codeToHttpStatus, errorToJsonBytes, parseTimeout } from "@connectrpc/connect/protocol-connect";
+import { encodeResponse, isKernelError, KernelError, type ToolResponse, ToolResponseSchema } from "@narthex/contracts";
+import { invalidRequest, withRequestId } from "../refused-response.ts";
+import { createBodySource } from "./body-source.ts";
+import { toConnectError } from "./connect-error.ts";
+import { type Gathering, gatherMessage, SessionDenied } from "./gather-message.ts";
+import { messageToJson } from "./message-json.ts";
+import { parseRequestJson, RequestJsonError } from "./request-json.ts";
+
+type NodeRequest = IncomingMessage | Http2ServerRequest;
+type NodeResponse = ServerResponse | Http2ServerResponse;
+
+/** The longest time-out a timer takes. */
+const MAX_TIMER_MS = 0x7fff_ffff;
+
+/**
+ * `Call` by Connect's unary protocol, binary or plain JSON. By hand, because there a body that is no request still
+ * gets its answer, because JSON must be read strictly, and because it is the way most clients come in.
+ */
+export async function serveUnaryCall(
+  request: NodeRequest,
+  response: NodeResponse,
+  gathering: Gathering,
+): Promise<void> {
+  try {
+    checkProtocol(request);
+    const timeoutMs = timeoutOf(request);
+    if (gathering.kernel.closing) throw new ConnectError("the kernel is shutting down", Code.Unavailable);
+    const answer = await answerBody(request, gathering, timeoutMs);
+    const body = gathering.isJson
+      ? Buffer.from(JSON.stringify(messageToJson(ToolResponseSchema, answer)))
+      : encodeResponse(answer);
+    send(request, response, 200, gathering.isJson ? "application/json" : "application/proto", body);
+  } catch (fault) {
+    const error = toConnectError(fault);
+    send(request, response, codeToHttpStatus(error.code), "application/json", errorToJsonBytes(error, undefined));
+  }
+}
+
+function checkProtocol(request: NodeRequest): void {
+  const version = request.headers["connect-protocol-version"];
+  if (version !== undefined && version !== "1") {
+    throw new ConnectError("send connect-protocol-version 1, or none", Code.InvalidArgument);
+  }
+  const encoding = request.headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity") {
+    throw new ConnectError("send the body uncompressed", Code.Unimplemented);
+  }
+}
+
+function timeoutOf(request: NodeRequest): number | undefined {
+  const header = request.headers["connect-timeout-ms"];
+  const parsed = parseTimeout(typeof header === "string" ? header : null, Number.MAX_SAFE_INTEGER);
+  if (parsed.error !== undefined) throw parsed.error;
+  return parsed.timeoutMs === undefined ? undefined : Math.min(parsed.timeoutMs, MAX_TIMER_MS);
+}
+
+async function answerBody(
+  request: NodeRequest,
+  gathering: Gathering,
+  timeoutMs: number | undefined,
+): Promise<ToolResponse> {
+  const { kernel, door } = gathering;
+  let bytes: Uint8Array = new Uint8Array(0);
+  try {
+    const source = createBodySource(request);
+    const message = await gatherMessage(source, contentLengthOf(request), gathering);
+    try {
+      if (await source.more({ timeoutMs: gathering.idleTimeoutMs })) {
+        throw new KernelError("INVALID_REQUEST", "the body is longer than its content-length");
+      }
+      bytes = message.bytes;
+      const call = gathering.isJson ? parseRequestJson(bytes) : bytes;
+      const answer = await callWithin(gathering, call, timeoutMs);
+      return gathering.isJson ? answer : withRequestId(answer, bytes);
+    } finally {
+      message.release();
+    }
+  } catch (fault) {
+    if (fault instanceof SessionDenied) return fault.response;
+    if (!isKernelError(fault) || fault.code !== "INVALID_REQUEST") throw fault;
+    kernel.refuse({ door, reason: fault instanceof RequestJsonError ? "invalid_json" : "malformed", bytes });
+    const violations = fault.violations.length > 0 ? fault.violations : [malformed(fault.message)];
+    return invalidRequest(fault.message, violations, fault instanceof RequestJsonError ? fault.requestId : "");
+  }
+}
+
+async function callWithin(
+  { kernel, door, signal }: Gathering,
+  request: Parameters<Gathering["kernel"]["call"]>[0]["request"],
+  timeoutMs: number | undefined,
+): Promise<ToolResponse> {
+  if (timeoutMs === undefined) return await kernel.call({ request, door, signal });
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), timeoutMs);
+  try {
+    return await kernel.call({ request, door, signal: AbortSignal.any([signal, deadline.signal]), timeoutMs });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function contentLengthOf(request: NodeRequest): number | undefined {
+  const header = request.headers["content-length"];
+  return header === undefined || !/^\d{1,15}$/.test(header) ? undefined : Number(header);
+}
+
+function malformed(message: string) {
+  return { field: "", rule: "malformed", message };
+}
+
+function send(request: NodeRequest, response: NodeResponse, status: number, type: string, body: Uint8Array): void {
+  if (response.writableEnded || response.destroyed) return;
+  response.statusCode = status;
+  response.setHeader("content-type", type);
+  response.setHeader("content-length", body.length);
+  // What was not read of a refused body is not waited for.
+  if (!request.readableEnded && request.httpVersionMajor === 1) response.setHeader("connection", "close");
+  response.end(body);
+}

@@ -1,0 +1,23 @@
+import { KernelError } from "@narthex/contracts";
+import { defineTool } from "@narthex/kernel";
+import { Type } from "typebox";
+import { answerArtifact, artifactId, publishedArtifact } from "./artifact-schema.ts";
+
+/** Looks an artifact up by its name; from then on the session may read its content. */
+export const artifactGet = defineTool({
+  name: "artifact_get",
+  description:
+    "Finds a published artifact by its name. Answers its content hash, category, metadata and size, and lets you read " +
+    "the content with result_read.",
+  source: "builtin",
+  inputSchema: Type.Object({ artifact_id: artifactId }, { additionalProperties: false }),
+  outputSchema: publishedArtifact,
+  resultType: "object",
+  determinism: "deterministic",
+  tier: "read_only",
+  async run({ artifact_id }, { artifacts }) {
+    const artifact = await artifacts.get(artifact_id);
+    if (artifact !== undefined) return answerArtifact(artifact);
+    throw new KernelError("CONTENT_NOT_FOUND", "no artifact of that name is published: check `artifact_id`");
+  },
+});

@@ -1,0 +1,54 @@
+import { MAX_ARG_LEN, MAX_ID_LEN, MAX_REPEATED_ITEMS } from "@narthex/contracts";
+import type { Artifact } from "@narthex/kernel";
+import { Type } from "typebox";
+import { contentHash } from "../content-hash.ts";
+
+/** SPEC: the limits of the wire's ArtifactPublish, INV-0030 to INV-0034. */
+export const artifactId = Type.String({
+  minLength: 1,
+  maxLength: MAX_ID_LEN,
+  description: "The artifact's name, such as test-results-001. One name stands for one artifact for good.",
+});
+
+export const artifactDraft = Type.Object(
+  {
+    artifact_id: artifactId,
+    content_hash: contentHash("The content to publish; it must have been stored before."),
+    category: Type.String({
+      minLength: 1,
+      maxLength: MAX_ID_LEN,
+      description: "What kind of thing it is, such as test_results. Rights are given by category.",
+    }),
+    metadata: Type.Optional(
+      Type.Array(Type.String({ maxLength: MAX_ARG_LEN, format: "key-value" }), {
+        maxItems: MAX_REPEATED_ITEMS,
+        description: "Facts about it, each as `key=value` with exactly one `=`.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const publishedArtifact = Type.Object(
+  {
+    artifact_id: Type.String(),
+    content_hash: Type.String(),
+    category: Type.String(),
+    metadata: Type.Array(Type.String()),
+    size: Type.Integer({ description: "Bytes." }),
+    published_at_ms: Type.Integer({ description: "In the publishing session's logical time." }),
+  },
+  { additionalProperties: false },
+);
+
+/** An artifact as these tools answer it: exactly the declared fields, whatever else its holder keeps beside them. */
+export function answerArtifact(artifact: Artifact) {
+  return {
+    artifact_id: artifact.artifact_id,
+    content_hash: artifact.content_hash,
+    category: artifact.category,
+    metadata: [...artifact.metadata],
+    size: artifact.size,
+    published_at_ms: artifact.published_at_ms,
+  };
+}

@@ -1,0 +1,2 @@
+export { artifactGet } from "./artifact-get.ts";
+export { artifactPublish } from "./artifact-publish.ts";

@@ -1,0 +1,1 @@
+export { resultRead } from "./result-read.ts";

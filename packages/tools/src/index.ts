@@ -1,0 +1,5 @@
+export { artifactGet, artifactPublish } from "./artifact/index.ts";
+export { builtinTools } from "./builtin-tools.ts";
+export { resultRead } from "./content/index.ts";
+export { echo } from "./echo/index.ts";
+export { hash } from "./hash/index.ts";

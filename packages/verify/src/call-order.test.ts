@@ -1,0 +1,310 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { EntryPlain, ItemPlain } from "./testing/ledger-builder.ts";
+import { LedgerBuilder } from "./testing/ledger-builder.ts";
+import {
+  type CallOptions,
+  type CallParts,
+  callParts,
+  closeSession,
+  completeIntent,
+  decision,
+  intentOf,
+  openSession,
+  readOnlyCall,
+  SESSION,
+} from "./testing/ledger-story.ts";
+import { verifyLedger } from "./verify-ledger.ts";
+
+const ASKED: EntryPlain = { case: "approvalRequested", value: { approvalId: "apr_1", kind: "human" } };
+const APPROVED: EntryPlain = { case: "approvalResolved", value: { approvalId: "apr_1", answer: "approved" } };
+const PENDING: EntryPlain = { case: "approvalResolved", value: { approvalId: "apr_1", answer: "pending" } };
+const DENIED: EntryPlain = { case: "approvalResolved", value: { approvalId: "apr_1", answer: "denied" } };
+const UNGRANTED: EntryPlain = { case: "capabilityCheck", value: { granted: false, rationaleCode: "LEASE_SCOPE" } };
+const SETTLED: EntryPlain = { case: "outcomeSettled", value: { requestId: "req-1", answer: "happened", by: "ada" } };
+
+type Shape = (call: CallParts) => readonly EntryPlain[];
+
+const WRONG: readonly {
+  readonly name: string;
+  readonly shape: Shape;
+  readonly code: string;
+  readonly options?: CallOptions;
+}[] = [
+  { name: "begins with a check", shape: (c) => [c.checked, c.decided, c.started, c.completed], code: "call_unopened" },
+  { name: "is an outcome alone", shape: (c) => [c.completed], code: "call_unopened" },
+  { name: "is invoked twice", shape: (c) => [c.invoked, c.invoked, c.denied], code: "call_order" },
+  {
+    name: "is decided before it is checked",
+    shape: (c) => [c.invoked, c.decided, c.checked, c.denied],
+    code: "call_order",
+  },
+  {
+    name: "starts without a decision",
+    shape: (c) => [c.invoked, c.checked, c.started, c.completed],
+    code: "call_order",
+  },
+  { name: "starts after invoking only", shape: (c) => [c.invoked, c.started, c.failed], code: "call_order" },
+  {
+    name: "completes without starting",
+    shape: (c) => [c.invoked, c.checked, c.decided, c.completed],
+    code: "call_order",
+  },
+  {
+    name: "starts twice",
+    shape: (c) => [c.invoked, c.checked, c.decided, c.started, c.started, c.completed],
+    code: "call_order",
+  },
+  {
+    name: "has two outcomes",
+    shape: (c) => [c.invoked, c.checked, c.decided, c.started, c.completed, c.failed],
+    code: "call_order",
+  },
+  {
+    name: "has the same outcome twice",
+    shape: (c) => [c.invoked, c.checked, c.decided, c.started, c.completed, c.completed],
+    code: "call_order",
+  },
+  { name: "goes on after its outcome", shape: (c) => [c.invoked, c.denied, c.checked], code: "call_order" },
+  {
+    name: "starts although the lease said no",
+    shape: (c) => [c.invoked, UNGRANTED, c.decided, c.started, c.completed],
+    code: "call_order",
+  },
+  {
+    name: "starts although a person said no",
+    shape: (c) => [c.invoked, c.checked, c.decided, ASKED, DENIED, c.started, c.completed],
+    code: "call_order",
+    options: { approve: "human" },
+  },
+  {
+    name: "starts while a person is asked",
+    shape: (c) => [c.invoked, c.checked, c.decided, ASKED, c.started, c.completed],
+    code: "call_order",
+    options: { approve: "human" },
+  },
+  {
+    name: "starts without the approval it needs",
+    shape: (c) => [c.invoked, c.checked, c.decided, c.started, c.completed],
+    code: "approval_missing",
+    options: { approve: "human" },
+  },
+  {
+    name: "has an approval nobody was asked for",
+    shape: (c) => [c.invoked, c.checked, c.decided, APPROVED, c.started, c.completed],
+    code: "approval_missing",
+    options: { approve: "human" },
+  },
+];
+
+for (const { name, shape, code, options } of WRONG) {
+  test(`a call that ${name} is named`, async () => {
+    const { ledger, call } = withCall(options);
+    append(ledger, call, shape(call), [...call.items, call.result, call.error]);
+    const report = await verifyLedger(ledger);
+    assert.equal(report.problems[0]?.recordIndex, 2);
+    assert.ok(
+      report.problems.some((problem) => problem.code === code),
+      JSON.stringify(report.problems),
+    );
+  });
+}
+
+test("a policy that says no is followed by nothing but a refusal", async () => {
+  const { ledger, call } = withCall();
+  const forbidden: EntryPlain = { case: "policyDecision", value: { ...value(call.decided), allowed: false } };
+  append(
+    ledger,
+    call,
+    [call.invoked, call.checked, forbidden, call.started, call.completed],
+    [...call.items, call.result],
+  );
+  assert.equal((await verifyLedger(ledger)).problems[0]?.code, "call_order");
+});
+
+test("observed policy that says no lets the call go on", async () => {
+  const { ledger, call } = withCall();
+  const observed: EntryPlain = {
+    case: "policyDecision",
+    value: { ...value(call.decided), allowed: false, observedOnly: true },
+  };
+  append(
+    ledger,
+    call,
+    [call.invoked, call.checked, observed, call.started, call.completed],
+    [...call.items, call.result],
+  );
+  assert.deepEqual((await verifyLedger(ledger)).problems, []);
+});
+
+test("a second outcome in a later record is named there", async () => {
+  const ledger = opened();
+  const call = intentOf(ledger, 1);
+  completeIntent(ledger, call);
+  completeIntent(ledger, call);
+  const [problem] = (await verifyLedger(ledger)).problems;
+  assert.deepEqual([problem?.recordIndex, problem?.code], [4, "call_unopened"]);
+});
+
+test("an outcome that repeats another call's request or decision is named", async () => {
+  const ledger = opened();
+  const first = intentOf(ledger, 1);
+  const second = intentOf(ledger, 2);
+  append(ledger, first, [second.completed], [second.result]);
+  const [problem] = (await verifyLedger(ledger)).problems;
+  assert.deepEqual([problem?.recordIndex, problem?.code], [4, "outcome_contradicts"]);
+});
+
+for (const [name, wrong] of [
+  ["completes with an error code", { code: "INTERNAL" }],
+  ["completes without success", { success: false }],
+  ["completes without a result", { resultCommitment: new Uint8Array(0) }],
+] as const) {
+  test(`a call that ${name} is named`, async () => {
+    const { ledger, call } = withCall();
+    const completed: EntryPlain = { case: "toolCompleted", value: { ...value(call.completed), ...wrong } };
+    append(
+      ledger,
+      call,
+      [call.invoked, call.checked, call.decided, call.started, completed],
+      [...call.items, call.result],
+    );
+    const [problem] = (await verifyLedger(ledger)).problems;
+    assert.deepEqual([problem?.recordIndex, problem?.code], [2, "outcome_contradicts"]);
+  });
+}
+
+test("a call opened under the id of one without an outcome is named", async () => {
+  const ledger = opened();
+  intentOf(ledger, 1);
+  intentOf(ledger, 1);
+  const [problem] = (await verifyLedger(ledger)).problems;
+  assert.deepEqual([problem?.recordIndex, problem?.code], [3, "call_order"]);
+});
+
+test("a repeat that names a later record is named", async () => {
+  const { ledger, call } = withCall();
+  const repeated: EntryPlain = { case: "callRepeated", value: { firstRecordIndex: 2, matchedBy: "request_id" } };
+  append(ledger, call, [call.invoked, call.checked, call.decided, repeated], call.items);
+  assert.equal((await verifyLedger(ledger)).problems[0]?.code, "outcome_contradicts");
+});
+
+test("an intent without an outcome is counted, whatever comes after it, and is no problem", async () => {
+  const ledger = opened();
+  intentOf(ledger, 1);
+  readOnlyCall(ledger, 2);
+  closeSession(ledger);
+  const report = await verifyLedger(ledger);
+  assert.deepEqual([report.problemCount, report.openCalls, report.openIntents], [0, 1, 1]);
+});
+
+test("a call cut off while a person was asked is open and no intent", async () => {
+  const { ledger, call } = withCall({ approve: "human" });
+  append(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
+  const report = await verifyLedger(ledger);
+  assert.deepEqual([report.problemCount, report.openCalls, report.openIntents], [0, 1, 0]);
+});
+
+test("a settled intent is no longer open, and its id may be used again", async () => {
+  const ledger = opened();
+  intentOf(ledger, 1);
+  ledger.append({ chain: SESSION, entries: [SETTLED] });
+  const again = intentOf(ledger, 1);
+  completeIntent(ledger, again);
+  const report = await verifyLedger(ledger);
+  assert.deepEqual([report.problems, report.openCalls], [[], 0]);
+});
+
+test("settling what has an outcome is named", async () => {
+  const ledger = opened();
+  completeIntent(ledger, intentOf(ledger, 1));
+  ledger.append({ chain: SESSION, entries: [SETTLED] });
+  const [problem] = (await verifyLedger(ledger)).problems;
+  assert.deepEqual([problem?.recordIndex, problem?.code], [4, "call_unopened"]);
+});
+
+test("a refusal under the id of a running call leaves that call open", async () => {
+  const ledger = opened();
+  const running = intentOf(ledger, 1);
+  const refused = callParts(ledger, 1);
+  append(
+    ledger,
+    refused,
+    [refused.invoked, refused.checked, refused.decided, refused.failed],
+    [...refused.items, refused.error],
+  );
+  completeIntent(ledger, running);
+  const report = await verifyLedger(ledger);
+  assert.deepEqual([report.problems, report.openCalls], [[], 0]);
+});
+
+test("a caller that was told to wait joins the question that is out", async () => {
+  const { ledger, call } = withCall({ approve: "human" });
+  append(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
+  append(ledger, call, [PENDING, call.failed], [call.error]);
+  const again = decision(ledger, 1, "human");
+  const second = callParts(ledger, 1, { approve: "human", last: again });
+  append(
+    ledger,
+    second,
+    [
+      second.invoked,
+      second.checked,
+      second.decided,
+      APPROVED,
+      again.checked,
+      again.decided,
+      second.started,
+      second.completed,
+    ],
+    [...second.items, ...again.items, second.result],
+  );
+  assert.deepEqual((await verifyLedger(ledger)).problems, []);
+});
+
+test("calls end early at every stage", async () => {
+  const ledger = opened();
+  const shapes: Shape[] = [
+    (c) => [c.invoked, c.failed],
+    (c) => [c.invoked, c.checked, c.failed],
+    (c) => [c.invoked, c.checked, c.decided, c.failed],
+    (c) => [c.invoked, c.checked, c.decided, c.started, c.failed],
+  ];
+  for (const [i, shape] of shapes.entries()) {
+    const call = callParts(ledger, i + 1);
+    const entries = shape(call).map((entry) => withoutProof(entry, i < 2));
+    const items = i === 0 || i === 1 ? call.items.slice(0, 2) : call.items;
+    append(ledger, call, entries, [...items, call.error]);
+  }
+  assert.deepEqual((await verifyLedger(ledger)).problems, []);
+});
+
+function withoutProof(entry: EntryPlain, without: boolean): EntryPlain {
+  if (!without || entry.case !== "toolFailed") return entry;
+  return { case: "toolFailed", value: { ...entry.value, proofCommitment: new Uint8Array(0) } };
+}
+
+function opened(): LedgerBuilder {
+  const ledger = new LedgerBuilder();
+  ledger.append({ chain: "system", entries: [{ case: "kernelStarted", value: { version: "0.1.0" } }] });
+  openSession(ledger);
+  return ledger;
+}
+
+function withCall(options: CallOptions = {}): { readonly ledger: LedgerBuilder; readonly call: CallParts } {
+  const ledger = opened();
+  return { ledger, call: callParts(ledger, 1, options) };
+}
+
+function append(
+  ledger: LedgerBuilder,
+  call: CallParts,
+  entries: readonly EntryPlain[],
+  items: readonly ItemPlain[],
+): void {
+  ledger.append({ chain: SESSION, requestId: call.requestId, entries, items });
+}
+
+function value(entry: EntryPlain): object {
+  return entry.value;
+}

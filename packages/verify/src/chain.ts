@@ -1,0 +1,62 @@
+import type { Call } from "./call.ts";
+
+/** What is remembered of a chain between its records. */
+export class Chain {
+  readonly name: string;
+  nextSequence = 0;
+  /** Hash of the last record; undefined if that record could not be trusted. */
+  headHash: Uint8Array | undefined;
+  headIndex = 0;
+  logicalTimeMs = 0;
+  /** Two neighbours that do not fit together, until their followers show which of them is bad. */
+  break: ChainBreak | undefined;
+  /** Records are missing or bad: what they would have said is not held against later ones. */
+  damaged = false;
+  closed = false;
+  // Most chains are quiet most of the time: these exist only while they hold something.
+  #calls: Map<string, Call> | undefined;
+  #approvals: Set<string> | undefined;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  /** A call without an outcome so far. */
+  openCall(requestId: string): Call | undefined {
+    return this.#calls?.get(requestId);
+  }
+
+  openCalls(): Iterable<Call> {
+    return this.#calls?.values() ?? [];
+  }
+
+  keepCall(requestId: string, call: Call): void {
+    this.#calls ??= new Map();
+    this.#calls.set(requestId, call);
+  }
+
+  forgetCall(requestId: string): void {
+    this.#calls?.delete(requestId);
+    if (this.#calls?.size === 0) this.#calls = undefined;
+  }
+
+  askApproval(approvalId: string): void {
+    this.#approvals ??= new Set();
+    this.#approvals.add(approvalId);
+  }
+
+  /** A question that a person was asked and has not answered for good. */
+  isApprovalOpen(approvalId: string): boolean {
+    return this.#approvals?.has(approvalId) === true;
+  }
+
+  closeApproval(approvalId: string): void {
+    this.#approvals?.delete(approvalId);
+    if (this.#approvals?.size === 0) this.#approvals = undefined;
+  }
+}
+
+export interface ChainBreak {
+  readonly earlierIndex: number;
+  readonly laterIndex: number;
+}

@@ -1,0 +1,202 @@
+import { Call, type CallStep } from "./call.ts";
+import type { Chain } from "./chain.ts";
+import { sameBytes } from "./ledger-hash.ts";
+import type { DecodedEntry, DecodedRecord, EntryKind, EntryOf } from "./ledger-messages.ts";
+import type { ProblemList } from "./problem-list.ts";
+
+type Kind = EntryKind;
+type CallEntry = Extract<DecodedEntry, { case: CallKind }>;
+type CallKind = (typeof CALL_KINDS)[number];
+
+const FAILURES = ["toolFailed", "toolTimedOut", "toolDenied"] as const;
+const CALL_KINDS = [
+  "toolInvoked",
+  "capabilityCheck",
+  "policyDecision",
+  "approvalRequested",
+  "approvalResolved",
+  "toolStarted",
+  "toolCompleted",
+  ...FAILURES,
+  "callRepeated",
+] as const satisfies readonly Kind[];
+const IS_CALL_KIND: ReadonlySet<string> = new Set(CALL_KINDS);
+
+/** SPEC: docs/formats/ledger.md, "The entries of one call". */
+const FOLLOWS: { readonly [Step in CallStep]: ReadonlySet<CallKind> } = {
+  begun: new Set(["toolInvoked"]),
+  invoked: new Set(["capabilityCheck", ...FAILURES]),
+  checked: new Set(["policyDecision", ...FAILURES]),
+  permitted: new Set([
+    "approvalRequested",
+    "approvalResolved",
+    "toolStarted",
+    "toolCompleted",
+    "callRepeated",
+    ...FAILURES,
+  ]),
+  asked: new Set(["approvalResolved", ...FAILURES]),
+  approved: new Set(["capabilityCheck", "toolStarted", ...FAILURES]),
+  started: new Set(["capabilityCheck", "toolCompleted", ...FAILURES]),
+  refused: new Set(FAILURES),
+  settled: new Set(["toolCompleted", ...FAILURES]),
+  ended: new Set(),
+};
+
+/** The first decision, one after an approval, one after the tool found another path than the one decided on. */
+const MAX_DECISIONS = 3;
+
+/**
+ * The entries of a call come in their order and end in exactly one outcome. Answers the call this record belongs to,
+ * as it stands after the record; undefined if it belongs to none or to one whose beginning is not known.
+ */
+export function checkCall(chain: Chain, record: DecodedRecord, problems: ProblemList): Call | undefined {
+  let call: Call | undefined;
+  for (const { kind } of record.entries) {
+    if (kind.case === "outcomeSettled") settle(chain, record, kind.value.requestId, problems);
+    if (!isCallEntry(kind)) continue;
+    if (call === undefined) {
+      call = kind.case === "toolInvoked" ? new Call() : chain.openCall(record.requestId);
+      if (call === undefined) {
+        unopened(chain, record, kind.case, problems);
+        return undefined;
+      }
+    }
+    const wrong = advance(chain, call, kind, record);
+    if (wrong !== undefined) problems.add(wrong.code, record, wrong.message);
+  }
+  if (call !== undefined) keepOrForget(chain, record, call, problems);
+  return call;
+}
+
+function isCallEntry(kind: DecodedEntry): kind is CallEntry {
+  return kind.case !== undefined && IS_CALL_KIND.has(kind.case);
+}
+
+interface Wrong {
+  readonly code: "call_order" | "approval_missing" | "outcome_contradicts";
+  readonly message: string;
+}
+
+function advance(chain: Chain, call: Call, entry: CallEntry, record: DecodedRecord): Wrong | undefined {
+  const from = call.step;
+  call.step = stepAfter(entry);
+  if (!FOLLOWS[from].has(entry.case))
+    return { code: "call_order", message: `${entry.case} cannot follow when a call is ${from}` };
+  switch (entry.case) {
+    case "toolInvoked":
+      call.requestCommitment = entry.value.requestCommitment;
+      return undefined;
+    case "policyDecision":
+      return decided(call, entry.value);
+    case "approvalRequested":
+      chain.askApproval(entry.value.approvalId);
+      return undefined;
+    case "approvalResolved":
+      return resolved(chain, call, entry.value);
+    case "toolStarted":
+      return started(call, entry.value);
+    case "callRepeated":
+      return repeated(call, entry.value, record);
+    case "toolCompleted":
+    case "toolFailed":
+    case "toolTimedOut":
+    case "toolDenied":
+      return outcome(call, from, entry);
+    default:
+      return undefined;
+  }
+}
+
+function stepAfter(entry: CallEntry): CallStep {
+  switch (entry.case) {
+    case "toolInvoked":
+      return "invoked";
+    case "capabilityCheck":
+      return entry.value.granted ? "checked" : "refused";
+    case "policyDecision":
+      return entry.value.allowed || entry.value.observedOnly ? "permitted" : "refused";
+    case "approvalRequested":
+      return "asked";
+    case "approvalResolved":
+      return entry.value.answer === "approved" ? "approved" : "refused";
+    case "toolStarted":
+      return "started";
+    default:
+      return "ended";
+  }
+}
+
+function decided(call: Call, decision: EntryOf<"policyDecision">): Wrong | undefined {
+  call.decisions++;
+  call.needsApproval = !decision.observedOnly && (decision.approve === "human" || decision.approve === "console");
+  if (decision.proofCommitment.length > 0) call.proofCommitment = decision.proofCommitment;
+  if (call.decisions <= MAX_DECISIONS) return undefined;
+  return { code: "call_order", message: `the call was decided more than ${MAX_DECISIONS} times` };
+}
+
+function resolved(chain: Chain, call: Call, answer: EntryOf<"approvalResolved">): Wrong | undefined {
+  const asked = chain.isApprovalOpen(answer.approvalId);
+  if (answer.answer !== "pending") chain.closeApproval(answer.approvalId);
+  if (answer.answer !== "approved") return undefined;
+  call.approved = true;
+  if (asked || chain.damaged) return undefined;
+  return { code: "approval_missing", message: "the approval that was given is not one that was asked for" };
+}
+
+function started(call: Call, start: EntryOf<"toolStarted">): Wrong | undefined {
+  call.started = true;
+  if (start.intent) call.intent = true;
+  if (!call.needsApproval || call.approved) return undefined;
+  return { code: "approval_missing", message: "the tool was started without the approval its policy asks for" };
+}
+
+function repeated(call: Call, repeat: EntryOf<"callRepeated">, record: DecodedRecord): Wrong | undefined {
+  if (call.started) return { code: "call_order", message: "a call that was started cannot be a repeat" };
+  if (repeat.firstRecordIndex < record.index) return undefined;
+  return { code: "outcome_contradicts", message: `a repeat cannot name the later record ${repeat.firstRecordIndex}` };
+}
+
+function outcome(call: Call, from: CallStep, entry: EntryEnding): Wrong | undefined {
+  const { success, code, requestCommitment, proofCommitment, resultCommitment } = entry.value;
+  const completed = entry.case === "toolCompleted";
+  if (completed && from === "permitted" && !call.started) {
+    return { code: "call_order", message: "the tool completed without having been started" };
+  }
+  if (success !== completed || (code === "") !== completed || (completed && resultCommitment.length === 0)) {
+    return { code: "outcome_contradicts", message: "the outcome says of itself what its kind rules out" };
+  }
+  if (sameBytes(requestCommitment, call.requestCommitment) && sameBytes(proofCommitment, call.proofCommitment)) {
+    return undefined;
+  }
+  return { code: "outcome_contradicts", message: "the outcome is that of another request or another decision" };
+}
+
+type EntryEnding = Extract<CallEntry, { case: "toolCompleted" | (typeof FAILURES)[number] }>;
+
+function keepOrForget(chain: Chain, record: DecodedRecord, call: Call, problems: ProblemList): void {
+  const open = chain.openCall(record.requestId);
+  if (call.step === "ended") {
+    // A repeat, or a refusal under an id that is still in use, leaves the first call as it is.
+    if (open === call) chain.forgetCall(record.requestId);
+    return;
+  }
+  if (open !== undefined && open !== call && open.step !== "settled") {
+    problems.add("call_order", record, "a call was opened under the id of one that has no outcome yet");
+  }
+  // The record's row is not kept alive by a few bytes of it.
+  call.requestCommitment = call.requestCommitment.slice();
+  call.proofCommitment = call.proofCommitment.slice();
+  chain.keepCall(record.requestId, call);
+}
+
+function settle(chain: Chain, record: DecodedRecord, requestId: string, problems: ProblemList): void {
+  const call = chain.openCall(requestId);
+  if (call?.intent === true && call.step !== "settled") call.step = "settled";
+  else if (!chain.damaged) problems.add("call_unopened", record, "what was settled is no call without an outcome");
+}
+
+function unopened(chain: Chain, record: DecodedRecord, kind: string, problems: ProblemList): void {
+  if (chain.damaged) return;
+  problems.add("call_unopened", record, `${kind} belongs to a call that was never opened, or has ended`);
+}

@@ -1,0 +1,98 @@
+import type { Call } from "./call.ts";
+import type { Chain } from "./chain.ts";
+import { type ItemsReport, checkItems } from "./check-items.ts";
+import { ContentElsewhere } from "./content-elsewhere.ts";
+import { ContentFiles } from "./content-files.ts";
+import { Erasures } from "./erasures.ts";
+import { type DecodedItem, type DecodedRecord, decodeContent } from "./ledger-messages.ts";
+import type { LedgerSource } from "./ledger-source.ts";
+import type { ProblemList } from "./problem-list.ts";
+import { Malformed } from "./wire/decode-canonical.ts";
+
+/** What the record's commitments point at, over the whole ledger. */
+export class ContentCheck {
+  items = 0;
+  erased = 0;
+  readonly #problems: ProblemList;
+  readonly #files: ContentFiles;
+  readonly #elsewhere: ContentElsewhere;
+  readonly #erasures = new Erasures();
+
+  constructor(source: LedgerSource, problems: ProblemList, signal: AbortSignal | undefined) {
+    this.#problems = problems;
+    this.#files = new ContentFiles(source, signal);
+    this.#elsewhere = new ContentElsewhere(source, this.#files, problems, signal);
+  }
+
+  /** Answers a promise only if something has to be read: most records have their content in their row. */
+  check(chain: Chain, record: DecodedRecord, bytes: Uint8Array, call: Call | undefined): Promise<void> | undefined {
+    const content = decodeContent(bytes);
+    if (content instanceof Malformed) {
+      this.#problems.add("content_malformed", record, `not canonical record content: ${content.reason}`);
+      return undefined;
+    }
+    const report = checkItems(record, content.items, call);
+    this.items += content.items.length;
+    this.erased += report.erased.length;
+    this.#report(chain, record, report, call);
+    for (const position of report.erased) this.#erasures.note(record.index, position);
+    for (const item of report.elsewhere) this.#elsewhere.want(item, record);
+    this.#remember(chain, record, call, report);
+    if (report.files.length === 0 && !this.#elsewhere.isFull) return undefined;
+    return this.#readFiles(record, report.files);
+  }
+
+  /** Entries that say what was erased. `sound` is false where records before this one are missing or bad. */
+  explainErasures(record: DecodedRecord, sound: boolean): void {
+    for (const { kind } of record.entries) {
+      if (kind.case !== "contentErased") continue;
+      if (this.#erasures.explain(kind.value.recordIndex, kind.value.item) || !sound) continue;
+      const what = `item ${kind.value.item} of record ${kind.value.recordIndex}`;
+      this.#problems.add("erasure_contradicts", record, `${what} is said to have been erased here and was not`);
+    }
+  }
+
+  /** Whatever can be known only once every record was read. */
+  async finish(sound: boolean): Promise<void> {
+    await this.#elsewhere.resolve();
+    if (!sound) return;
+    for (const { index, item } of this.#erasures.unexplained()) {
+      this.#problems.add(
+        "content_missing",
+        { index, chain: "" },
+        `content item ${item} is gone, and no entry says that it was erased`,
+      );
+    }
+  }
+
+  #report(chain: Chain, record: DecodedRecord, report: ItemsReport, call: Call | undefined): void {
+    for (const { code, message } of report.problems) {
+      // What an unknown earlier record of the call would have opened cannot be held against this one.
+      if (code === "commitment_unopened" && call === undefined && chain.damaged) continue;
+      this.#problems.add(code, record, message);
+    }
+  }
+
+  #remember(chain: Chain, record: DecodedRecord, call: Call | undefined, report: ItemsReport): void {
+    if (call === undefined || chain.openCall(record.requestId) !== call) return;
+    // Copies: a few commitments must not keep whole rows alive.
+    const fresh = report.opened.map((known) => ({ ...known, commitment: known.commitment.slice() }));
+    call.opened = [...call.opened, ...fresh];
+  }
+
+  async #readFiles(record: DecodedRecord, files: readonly DecodedItem[]): Promise<void> {
+    if (this.#elsewhere.isFull) await this.#elsewhere.resolve();
+    for (const item of files) {
+      const finding = await this.#files.find(item.digest);
+      if (finding === "missing") {
+        this.#problems.add("content_missing", record, "a content file is missing");
+      } else if (finding === "unreadable") {
+        this.#problems.add("content_damaged", record, "a content file cannot be read");
+      } else if (finding === "damaged") {
+        this.#problems.add("content_damaged", record, "a content file does not hash to its name");
+      } else if (finding.size !== item.size) {
+        this.#problems.add("content_contradicts", record, `a content file has ${finding.size} bytes, not ${item.size}`);
+      }
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import { blake3, ContentPlace, ContentRole, HASH_SIZE } from "@narthex/contracts";
+import type { Call, OpenedCommitment } from "./call.ts";
+import { type Claim, claimsOf } from "./claims.ts";
+import { commitmentTo, sameBytes } from "./ledger-hash.ts";
+import type { DecodedItem, DecodedRecord } from "./ledger-messages.ts";
+import type { ProblemCode } from "./problem.ts";
+
+/** What a record's content was found to be. */
+export interface ItemsReport {
+  readonly problems: readonly ItemProblem[];
+  /** Positions of erased items. */
+  readonly erased: readonly number[];
+  /** Items whose bytes are in files or with other records. */
+  readonly files: readonly DecodedItem[];
+  readonly elsewhere: readonly DecodedItem[];
+  /** Commitments that later records of the same call may repeat. */
+  readonly opened: readonly OpenedCommitment[];
+}
+
+export interface ItemProblem {
+  readonly code: ProblemCode;
+  readonly message: string;
+}
+
+const SECRET_LABEL = "secret";
+
+/**
+ * Every commitment of the record is opened by an item of it, or was made by an earlier record of the same call; and
+ * every item is named by an entry. Bytes that lie in the row are hashed here.
+ */
+export function checkItems(record: DecodedRecord, items: readonly DecodedItem[], call: Call | undefined): ItemsReport {
+  const claims = claimsOf(record);
+  const problems: ItemProblem[] = [];
+  const erased: number[] = [];
+  const files: DecodedItem[] = [];
+  const elsewhere: DecodedItem[] = [];
+  const opened: OpenedCommitment[] = [];
+  const erasedRoles: ContentRole[] = [];
+
+  for (let position = 0; position < items.length; position++) {
+    const item = items[position];
+    if (item === undefined) break;
+    const fault = shapeFault(item);
+    if (fault !== undefined) {
+      problems.push({ code: "content_malformed", message: `content item ${position} ${fault}` });
+      continue;
+    }
+    if (item.place === ContentPlace.ERASED) {
+      erased.push(position);
+      erasedRoles.push(item.role);
+      continue;
+    }
+    const commitment = openClaims(item, position, claims, problems);
+    const bytesFault = rowFault(item);
+    if (bytesFault !== undefined)
+      problems.push({ code: "content_damaged", message: `content item ${position} ${bytesFault}` });
+    if (commitment !== undefined) opened.push({ role: item.role, commitment, present: hasBytes(item) });
+    if (item.place === ContentPlace.FILE) files.push(item);
+    if (item.place === ContentPlace.ELSEWHERE && !isPresentEarlier(item.role, commitment, call)) elsewhere.push(item);
+  }
+  checkUnopened(claims, erasedRoles, call, problems);
+  return { problems, erased, files, elsewhere, opened };
+}
+
+function shapeFault(item: DecodedItem): string | undefined {
+  if (item.role === ContentRole.UNSPECIFIED || item.place === ContentPlace.UNSPECIFIED)
+    return "has no role or no place";
+  if (item.place === ContentPlace.ERASED) {
+    return item.digest.length + item.nonce.length + item.data.length === 0
+      ? undefined
+      : "is said to be erased and is not";
+  }
+  if (item.digest.length !== HASH_SIZE || item.nonce.length !== HASH_SIZE)
+    return "has no digest or no nonce of 32 bytes";
+  if (item.data.length > 0 && item.place !== ContentPlace.ROW) return "has bytes in the row and another place";
+  if (item.role === ContentRole.REQUEST) {
+    return item.place === ContentPlace.NONE && item.size === 0 ? undefined : "stands for a request and has bytes";
+  }
+  const withheld = item.role === ContentRole.RESULT && item.labels.includes(SECRET_LABEL);
+  return item.place === ContentPlace.NONE && !withheld ? "has no bytes anywhere" : undefined;
+}
+
+/** Marks every claim the item opens. Answers its commitment, if it is of a role that has one. */
+function openClaims(
+  item: DecodedItem,
+  position: number,
+  claims: readonly Claim[],
+  problems: ItemProblem[],
+): Uint8Array | undefined {
+  if (item.role === ContentRole.GRANTED) return undefined;
+  const plain = item.role === ContentRole.POLICY_SET || item.role === ContentRole.DEFINITION;
+  const value = plain ? item.digest : commitmentTo(item.digest, item.nonce);
+  let claimed = false;
+  for (const claim of claims) {
+    if (claim.role !== item.role || !sameBytes(claim.value, value)) continue;
+    claimed = true;
+    claim.opened = true;
+    if (claim.size !== undefined && claim.size !== item.size) {
+      problems.push({
+        code: "content_contradicts",
+        message: `content item ${position} has another size than its entry says`,
+      });
+    }
+    if (claim.labels !== undefined && !sameLabels(claim.labels, item.labels)) {
+      problems.push({
+        code: "content_contradicts",
+        message: `content item ${position} has other labels than its entry says`,
+      });
+    }
+  }
+  if (!claimed) {
+    problems.push({
+      code: "content_unclaimed",
+      message: `content item ${position} is not what any entry of the record names`,
+    });
+  }
+  return plain ? undefined : value;
+}
+
+function rowFault(item: DecodedItem): string | undefined {
+  if (item.place !== ContentPlace.ROW) return undefined;
+  if (item.data.length !== item.size) return `has ${item.data.length} bytes, not ${item.size}`;
+  return sameBytes(blake3(item.data), item.digest) ? undefined : "does not hash to its digest";
+}
+
+function checkUnopened(
+  claims: readonly Claim[],
+  erasedRoles: ContentRole[],
+  call: Call | undefined,
+  problems: ItemProblem[],
+): void {
+  for (const claim of claims) {
+    if (claim.opened || isEarlier(claim.role, claim.value, call)) continue;
+    const erasedAt = erasedRoles.indexOf(claim.role);
+    if (erasedAt === -1) {
+      problems.push({
+        code: "commitment_unopened",
+        message: `nothing opens the commitment to the ${ContentRole[claim.role]}`,
+      });
+    } else {
+      erasedRoles.splice(erasedAt, 1);
+    }
+    // The same commitment in another entry of the record is one and the same.
+    for (const other of claims)
+      if (other.role === claim.role && sameBytes(other.value, claim.value)) other.opened = true;
+  }
+}
+
+function isEarlier(role: ContentRole, commitment: Uint8Array, call: Call | undefined): boolean {
+  return call?.opened.some((known) => known.role === role && sameBytes(known.commitment, commitment)) === true;
+}
+
+function isPresentEarlier(role: ContentRole, commitment: Uint8Array | undefined, call: Call | undefined): boolean {
+  if (commitment === undefined || call === undefined) return false;
+  return call.opened.some((known) => known.present && known.role === role && sameBytes(known.commitment, commitment));
+}
+
+function hasBytes(item: DecodedItem): boolean {
+  return item.place === ContentPlace.ROW || item.place === ContentPlace.FILE;
+}
+
+function sameLabels(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((label, i) => label === right[i]);
+}

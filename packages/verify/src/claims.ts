@@ -1,0 +1,75 @@
+import { ContentRole } from "@narthex/contracts";
+import type { DecodedEntry, DecodedRecord } from "./ledger-messages.ts";
+
+/** A digest that an entry vouches for. Some item has to open it, and an item without one belongs to nobody. */
+export interface Claim {
+  readonly role: ContentRole;
+  /** BLAKE3(tag, nonce, digest), or, where `plain` is set, the digest itself. */
+  readonly value: Uint8Array;
+  readonly plain: boolean;
+  /** What the entry says of the content, where it says so. */
+  readonly size: number | undefined;
+  readonly labels: readonly string[] | undefined;
+  opened: boolean;
+}
+
+/** SPEC: docs/formats/ledger.md, "Content items". */
+export function claimsOf(record: DecodedRecord): Claim[] {
+  const claims: Claim[] = [];
+  for (const { kind } of record.entries) addClaims(claims, kind);
+  return claims;
+}
+
+function addClaims(claims: Claim[], kind: DecodedEntry): void {
+  switch (kind.case) {
+    case "toolInvoked":
+      commit(claims, ContentRole.INPUT, kind.value.inputCommitment);
+      commit(claims, ContentRole.REQUEST, kind.value.requestCommitment);
+      return;
+    case "policyDecision":
+      commit(claims, ContentRole.PROOF, kind.value.proofCommitment);
+      commit(claims, ContentRole.POLICY_REQUEST, kind.value.policyRequestCommitment);
+      return;
+    case "approvalRequested":
+      commit(claims, ContentRole.INPUT, kind.value.inputCommitment);
+      return;
+    case "toolCompleted":
+    case "toolFailed":
+    case "toolTimedOut":
+    case "toolDenied":
+      commit(claims, ContentRole.REQUEST, kind.value.requestCommitment);
+      commit(claims, ContentRole.PROOF, kind.value.proofCommitment);
+      commit(claims, ContentRole.RESULT, kind.value.resultCommitment, kind.value.resultSize, kind.value.labels);
+      commit(claims, ContentRole.ERROR, kind.value.errorCommitment);
+      return;
+    case "contentStored":
+      commit(claims, ContentRole.PUT, kind.value.contentCommitment, kind.value.size, kind.value.labels);
+      return;
+    case "artifactPublished":
+      commit(claims, ContentRole.ARTIFACT, kind.value.contentCommitment, kind.value.size);
+      return;
+    case "policyLoaded":
+      name(claims, ContentRole.POLICY_SET, kind.value.policyHash);
+      return;
+    case "toolRegistered":
+      name(claims, ContentRole.DEFINITION, kind.value.definitionHash);
+      return;
+    default:
+      return;
+  }
+}
+
+function commit(
+  claims: Claim[],
+  role: ContentRole,
+  value: Uint8Array,
+  size?: number,
+  labels?: readonly string[],
+): void {
+  if (value.length > 0) claims.push({ role, value, plain: false, size, labels, opened: false });
+}
+
+/** Policy sets and definitions are no secrets: entries give their digests openly, with or without the bytes. */
+function name(claims: Claim[], role: ContentRole, value: Uint8Array): void {
+  if (value.length > 0) claims.push({ role, value, plain: true, size: undefined, labels: undefined, opened: true });
+}

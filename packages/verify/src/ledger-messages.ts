@@ -1,0 +1,79 @@
+import { RecordContentSchema, RecordSchema } from "@narthex/contracts";
+import type { Entry, RecordContent, RecordMessage } from "@narthex/contracts";
+import { type Decoded, decodeCanonical, type Malformed } from "./wire/decode-canonical.ts";
+import { type KeptFields, layoutOf, NO_BYTES, NO_CASE, NO_ITEMS } from "./wire/message-layout.ts";
+
+/** What the rules look at. Every other field is checked for its encoding and let go. */
+const KEPT = {
+  Record: () => ({
+    format: 0,
+    index: 0,
+    chain: "",
+    sequence: 0,
+    logicalTimeMs: 0,
+    wallTimeMs: 0,
+    previousHash: NO_BYTES,
+    requestId: "",
+    entries: NO_ITEMS,
+  }),
+  Entry: () => ({ kind: NO_CASE }),
+  ToolInvoked: () => ({ inputCommitment: NO_BYTES, requestCommitment: NO_BYTES }),
+  CapabilityCheck: () => ({ granted: false }),
+  PolicyDecision: () => ({
+    allowed: false,
+    policyHash: NO_BYTES,
+    proofCommitment: NO_BYTES,
+    approve: "",
+    observedOnly: false,
+    policyRequestCommitment: NO_BYTES,
+  }),
+  ApprovalRequested: () => ({ approvalId: "", inputCommitment: NO_BYTES }),
+  ApprovalResolved: () => ({ approvalId: "", answer: "" }),
+  ToolStarted: () => ({ intent: false }),
+  Outcome: () => ({
+    success: false,
+    code: "",
+    requestCommitment: NO_BYTES,
+    proofCommitment: NO_BYTES,
+    resultCommitment: NO_BYTES,
+    resultSize: 0,
+    labels: NO_ITEMS,
+    errorCommitment: NO_BYTES,
+  }),
+  CallRepeated: () => ({ firstRecordIndex: 0 }),
+  SessionOpened: () => ({ sessionId: "" }),
+  PolicyLoaded: () => ({ policyHash: NO_BYTES }),
+  ToolRegistered: () => ({ definitionHash: NO_BYTES }),
+  ContentStored: () => ({ contentCommitment: NO_BYTES, size: 0, labels: NO_ITEMS }),
+  ContentErased: () => ({ recordIndex: 0, item: 0 }),
+  ArtifactPublished: () => ({ contentCommitment: NO_BYTES, size: 0 }),
+  OutcomeSettled: () => ({ requestId: "" }),
+  RecordContent: () => ({ items: NO_ITEMS }),
+  ContentItem: () => ({
+    role: 0,
+    digest: NO_BYTES,
+    nonce: NO_BYTES,
+    size: 0,
+    place: 0,
+    data: NO_BYTES,
+    labels: NO_ITEMS,
+  }),
+} satisfies KeptFields;
+
+export type DecodedRecord = Decoded<RecordMessage, typeof KEPT>;
+export type DecodedEntry = Decoded<Entry, typeof KEPT>["kind"];
+export type EntryKind = Exclude<DecodedEntry["case"], undefined>;
+/** The entry of one kind. */
+export type EntryOf<Kind extends EntryKind> = Extract<DecodedEntry, { case: Kind }>["value"];
+export type DecodedItem = Decoded<RecordContent, typeof KEPT>["items"][number];
+
+const RECORD = layoutOf<RecordMessage>(RecordSchema, KEPT);
+const CONTENT = layoutOf<RecordContent>(RecordContentSchema, KEPT);
+
+export function decodeRecord(bytes: Uint8Array): DecodedRecord | Malformed {
+  return decodeCanonical<RecordMessage, typeof KEPT>(RECORD, bytes);
+}
+
+export function decodeContent(bytes: Uint8Array): Decoded<RecordContent, typeof KEPT> | Malformed {
+  return decodeCanonical<RecordContent, typeof KEPT>(CONTENT, bytes);
+}

@@ -1,0 +1,23 @@
+/** One stored record: the columns of its row, its bytes, and the content its commitments point at. */
+export interface LedgerRow {
+  readonly index: number;
+  readonly chain: string;
+  readonly sequence: number;
+  readonly hash: Uint8Array;
+  /** An encoded `Record`. */
+  readonly record: Uint8Array;
+  /** An encoded `RecordContent`. */
+  readonly content: Uint8Array;
+}
+
+/** Where a ledger is read from. Nothing it gives is trusted. */
+export interface LedgerSource {
+  /** Only for progress. */
+  recordCount?(): Promise<number>;
+  /** Every row, ascending by index. May be asked for more than once; each time it starts anew. */
+  records(): AsyncIterable<LedgerRow>;
+  /** The bytes of a content file as they are on the disk; undefined if there is none. */
+  readFile(digest: Uint8Array): FileBytes | undefined | Promise<FileBytes | undefined>;
+}
+
+export type FileBytes = AsyncIterable<Uint8Array>;

@@ -1,0 +1,130 @@
+import { Chain } from "./chain.ts";
+import { checkCall } from "./check-call.ts";
+import { checkChain, passBadRecord, reportBreak } from "./check-chain.ts";
+import { ContentCheck } from "./check-content.ts";
+import { checkSession } from "./check-session.ts";
+import type { LedgerRow, LedgerSource } from "./ledger-source.ts";
+import { openRecord, RecordFault } from "./open-record.ts";
+import { ProblemList } from "./problem-list.ts";
+import type { VerifyReport } from "./verify-report.ts";
+
+/** Takes the rows of a ledger one after the other and applies every rule to each. */
+export class LedgerWalk {
+  records = 0;
+  readonly #problems = new ProblemList();
+  readonly #chains = new Map<string, Chain>();
+  readonly #content: ContentCheck;
+  #nextIndex = 0;
+  #wallTimeMs = 0;
+  #headHash: Uint8Array = new Uint8Array(0);
+  /** No record so far was missing or bad. */
+  #sound = true;
+
+  constructor(source: LedgerSource, signal: AbortSignal | undefined) {
+    this.#content = new ContentCheck(source, this.#problems, signal);
+  }
+
+  take(row: LedgerRow): Promise<void> | undefined {
+    this.records++;
+    const opened = openRecord(row);
+    this.#headHash = row.hash;
+    if (opened instanceof RecordFault) {
+      this.#passBadRow(row, opened);
+      return undefined;
+    }
+    const { record, hash, wrongColumns } = opened;
+    this.#headHash = hash;
+    const place = { index: this.#nextIndex, chain: record.chain };
+    if (wrongColumns !== "") {
+      this.#problems.add(
+        "column_mismatch",
+        place,
+        `the row's columns do not say what its record says: ${wrongColumns}`,
+      );
+    }
+    if (!this.#checkIndex(record.index, record.chain)) return undefined;
+    if (record.wallTimeMs < this.#wallTimeMs) this.#problems.add("wall_time_back", record, "the wall clock goes back");
+    this.#wallTimeMs = Math.max(this.#wallTimeMs, record.wallTimeMs);
+
+    const chain = this.#chain(record.chain);
+    if (!checkChain(chain, opened, this.#problems)) return undefined;
+    checkSession(chain, record, this.#problems);
+    const call = checkCall(chain, record, this.#problems);
+    this.#content.explainErasures(record, this.#sound);
+    return this.#content.check(chain, record, row.content, call);
+  }
+
+  sourceFailed(): void {
+    this.#sound = false;
+    this.#problems.add("unreadable", { index: this.#nextIndex, chain: "" }, "the ledger cannot be read from here on");
+  }
+
+  async finish(): Promise<void> {
+    for (const chain of this.#chains.values()) reportBreak(chain, this.#problems);
+    await this.#content.finish(this.#sound);
+  }
+
+  report(): VerifyReport {
+    const open = this.#countOpen();
+    return {
+      intact: !this.#problems.has("integrity"),
+      complete: !this.#problems.has("completeness"),
+      records: this.records,
+      chains: this.#chains.size,
+      contentItems: this.#content.items,
+      erasedItems: this.#content.erased,
+      openCalls: open.calls,
+      openIntents: open.intents,
+      unprovenTail: this.records,
+      problems: this.#problems.list(),
+      problemCount: this.#problems.count,
+      headHash: this.#headHash.slice(),
+    };
+  }
+
+  #countOpen(): { readonly calls: number; readonly intents: number } {
+    let calls = 0;
+    let intents = 0;
+    for (const chain of this.#chains.values()) {
+      for (const call of chain.openCalls()) {
+        if (call.step === "settled") continue;
+        calls++;
+        if (call.intent) intents++;
+      }
+    }
+    return { calls, intents };
+  }
+
+  /** Nothing is known of a bad record but that one stands here, and which chain its row was filed under. */
+  #passBadRow(row: LedgerRow, fault: RecordFault): void {
+    this.#sound = false;
+    this.#problems.add(fault.code, { index: this.#nextIndex, chain: row.chain }, fault.message);
+    this.#nextIndex++;
+    passBadRecord(this.#chain(row.chain), this.#problems);
+  }
+
+  /** Without gaps from 0. Answers false for a record that stands where a later one is due. */
+  #checkIndex(index: number, chain: string): boolean {
+    const due = this.#nextIndex;
+    if (index < due) {
+      this.#problems.add("index_repeated", { index: due, chain }, `record ${index} stands where record ${due} is due`);
+      return false;
+    }
+    if (index > due) {
+      const missing = index - due;
+      this.#sound = false;
+      this.#problems.add("index_gap", { index: due, chain: "" }, `${missing} records from here on are missing`);
+    }
+    this.#nextIndex = index + 1;
+    return true;
+  }
+
+  #chain(name: string): Chain {
+    let chain = this.#chains.get(name);
+    if (chain === undefined) {
+      chain = new Chain(name);
+      this.#chains.set(name, chain);
+    }
+    return chain;
+  }
+}

@@ -1,0 +1,59 @@
+import { HASH_SIZE } from "@narthex/contracts";
+import { hashOfRecord, sameBytes } from "./ledger-hash.ts";
+import { type DecodedRecord, decodeRecord } from "./ledger-messages.ts";
+import type { LedgerRow } from "./ledger-source.ts";
+import type { ProblemCode } from "./problem.ts";
+import { Malformed } from "./wire/decode-canonical.ts";
+
+/** A record whose bytes are what its hash says. */
+export interface OpenedRecord {
+  readonly record: DecodedRecord;
+  readonly hash: Uint8Array;
+  /** The row's columns say something else than the record, if this is not empty. */
+  readonly wrongColumns: string;
+}
+
+/** Why a row holds no record that could be looked into. */
+export class RecordFault {
+  readonly code: ProblemCode;
+  readonly message: string;
+
+  constructor(code: ProblemCode, message: string) {
+    this.code = code;
+    this.message = message;
+  }
+}
+
+const FORMAT = 1;
+
+/** Everything that can be said of a record by itself. */
+export function openRecord(row: LedgerRow): OpenedRecord | RecordFault {
+  const hash = hashOfRecord(row.record);
+  if (!sameBytes(hash, row.hash))
+    return new RecordFault("hash_mismatch", "the record does not have the hash stored with it");
+  const record = decodeRecord(row.record);
+  if (record instanceof Malformed)
+    return new RecordFault("record_malformed", `not a canonical record: ${record.reason}`);
+  const wrong = contradiction(record);
+  if (wrong !== undefined) return new RecordFault("record_malformed", wrong);
+  return { record, hash, wrongColumns: wrongColumns(row, record) };
+}
+
+function contradiction(record: DecodedRecord): string | undefined {
+  if (record.format !== FORMAT) return `the record has format ${record.format}, and only format ${FORMAT} is known`;
+  if (record.chain === "") return "the record belongs to no chain";
+  if (record.previousHash.length !== (record.sequence === 0 ? 0 : HASH_SIZE)) {
+    return "previous_hash is empty in a chain's first record and has 32 bytes in every other";
+  }
+  if (record.entries.length === 0) return "the record has no entries";
+  if (record.entries.some((entry) => entry.kind.case === undefined)) return "an entry has no kind";
+  return undefined;
+}
+
+function wrongColumns(row: LedgerRow, record: DecodedRecord): string {
+  const wrong: string[] = [];
+  if (row.index !== record.index) wrong.push("index");
+  if (row.chain !== record.chain) wrong.push("chain");
+  if (row.sequence !== record.sequence) wrong.push("sequence");
+  return wrong.join(", ");
+}

@@ -1,0 +1,24 @@
+import type { VerifyProblem } from "./problem.ts";
+
+export interface VerifyReport {
+  /** Nothing that is there was changed. */
+  readonly intact: boolean;
+  /** Nothing is missing between the first record and the last. */
+  readonly complete: boolean;
+  readonly records: number;
+  readonly chains: number;
+  readonly contentItems: number;
+  readonly erasedItems: number;
+  /** Calls without an outcome so far: running, waiting, or cut off by a crash. */
+  readonly openCalls: number;
+  /** Those of them that were started with leave to have effects. */
+  readonly openIntents: number;
+  /** Records after the last signed checkpoint: a dropped tail of them cannot be seen. Nothing is signed yet. */
+  readonly unprovenTail: number;
+  /** In the order of the records, at most 100. */
+  readonly problems: readonly VerifyProblem[];
+  /** Also those not listed. */
+  readonly problemCount: number;
+  /** Hash of the last record; empty if there is none. */
+  readonly headHash: Uint8Array;
+}

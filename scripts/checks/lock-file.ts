@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type CheckResult, judge } from "./check.ts";
+import { REPOSITORY } from "./run-tool.ts";
+
+/** As much of a package-lock.json as is read here; the rest is kept as it is. */
+export interface LockFile {
+  packages: Record<string, LockedPackage>;
+}
+
+interface LockedPackage {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly optional?: boolean;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+const ADDRESS = /^(?:https?|git\+[a-z]+):/;
+
+/** The lock file names no host, so that any registry serves it, and is complete, so that `npm ci` takes it. */
+export function checkLockFile(root = REPOSITORY): CheckResult {
+  const lock = readLockFile(root);
+  const packages = Object.entries(lock.packages);
+  const problems = packages
+    .filter(([, { resolved }]) => resolved !== undefined && ADDRESS.test(resolved))
+    .map(([path]) => `package-lock.json: ${path} has a download address: is .npmrc in force?`);
+  const missing = [...listMissingOptionals(lock).keys()];
+  if (missing.length > 0)
+    problems.push(`package-lock.json: run scripts/complete-lock.ts; missing: ${missing.join(", ")}`);
+  return judge(problems, `${packages.length} packages`);
+}
+
+export function readLockFile(root: string): LockFile {
+  return JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as LockFile;
+}
+
+/**
+ * Optional packages, by path, that others ask for in one exact version and that are not in the lock file.
+ * npm leaves out what its registry does not have at hand, and later refuses such a lock file.
+ */
+export function listMissingOptionals({ packages }: LockFile): Map<string, string> {
+  const wanted = Object.values(packages).flatMap(({ optionalDependencies }) =>
+    Object.entries(optionalDependencies ?? {}),
+  );
+  return new Map(
+    wanted
+      .map(([name, version]) => [`node_modules/${name}`, version] as const)
+      .filter(([path, version]) => packages[path] === undefined && /^\d+\.\d+\.\d+/.test(version)),
+  );
+}

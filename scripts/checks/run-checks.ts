@@ -1,0 +1,81 @@
+import { NO_TESTS, runTests, seconds, type TestCounts } from "./run-tests.ts";
+import { STEPS, type Step } from "./steps.ts";
+
+const chosen = process.argv.slice(2);
+const unknown = chosen.filter((name) => !STEPS.some((step) => step.name === name));
+if (unknown.length > 0) {
+  print(`no step is called \`${unknown.join("`, `")}\`; there are: ${STEPS.map((step) => step.name).join(", ")}`);
+  process.exitCode = 2;
+} else {
+  process.exitCode = await runAll(STEPS.filter((step) => chosen.length === 0 || chosen.includes(step.name)));
+}
+
+/** Runs every step, whatever the others found, and answers the exit code. */
+async function runAll(steps: readonly Step[]): Promise<number> {
+  const startedMs = performance.now();
+  const failures: string[] = [];
+  let total = NO_TESTS;
+  for (const step of steps) {
+    const stepStartedMs = performance.now();
+    const { counts, note, details } = await runStep(step);
+    const isFailure = counts.passed < counts.tests;
+    if (isFailure) failures.push(step.name);
+    if (details !== "") print(details);
+    const remark = note === "" ? "" : `: ${note}`;
+    print(`${isFailure ? "FAILED" : "ok"} ${step.name} (${seconds(performance.now() - stepStartedMs)})${remark}`);
+    total = add(total, counts);
+  }
+  if (failures.length > 0) print(`\nfailed: ${failures.join(", ")} (one of them again: npm test -- ${failures[0]})`);
+  printClosingLines(total, performance.now() - startedMs);
+  return failures.length > 0 ? 1 : 0;
+}
+
+/** A check counts as one test. */
+async function runStep(step: Step): Promise<{ counts: TestCounts; note: string; details: string }> {
+  if (step.tests !== undefined) {
+    const counts = await runTests(step.tests, print);
+    if (counts.tests > 0) return { counts, note: `${counts.tests} tests`, details: "" };
+    return { counts: { ...NO_TESTS, tests: 1, failed: 1 }, note: "", details: "  there are no tests" };
+  }
+  const result = await runCheck(step);
+  const counts = { ...NO_TESTS, tests: 1, passed: result.passed ? 1 : 0, failed: result.passed ? 0 : 1 };
+  return { counts, note: result.note, details: result.details };
+}
+
+async function runCheck(step: Step): Promise<{ passed: boolean; note: string; details: string }> {
+  try {
+    return (await step.check?.()) ?? { passed: false, note: "", details: "nothing to do" };
+  } catch (error) {
+    return { passed: false, note: "", details: String(error) };
+  }
+}
+
+function add(left: TestCounts, right: TestCounts): TestCounts {
+  return {
+    tests: left.tests + right.tests,
+    suites: left.suites + right.suites,
+    passed: left.passed + right.passed,
+    failed: left.failed + right.failed,
+    cancelled: left.cancelled + right.cancelled,
+    skipped: left.skipped + right.skipped,
+    todo: left.todo + right.todo,
+  };
+}
+
+/** The closing lines of Node's own test runner, for whoever reads those, and the same in words. */
+function printClosingLines(total: TestCounts, durationMs: number): void {
+  print("");
+  print(`# tests ${total.tests}`);
+  print(`# suites ${total.suites}`);
+  print(`# pass ${total.passed}`);
+  print(`# fail ${total.failed}`);
+  print(`# cancelled ${total.cancelled}`);
+  print(`# skipped ${total.skipped}`);
+  print(`# todo ${total.todo}`);
+  print(`# duration_ms ${durationMs.toFixed(0)}`);
+  print(`${total.passed} passed, ${total.tests - total.passed} failed`);
+}
+
+function print(line: string): void {
+  console.log(line);
+}

@@ -1,0 +1,19 @@
+import { spawn } from "node:child_process";
+
+export interface ProcessResult {
+  readonly code: number;
+  /** Both streams, as they came. */
+  readonly output: string;
+}
+
+/** Runs a program to its end. One that cannot be started answers 127, as a shell does. */
+export function runProcess(program: string, programArguments: readonly string[], cwd: string): Promise<ProcessResult> {
+  return new Promise((resolve) => {
+    const child = spawn(program, programArguments, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+    const chunks: Buffer[] = [];
+    child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => chunks.push(chunk));
+    child.on("error", (error) => resolve({ code: 127, output: error.message }));
+    child.on("close", (code) => resolve({ code: code ?? 1, output: Buffer.concat(chunks).toString("utf8") }));
+  });
+}

@@ -1,0 +1,93 @@
+import { relative, resolve as resolvePath } from "node:path";
+import { run } from "node:test";
+import { inspect } from "node:util";
+import { REPOSITORY } from "./run-tool.ts";
+
+const TEST_TIMEOUT_MS = 180_000;
+/** A file that left something open never ends; when every file that still runs is silent this long, they are killed. */
+const SILENCE_MS = 240_000;
+
+export interface TestCounts {
+  readonly tests: number;
+  readonly suites: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  readonly skipped: number;
+  readonly todo: number;
+}
+
+export interface TestRun {
+  readonly globPatterns: readonly string[];
+  readonly concurrency: number;
+  readonly silenceMs?: number;
+}
+
+export const NO_TESTS: TestCounts = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
+
+/** Runs test files, each in its own process, and prints a line for each and every failure in full. */
+export function runTests(options: TestRun, print: (line: string) => void): Promise<TestCounts> {
+  const { globPatterns, concurrency, silenceMs = SILENCE_MS } = options;
+  const spoken = new Map<string, string>();
+  const running = new Set<string>();
+  const stop = new AbortController();
+  let counts = NO_TESTS;
+  return new Promise((resolve, reject) => {
+    const stream = run({ cwd: REPOSITORY, globPatterns, concurrency, timeout: TEST_TIMEOUT_MS, signal: stop.signal });
+    const silence = setTimeout(() => {
+      print(`  killed after ${seconds(silenceMs)} of silence: ${[...running].join(", ")}`);
+      stop.abort();
+    }, silenceMs);
+    const hear = ({ file, message }: { file: string; message: string }): void => {
+      const place = placeOf(file);
+      spoken.set(place, (spoken.get(place) ?? "") + message);
+    };
+    stream.on("data", () => silence.refresh());
+    stream.on("test:stdout", hear);
+    stream.on("test:stderr", hear);
+    stream.on("test:dequeue", ({ file }) => running.add(placeOf(file ?? "")));
+    stream.on("test:fail", ({ name, file, line, details: { error } }) => {
+      if (hasFailureType(error, "subtestsFailed")) return;
+      print(`  FAILED ${placeOf(file ?? "")}:${line ?? 1} ${name}`);
+      print(indent(inspect(error.cause ?? error)));
+    });
+    stream.on("test:summary", ({ file, success, counts: found, duration_ms: durationMs }) => {
+      if (file === undefined) {
+        counts = withFailures(found);
+        return;
+      }
+      const place = placeOf(file);
+      print(`  ${success ? "ok" : "failed"} ${place} (${found.tests}, ${seconds(durationMs)})`);
+      running.delete(place);
+      if (success) spoken.delete(place);
+    });
+    stream.on("error", reject);
+    stream.on("end", () => {
+      clearTimeout(silence);
+      for (const [file, text] of spoken) print(`  printed by ${file}:\n${indent(text.trimEnd())}`);
+      resolve(counts);
+    });
+  });
+}
+
+export function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** Events name files in both ways. */
+function placeOf(file: string): string {
+  return relative(REPOSITORY, resolvePath(REPOSITORY, file));
+}
+
+function hasFailureType(error: Error, type: string): boolean {
+  return "failureType" in error && error.failureType === type;
+}
+
+function withFailures(counts: Omit<TestCounts, "failed">): TestCounts {
+  const { tests, suites, passed, cancelled, skipped, todo } = counts;
+  return { tests, suites, passed, failed: tests - passed - cancelled - skipped - todo, cancelled, skipped, todo };
+}
+
+function indent(text: string): string {
+  return text.replace(/^/gm, "    ");
+}

@@ -1,0 +1,17 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type CheckResult, failed, passed } from "./check.ts";
+import { type ProcessResult, runProcess } from "./run-process.ts";
+
+export const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Runs an installed command, given as its file under node_modules, on this process's Node. */
+export function runTool(tool: string, toolArguments: readonly string[], cwd = REPOSITORY): Promise<ProcessResult> {
+  return runProcess(process.execPath, [join(REPOSITORY, "node_modules", tool), ...toolArguments], cwd);
+}
+
+/** For a tool whose exit code is its answer. */
+export async function checkByTool(tool: string, toolArguments: readonly string[], cwd?: string): Promise<CheckResult> {
+  const { code, output } = await runTool(tool, toolArguments, cwd);
+  return code === 0 ? passed() : failed(output.trim());
+}

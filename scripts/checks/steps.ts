@@ -1,0 +1,43 @@
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { type CheckResult, failed, passed } from "./check.ts";
+import { checkGeneratedCode } from "./generated-code.ts";
+import { checkImports } from "./imports.ts";
+import { checkLockFile } from "./lock-file.ts";
+import { runProcess } from "./run-process.ts";
+import type { TestRun } from "./run-tests.ts";
+import { checkByTool, REPOSITORY } from "./run-tool.ts";
+import { checkWording } from "./wording.ts";
+
+/** A step is one check, or a run of tests. */
+export interface Step {
+  readonly name: string;
+  readonly check?: () => CheckResult | Promise<CheckResult>;
+  readonly tests?: TestRun;
+}
+
+const cores = availableParallelism();
+
+/** Everything `npm test` does, in order. `npm test -- NAME...` does only what is named. */
+export const STEPS: readonly Step[] = [
+  { name: "generated", check: checkGeneratedCode },
+  { name: "format", check: () => checkByTool("@biomejs/biome/bin/biome", ["format", "--reporter=summary", "."]) },
+  { name: "lint", check: () => checkByTool("oxlint/bin/oxlint", ["--format=unix"]) },
+  { name: "types", check: () => checkByTool("typescript/bin/tsc", ["--noEmit", "--project", "tsconfig.json"]) },
+  { name: "imports", check: () => checkImports() },
+  { name: "unused", check: () => checkByTool("knip/bin/knip.js", ["--no-progress", "--no-config-hints"]) },
+  { name: "codes-page", check: () => checkWritten("scripts/codes-page.ts") },
+  { name: "vectors", check: () => checkWritten("scripts/vectors.ts") },
+  { name: "lock-file", check: () => checkLockFile() },
+  { name: "wording", check: () => checkWording() },
+  { name: "unit", tests: { globPatterns: ["packages/*/src/**/*.test.ts"], concurrency: Math.min(4, cores) } },
+  { name: "system", tests: { globPatterns: ["test/**/*.test.ts"], concurrency: Math.max(1, Math.floor(cores / 2)) } },
+];
+
+/** A script that writes files says with `--check` whether they are as it would write them. */
+async function checkWritten(script: string): Promise<CheckResult> {
+  if (!existsSync(join(REPOSITORY, script))) return passed(`without ${script}, which does not exist`);
+  const { code, output } = await runProcess(process.execPath, [script, "--check"], REPOSITORY);
+  return code === 0 ? passed() : failed(output);
+}

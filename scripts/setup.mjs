@@ -1,0 +1,113 @@
+// Runs before anything is installed, on whatever Node npm runs on (16 or newer): no dependencies, no newer syntax.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const STAMP = join(ROOT, "node_modules", ".setup-stamp");
+
+/** Debian packages each command uses, and what is lost without them. */
+const SYSTEM_PACKAGES = {
+  start: [],
+  generate: [],
+  test: [
+    { name: "git", without: "tests that keep their work in a repository fail" },
+    { name: "protobuf-compiler", without: "proto/ is not compiled a second time with protoc" },
+    { name: "python3-protobuf", without: "tests with a Python client fail" },
+    { name: "python3-grpcio", without: "tests with a Python client fail" },
+    { name: "python3-grpc-tools", without: "tests with a Python client fail" },
+  ],
+};
+
+/** Everything a command needs that is not in the repository. Ends the process if packages cannot be installed. */
+export function setUp(command) {
+  installPackages();
+  installSystemPackages(SYSTEM_PACKAGES[command]);
+}
+
+function installPackages() {
+  const lockText = readFileSync(join(ROOT, "package-lock.json"), "utf8");
+  const stamp = `${process.platform}-${process.arch} ${createHash("sha256").update(lockText).digest("hex")}\n`;
+  if (existsSync(STAMP) && readFileSync(STAMP, "utf8") === stamp) return;
+  if (!holdsPackagesOf(JSON.parse(lockText))) {
+    say("installing packages (npm ci)");
+    const npm = run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], withoutLocalCommands());
+    if (npm.status !== 0) {
+      console.error(npm.output);
+      say("npm ci failed: see above");
+      process.exit(1);
+    }
+  }
+  writeFileSync(STAMP, stamp);
+}
+
+/** True after an `npm install` by hand, which leaves the same packages as `npm ci` would. */
+function holdsPackagesOf(lock) {
+  const listing = join(ROOT, "node_modules", ".package-lock.json");
+  if (!existsSync(listing)) return false;
+  const installed = JSON.parse(readFileSync(listing, "utf8")).packages;
+  return Object.entries(lock.packages).every(([path, wanted]) => {
+    const found = installed[path];
+    if (path === "" || (wanted.optional && !found && !isPinnedNode(path))) return true;
+    if (!found || !existsSync(join(ROOT, path))) return false;
+    return found.version === wanted.version && found.integrity === wanted.integrity;
+  });
+}
+
+function isPinnedNode(path) {
+  return path === `node_modules/node-${process.platform}-${process.arch}`;
+}
+
+/** npm deletes node_modules first, so it must not run on the Node in there. */
+function withoutLocalCommands() {
+  const isLocal = (folder) => folder.endsWith(join("node_modules", ".bin")) || folder.includes(`${sep}node-gyp-bin`);
+  const path = (process.env.PATH || "").split(delimiter).filter((folder) => !isLocal(folder));
+  return { ...process.env, PATH: path.join(delimiter) };
+}
+
+function installSystemPackages(packages) {
+  const missing = packages.filter(({ name }) => !isSystemPackageInstalled(name));
+  if (missing.length === 0) return;
+  const names = missing.map(({ name }) => name);
+  const asRoot = rootPrefix();
+  if (asRoot && run("apt-get", ["--version"]).status === 0) {
+    say(`installing system packages (apt-get): ${names.join(" ")}`);
+    if (aptInstall(asRoot, names) || aptInstall(asRoot, names)) return;
+    say("apt-get failed");
+  }
+  say(`going on without these system packages (apt-get install ${names.join(" ")}):`);
+  for (const { name, without } of missing) console.error(`  ${name}: ${without}`);
+}
+
+function isSystemPackageInstalled(name) {
+  const answer = run("dpkg-query", ["--show", "--showformat=${db:Status-Status}", name]);
+  return answer.status === 0 && answer.output.trim() === "installed";
+}
+
+/** What goes before a command to run it as root; undefined where that is not allowed without asking. */
+function rootPrefix() {
+  if (process.getuid && process.getuid() === 0) return [];
+  return run("sudo", ["-n", "true"]).status === 0 ? ["sudo", "-n"] : undefined;
+}
+
+function aptInstall(asRoot, names) {
+  const options = ["-qq", "-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::http::Timeout=30"];
+  return [
+    ["apt-get", ...options, "update"],
+    ["apt-get", ...options, "install", "-y", "--no-install-recommends", ...names],
+  ].every((command) => {
+    const [program, ...rest] = [...asRoot, "env", "DEBIAN_FRONTEND=noninteractive", ...command];
+    return run(program, rest).status === 0;
+  });
+}
+
+function run(program, programArguments, env = process.env) {
+  const done = spawnSync(program, programArguments, { cwd: ROOT, env, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
+  return { status: done.status, output: `${done.stdout || ""}${done.stderr || ""}` };
+}
+
+function say(line) {
+  console.error(`setup: ${line}`);
+}

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
+
+const PROGRAM = fileURLToPath(new URL("../../packages/narthex/bin/narthex.js", import.meta.url));
+
+export type Running = ChildProcessByStdio<Writable, Readable, Readable>;
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly stdin?: string | Uint8Array;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+export interface Serving {
+  /** What `serve --json` printed when its doors were open. */
+  readonly ready: JsonObject;
+  readonly child: Running;
+  /** Sends SIGTERM and gives the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** A kernel's home, a workspace and a user's home of their own, and the command run against them. */
+export interface TestHome {
+  readonly home: string;
+  readonly workspace: string;
+  readonly root: string;
+  start(args: readonly string[], options?: RunOptions): Running;
+  run(args: readonly string[], options?: RunOptions): Promise<Finished>;
+  /** Runs with --json, expects the exit code, and gives the one object printed. */
+  ask(args: readonly string[], code?: number, options?: RunOptions): Promise<JsonObject>;
+  openSession(...options: readonly string[]): Promise<{ readonly id: string; readonly token: string }>;
+  serve(...options: readonly string[]): Promise<Serving>;
+  remove(): Promise<void>;
+}
+
+export async function createTestHome(): Promise<TestHome> {
+  const root = await mkdtemp(join(tmpdir(), "narthex-cli-"));
+  const home = join(root, "home");
+  const workspace = join(root, "workspace");
+  await mkdir(workspace);
+  const children = new Set<Running>();
+
+  function start(args: readonly string[], { stdin, env }: RunOptions = {}): Running {
+    const { NARTHEX_TOKEN: _, XDG_STATE_HOME: __, NARTHEX_DEBUG: ___, ...inherited } = process.env;
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
+      cwd: root,
+      env: { ...inherited, HOME: root, NARTHEX_DATA: home, ...env },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    children.add(child);
+    child.on("exit", () => children.delete(child));
+    // A command that ends without reading its input closes the pipe.
+    child.stdin.on("error", () => undefined);
+    if (stdin !== undefined) child.stdin.end(stdin);
+    return child;
+  }
+
+  async function run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+    const child = start(args, { stdin: "", ...options });
+    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+    return { code, stdout, stderr };
+  }
+
+  async function ask(args: readonly string[], code = 0, options: RunOptions = {}): Promise<JsonObject> {
+    const finished = await run([...args, "--json"], options);
+    assert.equal(finished.code, code, `${args.join(" ")}: ${finished.stdout}${finished.stderr}`);
+    return parseObject(finished.stdout);
+  }
+
+  return {
+    home,
+    workspace,
+    root,
+    start,
+    run,
+    ask,
+    async openSession(...options) {
+      const opened = await ask(["session", "open", "--workspace", workspace, ...options]);
+      return { id: textOf(opened["session_id"]), token: textOf(opened["token"]) };
+    },
+    async serve(...options) {
+      const child = start(["serve", "--listen", "127.0.0.1:0", "--json", ...options]);
+      const problems = text(child.stderr);
+      const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+      const first = await lines.next();
+      assert.ok(first.done !== true, `serve said nothing: ${await problems}`);
+      return {
+        ready: parseObject(first.value),
+        child,
+        async stop() {
+          child.kill("SIGTERM");
+          const [code] = child.exitCode === null ? await once(child, "exit") : [child.exitCode];
+          return code;
+        },
+      };
+    },
+    async remove() {
+      for (const child of children) child.kill("SIGKILL");
+      await rm(root, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+export function parseObject(json: string): JsonObject {
+  const value: JsonValue = JSON.parse(json);
+  assert.ok(isJsonObject(value), `no object: ${json}`);
+  return value;
+}
+
+export function textOf(value: JsonValue | undefined): string {
+  assert.equal(typeof value, "string");
+  return String(value);
+}
+
+export function objectOf(value: JsonValue | undefined): JsonObject {
+  assert.ok(isJsonObject(value), `no object: ${JSON.stringify(value)}`);
+  return value;
+}
+
+export function objectsOf(value: JsonValue | undefined): JsonObject[] {
+  assert.ok(Array.isArray(value), `no list: ${JSON.stringify(value)}`);
+  return value.map(objectOf);
+}

@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { after, before, describe, it } from "node:test";
+import { createTestHome, objectOf, parseObject, type TestHome } from "./home.ts";
+
+describe("a command line that is wrong", { concurrency: 2 }, () => {
+  let at: TestHome;
+  before(async () => {
+    at = await createTestHome();
+  });
+  after(() => at.remove());
+
+  it("ends with 2, names the nearest command and writes nothing on the output stream", async () => {
+    const { code, stdout, stderr } = await at.run(["ledgr", "list"]);
+    assert.equal(code, 2);
+    assert.equal(stdout, "");
+    assert.match(stderr, /unknown command `ledgr`; did you mean `ledger`\?/);
+    assert.match(stderr, /next: +run `narthex --help`/);
+  });
+
+  it("names the nearest option", async () => {
+    const { code, stderr } = await at.run(["session", "open", "--worksapce", "x"]);
+    assert.equal(code, 2);
+    assert.match(stderr, /did you mean `--workspace`\?/);
+  });
+
+  it("is one JSON object for scripts", async () => {
+    const error = objectOf((await at.ask(["call"], 2))["error"]);
+    assert.equal(error["code"], "USAGE");
+    assert.match(String(error["next"]), /narthex call --help/);
+  });
+
+  it("says how to open a session where none is named", async () => {
+    const { code, stderr } = await at.run(["call", "echo", "{}"]);
+    assert.equal(code, 2);
+    assert.match(stderr, /narthex session open --workspace DIR/);
+  });
+
+  it("refuses a token as an argument and does not repeat it", async () => {
+    const token = `ntx_ses_${"a".repeat(20)}_${"b".repeat(43)}`;
+    const { code, stdout, stderr } = await at.run(["call", "echo", "{}", "--session", token]);
+    assert.equal(code, 2);
+    assert.match(stderr, /NARTHEX_TOKEN/);
+    assert.ok(!(stdout + stderr).includes("bbbb"));
+  });
+
+  it("does not follow a session's id out of the directory of tokens", async () => {
+    const { code, stderr } = await at.run(["call", "echo", "{}", "--session", "../../../etc/passwd"]);
+    assert.equal(code, 2);
+    assert.match(stderr, /no session's id/);
+  });
+
+  it("refuses options that exclude each other, bad hashes and bad durations", async () => {
+    for (const args of [
+      ["journal", "settle", "ses_a", "r", "--happened", "--did-not-happen"],
+      ["journal", "settle", "ses_a", "r"],
+      ["cas", "get", "zz"],
+      ["session", "open", "--workspace", at.workspace, "--ttl", "soon"],
+      ["session", "open", "--workspace", at.workspace, "--seed", "abcd"],
+      ["ledger", "show", "nonsense"],
+    ]) {
+      const { code, stderr } = await at.run(args);
+      assert.equal(code, 2, `${args.join(" ")}: ${stderr}`);
+    }
+  });
+
+  it("leaves no trace in the home", async () => {
+    await at.run(["session", "show"]);
+    await assert.rejects(readdir(at.home), { code: "ENOENT" });
+  });
+});
+
+describe("help", { concurrency: 2 }, () => {
+  let at: TestHome;
+  before(async () => {
+    at = await createTestHome();
+  });
+  after(() => at.remove());
+
+  it("teaches by examples and names the exit codes", async () => {
+    const { code, stdout } = await at.run(["--help"]);
+    assert.equal(code, 0);
+    for (const part of ["Start here:", "narthex serve --first-session", "ledger verify", "3 denied"]) {
+      assert.ok(stdout.includes(part), part);
+    }
+  });
+
+  it("has an example for every command, loaded or not", async () => {
+    for (const args of [["help", "cas", "put"], ["call", "--help"], ["ledger", "verify", "-h"], ["journal", "--help"]]) {
+      const { code, stdout } = await at.run(args);
+      assert.equal(code, 0);
+      assert.match(stdout, /Examples?:\n {2}\$ narthex /);
+      assert.ok(stdout.includes("--json"));
+    }
+  });
+
+  it("is what a bare group shows, as a usage error", async () => {
+    const { code, stdout, stderr } = await at.run(["session"]);
+    assert.equal(code, 2);
+    assert.equal(stdout, "");
+    assert.match(stderr, /Usage: narthex session/);
+  });
+
+  it("has no colour off a terminal", async () => {
+    const { stderr } = await at.run(["nonsense"], { env: { FORCE_COLOR: "1" } });
+    assert.ok(!stderr.includes("\u001b"));
+    assert.equal(parseObject((await at.run(["nonsense", "--json"])).stdout)["error"] !== undefined, true);
+  });
+});

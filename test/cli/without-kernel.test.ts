@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { createTestHome, objectOf, objectsOf, type TestHome, textOf } from "./home.ts";
+
+/** No kernel runs: every command opens the store itself. */
+describe("commands without a kernel", () => {
+  let at: TestHome;
+  let session: { readonly id: string; readonly token: string };
+  before(async () => {
+    at = await createTestHome();
+    session = await at.openSession("--agent", "tester", "--seed", "07".repeat(32));
+  });
+  after(() => at.remove());
+
+  const call = (tool: string, input: string, ...options: readonly string[]) => ["call", tool, input, "--session", session.id, ...options];
+
+  it("keep the token in a file of the opener's alone", async () => {
+    const opened = await at.ask(["session", "open", "--workspace", at.workspace]);
+    const file = textOf(opened["token_file"]);
+    assert.equal((await readFile(file, "utf8")).trim(), opened["token"]);
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+  });
+
+  it("refuse a workspace that holds the kernel's home", async () => {
+    const answer = await at.ask(["session", "open", "--workspace", at.root], 4);
+    assert.equal(objectOf(answer["error"])["code"], "WORKSPACE_REFUSED");
+  });
+
+  it("answer invalid input with 4 and name every problem", async () => {
+    const answer = await at.ask(call("echo", '{"text":1,"text":2}'), 4);
+    assert.equal(answer["status"], "error");
+    assert.equal(answer["error_code"], "INVALID_INPUT");
+    assert.ok(objectsOf(answer["violations"]).length > 0);
+  });
+
+  it("answer an unknown tool with 1 and an unknown session with 3", async () => {
+    assert.equal((await at.ask(call("nonsense", "{}"), 1))["error_code"], "TOOL_NOT_FOUND");
+    const forged = `ntx_${session.id}_${"A".repeat(43)}`;
+    const answer = await at.ask(["call", "echo", "{}"], 3, { env: { NARTHEX_TOKEN: forged } });
+    assert.equal(answer["status"], "denied");
+    assert.equal(answer["rationale_code"], "SESSION_UNKNOWN");
+  });
+
+  it("run a tool and print its result with all the answer's fields", async () => {
+    const answer = await at.ask(call("hash", '{"text":"abc"}', "--request-id", "r1"));
+    assert.equal(answer["request_id"], "r1");
+    assert.equal(answer["status"], "success");
+    assert.match(textOf(answer["result_hash"]), /^[0-9a-f]{64}$/);
+    assert.match(textOf(answer["proof_hash"]), /^[0-9a-f]{64}$/);
+    assert.equal(typeof answer["budget_consumed"], "number");
+    assert.equal(typeof answer["duration_ms"], "number");
+    assert.ok(JSON.stringify(answer["result"]).includes("6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85"));
+  });
+
+  it("answer again under the same request id, in another process", async () => {
+    const first = await at.ask(call("echo", '{"text":"once"}', "--request-id", "again"));
+    const second = await at.ask(call("echo", '{"text":"once"}', "--request-id", "again"));
+    assert.equal(second["repeated_answer"], true);
+    assert.equal(second["result_hash"], first["result_hash"]);
+    assert.equal((await at.ask(call("echo", '{"text":"other"}', "--request-id", "again"), 1))["error_code"], "DUPLICATE_REQUEST_ID");
+  });
+
+  it("read input from a file and from standard input, and the token from a file", async () => {
+    const input = join(at.root, "input.json");
+    const tokenFile = join(at.root, "token");
+    await writeFile(input, '{"text":"from a file"}');
+    await writeFile(tokenFile, `${session.token}\n`, { mode: 0o600 });
+    const fromFile = await at.run(["call", "echo", `@${input}`, "--session", `@${tokenFile}`]);
+    assert.match(fromFile.stdout, /from a file/);
+    const piped = await at.run(call("echo", "-"), { stdin: '{"text":"from a pipe"}' });
+    assert.match(piped.stdout, /from a pipe/);
+    assert.equal(piped.stderr, "");
+  });
+
+  it("fetch a result too large for an answer from the content store", async () => {
+    const text = "0123456789".repeat(200_000);
+    const options = { stdin: JSON.stringify({ text }) };
+    const answer = await at.ask(call("echo", "-"), 0, options);
+    assert.ok(JSON.stringify(answer["result"]).includes(text));
+    const out = join(at.root, "large");
+    const saved = await at.ask(call("echo", "-", "--out", out), 0, options);
+    assert.equal(saved["result_file"], out);
+    assert.equal((await stat(out)).size, saved["result_size"]);
+  });
+
+  it("put, get and stat content, as its session and as administrator", async () => {
+    const content = Buffer.from([0, 1, 2, 255, 254]);
+    const put = await at.ask(["cas", "put", "-", "--session", session.id, "--label", "untrusted"], 0, { stdin: content });
+    const hash = textOf(put["hash"]);
+    assert.equal(put["size"], 5);
+    assert.deepEqual(put["labels"], ["untrusted"]);
+    const out = join(at.root, "content");
+    await at.ask(["cas", "get", hash, "--session", session.id, "--out", out]);
+    assert.deepEqual(await readFile(out), content);
+    const status = await at.ask(["cas", "stat", hash]);
+    assert.equal(status["size"], 5);
+    assert.equal(objectsOf(status["holders"])[0]?.["session_id"], session.id);
+    const other = await at.openSession();
+    const refused = await at.ask(["cas", "get", hash, "--session", other.id], 1);
+    assert.equal(objectOf(refused["error"])["code"], "CONTENT_NOT_FOUND");
+    const wrong = await at.ask(["cas", "put", "-", "--session", session.id, "--expect", "00".repeat(32)], 4, { stdin: content });
+    assert.equal(objectOf(wrong["error"])["code"], "INVALID_INPUT");
+  });
+
+  it("show tools with everything they declare", async () => {
+    const tools = objectsOf((await at.ask(["tools", "list"]))["tools"]).map((tool) => tool["name"]);
+    for (const name of ["echo", "hash", "result_read", "artifact_publish", "artifact_get"]) assert.ok(tools.includes(name), name);
+    const tool = await at.ask(["tools", "show", "artifact_publish@1.0.0"]);
+    assert.equal(tool["safety_tier"], "side_effecting");
+    assert.deepEqual(tool["effects"], ["artifact"]);
+    assert.match(textOf(tool["definition_hash"]), /^[0-9a-f]{64}$/);
+    assert.equal(typeof objectOf(tool["input_schema"])["properties"], "object");
+    assert.equal(typeof objectOf(tool["bounds"])["timeout_ms"], "number");
+    const missing = await at.ask(["tools", "show", "echo@9.9.9"], 1);
+    assert.equal(objectOf(missing["error"])["code"], "TOOL_NOT_FOUND");
+  });
+
+  it("show sessions and close them for good", async () => {
+    const shown = await at.ask(["session", "show", session.id]);
+    assert.equal(shown["agent"], "tester");
+    assert.equal(shown["seed"], "07".repeat(32));
+    assert.equal("token" in shown, false);
+    const other = await at.openSession();
+    assert.equal((await at.ask(["session", "close", other.id]))["state"], "closed");
+    const listed = objectsOf((await at.ask(["session", "list"]))["sessions"]).map((one) => one["session_id"]);
+    assert.ok(listed.includes(session.id) && !listed.includes(other.id));
+    const answer = await at.ask(["call", "echo", '{"text":"x"}'], 3, { env: { NARTHEX_TOKEN: other.token } });
+    assert.equal(answer["rationale_code"], "SESSION_CLOSED");
+  });
+
+  it("list and show records, and find them sound", async () => {
+    const made = await at.ask(call("echo", '{"text":"\\u202eevil"}', "--request-id", "shown"));
+    const shown = await at.ask(["ledger", "show", `${session.id}/shown`]);
+    assert.equal(shown["request_id"], "shown");
+    const kinds = objectsOf(shown["entries"]).flatMap((entry) => Object.keys(entry));
+    assert.deepEqual(kinds, ["tool_invoked", "capability_check", "policy_decision", "tool_started", "tool_completed"]);
+    const byIndex = await at.ask(["ledger", "show", String(shown["index"])]);
+    assert.equal(byIndex["hash"], shown["hash"]);
+    const contents = objectsOf(shown["content"]);
+    assert.equal(contents.find((item) => item["role"] === "result")?.["digest"], made["result_hash"]);
+    assert.ok(contents.every((item) => !("nonce" in item)));
+    const listed = objectsOf((await at.ask(["ledger", "list", "--from", "0", "--limit", "3"]))["records"]);
+    assert.deepEqual(listed.map((record) => record["index"]), [0, 1, 2]);
+    const report = await at.ask(["ledger", "verify"]);
+    assert.deepEqual([report["intact"], report["complete"], report["problems"]], [true, true, []]);
+    assert.match(textOf(report["head_hash"]), /^[0-9a-f]{64}$/);
+  });
+
+  it("never print a control character that an agent chose", async () => {
+    await at.openSession("--agent", "a\u001b[2J\u202eb\u200b");
+    for (const args of [["session", "list"], ["ledger", "list"]]) {
+      const { stdout } = await at.run(args);
+      assert.ok(stdout.includes("\\u001b[2J\\u202eb\\u200b"), args.join(" "));
+      assert.ok(!/[\u001b\u202e\u200b]/u.test(stdout));
+    }
+  });
+
+  it("have nothing to settle, and say so for a call that is not there", async () => {
+    assert.deepEqual((await at.ask(["journal"]))["intents"], []);
+    const answer = await at.ask(["journal", "settle", session.id, "nothing", "--happened", "--by", "ada"], 1);
+    assert.equal(objectOf(answer["error"])["code"], "INTENT_NOT_FOUND");
+  });
+
+  it("take turns with the store", async () => {
+    const codes = await Promise.all(
+      ["a", "b", "c"].map(async (text) => (await at.run(call("echo", JSON.stringify({ text })))).code),
+    );
+    assert.deepEqual(codes, [0, 0, 0]);
+  });
+});

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { REPOSITORY } from "../../scripts/checks/run-tool.ts";
+import { runCommand } from "./run-command.ts";
+import { createTemporaryTree } from "./temporary-tree.ts";
+
+const CHECKS = join(REPOSITORY, "scripts/checks");
+
+test("an unknown step is a usage error that names the known ones", async () => {
+  const end = await runCommand(process.execPath, [join(CHECKS, "run-checks.ts"), "lnit"]);
+  assert.equal(end.code, 2);
+  assert.match(end.output, /no step is called `lnit`; there are: .*\blint\b/);
+});
+
+test("the last lines are those of Node's test runner, then the same in words", async () => {
+  const end = await runCommand(process.execPath, [join(CHECKS, "run-checks.ts"), "wording", "lock-file"]);
+  const names = ["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo", "duration_ms"];
+  const closing = end.output.trimEnd().split("\n").slice(-9);
+  assert.deepEqual(
+    closing.slice(0, 8).map((line) => line.replace(/ \d+$/, "")),
+    names.map((name) => `# ${name}`),
+  );
+  assert.equal(closing[0], "# tests 2");
+  assert.match(closing[8] ?? "", /^\d passed, \d failed$/);
+  assert.equal(end.code, closing[3] === "# fail 0" ? 0 : 1);
+});
+
+/** Runs test files the way `npm test` does; the last line is the counts. */
+async function runTestFiles(context: TestContext, files: Readonly<Record<string, string>>, silenceMs: number) {
+  const root = createTemporaryTree(context, {
+    ...files,
+    "run.ts": `
+      import { runTests } from ${JSON.stringify(join(CHECKS, "run-tests.ts"))};
+      const globPatterns = [import.meta.dirname + "/*.test.ts"];
+      console.log(JSON.stringify(await runTests({ globPatterns, concurrency: 2, silenceMs: ${silenceMs} }, console.log)));`,
+  });
+  const { output } = await runCommand(process.execPath, [join(root, "run.ts")]);
+  const counts: unknown = JSON.parse(output.trimEnd().split("\n").at(-1) ?? "");
+  return { counts, output };
+}
+
+test("failed tests are counted and shown, with what their file printed", async (context) => {
+  const files = {
+    "good.test.ts": `import { test } from "node:test"; console.log("all is well"); test("good", () => {});`,
+    "bad.test.ts": `
+      import { describe, test } from "node:test";
+      console.log("just before");
+      describe("group", () => { test("bad", () => { throw new Error("planted"); }); test("fine", () => {}); });`,
+    "broken.test.ts": `throw new Error("does not load");`,
+  };
+  const { counts, output } = await runTestFiles(context, files, 60_000);
+  assert.deepEqual(counts, { tests: 4, suites: 1, passed: 2, failed: 2, cancelled: 0, skipped: 0, todo: 0 });
+  assert.match(output, /FAILED \S*bad\.test\.ts:\d+ bad\n {4}Error: planted/);
+  assert.match(output, /just before/);
+  assert.match(output, /Error: does not load/);
+  assert.doesNotMatch(output, /all is well|FAILED \S+ group/);
+});
+
+test("a file that never ends is killed and named", async (context) => {
+  const endless = `import { test } from "node:test"; setInterval(() => {}, 1000); test("good", () => {});`;
+  const { counts, output } = await runTestFiles(context, { "endless.test.ts": endless }, 2000);
+  assert.deepEqual(counts, { tests: 2, suites: 0, passed: 1, failed: 0, cancelled: 1, skipped: 0, todo: 0 });
+  assert.match(output, /killed after 2\.0 s of silence: \S*endless\.test\.ts\n/);
+});

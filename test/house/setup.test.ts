@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { REPOSITORY } from "../../scripts/checks/run-tool.ts";
+import { type CommandEnd, runCommand } from "./run-command.ts";
+import { createTemporaryTree } from "./temporary-tree.ts";
+
+const ROOT = 0;
+const SOMEBODY = 1000;
+const NPM_CI = "npm ci --no-audit --no-fund --loglevel=error";
+const PRESENT = { "node_modules/a": { version: "1.0.0", integrity: "sha512-a" } };
+const ABSENT = { "node_modules/for-another-machine": { version: "1.0.0", optional: true } };
+const LOCK = JSON.stringify({ packages: { "": {}, ...PRESENT, ...ABSENT } });
+const INSTALLED = {
+  "node_modules/.package-lock.json": JSON.stringify({ packages: PRESENT }),
+  "node_modules/a/package.json": "{}",
+};
+
+interface Machine {
+  readonly root: string;
+  /** What was run, one line each. */
+  readonly log: () => string[];
+  readonly setUp: (command: string, uid?: number) => Promise<CommandEnd>;
+}
+
+/** A checkout, and stand-ins for every program the set-up may run. */
+function createMachine(context: TestContext, programs: Readonly<Record<string, string>>, files = {}): Machine {
+  const standIns = {
+    npm: "mkdir -p node_modules",
+    "dpkg-query": "echo installed",
+    "apt-get": "",
+    sudo: "exit 1",
+    ...programs,
+  };
+  const root = createTemporaryTree(context, {
+    "package-lock.json": LOCK,
+    "scripts/setup.mjs": readFileSync(join(REPOSITORY, "scripts/setup.mjs"), "utf8"),
+    "scripts/run.mjs": `
+      import { setUp } from "./setup.mjs";
+      process.getuid = () => Number(process.argv[3]);
+      setUp(process.argv[2]);`,
+    log: "",
+    ...files,
+    ...Object.fromEntries(
+      Object.entries(standIns).map(([name, text]) => [
+        `programs/${name}`,
+        `#!/bin/sh\necho "${name} $*" >> "$LOG"\n${text}\n`,
+      ]),
+    ),
+  });
+  const env = { LOG: join(root, "log"), PATH: `${join(root, "programs")}:/usr/bin:/bin` };
+  return {
+    root,
+    log: () => readFileSync(join(root, "log"), "utf8").trimEnd().split("\n"),
+    setUp: (command, uid = ROOT) =>
+      runCommand(process.execPath, [join(root, "scripts/run.mjs"), command, String(uid)], { cwd: root, env }),
+  };
+}
+
+test("a failed installation of packages ends everything and shows why", async (context) => {
+  const machine = createMachine(context, { npm: "echo 'no such package' >&2; exit 1" });
+  const end = await machine.setUp("start");
+  assert.equal(end.code, 1);
+  assert.match(end.output, /no such package\n.*npm ci failed/s);
+  assert.equal(existsSync(join(machine.root, "node_modules/.setup-stamp")), false);
+});
+
+test("packages are installed once for each lock file", async (context) => {
+  const machine = createMachine(context, {});
+  assert.equal((await machine.setUp("start")).output, "setup: installing packages (npm ci)\n");
+  assert.equal((await machine.setUp("start")).output, "");
+  writeFileSync(join(machine.root, "package-lock.json"), LOCK.replace("sha512-a", "sha512-b"));
+  assert.equal((await machine.setUp("start")).output, "setup: installing packages (npm ci)\n");
+  assert.deepEqual(machine.log(), [NPM_CI, NPM_CI]);
+});
+
+test("packages installed by hand are left alone if they are the right ones", async (context) => {
+  const machine = createMachine(context, {}, INSTALLED);
+  assert.equal((await machine.setUp("start")).output, "");
+  const changed = createMachine(
+    context,
+    {},
+    { ...INSTALLED, "package-lock.json": LOCK.replace("sha512-a", "sha512-b") },
+  );
+  assert.equal((await changed.setUp("start")).output, "setup: installing packages (npm ci)\n");
+});
+
+test("system packages that cannot be installed are named with what is lost, and it goes on", async (context) => {
+  const machine = createMachine(context, { "dpkg-query": `[ "$3" = git ] && echo installed` }, INSTALLED);
+  const end = await machine.setUp("test", SOMEBODY);
+  assert.equal(end.code, 0);
+  assert.match(
+    end.output,
+    /^setup: going on without these system packages \(apt-get install protobuf-compiler .*\):\n/,
+  );
+  assert.match(end.output, /\n {2}python3-grpcio: \S/);
+  assert.doesNotMatch(end.output, / git/);
+  assert.equal(
+    machine.log().some((line) => line.startsWith("apt-get")),
+    false,
+  );
+});
+
+test("a failing apt-get is tried twice, and it goes on", async (context) => {
+  const machine = createMachine(context, { "dpkg-query": "exit 1", "apt-get": `[ "$1" = --version ]` }, INSTALLED);
+  const end = await machine.setUp("test");
+  assert.equal(end.code, 0);
+  assert.match(end.output, /apt-get failed\nsetup: going on without/);
+  assert.equal(machine.log().filter((line) => /^apt-get .* update$/.test(line)).length, 2);
+});
+
+test("only missing system packages are installed, by root itself", async (context) => {
+  const machine = createMachine(context, { "dpkg-query": `[ "$3" = git ] && echo installed` }, INSTALLED);
+  const end = await machine.setUp("test");
+  const names = "protobuf-compiler python3-protobuf python3-grpcio python3-grpc-tools";
+  assert.equal(end.output, `setup: installing system packages (apt-get): ${names}\n`);
+  assert.match(machine.log().at(-1) ?? "", new RegExp(`^apt-get .* install -y --no-install-recommends ${names}$`));
+});
+
+test("somebody who may use sudo without a password installs with it", async (context) => {
+  const sudo = `shift; [ "$1" = true ] || exec "$@"`;
+  const machine = createMachine(context, { "dpkg-query": "exit 1", sudo }, INSTALLED);
+  const end = await machine.setUp("test", SOMEBODY);
+  assert.match(end.output, /^setup: installing system packages .*\n$/);
+  assert.match(machine.log().at(-2) ?? "", /^sudo -n env DEBIAN_FRONTEND=noninteractive apt-get .* install -y/);
+});
