@@ -17,11 +17,14 @@ const PRETEND_OLD = [
 
 const COMMAND = `
   export async function runCli(words: readonly string[]): Promise<number> {
+    const asked = new Promise<void>((resolve) => process.once("SIGTERM", () => resolve()));
     console.log(process.versions.node, ...words);
-    if (words[0] === "wait") await new Promise<void>((resolve) => {
+    if (words[0] === "wait") {
       const alive = setInterval(() => {}, 1000);
-      process.on("SIGTERM", () => { clearInterval(alive); console.log("asked to end"); resolve(); });
-    });
+      await asked;
+      clearInterval(alive);
+      console.log("asked to end");
+    }
     if (words[0] === "die") process.kill(process.pid, "SIGKILL");
     return 7;
   }`;

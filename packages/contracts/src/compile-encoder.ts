@@ -3,7 +3,7 @@ import { ScalarType } from "@bufbuild/protobuf";
 
 /**
  * A message given as plain data: field names as in generated code, oneofs as `{ case, value }`, 64-bit integers as
- * numbers or bigints, defaults left out.
+ * numbers or bigints, defaults left out. What `create` makes will do too.
  */
 export type Plain<T> = T extends bigint
   ? bigint | number
@@ -14,7 +14,7 @@ export type Plain<T> = T extends bigint
       : T extends { case: infer C extends string; value: infer V }
         ? { readonly case: C; readonly value: Plain<V> }
         : T extends { case: undefined }
-          ? never
+          ? { readonly case: undefined; readonly value?: undefined }
           : {
               readonly [K in Exclude<keyof T, "$typeName" | "$unknown">]?: Plain<Exclude<T[K], undefined>> | undefined;
             };
@@ -25,6 +25,8 @@ export type Encoder<T> = (message: Plain<T>, reserve?: number) => Uint8Array;
 /**
  * Compiles a message's descriptor into a fast encoder: several times `toBinary` of a created message, because nothing
  * is reflected on and no message object is made. `reserve` leaves that many bytes free at the front of the result.
+ * Throws a TypeError for a message with fields of kinds that the wire and the ledger do not use, and the encoder a
+ * RangeError for a number that does not fit its field. Unknown fields of a decoded message are not written.
  */
 export function compileEncoder<T>(schema: DescMessage): Encoder<T> {
   const writeMessage = compileMessage(schema, new Map());
@@ -44,6 +46,10 @@ type ValueWriter = (value: unknown) => void;
 // INVARIANT: encoding is synchronous and never re-entered, so one buffer serves every encoder.
 const FIRST_BYTES = 64 * 1024;
 const MAX_KEPT_BYTES = 1024 * 1024;
+const MAX_UINT32 = 0xffff_ffff;
+const MAX_UINT64 = 0xffff_ffff_ffff_ffffn;
+/** google.protobuf.FeatureSet.FieldPresence.IMPLICIT */
+const IMPLICIT_PRESENCE = 2;
 let buffer = new Uint8Array(FIRST_BYTES);
 let text = textView(buffer);
 let position = 0;
@@ -75,14 +81,19 @@ function compileMessage(schema: DescMessage, known: Map<DescMessage, { write: Me
   for (const field of schema.fields.filter((candidate) => candidate.oneof === undefined)) {
     plain.push({ number: field.number, key: field.localName, write: compileField(field, known) });
   }
+  const taken = plain.map((field) => field.number);
   for (const oneof of schema.oneofs) {
+    const numbers = oneof.fields.map((field) => field.number);
+    if (taken.some((number) => number > Math.min(...numbers) && number < Math.max(...numbers))) {
+      throw new TypeError(`a field's number lies between those of the oneof ${oneof.name} of ${schema.typeName}`);
+    }
     const cases = new Map(oneof.fields.map((field) => [field.localName, compileMember(field, known)]));
     plain.push({
-      number: oneof.fields[0]?.number ?? 0,
+      number: Math.min(...numbers),
       key: oneof.localName,
       write: (value) => {
-        const chosen = value as { readonly case: string; readonly value: unknown };
-        cases.get(chosen.case)?.(chosen.value);
+        const chosen = value as { readonly case: string | undefined; readonly value: unknown };
+        if (chosen.case !== undefined) cases.get(chosen.case)?.(chosen.value);
       },
     });
   }
@@ -100,20 +111,24 @@ function compileMessage(schema: DescMessage, known: Map<DescMessage, { write: Me
 
 function compileField(field: DescField, known: Map<DescMessage, { write: MessageWriter }>): ValueWriter {
   if (field.fieldKind === "list") {
-    const writeItem =
-      field.listKind === "message"
-        ? messageField(field.number, compileMessage(field.message, known))
-        : scalarField(field.number, field.listKind === "scalar" ? field.scalar : ScalarType.INT32, true);
-    if (field.listKind !== "message" && !isLengthDelimited(field.listKind === "scalar" ? field.scalar : undefined)) {
-      throw new Error(`packed lists are not used in ledger or wire messages: ${field.name}`);
-    }
+    const writeItem = compileItem(field, known);
     return (value) => {
       for (const item of value as readonly unknown[]) writeItem(item);
     };
   }
-  if (field.fieldKind === "map") throw new Error(`maps have no canonical order: ${field.name}`);
-  const explicit = field.presence === 1;
-  return compileSingular(field, known, explicit);
+  // An optional field cannot be told from its default in what `create` makes.
+  if (field.fieldKind !== "message" && field.presence !== IMPLICIT_PRESENCE) throw unused(field);
+  return compileSingular(field, known, false);
+}
+
+function compileItem(
+  field: DescField & { fieldKind: "list" },
+  known: Map<DescMessage, { write: MessageWriter }>,
+): ValueWriter {
+  if (field.listKind === "message") return messageField(field.number, compileMessage(field.message, known));
+  // Numbers would have to be packed.
+  if (field.scalar !== ScalarType.STRING && field.scalar !== ScalarType.BYTES) throw unused(field);
+  return scalarField(field, field.scalar, true);
 }
 
 function compileMember(field: DescField, known: Map<DescMessage, { write: MessageWriter }>): ValueWriter {
@@ -125,12 +140,21 @@ function compileSingular(
   known: Map<DescMessage, { write: MessageWriter }>,
   writeDefault: boolean,
 ): ValueWriter {
-  if (field.fieldKind === "message") return messageField(field.number, compileMessage(field.message, known));
-  return scalarField(field.number, field.fieldKind === "scalar" ? field.scalar : ScalarType.INT32, writeDefault);
+  switch (field.fieldKind) {
+    case "message":
+      return messageField(field.number, compileMessage(field.message, known));
+    case "enum":
+      return scalarField(field, ScalarType.UINT32, writeDefault);
+    case "scalar":
+      return scalarField(field, field.scalar, writeDefault);
+    default:
+      // A map has no canonical order.
+      throw unused(field);
+  }
 }
 
-function isLengthDelimited(type: ScalarType | undefined): boolean {
-  return type === ScalarType.STRING || type === ScalarType.BYTES;
+function unused(field: DescField): TypeError {
+  return new TypeError(`the wire and the ledger use no field like ${field.parent.typeName}.${field.name}`);
 }
 
 function messageField(number: number, write: MessageWriter): ValueWriter {
@@ -154,11 +178,13 @@ function messageField(number: number, write: MessageWriter): ValueWriter {
   };
 }
 
-function scalarField(number: number, type: ScalarType, writeDefault: boolean): ValueWriter {
-  if (type === ScalarType.STRING) return stringField(number, writeDefault);
-  if (type === ScalarType.BYTES) return bytesField(number, writeDefault);
-  const tag = number << 3;
+function scalarField(field: DescField, type: ScalarType, writeDefault: boolean): ValueWriter {
+  const tag = field.number << 3;
   switch (type) {
+    case ScalarType.STRING:
+      return stringField(field.number, writeDefault);
+    case ScalarType.BYTES:
+      return bytesField(field.number, writeDefault);
     case ScalarType.BOOL:
       return (value) => {
         if (value !== true && !writeDefault) return;
@@ -167,18 +193,19 @@ function scalarField(number: number, type: ScalarType, writeDefault: boolean): V
         buffer[position++] = value === true ? 1 : 0;
       };
     case ScalarType.UINT32:
-    case ScalarType.UINT64:
-    case ScalarType.INT32:
+    case ScalarType.UINT64: {
+      const max = type === ScalarType.UINT32 ? MAX_UINT32 : Number.MAX_SAFE_INTEGER;
       return (value) => {
         const amount = typeof value === "bigint" ? Number(value) : (value as number);
-        if (!Number.isSafeInteger(amount) || amount < 0) throw new RangeError(`not an encodable integer: ${amount}`);
         if (amount === 0 && !writeDefault) return;
         need(15);
         writeVarint(tag);
-        writeVarint(amount);
+        if (Number.isSafeInteger(amount) && amount >= 0 && amount <= max) writeVarint(amount);
+        else writeLargeVarint(value, type);
       };
+    }
     default:
-      throw new Error(`scalar type ${type} is not used in ledger or wire messages`);
+      throw unused(field);
   }
 }
 
@@ -228,6 +255,20 @@ function writeVarint(value: number): void {
     rest = Math.floor(rest / 128);
   }
   buffer[position++] = rest;
+}
+
+/** For what a number cannot hold exactly, or should not. */
+function writeLargeVarint(value: unknown, type: ScalarType): void {
+  if (type !== ScalarType.UINT64 || typeof value !== "bigint" || value < 0n || value > MAX_UINT64) {
+    throw new RangeError(`not an encodable integer: ${String(value)}`);
+  }
+  // Seven bytes hold 49 bits, and more follow.
+  let low = Number(BigInt.asUintN(49, value));
+  for (let i = 0; i < 7; i++) {
+    buffer[position++] = (low % 128) | 0x80;
+    low = Math.floor(low / 128);
+  }
+  writeVarint(Number(value >> 49n));
 }
 
 function varintSize(value: number): number {

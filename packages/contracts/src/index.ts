@@ -242,7 +242,6 @@ export { RULES, type Rule } from "./rule.ts";
 export { GIT_OPERATIONS } from "./wire/check-tool.ts";
 export { decode, decodeResponse, encode, encodeResponse } from "./wire/codec.ts";
 export { DecodeError } from "./wire/decode-error.ts";
-export { encodeMessage } from "./wire/encode-message.ts";
 export { peekRequestHead, type RequestHead } from "./wire/peek-request-head.ts";
 export { create, fromBinary, toBinary } from "./wire/protobuf.ts";
 export { validate } from "./wire/validate.ts";

@@ -1,1 +1,10 @@
 export { openSqliteStore, type SqliteStoreOptions } from "./store/sqlite-store.ts";
+export type { BearerTokens, TokenScope } from "./home/bearer-tokens.ts";
+export { readAdminToken } from "./home/bearer-tokens.ts";
+export { describeHolder, type Holder } from "./home/home-lock.ts";
+export { defaultHomePath, type HomePaths, homePaths } from "./home/home-paths.ts";
+export { type Home, openHome, type OpenHomeOptions } from "./home/open-home.ts";
+export { findSocketPaths, type SocketPaths } from "./home/socket-paths.ts";
+export { loadSessionToken, saveSessionToken, stateDirectory } from "./home/session-tokens.ts";
+export { resolveWorkspace } from "./home/workspace-rules.ts";
+export { createSystemRandom, systemClock } from "./system/system-drivers.ts";

@@ -4,7 +4,10 @@ import type { Kernel } from "@narthex/kernel";
 export interface ByteBudget {
   /** Takes at once, or not at all. Never overtakes somebody who waits. */
   tryTake(bytes: number): boolean;
-  /** Calls back once the bytes are taken; first come, first served. The answer stops waiting. */
+  /**
+   * Calls back once the bytes are taken; first come, first served. The answer stops waiting. Right after a failed
+   * `tryTake` it never calls back before it returns.
+   */
   whenTaken(bytes: number, taken: () => void): () => void;
   /** Takes even if that exceeds the limit: for what exists already and cannot wait. */
   add(bytes: number): void;

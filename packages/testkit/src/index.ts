@@ -10,3 +10,5 @@ export {
   type TestSession,
 } from "./test-kernel.ts";
 export { type CountingTool, createCountingTool, createWaitingTool, echoTool } from "./test-tools.ts";
+export { createLedgerWrites, type WriteFacts } from "./ledger-writes.ts";
+export { type StoreContractOptions, type StoreDriver, testStoreContract } from "./store-contract.ts";

@@ -90,6 +90,8 @@ export function createMemoryStore(): MemoryStore {
       if (problem === undefined && write.index !== accepted) {
         breakWith(`record ${write.index} was appended where ${accepted} is due`);
       }
+      if (problem === undefined && !isWellFormed(write))
+        breakWith(`record ${write.index} has a name with a lone surrogate`);
       if (problem !== undefined) throw unavailable(problem);
       accepted++;
       const done = Promise.withResolvers<void>();
@@ -166,6 +168,10 @@ function unavailable(reason: string): KernelError {
   return new KernelError("STORE_UNAVAILABLE", `the store takes no more records: ${reason}`);
 }
 
+function isWellFormed(write: StoreWrite): boolean {
+  return [write.chain, write.requestId, ...write.state.map(({ key }) => key)].every((name) => name.isWellFormed());
+}
+
 function stateKey(table: StateTable, key: string): string {
   return `${table}:${key}`;
 }
@@ -210,7 +216,7 @@ function findHoldings(rows: readonly Row[], digest: string, chain: string | unde
   for (const row of rows) {
     if (chain !== undefined && row.chain !== chain) continue;
     row.items.forEach((item, position) => {
-      if (item.role === ContentRole.REQUEST || toHex(item.digest) !== digest) return;
+      if (item.role === ContentRole.REQUEST || item.digest.length === 0 || toHex(item.digest) !== digest) return;
       const joined = labels.get(row.chain) ?? new Set();
       labels.set(row.chain, joined);
       for (const label of item.labels) joined.add(label);

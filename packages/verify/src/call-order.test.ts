@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ContentPlace } from "@narthex/contracts";
 import type { EntryPlain, ItemPlain } from "./testing/ledger-builder.ts";
 import { LedgerBuilder } from "./testing/ledger-builder.ts";
 import {
@@ -215,6 +216,24 @@ test("a settled intent is no longer open, and its id may be used again", async (
   assert.deepEqual([report.problems, report.openCalls], [[], 0]);
 });
 
+test("a settlement repeats the request and the proof of its intent, and may know the result", async () => {
+  const ledger = opened();
+  const items = (call: CallParts): readonly ItemPlain[] => [
+    ...call.items.slice(1, 2),
+    { ...call.proof.item, place: ContentPlace.ELSEWHERE, data: new Uint8Array(0) },
+  ];
+  const lost = intentOf(ledger, 1);
+  ledger.append({ chain: SESSION, requestId: "req-1", entries: [SETTLED], items: items(lost) });
+  const found = intentOf(ledger, 2);
+  const settled: EntryPlain = {
+    case: "outcomeSettled",
+    value: { requestId: "req-2", answer: "happened", by: "reconciled" },
+  };
+  append(ledger, found, [settled, found.completed], [...items(found), found.result]);
+  const report = await verifyLedger(ledger);
+  assert.deepEqual([report.problems, report.openCalls], [[], 0]);
+});
+
 test("settling what has an outcome is named", async () => {
   const ledger = opened();
   completeIntent(ledger, intentOf(ledger, 1));
@@ -306,5 +325,5 @@ function append(
 }
 
 function value(entry: EntryPlain): object {
-  return entry.value;
+  return entry.value ?? {};
 }

@@ -53,7 +53,7 @@ const MAX_DECISIONS = 3;
 export function checkCall(chain: Chain, record: DecodedRecord, problems: ProblemList): Call | undefined {
   let call: Call | undefined;
   for (const { kind } of record.entries) {
-    if (kind.case === "outcomeSettled") settle(chain, record, kind.value.requestId, problems);
+    if (kind.case === "outcomeSettled") call ??= settle(chain, record, kind.value.requestId, problems);
     if (!isCallEntry(kind)) continue;
     if (call === undefined) {
       call = kind.case === "toolInvoked" ? new Call() : chain.openCall(record.requestId);
@@ -190,10 +190,14 @@ function keepOrForget(chain: Chain, record: DecodedRecord, call: Call, problems:
   chain.keepCall(record.requestId, call);
 }
 
-function settle(chain: Chain, record: DecodedRecord, requestId: string, problems: ProblemList): void {
+function settle(chain: Chain, record: DecodedRecord, requestId: string, problems: ProblemList): Call | undefined {
   const call = chain.openCall(requestId);
-  if (call?.intent === true && call.step !== "settled") call.step = "settled";
-  else if (!chain.damaged) problems.add("call_unopened", record, "what was settled is no call without an outcome");
+  if (call?.intent === true && call.step !== "settled") {
+    call.step = "settled";
+    return call;
+  }
+  if (!chain.damaged) problems.add("call_unopened", record, "what was settled is no call without an outcome");
+  return undefined;
 }
 
 function unopened(chain: Chain, record: DecodedRecord, kind: string, problems: ProblemList): void {

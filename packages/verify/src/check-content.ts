@@ -9,6 +9,9 @@ import type { LedgerSource } from "./ledger-source.ts";
 import type { ProblemList } from "./problem-list.ts";
 import { Malformed } from "./wire/decode-canonical.ts";
 
+/** A call makes a dozen commitments before its outcome; a hostile one must not make lists grow. */
+const MAX_REMEMBERED = 64;
+
 /** What the record's commitments point at, over the whole ledger. */
 export class ContentCheck {
   items = 0;
@@ -75,6 +78,7 @@ export class ContentCheck {
 
   #remember(chain: Chain, record: DecodedRecord, call: Call | undefined, report: ItemsReport): void {
     if (call === undefined || chain.openCall(record.requestId) !== call) return;
+    if (call.opened.length + report.opened.length > MAX_REMEMBERED) return;
     // Copies: a few commitments must not keep whole rows alive.
     const fresh = report.opened.map((known) => ({ ...known, commitment: known.commitment.slice() }));
     call.opened = [...call.opened, ...fresh];

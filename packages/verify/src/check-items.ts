@@ -1,9 +1,11 @@
 import { blake3, ContentPlace, ContentRole, HASH_SIZE } from "@narthex/contracts";
 import type { Call, OpenedCommitment } from "./call.ts";
+import { ClaimSet } from "./claim-set.ts";
 import { type Claim, claimsOf } from "./claims.ts";
 import { commitmentTo, sameBytes } from "./ledger-hash.ts";
 import type { DecodedItem, DecodedRecord } from "./ledger-messages.ts";
 import type { ProblemCode } from "./problem.ts";
+import { SYSTEM_CHAIN } from "./system-chain.ts";
 
 /** What a record's content was found to be. */
 export interface ItemsReport {
@@ -29,13 +31,13 @@ const SECRET_LABEL = "secret";
  * every item is named by an entry. Bytes that lie in the row are hashed here.
  */
 export function checkItems(record: DecodedRecord, items: readonly DecodedItem[], call: Call | undefined): ItemsReport {
-  const claims = claimsOf(record);
+  const claims = new ClaimSet(claimsOf(record), items.length);
   const problems: ItemProblem[] = [];
   const erased: number[] = [];
   const files: DecodedItem[] = [];
   const elsewhere: DecodedItem[] = [];
   const opened: OpenedCommitment[] = [];
-  const erasedRoles: ContentRole[] = [];
+  const goesOn = call !== undefined && call.step !== "ended";
 
   for (let position = 0; position < items.length; position++) {
     const item = items[position];
@@ -47,18 +49,17 @@ export function checkItems(record: DecodedRecord, items: readonly DecodedItem[],
     }
     if (item.place === ContentPlace.ERASED) {
       erased.push(position);
-      erasedRoles.push(item.role);
       continue;
     }
-    const commitment = openClaims(item, position, claims, problems);
+    const commitment = openClaims({ item, position, chain: record.chain, call }, claims, problems);
     const bytesFault = rowFault(item);
     if (bytesFault !== undefined)
       problems.push({ code: "content_damaged", message: `content item ${position} ${bytesFault}` });
-    if (commitment !== undefined) opened.push({ role: item.role, commitment, present: hasBytes(item) });
+    if (commitment !== undefined && goesOn) opened.push({ role: item.role, commitment, present: hasBytes(item) });
     if (item.place === ContentPlace.FILE) files.push(item);
     if (item.place === ContentPlace.ELSEWHERE && !isPresentEarlier(item.role, commitment, call)) elsewhere.push(item);
   }
-  checkUnopened(claims, erasedRoles, call, problems);
+  if (claims.all.some(isUnopened)) checkUnopened(claims, countByRole(items, erased), call, problems);
   return { problems, erased, files, elsewhere, opened };
 }
 
@@ -80,41 +81,40 @@ function shapeFault(item: DecodedItem): string | undefined {
   return item.place === ContentPlace.NONE && !withheld ? "has no bytes anywhere" : undefined;
 }
 
+interface PlacedItem {
+  readonly item: DecodedItem;
+  readonly position: number;
+  readonly chain: string;
+  readonly call: Call | undefined;
+}
+
 /** Marks every claim the item opens. Answers its commitment, if it is of a role that has one. */
-function openClaims(
-  item: DecodedItem,
-  position: number,
-  claims: readonly Claim[],
-  problems: ItemProblem[],
-): Uint8Array | undefined {
-  if (item.role === ContentRole.GRANTED) return undefined;
+function openClaims(placed: PlacedItem, claims: ClaimSet, problems: ItemProblem[]): Uint8Array | undefined {
+  const { item, position } = placed;
+  // Whatever a session was given is its own; nobody gives anything to the system.
+  if (item.role === ContentRole.GRANTED && placed.chain !== SYSTEM_CHAIN) return undefined;
   const plain = item.role === ContentRole.POLICY_SET || item.role === ContentRole.DEFINITION;
   const value = plain ? item.digest : commitmentTo(item.digest, item.nonce);
   let claimed = false;
-  for (const claim of claims) {
+  for (const claim of claims.near(item.role, value)) {
     if (claim.role !== item.role || !sameBytes(claim.value, value)) continue;
     claimed = true;
     claim.opened = true;
-    if (claim.size !== undefined && claim.size !== item.size) {
-      problems.push({
-        code: "content_contradicts",
-        message: `content item ${position} has another size than its entry says`,
-      });
-    }
-    if (claim.labels !== undefined && !sameLabels(claim.labels, item.labels)) {
-      problems.push({
-        code: "content_contradicts",
-        message: `content item ${position} has other labels than its entry says`,
-      });
-    }
+    const wrong = contradiction(claim, item);
+    if (wrong !== undefined)
+      problems.push({ code: "content_contradicts", message: `content item ${position} ${wrong}` });
   }
-  if (!claimed) {
-    problems.push({
-      code: "content_unclaimed",
-      message: `content item ${position} is not what any entry of the record names`,
-    });
+  if (!claimed && !isEarlier(item.role, value, placed.call)) {
+    problems.push({ code: "content_unclaimed", message: `content item ${position} is not what any entry names` });
   }
   return plain ? undefined : value;
+}
+
+function contradiction(claim: Claim, item: DecodedItem): string | undefined {
+  if (claim.size !== undefined && claim.size !== item.size) return "has another size than its entry says";
+  if (claim.labels !== undefined && !sameLabels(claim.labels, item.labels))
+    return "has other labels than its entry says";
+  return undefined;
 }
 
 function rowFault(item: DecodedItem): string | undefined {
@@ -124,26 +124,38 @@ function rowFault(item: DecodedItem): string | undefined {
 }
 
 function checkUnopened(
-  claims: readonly Claim[],
-  erasedRoles: ContentRole[],
+  claims: ClaimSet,
+  erasedByRole: Map<ContentRole, number>,
   call: Call | undefined,
   problems: ItemProblem[],
 ): void {
-  for (const claim of claims) {
+  for (const claim of claims.all) {
     if (claim.opened || isEarlier(claim.role, claim.value, call)) continue;
-    const erasedAt = erasedRoles.indexOf(claim.role);
-    if (erasedAt === -1) {
-      problems.push({
-        code: "commitment_unopened",
-        message: `nothing opens the commitment to the ${ContentRole[claim.role]}`,
-      });
+    const erased = erasedByRole.get(claim.role) ?? 0;
+    if (erased > 0) {
+      erasedByRole.set(claim.role, erased - 1);
     } else {
-      erasedRoles.splice(erasedAt, 1);
+      const what = ContentRole[claim.role];
+      problems.push({ code: "commitment_unopened", message: `nothing opens the commitment to the ${what}` });
     }
     // The same commitment in another entry of the record is one and the same.
-    for (const other of claims)
+    for (const other of claims.near(claim.role, claim.value)) {
       if (other.role === claim.role && sameBytes(other.value, claim.value)) other.opened = true;
+    }
   }
+}
+
+function isUnopened(claim: Claim): boolean {
+  return !claim.opened;
+}
+
+function countByRole(items: readonly DecodedItem[], positions: readonly number[]): Map<ContentRole, number> {
+  const counts = new Map<ContentRole, number>();
+  for (const position of positions) {
+    const role = items[position]?.role ?? ContentRole.UNSPECIFIED;
+    counts.set(role, (counts.get(role) ?? 0) + 1);
+  }
+  return counts;
 }
 
 function isEarlier(role: ContentRole, commitment: Uint8Array, call: Call | undefined): boolean {

@@ -1,16 +1,17 @@
 import type { Chain } from "./chain.ts";
 import type { DecodedRecord, EntryKind } from "./ledger-messages.ts";
 import type { ProblemList } from "./problem-list.ts";
+import { SYSTEM_CHAIN } from "./system-chain.ts";
 
-const SYSTEM = "system";
-
-/** What begins something. Outcomes, settlements, refusals and erasures of what began before may come late. */
+/**
+ * What begins something, as does an intent. Outcomes, read-only calls, uploads and settlements of what began before may
+ * come late: a ledger cannot tell when they began.
+ */
 const NEVER_AFTER_CLOSE: ReadonlySet<EntryKind> = new Set<EntryKind>([
   "sessionClosed",
   "sessionQuarantined",
   "leaseGranted",
   "leaseDelegated",
-  "contentStored",
 ]);
 
 /** A session's chain begins by opening that session, once, and nothing begins in it after it was closed. */
@@ -28,7 +29,7 @@ export function checkSession(chain: Chain, record: DecodedRecord, problems: Prob
     }
     if (kind.case === "sessionClosed") chain.closed = true;
   }
-  if (record.sequence === 0 && chain.name !== SYSTEM && !opened) {
+  if (record.sequence === 0 && chain.name !== SYSTEM_CHAIN && !opened) {
     problems.add("session_order", record, "the chain does not begin by opening a session");
   }
 }

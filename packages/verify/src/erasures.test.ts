@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { Erasures } from "./erasures.ts";
 
 test("an item that was not erased cannot be explained", () => {

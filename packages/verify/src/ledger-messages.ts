@@ -21,7 +21,6 @@ const KEPT = {
   CapabilityCheck: () => ({ granted: false }),
   PolicyDecision: () => ({
     allowed: false,
-    policyHash: NO_BYTES,
     proofCommitment: NO_BYTES,
     approve: "",
     observedOnly: false,

@@ -11,10 +11,11 @@ import {
   RecordSchema,
   toBinary,
 } from "@narthex/contracts";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { LedgerRow } from "./ledger-source.ts";
 import type { LedgerBuilder } from "./testing/ledger-builder.ts";
 import { sampleLedger } from "./testing/sample-ledger.ts";
+import { flip, rowOf } from "./testing/vectors/apply-edit.ts";
 import { verifyLedger } from "./verify-ledger.ts";
 
 const SIZE = sampleLedger().rows.length;
@@ -250,12 +251,6 @@ async function forPairs(check: (low: number, high: number) => Promise<void>): Pr
   for (let low = 0; low < SIZE; low++) for (let high = low + 1; high < SIZE; high += 3) await check(low, high);
 }
 
-function rowOf(ledger: LedgerBuilder, index: number): LedgerRow {
-  const row = ledger.rows[index];
-  assert.ok(row !== undefined);
-  return row;
-}
-
 function change(ledger: LedgerBuilder, index: number, edit: (row: LedgerRow) => LedgerRow): void {
   ledger.rows[index] = edit(rowOf(ledger, index));
 }
@@ -274,11 +269,4 @@ function rewrite(row: LedgerRow, edit: (record: RecordMessage) => void): LedgerR
   edit(record);
   const bytes = toBinary(RecordSchema, create(RecordSchema, record));
   return { ...row, record: bytes, hash: hashRecord(bytes) };
-}
-
-function flip(bytes: Uint8Array, bit: number): Uint8Array {
-  const flipped = bytes.slice();
-  const at = Math.floor(bit / 8) % bytes.length;
-  flipped[at] = (flipped[at] ?? 0) ^ (1 << (bit % 8));
-  return flipped;
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { equalBytes, fromHex, toHex, utf8 } from "./bytes.ts";
 
 test("text that is not hex is no bytes", () => {

@@ -73,7 +73,7 @@ function writeArray(items: readonly unknown[], depth: number): string {
 }
 
 function writeObject(value: object, depth: number): string {
-  const prototype = Object.getPrototypeOf(value);
+  const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) {
     throw new Unwritable("malformed", "only plain objects have a JSON form");
   }

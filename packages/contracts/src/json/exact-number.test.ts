@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { exactNumber } from "./exact-number.ts";
 
 test("integers whose digits a double changes have no number", () => {

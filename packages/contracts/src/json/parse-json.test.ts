@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { MAX_JSON_DEPTH, MAX_JSON_ITEMS } from "../limits.ts";
 import { explainJson } from "./explain-json.ts";
 import { JsonSyntaxError } from "./json-syntax-error.ts";
@@ -62,7 +62,7 @@ test("a number is the same value however it is written", () => {
 
 test("negative zero reads as zero wherever it stands", () => {
   const text = '{"a":[-0,1,-0.0],"b":-0e9,"c":{"__proto__":-0},"d":-1e-400,"e":null}';
-  const expected = JSON.parse('{"a":[0,1,0],"b":0,"c":{"__proto__":0},"d":0,"e":null}');
+  const expected: unknown = JSON.parse('{"a":[0,1,0],"b":0,"c":{"__proto__":0},"d":0,"e":null}');
   assert.deepEqual(parseJson(text), expected);
   assert.ok(Object.is(parseJson("-0"), 0));
 });
@@ -204,7 +204,7 @@ test("every JSON value that JSON.stringify writes is read back", () => {
       const text = JSON.stringify(json, undefined, space);
       assert.deepEqual(
         parseJson(text),
-        JSON.parse(text, (_, value) => (value === 0 ? 0 : value)),
+        JSON.parse(text, (_, value: unknown) => (value === 0 ? 0 : value)),
       );
       assert.deepEqual(parseJson(new TextEncoder().encode(text)), parseJson(text));
     }),

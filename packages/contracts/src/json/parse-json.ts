@@ -41,7 +41,7 @@ function decodeText(bytes: Uint8Array): string {
 
 function build(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text) as JsonValue;
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { type ToolRequest, ToolRequestSchema, ToolResponseSchema } from "../gen/narthex/v1/tool_pb.js";
 import { decode, decodeResponse, encode, encodeResponse } from "./codec.ts";
 import { DecodeError } from "./decode-error.ts";

@@ -4,17 +4,19 @@ import {
   type ToolResponse,
   ToolResponseSchema,
 } from "../gen/narthex/v1/tool_pb.js";
+import { compileEncoder } from "../compile-encoder.ts";
 import { DecodeError } from "./decode-error.ts";
 import { decodeStrict } from "./decode-strict.ts";
-import { encodeMessage } from "./encode-message.ts";
 import { planMessage } from "./message-plan.ts";
 import { fromBinary } from "./protobuf.ts";
 
 const REQUEST_PLAN = planMessage(ToolRequestSchema);
+const encodeRequest = compileEncoder<ToolRequest>(ToolRequestSchema);
+const encodeAnswer = compileEncoder<ToolResponse>(ToolResponseSchema);
 
 /** The request's one encoding: fields in order of number, defaults left out. */
 export function encode(request: ToolRequest): Uint8Array {
-  return encodeMessage(ToolRequestSchema, request);
+  return encodeRequest(request);
 }
 
 /**
@@ -26,7 +28,7 @@ export function decode(bytes: Uint8Array): ToolRequest {
 }
 
 export function encodeResponse(response: ToolResponse): Uint8Array {
-  return encodeMessage(ToolResponseSchema, response);
+  return encodeAnswer(response);
 }
 
 /** Reads an answer. Fields this version does not know are kept aside, so that older callers read newer kernels. */

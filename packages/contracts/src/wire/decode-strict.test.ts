@@ -148,7 +148,7 @@ describe("size", () => {
       length += head.length;
       heads.push(head);
     }
-    assert.deepEqual(problems(Uint8Array.from(heads.reverse().flat())), ["file_read.10 unknown_field"]);
+    assert.deepEqual(problems(Uint8Array.from(heads.toReversed().flat())), ["file_read.10 unknown_field"]);
   });
 
   test("an endless list is refused before it fills the memory", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { ToolRequestSchema } from "../gen/narthex/v1/tool_pb.js";
 import { encode } from "./codec.ts";
 import { peekRequestHead } from "./peek-request-head.ts";

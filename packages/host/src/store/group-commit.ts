@@ -10,13 +10,12 @@ interface Group {
   readonly done: PromiseWithResolvers<void>;
 }
 
+/** Not copied: its arrays must stay as they are until it is durable. */
 interface Held {
   readonly write: StoreWrite;
   readonly done: PromiseWithResolvers<void>;
 }
 
-/** Gathered and not yet handed over: beyond this, writes wait in their callers' own memory. */
-const MAX_GATHERED_BYTES = 64 * 1024 * 1024;
 /** Memory above this is not kept for another group. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 const MAX_KEPT = 2;
@@ -28,6 +27,8 @@ export interface OpenedStore {
 
 export interface GroupCommitOptions {
   readonly directory: string;
+  /** What may be gathered and not yet handed over: beyond it, writes wait in their callers' own memory. */
+  readonly maxGatheredBytes: number;
   /** After each durable group. */
   readonly onCommitted: (facts: { readonly records: number; readonly bytes: number }) => void;
 }
@@ -77,8 +78,7 @@ export class GroupCommit {
     if (this.#problem === undefined) this.#check(write);
     if (this.#problem !== undefined) return Promise.reject(unavailable(this.#problem));
     this.#nextIndex++;
-    const gathered = this.#gathering?.packer.byteLength ?? 0;
-    if (this.#held.length > 0 || (gathered > 0 && gathered + boundWrite(write) > MAX_GATHERED_BYTES)) {
+    if (this.#held.length > 0 || !this.#hasRoomFor(write)) {
       const done = Promise.withResolvers<void>();
       this.#held.push({ write, done });
       return done.promise;
@@ -102,6 +102,7 @@ export class GroupCommit {
   break(reason: string): void {
     if (this.#problem !== undefined) return;
     this.#problem = reason;
+    this.#worker.unref();
     const error = unavailable(reason);
     this.#opened.reject(error);
     this.#inFlight?.done.reject(error);
@@ -136,10 +137,8 @@ export class GroupCommit {
 
   async close(): Promise<void> {
     await this.drain();
-    if (this.#problem === undefined) {
-      this.#worker.ref();
-      this.#send({ kind: "close" });
-    }
+    this.#worker.ref();
+    this.#send({ kind: "close" });
     await this.#exited.promise;
   }
 
@@ -150,6 +149,12 @@ export class GroupCommit {
     } else if (!isWellFormed(write)) {
       this.break(`record ${write.index} has a name with a lone surrogate`);
     }
+  }
+
+  /** A single write has room, whatever its size. */
+  #hasRoomFor(write: StoreWrite): boolean {
+    const gathered = this.#gathering?.packer.byteLength ?? 0;
+    return gathered === 0 || gathered + boundWrite(write) <= this.#options.maxGatheredBytes;
   }
 
   #gather(write: StoreWrite): Group {
@@ -181,9 +186,8 @@ export class GroupCommit {
 
   #releaseHeld(): void {
     while (this.#held.length > 0) {
-      const gathered = this.#gathering?.packer.byteLength ?? 0;
       const next = this.#held[0];
-      if (next === undefined || (gathered > 0 && gathered + boundWrite(next.write) > MAX_GATHERED_BYTES)) return;
+      if (next === undefined || !this.#hasRoomFor(next.write)) return;
       this.#held.shift();
       this.#gather(next.write).done.promise.then(next.done.resolve, next.done.reject);
     }

@@ -2,13 +2,14 @@ import type { GroupCommit } from "./group-commit.ts";
 import type { Reader } from "./reader.ts";
 
 /** New records after which the index is brought up to date without waiting for a quiet moment. */
-const INDEX_RECORDS = 2048;
+const INDEX_RECORDS = 4096;
 /** New bytes after which the log is moved into the file. */
-const CHECKPOINT_BYTES = 4 * 1024 * 1024;
+const LOG_BYTES = 4 * 1024 * 1024;
 /** A log this long is started again by the writer itself: under constant load nobody else finds the moment. */
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
-/** The index may lag this far behind; then commits wait for it, so that no question ever waits for long. */
+/** Where commits wait: for the index, so that no question waits for long, and for the log, so that it fits the disk. */
 const MAX_UNINDEXED = 128 * 1024;
+const MAX_UNMOVED_BYTES = 64 * 1024 * 1024;
 const QUIET_MS = 250;
 
 /** Decides when the index is written and the log moved: both off the commit path, neither ever far behind. */
@@ -17,7 +18,10 @@ export class Maintenance {
   readonly #reader: Reader;
   #records = 0;
   #bytes = 0;
-  #running: Promise<void> | undefined;
+  #commits = 0;
+  #unindexed = 0;
+  #indexing: Promise<void> | undefined;
+  #moving: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
@@ -27,42 +31,72 @@ export class Maintenance {
   }
 
   noteCommit(records: number, bytes: number): void {
+    this.#commits++;
     this.#records += records;
+    this.#unindexed += records;
     this.#bytes += bytes;
-    if (this.#records >= MAX_UNINDEXED) this.#commit.pause();
-    if (this.#records >= INDEX_RECORDS || this.#bytes >= CHECKPOINT_BYTES) this.#start({ flush: false });
-    this.#timer ??= setTimeout(() => this.#quiet(), QUIET_MS).unref();
+    if (this.#records >= INDEX_RECORDS) this.#advanceIndex({ flush: false });
+    if (this.#bytes >= LOG_BYTES) this.#moveLog();
+    if (this.#timer === undefined) this.#awaitQuiet();
+    this.#regulate();
   }
 
   /** Resolves when nothing is under way any more. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
-    await this.#running;
+    await Promise.all([this.#indexing, this.#moving]);
   }
 
-  #quiet(): void {
-    this.#timer = undefined;
-    if (this.#bytes > 0) this.#start({ flush: true });
+  /** While commits keep coming, writing small parts of the index would only cost time. */
+  #awaitQuiet(): void {
+    const seen = this.#commits;
+    this.#timer = setTimeout(() => {
+      if (this.#commits !== seen) {
+        this.#awaitQuiet();
+        return;
+      }
+      this.#timer = undefined;
+      this.#advanceIndex({ flush: true });
+      this.#moveLog();
+    }, QUIET_MS).unref();
   }
 
-  #start(options: { readonly flush: boolean }): void {
-    if (this.#stopped || this.#running !== undefined) return;
+  #advanceIndex(options: { readonly flush: boolean }): void {
+    if (this.#stopped || this.#indexing !== undefined) return;
+    const started = this.#unindexed;
     this.#records = 0;
-    this.#bytes = 0;
-    this.#running = this.#run(options).finally(() => {
-      this.#running = undefined;
-      this.#commit.resume();
-    });
+    this.#indexing = this.#reader
+      .ask("advanceIndex", options)
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => {
+        this.#indexing = undefined;
+        this.#unindexed -= started;
+        this.#regulate();
+      });
   }
 
-  async #run(options: { readonly flush: boolean }): Promise<void> {
-    try {
-      const { logBytes } = await this.#reader.ask("maintain", options);
-      if (logBytes > MAX_LOG_BYTES) await this.#commit.restartLog();
-    } catch (error) {
-      // The disk that refused the index or the log is the one that holds the records.
-      this.#commit.break(error instanceof Error ? error.message : String(error));
-    }
+  #moveLog(): void {
+    if (this.#stopped || this.#moving !== undefined) return;
+    this.#bytes = 0;
+    this.#moving = this.#reader
+      .ask("moveLog")
+      .then((bytes) => (bytes > MAX_LOG_BYTES ? this.#commit.restartLog() : undefined))
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => {
+        this.#moving = undefined;
+        this.#regulate();
+      });
+  }
+
+  #regulate(): void {
+    const behind = this.#unindexed >= MAX_UNINDEXED || this.#bytes >= MAX_UNMOVED_BYTES;
+    if (behind && !this.#stopped) this.#commit.pause();
+    else this.#commit.resume();
+  }
+
+  /** The disk that refused the index or the log is the one that holds the records. */
+  #fail(error: unknown): void {
+    this.#commit.break(error instanceof Error ? error.message : String(error));
   }
 }

@@ -29,8 +29,10 @@ export interface ReaderMethods {
   getState(table: number, key: string): Uint8Array | undefined;
   /** Keys from `from` on. */
   statePage(table: number, prefix: string, from: string, limit: number): Page<StateRow>;
-  /** Indexes what is new and moves the log into the file; answers how long the log is. */
-  maintain(options: { readonly flush: boolean }): Promise<{ readonly logBytes: number }>;
+  /** Indexes what is new; with `flush`, writes all of it. */
+  advanceIndex(options: { readonly flush: boolean }): Promise<void>;
+  /** Moves the log into the file as far as it goes without waiting, and answers the log's length. */
+  moveLog(): number;
   close(): void;
 }
 

@@ -65,15 +65,16 @@ function createMethods(): ReaderMethods {
     getState: (table, key) => opened().reader.getState(table, key),
     statePage: (table, prefix, from, limit) => opened().reader.statePage(table, prefix, from, limit),
 
-    async maintain({ flush, noIndex }: any) {
-      const { index, records } = opened();
-      while (!noIndex && index.catchUp(SLICE_RECORDS) > 0) {
+    async advanceIndex({ flush }) {
+      const { index } = opened();
+      while (index.catchUp(SLICE_RECORDS) > 0) {
         if (index.pendingRecords >= FLUSH_RECORDS) index.flush();
         await setImmediate();
       }
       if (flush) index.flush();
-      return { logBytes: checkpoint(records) };
     },
+
+    moveLog: () => checkpoint(opened().records),
 
     close() {
       const { records, indexFile, index } = indexed();
@@ -108,7 +109,6 @@ function tryIndex(records: DatabaseSync): { indexFile: DatabaseSync; index: Reco
   return undefined;
 }
 
-/** Without waiting for anybody. Answers the bytes in the log, moved or not. */
 function checkpoint(records: DatabaseSync): number {
   const answer = records.prepare("PRAGMA wal_checkpoint(PASSIVE)").get();
   const frames = Number(answer?.["log"] ?? 0);

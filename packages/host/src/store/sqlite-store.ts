@@ -10,6 +10,8 @@ export interface SqliteStoreOptions {
   readonly directory: string;
 }
 
+const MAX_GATHERED_BYTES = 64 * 1024 * 1024;
+
 /**
  * Opens the store in a directory: `records.db` holds records and state and is written by one thread, `index.db` is
  * derived from it and kept by another, which also answers questions.
@@ -22,6 +24,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   let maintenance: Maintenance | undefined;
   const commit = new GroupCommit({
     directory,
+    maxGatheredBytes: MAX_GATHERED_BYTES,
     onCommitted: ({ records, bytes }) => maintenance?.noteCommit(records, bytes),
   });
   const reader = new Reader(directory, (reason) => commit.break(reason));

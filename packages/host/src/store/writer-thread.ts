@@ -50,8 +50,10 @@ function obey(command: WriterCommand, database: DatabaseSync, commit: (command: 
     answer({ kind: "closed" });
     return false;
   } catch (error) {
-    // INVARIANT: after a failed commit nobody knows what the disk holds, so nothing is tried again.
+    // INVARIANT: after a failed commit nobody knows what the disk holds, so nothing is tried again. Closing leaves
+    // the log alone as long as the reader has the file open.
     answer({ kind: "failed", reason: describe(error) });
+    if (database.isOpen) database.close();
     return false;
   }
 }

@@ -18,6 +18,11 @@ const TOO_COMPLEX: Violation = Object.freeze({
   rule: "too_complex",
   message: "checking this value against the schema takes too long: make it smaller",
 });
+const TOO_MUCH_TO_EXPLAIN: Violation = Object.freeze({
+  field: "$",
+  rule: "too_complex",
+  message: "breaks the schema in more ways than can be listed",
+});
 
 /**
  * Compiles JSON Schema 2020-12 (and draft 07 where the two agree). Throws INVALID_DECLARATION with every problem:
@@ -70,12 +75,21 @@ class Compiled implements CompiledSchema {
     try {
       this.#meter.start();
       if (this.#check(value, undefined, undefined)) return NO_VIOLATIONS;
-      const report = new Report();
+    } catch (error) {
+      if (isTooComplex(error)) return [TOO_COMPLEX];
+      throw error;
+    }
+    return this.#explain(value);
+  }
+
+  #explain(value: JsonValue): readonly Violation[] {
+    const report = new Report(this.#meter);
+    try {
       this.#meter.start();
       this.#check(value, rootPlace(report), undefined);
       return report.violations;
     } catch (error) {
-      if (isTooComplex(error)) return [TOO_COMPLEX];
+      if (isTooComplex(error)) return [...report.violations, TOO_MUCH_TO_EXPLAIN];
       throw error;
     }
   }

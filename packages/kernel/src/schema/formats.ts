@@ -42,6 +42,11 @@ export const FORMAT_HINTS: ReadonlyMap<string, string> = new Map([
   ["key-value", `: exactly one \`=\`, at most ${MAX_ARG_LEN} bytes`],
 ]);
 
+/** Steps that testing a text of this many characters is charged with. */
+export function formatCost(name: string, length: number): number {
+  return name === "key-value" ? length >> 6 : length;
+}
+
 function isDateTime(text: string): boolean {
   const separator = text[10];
   return (separator === "T" || separator === "t") && isDate(text.slice(0, 10)) && isTime(text.slice(11));

@@ -1,4 +1,5 @@
 import type { JsonValue, Violation } from "@narthex/contracts";
+import type { Meter } from "./check.ts";
 import { printable } from "./printable.ts";
 import { SCHEMA_LIMITS } from "./schema-limits.ts";
 
@@ -10,16 +11,36 @@ export interface Place {
   readonly key: string | number | undefined;
 }
 
-/** Collects broken rules, up to a limit. */
+/** Steps that writing down a violation, or trying a branch that may hold some, is worth. */
+const VIOLATION_COST = 50;
+
+/**
+ * Collects broken rules, up to a limit.
+ *
+ * SECURITY: explaining costs far more than checking, and how much of it there is to do is the value's choice, so it
+ * is paid for from the same meter.
+ */
 export class Report {
   readonly violations: Violation[] = [];
+  readonly #meter: Meter;
+
+  constructor(meter: Meter) {
+    this.#meter = meter;
+  }
 
   get full(): boolean {
     return this.violations.length >= SCHEMA_LIMITS.violations;
   }
 
   add(violation: Violation): void {
+    this.#meter.spend(VIOLATION_COST);
     if (!this.full) this.violations.push(violation);
+  }
+
+  /** For a part of the same check whose violations may not count. */
+  branch(): Report {
+    this.#meter.spend(VIOLATION_COST);
+    return new Report(this.#meter);
   }
 }
 
@@ -43,17 +64,17 @@ export function fail(place: Place | undefined, rule: string, message: string): f
   return false;
 }
 
-const PLAIN_KEY = /^[A-Za-z_$][\w$-]*$/;
+const PLAIN_KEY = /^[A-Za-z_$][\w$-]{0,79}$/;
 
-/** `a.b[2]`, or `$` for the whole value. */
+/** `a.b[2]`; `$` for the whole value, `$[2]` for an item of it. */
 export function fieldOf(place: Place): string {
   const keys: (string | number)[] = [];
   for (let at: Place | undefined = place; at?.key !== undefined; at = at.parent) keys.push(at.key);
   if (keys.length === 0) return "$";
-  let field = "";
+  let field = typeof keys.at(-1) === "string" && PLAIN_KEY.test(String(keys.at(-1))) ? "" : "$";
   for (const key of keys.reverse()) {
     if (typeof key === "number") field += `[${key}]`;
-    else if (!PLAIN_KEY.test(key) || key.length > 80) field += `["${printable(key)}"]`;
+    else if (!PLAIN_KEY.test(key)) field += `["${printable(key)}"]`;
     else field += field === "" ? key : `.${key}`;
   }
   return field;

@@ -25,7 +25,7 @@ export const SCHEMA_LIMITS = {
   jsonCharacters: 2_000_000,
   jsonDepth: 96,
   /** Elementary steps of one check; a few hundred milliseconds at worst. */
-  steps: 10_000_000,
+  steps: 5_000_000,
   /** References followed inside each other during one check. */
   recursion: 256,
   /** Broken rules that are reported of one value. */

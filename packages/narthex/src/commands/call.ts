@@ -38,7 +38,7 @@ export const callCommand: Command = {
     const streamed = options.flag("stream");
     const out = options.text("out");
     if (streamed && out !== undefined) throw usageError("--stream and --out exclude each other");
-    const { token } = await findToken(invocation);
+    const token = await findToken(invocation);
     const request = create(ToolRequestSchema, {
       requestId: options.text("request-id") ?? createId("req", randomBytes),
       sessionToken: token,

@@ -20,7 +20,7 @@ export const casPutCommand: Command = {
 
   async run(invocation) {
     const { options, terminal } = invocation;
-    const { token } = await findToken(invocation);
+    const token = await findToken(invocation);
     const put = {
       token,
       expectedHash: parseHash(options.text("expect"), "--expect"),

@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { fromHex } from "@narthex/contracts";
 import { withConnection } from "../connection/open-connection.ts";
-import { saveToken } from "../connection/session-token.ts";
+import { keepToken } from "../connection/session-token.ts";
 import { CommandError, usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { renderFacts } from "../terminal/table.ts";
@@ -53,7 +53,7 @@ export const sessionOpenCommand: Command = {
     const { session, token } = await withConnection(invocation, "session open", (kernel) =>
       kernel.openSession(request),
     );
-    const tokenFile = await saveToken(session.sessionId, token, invocation.environment);
+    const tokenFile = await keepToken(session.sessionId, token, invocation.environment);
     if (terminal.json) {
       terminal.printJson({ ...sessionToJson(session), token, token_file: tokenFile });
       return EXIT_OK;

@@ -34,6 +34,7 @@ export async function* followRecords(request: FollowRequest, query: FollowQuery)
     }
     told = false;
     try {
+      fromIndex ??= await nextIndex(kernel);
       for await (const record of tailUntilGone(kernel, { ...query, fromIndex, signal })) {
         fromIndex = Number(record.index) + 1;
         yield record;
@@ -43,6 +44,12 @@ export async function* followRecords(request: FollowRequest, query: FollowQuery)
     }
     await pause(signal);
   }
+}
+
+/** Where the next record will stand: from there on nothing is missed, whatever happens to the connection. */
+async function nextIndex(kernel: KernelConnection): Promise<number> {
+  const [newest] = await kernel.listRecords({ fromIndex: undefined, limit: 1, chain: undefined });
+  return newest === undefined ? 0 : Number(newest.index) + 1;
 }
 
 /** Ends without an error when the kernel goes away or the caller has had enough. */

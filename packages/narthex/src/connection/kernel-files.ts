@@ -1,10 +1,26 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { realpath } from "node:fs/promises";
+import { findSocketPaths, type HomePaths, homePaths, readAdminToken, type SocketPaths } from "@narthex/host";
+import { CommandError } from "../terminal/command-error.ts";
 
-export async function findSockets(home: string): Promise<{ framed: string; services: string }> {
-  return { framed: join(home, "run", "framed.sock"), services: join(home, "run", "services.sock") };
+/** Where the kernel of a home opens its sockets, whether or not one runs. */
+export async function findSockets(home: string): Promise<SocketPaths> {
+  return findSocketPaths(await realPaths(home));
 }
 
-export async function readAdministratorToken(home: string): Promise<string> {
-  return (await readFile(join(home, "run", "admin.token"), "utf8")).trim();
+/** The token by which whoever can read the home administers the kernel that runs on it. */
+export async function findAdminToken(home: string): Promise<string> {
+  const paths = await realPaths(home);
+  try {
+    return await readAdminToken(paths);
+  } catch (cause) {
+    throw new CommandError("KERNEL_UNREACHABLE", `the administrator's token in \`${paths.run}\` cannot be read`, {
+      cause,
+      next: "run the command as the user who owns the kernel's home",
+    });
+  }
+}
+
+/** The kernel goes by the home's real path, and the length of that decides where its sockets are. */
+async function realPaths(home: string): Promise<HomePaths> {
+  return homePaths(await realpath(home).catch(() => home));
 }

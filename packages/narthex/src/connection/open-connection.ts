@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isNobodyThere } from "./connection-error.ts";
 import type { CallConnection, KernelConnection } from "./kernel-connection.ts";
-import { findSockets } from "./kernel-files.ts";
+import { findAdminToken, findSockets } from "./kernel-files.ts";
 
 /** What a command tells of itself to reach a kernel. */
 export interface ConnectionRequest {
@@ -89,11 +89,8 @@ async function openEither<K>(
 }
 
 async function openServices(home: string, socketPath: string): Promise<KernelConnection> {
-  const [{ createServicesConnection }, { readAdministratorToken }] = await Promise.all([
-    import("./services-connection.ts"),
-    import("./kernel-files.ts"),
-  ]);
-  return createServicesConnection({ socketPath, adminToken: await readAdministratorToken(home) });
+  const { createServicesConnection } = await import("./services-connection.ts");
+  return createServicesConnection({ socketPath, adminToken: await findAdminToken(home) });
 }
 
 async function somebodyAnswers(path: string): Promise<boolean> {

@@ -1,43 +1,83 @@
-import { open, readFile } from "node:fs/promises";
+import { open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { OptionReader } from "../commands/option-reader.ts";
+import { homePaths, loadSessionToken, saveSessionToken, stateDirectory } from "@narthex/host";
 import { CommandError, usageError } from "../terminal/command-error.ts";
 
 export interface TokenRequest {
-  readonly options: OptionReader;
+  readonly options: { text(name: string): string | undefined };
   readonly environment: NodeJS.ProcessEnv;
   readonly home: string;
 }
 
-const MAX_TOKEN_CHARACTERS = 256;
-const HOW_TO_OPEN = "open a session with `narthex session open --workspace DIR`, then name it with --session ID";
+/** The text of a token has at most 256 characters; a file may end in a line feed. */
+const MAX_TOKEN_FILE_BYTES = 512;
+const SESSION_ID = /^ses_[a-z2-7]{20}$/;
+const HOW_TO_OPEN = "open one with `narthex session open --workspace DIR`, then name it with --session ID";
 
 /**
  * The token a command acts with: of the session named, of NARTHEX_TOKEN, or of the kernel's first session.
  *
  * SECURITY: never from an argument, which every process of the machine can read.
  */
-export async function findToken(request: TokenRequest): Promise<{ readonly token: string }> {
-  const named = await findNamedToken(request);
-  if (named !== undefined) return { token: named };
-  const first = await findFirstSession(request);
-  if (first !== undefined) return { token: first };
-  throw usageError("no session is named", HOW_TO_OPEN);
+export async function findToken(request: TokenRequest): Promise<string> {
+  const token = (await findNamedToken(request)) ?? (await findFirstToken(request));
+  if (token === undefined) throw usageError("no session is named", HOW_TO_OPEN);
+  return token;
 }
 
 /** Only what the person named: undefined without --session and NARTHEX_TOKEN. */
 export async function findNamedToken({ options, environment }: TokenRequest): Promise<string | undefined> {
   const session = options.text("session");
-  if (session === undefined) {
-    const token = environment["NARTHEX_TOKEN"] ?? "";
-    return token === "" ? undefined : checkToken(token, "NARTHEX_TOKEN");
-  }
+  if (session === undefined) return environment["NARTHEX_TOKEN"] || undefined;
   if (session.startsWith("@")) return readTokenFile(session.slice(1));
   if (session.startsWith("ntx_")) {
     throw usageError(
-      "--session takes a session's id, not its token: arguments can be read by others",
+      "--session takes a session's id, not its token: other users can read arguments",
       "put the token into NARTHEX_TOKEN, or into a file and write --session @FILE",
     );
   }
-  return loadToken(session, environment);
+  if (!SESSION_ID.test(session)) throw usageError(`\`${session.slice(0, 60)}\` is no session's id`, HOW_TO_OPEN);
+  const token = await loadSessionToken(session, environment);
+  if (token !== undefined) return token;
+  throw new CommandError("SESSION_UNKNOWN", `you have no token of session \`${session}\``, {
+    next: "name a session you opened, or give its token by --session @FILE or NARTHEX_TOKEN",
+  });
+}
+
+/** Keeps a token where its opener's later commands find it, and says where. */
+export async function keepToken(sessionId: string, token: string, environment: NodeJS.ProcessEnv): Promise<string> {
+  await saveSessionToken(sessionId, token, environment);
+  return tokenFile(sessionId, environment);
+}
+
+/** For a session that is closed: its token opens nothing any more. */
+export async function forgetToken(sessionId: string, environment: NodeJS.ProcessEnv): Promise<void> {
+  if (SESSION_ID.test(sessionId)) await rm(tokenFile(sessionId, environment), { force: true });
+}
+
+async function findFirstToken({ home, environment }: TokenRequest): Promise<string | undefined> {
+  try {
+    const sessionId = (await readFile(homePaths(home).firstSession, "utf8")).trim();
+    return await loadSessionToken(sessionId, environment);
+  } catch {
+    return undefined;
+  }
+}
+
+async function readTokenFile(path: string): Promise<string> {
+  const file = await open(path).catch((cause: unknown) => {
+    throw usageError(`the token file \`${path}\` cannot be read`, "name a file you can read after the @", { cause });
+  });
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(MAX_TOKEN_FILE_BYTES));
+    const token = buffer.toString("utf8", 0, bytesRead).trim();
+    if (token !== "" && !/\s/.test(token)) return token;
+    throw usageError(`the file \`${path}\` does not hold a token and nothing else`);
+  } finally {
+    await file.close();
+  }
+}
+
+function tokenFile(sessionId: string, environment: NodeJS.ProcessEnv): string {
+  return join(stateDirectory(environment), "sessions", `${sessionId}.token`);
 }

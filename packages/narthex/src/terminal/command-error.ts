@@ -22,6 +22,6 @@ export class CommandError extends Error {
 }
 
 /** The command was written wrongly: exit code 2. */
-export function usageError(message: string, next?: string): CommandError {
-  return new CommandError("USAGE", message, next === undefined ? {} : { next });
+export function usageError(message: string, next?: string, options: { readonly cause?: unknown } = {}): CommandError {
+  return new CommandError("USAGE", message, next === undefined ? options : { ...options, next });
 }

@@ -8,6 +8,7 @@ import { requestHeadOf } from "../request-head.ts";
 import { AnswerWriter } from "./answer-writer.ts";
 import { ByteQueue } from "./byte-queue.ts";
 import { FRAME_HEADER_BYTES, PREFACE } from "./frame.ts";
+import { FrameMemory } from "./frame-memory.ts";
 import { type FramedLimits, HEAD_BYTES, TOKEN_FIRST_ABOVE_BYTES, UNCHECKED_BYTES } from "./framed-limits.ts";
 
 export interface FramedConnectionOptions {
@@ -43,6 +44,7 @@ export class FramedConnection {
   readonly #options: FramedConnectionOptions;
   readonly #socket: Socket;
   readonly #writer: AnswerWriter;
+  readonly #memory: FrameMemory;
   readonly #queue = new ByteQueue();
   readonly #disconnected = new AbortController();
   #step: Step = "preface";
@@ -50,14 +52,11 @@ export class FramedConnection {
   #advancing = false;
   /** Of the frame being read. */
   #length = 0;
-  #charged = 0;
   #tokenLooked = false;
-  #strangerBytes = 0;
   #target: Uint8Array = new Uint8Array(0);
   #filled = 0;
   /** Since when the preface or a frame is unfinished; 0 if none is. */
   #unfinishedSinceMs: number;
-  #stopWaiting: (() => void) | undefined;
   #calls = 0;
   #known = false;
   /** One frame that could not be read was answered; further ones are not. */
@@ -70,6 +69,7 @@ export class FramedConnection {
     this.#options = options;
     this.#socket = options.socket;
     this.#unfinishedSinceMs = nowMs;
+    this.#memory = new FrameMemory(options.budget, options.strangers);
     this.#writer = new AnswerWriter({
       socket: options.socket,
       budget: options.budget,
@@ -184,7 +184,7 @@ export class FramedConnection {
   #readBody(): boolean {
     const here = this.#queue.length;
     if (here >= this.#length) {
-      if (this.#strangerBytes > 0) this.#giveStrangerBytes();
+      this.#memory.releaseStranger();
       if (this.#charge()) this.#run(this.#queue.take(this.#length));
       return true;
     }
@@ -195,7 +195,8 @@ export class FramedConnection {
     }
     // SECURITY: unfinished frames of strangers share one small pool; known sessions never need it, so that a flood
     // of half frames cannot hold up a valid call.
-    this.#takeStrangerBytes(here - UNCHECKED_BYTES - this.#strangerBytes);
+    const release = (): void => this.#release(HOLD_STRANGERS);
+    if (!this.#memory.chargeStranger(here - UNCHECKED_BYTES, release)) this.#hold(HOLD_STRANGERS);
     return false;
   }
 
@@ -228,20 +229,12 @@ export class FramedConnection {
 
   /** Takes this frame's bytes from the budget; false if that has to wait. */
   #charge(): boolean {
-    if (this.#charged > 0) return true;
-    const { budget } = this.#options;
-    const length = this.#length;
-    if (budget.tryTake(length)) {
-      this.#charged = length;
-      return true;
-    }
-    this.#hold(HOLD_BUDGET);
-    this.#stopWaiting = budget.whenTaken(length, () => {
-      this.#charged = length;
-      if (this.#queue.length < length) this.#startFilling();
+    const charged = this.#memory.charge(this.#length, () => {
+      if (this.#queue.length < this.#length) this.#startFilling();
       this.#release(HOLD_BUDGET);
     });
-    return false;
+    if (!charged) this.#hold(HOLD_BUDGET);
+    return charged;
   }
 
   #startFilling(): void {
@@ -270,8 +263,7 @@ export class FramedConnection {
   }
 
   #run(frame: Uint8Array): void {
-    const charged = this.#charged;
-    this.#charged = 0;
+    const charged = this.#memory.handOver();
     this.#nextFrame();
     this.#calls++;
     if (this.#calls >= this.#options.limits.maxCallsPerConnection) this.#hold(HOLD_CALLS);
@@ -348,31 +340,10 @@ export class FramedConnection {
     this.#closed = true;
     this.#holds |= HOLD_ENDING;
     this.#disconnected.abort();
-    this.#stopWaiting?.();
-    this.#giveStrangerBytes();
-    this.#options.budget.give(this.#charged);
-    this.#charged = 0;
+    this.#memory.release();
     this.#target = new Uint8Array(0);
     this.#queue.drop(this.#queue.length);
     this.#options.onClosed(this);
-  }
-
-  #takeStrangerBytes(more: number): void {
-    const { strangers } = this.#options;
-    if (strangers.tryTake(more)) {
-      this.#strangerBytes += more;
-      return;
-    }
-    this.#hold(HOLD_STRANGERS);
-    this.#stopWaiting = strangers.whenTaken(more, () => {
-      this.#strangerBytes += more;
-      this.#release(HOLD_STRANGERS);
-    });
-  }
-
-  #giveStrangerBytes(): void {
-    this.#options.strangers.give(this.#strangerBytes);
-    this.#strangerBytes = 0;
   }
 
   #noteUnfinished(): void {

@@ -51,7 +51,8 @@ export function createAdminService({
 
     async getSession({ sessionId }) {
       const session = await kernel.getSession(sessionId);
-      if (session === undefined) throw new ConnectError("no session has this id", Code.NotFound);
+      if (session === undefined)
+        throw new KernelError("SESSION_UNKNOWN", "no session has this id; see `narthex session list`");
       return { session: toSessionInfo(session) };
     },
 

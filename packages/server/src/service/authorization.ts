@@ -2,7 +2,7 @@ import { Code, ConnectError, type ContextKey, createContextKey, type HandlerCont
 import { AdminService, isKernelError, KernelError, KernelService, parseToken } from "@narthex/contracts";
 import type { Kernel } from "@narthex/kernel";
 import { Health } from "../gen/grpc/health/v1/health_pb.js";
-import { toConnectError } from "./connect-error.ts";
+import { toUnauthenticated } from "./connect-error.ts";
 
 export type TokenScope = "admin" | "read" | "approve";
 
@@ -55,7 +55,7 @@ export function createAuthorization(kernel: Kernel, authorize: Authorize) {
       caller = await identify(bearerOf(context.requestHeader));
     } catch (fault) {
       if (isKernelError(fault)) kernel.refuse({ door: context.protocolName, reason: fault.code });
-      throw toConnectError(fault);
+      throw toUnauthenticated(fault);
     }
     if (!openTo.includes(caller.kind === "scoped" ? caller.scope : caller.kind)) {
       kernel.refuse({ door: context.protocolName, reason: "scope" });

@@ -10,73 +10,78 @@ import {
 import { Code, ConnectError } from "@connectrpc/connect";
 
 /** The one mapping from the kernel's codes to those of gRPC and Connect. */
-const CONNECT_CODES: ReadonlyMap<KernelCode, Code> = new Map<KernelCode, Code>([
-  ["INVALID_REQUEST", Code.InvalidArgument],
-  ["INVALID_INPUT", Code.InvalidArgument],
-  ["INVALID_DECLARATION", Code.InvalidArgument],
-  ["CONFIG_INVALID", Code.InvalidArgument],
-  ["POLICY_INVALID", Code.InvalidArgument],
-  ["LEASE_INVALID", Code.InvalidArgument],
-  ["WORKSPACE_REFUSED", Code.InvalidArgument],
-  ["PATH_ESCAPE", Code.InvalidArgument],
-  ["NOT_A_FILE", Code.InvalidArgument],
-  ["NOT_A_DIRECTORY", Code.InvalidArgument],
-  ["NOT_TEXT", Code.InvalidArgument],
-  ["TOOL_NOT_FOUND", Code.NotFound],
-  ["CONTENT_NOT_FOUND", Code.NotFound],
-  ["FILE_NOT_FOUND", Code.NotFound],
-  ["INTENT_NOT_FOUND", Code.NotFound],
-  ["RECORD_NOT_FOUND", Code.NotFound],
-  ["NO_MATCH", Code.NotFound],
-  ["ALREADY_REGISTERED", Code.AlreadyExists],
-  ["FILE_EXISTS", Code.AlreadyExists],
-  ["ARTIFACT_EXISTS", Code.AlreadyExists],
-  ["DUPLICATE_REQUEST_ID", Code.AlreadyExists],
-  ["DEDUPE_CONFLICT", Code.AlreadyExists],
-  ["TOKEN_INVALID", Code.Unauthenticated],
-  ["SESSION_UNKNOWN", Code.Unauthenticated],
-  ["SESSION_CLOSED", Code.Unauthenticated],
-  ["SESSION_EXPIRED", Code.Unauthenticated],
-  ["SESSION_QUARANTINED", Code.PermissionDenied],
-  ["LEASE_SCOPE", Code.PermissionDenied],
-  ["LEASE_EXPIRED", Code.PermissionDenied],
-  ["LEASE_REVOKED", Code.PermissionDenied],
-  ["TIER_NOT_ALLOWED", Code.PermissionDenied],
-  ["CAPABILITY_MISSING", Code.PermissionDenied],
-  ["POLICY_MISSING", Code.PermissionDenied],
-  ["POLICY_ERROR", Code.PermissionDenied],
-  ["NO_MATCHING_RULE", Code.PermissionDenied],
-  ["APPROVAL_DENIED", Code.PermissionDenied],
-  ["APPROVAL_TIMEOUT", Code.PermissionDenied],
-  ["APPROVAL_UNAVAILABLE", Code.PermissionDenied],
-  ["UNDECLARED_EFFECT", Code.PermissionDenied],
-  ["NETWORK_BLOCKED", Code.PermissionDenied],
-  ["BUDGET_EXCEEDED", Code.ResourceExhausted],
-  ["BOUNDS_EXCEEDED", Code.ResourceExhausted],
-  ["RESOURCE_EXCEEDED", Code.ResourceExhausted],
-  ["RATE_LIMITED", Code.ResourceExhausted],
-  ["TOOL_QUARANTINED", Code.FailedPrecondition],
-  ["OUTCOME_UNKNOWN", Code.FailedPrecondition],
-  ["APPROVAL_PENDING", Code.FailedPrecondition],
-  ["DIRECTORY_NOT_EMPTY", Code.FailedPrecondition],
-  ["MULTIPLE_MATCHES", Code.FailedPrecondition],
-  ["HOME_BUSY", Code.FailedPrecondition],
-  ["HOME_UNSAFE", Code.FailedPrecondition],
-  ["SANDBOX_UNAVAILABLE", Code.FailedPrecondition],
-  ["TIMEOUT", Code.DeadlineExceeded],
-  ["CANCELLED", Code.Canceled],
-  ["STORE_UNAVAILABLE", Code.Unavailable],
-  ["KERNEL_UNREACHABLE", Code.Unavailable],
-  ["CONTENT_DAMAGED", Code.DataLoss],
-  ["INVALID_OUTPUT", Code.Internal],
-  ["EXECUTION_FAILED", Code.Internal],
-  ["SANDBOX_ERROR", Code.Internal],
-  ["UPSTREAM_ERROR", Code.Unavailable],
-  ["INTERNAL", Code.Internal],
-]);
+const CONNECT_CODES: Readonly<Record<KernelCode, Code>> = {
+  INVALID_REQUEST: Code.InvalidArgument,
+  INVALID_INPUT: Code.InvalidArgument,
+  INVALID_DECLARATION: Code.InvalidArgument,
+  CONFIG_INVALID: Code.InvalidArgument,
+  POLICY_INVALID: Code.InvalidArgument,
+  LEASE_INVALID: Code.InvalidArgument,
+  WORKSPACE_REFUSED: Code.InvalidArgument,
+  PATH_ESCAPE: Code.InvalidArgument,
+  NOT_A_FILE: Code.InvalidArgument,
+  NOT_A_DIRECTORY: Code.InvalidArgument,
+  NOT_TEXT: Code.InvalidArgument,
+  TOOL_NOT_FOUND: Code.NotFound,
+  CONTENT_NOT_FOUND: Code.NotFound,
+  FILE_NOT_FOUND: Code.NotFound,
+  INTENT_NOT_FOUND: Code.NotFound,
+  RECORD_NOT_FOUND: Code.NotFound,
+  NO_MATCH: Code.NotFound,
+  ALREADY_REGISTERED: Code.AlreadyExists,
+  FILE_EXISTS: Code.AlreadyExists,
+  ARTIFACT_EXISTS: Code.AlreadyExists,
+  DUPLICATE_REQUEST_ID: Code.AlreadyExists,
+  DEDUPE_CONFLICT: Code.AlreadyExists,
+  TOKEN_INVALID: Code.Unauthenticated,
+  SESSION_UNKNOWN: Code.NotFound,
+  SESSION_CLOSED: Code.FailedPrecondition,
+  SESSION_EXPIRED: Code.FailedPrecondition,
+  SESSION_QUARANTINED: Code.PermissionDenied,
+  LEASE_SCOPE: Code.PermissionDenied,
+  LEASE_EXPIRED: Code.PermissionDenied,
+  LEASE_REVOKED: Code.PermissionDenied,
+  TIER_NOT_ALLOWED: Code.PermissionDenied,
+  CAPABILITY_MISSING: Code.PermissionDenied,
+  POLICY_MISSING: Code.PermissionDenied,
+  POLICY_ERROR: Code.PermissionDenied,
+  NO_MATCHING_RULE: Code.PermissionDenied,
+  APPROVAL_DENIED: Code.PermissionDenied,
+  APPROVAL_TIMEOUT: Code.PermissionDenied,
+  APPROVAL_UNAVAILABLE: Code.PermissionDenied,
+  UNDECLARED_EFFECT: Code.PermissionDenied,
+  NETWORK_BLOCKED: Code.PermissionDenied,
+  BUDGET_EXCEEDED: Code.ResourceExhausted,
+  BOUNDS_EXCEEDED: Code.ResourceExhausted,
+  RESOURCE_EXCEEDED: Code.ResourceExhausted,
+  RATE_LIMITED: Code.ResourceExhausted,
+  TOOL_QUARANTINED: Code.FailedPrecondition,
+  OUTCOME_UNKNOWN: Code.FailedPrecondition,
+  APPROVAL_PENDING: Code.FailedPrecondition,
+  DIRECTORY_NOT_EMPTY: Code.FailedPrecondition,
+  MULTIPLE_MATCHES: Code.FailedPrecondition,
+  HOME_BUSY: Code.FailedPrecondition,
+  HOME_UNSAFE: Code.FailedPrecondition,
+  SANDBOX_UNAVAILABLE: Code.FailedPrecondition,
+  TIMEOUT: Code.DeadlineExceeded,
+  CANCELLED: Code.Canceled,
+  STORE_UNAVAILABLE: Code.Unavailable,
+  KERNEL_UNREACHABLE: Code.Unavailable,
+  CONTENT_DAMAGED: Code.DataLoss,
+  INVALID_OUTPUT: Code.Internal,
+  EXECUTION_FAILED: Code.Internal,
+  SANDBOX_ERROR: Code.Internal,
+  UPSTREAM_ERROR: Code.Unavailable,
+  INTERNAL: Code.Internal,
+};
 
 export function connectCodeOf(code: KernelCode): Code {
-  return CONNECT_CODES.get(code) ?? Code.Internal;
+  return CONNECT_CODES[code];
+}
+
+/** The same fault where it means that the caller could not show who it is. */
+export function toUnauthenticated(fault: unknown): ConnectError {
+  return isKernelError(fault) ? describe(fault, Code.Unauthenticated) : toConnectError(fault);
 }
 
 /** What a client is told about a fault. Anything but a KernelError stays inside: its text may hold anything. */
@@ -85,6 +90,10 @@ export function toConnectError(fault: unknown): ConnectError {
   if (!isKernelError(fault)) {
     return new ConnectError("internal error", Code.Internal, undefined, undefined, fault);
   }
+  return describe(fault, connectCodeOf(fault.code));
+}
+
+function describe(fault: KernelError, code: Code): ConnectError {
   const detail = create(ToolErrorSchema, {
     errorCode: fault.code,
     message: fault.message,
@@ -93,7 +102,7 @@ export function toConnectError(fault: unknown): ConnectError {
     violations: fault.violations.map(({ field, rule, message }) => ({ field, rule, message })),
   });
   const details = [{ desc: ToolErrorSchema, value: detail }];
-  return new ConnectError(fault.message, connectCodeOf(fault.code), undefined, details, fault);
+  return new ConnectError(fault.message, code, undefined, details, fault);
 }
 
 /** The way back, for clients: the kernel's own code, where the server sent one. */

@@ -36,10 +36,10 @@ export function createHandoff<T>(): Handoff<T> {
     async *values() {
       try {
         for (;;) {
-          const next = waiting.shift();
+          const [next] = waiting;
           if (next !== undefined) {
             yield next.value;
-            next.taken();
+            waiting.shift()?.taken();
           } else if (ended) return;
           else await new Promise<void>((resolve) => (wake = resolve));
         }

@@ -58,7 +58,7 @@ export function createHttpDispatch(options: HttpDispatchOptions): HttpDispatch {
       door: doorOf(contentType),
       budget,
       strangers,
-      signal: disconnectSignal(request, response),
+      signal: exchangeSignal(request, response),
       isJson,
       maxBytes: isJson ? limits.maxJsonBytes : limits.maxMessageBytes,
       idleTimeoutMs: limits.bodyIdleTimeoutMs,
@@ -138,12 +138,10 @@ function doorOf(contentType: string): string {
   return /^application\/grpc/i.test(contentType) ? "grpc" : "connect";
 }
 
-/** Aborts when the client goes before its answer is complete. */
-function disconnectSignal(request: NodeRequest, response: NodeResponse): AbortSignal {
+/** Aborts when the exchange is over: of what still runs then, nobody waits for an answer. */
+function exchangeSignal(request: NodeRequest, response: NodeResponse): AbortSignal {
   const controller = new AbortController();
-  response.once("close", () => {
-    if (!response.writableFinished) controller.abort();
-  });
+  response.once("close", () => controller.abort());
   request.once("error", () => controller.abort());
   return controller.signal;
 }

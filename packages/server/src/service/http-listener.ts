@@ -26,6 +26,8 @@ export interface HttpListener {
   readonly server: Server;
   /** Takes no new connections; those that carry nothing are closed, the others after their last answer. */
   stop(): void;
+  /** Resolves when no connection is left. */
+  drained(): Promise<void>;
   destroyAll(): void;
 }
 
@@ -37,6 +39,7 @@ export function createHttpListener({ limits, tls, onRequest, onRefused }: HttpLi
   const sessions = new Set<ServerHttp2Session>();
   /** Connections that have not said yet what they are. */
   const undecided = new Set<Socket>();
+  let emptied: (() => void) | undefined;
 
   const http1 = createHttp1(
     {
@@ -93,7 +96,10 @@ export function createHttpListener({ limits, tls, onRequest, onRefused }: HttpLi
   function track(socket: Socket): void {
     sockets.add(socket);
     socket.on("error", () => socket.destroy());
-    socket.on("close", () => sockets.delete(socket));
+    socket.on("close", () => {
+      sockets.delete(socket);
+      if (sockets.size === 0) emptied?.();
+    });
   }
 
   function sniff(socket: Socket): void {
@@ -134,6 +140,13 @@ export function createHttpListener({ limits, tls, onRequest, onRefused }: HttpLi
       http1.closeIdleConnections();
       for (const session of sessions) session.close();
       for (const socket of undecided) socket.destroy();
+    },
+    drained() {
+      http1.closeIdleConnections();
+      if (sockets.size === 0) return Promise.resolve();
+      return new Promise((resolve) => {
+        emptied = resolve;
+      });
     },
     destroyAll() {
       for (const session of sessions) session.destroy();

@@ -2,7 +2,6 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import {
   KernelError,
   type KernelService,
-  type PutContentHeader,
   type PutContentRequest,
   PutContentHeaderSchema,
   create,

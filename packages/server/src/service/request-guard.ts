@@ -20,7 +20,7 @@ export interface Rejection {
 }
 
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
-/** What clients of unix sockets send for want of a name. */
+/** What clients of unix sockets send for want of a name, with whatever port. */
 const UNIX_NAMES: ReadonlySet<string> = new Set(["", "localhost", "narthex"]);
 
 /**
@@ -31,6 +31,8 @@ const UNIX_NAMES: ReadonlySet<string> = new Set(["", "localhost", "narthex"]);
  */
 export function createRequestGuard(address: DoorAddress) {
   const hosts = address.kind === "tcp" ? hostsOf(address) : UNIX_NAMES;
+  const hostOf = (name: string): string =>
+    address.kind === "tcp" ? name.toLowerCase() : name.toLowerCase().replace(/:\d{1,5}$/, "");
   const scheme = address.kind === "tcp" && address.isTls ? "https" : "http";
   const origins: ReadonlySet<string> =
     address.kind === "tcp" ? new Set([...hosts].map((host) => `${scheme}://${host}`)) : new Set();
@@ -40,7 +42,7 @@ export function createRequestGuard(address: DoorAddress) {
     const authority = request.headers[":authority"];
     const names = [host, typeof authority === "string" ? authority : undefined].filter((name) => name !== undefined);
     if (names.length === 0) names.push("");
-    if (!names.every((name) => hosts.has(name.toLowerCase()))) {
+    if (!names.every((name) => hosts.has(hostOf(name)))) {
       return { status: 403, reason: "bad_host", message: "the Host header does not name this server" };
     }
     if (origin !== undefined && !origins.has(origin.toLowerCase())) {

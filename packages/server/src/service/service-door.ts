@@ -1,4 +1,3 @@
-import type { AddressInfo } from "node:net";
 import { isIP } from "node:net";
 import { KernelError } from "@narthex/contracts";
 import type { Kernel, Log } from "@narthex/kernel";
@@ -65,7 +64,7 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
     stopping: stopping.signal,
   });
   const writes = createWriteWatch(limits.writeTimeoutMs);
-  let active = 0;
+  const active = new Set<NodeResponse>();
   let idle: (() => void) | undefined;
   const listener = createHttpListener({
     limits,
@@ -85,33 +84,40 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
       reject(request, response, rejection.status, rejection.message);
       return;
     }
-    if (stopping.signal.aborted || active >= limits.maxRequests) {
+    if (stopping.signal.aborted || active.size >= limits.maxRequests) {
       reject(request, response, 503, stopping.signal.aborted ? "shutting down" : "too many requests at once");
       return;
     }
-    active++;
+    active.add(response);
     writes.add(response);
     response.once("close", () => {
-      active--;
+      active.delete(response);
       writes.remove(response);
-      if (active === 0) idle?.();
+      if (active.size === 0) idle?.();
     });
     const [path = ""] = (request.url ?? "").split("?", 1);
     dispatch(request, response, path);
   }
 
+  function whenIdle(): Promise<void> {
+    if (active.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      idle = resolve;
+    });
+  }
+
   async function close({ graceMs = 0 }: { readonly graceMs?: number } = {}): Promise<void> {
     const closed = new Promise<void>((resolve) => listener.server.once("close", resolve));
     stopping.abort();
+    for (const response of active)
+      if (!("stream" in response) && !response.headersSent) response.setHeader("connection", "close");
     listener.stop();
-    if (active > 0) {
-      const finished = new Promise<void>((resolve) => {
-        idle = resolve;
-      });
-      const timer = setTimeout(() => idle?.(), graceMs);
-      await finished;
-      clearTimeout(timer);
-    }
+    let timer: NodeJS.Timeout | undefined;
+    const graceOver = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, graceMs);
+    });
+    await Promise.race([whenIdle().then(() => listener.drained()), graceOver]);
+    clearTimeout(timer);
     listener.destroyAll();
     await closed;
     writes.close();

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { FieldDescription, MessageDescription } from "../wire/message-layout.ts";
 
 const STRING = 9;

@@ -86,7 +86,7 @@ export class LedgerBuilder implements LedgerSource {
     const row = {
       index,
       chain: plan.chain,
-      sequence,
+      sequence: Number(plan.instead?.sequence ?? sequence),
       hash,
       record,
       content: encodeContent({ items: plan.items ?? [] }),

@@ -13,6 +13,9 @@ import {
   startKernel,
 } from "./ledger-story.ts";
 
+/** Byte i of the sample's one content file is i modulo this. */
+export const FILE_MODULUS = 253;
+
 const made = new Map<string, LedgerBuilder>();
 
 /** A small ledger with one of everything: calls of every shape, content in every place, an erasure. */
@@ -42,7 +45,7 @@ function buildSample(seed: string): LedgerBuilder {
 }
 
 function putContent(ledger: LedgerBuilder): Uint8Array {
-  const bytes = new Uint8Array(70_000).map((_, i) => i % 253);
+  const bytes = new Uint8Array(70_000).map((_, i) => i % FILE_MODULUS);
   const put = ledger.commitFile(ContentRole.PUT, bytes, ["untrusted"]);
   const stored = { contentCommitment: put.commitment, size: bytes.length, labels: ["untrusted"] };
   ledger.append({ chain: SESSION, entries: [{ case: "contentStored", value: stored }], items: [put.item] });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create, fromBinary, RecordContentSchema, RecordSchema, toBinary } from "@narthex/contracts";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { decodeContent, decodeRecord } from "../ledger-messages.ts";
 import { arbitraryMessage } from "../testing/arbitrary-message.ts";
 import { Malformed } from "./decode-canonical.ts";

@@ -1,6 +1,6 @@
 import type { JsonValue } from "@narthex/contracts";
 import { type Check, Evaluated, isObject } from "../check.ts";
-import { fail, fieldOf, type Place, placeIn, Report, typeNameOf } from "../report.ts";
+import { fail, fieldOf, type Place, placeIn, type Report, typeNameOf } from "../report.ts";
 import { listOf } from "./type-keywords.ts";
 
 /** Equally close branches that are explained. */
@@ -84,7 +84,7 @@ interface FailedBranch {
   readonly index: number;
   readonly score: number;
   readonly report: Report;
-  readonly seen: Evaluated;
+  readonly seen: Evaluated | undefined;
 }
 
 /** Which branches hold. If none does, says so and explains those that come closest. */
@@ -96,13 +96,14 @@ function tryBranches(
 ): readonly number[] {
   const passed: number[] = [];
   const failed: FailedBranch[] = [];
+  const field = fieldOf(place);
   for (const [index, check] of branches.checks.entries()) {
-    const report = new Report();
-    const own = new Evaluated();
-    if (check(value, placeIn(place, report), seen && own)) {
+    const report = place.report.branch();
+    const own = seen && new Evaluated();
+    if (check(value, placeIn(place, report), own)) {
       passed.push(index);
-      seen?.add(own);
-    } else failed.push({ index, score: distance(report, fieldOf(place)), report, seen: own });
+      if (own !== undefined) seen?.add(own);
+    } else failed.push({ index, score: distance(report, field), report, seen: own });
   }
   if (passed.length > 0) return passed;
   if (branches.types !== undefined) fail(place, "type", `expected ${listOf(branches.types)}, got ${typeNameOf(value)}`);
@@ -118,7 +119,7 @@ function explain(failed: readonly FailedBranch[], place: Place, seen: Evaluated 
     for (const { field, rule, message } of branch.report.violations) {
       place.report.add({ field, rule, message: `for shape ${branch.index + 1}: ${message}` });
     }
-    seen?.add(branch.seen);
+    if (branch.seen !== undefined) seen?.add(branch.seen);
   }
 }
 

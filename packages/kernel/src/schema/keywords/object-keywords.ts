@@ -3,7 +3,7 @@ import type { Check, Evaluated, Meter } from "../check.ts";
 import { isObject } from "../check.ts";
 import type { Pattern } from "../pattern.ts";
 import { printable } from "../printable.ts";
-import { childPlace, fail, fieldOf, type Place, placeIn, Report } from "../report.ts";
+import { childPlace, fail, fieldOf, type Place, placeIn } from "../report.ts";
 import { cut } from "./type-keywords.ts";
 
 export interface ObjectKeywords {
@@ -113,7 +113,7 @@ function checkNames(keys: readonly string[], names: Check, place: Place | undefi
       if (!names(key, undefined, undefined)) return false;
       continue;
     }
-    const report = new Report();
+    const report = place.report.branch();
     const child: Place = { report: place.report, parent: place, key };
     if (names(key, placeIn(child, report), undefined)) continue;
     ok = false;

@@ -1,5 +1,5 @@
 import type { Check, Meter } from "../check.ts";
-import { FORMAT_HINTS, type FormatTest } from "../formats.ts";
+import { FORMAT_HINTS, type FormatTest, formatCost } from "../formats.ts";
 import type { Pattern } from "../pattern.ts";
 import { printable } from "../printable.ts";
 import { fail } from "../report.ts";
@@ -31,8 +31,8 @@ export function checkString(keywords: StringKeywords, meter: Meter): Check | und
         ok = fail(place, "format", `must match the pattern \`${printable(pattern.source, 200)}\``);
     }
     if (format !== undefined) {
-      meter.spend(value.length >> 2);
       const [name, test] = format;
+      meter.spend(formatCost(name, value.length));
       if (!test(value)) ok = fail(place, "format", `must be in the format ${name}${FORMAT_HINTS.get(name) ?? ""}`);
     }
     return ok;

@@ -1,0 +1,119 @@
+import { DEFAULT_VIEW_BYTES, MAX_INLINE_RESULT_BYTES } from "@narthex/contracts";
+import { BUDGET_DIMENSIONS, type BudgetDimension } from "@narthex/kernel";
+
+export interface SectionSchema {
+  readonly type: "object";
+  readonly description: string;
+  readonly additionalProperties: false;
+  readonly properties: { readonly [key: string]: SettingSchema };
+}
+
+export interface IntegerSchema {
+  readonly type: "integer";
+  readonly description: string;
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly default?: number;
+}
+
+export interface TextSchema {
+  readonly type: "string";
+  readonly description: string;
+  readonly pattern: string;
+  readonly default: string;
+}
+
+export type SettingSchema = SectionSchema | IntegerSchema | TextSchema;
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const MB = 1024 * 1024;
+
+const PORT = "(?:0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
+const BYTE = "(?:0|[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-5])";
+
+/** What `narthex.yaml` may say. Published as `narthex.schema.json`; a test holds the two together. */
+export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; readonly title: string } = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  title: "narthex.yaml",
+  ...section("Configuration of a Narthex kernel. Every key is optional.", {
+    listen: {
+      type: "string",
+      description:
+        "Where `serve` offers the services on TCP, as host:port; port 0 takes a free one. Loopback only: anything beyond it needs TLS.",
+      pattern: `^(?:127(?:\\.${BYTE}){3}|\\[::1\\]|localhost):${PORT}$`,
+      default: "127.0.0.1:7411",
+    },
+    session: section("Sessions opened without limits of their own.", {
+      ttl_ms: integer("How long a session lives.", { minimum: 1, maximum: 365 * DAY_MS, default: 8 * HOUR_MS }),
+      quarantine: section("When a session that keeps breaking out of its containment is locked.", {
+        violations: integer("So many containment violations ...", { minimum: 1, maximum: 1000, default: 5 }),
+        window_ms: integer("... within so long.", { minimum: 1, maximum: DAY_MS, default: 60_000 }),
+      }),
+    }),
+    budgets: section(
+      "What one session may spend unless its lease says otherwise. Absent is unlimited, 0 is nothing.",
+      Object.fromEntries(BUDGET_DIMENSIONS.map((dimension) => [dimension, budget(dimension)])),
+    ),
+    timeouts: section("How long the kernel waits.", {
+      approval_ms: integer("For a person's answer; then the call is denied.", {
+        minimum: 1,
+        maximum: 7 * DAY_MS,
+        default: 600_000,
+      }),
+      approval_wait_ms: integer("Until a call that waits for a person answers APPROVAL_PENDING instead.", {
+        minimum: 0,
+        maximum: HOUR_MS,
+        default: 45_000,
+      }),
+      shutdown_ms: integer("For calls that run when the kernel is told to stop.", {
+        minimum: 0,
+        maximum: HOUR_MS,
+        default: 10_000,
+      }),
+    }),
+    limits: section("How much the doors take on.", {
+      max_in_flight_bytes: integer("Requests and answers held at once, over all doors.", {
+        minimum: MB,
+        maximum: 65_536 * MB,
+        default: 256 * MB,
+      }),
+      max_connections: integer("Connections of one door at once.", { minimum: 1, maximum: 65_535, default: 1024 }),
+    }),
+    view_bytes: integer("How much of a result a model is shown; the rest is paged.", {
+      minimum: 64,
+      maximum: MAX_INLINE_RESULT_BYTES,
+      default: DEFAULT_VIEW_BYTES,
+    }),
+  }),
+};
+
+function section(description: string, properties: SectionSchema["properties"]): SectionSchema {
+  return { type: "object", description, additionalProperties: false, properties };
+}
+
+function integer(
+  description: string,
+  range: { readonly minimum: number; readonly maximum: number; readonly default: number },
+): IntegerSchema {
+  return { type: "integer", description, ...range };
+}
+
+const BUDGET_DESCRIPTIONS: { readonly [D in BudgetDimension]: string } = {
+  calls: "Calls.",
+  cost_units: "Cost units, as the tools price themselves.",
+  inference_tokens: "Tokens of inference.",
+  wall_ms: "Time that calls take.",
+  cpu_ms: "Processor time that calls take.",
+  network_bytes: "Bytes sent and received.",
+  stored_bytes: "Bytes of content stored.",
+};
+
+function budget(dimension: BudgetDimension): IntegerSchema {
+  return {
+    type: "integer",
+    description: BUDGET_DESCRIPTIONS[dimension],
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+  };
+}

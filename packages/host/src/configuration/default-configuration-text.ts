@@ -1,0 +1,44 @@
+/** The file that `init` writes: every key, explained, at its default. */
+export const DEFAULT_CONFIGURATION_TEXT = `# Configuration of this kernel. Every key is optional; those below have their default values.
+# The kernel reads this file when it starts. Unknown keys are errors, so that a typing mistake is never silent.
+# Times are in milliseconds, sizes in bytes.
+
+# Where \`narthex serve\` offers its services: loopback only (127.0.0.1, [::1] or localhost); port 0 takes a free one.
+listen: 127.0.0.1:7411
+
+session:
+  # How long a session lives: eight hours.
+  ttl_ms: 28800000
+  # A session that tries to leave its containment so often within so long is locked.
+  quarantine:
+    violations: 5
+    window_ms: 60000
+
+# What one session may spend unless its lease says otherwise. What is not listed is unlimited; 0 is nothing.
+# Replace the braces by lines such as these:
+#   calls: 10000
+#   cost_units: 10000
+#   inference_tokens: 1000000
+#   wall_ms: 3600000
+#   cpu_ms: 3600000
+#   network_bytes: 1073741824
+#   stored_bytes: 5368709120
+budgets: {}
+
+timeouts:
+  # A person has so long to answer a question; then the call is denied.
+  approval_ms: 600000
+  # A call that waits longer for a person answers APPROVAL_PENDING; the same call again goes on waiting.
+  approval_wait_ms: 45000
+  # When the kernel is told to stop, calls that run have so long to finish.
+  shutdown_ms: 10000
+
+limits:
+  # Requests and answers held at once, over all doors: 256 MB.
+  max_in_flight_bytes: 268435456
+  # Connections of one door at once.
+  max_connections: 1024
+
+# How much of a result a model is shown; it pages through the rest with \`result_read\`.
+view_bytes: 16384
+`;

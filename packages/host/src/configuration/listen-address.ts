@@ -1,0 +1,40 @@
+export interface ListenAddress {
+  /** An address, never a name; IPv6 without brackets. */
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+}
+
+/** Says why there is no address. */
+export interface ListenProblem {
+  readonly problem: string;
+}
+
+const MAX_PORT = 65_535;
+const LOOPBACK_V4 = /^127(?:\.(?:0|[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-5])){3}$/;
+
+/**
+ * Reads "host:port".
+ *
+ * SECURITY: what is listened on is readable by whoever reaches it, tokens included, so without TLS it is loopback and
+ * nothing else. `localhost` is taken as 127.0.0.1 and not looked up: a name server does not decide who can connect.
+ */
+export function parseListenAddress(text: string): ListenAddress | ListenProblem {
+  const parts = /^(\[[^\]]*\]|[^:]*):([0-9]+)$/.exec(text);
+  const [, host = "", digits = ""] = parts ?? [];
+  if (parts === null || host === "") return { problem: "must be host:port, such as 127.0.0.1:7411 or [::1]:7411" };
+  if (!/^(?:0|[1-9][0-9]{0,4})$/.test(digits) || Number(digits) > MAX_PORT) {
+    return { problem: `must end in a port from 0 to ${MAX_PORT}` };
+  }
+  const address = loopbackAddress(host);
+  if (address === undefined) {
+    return { problem: "is not a loopback address: listening beyond loopback needs TLS; use 127.0.0.1 or [::1]" };
+  }
+  return { host: address, port: Number(digits) };
+}
+
+function loopbackAddress(host: string): string | undefined {
+  if (host === "localhost") return "127.0.0.1";
+  if (host === "[::1]") return "::1";
+  return LOOPBACK_V4.test(host) ? host : undefined;
+}

@@ -1,0 +1,13 @@
+import { type Configuration, createConfiguration } from "./configuration.ts";
+import { ConfigurationProblems } from "./configuration-problems.ts";
+import { parseYaml } from "./parse-yaml.ts";
+import { readSettings } from "./read-settings.ts";
+
+/** Reads the text of a `narthex.yaml`. Throws a CONFIG_INVALID that names everything wrong with it. */
+export function parseConfiguration(text: string, file: string): Configuration {
+  const problems = new ConfigurationProblems(file);
+  const yaml = parseYaml(text, problems);
+  const settings = yaml === undefined ? undefined : readSettings(yaml, problems);
+  problems.throwIfAny();
+  return createConfiguration(settings ?? new Map());
+}

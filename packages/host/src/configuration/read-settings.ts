@@ -1,0 +1,103 @@
+import { isAlias, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from "yaml";
+import type { Settings } from "./configuration.ts";
+import {
+  CONFIGURATION_SCHEMA,
+  type IntegerSchema,
+  type SectionSchema,
+  type SettingSchema,
+} from "./configuration-schema.ts";
+import { type ConfigurationProblems, quote } from "./configuration-problems.ts";
+import { parseListenAddress } from "./listen-address.ts";
+import { joinPath, nearestKey } from "./nearest-key.ts";
+import type { YamlFile } from "./parse-yaml.ts";
+
+type Node = ParsedNode | null | undefined;
+
+/** Checks a tree against the schema and gives the values that keep it. */
+export function readSettings(file: YamlFile, problems: ConfigurationProblems): Settings {
+  const settings = new Map<string, string | number>();
+  const { root } = file;
+
+  function add(at: unknown, field: string, rule: string, message: () => string): void {
+    problems.add(() => ({ line: file.lineOf(at), field, rule, message: message() }));
+  }
+
+  function readSection(map: YAMLMap.Parsed, schema: SectionSchema, path: string): void {
+    const seen = new Set<string>();
+    for (const { key, value } of map.items) {
+      if (!isScalar(key) || typeof key.value !== "string") {
+        add(key, path, "malformed", () => "a key must be a plain name");
+        continue;
+      }
+      const name = key.value;
+      const own = joinPath(path, name);
+      if (seen.has(name)) add(key, own, "duplicate", () => `${quote(own)} is given twice; keep one`);
+      seen.add(name);
+      const known = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+      if (known === undefined) {
+        const nearest = (): string => nearestKey(name, schema, path, CONFIGURATION_SCHEMA);
+        add(key, own, "unknown_field", () => `unknown key ${quote(own)}; the nearest known key is \`${nearest()}\``);
+      } else {
+        // A value that is not there has no place of its own.
+        readSetting(value, known, own, isEmpty(value) ? key : value);
+      }
+    }
+  }
+
+  function readSetting(node: Node, schema: SettingSchema, path: string, at: unknown): void {
+    if (isAlias(node)) {
+      add(at, path, "malformed", () => `\`${path}\` is an alias; write the value itself`);
+      return;
+    }
+    if (schema.type === "object") {
+      if (isMap(node)) readSection(node, schema, path);
+      else add(at, path, "format", () => `\`${path}\` must be a section of keys, not ${describe(node)}`);
+      return;
+    }
+    const value: unknown = isScalar(node) ? node.value : undefined;
+    const problem = schema.type === "integer" ? integerProblem(value, schema) : listenProblem(value);
+    if (problem !== undefined) {
+      add(at, path, problem.rule, () => `\`${path}\` ${problem.message}, not ${describe(node)}`);
+    } else if (typeof value === "string" || typeof value === "number") {
+      // A negative zero is zero.
+      settings.set(path, typeof value === "number" ? value + 0 : value);
+    }
+  }
+
+  if (isEmpty(root)) return settings;
+  if (isMap(root)) readSection(root, CONFIGURATION_SCHEMA, "");
+  else add(root, "", "format", () => `the file must be keys and values, not ${describe(root)}`);
+  return settings;
+}
+
+interface ValueProblem {
+  readonly rule: string;
+  readonly message: string;
+}
+
+function integerProblem(value: unknown, { minimum, maximum }: IntegerSchema): ValueProblem | undefined {
+  if (typeof value !== "number" || !Number.isInteger(value)) {
+    return { rule: "format", message: "must be a whole number" };
+  }
+  if (value >= minimum && value <= maximum) return undefined;
+  return { rule: "range", message: `must be from ${minimum} to ${maximum}` };
+}
+
+function listenProblem(value: unknown): ValueProblem | undefined {
+  if (typeof value !== "string") return { rule: "format", message: "must be host:port" };
+  const address = parseListenAddress(value);
+  return "problem" in address ? { rule: "format", message: address.problem } : undefined;
+}
+
+function isEmpty(node: Node): boolean {
+  return node === undefined || node === null || (isScalar(node) && node.value === null && node.source === "");
+}
+
+function describe(node: Node): string {
+  if (isEmpty(node)) return "nothing";
+  if (isMap(node)) return "a section of keys";
+  if (isSeq(node)) return "a list";
+  if (!isScalar(node)) return "an alias";
+  const { value } = node;
+  return typeof value === "string" ? `the text ${quote(value)}` : quote(String(node.source ?? value));
+}

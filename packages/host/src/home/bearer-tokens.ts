@@ -1,0 +1,42 @@
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { equalBytes, hashToken } from "@narthex/contracts";
+import type { HomePaths } from "./home-paths.ts";
+import { writePrivateFile } from "./private-directory.ts";
+
+export type TokenScope = "admin" | "approve" | "read";
+
+/** The tokens of one run of a kernel: made anew at every start, kept here only as hashes. */
+export interface BearerTokens {
+  /** SECURITY: every known hash is compared, each in constant time. */
+  authorize(token: string): { readonly scope: TokenScope } | undefined;
+}
+
+const MAX_TOKEN_CHARACTERS = 256;
+
+/** Makes the run's tokens and writes them where only the home's owner can read them. */
+export async function issueBearerTokens(paths: HomePaths): Promise<BearerTokens> {
+  const issued: { readonly scope: TokenScope; readonly hash: Uint8Array }[] = [];
+  for (const [scope, path] of [
+    ["admin", paths.adminToken],
+    ["read", paths.readToken],
+  ] as const) {
+    const token = `ntxb_${scope}_${randomBytes(32).toString("base64url")}`;
+    await writePrivateFile(path, `${token}\n`);
+    issued.push({ scope, hash: hashToken(token) });
+  }
+  return {
+    authorize(token) {
+      if (token.length > MAX_TOKEN_CHARACTERS) return undefined;
+      const hash = hashToken(token);
+      let found: TokenScope | undefined;
+      for (const known of issued) if (equalBytes(known.hash, hash)) found = known.scope;
+      return found === undefined ? undefined : { scope: found };
+    },
+  };
+}
+
+/** The administrator's token of the kernel that runs now. */
+export async function readAdminToken(paths: HomePaths): Promise<string> {
+  return (await readFile(paths.adminToken, "utf8")).trim();
+}

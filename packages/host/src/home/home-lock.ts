@@ -1,0 +1,86 @@
+import { readFile, rm } from "node:fs/promises";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isJsonObject, KernelError, parseJson } from "@narthex/contracts";
+import type { HomePaths } from "./home-paths.ts";
+import { writePrivateFile } from "./private-directory.ts";
+
+/** Who holds a home. */
+export interface Holder {
+  readonly pid: number;
+  readonly command: string;
+  readonly startedAtMs: number;
+}
+
+export interface HomeLock {
+  release(): Promise<void>;
+}
+
+const LOOK_AGAIN_MS = 25;
+
+/**
+ * Takes the home for this process. The lock is SQLite's own on a file of its own: the system lets go of it when the
+ * process ends, however it ends, and a second taker in the same process is refused like any other.
+ */
+export async function takeHome(paths: HomePaths, command: string, waitMs: number): Promise<HomeLock> {
+  const deadline = performance.now() + waitMs;
+  for (;;) {
+    const database = tryLock(paths.lock);
+    if (database !== undefined) return hold(paths, command, database);
+    if (performance.now() >= deadline) throw await busy(paths);
+    await sleep(LOOK_AGAIN_MS);
+  }
+}
+
+/** Who holds the home, as they said when they took it; undefined if they have not said yet, or nobody does. */
+export async function describeHolder(paths: HomePaths): Promise<Holder | undefined> {
+  try {
+    const value = parseJson(await readFile(paths.holder));
+    if (!isJsonObject(value)) return undefined;
+    return {
+      pid: Number(value["pid"]),
+      command: String(value["command"]),
+      startedAtMs: Number(value["started_at_ms"]),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function tryLock(path: string): DatabaseSync | undefined {
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+    return database;
+  } catch (fault) {
+    database.close();
+    if (fault instanceof Error && /locked|busy/i.test(fault.message)) return undefined;
+    throw new KernelError("HOME_UNSAFE", `the home's lock cannot be taken: ${String(fault)}`, { cause: fault });
+  }
+}
+
+async function hold(paths: HomePaths, command: string, database: DatabaseSync): Promise<HomeLock> {
+  const holder = { pid: process.pid, command, started_at_ms: Date.now() };
+  try {
+    await writePrivateFile(paths.holder, JSON.stringify(holder));
+  } catch (fault) {
+    database.close();
+    throw fault;
+  }
+  return {
+    async release() {
+      // Gone before the lock is: whoever takes it next writes its own.
+      await rm(paths.holder, { force: true });
+      database.close();
+    },
+  };
+}
+
+async function busy(paths: HomePaths): Promise<KernelError> {
+  const holder = await describeHolder(paths);
+  const who =
+    holder === undefined
+      ? "another process"
+      : `\`${holder.command}\` (process ${holder.pid}, since ${new Date(holder.startedAtMs).toISOString()})`;
+  return new KernelError("HOME_BUSY", `${who} holds the home \`${paths.home}\``);
+}

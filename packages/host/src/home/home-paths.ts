@@ -1,0 +1,45 @@
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+
+/** Where everything in a kernel's home lies. */
+export interface HomePaths {
+  readonly home: string;
+  readonly configuration: string;
+  /** `.cedar` files. */
+  readonly policy: string;
+  readonly keys: string;
+  readonly store: string;
+  readonly content: string;
+  /** What belongs to the kernel that runs now: lock, sockets, tokens. */
+  readonly run: string;
+  readonly lock: string;
+  readonly holder: string;
+  readonly adminToken: string;
+  readonly readToken: string;
+  /** The id of the session that `serve --first-session` opened. */
+  readonly firstSession: string;
+}
+
+export function homePaths(home: string): HomePaths {
+  const run = join(home, "run");
+  return {
+    home,
+    configuration: join(home, "narthex.yaml"),
+    policy: join(home, "policy"),
+    keys: join(home, "keys"),
+    store: join(home, "store"),
+    content: join(home, "content"),
+    run,
+    lock: join(run, "lock.db"),
+    holder: join(run, "holder.json"),
+    adminToken: join(run, "admin.token"),
+    readToken: join(run, "read.token"),
+    firstSession: join(run, "first-session"),
+  };
+}
+
+/** `NARTHEX_DATA`, else `~/.narthex`. */
+export function defaultHomePath(environment: NodeJS.ProcessEnv): string {
+  const named = environment["NARTHEX_DATA"];
+  return resolve(named === undefined || named === "" ? join(homedir(), ".narthex") : named);
+}

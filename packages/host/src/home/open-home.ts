@@ -1,0 +1,41 @@
+import { mkdir } from "node:fs/promises";
+import { type BearerTokens, issueBearerTokens } from "./bearer-tokens.ts";
+import { takeHome } from "./home-lock.ts";
+import { type HomePaths, homePaths } from "./home-paths.ts";
+import { openPrivateDirectory } from "./private-directory.ts";
+import { prepareSocketPaths, type SocketPaths } from "./socket-paths.ts";
+
+/** A home that this process holds until it closes it or ends. */
+export interface Home {
+  readonly path: string;
+  readonly paths: HomePaths;
+  readonly sockets: SocketPaths;
+  readonly tokens: BearerTokens;
+  close(): Promise<void>;
+}
+
+export interface OpenHomeOptions {
+  readonly path: string;
+  /** Told to whoever finds the home taken. */
+  readonly command: string;
+  /** How long to wait for somebody else to let go of it. */
+  readonly waitMs: number;
+}
+
+/** Takes a home for this process, making it first if it is not there. */
+export async function openHome(options: OpenHomeOptions): Promise<Home> {
+  const path = await openPrivateDirectory(options.path);
+  const paths = homePaths(path);
+  for (const directory of [paths.run, paths.policy, paths.keys, paths.store, paths.content]) {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+  }
+  const lock = await takeHome(paths, options.command, options.waitMs);
+  try {
+    const sockets = await prepareSocketPaths(paths);
+    const tokens = await issueBearerTokens(paths);
+    return { path, paths, sockets, tokens, close: () => lock.release() };
+  } catch (fault) {
+    await lock.release();
+    throw fault;
+  }
+}

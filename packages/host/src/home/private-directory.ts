@@ -1,0 +1,40 @@
+import { chmod, lstat, mkdir, realpath, writeFile } from "node:fs/promises";
+import { KernelError } from "@narthex/contracts";
+
+const OTHERS_MAY_WRITE = 0o022;
+const OTHERS_MAY_ANYTHING = 0o077;
+
+/**
+ * Makes a directory that only its owner can enter, or proves that it is one. Answers its real path.
+ *
+ * SECURITY: a directory that somebody else owns or can write to may already hold what they want us to read.
+ */
+export async function openPrivateDirectory(path: string): Promise<string> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  const real = await realpath(path);
+  const facts = await lstat(real);
+  if (!facts.isDirectory()) throw unsafe(real, "it is no directory", "name another one with --data DIR");
+  const uid = process.getuid?.() ?? facts.uid;
+  if (facts.uid !== uid) {
+    throw unsafe(
+      real,
+      `it belongs to user ${facts.uid}, not to ${uid}`,
+      "run as its owner, or name another one with --data DIR",
+    );
+  }
+  if ((facts.mode & OTHERS_MAY_WRITE) !== 0) {
+    throw unsafe(real, "others can write to it", `look at what is in it, then \`chmod 700 ${real}\``);
+  }
+  if ((facts.mode & OTHERS_MAY_ANYTHING) !== 0) await chmod(real, 0o700);
+  return real;
+}
+
+/** Writes a file that only its owner can read, whole or not at all as far as readers can tell. */
+export async function writePrivateFile(path: string, text: string): Promise<void> {
+  await writeFile(path, text, { mode: 0o600 });
+  await chmod(path, 0o600);
+}
+
+function unsafe(path: string, why: string, fix: string): KernelError {
+  return new KernelError("HOME_UNSAFE", `\`${path}\` cannot be a kernel's home: ${why}; ${fix}`);
+}

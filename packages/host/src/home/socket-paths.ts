@@ -1,0 +1,40 @@
+import { mkdtemp, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { HomePaths } from "./home-paths.ts";
+import { openPrivateDirectory, writePrivateFile } from "./private-directory.ts";
+
+export interface SocketPaths {
+  readonly framed: string;
+  readonly services: string;
+}
+
+/** The system cuts longer socket paths off. */
+const MAX_SOCKET_PATH_BYTES = 107;
+const ELSEWHERE = "sockets";
+
+/** Where the kernel of this home opens its sockets: in `run/`, or where its path is too long, where a file there says. */
+export async function findSocketPaths(paths: HomePaths): Promise<SocketPaths> {
+  if (fits(paths.run)) return socketsIn(paths.run);
+  try {
+    return socketsIn((await readFile(join(paths.run, ELSEWHERE), "utf8")).trim());
+  } catch {
+    return socketsIn(paths.run);
+  }
+}
+
+/** The same, making the other directory if one is needed. For whoever holds the home. */
+export async function prepareSocketPaths(paths: HomePaths): Promise<SocketPaths> {
+  if (fits(paths.run)) return socketsIn(paths.run);
+  const directory = await openPrivateDirectory(await mkdtemp(join(tmpdir(), "narthex-")));
+  await writePrivateFile(join(paths.run, ELSEWHERE), directory);
+  return socketsIn(directory);
+}
+
+function fits(directory: string): boolean {
+  return Buffer.byteLength(socketsIn(directory).services) <= MAX_SOCKET_PATH_BYTES;
+}
+
+function socketsIn(directory: string): SocketPaths {
+  return { framed: join(directory, "framed.sock"), services: join(directory, "services.sock") };
+}

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { resolveWorkspace } from "./workspace-rules.ts";
+
+test("a workspace around, inside or at the kernel's home, `/`, the user's home, a file and nothing are refused", async () => {
+  const base = await mkdtemp(join(tmpdir(), "narthex-workspace-"));
+  const home = join(base, "home");
+  const userHome = join(base, "user");
+  await mkdir(join(home, "inner"), { recursive: true });
+  await mkdir(userHome);
+  await writeFile(join(base, "file"), "");
+  await symlink(home, join(base, "link"));
+  for (const workspace of [
+    base,
+    home,
+    join(home, "inner"),
+    join(base, "link"),
+    "/",
+    userHome,
+    join(base, "file"),
+    join(base, "none"),
+  ]) {
+    await assert.rejects(resolveWorkspace(workspace, { home, userHome }), { code: "WORKSPACE_REFUSED" }, workspace);
+  }
+});
+
+test("any other directory is answered by its real path", async () => {
+  const base = await mkdtemp(join(tmpdir(), "narthex-workspace-"));
+  await mkdir(join(base, "home-of-others"));
+  await symlink(join(base, "home-of-others"), join(base, "link"));
+  const around = { home: join(base, "home"), userHome: join(base, "user") };
+  assert.equal(await resolveWorkspace(join(base, "link"), around), join(base, "home-of-others"));
+});

@@ -1,0 +1,50 @@
+import { realpath, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { isAbsolute, relative, resolve } from "node:path";
+import { KernelError } from "@narthex/contracts";
+
+export interface WorkspaceSurroundings {
+  /** The kernel's home. */
+  readonly home: string;
+  /** The user's own; the system's answer by default. */
+  readonly userHome?: string;
+}
+
+/**
+ * The real path of a workspace a session may be opened on.
+ *
+ * SECURITY: a workspace around or inside the kernel's home would let an agent at policy, tokens and ledger; `/` and the
+ * user's home would let it at everything. Compared as real paths, so that no link leads around it.
+ */
+export async function resolveWorkspace(workspace: string, around: WorkspaceSurroundings): Promise<string> {
+  const real = await realWorkspace(workspace);
+  const home = await realpath(around.home).catch(() => resolve(around.home));
+  const userHome = await realpath(around.userHome ?? homedir()).catch(() => undefined);
+  if (real === "/") throw refused(real, "it is the root of the file system");
+  if (real === userHome) throw refused(real, "it is your home directory");
+  if (contains(real, home)) throw refused(real, "it holds the kernel's own home");
+  if (contains(home, real)) throw refused(real, "it lies inside the kernel's own home");
+  return real;
+}
+
+async function realWorkspace(workspace: string): Promise<string> {
+  let real: string;
+  try {
+    real = await realpath(workspace);
+  } catch (cause) {
+    throw new KernelError("WORKSPACE_REFUSED", `\`${workspace.slice(0, 200)}\` does not exist or cannot be entered`, {
+      cause,
+    });
+  }
+  if (!(await stat(real)).isDirectory()) throw refused(real, "it is no directory");
+  return real;
+}
+
+function contains(outer: string, inner: string): boolean {
+  const way = relative(outer, inner);
+  return way === "" || (way !== ".." && !way.startsWith("../") && !isAbsolute(way));
+}
+
+function refused(path: string, why: string): KernelError {
+  return new KernelError("WORKSPACE_REFUSED", `\`${path}\` cannot be a workspace: ${why}; name a project's directory`);
+}

@@ -1,0 +1,24 @@
+/** Appends for as long as it can, says on stdout what was acknowledged, and is killed or runs into a limit. */
+import { createLedgerWrites } from "@narthex/testkit";
+import { openSqliteStore } from "./sqlite-store.ts";
+
+const [directory = "", lanes = "1", padding = "0"] = process.argv.slice(2);
+const store = await openSqliteStore({ directory });
+const write = createLedgerWrites((await store.head()).nextIndex);
+
+async function appendUntilRefused(): Promise<void> {
+  for (;;) {
+    const next = write({ chain: "ses_crash", requestId: "r", padding: Number(padding) });
+    const state = [{ table: "meta" as const, key: "last", value: Buffer.from(String(next.index)) }];
+    await store.append({ ...next, state });
+    process.stdout.write(`${next.index}\n`);
+  }
+}
+
+const failures = await Promise.allSettled(Array.from({ length: Number(lanes) }, appendUntilRefused));
+for (const failure of failures) {
+  if (failure.status === "rejected")
+    process.stdout.write(`refused ${failure.reason.code}: ${failure.reason.message}\n`);
+}
+await store.append(write()).catch((error) => process.stdout.write(`afterwards ${error.code}\n`));
+await store.close();

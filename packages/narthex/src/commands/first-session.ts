@@ -1,0 +1,43 @@
+import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { loadSessionToken, stateDirectory } from "@narthex/host";
+import { keepToken } from "../connection/session-token.ts";
+import type { OpenedKernel } from "../open-kernel.ts";
+
+export interface FirstSession {
+  readonly sessionId: string;
+  readonly workspace: string;
+}
+
+/**
+ * A session to try the kernel with: the one of the last run while it is open, else a new one on a fresh workspace outside
+ * the home. Commands that name no session use it.
+ */
+export async function openFirstSession(kernel: OpenedKernel, environment: NodeJS.ProcessEnv): Promise<FirstSession> {
+  const place = kernel.home.paths.firstSession;
+  const known = await readFile(place, "utf8").catch(() => "");
+  const kept = await findOpenSession(kernel, known.trim(), environment);
+  if (kept !== undefined) return kept;
+  const parent = join(stateDirectory(environment), "workspaces");
+  await mkdir(parent, { recursive: true, mode: 0o700 });
+  const opened = await kernel.openSession({ workspace: await mkdtemp(join(parent, "first-")), agent: "first" });
+  const { id, workspace } = opened.session.session;
+  await keepToken(id, opened.token, environment);
+  await writeFile(place, `${id}\n`, { mode: 0o600 });
+  return { sessionId: id, workspace };
+}
+
+async function findOpenSession(
+  kernel: OpenedKernel,
+  sessionId: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<FirstSession | undefined> {
+  const token = await loadSessionToken(sessionId, environment);
+  if (token === undefined) return undefined;
+  try {
+    const { session } = await kernel.authenticate(token);
+    return { sessionId: session.id, workspace: session.workspace };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,10 @@
+import { resolve } from "node:path";
+import { connectFramed, createFramedCaller, createKernelCaller, type McpCaller, serveMcpStdio } from "@narthex/server";
+import type { KernelConnection } from "../connection/kernel-connection.ts";
+import { findSockets } from "../connection/kernel-files.ts";
+import { openEither, tryServicesConnection } from "../connection/open-connection.ts";
+import { type OpenedKernel, openKernel } from "../open-kernel.ts";
+import { usageError } from "../terminal/command-error.ts";
+import { EXIT_OK } from "../terminal/exit-code.ts";
+import { createLineLog } from "../terminal/log-lines.ts";
+import type { Command, Invocation } from "./command.ts";

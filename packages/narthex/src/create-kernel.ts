@@ -1,0 +1,42 @@
+import type { JsonValue } from "@narthex/contracts";
+import type { CallResult, InProcessCall, OpenSessionOptions } from "@narthex/kernel";
+import { type OpenedKernel, type OpenKernelOptions, openKernel } from "./open-kernel.ts";
+
+/** A kernel in this process, with sessions to call tools through. */
+export interface NarthexKernel extends OpenedKernel {
+  /** Opens a session and keeps its token. */
+  session(options: OpenSessionOptions): Promise<KernelSession>;
+}
+
+/** One agent's stay, as code in this process holds it. */
+export interface KernelSession {
+  readonly id: string;
+  readonly token: string;
+  /** Never rejects: a denial or an error is a result like any other. */
+  call(tool: string, input: JsonValue, options?: SessionCallOptions): Promise<CallResult>;
+  close(): Promise<void>;
+}
+
+export type SessionCallOptions = Omit<InProcessCall, "token" | "tool" | "input">;
+
+/** Opens a home (a new one is set up first) and starts a kernel on it. */
+export async function createKernel(options: OpenKernelOptions = {}): Promise<NarthexKernel> {
+  const kernel = await openKernel({ command: "an embedding program", ...options });
+  await kernel.openUnixDoors();
+  return {
+    ...kernel,
+    get closing() {
+      return kernel.closing;
+    },
+    async session(open) {
+      const { session, token } = await kernel.openSession(open);
+      const { id } = session.session;
+      return {
+        id,
+        token,
+        call: (tool, input, call = {}) => kernel.callInProcess({ ...call, token, tool, input }),
+        close: async () => void (await kernel.closeSession(id)),
+      };
+    },
+  };
+}

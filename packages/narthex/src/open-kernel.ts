@@ -1,0 +1,158 @@
+import {
+  type Configuration,
+  createSystemRandom,
+  defaultHomePath,
+  type Home,
+  loadConfiguration,
+  openContentFiles,
+  openHome,
+  openSqliteStore,
+  resolveWorkspace,
+  type SocketPaths,
+  systemClock,
+  type TokenScope,
+} from "@narthex/host";
+import {
+  type Approver,
+  type ContentStore,
+  createAllowListPolicy,
+  type Kernel,
+  type Log,
+  type Observer,
+  type Policy,
+  type Store,
+  startKernel,
+  type Tool,
+} from "@narthex/kernel";
+import type { Serving } from "@narthex/server";
+import { builtinTools } from "@narthex/tools";
+import type { LedgerSource } from "@narthex/verify";
+import { storeLedgerSource } from "./ledger-source.ts";
+import { prepareHome, readPolicyFiles } from "./prepare-home.ts";
+import { VERSION } from "./version.ts";
+
+export interface OpenKernelOptions {
+  /** The kernel's home; `NARTHEX_DATA` or `~/.narthex` by default. */
+  readonly data?: string;
+  /** How long to wait for someone else to let go of the home. */
+  readonly waitMs?: number;
+  /** Told to whoever finds the home taken. */
+  readonly command?: string;
+  /** Besides the built-in ones. */
+  readonly tools?: readonly Tool[];
+  /** Rules besides those of the home's policy directory, as Cedar text. */
+  readonly policies?: readonly { readonly name: string; readonly text: string }[];
+  readonly approver?: Approver;
+  readonly observer?: Observer;
+  readonly log?: Log;
+  /** Called once if the store fails: the kernel has stopped. */
+  readonly onFailure?: (failure: Error) => void;
+}
+
+/** A kernel that holds its home. */
+export interface OpenedKernel extends Kernel {
+  readonly home: Home;
+  readonly configuration: Configuration;
+  /** Files that were written into a new home. */
+  readonly prepared: readonly string[];
+  /** What a bearer token of the home is good for. */
+  authorizeToken(token: string): Promise<{ readonly scope: TokenScope } | undefined>;
+  /** For `verifyLedger`. */
+  ledgerSource(): LedgerSource;
+  readonly sockets: SocketPaths;
+  /** Opens the framed socket and the services' socket, so that commands on this home come through here. */
+  openUnixDoors(): Promise<void>;
+}
+
+/** Takes the home, sets it up where it is new, and starts a kernel on its embedded store. */
+export async function openKernel(options: OpenKernelOptions = {}): Promise<OpenedKernel> {
+  const home = await openHome({
+    path: options.data ?? defaultHomePath(process.env),
+    command: options.command ?? "narthex",
+    waitMs: options.waitMs ?? 0,
+  });
+  try {
+    return await startOn(home, options);
+  } catch (fault) {
+    await home.close();
+    throw fault;
+  }
+}
+
+async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKernel> {
+  const { paths } = home;
+  const prepared = await prepareHome(paths);
+  const configuration = await loadConfiguration(paths.configuration);
+  const policy = await loadPolicy(home, options);
+  const contentStore = await openContentFiles(paths.content);
+  const store = await openSqliteStore({ directory: paths.store });
+  try {
+    const kernel = await start(home, configuration, policy, store, contentStore, options);
+    const authorizeToken: OpenedKernel["authorizeToken"] = async (token) => home.tokens.authorize(token);
+    const ledgerSource = (): LedgerSource => storeLedgerSource(store, contentStore);
+    let doors: Serving | undefined;
+    return {
+      ...kernel,
+      // A getter does not survive being spread.
+      get closing() {
+        return kernel.closing;
+      },
+      home,
+      configuration,
+      prepared: prepared.written,
+      sockets: home.sockets,
+      authorizeToken,
+      ledgerSource,
+      async openUnixDoors() {
+        const { openUnixDoors } = await import("./unix-doors.ts");
+        doors = await openUnixDoors(kernel, { sockets: home.sockets, authorizeToken, ledgerSource, log: options.log });
+      },
+      async close(grace) {
+        await Promise.all([kernel.close(grace), doors?.close(grace)]);
+        await home.close();
+      },
+    };
+  } catch (fault) {
+    await store.close();
+    throw fault;
+  }
+}
+
+/** Policy that cannot be read or is wrong denies everything and says why; the kernel starts all the same. */
+async function loadPolicy(home: Home, options: OpenKernelOptions): Promise<Policy> {
+  const files = await readPolicyFiles(home.paths);
+  return createAllowListPolicy([...files, ...(options.policies ?? [])]);
+}
+
+function start(
+  home: Home,
+  configuration: Configuration,
+  policy: Policy,
+  store: Store,
+  contentStore: ContentStore,
+  options: OpenKernelOptions,
+): Promise<Kernel> {
+  const { session, timeouts } = configuration;
+  return startKernel({
+    store,
+    contentStore,
+    clock: systemClock,
+    random: createSystemRandom(),
+    policy,
+    tools: [...builtinTools(), ...(options.tools ?? [])],
+    approver: options.approver,
+    observer: options.observer,
+    log: options.log,
+    version: VERSION,
+    resolveWorkspace: (workspace) => resolveWorkspace(workspace, { home: home.path }),
+    ...(options.onFailure && { onFailure: options.onFailure }),
+    settings: {
+      budgets: configuration.budgets,
+      sessionTtlMs: session.ttlMs,
+      approvalExpiryMs: timeouts.approvalMs,
+      approvalWaitMs: timeouts.approvalWaitMs,
+      viewBytes: configuration.viewBytes,
+      quarantine: { limit: session.quarantine.violations, windowMs: session.quarantine.windowMs },
+    },
+  });
+}

@@ -1,0 +1,51 @@
+import { constants } from "node:fs";
+import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { DEFAULT_CONFIGURATION_TEXT, type HomePaths } from "@narthex/host";
+
+/** What was written into a home that had none of it. */
+export interface PreparedHome {
+  readonly written: readonly string[];
+}
+
+const POLICY_FILE = /^[A-Za-z0-9][A-Za-z0-9._-]*\.cedar$/;
+
+/** Writes the commented configuration and the default policy where there is none. Overwrites nothing. */
+export async function prepareHome(paths: HomePaths): Promise<PreparedHome> {
+  const written: string[] = [];
+  try {
+    await writeFile(paths.configuration, DEFAULT_CONFIGURATION_TEXT, { flag: "wx", mode: 0o600 });
+    written.push(paths.configuration);
+  } catch (fault) {
+    if (!isExisting(fault)) throw fault;
+  }
+  // An emptied policy directory is somebody's decision to deny everything; only a directory without any is filled.
+  if ((await readdir(paths.policy)).length > 0 || written.length === 0) return { written };
+  const source = await defaultPolicyDirectory();
+  for (const name of (await readdir(source)).filter((candidate) => POLICY_FILE.test(candidate))) {
+    const target = join(paths.policy, name);
+    await copyFile(join(source, name), target, constants.COPYFILE_EXCL);
+    written.push(target);
+  }
+  return { written };
+}
+
+/** The rules of a home, in the order of their names. */
+export async function readPolicyFiles(paths: HomePaths): Promise<{ readonly name: string; readonly text: string }[]> {
+  const names = (await readdir(paths.policy)).filter((name) => POLICY_FILE.test(name)).sort();
+  return Promise.all(names.map(async (name) => ({ name, text: await readFile(join(paths.policy, name), "utf8") })));
+}
+
+/** In the checkout beside the packages, in the published package inside it. */
+async function defaultPolicyDirectory(): Promise<string> {
+  for (const place of ["../policies", "../../../policies"]) {
+    const directory = fileURLToPath(new URL(place, import.meta.url));
+    if (await readdir(directory).then(() => true, () => false)) return directory;
+  }
+  throw new Error("the default policy is missing from this installation");
+}
+
+function isExisting(fault: unknown): boolean {
+  return fault instanceof Error && "code" in fault && fault.code === "EEXIST";
+}

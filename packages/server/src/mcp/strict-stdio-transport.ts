@@ -1,0 +1,214 @@
+import type { Readable, Writable } from "node:stream";
+import {
+  isJSONRPCErrorResponse,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResultResponse,
+  type JSONRPCMessage,
+  parseJSONRPCMessage,
+  type Transport,
+} from "@modelcontextprotocol/server";
+import { isJsonObject, type JsonObject, JsonSyntaxError, type JsonValue, parseJson } from "@narthex/contracts";
+
+export interface StrictStdioOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Where lines are written; the output's own by default. */
+  readonly write?: (line: string) => boolean;
+  readonly maxLineBytes: number;
+  onRefused(reason: string, bytes: Uint8Array): void;
+}
+
+const NEWLINE = 0x0a;
+const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
+const LAST_ANSWERS_MS = 5000;
+/** How much of a refused line is shown to the ledger. */
+const REFUSED_BYTES = 4096;
+
+/**
+ * Messages as lines of JSON, read strictly: a line with a key given twice, a number that does not survive or nesting
+ * without end is answered with an error instead of being read in one of several ways.
+ */
+export class StrictStdioTransport implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport["onmessage"];
+  readonly #options: StrictStdioOptions;
+  readonly #write: (line: string) => boolean;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  #isTooLong = false;
+  /** Requests without an answer yet, with the arguments of those that call a tool. */
+  readonly #unanswered = new Map<string | number, JsonObject>();
+  #answered: (() => void) | undefined;
+  #closed = false;
+
+  constructor(options: StrictStdioOptions) {
+    this.#options = options;
+    this.#write = options.write ?? ((line) => options.output.write(line));
+  }
+
+  start(): Promise<void> {
+    const { input, output } = this.#options;
+    input.on("data", this.#receive);
+    input.on("end", this.#ended);
+    input.on("close", this.#ended);
+    input.on("error", this.#failed);
+    output.on("error", this.#failed);
+    return Promise.resolve();
+  }
+
+  /** While paused, whatever the client sends waits in the pipe. */
+  pause(): void {
+    this.#options.input.pause();
+  }
+
+  resume(): void {
+    if (!this.#closed) this.#options.input.resume();
+  }
+
+  /**
+   * The arguments of a running tool call exactly as they were sent: the SDK's own copy leaves some keys out.
+   * Undefined once the request was answered or cancelled.
+   */
+  argumentsOf(id: string | number): JsonObject | undefined {
+    return this.#unanswered.get(id);
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    await this.#writeLine(JSON.stringify(message));
+    if ((isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) && message.id !== undefined) {
+      this.#settle(message.id);
+    }
+  }
+
+  close(): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    this.#closed = true;
+    const { input, output } = this.#options;
+    input.off("data", this.#receive);
+    input.off("end", this.#ended);
+    input.off("close", this.#ended);
+    input.off("error", this.#failed);
+    output.off("error", this.#failed);
+    input.pause();
+    this.#parts = [];
+    this.onclose?.();
+    return Promise.resolve();
+  }
+
+  readonly #receive = (chunk: Buffer): void => {
+    let from = 0;
+    for (;;) {
+      const end = chunk.indexOf(NEWLINE, from);
+      if (end < 0) break;
+      this.#gather(chunk.subarray(from, end));
+      this.#endLine();
+      from = end + 1;
+    }
+    this.#gather(chunk.subarray(from));
+  };
+
+  /** A client that has said all it has to say still gets its answers, for a while. */
+  readonly #ended = (): void => {
+    const close = (): void => void this.close();
+    if (this.#unanswered.size === 0) return close();
+    this.#answered ??= close;
+    setTimeout(close, LAST_ANSWERS_MS).unref();
+  };
+
+  readonly #failed = (error: Error): void => {
+    this.onerror?.(error);
+    void this.close();
+  };
+
+  #gather(part: Buffer): void {
+    if (part.length === 0 || this.#isTooLong) return;
+    this.#bytes += part.length;
+    if (this.#bytes > this.#options.maxLineBytes) {
+      this.#isTooLong = true;
+      this.#parts = [];
+    } else this.#parts.push(part);
+  }
+
+  #endLine(): void {
+    const line = Buffer.concat(this.#parts);
+    const isTooLong = this.#isTooLong;
+    this.#parts = [];
+    this.#bytes = 0;
+    this.#isTooLong = false;
+    if (isTooLong) this.#refuse("too_large", line, INVALID_REQUEST, "the message is too long");
+    else if (line.length > 0 && line.toString("latin1").trim() !== "") this.#read(line);
+  }
+
+  #read(line: Buffer): void {
+    let message: JSONRPCMessage;
+    let json: JsonValue;
+    try {
+      json = parseJson(line);
+      message = parseJSONRPCMessage(json);
+    } catch (error) {
+      if (error instanceof JsonSyntaxError) this.#refuse("invalid_json", line, PARSE_ERROR, error.message);
+      else this.#refuse("malformed", line, INVALID_REQUEST, "this is no JSON-RPC message");
+      return;
+    }
+    if (isJSONRPCRequest(message)) {
+      if (this.#unanswered.has(message.id)) {
+        this.#refuse("duplicate_id", line, INVALID_REQUEST, "a request with this id is running");
+        return;
+      }
+      this.#unanswered.set(message.id, argumentsOf(json));
+    }
+    this.onmessage?.(message);
+    // A cancelled request is not answered.
+    if (isJSONRPCNotification(message) && message.method === "notifications/cancelled") {
+      const id = message.params?.["requestId"];
+      if (typeof id === "string" || typeof id === "number") this.#settle(id);
+    }
+  }
+
+  #settle(id: string | number): void {
+    this.#unanswered.delete(id);
+    if (this.#unanswered.size === 0) this.#answered?.();
+  }
+
+  #refuse(reason: string, line: Buffer, code: number, message: string): void {
+    this.#options.onRefused(reason, line.subarray(0, REFUSED_BYTES));
+    const found = idOf(line);
+    // The answer to a request that runs must not come from another.
+    const id = found !== null && this.#unanswered.has(found) ? null : found;
+    void this.#writeLine(JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }));
+  }
+
+  #writeLine(text: string): Promise<void> {
+    if (this.#closed || this.#write(`${text}\n`)) return Promise.resolve();
+    const { output } = this.#options;
+    return new Promise((resolve) => {
+      const done = (): void => {
+        output.off("drain", done);
+        output.off("close", done);
+        resolve();
+      };
+      output.on("drain", done);
+      output.on("close", done);
+    });
+  }
+}
+
+function argumentsOf(message: JsonValue): JsonObject {
+  const params = isJsonObject(message) ? message["params"] : undefined;
+  const given = isJsonObject(params) ? params["arguments"] : undefined;
+  return isJsonObject(given) ? given : {};
+}
+
+/** The id under which a refused message would have been answered, so that its sender does not wait for ever. */
+function idOf(line: Buffer): string | number | null {
+  try {
+    const value: unknown = JSON.parse(line.toString());
+    const id = typeof value === "object" && value !== null && "id" in value ? value.id : null;
+    return typeof id === "string" || typeof id === "number" ? id : null;
+  } catch {
+    return null;
+  }
+}

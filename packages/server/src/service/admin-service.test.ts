@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { createClient } from "@connectrpc/connect";
+import {
+  AdminService,
+  ContentPlace,
+  create,
+  fromBinary,
+  RecordContentSchema,
+  toBinary,
+  VerifyReportSchema,
+} from "@narthex/contracts";
+import type { OpenSessionOptions } from "@narthex/kernel";
+import { toKernelError } from "./connect-error.ts";
+import { ADMIN, bearer, collect, grpc, openDoor, READ } from "./test-door.ts";
+
+async function admin(t: TestContext, options = {}) {
+  const { kernel, baseUrl } = await openDoor(t, options);
+  const item = { place: ContentPlace.ROW, size: 6n, data: Buffer.from("secret") };
+  const content = toBinary(RecordContentSchema, create(RecordContentSchema, { items: [item] }));
+  const record = {
+    index: 0,
+    chain: "system",
+    sequence: 0,
+    hash: new Uint8Array(32),
+    record: new Uint8Array(3),
+    content,
+  };
+  kernel.records.push(record);
+  return { kernel, client: createClient(AdminService, grpc(t, baseUrl)) };
+}
+
+const isCode = (code: string) => (error: unknown) => toKernelError(error).code === code;
+
+test("what cannot be opened, found or settled is refused with its code", async (t) => {
+  const { client } = await admin(t);
+  await assert.rejects(client.openSession({ workspace: "/w", lease: "{" }, bearer(ADMIN)), isCode("LEASE_INVALID"));
+  await assert.rejects(
+    client.openSession({ workspace: "/w", lease: `{"x":1}` }, bearer(ADMIN)),
+    isCode("LEASE_INVALID"),
+  );
+  await assert.rejects(
+    client.openSession({ workspace: "/w", seed: new Uint8Array(5) }, bearer(ADMIN)),
+    isCode("INVALID_INPUT"),
+  );
+  await assert.rejects(
+    client.openSession({ workspace: "/w", ttlMs: 2n ** 60n }, bearer(ADMIN)),
+    isCode("INVALID_INPUT"),
+  );
+  await assert.rejects(client.getSession({ sessionId: "none" }, bearer(READ)), isCode("SESSION_UNKNOWN"));
+  await assert.rejects(
+    client.getRecord({ which: { case: "index", value: 99n } }, bearer(READ)),
+    isCode("RECORD_NOT_FOUND"),
+  );
+  await assert.rejects(client.getRecord({}, bearer(READ)), isCode("INVALID_INPUT"));
+  await assert.rejects(client.statContent({ hash: new Uint8Array(1) }, bearer(READ)), isCode("INVALID_INPUT"));
+  await assert.rejects(client.settleIntent({ answer: "maybe" }, bearer(ADMIN)), isCode("INVALID_INPUT"));
+});
+
+test("a session is opened with everything that was asked for", async (t) => {
+  const { kernel, client } = await admin(t);
+  let given: OpenSessionOptions | undefined;
+  const open = kernel.openSession;
+  kernel.openSession = (options) => {
+    given = options;
+    return open(options);
+  };
+  const seed = new Uint8Array(32).fill(1);
+  const lease = `{"tool_patterns":["echo"],"ttl_ms":5}`;
+  const request = {
+    workspace: "/w",
+    workingDirectory: "/w/a",
+    tenant: "t",
+    user: "u",
+    agent: "a",
+    seed,
+    lease,
+    ttlMs: 9n,
+  };
+  const { session, token } = await client.openSession(request, bearer(ADMIN));
+  assert.equal(token, kernel.token);
+  assert.equal(session?.sessionId, kernel.sessionId);
+  assert.equal(JSON.parse(session?.lease ?? "").holder, kernel.sessionId);
+  assert.deepEqual(given, {
+    workspace: "/w",
+    workingDirectory: "/w/a",
+    tenant: "t",
+    user: "u",
+    agent: "a",
+    seed,
+    lease: { tool_patterns: ["echo"], ttl_ms: 5 },
+    ttlMs: 9,
+  });
+});
+
+test("sessions, intents and content are shown", async (t) => {
+  const { kernel, client } = await admin(t);
+  assert.equal((await client.listSessions({}, bearer(READ))).sessions.length, 1);
+  assert.equal((await client.getSession({ sessionId: kernel.sessionId }, bearer(READ))).session?.state, "open");
+  assert.equal((await client.closeSession({ sessionId: kernel.sessionId }, bearer(ADMIN))).session?.calls, 3n);
+  assert.deepEqual((await client.listIntents({}, bearer(READ))).intents, []);
+  assert.equal((await client.statContent({ hash: new Uint8Array(32) }, bearer(READ))).found, false);
+  assert.equal((await client.settleIntent({ answer: "happened" }, bearer(ADMIN))).recordIndex, 5n);
+});
+
+test("records are listed without content, and one is shown with its content but not the bytes of it", async (t) => {
+  const { client } = await admin(t);
+  const { records } = await client.listRecords({ newest: true }, bearer(READ));
+  assert.equal(records[0]?.content.length, 0);
+  const { record } = await client.getRecord({ which: { case: "index", value: 0n } }, bearer(READ));
+  const { items } = fromBinary(RecordContentSchema, record?.content ?? new Uint8Array(0));
+  assert.equal(items[0]?.size, 6n);
+  assert.equal(items[0]?.data.length, 0);
+});
+
+test("a tail goes on until its reader leaves", async (t) => {
+  const { client } = await admin(t);
+  for await (const { record } of client.tailLedger({ fromIndex: 0n }, bearer(READ))) {
+    assert.equal(record?.index, 0n);
+    break;
+  }
+});
+
+test("a verification is stopped when its reader leaves, and its failure is told", async (t) => {
+  let stopped: Promise<void> | undefined;
+  const { client } = await admin(t, {
+    verify: (onProgress: (progress: object) => void, signal: AbortSignal) => {
+      onProgress({ recordsDone: 1, recordsTotal: 2 });
+      stopped = new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
+      return stopped.then(() => create(VerifyReportSchema));
+    },
+  });
+  const controller = new AbortController();
+  const events = client.verify({}, { ...bearer(READ), signal: controller.signal })[Symbol.asyncIterator]();
+  assert.equal((await events.next()).value?.event.case, "progress");
+  controller.abort();
+  await stopped;
+  const failing = await admin(t, { verify: () => Promise.reject(new Error("details")) });
+  await assert.rejects(collect(failing.client.verify({}, bearer(READ))), isCode("INTERNAL"));
+});

@@ -1,0 +1,16 @@
+import { chainVectors } from "./chain-vectors.ts";
+import { digestVectors } from "./digest-vectors.ts";
+import { encodingVectors } from "./encoding-vectors.ts";
+import { canonicalJsonVectors, refusedJsonVectors } from "./json-vectors.ts";
+
+/** Every vector file by its name below vectors/, as its text. */
+export async function makeVectors(): Promise<ReadonlyMap<string, string>> {
+  const vectors = new Map<string, unknown>([
+    ["encoding/requests.json", encodingVectors()],
+    ["canonical-json/values.json", canonicalJsonVectors()],
+    ["canonical-json/refused.json", refusedJsonVectors()],
+    ["digests.json", digestVectors()],
+    ...(await chainVectors()),
+  ]);
+  return new Map([...vectors].map(([name, value]) => [name, `${JSON.stringify(value, undefined, 2)}\n`]));
+}
