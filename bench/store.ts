@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { hashRecord } from "@narthex/contracts";
+import { ContentPlace, ContentRole, hashRecord } from "@narthex/contracts";
 import { openSqliteStore } from "@narthex/host";
 import type { ContentDraft, StateChange, Store, StoreWrite } from "@narthex/kernel";
 
@@ -16,16 +16,17 @@ const IN_FLIGHT = 64;
 const directory = await mkdtemp(join(process.argv[2] ?? tmpdir(), "narthex-bench-"));
 const store = await openSqliteStore({ directory: join(directory, "store") });
 const raw = openRaw(join(directory, "raw.db"));
-const write = createWrites();
+const writes = createWrites();
 const timings = { storeLone: [0], rawLone: [0], storeShared: [0], rawShared: [0] };
 for (const timing of Object.values(timings)) timing.length = 0;
 
 try {
-  await appendAll(store, IN_FLIGHT, SHARED);
+  await appendAll(store, 1, writes(LONE));
   for (let round = 0; round < ROUNDS; round++) {
-    timings.storeLone.push(await measure(LONE, () => appendAll(store, 1, LONE)));
+    const [lone, shared] = [writes(LONE), writes(SHARED)];
+    timings.storeLone.push(await measure(LONE, () => appendAll(store, 1, lone)));
     timings.rawLone.push(await measure(LONE, () => raw(1, LONE)));
-    timings.storeShared.push(await measure(SHARED, () => appendAll(store, IN_FLIGHT, SHARED)));
+    timings.storeShared.push(await measure(SHARED, () => appendAll(store, IN_FLIGHT, shared)));
     timings.rawShared.push(await measure(SHARED, () => raw(IN_FLIGHT, SHARED)));
   }
   print("1 in flight", timings.storeLone, timings.rawLone);
@@ -35,37 +36,31 @@ try {
   await rm(directory, { recursive: true });
 }
 
-/** Records of 1.2 KB with their content: four items, two of them new with each record. */
-function createWrites(): () => StoreWrite {
+/** Records of 1.2 KB with their content: four items, three of them new with each record. */
+function createWrites(): (count: number) => StoreWrite[] {
+  const chain = "ses_aaaaaaaaaaaaaaaaaaaa";
   const record = randomBytes(560);
-  const proof = item(4);
   const hash = hashRecord(record);
-  const state: StateChange[] = [{ table: "sessions", key: "ses_aaaaaaaaaaaaaaaaaaaa", value: randomBytes(300) }];
-  let index = 0;
-  return () => {
-    const at = index++;
-    const content = [item(1), item(2), proof, item(5)];
-    return {
-      index: at,
-      chain: "ses_aaaaaaaaaaaaaaaaaaaa",
-      sequence: at,
-      requestId: `req_${at}`,
-      hash,
-      record,
-      content,
-      state,
-    };
-  };
+  const proof = item(ContentRole.PROOF);
+  const state: StateChange[] = [{ table: "sessions", key: chain, value: randomBytes(300) }];
+  let next = 0;
+  return (count) =>
+    Array.from({ length: count }, () => {
+      const index = next++;
+      const content = [item(ContentRole.INPUT), item(ContentRole.REQUEST), proof, item(ContentRole.RESULT)];
+      return { index, chain, sequence: index, requestId: `req_${index}`, hash, record, content, state };
+    });
 }
 
-function item(role: number): ContentDraft {
+function item(role: ContentRole): ContentDraft {
   const data = randomBytes(80);
-  return { role, digest: randomBytes(32), nonce: randomBytes(32), size: data.length, place: 1, data };
+  return { role, digest: randomBytes(32), nonce: randomBytes(32), size: data.length, place: ContentPlace.ROW, data };
 }
 
-async function appendAll(target: Store, inFlight: number, total: number): Promise<void> {
+async function appendAll(target: Store, inFlight: number, all: readonly StoreWrite[]): Promise<void> {
+  const rest = all.values();
   const lane = async (): Promise<void> => {
-    for (let done = 0; done < total / inFlight; done++) await target.append(write());
+    for (const write of rest) await target.append(write);
   };
   await Promise.all(Array.from({ length: inFlight }, lane));
 }

@@ -1,24 +1,25 @@
 import assert from "node:assert/strict";
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createKernel, defineTool, Type } from "narthex";
+import { mkdtempSync as makeDirectory } from "node:fs";
+import { createKernel, defineTool } from "narthex";
 
 const shout = defineTool({
   name: "shout",
   description: "Says a text louder.",
-  inputSchema: Type.Object({ text: Type.String({ maxLength: 100 }) }),
+  inputSchema: { type: "object", required: ["text"], properties: { text: { type: "string" } } },
   tier: "read_only",
   determinism: "pure",
-  run: ({ text }) => ({ louder: text.toUpperCase() }), // text: string
+  run: ({ text }) => ({ louder: text.toUpperCase() }), // `text` is a string here: the type comes from the schema
 });
-const here = await mkdtemp(join(tmpdir(), "narthex-"));
-const policies = [{ name: "shout.cedar", text: '@id("may-shout") permit(principal, action == Action::"shout", resource);' }];
-const kernel = await createKernel({ data: join(here, "home"), tools: [shout], policies });
-const session = await kernel.session({ workspace: await mkdtemp(join(here, "workspace-")) });
+const rule = '@id("may-shout") permit(principal, action == Action::"shout", resource);';
 
-const said = await session.call("shout", { text: "hello" });
-assert.deepEqual(said.raw, { louder: "HELLO" }); // also: said.hash, said.proof, said.sideEffects, said.metadata
-const wrong = await session.call("shout", { txt: 1 });
-assert.equal(wrong.status, "error"); // INVALID_INPUT, every problem at once; recorded like everything else
+const kernel = await createKernel({
+  data: makeDirectory("/tmp/narthex-home-"),
+  tools: [shout],
+  policies: [{ name: "shout.cedar", text: rule }],
+});
+const session = await kernel.session({ workspace: makeDirectory("/tmp/workspace-") });
+const said = await session.call("shout", { text: "hello" }); // and said.hash, .proof, .sideEffects, .metadata
+assert.deepEqual(said.raw, { louder: "HELLO" });
+const wrong = await session.call("shout", { txt: 1 }); // INVALID_INPUT with every problem, recorded like the rest
+assert.equal(wrong.status, "error");
 await kernel.close();

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { once } from "node:events";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,6 +34,8 @@ export interface Serving {
 
 /** A kernel's home, a workspace and a user's home of their own, and the command run against them. */
 export interface TestHome {
+  /** The command, as a file to run. */
+  readonly program: string;
   readonly home: string;
   readonly workspace: string;
   readonly root: string;
@@ -71,7 +72,7 @@ export async function createTestHome(): Promise<TestHome> {
 
   async function run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
     const child = start(args, { stdin: "", ...options });
-    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+    const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended(child)]);
     return { code, stdout, stderr };
   }
 
@@ -82,6 +83,7 @@ export async function createTestHome(): Promise<TestHome> {
   }
 
   return {
+    program: PROGRAM,
     home,
     workspace,
     root,
@@ -94,17 +96,12 @@ export async function createTestHome(): Promise<TestHome> {
     },
     async serve(...options) {
       const child = start(["serve", "--listen", "127.0.0.1:0", "--json", ...options]);
-      const problems = text(child.stderr);
-      const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-      const first = await lines.next();
-      assert.ok(first.done !== true, `serve said nothing: ${await problems}`);
       return {
-        ready: parseObject(first.value),
+        ready: parseObject(await readLines(child)()),
         child,
-        async stop() {
+        stop() {
           child.kill("SIGTERM");
-          const [code] = child.exitCode === null ? await once(child, "exit") : [child.exitCode];
-          return code;
+          return ended(child);
         },
       };
     },
@@ -115,15 +112,30 @@ export async function createTestHome(): Promise<TestHome> {
   };
 }
 
+/** The next line of a command's output, each time it is asked. */
+export function readLines({ stdout, stderr }: Running): () => Promise<string> {
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
+  const problems = text(stderr);
+  return async () => {
+    const line = await lines.next();
+    if (line.done === true) assert.fail(`it ended without another line: ${await problems}`);
+    return line.value;
+  };
+}
+
+/** The exit code, once there is one; null for a process ended by a signal. */
+export function ended(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
+  return new Promise((resolve) => child.once("exit", resolve));
+}
+
 export function parseObject(json: string): JsonObject {
-  const value: JsonValue = JSON.parse(json);
-  assert.ok(isJsonObject(value), `no object: ${json}`);
-  return value;
+  return objectOf(JSON.parse(json) as JsonValue);
 }
 
 export function textOf(value: JsonValue | undefined): string {
-  assert.equal(typeof value, "string");
-  return String(value);
+  assert.ok(typeof value === "string", `no text: ${JSON.stringify(value)}`);
+  return value;
 }
 
 export function objectOf(value: JsonValue | undefined): JsonObject {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
-import { createTestHome, objectOf, parseObject, type TestHome } from "./home.ts";
+import { createTestHome, objectOf, parseObject, type TestHome, textOf } from "./home.ts";
 
 describe("a command line that is wrong", { concurrency: 2 }, () => {
   let at: TestHome;
@@ -27,7 +27,7 @@ describe("a command line that is wrong", { concurrency: 2 }, () => {
   it("is one JSON object for scripts", async () => {
     const error = objectOf((await at.ask(["call"], 2))["error"]);
     assert.equal(error["code"], "USAGE");
-    assert.match(String(error["next"]), /narthex call --help/);
+    assert.match(textOf(error["next"]), /narthex call --help/);
   });
 
   it("says how to open a session where none is named", async () => {
@@ -86,7 +86,12 @@ describe("help", { concurrency: 2 }, () => {
   });
 
   it("has an example for every command, loaded or not", async () => {
-    for (const args of [["help", "cas", "put"], ["call", "--help"], ["ledger", "verify", "-h"], ["journal", "--help"]]) {
+    for (const args of [
+      ["help", "cas", "put"],
+      ["call", "--help"],
+      ["ledger", "verify", "-h"],
+      ["journal", "--help"],
+    ]) {
       const { code, stdout } = await at.run(args);
       assert.equal(code, 0);
       assert.match(stdout, /Examples?:\n {2}\$ narthex /);

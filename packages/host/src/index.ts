@@ -8,3 +8,7 @@ export { findSocketPaths, type SocketPaths } from "./home/socket-paths.ts";
 export { loadSessionToken, saveSessionToken, stateDirectory } from "./home/session-tokens.ts";
 export { resolveWorkspace } from "./home/workspace-rules.ts";
 export { createSystemRandom, systemClock } from "./system/system-drivers.ts";
+export { type Configuration, DEFAULT_CONFIGURATION } from "./configuration/configuration.ts";
+export { DEFAULT_CONFIGURATION_TEXT } from "./configuration/default-configuration-text.ts";
+export { loadConfiguration } from "./configuration/load-configuration.ts";
+export { openContentFiles } from "./content/content-files.ts";

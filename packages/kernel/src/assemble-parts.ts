@@ -1,4 +1,4 @@
-import { DEFAULT_VIEW_BYTES } from "@narthex/contracts";
+import { DEFAULT_VIEW_BYTES, MAX_INLINE_RESULT_BYTES } from "@narthex/contracts";
 import { createApprovals } from "./approval/approvals.ts";
 import { createArtifacts } from "./artifact/artifacts.ts";
 import { createAnswerArchive } from "./journal/answer-archive.ts";
@@ -9,10 +9,13 @@ import { DEFAULT_LEASE_TTL_MS } from "./lease/create-lease.ts";
 import { createLedger } from "./ledger/ledger.ts";
 import { SYSTEM_CHAIN } from "./ledger/record-draft.ts";
 import { createRefusals } from "./ledger/refusals.ts";
+import type { Log } from "./ports.ts";
 import { createRegistry } from "./registry/registry.ts";
 import { createContentLibrary } from "./result/content-library.ts";
+import { describeFault } from "./result/describe-fault.ts";
 import { createSessionTable } from "./session/session-table.ts";
 import { DEFAULT_VIOLATION_WINDOW } from "./session/violation-window.ts";
+import type { ToolDeclaration } from "./tool/tool.ts";
 
 const DEFAULT_SETTINGS: KernelSettings = {
   budgets: {},
@@ -20,7 +23,8 @@ const DEFAULT_SETTINGS: KernelSettings = {
   approvalExpiryMs: 10 * 60_000,
   // MCP clients give up at 60 s.
   approvalWaitMs: 45_000,
-  viewBytes: DEFAULT_VIEW_BYTES,
+  // The most that a tool can declare.
+  viewBytes: MAX_INLINE_RESULT_BYTES,
   quarantine: DEFAULT_VIOLATION_WINDOW,
 };
 
@@ -36,20 +40,26 @@ export async function assembleParts(
 ): Promise<{ readonly parts: KernelParts; readonly settings: KernelSettings }> {
   const { store, contentStore, clock, random } = options;
   const settings = { ...DEFAULT_SETTINGS, ...options.settings };
-  const log = options.log ?? (() => undefined);
+  const log = createSafeLog(options.log);
   const ledger = await createLedger({
     store,
     clock,
     onFailure(failure) {
       gate.closing = true;
-      log("error", failure.message, { cause: String(failure.cause) });
-      options.onFailure?.(failure);
+      log("error", failure.message, { cause: describeFault(failure.cause) });
+      try {
+        options.onFailure?.(failure);
+      } catch (fault) {
+        log("error", "the failure could not be reported", { cause: describeFault(fault) });
+      }
     },
   });
   await ledger.loadChain(SYSTEM_CHAIN);
   const registry = createRegistry();
   for (const tool of options.tools) registry.register(tool);
   const requests = createRequestMemory(store, random);
+  const viewBytesOf = (tool: Pick<ToolDeclaration, "bounds">) =>
+    Math.min(tool.bounds.maxOutputBytes, settings.viewBytes);
   const parts: KernelParts = {
     clock,
     random,
@@ -63,7 +73,15 @@ export async function assembleParts(
     registry,
     sessions: createSessionTable({ store, ledger, requests }),
     requests,
-    answers: createAnswerArchive({ store, contentStore, viewBytes: settings.viewBytes }),
+    answers: createAnswerArchive({
+      store,
+      contentStore,
+      viewBytesOf(toolId) {
+        const [name = "", version = ""] = toolId.split("@");
+        const found = registry.resolve(name, version);
+        return found === undefined ? Math.min(DEFAULT_VIEW_BYTES, settings.viewBytes) : viewBytesOf(found.tool);
+      },
+    }),
     approvals: createApprovals({
       approver: options.approver,
       random,
@@ -73,10 +91,23 @@ export async function assembleParts(
     }),
     content: createContentLibrary(store, contentStore),
     artifacts: createArtifacts({ store, ledger, random }),
+    settling: new Set(),
     counters: { lateResults: 0, running: 0 },
-    viewBytes: settings.viewBytes,
+    viewBytesOf,
     quarantine: settings.quarantine,
     closing: () => gate.closing,
   };
   return { parts, settings };
+}
+
+/** An operator's log that fails must not fail a call. */
+function createSafeLog(log: Log | undefined): Log {
+  if (log === undefined) return () => undefined;
+  return (level, message, fields) => {
+    try {
+      log(level, message, fields);
+    } catch {
+      // There is nobody left to tell.
+    }
+  };
 }

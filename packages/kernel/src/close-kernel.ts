@@ -13,7 +13,8 @@ export async function closeKernel(graceMs: number, gate: Gate, parts: KernelPart
   for (const live of parts.sessions.live()) for (const call of live.running.values()) call.cancel("closing");
   await drained(parts, CANCEL_MS);
   parts.approvals.close();
-  await parts.refusals.close().catch(() => undefined);
+  await parts.refusals.flush().catch(() => undefined);
+  parts.ledger.close();
   await parts.store.close();
 }
 

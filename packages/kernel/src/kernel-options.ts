@@ -30,6 +30,7 @@ export interface KernelSettings {
   readonly sessionTtlMs: number;
   readonly approvalExpiryMs: number;
   readonly approvalWaitMs: number;
+  /** At most so much of a result is shown to a model, whatever its tool declares. */
   readonly viewBytes: number;
   /** So many containment violations within so long a time quarantine a session. */
   readonly quarantine: ViolationWindowOptions;

@@ -9,6 +9,7 @@ import type { Registry } from "./registry/registry.ts";
 import type { ContentLibrary } from "./result/content-library.ts";
 import type { SessionTable } from "./session/session-table.ts";
 import type { ViolationWindowOptions } from "./session/violation-window.ts";
+import type { ToolDeclaration } from "./tool/tool.ts";
 
 /** Everything the stages of a call use. */
 export interface KernelParts {
@@ -28,8 +29,11 @@ export interface KernelParts {
   readonly approvals: Approvals;
   readonly content: ContentLibrary;
   readonly artifacts: Artifacts;
+  /** Intents that a person is settling right now, by key. */
+  readonly settling: Set<string>;
   readonly counters: Counters;
-  readonly viewBytes: number;
+  /** How much of a tool's result a model is shown. */
+  viewBytesOf(tool: ToolDeclaration): number;
   readonly quarantine: ViolationWindowOptions;
   /** True once no new calls are taken. */
   closing(): boolean;
@@ -38,5 +42,6 @@ export interface KernelParts {
 export interface Counters {
   /** Results that came after their call was answered, and were dropped. */
   lateResults: number;
+  /** Calls and puts under way: a closing kernel waits for them. */
   running: number;
 }

@@ -2,13 +2,14 @@ import { ContentRole, KernelError } from "@narthex/contracts";
 import { assembleParts, type Gate } from "./assemble-parts.ts";
 import { callInProcess, callOverWire } from "./call/entrances.ts";
 import { closeKernel } from "./close-kernel.ts";
-import { intentFromRow } from "./journal/intent.ts";
+import { listIntents } from "./journal/list-intents.ts";
 import { reconcileIntents } from "./journal/reconcile.ts";
-import { settleIntent } from "./journal/settle-intent.ts";
-import type { ContentReading, IntentFacts, Kernel } from "./kernel.ts";
+import { settleByHand } from "./journal/settle-by-hand.ts";
+import type { ContentReading, Kernel } from "./kernel.ts";
 import type { KernelOptions } from "./kernel-options.ts";
 import type { KernelParts } from "./kernel-parts.ts";
 import { announceStart } from "./ledger/announce-start.ts";
+import type { EntryDraft } from "./ledger/record-draft.ts";
 import { tailRecords } from "./ledger/tail-records.ts";
 import { listTools } from "./registry/list-tools.ts";
 import type { FoundContent } from "./result/content-library.ts";
@@ -21,8 +22,6 @@ import { openSession } from "./session/open-session.ts";
 import { requireOpen } from "./session/require-open.ts";
 import { startExpiry } from "./session/start-expiry.ts";
 
-const MAX_INTENTS = 100_000;
-
 /** Starts a kernel on its ports: announces itself, settles what a crash left open, and takes calls. */
 export async function startKernel(options: KernelOptions): Promise<Kernel> {
   const gate: Gate = { closing: false };
@@ -33,6 +32,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     parts.log("warn", "calls with an unknown outcome wait in the journal", { count: reconciled.unknown });
   }
   const expiry = startExpiry(parts);
+  let closed: Promise<void> | undefined;
   const facts = (live: LiveSession) => describeSession(live, parts.ledger.nowMs());
 
   return {
@@ -59,7 +59,12 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     async putContent(put) {
       if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
       const live = requireOpen(await parts.sessions.find(put.sessionId), parts.ledger.nowMs());
-      return putContent(put, live, parts);
+      parts.counters.running++;
+      try {
+        return await putContent(put, live, parts);
+      } finally {
+        parts.counters.running--;
+      }
     },
     async getContent(sessionId, hash, offset, limit) {
       const live = requireOpen(await parts.sessions.find(sessionId), parts.ledger.nowMs());
@@ -95,23 +100,16 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     tailRecords: (tail) => tailRecords(tail, parts.ledger, parts.store),
 
     listIntents: () => listIntents(parts),
-    async settleIntent(settlement) {
-      const key = `${settlement.sessionId}/${settlement.requestId}`;
-      const value = await parts.store.getState("intents", key);
-      const live = await parts.sessions.find(settlement.sessionId);
-      if (value === undefined || live?.running.has(settlement.requestId) === true) {
-        throw new KernelError("INTENT_NOT_FOUND", "no call with that session and request id has an unknown outcome");
-      }
-      return settleIntent(intentFromRow({ key, value }), settlement, parts);
-    },
+    settleIntent: (settlement) => settleByHand(settlement, parts),
 
     refuse: (refusal) => parts.refusals.count(refusal),
     get closing() {
       return gate.closing;
     },
-    async close({ graceMs = 10_000 } = {}) {
+    close({ graceMs = 10_000 } = {}) {
       clearInterval(expiry);
-      await closeKernel(graceMs, gate, parts);
+      closed ??= closeKernel(graceMs, gate, parts);
+      return closed;
     },
   };
 }
@@ -122,23 +120,15 @@ function reading(found: FoundContent, offset: number, limit: number, parts: Kern
 }
 
 /** Reading adopts the content's labels, durably, before a byte is handed out. */
-async function adoptLabels(live: LiveSession, found: FoundContent, parts: KernelParts): Promise<void> {
-  if (!live.addLabels(found.labels)) return;
-  await parts.ledger.append({
-    chain: live.id,
-    entries: [{ case: "labelsAdopted", value: { labels: found.labels } }],
-    state: [live.usageRow()],
-  });
-}
-
-async function listIntents(parts: KernelParts): Promise<IntentFacts[]> {
-  const rows = await parts.store.listState("intents", "", MAX_INTENTS);
-  return Promise.all(
-    rows.map(async (row) => {
-      const intent = intentFromRow(row);
-      const live = await parts.sessions.find(intent.sessionId);
-      const state = live?.running.has(intent.requestId) === true ? "running" : "unknown";
-      return { ...intent, inputDigest: Buffer.from(intent.inputDigest, "hex"), state };
-    }),
-  );
+async function adoptLabels(live: LiveSession, { labels }: FoundContent, parts: KernelParts): Promise<void> {
+  if (live.hasDurableLabels(labels)) return;
+  live.addLabels(labels);
+  live.enter();
+  try {
+    const entries: EntryDraft[] = [{ case: "labelsAdopted", value: { labels } }];
+    await parts.ledger.append({ chain: live.id, entries, state: [live.usageRow()] });
+    live.noteDurableLabels(labels);
+  } finally {
+    live.leave();
+  }
 }

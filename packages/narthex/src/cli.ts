@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { CommanderError } from "commander";
 import type { Command } from "./commands/command.ts";
 import { COMMAND_TREE } from "./commands/command-tree.ts";
@@ -10,6 +9,7 @@ import { EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE } from "./terminal/exit-code.ts";
 import { watchInterruption } from "./terminal/interruption.ts";
 import { reportError } from "./terminal/report-error.ts";
 import { createTerminal, type Terminal } from "./terminal/terminal.ts";
+import { VERSION } from "./version.ts";
 
 const DESCRIPTION =
   "The tool kernel for AI agents: every call is checked before it runs, contained while it runs, provable after it ran.";
@@ -38,7 +38,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
   const parser = createParser({
     tree: COMMAND_TREE,
     description: DESCRIPTION,
-    version: readVersion(),
+    version: VERSION,
     epilogue: EPILOGUE,
     writeHelp: (text, kind) => (kind === "asked" ? process.stdout : process.stderr).write(text),
     async run(command, words, values) {
@@ -84,11 +84,4 @@ async function runCommand(
 /** `help session open` means `session open --help`: only so is the command loaded that help is about. */
 function helpLast(argv: readonly string[]): string[] {
   return argv[0] === "help" ? [...argv.slice(1), "--help"] : [...argv];
-}
-
-function readVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
-  const isObject = typeof manifest === "object" && manifest !== null;
-  const version: unknown = isObject ? Reflect.get(manifest, "version") : undefined;
-  return typeof version === "string" ? version : "unknown";
 }

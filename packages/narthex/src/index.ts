@@ -14,6 +14,5 @@ export {
 } from "@narthex/kernel";
 export { serve } from "@narthex/server";
 export { verifyLedger } from "@narthex/verify";
-export { Type } from "typebox";
 export { createKernel, type KernelSession, type NarthexKernel, type SessionCallOptions } from "./create-kernel.ts";
 export type { OpenKernelOptions } from "./open-kernel.ts";

@@ -41,7 +41,13 @@ export async function readPolicyFiles(paths: HomePaths): Promise<{ readonly name
 async function defaultPolicyDirectory(): Promise<string> {
   for (const place of ["../policies", "../../../policies"]) {
     const directory = fileURLToPath(new URL(place, import.meta.url));
-    if (await readdir(directory).then(() => true, () => false)) return directory;
+    if (
+      await readdir(directory).then(
+        () => true,
+        () => false,
+      )
+    )
+      return directory;
   }
   throw new Error("the default policy is missing from this installation");
 }

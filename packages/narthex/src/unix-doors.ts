@@ -22,7 +22,9 @@ export function openUnixDoors(kernel: Kernel, options: UnixDoorOptions): Promise
 }
 
 /** What every door of a home shares: who may administer, and how the ledger is read back. */
-export function doorPowers(options: Omit<UnixDoorOptions, "sockets">): Pick<ServeOptions, "authorize" | "verify" | "log"> {
+export function doorPowers(
+  options: Omit<UnixDoorOptions, "sockets">,
+): Pick<ServeOptions, "authorize" | "verify" | "log"> {
   return {
     authorize: options.authorizeToken,
     verify: (onProgress, signal) =>

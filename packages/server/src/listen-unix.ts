@@ -3,6 +3,8 @@ import { connect, type Server } from "node:net";
 import { dirname } from "node:path";
 import { KernelError } from "@narthex/contracts";
 
+/** Connections waiting to be accepted; a burst of strangers must not turn clients away. */
+export const LISTEN_BACKLOG = 4096;
 /** The longest path a unix socket can have, in bytes, on every system. */
 const MAX_SOCKET_PATH_BYTES = 103;
 
@@ -39,7 +41,7 @@ function listenAt(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const failed = (error: Error): void => reject(error);
     server.once("error", failed);
-    server.listen(path, () => {
+    server.listen({ path, backlog: LISTEN_BACKLOG }, () => {
       server.off("error", failed);
       resolve();
     });

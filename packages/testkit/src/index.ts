@@ -12,3 +12,4 @@ export {
 export { type CountingTool, createCountingTool, createWaitingTool, echoTool } from "./test-tools.ts";
 export { createLedgerWrites, type WriteFacts } from "./ledger-writes.ts";
 export { type StoreContractOptions, type StoreDriver, testStoreContract } from "./store-contract.ts";
+export { contentStoreContract } from "./content-store-contract.ts";

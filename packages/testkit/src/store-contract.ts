@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
   blake3,
-  ContentPlace,
   ContentRole,
   fromBinary,
   isKernelError,
@@ -10,8 +9,9 @@ import {
   RecordSchema,
   utf8,
 } from "@narthex/contracts";
-import type { ContentDraft, Store } from "@narthex/kernel";
+import type { Store } from "@narthex/kernel";
 import { createLedgerWrites } from "./ledger-writes.ts";
+import { contentItem as item, testContentHoldings } from "./store-contract-content.ts";
 
 /** One place for data, which a driver's stores are opened on. */
 export interface StoreDriver {
@@ -211,88 +211,7 @@ export function testStoreContract(name: string, options: StoreContractOptions): 
         assert.deepEqual(await store.listRequestIds("a", 1), ["r1"]);
       }));
 
-    it("finds content in the chains that hold it and in no other", () =>
-      withStore(async (store) => {
-        const write = createLedgerWrites();
-        const digest = blake3(utf8("shared"));
-        await store.append(
-          write({ chain: "a", content: [item("else", ContentRole.INPUT), item("shared", ContentRole.RESULT)] }),
-        );
-        await store.append(write({ chain: "b", content: [item("shared", ContentRole.PUT)] }));
-        await store.append(write({ chain: "c", content: [item("else", ContentRole.PUT)] }));
-        assert.deepEqual(await store.findContent(digest, "a"), [
-          {
-            chain: "a",
-            recordIndex: 0,
-            item: 1,
-            role: ContentRole.RESULT,
-            place: ContentPlace.ROW,
-            size: 6,
-            labels: [],
-          },
-        ]);
-        assert.deepEqual(await store.findContent(digest, "c"), []);
-        assert.deepEqual(await store.findContent(digest, ""), []);
-        assert.deepEqual(
-          (await store.findContent(digest)).map(({ chain }) => chain),
-          ["a", "b"],
-        );
-        assert.deepEqual(await store.findContent(digest.subarray(0, 16)), []);
-      }));
-
-    it("joins the labels of everything a chain holds under one digest", () =>
-      withStore(async (store) => {
-        const write = createLedgerWrites();
-        const digest = blake3(utf8("x"));
-        await store.append(write({ chain: "a", content: [item("x", ContentRole.PUT, ["untrusted"])] }));
-        await store.append(write({ chain: "b", content: [item("x", ContentRole.PUT, ["other"])] }));
-        await store.findContent(digest, "a");
-        await store.append(write({ chain: "a", content: [item("x", ContentRole.PUT, ["secret", "untrusted"])] }));
-        await store.append(write({ chain: "a", content: [item("x", ContentRole.RESULT)] }));
-        const found = await store.findContent(digest, "a");
-        assert.deepEqual(
-          found.map(({ recordIndex, labels }) => ({ recordIndex, labels })),
-          [
-            { recordIndex: 0, labels: ["secret", "untrusted"] },
-            { recordIndex: 3, labels: ["secret", "untrusted"] },
-          ],
-        );
-      }));
-
-    it("prefers the holding that has the bytes", () =>
-      withStore(async (store) => {
-        const write = createLedgerWrites();
-        const named = { ...item("x", ContentRole.RESULT), place: ContentPlace.ELSEWHERE, data: new Uint8Array(0) };
-        await store.append(write({ content: [named] }));
-        await store.append(write({ content: [item("x", ContentRole.RESULT)] }));
-        await store.append(write({ content: [named] }));
-        const [found, ...rest] = await store.findContent(blake3(utf8("x")), "system");
-        assert.equal(found?.recordIndex, 1);
-        assert.equal(found?.place, ContentPlace.ROW);
-        assert.deepEqual(rest, []);
-      }));
-
-    it("does not take the digest of a request, or an erased item, for content", () =>
-      withStore(async (store) => {
-        const write = createLedgerWrites();
-        const erased = { role: ContentRole.RESULT, place: ContentPlace.ERASED, size: 1 };
-        await store.append(
-          write({ content: [{ ...item("x", ContentRole.REQUEST), place: ContentPlace.NONE }, erased] }),
-        );
-        assert.deepEqual(await store.findContent(blake3(utf8("x"))), []);
-        assert.deepEqual(await store.findContent(new Uint8Array(0)), []);
-      }));
-
-    it("answers at most a hundred holdings", () =>
-      withStore(async (store) => {
-        const write = createLedgerWrites();
-        const content = [item("popular", ContentRole.PUT)];
-        await Promise.all(
-          Array.from({ length: 130 }, (_, number) => store.append(write({ chain: `c${number}`, content }))),
-        );
-        assert.equal((await store.findContent(blake3(utf8("popular")))).length, 100);
-        assert.equal((await store.findContent(blake3(utf8("popular")), "c129"))[0]?.recordIndex, 129);
-      }));
+    testContentHoldings(withStore);
 
     it("keeps the last of several changes of one key, and forgets removed keys", () =>
       withStore(async (store) => {
@@ -406,12 +325,6 @@ function testPersistence(createDriver: StoreContractOptions["createDriver"]): vo
       await driver.dispose();
     }
   });
-}
-
-function item(text: string, role: ContentRole, labels: readonly string[] = []): ContentDraft {
-  const data = utf8(text);
-  const nonce = new Uint8Array(32).fill(7);
-  return { role, digest: blake3(data), nonce, size: data.length, place: ContentPlace.ROW, data, labels };
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -88,7 +88,13 @@ export function createTestRandom(seed: string): Random {
     bytes(length) {
       const bytes = new Uint8Array(length);
       for (let at = 0; at < length; at += 32) {
-        bytes.set(createHash("sha256").update(`${seed}/${counter++}`).digest().subarray(0, Math.min(32, length - at)), at);
+        bytes.set(
+          createHash("sha256")
+            .update(`${seed}/${counter++}`)
+            .digest()
+            .subarray(0, Math.min(32, length - at)),
+          at,
+        );
       }
       return bytes;
     },
@@ -97,6 +103,8 @@ export function createTestRandom(seed: string): Random {
 
 export function permitAll(tools: readonly Tool[], annotations = ""): Policy {
   const names = [...new Set(tools.map((tool) => tool.name))];
-  const text = names.map((name) => `@id("permit-${name}")${annotations}\npermit(principal, action == Action::"${name}", resource);`);
+  const text = names.map(
+    (name) => `@id("permit-${name}")${annotations}\npermit(principal, action == Action::"${name}", resource);`,
+  );
   return createAllowListPolicy([{ name: "test.cedar", text: text.join("\n") }]);
 }

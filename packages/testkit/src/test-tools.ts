@@ -37,7 +37,11 @@ export function createCountingTool(name = "count", before: () => Promise<void> =
 }
 
 /** A read-only tool that answers when it is told to, or when its signal aborts. */
-export function createWaitingTool(name = "wait"): { readonly tool: Tool; readonly finish: () => void; started: Promise<void> } {
+export function createWaitingTool(name = "wait"): {
+  readonly tool: Tool;
+  readonly finish: () => void;
+  started: Promise<void>;
+} {
   const released = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();
   const tool = defineTool({

@@ -175,7 +175,7 @@ for (const [name, wrong] of [
   });
 }
 
-test("a call opened under the id of one without an outcome is named", async () => {
+test("a call opened under the id of an intent without an outcome is named", async () => {
   const ledger = opened();
   intentOf(ledger, 1);
   intentOf(ledger, 1);
@@ -204,6 +204,14 @@ test("a call cut off while a person was asked is open and no intent", async () =
   append(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
   const report = await verifyLedger(ledger);
   assert.deepEqual([report.problemCount, report.openCalls, report.openIntents], [0, 1, 0]);
+});
+
+test("a call cut off while a person was asked may be made again under its id", async () => {
+  const { ledger, call } = withCall({ approve: "human" });
+  append(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
+  completeIntent(ledger, intentOf(ledger, 1));
+  const report = await verifyLedger(ledger);
+  assert.deepEqual([report.problems, report.openCalls], [[], 0]);
 });
 
 test("a settled intent is no longer open, and its id may be used again", async () => {

@@ -181,8 +181,9 @@ function keepOrForget(chain: Chain, record: DecodedRecord, call: Call, problems:
     if (open === call) chain.forgetCall(record.requestId);
     return;
   }
-  if (open !== undefined && open !== call && open.step !== "settled") {
-    problems.add("call_order", record, "a call was opened under the id of one that has no outcome yet");
+  // A call that only waited when its kernel stopped is simply made again; an intent has to be settled first.
+  if (open !== undefined && open !== call && open.intent && open.step !== "settled") {
+    problems.add("call_order", record, "a call was opened under the id of an intent that has no outcome yet");
   }
   // The record's row is not kept alive by a few bytes of it.
   call.requestCommitment = call.requestCommitment.slice();

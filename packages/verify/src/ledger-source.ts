@@ -10,7 +10,10 @@ export interface LedgerRow {
   readonly content: Uint8Array;
 }
 
-/** Where a ledger is read from. Nothing it gives is trusted. */
+/**
+ * Where a ledger is read from. Nothing it gives is trusted, but it has to stand still: rows are those of one moment, or
+ * an erasure that happens meanwhile looks like a contradiction.
+ */
 export interface LedgerSource {
   /** Only for progress. */
   recordCount?(): Promise<number>;

@@ -27,7 +27,6 @@ export class LedgerWalk {
   take(row: LedgerRow): Promise<void> | undefined {
     this.records++;
     const opened = openRecord(row);
-    this.#headHash = row.hash;
     if (opened instanceof RecordFault) {
       this.#passBadRow(row, opened);
       return undefined;
@@ -47,7 +46,10 @@ export class LedgerWalk {
     this.#wallTimeMs = Math.max(this.#wallTimeMs, record.wallTimeMs);
 
     const chain = this.#chain(record.chain);
-    if (!checkChain(chain, opened, this.#problems)) return undefined;
+    if (!checkChain(chain, opened, this.#problems)) {
+      this.#sound = false;
+      return undefined;
+    }
     checkSession(chain, record, this.#problems);
     const call = checkCall(chain, record, this.#problems);
     this.#content.explainErasures(record, this.#sound);
@@ -97,16 +99,19 @@ export class LedgerWalk {
 
   /** Nothing is known of a bad record but that one stands here, and which chain its row was filed under. */
   #passBadRow(row: LedgerRow, fault: RecordFault): void {
+    const chain = typeof row.chain === "string" ? row.chain : "";
     this.#sound = false;
-    this.#problems.add(fault.code, { index: this.#nextIndex, chain: row.chain }, fault.message);
+    this.#headHash = row.hash instanceof Uint8Array ? row.hash : this.#headHash;
+    this.#problems.add(fault.code, { index: this.#nextIndex, chain }, fault.message);
     this.#nextIndex++;
-    passBadRecord(this.#chain(row.chain), this.#problems);
+    passBadRecord(this.#chain(chain), this.#problems);
   }
 
   /** Without gaps from 0. Answers false for a record that stands where a later one is due. */
   #checkIndex(index: number, chain: string): boolean {
     const due = this.#nextIndex;
     if (index < due) {
+      this.#sound = false;
       this.#problems.add("index_repeated", { index: due, chain }, `record ${index} stands where record ${due} is due`);
       return false;
     }

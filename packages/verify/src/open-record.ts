@@ -28,6 +28,7 @@ const FORMAT = 1;
 
 /** Everything that can be said of a record by itself. */
 export function openRecord(row: LedgerRow): OpenedRecord | RecordFault {
+  if (!isRow(row)) return new RecordFault("record_malformed", "the row does not hold what a row holds");
   const hash = hashOfRecord(row.record);
   if (!sameBytes(hash, row.hash))
     return new RecordFault("hash_mismatch", "the record does not have the hash stored with it");
@@ -37,6 +38,16 @@ export function openRecord(row: LedgerRow): OpenedRecord | RecordFault {
   const wrong = contradiction(record);
   if (wrong !== undefined) return new RecordFault("record_malformed", wrong);
   return { record, hash, wrongColumns: wrongColumns(row, record) };
+}
+
+/** SECURITY: a store file can be anybody's, and its columns can have any type, whatever a source promises. */
+function isRow(row: LedgerRow): boolean {
+  return (
+    row.record instanceof Uint8Array &&
+    row.hash instanceof Uint8Array &&
+    row.content instanceof Uint8Array &&
+    typeof row.chain === "string"
+  );
 }
 
 function contradiction(record: DecodedRecord): string | undefined {

@@ -212,6 +212,19 @@ test("garbage in place of any part of a row is a problem and never a throw", asy
   );
 });
 
+test("columns of another type are problems of their row", async () => {
+  const parts = ["chain", "hash", "record", "content"] as const;
+  for (const part of parts) {
+    for (const value of [null, 7, "text", new ArrayBuffer(8)]) {
+      if (part === "chain" && typeof value === "string") continue;
+      const ledger = sampleLedger();
+      // What the compiler forbids is what a hostile store file does.
+      change(ledger, 5, (row) => Object.assign({ ...row }, { [part]: value }));
+      assert.equal((await assertFirstBad(ledger, 5)).code, "record_malformed");
+    }
+  }
+});
+
 /** GRANTED, POLICY_SET, DEFINITION: tied by digest or to the session alone. */
 const UNCOMMITTED: ReadonlySet<number> = new Set([8, 9, 10]);
 

@@ -32,6 +32,16 @@ const MB = 1024 * 1024;
 const PORT = "(?:0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
 const BYTE = "(?:0|[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-5])";
 
+const BUDGET_DESCRIPTIONS: { readonly [D in BudgetDimension]: string } = {
+  calls: "Calls.",
+  cost_units: "Cost units, as the tools price themselves.",
+  inference_tokens: "Tokens of inference.",
+  wall_ms: "Time that calls take.",
+  cpu_ms: "Processor time that calls take.",
+  network_bytes: "Bytes sent and received.",
+  stored_bytes: "Bytes of content stored.",
+};
+
 /** What `narthex.yaml` may say. Published as `narthex.schema.json`; a test holds the two together. */
 export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; readonly title: string } = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
@@ -98,16 +108,6 @@ function integer(
 ): IntegerSchema {
   return { type: "integer", description, ...range };
 }
-
-const BUDGET_DESCRIPTIONS: { readonly [D in BudgetDimension]: string } = {
-  calls: "Calls.",
-  cost_units: "Cost units, as the tools price themselves.",
-  inference_tokens: "Tokens of inference.",
-  wall_ms: "Time that calls take.",
-  cpu_ms: "Processor time that calls take.",
-  network_bytes: "Bytes sent and received.",
-  stored_bytes: "Bytes of content stored.",
-};
 
 function budget(dimension: BudgetDimension): IntegerSchema {
   return {

@@ -66,6 +66,7 @@ function findExcess(text: string): number | undefined {
 
 function describe(error: YAMLError): string {
   if (error.code === "RESOURCE_EXHAUSTION") return "is nested too deeply";
+  if (error.code === "NON_STRING_KEY") return "a key must be a plain name";
   if (error.code === "MULTIPLE_DOCS") return "a second document begins here; write one";
   return `is not YAML: ${quote(error.message, 160)}`;
 }

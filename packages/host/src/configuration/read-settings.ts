@@ -51,13 +51,13 @@ export function readSettings(file: YamlFile, problems: ConfigurationProblems): S
     }
     if (schema.type === "object") {
       if (isMap(node)) readSection(node, schema, path);
-      else add(at, path, "format", () => `\`${path}\` must be a section of keys, not ${describe(node)}`);
+      else add(at, path, "format", () => `\`${path}\` must be a section of keys (found ${describe(node)})`);
       return;
     }
     const value: unknown = isScalar(node) ? node.value : undefined;
     const problem = schema.type === "integer" ? integerProblem(value, schema) : listenProblem(value);
     if (problem !== undefined) {
-      add(at, path, problem.rule, () => `\`${path}\` ${problem.message}, not ${describe(node)}`);
+      add(at, path, problem.rule, () => `\`${path}\` ${problem.message} (found ${describe(node)})`);
     } else if (typeof value === "string" || typeof value === "number") {
       // A negative zero is zero.
       settings.set(path, typeof value === "number" ? value + 0 : value);
@@ -66,7 +66,7 @@ export function readSettings(file: YamlFile, problems: ConfigurationProblems): S
 
   if (isEmpty(root)) return settings;
   if (isMap(root)) readSection(root, CONFIGURATION_SCHEMA, "");
-  else add(root, "", "format", () => `the file must be keys and values, not ${describe(root)}`);
+  else add(root, "", "format", () => `the file must be keys and values (found ${describe(root)})`);
   return settings;
 }
 
@@ -99,5 +99,5 @@ function describe(node: Node): string {
   if (isSeq(node)) return "a list";
   if (!isScalar(node)) return "an alias";
   const { value } = node;
-  return typeof value === "string" ? `the text ${quote(value)}` : quote(String(node.source ?? value));
+  return typeof value === "string" ? `the text ${quote(value)}` : quote(node.source ?? String(value));
 }

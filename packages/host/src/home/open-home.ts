@@ -1,9 +1,8 @@
-import { mkdir } from "node:fs/promises";
 import { type BearerTokens, issueBearerTokens } from "./bearer-tokens.ts";
-import { takeHome } from "./home-lock.ts";
+import { type HomeLock, takeHome } from "./home-lock.ts";
 import { type HomePaths, homePaths } from "./home-paths.ts";
 import { openPrivateDirectory } from "./private-directory.ts";
-import { prepareSocketPaths, type SocketPaths } from "./socket-paths.ts";
+import { prepareSocketPaths, removeSocketDirectory, type SocketPaths } from "./socket-paths.ts";
 
 /** A home that this process holds until it closes it or ends. */
 export interface Home {
@@ -27,15 +26,20 @@ export async function openHome(options: OpenHomeOptions): Promise<Home> {
   const path = await openPrivateDirectory(options.path);
   const paths = homePaths(path);
   for (const directory of [paths.run, paths.policy, paths.keys, paths.store, paths.content]) {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await openPrivateDirectory(directory);
   }
   const lock = await takeHome(paths, options.command, options.waitMs);
   try {
     const sockets = await prepareSocketPaths(paths);
     const tokens = await issueBearerTokens(paths);
-    return { path, paths, sockets, tokens, close: () => lock.release() };
+    return { path, paths, sockets, tokens, close: () => release(lock, paths, sockets) };
   } catch (fault) {
     await lock.release();
     throw fault;
   }
+}
+
+async function release(lock: HomeLock, paths: HomePaths, sockets: SocketPaths): Promise<void> {
+  await removeSocketDirectory(paths, sockets);
+  await lock.release();
 }

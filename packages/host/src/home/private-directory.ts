@@ -1,4 +1,5 @@
-import { chmod, lstat, mkdir, realpath, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { chmod, lstat, mkdir, realpath, rename, writeFile } from "node:fs/promises";
 import { KernelError } from "@narthex/contracts";
 
 const OTHERS_MAY_WRITE = 0o022;
@@ -29,10 +30,11 @@ export async function openPrivateDirectory(path: string): Promise<string> {
   return real;
 }
 
-/** Writes a file that only its owner can read, whole or not at all as far as readers can tell. */
+/** Writes a file that only its owner can read; whoever reads it meanwhile sees the old text or the new one. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
-  await writeFile(path, text, { mode: 0o600 });
-  await chmod(path, 0o600);
+  const draft = `${path}.${process.pid}.${randomUUID()}`;
+  await writeFile(draft, text, { mode: 0o600, flag: "wx" });
+  await rename(draft, path);
 }
 
 function unsafe(path: string, why: string, fix: string): KernelError {

@@ -1,6 +1,6 @@
-import { mkdtemp, readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { HomePaths } from "./home-paths.ts";
 import { openPrivateDirectory, writePrivateFile } from "./private-directory.ts";
 
@@ -29,6 +29,13 @@ export async function prepareSocketPaths(paths: HomePaths): Promise<SocketPaths>
   const directory = await openPrivateDirectory(await mkdtemp(join(tmpdir(), "narthex-")));
   await writePrivateFile(join(paths.run, ELSEWHERE), directory);
   return socketsIn(directory);
+}
+
+/** Leaves nothing behind where the sockets lay elsewhere. */
+export async function removeSocketDirectory(paths: HomePaths, sockets: SocketPaths): Promise<void> {
+  if (fits(paths.run)) return;
+  await rm(join(paths.run, ELSEWHERE), { force: true });
+  await rm(dirname(sockets.framed), { recursive: true, force: true });
 }
 
 function fits(directory: string): boolean {

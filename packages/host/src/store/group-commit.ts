@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { KernelError } from "@narthex/contracts";
 import type { StoreWrite } from "@narthex/kernel";
-import { boundWrite, GroupPacker } from "./packed-group.ts";
+import { boundWrite, GroupPacker, isStateTable } from "./packed-group.ts";
 import { threadUrl } from "./thread-url.ts";
 import type { WriterAnswer, WriterCommand, WriterData } from "./writer-messages.ts";
 
@@ -29,8 +29,11 @@ export interface GroupCommitOptions {
   readonly directory: string;
   /** What may be gathered and not yet handed over: beyond it, writes wait in their callers' own memory. */
   readonly maxGatheredBytes: number;
-  /** After each durable group. */
-  readonly onCommitted: (facts: { readonly records: number; readonly bytes: number }) => void;
+}
+
+export interface CommittedGroup {
+  readonly records: number;
+  readonly bytes: number;
 }
 
 /**
@@ -45,6 +48,7 @@ export class GroupCommit {
   readonly #exited = Promise.withResolvers<void>();
   readonly #memory: ArrayBuffer[] = [];
   readonly #held: Held[] = [];
+  #observer: ((group: CommittedGroup) => void) | undefined;
   #gathering: Group | undefined;
   #inFlight: Group | undefined;
   #restart: PromiseWithResolvers<void> | undefined;
@@ -57,9 +61,9 @@ export class GroupCommit {
   constructor(options: GroupCommitOptions) {
     this.#options = options;
     const workerData: WriterData = { directory: options.directory, wake: this.#wake };
-    this.#worker = new Worker(threadUrl("writer-thread", import.meta.url), { workerData });
+    this.#worker = new Worker(threadUrl("writer-thread", import.meta.url), { workerData, execArgv: [] });
     this.#worker.on("message", (answer: WriterAnswer) => this.#take(answer));
-    this.#worker.on("error", (error) => this.break(`its writer failed: ${error.message}`));
+    this.#worker.on("error", (error: unknown) => this.break(`its writer failed: ${String(error)}`));
     this.#worker.on("exit", () => {
       this.break("its writer ended");
       this.#exited.resolve();
@@ -71,6 +75,11 @@ export class GroupCommit {
     this.#nextIndex = opened.nextIndex;
     this.#worker.unref();
     return opened;
+  }
+
+  /** Called after each durable group. */
+  observe(observer: (group: CommittedGroup) => void): void {
+    this.#observer = observer;
   }
 
   append(write: StoreWrite): Promise<void> {
@@ -104,7 +113,7 @@ export class GroupCommit {
     this.#problem = reason;
     this.#worker.unref();
     const error = unavailable(reason);
-    this.#opened.reject(error);
+    this.#opened.reject(new KernelError("STORE_UNAVAILABLE", `the store cannot be opened: ${reason}`));
     this.#inFlight?.done.reject(error);
     this.#gathering?.done.reject(error);
     this.#restart?.resolve();
@@ -137,7 +146,6 @@ export class GroupCommit {
 
   async close(): Promise<void> {
     await this.drain();
-    this.#worker.ref();
     this.#send({ kind: "close" });
     await this.#exited.promise;
   }
@@ -146,8 +154,8 @@ export class GroupCommit {
   #check(write: StoreWrite): void {
     if (write.index !== this.#nextIndex) {
       this.break(`record ${write.index} was appended where ${this.#nextIndex} is due`);
-    } else if (!isWellFormed(write)) {
-      this.break(`record ${write.index} has a name with a lone surrogate`);
+    } else if (!hasSoundNames(write)) {
+      this.break(`record ${write.index} has a name with a lone surrogate, or a state table that does not exist`);
     }
   }
 
@@ -178,7 +186,6 @@ export class GroupCommit {
     if (group === undefined || this.#paused) return;
     this.#gathering = undefined;
     this.#inFlight = group;
-    this.#worker.ref();
     const { memory, byteLength } = group.packer;
     this.#send({ kind: "commit", memory, byteLength }, [memory]);
     this.#releaseHeld();
@@ -204,6 +211,7 @@ export class GroupCommit {
       case "restarted":
         this.#restart?.resolve();
         this.#restart = undefined;
+        this.#rest();
         return;
       case "failed":
         this.break(answer.reason);
@@ -219,21 +227,27 @@ export class GroupCommit {
     this.#inFlight = undefined;
     if (memory.byteLength <= MAX_KEPT_BYTES && this.#memory.length < MAX_KEPT) this.#memory.push(memory);
     group.done.resolve();
-    if (this.#gathering === undefined) this.#worker.unref();
-    else this.#dispatch();
-    this.#options.onCommitted({ records: group.packer.count, bytes: group.packer.byteLength });
+    if (this.#gathering !== undefined) this.#dispatch();
+    this.#rest();
+    this.#observer?.({ records: group.packer.count, bytes: group.packer.byteLength });
+  }
+
+  /** A program may end while nothing is under way. */
+  #rest(): void {
+    if (this.#inFlight === undefined && this.#restart === undefined && !this.#closing) this.#worker.unref();
   }
 
   #send(command: WriterCommand, transfer: ArrayBuffer[] = []): void {
+    this.#worker.ref();
     this.#worker.postMessage(command, transfer);
     Atomics.add(this.#wake, 0, 1);
     Atomics.notify(this.#wake, 0);
   }
 }
 
-function isWellFormed(write: StoreWrite): boolean {
+function hasSoundNames(write: StoreWrite): boolean {
   if (!write.chain.isWellFormed() || !write.requestId.isWellFormed()) return false;
-  for (const change of write.state) if (!change.key.isWellFormed()) return false;
+  for (const { table, key } of write.state) if (!key.isWellFormed() || !isStateTable(table)) return false;
   return true;
 }
 

@@ -1,12 +1,12 @@
-import type { GroupCommit } from "./group-commit.ts";
+import type { CommittedGroup, GroupCommit } from "./group-commit.ts";
 import type { Reader } from "./reader.ts";
 
 /** New records after which the index is brought up to date without waiting for a quiet moment. */
-const INDEX_RECORDS = 4096;
+const INDEX_RECORDS = 8192;
 /** New bytes after which the log is moved into the file. */
-const LOG_BYTES = 4 * 1024 * 1024;
+const LOG_BYTES = 8 * 1024 * 1024;
 /** A log this long is started again by the writer itself: under constant load nobody else finds the moment. */
-const MAX_LOG_BYTES = 16 * 1024 * 1024;
+const MAX_LOG_BYTES = 32 * 1024 * 1024;
 /** Where commits wait: for the index, so that no question waits for long, and for the log, so that it fits the disk. */
 const MAX_UNINDEXED = 128 * 1024;
 const MAX_UNMOVED_BYTES = 64 * 1024 * 1024;
@@ -28,9 +28,17 @@ export class Maintenance {
   constructor(commit: GroupCommit, reader: Reader) {
     this.#commit = commit;
     this.#reader = reader;
+    commit.observe((group) => this.#note(group));
   }
 
-  noteCommit(records: number, bytes: number): void {
+  /** Resolves when nothing is under way any more. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await Promise.all([this.#indexing, this.#moving]);
+  }
+
+  #note({ records, bytes }: CommittedGroup): void {
     this.#commits++;
     this.#records += records;
     this.#unindexed += records;
@@ -39,13 +47,6 @@ export class Maintenance {
     if (this.#bytes >= LOG_BYTES) this.#moveLog();
     if (this.#timer === undefined) this.#awaitQuiet();
     this.#regulate();
-  }
-
-  /** Resolves when nothing is under way any more. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-    await Promise.all([this.#indexing, this.#moving]);
   }
 
   /** While commits keep coming, writing small parts of the index would only cost time. */

@@ -26,6 +26,10 @@ export const STATE_TABLES: readonly StateTable[] = [
 
 const TABLE_NUMBERS: ReadonlyMap<string, number> = new Map(STATE_TABLES.map((table, number) => [table, number]));
 
+export function isStateTable(name: string): name is StateTable {
+  return TABLE_NUMBERS.has(name);
+}
+
 export function tableNumber(table: StateTable): number {
   const number = TABLE_NUMBERS.get(table);
   if (number === undefined) throw new TypeError(`no state table is called ${table}`);

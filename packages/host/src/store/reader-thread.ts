@@ -18,17 +18,20 @@ const port = parentPort;
 if (port === null) throw new TypeError("the store's reader must be started as a thread");
 
 const methods = createMethods();
-port.on("message", async (call: ReaderCall) => {
-  let answer: ReaderAnswer;
-  try {
-    const method = methods[call.method] as (...args: readonly unknown[]) => unknown;
-    answer = { id: call.id, value: await method(...call.args) };
-  } catch (error) {
-    answer = { id: call.id, reason: error instanceof Error ? error.message : String(error) };
-  }
-  port.postMessage(answer);
-  if (call.method === "close") port.close();
+port.on("message", (call: ReaderCall) => {
+  void answerCall(call).then((answer) => {
+    port.postMessage(answer);
+    if (call.method === "close") port.close();
+  });
 });
+
+async function answerCall({ id, method, args }: ReaderCall): Promise<ReaderAnswer> {
+  try {
+    return { id, value: await (methods[method] as (...args: readonly unknown[]) => unknown)(...args) };
+  } catch (error) {
+    return { id, reason: error instanceof Error ? error.message : String(error) };
+  }
+}
 
 function createMethods(): ReaderMethods {
   let files: { records: DatabaseSync; indexFile: DatabaseSync; index: RecordIndex; reader: RecordReader } | undefined;

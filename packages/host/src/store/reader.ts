@@ -15,12 +15,13 @@ export class Reader {
 
   constructor(directory: string, onFailure: (reason: string) => void) {
     const workerData: ReaderData = { directory };
-    this.#worker = new Worker(threadUrl("reader-thread", import.meta.url), { workerData });
+    this.#worker = new Worker(threadUrl("reader-thread", import.meta.url), { workerData, execArgv: [] });
     this.#worker.unref();
     this.#worker.on("message", (answer: ReaderAnswer) => this.#take(answer));
-    this.#worker.on("error", (error) => {
-      this.#fail(`its reader failed: ${error.message}`);
-      onFailure(`its reader failed: ${error.message}`);
+    this.#worker.on("error", (error: unknown) => {
+      const reason = `its reader failed: ${String(error)}`;
+      this.#fail(reason);
+      onFailure(reason);
     });
     this.#worker.on("exit", () => this.#fail("it is closed"));
   }

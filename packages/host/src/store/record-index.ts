@@ -16,7 +16,6 @@ export class RecordIndex {
   readonly #pending = new PendingIndex();
   readonly #chainIds = new Map<string, number>();
   #next: number;
-  #lastHash: SQLOutputValue = null;
 
   constructor(records: DatabaseSync, index: DatabaseSync) {
     this.#statements = prepareStatements(records, index);
@@ -41,9 +40,9 @@ export class RecordIndex {
   catchUp(limit: number): number {
     let count = 0;
     for (const row of this.#statements.readFrom.iterate(this.#next, limit)) {
-      const index = Number(row["idx"]);
-      this.#pending.add(index, String(row["chain"]), String(row["request_id"]), scanSound(row["content"]));
-      this.#lastHash = row["hash"] ?? null;
+      const [idx, chain, requestId, content] = Object.values(row);
+      const index = Number(idx);
+      this.#pending.add(index, String(chain), String(requestId), scanSound(content));
       // Gaps are not judged here: the ledger's verifier names them.
       this.#next = index + 1;
       count++;
@@ -70,7 +69,7 @@ export class RecordIndex {
     for (const [{ digest, role, recordIndex, item, place, size }, id] of holdings) {
       addHolding.run(Buffer.from(digest, "latin1"), id, role, recordIndex, item, place, size);
     }
-    setMark.run(this.#next, this.#lastHash);
+    setMark.run(this.#next, this.#statements.getHash.get(this.#next - 1)?.["hash"] ?? null);
     commit.run();
     this.#pending.clear();
   }
@@ -166,8 +165,10 @@ function prepareStatements(records: DatabaseSync, index: DatabaseSync) {
   const inIndex = (sql: string): StatementSync => index.prepare(sql);
   const bytesIn = (place: string): string => `${place} IN (${PLACE_ROW}, ${PLACE_FILE})`;
   return {
+    // Rows as arrays: objects for every record would take longer than reading them.
     readFrom: records.prepare(
-      "SELECT idx, chain, request_id, hash, content FROM records WHERE idx >= ? ORDER BY idx LIMIT ?",
+      "SELECT idx, chain, request_id, content FROM records WHERE idx >= ? ORDER BY idx LIMIT ?",
+      { returnArrays: true },
     ),
     getHash: records.prepare("SELECT hash FROM records WHERE idx = ?"),
     begin: inIndex("BEGIN IMMEDIATE"),

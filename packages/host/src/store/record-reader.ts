@@ -8,6 +8,7 @@ type Row = { readonly [column: string]: SQLOutputValue };
 
 const PAGE_BYTES = 1024 * 1024;
 const PAGE_ROWS = 512;
+const MAX_NEWEST = 1_000_000;
 
 /** Reads records and committed state. The index is asked only where a chain is named. */
 export class RecordReader {
@@ -40,7 +41,9 @@ export class RecordReader {
   }
 
   findNewest(from: number, limit: number, chain: string | undefined): number {
-    if (chain !== undefined) return this.#index.chainRecords(chain, from, limit, "newest")[0] ?? from;
+    if (chain !== undefined) {
+      return this.#index.chainRecords(chain, from, Math.min(limit, MAX_NEWEST), "newest")[0] ?? from;
+    }
     return Math.max(from, this.head().nextIndex - limit);
   }
 

@@ -21,12 +21,7 @@ const MAX_GATHERED_BYTES = 64 * 1024 * 1024;
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { directory } = options;
-  let maintenance: Maintenance | undefined;
-  const commit = new GroupCommit({
-    directory,
-    maxGatheredBytes: MAX_GATHERED_BYTES,
-    onCommitted: ({ records, bytes }) => maintenance?.noteCommit(records, bytes),
-  });
+  const commit = new GroupCommit({ directory, maxGatheredBytes: MAX_GATHERED_BYTES });
   const reader = new Reader(directory, (reason) => commit.break(reason));
   try {
     const opened = await commit.open();
@@ -36,8 +31,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     await Promise.all([commit.close(), reader.terminate()]);
     throw error;
   }
-  maintenance = new Maintenance(commit, reader);
-  return createStore(commit, reader, maintenance);
+  return createStore(commit, reader, new Maintenance(commit, reader));
 }
 
 /** A ledger is not continued from a record that was changed. */

@@ -11,7 +11,7 @@ import { equalBytes, hashRecord } from "@narthex/contracts";
 import { createLedgerWrites } from "@narthex/testkit";
 import { openSqliteStore } from "./sqlite-store.ts";
 
-const CHILD = fileURLToPath(new URL("./appending-child.ts", import.meta.url));
+const CHILD = fileURLToPath(new URL("./testing/append-worker.ts", import.meta.url));
 
 for (const [lanes, acknowledgements] of [
   [1, 5],
@@ -64,7 +64,7 @@ it("refuses everything once the disk is full, and has lost nothing it acknowledg
     }
     assert.ok(acknowledged > 0);
     assert.equal(refusals.filter((line) => line.startsWith("refused STORE_UNAVAILABLE: ")).length, 8);
-    assert.equal(refusals.at(-1), "afterwards STORE_UNAVAILABLE");
+    assert.match(String(refusals.at(-1)), /^afterwards STORE_UNAVAILABLE: /);
     await assertIntact(directory, acknowledged);
   }));
 
@@ -75,8 +75,7 @@ it("lets a program end that forgot to close it", () =>
       const store = await openSqliteStore({ directory: ${JSON.stringify(directory)} });
       await store.append(createLedgerWrites()());`;
     const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "inherit" });
-    const [code] = await once(child, "exit");
-    assert.equal(code, 0);
+    assert.deepEqual(await once(child, "exit"), [0, null]);
     await assertIntact(directory, 1);
   }));
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 /** Runs in the store's own threads, where waiting for the disk delays nobody: hence the synchronous calls. */
 
 /** Told to callers as it is: one line, and what to do. */
-export class StoreFileError extends Error {
+class StoreFileError extends Error {
   override readonly name = "StoreFileError";
 }
 
@@ -13,7 +13,7 @@ export class StoreFileError extends Error {
 const STORE_APPLICATION_ID = 0x4e545853;
 /** ASCII "NTXI". */
 const INDEX_APPLICATION_ID = 0x4e545849;
-export const STORE_SCHEMA_VERSION = 1;
+const STORE_SCHEMA_VERSION = 1;
 const INDEX_SCHEMA_VERSION = 1;
 
 const STORE_SCHEMA = `
@@ -174,6 +174,14 @@ function named<T>(path: string, open: () => T): T {
   } catch (error) {
     if (error instanceof StoreFileError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new StoreFileError(`cannot open \`${path}\`: ${reason}`, { cause: error });
+    const advice = isDamage(error) ? "; move it away and put back a backup" : "";
+    throw new StoreFileError(`\`${path}\`: ${reason}${advice}`, { cause: error });
   }
+}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB, the low byte of whatever finer code there is. */
+function isDamage(error: unknown): boolean {
+  if (!(error instanceof Error && "errcode" in error)) return false;
+  const code = Number(error.errcode) & 0xff;
+  return code === 11 || code === 26;
 }

@@ -1,21 +1,7 @@
-import { createId, type JsonValue, toHex } from "@narthex/contracts";
+import { createId, toHex } from "@narthex/contracts";
 import type { Approver, Random } from "../ports.ts";
-import type { ApprovalAnswer, ApprovalQuestion } from "./approval.ts";
-
-/** What an approval is bound to: it is good for exactly this and nothing else. */
-export interface ApprovalSubject {
-  readonly kind: "human" | "console";
-  readonly sessionId: string;
-  readonly agent: string;
-  readonly user: string;
-  readonly workspace: string;
-  readonly tool: string;
-  readonly definitionHash: Uint8Array;
-  readonly input: JsonValue;
-  readonly inputDigest: Uint8Array;
-  readonly policyHash: Uint8Array;
-  readonly ruleIds: readonly string[];
-}
+import type { ApprovalSubject } from "./approval-subject.ts";
+import { askApprover } from "./ask-approver.ts";
 
 export interface ApprovalOutcome {
   readonly approvalId: string;
@@ -34,20 +20,25 @@ export interface RequestedApproval {
   readonly definitionHash: Uint8Array;
 }
 
+export interface ApprovalWait {
+  /** Aborts when nobody waits for the call any more. */
+  readonly signal: AbortSignal | undefined;
+  /** At most so long, and never longer than the kernel keeps a caller waiting. */
+  readonly waitMs: number;
+  /** Makes the question durable, before it is asked. */
+  requested(approval: RequestedApproval): Promise<void>;
+}
+
 export interface Approvals {
-  /** Someone can be asked. */
-  readonly available: boolean;
+  /** Whether anyone may ever answer such a question. */
+  isAvailable(kind: ApprovalSubject["kind"]): boolean;
   /** Uses up a yes to exactly this subject. */
-  redeem(subject: ApprovalSubject): boolean;
+  redeem(approvalId: string, subject: ApprovalSubject): boolean;
   /**
-   * Asks, after `requested` has made the question durable. A caller who was told `pending` and comes back with the
-   * same call joins the question that is already out.
+   * A caller who was told `pending` and comes back with the same call joins the question that is already out.
+   * Undefined if nobody is asked: there is no door for it, or too many questions are open.
    */
-  ask(
-    subject: ApprovalSubject,
-    signal: AbortSignal | undefined,
-    requested: (approval: RequestedApproval) => Promise<void>,
-  ): Promise<ApprovalOutcome>;
+  ask(subject: ApprovalSubject, wait: ApprovalWait): Promise<ApprovalOutcome | undefined>;
   close(): void;
 }
 
@@ -55,142 +46,158 @@ export interface ApprovalOptions {
   readonly approver: Approver | undefined;
   readonly random: Random;
   nowMs(): number;
-  /** How long a question stays open. */
+  /** How long a question stays open, and how long its answer is good for: both from when it was asked. */
   readonly expiryMs: number;
   /** How long a caller is kept waiting before it is told to come back. */
   readonly waitMs: number;
 }
 
-interface Pending {
+interface Question {
   readonly approvalId: string;
+  readonly sessionId: string;
   readonly key: string;
-  readonly answer: Promise<ApprovalOutcome>;
+  readonly expiresAtMs: number;
   /** Aborting withdraws the question. */
   readonly withdraw: AbortController;
-  waiting: boolean;
+  answer: Promise<ApprovalOutcome> | undefined;
+  expiry: NodeJS.Timeout | undefined;
+  /** One caller at a time waits for a question: one yes is one call. */
+  isAwaited: boolean;
 }
 
-const MAX_PENDING = 1000;
+const CONSOLE_DOOR = "console";
+const MAX_OPEN = 1000;
+/** SECURITY: one agent that asks and asks must not use up what people of other sessions can be asked. */
+const MAX_OPEN_PER_SESSION = 32;
 
 export function createApprovals(options: ApprovalOptions): Approvals {
   const { approver } = options;
-  const pending = new Map<string, Pending>();
-  /** Yeses not used yet, by subject; each with when it lapses. */
-  const granted = new Map<string, number>();
+  const open = new Map<string, Question>();
+  /** Yeses not used yet. */
+  const granted = new Map<string, Pick<Question, "key" | "expiresAtMs">>();
 
-  function open(subject: ApprovalSubject, asking: Approver, requested: RequestedApproval): Pending {
-    const withdraw = new AbortController();
-    const question: ApprovalQuestion = {
-      ...subject,
-      approvalId: requested.approvalId,
-      definitionHash: toHex(subject.definitionHash),
-      inputDigest: toHex(subject.inputDigest),
-      policyHash: toHex(subject.policyHash),
-      expiresAtMs: requested.expiresAtMs,
-    };
-    const answer = answerTo(question, asking, withdraw, options.expiryMs);
-    const opened: Pending = { approvalId: requested.approvalId, key: keyOf(subject), answer, withdraw, waiting: true };
-    pending.set(opened.approvalId, opened);
-    // An answer that nobody comes back for is kept no longer than it would be good for.
-    void answer.then(() => setTimeout(() => pending.delete(opened.approvalId), options.expiryMs).unref());
-    return opened;
+  /** SECURITY: a rule that demands the console is not satisfied by whoever happens to be asked. */
+  function isAvailable(kind: ApprovalSubject["kind"]): boolean {
+    return approver !== undefined && (kind === "human" || approver.door === CONSOLE_DOOR);
   }
 
-  async function wait(question: Pending, signal: AbortSignal | undefined): Promise<ApprovalOutcome> {
-    question.waiting = true;
-    const outcome = await firstOf(question, signal, options.waitMs);
-    question.waiting = false;
+  function create(subject: ApprovalSubject): Question {
+    const approvalId = createId("apr", (length) => options.random.bytes(length));
+    const question: Question = {
+      approvalId,
+      sessionId: subject.sessionId,
+      key: keyOf(subject),
+      expiresAtMs: options.nowMs() + options.expiryMs,
+      withdraw: new AbortController(),
+      answer: undefined,
+      expiry: undefined,
+      isAwaited: true,
+    };
+    open.set(approvalId, question);
+    return question;
+  }
+
+  function close(question: Question): void {
+    clearTimeout(question.expiry);
+    open.delete(question.approvalId);
+  }
+
+  function isCrowded(sessionId: string): boolean {
+    if (open.size >= MAX_OPEN) return true;
+    let ofSession = 0;
+    for (const question of open.values()) if (question.sessionId === sessionId) ofSession++;
+    return ofSession >= MAX_OPEN_PER_SESSION;
+  }
+
+  function findReturning(key: string): Question | undefined {
+    for (const question of open.values()) {
+      if (question.key === key && !question.isAwaited && options.nowMs() < question.expiresAtMs) return question;
+    }
+    return undefined;
+  }
+
+  async function begin(subject: ApprovalSubject, asking: Approver, wait: ApprovalWait): Promise<Question> {
+    const question = create(subject);
+    const { approvalId, expiresAtMs } = question;
+    try {
+      const { kind, policyHash, definitionHash } = subject;
+      await wait.requested({ approvalId, expiresAtMs, kind, policyHash, definitionHash });
+    } catch (fault) {
+      close(question);
+      throw fault;
+    }
+    if (wait.signal?.aborted === true) return question;
+    const { withdraw } = question;
+    const { expiryMs } = options;
+    question.answer = askApprover({ approvalId, expiresAtMs, expiryMs, subject, withdraw }, asking);
+    // An answer that nobody comes back for is kept no longer than it is good for.
+    question.expiry = setTimeout(() => close(question), expiryMs).unref();
+    return question;
+  }
+
+  async function settle(question: Question, wait: ApprovalWait): Promise<ApprovalOutcome> {
+    question.isAwaited = true;
+    const outcome = await firstOf(question, wait, Math.min(options.waitMs, wait.waitMs));
+    question.isAwaited = false;
     if (outcome.answer === "pending") return outcome;
-    pending.delete(question.approvalId);
-    if (outcome.answer === "approved") granted.set(question.key, options.nowMs() + options.expiryMs);
+    close(question);
+    if (outcome.answer !== "approved") return outcome;
+    // SECURITY: a yes that comes, or is fetched, after its time is none.
+    if (options.nowMs() >= question.expiresAtMs) return { ...outcome, answer: "timed_out" };
+    granted.set(question.approvalId, question);
     return outcome;
   }
 
   return {
-    available: approver !== undefined,
-    redeem(subject) {
-      const key = keyOf(subject);
-      const lapsesAtMs = granted.get(key);
-      granted.delete(key);
-      return lapsesAtMs !== undefined && options.nowMs() < lapsesAtMs;
+    isAvailable,
+    redeem(approvalId, subject) {
+      const yes = granted.get(approvalId);
+      granted.delete(approvalId);
+      return yes !== undefined && yes.key === keyOf(subject) && options.nowMs() < yes.expiresAtMs;
     },
-    async ask(subject, signal, requested) {
-      const key = keyOf(subject);
-      for (const open of pending.values()) if (open.key === key && !open.waiting) return wait(open, signal);
-      if (approver === undefined || pending.size >= MAX_PENDING) {
-        return { approvalId: "", answer: "denied", door: "", approver: "", reason: "too many questions are open" };
-      }
-      const approval: RequestedApproval = {
-        approvalId: createId("apr", (length) => options.random.bytes(length)),
-        expiresAtMs: options.nowMs() + options.expiryMs,
-        kind: subject.kind,
-        policyHash: subject.policyHash,
-        definitionHash: subject.definitionHash,
-      };
-      await requested(approval);
-      return wait(open(subject, approver, approval), signal);
+    async ask(subject, wait) {
+      const returning = findReturning(keyOf(subject));
+      if (returning !== undefined) return settle(returning, wait);
+      if (approver === undefined || !isAvailable(subject.kind) || isCrowded(subject.sessionId)) return undefined;
+      return settle(await begin(subject, approver, wait), wait);
     },
     close() {
-      for (const question of pending.values()) question.withdraw.abort();
-      pending.clear();
+      for (const question of [...open.values()]) {
+        question.withdraw.abort();
+        close(question);
+      }
+      granted.clear();
     },
   };
 }
 
-/** SECURITY: every field that an approval is bound to is in here; a change in any of them finds no approval. */
-function keyOf(subject: ApprovalSubject): string {
-  const digests = [subject.definitionHash, subject.inputDigest, subject.policyHash].map(toHex);
-  return [subject.sessionId, subject.tool, subject.kind, ...digests].join("\n");
+/**
+ * SECURITY: every field that an approval is bound to is in here; a change in any of them finds no approval. The policy
+ * stands here as what it answered: one that was changed and answers the same leaves an approval good.
+ */
+function keyOf({ sessionId, tool, kind, definitionHash, inputDigest, ruleIds }: ApprovalSubject): string {
+  return [sessionId, tool, kind, toHex(definitionHash), toHex(inputDigest), ...ruleIds].join("\n");
 }
 
-async function answerTo(
-  question: ApprovalQuestion,
-  approver: Approver,
-  withdraw: AbortController,
-  expiryMs: number,
-): Promise<ApprovalOutcome> {
-  const about = { approvalId: question.approvalId, door: approver.door };
-  let timer: NodeJS.Timeout | undefined;
-  const expired = new Promise<"timed_out">((resolve) => {
-    timer = setTimeout(() => resolve("timed_out"), expiryMs);
-  });
-  try {
-    const answer = await Promise.race([approver.ask(question, withdraw.signal), expired]);
-    if (answer === "timed_out") {
-      withdraw.abort();
-      return { ...about, answer, approver: "" };
-    }
-    return { ...about, ...read(answer) };
-  } catch {
-    return { ...about, answer: "denied", approver: "", reason: "the approver could not be asked" };
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** SECURITY: anything but a plain `true` is a no; an embedder's callback may return nonsense. */
-function read(answer: ApprovalAnswer): Pick<ApprovalOutcome, "answer" | "approver" | "reason"> {
-  const approver = typeof answer?.approver === "string" ? answer.approver.slice(0, 256) : "";
-  return { answer: answer?.approved === true ? "approved" : "denied", approver, reason: answer?.reason };
-}
-
-async function firstOf(question: Pending, signal: AbortSignal | undefined, waitMs: number): Promise<ApprovalOutcome> {
+async function firstOf(question: Question, { signal }: ApprovalWait, waitMs: number): Promise<ApprovalOutcome> {
   const early = { approvalId: question.approvalId, door: "", approver: "" };
   let timer: NodeJS.Timeout | undefined;
-  let left: (() => void) | undefined;
-  const impatient = new Promise<ApprovalOutcome>((resolve) => {
-    timer = setTimeout(() => resolve({ ...early, answer: "pending" }), waitMs);
-    left = () => {
-      question.withdraw.abort();
-      resolve({ ...early, answer: "withdrawn" });
-    };
-    if (signal?.aborted === true) left();
-    else signal?.addEventListener("abort", left, { once: true });
-  });
+  const impatient = Promise.withResolvers<ApprovalOutcome>();
+  const leave = (): void => {
+    question.withdraw.abort();
+    impatient.resolve({ ...early, answer: "withdrawn" });
+  };
+  if (signal?.aborted === true || question.answer === undefined) leave();
+  else {
+    signal?.addEventListener("abort", leave, { once: true });
+    timer = setTimeout(() => impatient.resolve({ ...early, answer: "pending" }), waitMs);
+  }
   try {
-    return await Promise.race([question.answer, impatient]);
+    return await Promise.race(
+      question.answer === undefined ? [impatient.promise] : [question.answer, impatient.promise],
+    );
   } finally {
     clearTimeout(timer);
-    if (left !== undefined) signal?.removeEventListener("abort", left);
+    signal?.removeEventListener("abort", leave);
   }
 }

@@ -23,6 +23,8 @@ export interface Publication {
   readonly requestId: string;
   readonly publishedAtMs: number;
   readonly labels: readonly string[];
+  /** Throws if the publishing call has ended meanwhile: asked last, right before anything is written. */
+  verifyOpen(): void;
 }
 
 export interface FoundArtifact {
@@ -70,6 +72,7 @@ export function createArtifacts(parts: { store: Store; ledger: Ledger; random: R
       request_id: requestId,
       labels: [...publication.labels],
     };
+    publication.verifyOpen();
     await parts.ledger.append({
       chain: session.id,
       requestId,
@@ -129,7 +132,8 @@ function sameOrThrow(existing: Artifact, draft: ArtifactDraft): Artifact {
 /** Rows are written by this module only; a damaged one is a fault, not a guess. */
 function readRow(row: Uint8Array, random: Random): FoundArtifact {
   const value = parseJson(row);
-  const hash = isJsonObject(value) && typeof value["content_hash"] === "string" ? fromHex(value["content_hash"]) : undefined;
+  const hash =
+    isJsonObject(value) && typeof value["content_hash"] === "string" ? fromHex(value["content_hash"]) : undefined;
   if (!isJsonObject(value) || hash === undefined) throw new KernelError("INTERNAL", "an artifact's row is damaged");
   const artifact: Artifact = {
     artifact_id: text(value["artifact_id"]),

@@ -9,14 +9,15 @@ import type { ToolDeclaration } from "../tool/tool.ts";
 export function callReservation(
   tool: ToolDeclaration,
   lease: Lease,
-  callerTimeoutMs: number | undefined,
+  timeoutMs: number,
 ): [fixed: BudgetAmounts, upTo: BudgetAmounts] {
   const fixed = { calls: 1, cost_units: tool.price };
-  if (lease.budgets.wall_ms === undefined) return [fixed, {}];
-  return [fixed, { wall_ms: timeoutFor(tool, callerTimeoutMs) }];
+  return lease.budgets.wall_ms === undefined ? [fixed, NOTHING] : [fixed, { wall_ms: timeoutMs }];
 }
 
-/** The smaller of the tool's bound and what the caller will wait for. */
-export function timeoutFor(tool: ToolDeclaration, callerTimeoutMs: number | undefined): number {
-  return Math.max(1, Math.ceil(Math.min(tool.bounds.timeoutMs, callerTimeoutMs ?? Number.POSITIVE_INFINITY)));
+const NOTHING: BudgetAmounts = {};
+
+/** The smaller of the tool's bound and what is left of the time its caller will wait. */
+export function timeoutFor(tool: ToolDeclaration, remainingMs: number): number {
+  return Math.max(1, Math.ceil(Math.min(tool.bounds.timeoutMs, remainingMs)));
 }

@@ -3,10 +3,13 @@ import type { RunningCall, Waiter } from "../journal/running-call.ts";
 import type { Committed } from "../ledger/commitment.ts";
 import type { ContentDraft, EntryDraft } from "../ledger/record-draft.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
+import type { StoredBytes } from "../result/stored-bytes.ts";
 import type { LiveSession } from "../session/live-session.ts";
 
 /** What a call leaves behind as it goes: the entries and content not yet written, and what must be released. */
 export class CallTrail {
+  /** The id the answer carries: as it came, even where it is too broken to be recorded under. */
+  replyId = "";
   requestId = "";
   dedupeKey = "";
   /** The session, once its token was proven and it is open. */
@@ -14,6 +17,7 @@ export class CallTrail {
   toolName = "";
   toolVersion = "";
   tool: RegisteredTool | undefined;
+  input: Committed | undefined;
   request: Committed | undefined;
   proof: Committed | undefined;
   proofBytes: Uint8Array | undefined;
@@ -21,9 +25,18 @@ export class CallTrail {
   running: RunningCall | undefined;
   /** The caller's own place among those who wait for the call. */
   waiter: Waiter | undefined;
-  readonly reservations: Reservation[] = [];
+  /** A person's yes to this call, not used yet. */
+  approvalId = "";
+  /** What the call set aside before it ran. */
+  reservation: Reservation | undefined;
+  /** Made at the first byte that counts. */
+  storedBytes: StoredBytes | undefined;
+  /** Bytes of an input that became a file. */
+  storedInput = 0;
   /** The call's number in its session; 0 until it is granted. */
   callNumber = 0;
+  /** The call's first record; undefined until one was written. */
+  firstIndex: number | undefined;
   /** The record that holds the intent; undefined if none was needed or written. */
   intentIndex: number | undefined;
   /** The tool was started with leave to have effects. */
@@ -33,6 +46,8 @@ export class CallTrail {
   startedAtMs: number;
   #entries: EntryDraft[] = [];
   #content: ContentDraft[] = [];
+  #writtenRequest: Committed | undefined;
+  #writtenProof: Committed | undefined;
 
   constructor(startedAtMs: number) {
     this.startedAtMs = startedAtMs;
@@ -57,6 +72,30 @@ export class CallTrail {
     this.#entries = [];
     this.#content = [];
     return taken;
+  }
+
+  /** What was taken last is durable. */
+  noteWritten(index: number): void {
+    this.firstIndex ??= index;
+    this.#writtenRequest = this.request;
+    this.#writtenProof = this.proof;
+  }
+
+  /** Lets go of what gathered and could not be written, for an outcome that says no more than that. */
+  dropUnwritten(): void {
+    this.#entries = [];
+    this.#content = [];
+    this.request = this.#writtenRequest;
+    this.proof = this.#writtenProof;
+    this.result = undefined;
+  }
+
+  /** Commitments that an earlier record of the call made, and that its outcome names again. */
+  earlierCommitments(): { readonly request: Committed | undefined; readonly proof: Committed | undefined } {
+    return {
+      request: this.#writtenRequest === this.request ? this.request : undefined,
+      proof: this.#writtenProof === this.proof ? this.proof : undefined,
+    };
   }
 
   addLabels(labels: readonly string[]): void {

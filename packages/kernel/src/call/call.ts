@@ -1,9 +1,9 @@
-import type { JsonValue, ToolRequest } from "@narthex/contracts";
+import type { JsonValue, JsonValueError, ToolRequest } from "@narthex/contracts";
 import type { SealedGrant } from "./grant/grant.ts";
 import type { Capability } from "../capability/capability.ts";
 import type { ApprovalDemand, PolicyAnswer } from "../policy/policy.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
-import type { CollectedContent } from "../result/content-collector.ts";
+import type { CollectedContent, ContentCollector } from "../result/content-collector.ts";
 import type { LiveSession } from "../session/live-session.ts";
 import type { Determinism, Effect, SafetyTier, ToolOutput } from "../tool/tool.ts";
 import type { CallTrail } from "./call-trail.ts";
@@ -11,9 +11,14 @@ import type { CallTrail } from "./call-trail.ts";
 /** A request as it came through a door. */
 export interface CallFrame {
   readonly request: Uint8Array | ToolRequest;
+  /** The request was made by the kernel itself, and nobody else can change it. */
+  readonly isOwned: boolean;
   readonly door: string;
   readonly signal: AbortSignal | undefined;
-  readonly timeoutMs: number | undefined;
+  /** When the caller gives up, by the monotonic clock; infinite if it does not say. */
+  readonly deadlineMs: number;
+  /** The caller's own value was no JSON: why. The request's input stands for nothing then. */
+  readonly inputFault: JsonValueError | undefined;
   readonly onChunk: ((chunk: Uint8Array) => void | Promise<void>) | undefined;
   readonly trail: CallTrail;
 }
@@ -60,8 +65,8 @@ export interface DecidedCall extends CheckedCall {
 export interface InvokedCall extends DecidedCall {
   readonly grant: SealedGrant;
   readonly output: ToolOutput;
-  /** A stream is collected while it runs. */
-  readonly collected: CollectedContent | undefined;
+  /** A stream was gathered while it ran; whether it is kept is for `keep` to say. */
+  readonly gathered: ContentCollector | undefined;
 }
 
 /** keep: the result is normalised, hashed and, if large, stored. */

@@ -1,17 +1,24 @@
 import { KernelError } from "@narthex/contracts";
-import { isShortfall } from "../budget/budget-account.ts";
+import type { BudgetShortfall } from "../budget/budget-account.ts";
+import { StoredBytes } from "../result/stored-bytes.ts";
 import type { AdmittedCall } from "./call.ts";
 
-/** Reserves stored bytes before they are written, so that concurrent calls cannot overspend together. */
-export function chargeStored(call: AdmittedCall, bytes: number): void {
+/** Reserves stored bytes before they are written. Answers what is missing, and leaves a BudgetExceeded. */
+export function chargeStored(call: AdmittedCall, bytes: number): BudgetShortfall | undefined {
   const { live, trail } = call;
-  if (live.lease.budgets.stored_bytes === undefined || bytes === 0) return;
-  const reservation = live.account.reserve({ stored_bytes: bytes });
-  if (isShortfall(reservation)) {
-    throw new KernelError(
-      "RESOURCE_EXCEEDED",
-      `the result needs ${bytes} more stored bytes; the budget has ${reservation.remaining} left`,
-    );
-  }
-  trail.reservations.push(reservation);
+  if (live.lease.budgets.stored_bytes === undefined) return undefined;
+  trail.storedBytes ??= new StoredBytes(live.account);
+  const shortfall = trail.storedBytes.add(bytes);
+  if (shortfall !== undefined) trail.add({ case: "budgetExceeded", value: { leaseId: live.lease.id, ...shortfall } });
+  return shortfall;
+}
+
+/** The same for a result, which can no longer be denied: throws RESOURCE_EXCEEDED. */
+export function chargeResult(call: AdmittedCall, bytes: number): void {
+  const shortfall = chargeStored(call, bytes);
+  if (shortfall === undefined) return;
+  throw new KernelError(
+    "RESOURCE_EXCEEDED",
+    `the result needs ${bytes} more stored bytes; the budget has ${shortfall.remaining} left`,
+  );
 }

@@ -38,10 +38,11 @@ export class Failed {
     } = {},
   ) {
     this.code = code;
-    this.message = message;
+    // Texts of tools are cut anywhere; halves of characters have no encoding.
+    this.message = message.toWellFormed();
     this.violations = details.violations ?? [];
     this.retryable = details.retryable ?? ERROR_CODES.get(code)?.retryable ?? false;
-    this.retryAfterMs = details.retryAfterMs ?? 0;
+    this.retryAfterMs = wholeMs(details.retryAfterMs ?? 0);
     this.approvalId = details.approvalId ?? "";
   }
 
@@ -57,6 +58,11 @@ export class Failed {
     }
     return new Failed(otherwise, message);
   }
+}
+
+/** Tools say how long to wait in whatever number they have; what is recorded is whole. */
+function wholeMs(ms: number): number {
+  return ms > 0 ? Math.min(Math.ceil(ms), Number.MAX_SAFE_INTEGER) : 0;
 }
 
 /** An earlier call's answer, given again. */

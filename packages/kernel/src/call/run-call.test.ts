@@ -32,7 +32,11 @@ test("a throw in any stage before invoke is a refusal and is recorded as one", a
   const session = await open();
   const { response } = await session.call("broken", {});
   assert.equal(response.result.case === "error" && response.result.value.errorCode, "INTERNAL");
-  assert.ok(!JSON.stringify(response.result.value, (_, value) => (typeof value === "bigint" ? `${value}` : value)).includes("secret detail"));
+  assert.ok(
+    !JSON.stringify(response.result.value, (_, value) => (typeof value === "bigint" ? `${value}` : value)).includes(
+      "secret detail",
+    ),
+  );
   const all = await records(session.id);
   assert.deepEqual(kinds(all.slice(1)), [["toolInvoked", "toolFailed"]]);
 });
@@ -69,10 +73,16 @@ test("a call with effects has a durable intent before the tool runs, then its ou
 
 test("the observer sees every stage of a call, in order", async () => {
   const events: StageEvent[] = [];
-  const { open } = await createTestKernel({ tools: [echoTool], observer: { stage: (event) => void events.push(event) } });
+  const { open } = await createTestKernel({
+    tools: [echoTool],
+    observer: { stage: (event) => void events.push(event) },
+  });
   const session = await open();
   await session.call("echo", 1, { requestId: "r1" });
-  assert.deepEqual(events.map((event) => event.stage), [...STAGES, "done"]);
+  assert.deepEqual(
+    events.map((event) => event.stage),
+    [...STAGES, "done"],
+  );
   assert.equal(events.at(-1)?.requestId, "r1");
 });
 

@@ -1,6 +1,8 @@
 import type { ToolResponse } from "@narthex/contracts";
 import type { CallAnswer } from "../journal/call-answer.ts";
+import type { KernelParts } from "../kernel-parts.ts";
 import type { Stage } from "../ports.ts";
+import { describeFault } from "../result/describe-fault.ts";
 import { admit } from "./admit/admit.ts";
 import { bind } from "./bind/bind.ts";
 import type { CallFrame, KeptCall } from "./call.ts";
@@ -12,25 +14,27 @@ import { AGAIN, endorse } from "./endorse/endorse.ts";
 import { grant } from "./grant/grant.ts";
 import { invoke } from "./invoke/invoke.ts";
 import { keep } from "./keep/keep.ts";
-import type { KernelParts } from "../kernel-parts.ts";
+import { answerOf } from "./record/answer-of.ts";
 import { record } from "./record/record.ts";
 import { releaseCall } from "./release-call.ts";
 import { reply } from "./reply/reply.ts";
 
-/** The path of one call. Every request comes out of here with exactly one answer. */
-export async function runCall(frame: CallFrame, kernel: KernelParts): Promise<{ response: ToolResponse; answer: CallAnswer }> {
+/** The path of one call. Every request comes out of here with exactly one answer. Never rejects. */
+export async function runCall(
+  frame: CallFrame,
+  kernel: KernelParts,
+): Promise<{ response: ToolResponse; answer: CallAnswer }> {
   kernel.counters.running++;
-  let answer: CallAnswer | undefined;
   try {
     const end = await walk(frame, kernel);
-    enter("record", frame, kernel);
-    answer = await record(frame, end, kernel);
-    enter("reply", frame, kernel);
-    return { response: reply(requestIdOf(frame), answer), answer };
+    observe("record", frame, kernel);
+    const answer = await seal(frame, end, kernel);
+    observe("reply", frame, kernel);
+    releaseCall(frame, answer);
+    return { response: reply(frame.trail.replyId, answer), answer };
   } finally {
     kernel.counters.running--;
-    releaseCall(frame, answer);
-    enter("done", frame, kernel);
+    observe("done", frame, kernel);
   }
 }
 
@@ -39,8 +43,12 @@ async function walk(frame: CallFrame, kernel: KernelParts): Promise<KeptCall | E
   try {
     return await takeStages(frame, kernel);
   } catch (fault) {
-    kernel.log("error", "a stage failed", { request: frame.trail.requestId, cause: String(fault) });
-    return Failed.from(fault, "INTERNAL", "the kernel could not finish this call; its log says why");
+    const { trail } = frame;
+    const cause = describeFault(fault, trail.tool?.tool.redactors);
+    kernel.log("error", "a stage failed", { request: trail.requestId, cause });
+    const failed = Failed.from(fault, "INTERNAL", "the kernel could not finish this call; its log says why");
+    // What broke after an effect is no reason to have the effect again.
+    return trail.effectsPossible ? new Failed(failed.code, failed.message, { ...failed, retryable: false }) : failed;
   }
 }
 
@@ -69,7 +77,8 @@ async function takeStages(frame: CallFrame, kernel: KernelParts): Promise<KeptCa
     enter("endorse", frame, kernel);
     endorsed = await endorse(permitted, kernel);
   }
-  if (endorsed === AGAIN) return new Denied("APPROVAL_DENIED", "kernel:endorse", "what was approved changed while a person was asked");
+  if (endorsed === AGAIN)
+    return new Denied("APPROVAL_DENIED", "kernel:endorse", "what was approved changed while a person was asked");
   if (isEnding(endorsed)) return endorsed;
   enter("grant", frame, kernel);
   const granted = await grant(endorsed, kernel);
@@ -78,7 +87,17 @@ async function takeStages(frame: CallFrame, kernel: KernelParts): Promise<KeptCa
   const invoked = await invoke(granted, kernel);
   if (isEnding(invoked)) return invoked;
   enter("keep", frame, kernel);
-  return keep(invoked, kernel);
+  return await keep(invoked, kernel);
+}
+
+/** INVARIANT: resolves whatever happens, so that everyone who waits for the call is answered. */
+async function seal(frame: CallFrame, end: KeptCall | Ending, kernel: KernelParts): Promise<CallAnswer> {
+  try {
+    return await record(frame, end, kernel);
+  } catch (fault) {
+    kernel.log("error", "a call could not be answered", { cause: describeFault(fault) });
+    return answerOf(frame, new Failed("INTERNAL", "the kernel could not answer this call; its log says why"), 0, {});
+  }
 }
 
 function enter(stage: Stage | "done", frame: CallFrame, kernel: KernelParts): void {
@@ -87,7 +106,11 @@ function enter(stage: Stage | "done", frame: CallFrame, kernel: KernelParts): vo
   kernel.observer.stage({ stage, requestId: trail.requestId, sessionId: trail.live?.id, toolName: trail.toolName });
 }
 
-/** The id as it came, even where it was too broken to be recorded under. */
-function requestIdOf(frame: CallFrame): string {
-  return frame.request instanceof Uint8Array ? frame.trail.requestId : frame.request.requestId;
+/** The same once the call has ended: what an observer throws can refuse a call, but not change how it ended. */
+function observe(stage: Stage | "done", frame: CallFrame, kernel: KernelParts): void {
+  try {
+    enter(stage, frame, kernel);
+  } catch (fault) {
+    kernel.log("error", "the observer failed", { stage, cause: describeFault(fault) });
+  }
 }

@@ -6,25 +6,39 @@ import type { StateChange, StateRow } from "../ports.ts";
 export interface Intent {
   readonly sessionId: string;
   readonly requestId: string;
+  readonly dedupeKey: string;
   readonly tool: string;
   /** Hex. */
   readonly inputDigest: string;
+  /** Hex. */
+  readonly requestDigest: string;
   readonly startedAtMs: number;
   readonly callNumber: number;
-  /** The record that holds it. */
+  /** The call's first record, with what it asked; an earlier one than the intent's if a person was asked. */
+  readonly firstRecordIndex: number;
+  /** The record that holds the intent. */
   readonly recordIndex: number;
   readonly reserved: BudgetAmounts;
+  /**
+   * The record in which a person said that it happened. The row stays until the session ends: the result is lost, and
+   * the call must never be run again under its id.
+   */
+  readonly settledIndex?: number | undefined;
 }
 
 export function intentRow(intent: Intent): StateChange {
   const row: JsonObject = {
     call_number: intent.callNumber,
+    dedupe_key: intent.dedupeKey,
+    first_record_index: intent.firstRecordIndex,
     input_digest: intent.inputDigest,
     record_index: intent.recordIndex,
+    request_digest: intent.requestDigest,
     reserved: { ...intent.reserved },
     started_at_ms: intent.startedAtMs,
     tool: intent.tool,
   };
+  if (intent.settledIndex !== undefined) row["settled_index"] = intent.settledIndex;
   return { table: "intents", key: intentKey(intent.sessionId, intent.requestId), value: canonicalJsonBytes(row) };
 }
 
@@ -37,15 +51,20 @@ export function intentFromRow(row: StateRow): Intent {
   // Session ids hold no slash; request ids may hold any number.
   const slash = row.key.indexOf("/");
   if (!isJsonObject(value) || slash < 0) throw new KernelError("INTERNAL", "an intent's row is damaged");
+  const settled = value["settled_index"];
   return {
     sessionId: row.key.slice(0, slash),
     requestId: row.key.slice(slash + 1),
+    dedupeKey: String(value["dedupe_key"]),
     tool: String(value["tool"]),
     inputDigest: String(value["input_digest"]),
+    requestDigest: String(value["request_digest"]),
     startedAtMs: Number(value["started_at_ms"]),
     callNumber: Number(value["call_number"]),
+    firstRecordIndex: Number(value["first_record_index"]),
     recordIndex: Number(value["record_index"]),
     reserved: amountsFrom(value["reserved"]),
+    settledIndex: typeof settled === "number" ? settled : undefined,
   };
 }
 
@@ -60,6 +79,6 @@ export function amountsFrom(value: unknown): BudgetAmounts {
   return amounts;
 }
 
-function intentKey(sessionId: string, requestId: string): string {
+export function intentKey(sessionId: string, requestId: string): string {
   return `${sessionId}/${requestId}`;
 }

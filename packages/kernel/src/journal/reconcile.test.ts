@@ -1,18 +1,30 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { createCountingTool, createMemoryStore, createTestKernel, type MemoryStore, type TestKernel } from "@narthex/testkit";
+import {
+  createCountingTool,
+  createMemoryContentStore,
+  createMemoryStore,
+  createTestKernel,
+  type MemoryStore,
+  permitAll,
+  type TestKernel,
+} from "@narthex/testkit";
 import type { CallResult } from "../kernel.ts";
 import { defineTool } from "../tool/define-tool.ts";
+import { verifyStore } from "../testing/verify-store.ts";
 import type { Reconciliation, Tool } from "../tool/tool.ts";
 
 // A kernel that crashed leaves calls running for ever; their time-outs must not keep the test alive.
 mock.timers.enable({ apis: ["setTimeout"] });
 
-const codeOf = ({ response: { result } }: CallResult) => (result.case === "error" ? result.value.errorCode : result.case);
+const codeOf = ({ response: { result } }: CallResult) =>
+  result.case === "error" ? result.value.errorCode : result.case;
+
+const approver = { door: "test", ask: async () => ({ approved: true, approver: "ann" }) };
 
 /** A kernel that dies while its tool runs: what was durable is in the store, nothing else is. */
-async function crashDuring(tool: Tool, started: Promise<void>, store: MemoryStore) {
-  const { open } = await createTestKernel({ tools: [tool], store });
+async function crashDuring(tool: Tool, started: Promise<void>, store: MemoryStore, annotations = "") {
+  const { open } = await createTestKernel({ tools: [tool], store, policy: permitAll([tool], annotations), approver });
   const session = await open();
   void session.call(tool.name, { n: 1 }, { requestId: "lost", dedupeKey: "key" });
   await started;
@@ -39,7 +51,8 @@ test("after a crash an equal call is OUTCOME_UNKNOWN, by id, by key and without 
   const session = await crashDuring(tool, started, store);
   const next = createCountingTool();
   const { kernel } = await restart(next.tool, store);
-  const call = (options: object) => kernel.callInProcess({ token: session.token, tool: "count", input: { n: 1 }, ...options });
+  const call = (options: object) =>
+    kernel.callInProcess({ token: session.token, tool: "count", input: { n: 1 }, ...options });
   assert.equal(codeOf(await call({ requestId: "lost" })), "OUTCOME_UNKNOWN");
   assert.equal(codeOf(await call({ dedupeKey: "key" })), "OUTCOME_UNKNOWN");
   assert.equal(codeOf(await call({})), "OUTCOME_UNKNOWN");
@@ -57,7 +70,12 @@ test("a person settles it: did not happen lets it run, happened never runs it ag
     const { kernel } = await restart(next.tool, store);
     await kernel.settleIntent({ sessionId: session.id, requestId: "lost", answer, by: "ann" });
     assert.deepEqual(await kernel.listIntents(), []);
-    const again = await kernel.callInProcess({ token: session.token, tool: "count", input: { n: 1 }, requestId: "lost" });
+    const again = await kernel.callInProcess({
+      token: session.token,
+      tool: "count",
+      input: { n: 1 },
+      requestId: "lost",
+    });
     assert.equal(codeOf(again), answer === "happened" ? "OUTCOME_UNKNOWN" : "success");
     assert.equal(next.count(), answer === "happened" ? 0 : 1);
     await assert.rejects(
@@ -79,7 +97,12 @@ test("a tool that can tell settles its own lost calls, and the same request gets
     const session = await crashDuring(tool, started, store);
     const next = createCountingTool();
     const { kernel } = await restart(defineTool({ ...next.tool, reconcile: async () => answer }), store);
-    const again = await kernel.callInProcess({ token: session.token, tool: "count", input: { n: 1 }, requestId: "lost" });
+    const again = await kernel.callInProcess({
+      token: session.token,
+      tool: "count",
+      input: { n: 1 },
+      requestId: "lost",
+    });
     assert.equal(codeOf(again), code);
     if (text !== undefined) assert.equal(Buffer.from(again.normalised ?? []).toString(), text);
   }
@@ -106,7 +129,8 @@ test("sessions, answers, keys and call numbers survive a restart", async () => {
   await session.call("count", { n: 1 }, { requestId: "one", dedupeKey: "key" });
   const after = createCountingTool();
   const { kernel, records } = await restart(after.tool, store);
-  const call = (options: object) => kernel.callInProcess({ token: session.token, tool: "count", input: { n: 1 }, ...options });
+  const call = (options: object) =>
+    kernel.callInProcess({ token: session.token, tool: "count", input: { n: 1 }, ...options });
   assert.equal(codeOf(await call({ requestId: "one" })), "success");
   assert.equal(codeOf(await call({ requestId: "two", dedupeKey: "key" })), "success");
   assert.equal(after.count(), 0);
@@ -115,4 +139,174 @@ test("sessions, answers, keys and call numbers survive a restart", async () => {
     record.entries.flatMap(({ kind }) => (kind.case === "toolStarted" ? [Number(kind.value.callNumber)] : [])),
   );
   assert.deepEqual(numbers, [1, 2]);
+});
+
+test("after a settlement the ledger verifies, whoever settled", async () => {
+  for (const by of ["person", "tool"] as const) {
+    for (const answer of ["happened", "did_not_happen"] as const) {
+      for (const annotations of ["", '@approve("human")']) {
+        const store = createMemoryStore();
+        const { tool, started } = hangingTool();
+        const session = await crashDuring(tool, started, store, annotations);
+        const next = createCountingTool();
+        const found: Reconciliation =
+          by === "person" ? "unknown" : answer === "happened" ? { happened: { count: 7 } } : answer;
+        const { kernel } = await restart(defineTool({ ...next.tool, reconcile: async () => found }), store);
+        if (by === "person") await kernel.settleIntent({ sessionId: session.id, requestId: "lost", answer, by: "ann" });
+        await kernel.callInProcess({ token: session.token, tool: "count", input: { n: 1 }, requestId: "lost" });
+        await verifyStore(store);
+        assert.equal(next.count(), answer === "happened" ? 0 : 1, `${by} ${answer} ${annotations}`);
+      }
+    }
+  }
+});
+
+test("what a person settled as happened is not run again: by id, by key, with other content, after a restart", async () => {
+  const store = createMemoryStore();
+  const { tool, started } = hangingTool();
+  const session = await crashDuring(tool, started, store);
+  const next = createCountingTool();
+  const { kernel: first } = await restart(next.tool, store);
+  await first.settleIntent({ sessionId: session.id, requestId: "lost", answer: "happened", by: "ann" });
+  for (const restarted of [false, true]) {
+    const kernel = restarted ? (await restart(next.tool, store)).kernel : first;
+    const call = (input: { n: number }, options: object) =>
+      kernel.callInProcess({ token: session.token, tool: "count", input, ...options });
+    assert.equal(codeOf(await call({ n: 1 }, { requestId: "lost" })), "OUTCOME_UNKNOWN");
+    assert.equal(codeOf(await call({ n: 1 }, { dedupeKey: "key" })), "OUTCOME_UNKNOWN");
+    assert.equal(codeOf(await call({ n: 2 }, { requestId: "lost" })), "DUPLICATE_REQUEST_ID");
+    assert.equal(codeOf(await call({ n: 2 }, { dedupeKey: "key" })), "DEDUPE_CONFLICT");
+    assert.deepEqual(await kernel.listIntents(), []);
+    await assert.rejects(
+      kernel.settleIntent({ sessionId: session.id, requestId: "lost", answer: "did_not_happen", by: "eve" }),
+      /unknown outcome/,
+    );
+  }
+  assert.equal(next.count(), 0);
+  await (await restart(next.tool, store)).kernel.closeSession(session.id);
+  assert.deepEqual(await store.listState("intents", "", 10), []);
+  assert.deepEqual(await store.listState("dedupe", "", 10), []);
+});
+
+test("a reconciled result answers the key of the lost call too", async () => {
+  const store = createMemoryStore();
+  const { tool, started } = hangingTool();
+  const session = await crashDuring(tool, started, store);
+  const next = createCountingTool();
+  const { kernel } = await restart(
+    defineTool({ ...next.tool, reconcile: async () => ({ happened: { count: 7 } }) }),
+    store,
+  );
+  const again = await kernel.callInProcess({ token: session.token, tool: "count", input: { n: 1 }, dedupeKey: "key" });
+  assert.equal(Buffer.from(again.normalised ?? []).toString(), '{"count":7}');
+  assert.equal(next.count(), 0);
+});
+
+test("a tool settles its own lost call with input of any size, after an approval too", async () => {
+  for (const annotations of ["", '@approve("human")']) {
+    const shared = { store: createMemoryStore(), contentStore: createMemoryContentStore() };
+    const input = { text: "x".repeat(200_000) };
+    const { tool, started } = hangingTool();
+    const first = await createTestKernel({
+      tools: [tool],
+      policy: permitAll([tool], annotations),
+      approver,
+      ...shared,
+    });
+    const session = await first.open();
+    void session.call("count", input, { requestId: "lost" });
+    await started;
+    const seen: unknown[] = [];
+    const reconciling = defineTool({
+      ...createCountingTool().tool,
+      reconcile: async (intent) => {
+        seen.push(intent.input);
+        return "did_not_happen";
+      },
+    });
+    const { kernel } = await createTestKernel({ tools: [reconciling], ...shared });
+    assert.deepEqual(seen, [input]);
+    assert.deepEqual(await kernel.listIntents(), []);
+    await verifyStore(shared.store, shared.contentStore);
+  }
+});
+
+test("a tool that answers nonsense, throws, or never answers leaves its call to a person", async () => {
+  const answers: (() => Promise<Reconciliation>)[] = [
+    async () => "happened" as unknown as Reconciliation,
+    async () => null as unknown as Reconciliation,
+    async () => ({}) as unknown as Reconciliation,
+    async () => ({ happened: { wrong: 1n } }) as unknown as Reconciliation,
+    () => Promise.reject(new Error("no")),
+    () => new Promise(() => undefined),
+  ];
+  for (const answer of answers) {
+    const store = createMemoryStore();
+    const { tool, started } = hangingTool();
+    const session = await crashDuring(tool, started, store);
+    const next = createCountingTool();
+    const restarted = restart(defineTool({ ...next.tool, bounds: { timeoutMs: 10 }, reconcile: answer }), store);
+    for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+    mock.timers.tick(10);
+    const { kernel } = await restarted;
+    const again = await kernel.callInProcess({
+      token: session.token,
+      tool: "count",
+      input: { n: 1 },
+      requestId: "lost",
+    });
+    assert.equal(codeOf(again), "OUTCOME_UNKNOWN");
+    assert.equal(next.count(), 0);
+  }
+});
+
+test("of two people who settle at once one is told that there is nothing to settle", async () => {
+  const store = createMemoryStore();
+  const { tool, started } = hangingTool();
+  const session = await crashDuring(tool, started, store);
+  const { kernel } = await restart(createCountingTool().tool, store);
+  const settle = (answer: "happened" | "did_not_happen") =>
+    kernel.settleIntent({ sessionId: session.id, requestId: "lost", answer, by: "ann" });
+  const settled = await Promise.allSettled([settle("happened"), settle("did_not_happen")]);
+  assert.deepEqual(settled.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
+  await verifyStore(store);
+});
+
+test("a lost call of a session that was closed since can still be settled, and several at once keep the chain whole", async () => {
+  const store = createMemoryStore();
+  const running = Promise.withResolvers<void>();
+  let count = 0;
+  const tool = createCountingTool("count", () => {
+    if (++count === 3) running.resolve();
+    return new Promise(() => undefined);
+  }).tool;
+  const session = await (await createTestKernel({ tools: [tool], store })).open();
+  for (const n of [1, 2, 3]) void session.call("count", { n }, { requestId: `lost${n}` });
+  await running.promise;
+  const { kernel } = await restart(createCountingTool().tool, store);
+  await kernel.closeSession(session.id);
+  assert.equal((await kernel.listIntents()).length, 3);
+  const release = store.holdAppends();
+  const settlements = [1, 2, 3].map((n) =>
+    kernel.settleIntent({ sessionId: session.id, requestId: `lost${n}`, answer: "happened", by: "ann" }),
+  );
+  await new Promise((resolve) => setImmediate(resolve));
+  release();
+  await Promise.all(settlements);
+  assert.deepEqual(await kernel.listIntents(), []);
+  assert.deepEqual(await store.listState("intents", "", 10), []);
+  await verifyStore(store);
+});
+
+test("a call that runs is no intent that could be settled", async () => {
+  const { tool, started } = hangingTool();
+  const { open, kernel } = await createTestKernel({ tools: [tool] });
+  const session = await open();
+  void session.call("count", {}, { requestId: "r" });
+  await started;
+  assert.equal((await kernel.listIntents())[0]?.state, "running");
+  await assert.rejects(
+    kernel.settleIntent({ sessionId: session.id, requestId: "r", answer: "happened", by: "ann" }),
+    /unknown outcome/,
+  );
 });

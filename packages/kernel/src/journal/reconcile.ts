@@ -1,24 +1,32 @@
-import { ContentPlace, ContentRole, parseJson } from "@narthex/contracts";
+import { type JsonValue, parseJson } from "@narthex/contracts";
 import type { KernelParts } from "../kernel-parts.ts";
-import type { ReconcileContext } from "../tool/tool.ts";
+import type { RegisteredTool } from "../registry/registry.ts";
+import type { ReconcileContext, Reconciliation, UnsettledIntent } from "../tool/tool.ts";
 import { type Intent, intentFromRow } from "./intent.ts";
-import { intentItems, settleIntent } from "./settle-intent.ts";
+import { settleIntent } from "./settle-intent.ts";
 
 const MAX_INTENTS = 100_000;
 
 /** After a crash: tools that can tell whether their effect happened settle their own calls. The rest stay unknown. */
-export async function reconcileIntents(kernel: KernelParts): Promise<{ readonly settled: number; readonly unknown: number }> {
-  let settled = 0;
+export async function reconcileIntents(
+  kernel: KernelParts,
+): Promise<{ readonly settled: number; readonly unknown: number }> {
   const rows = await kernel.store.listState("intents", "", MAX_INTENTS);
+  let settled = 0;
+  let unknown = 0;
   for (const row of rows) {
+    const intent = intentFromRow(row);
+    if (intent.settledIndex !== undefined) continue;
     try {
-      if (await reconcile(intentFromRow(row), kernel)) settled++;
+      if (await reconcile(intent, kernel)) settled++;
+      else unknown++;
     } catch (fault) {
       // A tool that cannot find out leaves its call to a person.
+      unknown++;
       kernel.log("warn", "a call could not be reconciled", { intent: row.key, cause: String(fault) });
     }
   }
-  return { settled, unknown: rows.length - settled };
+  return { settled, unknown };
 }
 
 async function reconcile(intent: Intent, kernel: KernelParts): Promise<boolean> {
@@ -26,20 +34,45 @@ async function reconcile(intent: Intent, kernel: KernelParts): Promise<boolean> 
   const registered = kernel.registry.resolve(name, version);
   const live = await kernel.sessions.find(intent.sessionId);
   if (registered?.tool.reconcile === undefined || live === undefined) return false;
-  const input = (await intentItems(intent, kernel)).find((item) => item.role === ContentRole.INPUT);
-  if (input === undefined || input.place !== ContentPlace.ROW) return false;
   const { sessionId, requestId } = intent;
-  const unsettled = { sessionId, requestId, tenant: live.session.tenant, input: parseJson(input.data) };
-  const answer = await registered.tool.reconcile(unsettled, contextFor(kernel));
-  if (answer === "unknown") return false;
-  const happened = typeof answer === "object";
-  await settleIntent(
-    intent,
-    { answer: happened ? "happened" : "did_not_happen", by: "reconciled" },
+  const { tenant } = live.session;
+  const answer = await askTool(
+    registered,
+    { sessionId, requestId, tenant, input: await readInput(intent, kernel) },
     kernel,
-    happened ? { registered, output: answer.happened } : undefined,
   );
+  if (answer === "did_not_happen") {
+    await settleIntent(intent, { answer, by: "reconciled" }, kernel);
+    return true;
+  }
+  // SECURITY: a call runs again only on a plain no; whatever else a tool may answer is not one.
+  if (typeof answer !== "object" || !("happened" in answer)) return false;
+  const found = { registered, output: answer.happened };
+  await settleIntent(intent, { answer: "happened", by: "reconciled" }, kernel, found);
   return true;
+}
+
+/** In its canonical form, wherever it lies. */
+async function readInput(intent: Intent, kernel: KernelParts): Promise<JsonValue> {
+  const content = await kernel.content.find(intent.sessionId, intent.inputDigest);
+  return parseJson(await kernel.content.read(content, 0, 0));
+}
+
+/** A tool that does not come back within its own time-out does not know: it must not hold up the start. */
+async function askTool(
+  { tool }: RegisteredTool,
+  intent: UnsettledIntent,
+  kernel: KernelParts,
+): Promise<Reconciliation> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<"unknown">((resolve) => {
+    timer = setTimeout(() => resolve("unknown"), tool.bounds.timeoutMs);
+  });
+  try {
+    return (await Promise.race([tool.reconcile?.(intent, contextFor(kernel)), late])) ?? "unknown";
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function contextFor(kernel: KernelParts): ReconcileContext {

@@ -5,7 +5,9 @@ type Numbered<T, K extends keyof T> = Omit<T, K | "$typeName" | "$unknown" | "re
 };
 
 /** Messages made as plain data: on the hot path, `create` would cost more than encoding them. */
-export function successMessage(fields: Numbered<ToolSuccess, "budgetConsumed" | "durationMs" | "resultSize">): ToolSuccess {
+export function successMessage(
+  fields: Numbered<ToolSuccess, "budgetConsumed" | "durationMs" | "resultSize">,
+): ToolSuccess {
   return {
     $typeName: "narthex.v1.ToolSuccess",
     ...fields,

@@ -11,6 +11,7 @@ export class RunningCall {
   readonly answer: Promise<CallAnswer>;
   readonly #abort = new AbortController();
   #settle: (answer: CallAnswer) => void = () => undefined;
+  #isSettled = false;
   #waiters = 0;
   /** Set by `grant`: effects may follow, so a disconnect no longer cancels. */
   finishesAlone = false;
@@ -29,7 +30,13 @@ export class RunningCall {
     return this.#abort.signal;
   }
 
+  /** Cancelled because nobody waited for it: not the answer of someone who comes now. */
+  get isAbandoned(): boolean {
+    return this.signal.aborted && this.signal.reason === ("disconnected" satisfies CancelReason);
+  }
+
   settle(answer: CallAnswer): void {
+    this.#isSettled = true;
     this.#settle(answer);
   }
 
@@ -37,28 +44,28 @@ export class RunningCall {
     this.#abort.abort(reason);
   }
 
-  /** Counts a waiter until it leaves: by its signal, or by `leave` once it has what it came for. */
-  join(signal: AbortSignal | undefined): Waiter {
+  /** Counts a waiter until it leaves, or until its signal aborts. */
+  join(signal: AbortSignal | undefined, onGone?: () => void): Waiter {
     this.#waiters++;
-    let gone: () => void = () => undefined;
-    const left = new Promise<void>((resolve) => {
-      gone = resolve;
-    });
-    const abort = (): void => {
-      signal?.removeEventListener("abort", abort);
-      gone();
+    let hasLeft = false;
+    const leave = (): void => {
+      signal?.removeEventListener("abort", gone);
+      if (hasLeft) return;
+      hasLeft = true;
       this.#waiters--;
-      if (this.#waiters === 0 && !this.finishesAlone) this.cancel("disconnected");
+      if (this.#waiters === 0 && !this.finishesAlone && !this.#isSettled) this.cancel("disconnected");
     };
-    if (signal?.aborted === true) abort();
-    else signal?.addEventListener("abort", abort, { once: true });
-    return { left, leave: () => signal?.removeEventListener("abort", abort) };
+    const gone = (): void => {
+      leave();
+      onGone?.();
+    };
+    if (signal?.aborted === true) gone();
+    else signal?.addEventListener("abort", gone, { once: true });
+    return { leave };
   }
 }
 
 export interface Waiter {
-  /** Resolves if the waiter's signal aborts. */
-  readonly left: Promise<void>;
   leave(): void;
 }
 

@@ -13,12 +13,15 @@ import type { Settlement } from "../kernel.ts";
 import type { KernelParts } from "../kernel-parts.ts";
 import { type Committed, commitContent } from "../ledger/commitment.ts";
 import type { ContentDraft, EntryDraft } from "../ledger/record-draft.ts";
+import type { StateChange } from "../ports.ts";
 import { normaliseOutput } from "../result/normalise-output.ts";
 import { placeBytes } from "../result/place-bytes.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
+import type { LiveSession } from "../session/live-session.ts";
 import { logicalTimeMs } from "../session/logical-time.ts";
 import type { ToolOutput } from "../tool/tool.ts";
-import { type Intent, settledIntentRow } from "./intent.ts";
+import { dedupeRow } from "./dedupe-row.ts";
+import { type Intent, intentRow, settledIntentRow } from "./intent.ts";
 
 /** What a reconciling tool found that its lost call had returned. */
 export interface FoundResult {
@@ -38,56 +41,88 @@ export async function settleIntent(
   if (live === undefined) throw new KernelError("SESSION_UNKNOWN", `there is no session \`${sessionId}\``);
   const happened = settlement.answer === "happened";
   const spent = happened ? intent.reserved : {};
-  const reservation = live.reservedByUnsettled.get(requestId);
-  if (reservation !== undefined) live.account.settle(reservation, spent);
-  live.reservedByUnsettled.delete(requestId);
-
-  const opened = await readIntentContent(intent, kernel);
   const entries: EntryDraft[] = [{ case: "outcomeSettled", value: { requestId, ...settlement } }];
-  const content: ContentDraft[] = [...opened];
+  const content: ContentDraft[] = [];
   if (found !== undefined) {
-    const result = await commitFound(found, kernel);
-    content.push(result.item);
+    const opened = await readCommitments(intent, kernel);
+    const result = await commitFound(found, live.labels, kernel);
+    content.push(...opened, result.item);
     entries.push(completedEntry(found, result, opened, amountList(spent)));
   }
-  await kernel.ledger.loadChain(sessionId);
+  release(live, requestId, spent);
   const { index } = await kernel.ledger.append({
     chain: sessionId,
     requestId,
     entries,
     content,
-    state: [settledIntentRow(sessionId, requestId), live.usageRow()],
+    state: (recordIndex) => [...rowsAfter(intent, settlement.answer, found, live, recordIndex), live.usageRow()],
     logicalTimeMs: logicalTimeMs(intent.callNumber),
   });
-  live.unsettled.delete(requestId);
+  forgetUnsettled(intent, settlement.answer, found, live, index);
   kernel.answers.forget(sessionId, requestId);
-  if (live.session.state !== "open") kernel.ledger.forgetChain(sessionId);
   return { recordIndex: index };
 }
 
-/** Request and proof of the intent, so that the settlement can be read on its own. */
-async function readIntentContent(intent: Intent, kernel: KernelParts): Promise<ContentDraft[]> {
+function release(live: LiveSession, requestId: string, spent: Intent["reserved"]): void {
+  const reservation = live.reservedByUnsettled.get(requestId);
+  if (reservation !== undefined) live.account.settle(reservation, spent);
+  live.reservedByUnsettled.delete(requestId);
+}
+
+/** What happened is never run again while its session lasts: by its id, and by its key. */
+function rowsAfter(
+  intent: Intent,
+  answer: Settlement["answer"],
+  found: FoundResult | undefined,
+  live: LiveSession,
+  recordIndex: number,
+): StateChange[] {
+  const { sessionId, requestId, requestDigest, dedupeKey } = intent;
+  if (answer !== "happened" || live.session.state !== "open") return [settledIntentRow(sessionId, requestId)];
+  const settled =
+    found === undefined ? intentRow({ ...intent, settledIndex: recordIndex }) : settledIntentRow(sessionId, requestId);
+  return dedupeKey === "" ? [settled] : [settled, dedupeRow(sessionId, dedupeKey, { requestId, requestDigest })];
+}
+
+function forgetUnsettled(
+  intent: Intent,
+  answer: Settlement["answer"],
+  found: FoundResult | undefined,
+  live: LiveSession,
+  recordIndex: number,
+): void {
+  const { requestId, requestDigest, dedupeKey } = intent;
+  live.unsettled.delete(requestId);
+  if (answer !== "happened") return;
+  if (found === undefined) live.settled.set(requestId, { requestDigest, recordIndex });
+  if (dedupeKey !== "") live.answersByKey.set(dedupeKey, { requestId, requestDigest });
+}
+
+/** Request and last proof of the call, so that its outcome can be read on its own. */
+async function readCommitments(intent: Intent, kernel: KernelParts): Promise<ContentDraft[]> {
   const items = await intentItems(intent, kernel);
-  return items
-    .filter((item) => item.role === ContentRole.REQUEST || item.role === ContentRole.PROOF)
-    .map((item) => ({
-      ...item,
-      data: undefined,
-      place: item.role === ContentRole.REQUEST ? ContentPlace.NONE : ContentPlace.ELSEWHERE,
-    }));
+  const request = items.find((item) => item.role === ContentRole.REQUEST);
+  const proof = items.findLast((item) => item.role === ContentRole.PROOF);
+  return [
+    ...(request === undefined ? [] : [{ ...request, place: ContentPlace.NONE }]),
+    ...(proof === undefined ? [] : [{ ...proof, place: ContentPlace.ELSEWHERE, data: undefined }]),
+  ];
 }
 
-/** The content beside the record that holds the intent. */
-export async function intentItems(intent: Intent, kernel: KernelParts): Promise<ContentItem[]> {
-  const stored = await kernel.store.readRecord(intent.recordIndex);
-  return stored === undefined ? [] : fromBinary(RecordContentSchema, stored.content).items;
+/** The content beside the call's records up to its intent, oldest first. */
+async function intentItems(intent: Intent, kernel: KernelParts): Promise<ContentItem[]> {
+  const indexes = [...new Set([intent.firstRecordIndex, intent.recordIndex])];
+  const records = await Promise.all(indexes.map((index) => kernel.store.readRecord(index)));
+  return records.flatMap((stored) =>
+    stored === undefined ? [] : fromBinary(RecordContentSchema, stored.content).items,
+  );
 }
 
-async function commitFound(found: FoundResult, kernel: KernelParts): Promise<Committed> {
+async function commitFound(found: FoundResult, labels: readonly string[], kernel: KernelParts): Promise<Committed> {
   const normalised = normaliseOutput(found.registered, found.output);
   if (!("bytes" in normalised)) throw new KernelError("INVALID_OUTPUT", "a reconciled result does not fit its schema");
   const placed = await placeBytes(normalised.bytes, blake3(normalised.bytes), kernel.contentStore);
-  return commitContent({ role: ContentRole.RESULT, ...placed }, kernel.random);
+  return commitContent({ role: ContentRole.RESULT, ...placed, labels }, kernel.random);
 }
 
 function completedEntry(
@@ -106,6 +141,7 @@ function completedEntry(
       resultSize: Number(result.item.size),
       resultType: found.registered.tool.resultType,
       spent,
+      labels: result.item.labels,
     },
   };
 }

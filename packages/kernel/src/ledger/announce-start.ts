@@ -77,4 +77,3 @@ async function announceTool(
 function publicContent(role: ContentRole, bytes: Uint8Array, kernel: KernelParts): ContentDraft {
   return commitContent({ role, digest: blake3(bytes), bytes, size: bytes.length }, kernel.random).item;
 }
-

@@ -17,7 +17,9 @@ test("a failed write stops the kernel: nothing runs, and an effect's outcome is 
   const lost = await session.call("count", {});
   assert.ok(lost.response.result.case === "error" && lost.response.result.value.errorCode === "OUTCOME_UNKNOWN");
   const refused = await session.call("echo", 1);
-  assert.ok(refused.response.result.case === "error" && refused.response.result.value.errorCode === "STORE_UNAVAILABLE");
+  assert.ok(
+    refused.response.result.case === "error" && refused.response.result.value.errorCode === "STORE_UNAVAILABLE",
+  );
   assert.equal(failures.length, 1);
   assert.equal(kernel.closing, true);
 });
@@ -29,7 +31,9 @@ test("an intent that cannot be written means that the tool never runs", async ()
   const session = await open();
   store.breakWith("the disk is gone");
   const refused = await session.call("count", {});
-  assert.ok(refused.response.result.case === "error" && refused.response.result.value.errorCode === "STORE_UNAVAILABLE");
+  assert.ok(
+    refused.response.result.case === "error" && refused.response.result.value.errorCode === "STORE_UNAVAILABLE",
+  );
   assert.equal(counting.count(), 0);
 });
 
@@ -56,10 +60,15 @@ test("a clock set back makes no time go back: neither in the ledger nor for what
   await open();
   clock.advance(-5000);
   const result = await session.call("echo", 1);
-  assert.ok(result.response.result.case === "denied" && result.response.result.value.rationaleCode === "SESSION_EXPIRED");
+  assert.ok(
+    result.response.result.case === "denied" && result.response.result.value.rationaleCode === "SESSION_EXPIRED",
+  );
   await kernel.close();
   const times = (await records()).map((record) => Number(record.wallTimeMs));
-  assert.deepEqual(times, times.toSorted((a, b) => a - b));
+  assert.deepEqual(
+    times,
+    times.toSorted((a, b) => a - b),
+  );
 });
 
 test("requests without a session are gathered: one entry per door and reason, with a count", async () => {
@@ -89,7 +98,12 @@ test("records are hash-linked within their chain and verify finds nothing wrong"
   const { open, kernel, store } = await createTestKernel({ tools: [echoTool, counting.tool] });
   const [one, two] = [await open(), await open()];
   for (let i = 0; i < 5; i++) {
-    await Promise.all([one.call("echo", { i }), two.call("count", { i }), one.call("nothing", {}), two.call("echo", "x")]);
+    await Promise.all([
+      one.call("echo", { i }),
+      two.call("count", { i }),
+      one.call("nothing", {}),
+      two.call("echo", "x"),
+    ]);
   }
   await one.call("echo", 1, { requestId: "same" });
   await one.call("echo", 1, { requestId: "same" });

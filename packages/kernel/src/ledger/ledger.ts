@@ -1,5 +1,12 @@
-import { compileEncoder, hashRecord, KernelError, LOGICAL_EPOCH_MS, RecordSchema, type RecordMessage } from "@narthex/contracts";
-import type { ChainHead, Clock, Store } from "../ports.ts";
+import {
+  compileEncoder,
+  hashRecord,
+  KernelError,
+  LOGICAL_EPOCH_MS,
+  RecordSchema,
+  type RecordMessage,
+} from "@narthex/contracts";
+import type { ChainHead, Clock, Store, StoreWrite } from "../ports.ts";
 import type { AppendedRecord, RecordDraft } from "./record-draft.ts";
 
 /**
@@ -9,16 +16,20 @@ import type { AppendedRecord, RecordDraft } from "./record-draft.ts";
 export interface Ledger {
   /** max(wall clock, last record's time): nothing expires backwards or revives. */
   nowMs(): number;
+  /** To a chain that was not loaded it takes a read of the store first, and the place in line is taken after it. */
   append(draft: RecordDraft): Promise<AppendedRecord>;
-  /** A chain must be known before it is appended to; a new one starts empty. */
+  /** Keeps a chain at hand until it is forgotten; a new one starts empty. */
   loadChain(chain: string): Promise<void>;
+  /** Costs no more memory once all of it is durable. */
   forgetChain(chain: string): void;
   /** How many records are durable. */
   durableCount(): number;
-  /** Resolves when more than `count` records are durable, or the signal aborts. */
+  /** Resolves when more than `count` records are durable, the signal aborts, or no more will come. */
   waitForMore(count: number, signal: AbortSignal): Promise<void>;
   /** Why nothing can be written any more, if so. */
   readonly failure: KernelError | undefined;
+  /** Takes no more records. */
+  close(): void;
 }
 
 export interface LedgerParts {
@@ -28,8 +39,14 @@ export interface LedgerParts {
   onFailure(failure: KernelError): void;
 }
 
+interface Head extends ChainHead {
+  /** The index of the chain's last record, or of none of this run. */
+  readonly lastIndex: number;
+}
+
 const FORMAT = 1;
 const NO_HASH = new Uint8Array(0);
+const EMPTY: ChainHead = { sequence: -1, hash: NO_HASH, logicalTimeMs: LOGICAL_EPOCH_MS };
 const encodeRecord = compileEncoder<RecordMessage>(RecordSchema);
 
 export async function createLedger(parts: LedgerParts): Promise<Ledger> {
@@ -40,11 +57,16 @@ export async function createLedger(parts: LedgerParts): Promise<Ledger> {
 class ChainedLedger implements Ledger {
   failure: KernelError | undefined;
   readonly #parts: LedgerParts;
-  readonly #chains = new Map<string, ChainHead>();
+  readonly #chains = new Map<string, Head>();
+  /** Loaded on request, and to be kept until forgotten. */
+  readonly #kept = new Set<string>();
+  /** To be dropped as soon as their last record is durable, unless they are loaded again. */
+  readonly #leaving = new Set<string>();
+  readonly #loading = new Map<string, Promise<void>>();
+  readonly #waiting = new Set<() => void>();
   #nextIndex: number;
   #lastWallTimeMs: number;
   #durable: number;
-  #waiting: (() => void)[] = [];
 
   constructor(parts: LedgerParts, nextIndex: number, lastWallTimeMs: number) {
     this.#parts = parts;
@@ -58,25 +80,27 @@ class ChainedLedger implements Ledger {
   }
 
   async loadChain(chain: string): Promise<void> {
-    if (this.#chains.has(chain)) return;
-    const head = await this.#parts.store.chainHead(chain);
-    if (this.#chains.has(chain)) return;
-    this.#chains.set(chain, head ?? { sequence: -1, hash: NO_HASH, logicalTimeMs: LOGICAL_EPOCH_MS });
+    this.#kept.add(chain);
+    await this.#load(chain);
   }
 
   forgetChain(chain: string): void {
-    this.#chains.delete(chain);
+    this.#kept.delete(chain);
+    this.#leaving.add(chain);
+    this.#dropLeaving();
   }
 
-  append(draft: RecordDraft): Promise<AppendedRecord> {
-    if (this.failure !== undefined) return Promise.reject(this.failure);
+  // Not waiting for anything before it has a place: what is appended first comes first.
+  async append(draft: RecordDraft): Promise<AppendedRecord> {
+    if (this.failure !== undefined) throw this.failure;
     const head = this.#chains.get(draft.chain);
-    if (head === undefined) return Promise.reject(new Error(`chain ${draft.chain} was not loaded`));
+    if (head === undefined) return await this.#appendToOther(draft);
     const index = this.#nextIndex;
     const wallTimeMs = this.nowMs();
     const sequence = head.sequence + 1;
     const logicalTimeMs = Math.max(draft.logicalTimeMs ?? 0, head.logicalTimeMs);
     const requestId = draft.requestId ?? "";
+    const state = typeof draft.state === "function" ? draft.state(index) : (draft.state ?? []);
     const record = encodeRecord({
       format: FORMAT,
       index,
@@ -89,31 +113,24 @@ class ChainedLedger implements Ledger {
       entries: draft.entries.map(asEntry),
     });
     const hash = hashRecord(record);
-    // INVARIANT: from here to `append` nothing is awaited, so store order is index order is chain order.
+    // INVARIANT: from here to the store's `append` nothing is awaited and nothing throws, so store order is index
+    // order is chain order.
     this.#nextIndex = index + 1;
     this.#lastWallTimeMs = wallTimeMs;
-    this.#chains.set(draft.chain, { sequence, hash, logicalTimeMs });
-    const appended = { index, hash, wallTimeMs };
-    return this.#parts.store
-      .append({
+    this.#chains.set(draft.chain, { sequence, hash, logicalTimeMs, lastIndex: index });
+    return await this.#store(
+      {
         index,
         chain: draft.chain,
         sequence,
-        requestId,
+        requestId: draft.foundById === false ? "" : requestId,
         hash,
         record,
         content: draft.content ?? [],
-        state: typeof draft.state === "function" ? draft.state(index) : (draft.state ?? []),
-      })
-      .then(
-        () => {
-          this.#becameDurable(index + 1);
-          return appended;
-        },
-        (cause: unknown) => {
-          throw this.#fail(cause);
-        },
-      );
+        state,
+      },
+      { index, hash, wallTimeMs },
+    );
   }
 
   durableCount(): number {
@@ -121,31 +138,85 @@ class ChainedLedger implements Ledger {
   }
 
   waitForMore(count: number, signal: AbortSignal): Promise<void> {
-    if (this.#durable > count || signal.aborted) return Promise.resolve();
+    if (this.#durable > count || signal.aborted || this.failure !== undefined) return Promise.resolve();
     return new Promise((resolve) => {
       const done = (): void => {
         signal.removeEventListener("abort", done);
+        this.#waiting.delete(done);
         resolve();
       };
       signal.addEventListener("abort", done, { once: true });
-      this.#waiting.push(done);
+      this.#waiting.add(done);
     });
   }
 
-  #becameDurable(count: number): void {
-    if (count > this.#durable) this.#durable = count;
-    if (this.#waiting.length === 0) return;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const wake of waiting) wake();
+  close(): void {
+    this.failure ??= new KernelError("STORE_UNAVAILABLE", "the kernel is closed");
+    this.#wake();
+  }
+
+  /** A late record of a session that has ended. */
+  async #appendToOther(draft: RecordDraft): Promise<AppendedRecord> {
+    await this.#load(draft.chain);
+    this.#leaving.add(draft.chain);
+    return this.append(draft);
+  }
+
+  /** One reading at a time for a chain: an older one that comes late would bring back an older head. */
+  async #load(chain: string): Promise<void> {
+    if (this.#chains.has(chain)) return;
+    const loading = this.#loading.get(chain) ?? this.#readHead(chain);
+    this.#loading.set(chain, loading);
+    await loading;
+  }
+
+  async #readHead(chain: string): Promise<void> {
+    try {
+      const head = await this.#parts.store.chainHead(chain);
+      this.#chains.set(chain, { ...(head ?? EMPTY), lastIndex: -1 });
+    } finally {
+      this.#loading.delete(chain);
+    }
+  }
+
+  async #store(write: StoreWrite, appended: AppendedRecord): Promise<AppendedRecord> {
+    try {
+      await this.#parts.store.append(write);
+    } catch (cause) {
+      throw this.#fail(cause);
+    }
+    if (write.index >= this.#durable) this.#durable = write.index + 1;
+    if (this.#leaving.size > 0) this.#dropLeaving();
+    this.#wake();
+    return appended;
+  }
+
+  /**
+   * INVARIANT: the store does not know the head of a chain with records on their way: read back then, two records
+   * would take one place. So a chain is dropped only when all of it is durable.
+   */
+  #dropLeaving(): void {
+    for (const chain of this.#leaving) {
+      const isKept = this.#kept.has(chain);
+      if (!isKept && (this.#chains.get(chain)?.lastIndex ?? -1) >= this.#durable) continue;
+      this.#leaving.delete(chain);
+      if (!isKept) this.#chains.delete(chain);
+    }
+  }
+
+  #wake(): void {
+    if (this.#waiting.size === 0) return;
+    for (const wake of [...this.#waiting]) wake();
   }
 
   #fail(cause: unknown): KernelError {
-    if (this.failure === undefined) {
-      // SECURITY: a write that may or may not be on disk leaves the chain in doubt. It is never retried.
-      this.failure = new KernelError("STORE_UNAVAILABLE", "the ledger cannot be written; the kernel has stopped", { cause });
-      this.#parts.onFailure(this.failure);
-    }
+    if (this.failure !== undefined) return this.failure;
+    // SECURITY: a write that may or may not be on disk leaves the chain in doubt. It is never retried.
+    this.failure = new KernelError("STORE_UNAVAILABLE", "the ledger cannot be written; the kernel has stopped", {
+      cause,
+    });
+    this.#wake();
+    this.#parts.onFailure(this.failure);
     return this.failure;
   }
 }

@@ -10,6 +10,8 @@ export type ContentDraft = Plain<ContentItem>;
 export interface RecordDraft {
   readonly chain: string;
   readonly requestId?: string;
+  /** False: looking for the request id finds the record before this one. For what does not answer the id. */
+  readonly foundById?: boolean;
   readonly entries: readonly EntryDraft[];
   readonly content?: readonly ContentDraft[];
   /** Rows that change with the record; as a function where they name the record itself. */

@@ -5,17 +5,18 @@ import { type EntryDraft, SYSTEM_CHAIN } from "./record-draft.ts";
 
 /** Requests that reached no session, gathered so that a stranger cannot fill the disk. */
 export interface Refusals {
-  count(refusal: Refusal): void;
+  /** Bytes that cost something to make are given as a function: only the first of a kind is looked at. */
+  count(refusal: Refusal, bytes?: () => Uint8Array): void;
   /** Writes what has gathered. */
   flush(): Promise<void>;
-  /** Writes what has gathered and stops the timer. */
-  close(): Promise<void>;
 }
 
 const WINDOW_MS = 1000;
 /** Doors and reasons come from closed sets; this bounds a door that gets them wrong. */
 const MAX_KINDS = 64;
+const MAX_NAME_LENGTH = 64;
 const MAX_DIGESTED_BYTES = 64 * 1024;
+const NO_BYTES = new Uint8Array(0);
 
 interface Gathered {
   readonly door: string;
@@ -29,7 +30,7 @@ export function createRefusals(ledger: Ledger): Refusals {
   let timer: NodeJS.Timeout | undefined;
 
   async function flush(): Promise<void> {
-    if (timer !== undefined) clearTimeout(timer);
+    clearTimeout(timer);
     timer = undefined;
     if (gathered.size === 0) return;
     const entries: EntryDraft[] = [...gathered.values()].map((kind) => ({ case: "requestRefused", value: kind }));
@@ -38,20 +39,30 @@ export function createRefusals(ledger: Ledger): Refusals {
   }
 
   return {
-    count(refusal) {
-      const key = gathered.size < MAX_KINDS ? `${refusal.door}\n${refusal.reason}` : "other\nother";
-      const known = gathered.get(key);
+    count(refusal, bytes = () => refusal.bytes ?? NO_BYTES) {
+      if (ledger.failure !== undefined) return;
+      const kind = findKind(gathered, refusal);
+      const known = gathered.get(kind.key);
       if (known !== undefined) {
         known.count++;
         return;
       }
-      const [door = "other", reason = "other"] = key.split("\n");
-      const firstDigest = blake3((refusal.bytes ?? new Uint8Array(0)).subarray(0, MAX_DIGESTED_BYTES));
-      gathered.set(key, { door, reason, firstDigest, count: 1 });
+      const firstDigest = blake3(bytes().subarray(0, MAX_DIGESTED_BYTES));
+      gathered.set(kind.key, { door: kind.door, reason: kind.reason, firstDigest, count: 1 });
       // One write per window, at its end: at most one RequestRefused per door, reason and second.
       timer ??= setTimeout(() => void flush().catch(() => undefined), WINDOW_MS);
     },
     flush,
-    close: flush,
   };
+}
+
+function findKind(
+  gathered: ReadonlyMap<string, Gathered>,
+  refusal: Refusal,
+): { readonly key: string; readonly door: string; readonly reason: string } {
+  const door = refusal.door.slice(0, MAX_NAME_LENGTH);
+  const reason = refusal.reason.slice(0, MAX_NAME_LENGTH);
+  const key = `${door}\n${reason}`;
+  if (gathered.has(key) || gathered.size < MAX_KINDS) return { key, door, reason };
+  return { key: "other\nother", door: "other", reason: "other" };
 }

@@ -4,11 +4,14 @@ import type { Ledger } from "./ledger.ts";
 
 const PAGE = 256;
 
-/** Records as they become durable, read from the store in pages: a slow reader holds back nobody and fills no memory. */
+/**
+ * Records as they become durable, read from the store in pages: a slow reader holds back nobody and fills no memory.
+ * Ends when the signal aborts, or when the ledger takes no more records.
+ */
 export async function* tailRecords(options: TailOptions, ledger: Ledger, store: Store): AsyncGenerator<StoredRecord> {
   const { signal, chain } = options;
   let next = options.fromIndex ?? ledger.durableCount();
-  while (!signal.aborted) {
+  while (!signal.aborted && ledger.failure === undefined) {
     if (ledger.durableCount() <= next) {
       await ledger.waitForMore(next, signal);
       continue;
@@ -19,7 +22,8 @@ export async function* tailRecords(options: TailOptions, ledger: Ledger, store: 
       if (signal.aborted) return;
       yield stored;
     }
-    const last = page.at(-1);
-    next = page.length === PAGE && last !== undefined ? last.index + 1 : until;
+    const afterPage = (page.at(-1)?.index ?? -1) + 1;
+    // What became durable while the page was read may be on it already.
+    next = page.length === PAGE ? afterPage : Math.max(until, afterPage);
   }
 }

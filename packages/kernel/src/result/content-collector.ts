@@ -11,10 +11,14 @@ export interface CollectedContent {
 
 /** Takes content in pieces, in flat memory. */
 export interface ContentCollector {
-  /** Copies nothing it does not keep; the chunk may be reused once this resolves. */
+  /** How much has come so far. */
+  readonly size: number;
+  /** Keeps nothing of the chunk but a copy: it may be reused at once. */
   write(chunk: Uint8Array): Promise<void>;
+  /** All of it so far, if it is at most 1 MB; else its beginning. */
+  head(): Uint8Array;
   /** Durable when it resolves, unless its place is the row of a record still to be written. */
   finish(): Promise<CollectedContent>;
-  /** Leaves nothing behind. */
+  /** Leaves nothing behind. Harmless after `finish`. */
   abort(): Promise<void>;
 }

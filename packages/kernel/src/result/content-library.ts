@@ -9,6 +9,7 @@ import {
   RecordContentSchema,
 } from "@narthex/contracts";
 import type { ContentHolding, ContentStore, Store } from "../ports.ts";
+import { copyBytes } from "./copy-bytes.ts";
 
 /** Content that someone may read. */
 export interface FoundContent {
@@ -27,7 +28,9 @@ export interface FoundContent {
 export interface ContentLibrary {
   find(sessionId: string, hash: string | Uint8Array): Promise<FoundContent>;
   /** For an administrator. */
-  findAny(hash: Uint8Array): Promise<{ readonly content: FoundContent; readonly holders: ContentHolding[] } | undefined>;
+  findAny(
+    hash: Uint8Array,
+  ): Promise<{ readonly content: FoundContent; readonly holders: ContentHolding[] } | undefined>;
   /** At most 64 MB at once. A limit of 0 reads to the end. */
   read(content: FoundContent, offset: number, limit: number): Promise<Uint8Array>;
   stream(content: FoundContent, offset: number, limit: number): AsyncIterable<Uint8Array>;
@@ -69,13 +72,12 @@ export function createContentLibrary(store: Store, files: ContentStore): Content
   }
 
   async function* stream(content: FoundContent, offset: number, limit: number): AsyncGenerator<Uint8Array> {
-    const length = limit === 0 ? content.size : limit;
-    if (content.place === "row") {
-      const slice = (await readRow(content)).subarray(offset, offset + length);
-      if (slice.length > 0) yield slice;
-      return;
-    }
-    yield* files.read(content.digest, offset, length);
+    if (!isCount(offset) || !isCount(limit)) throw new KernelError("INVALID_INPUT", "offset and limit are whole numbers from 0 on");
+    const left = Math.max(0, content.size - offset);
+    const length = limit === 0 ? left : Math.min(limit, left);
+    if (length === 0) return;
+    if (content.place === "row") yield copyBytes((await readRow(content)).subarray(offset, offset + length));
+    else yield* files.read(content.digest, offset, length);
   }
 
   return {
@@ -84,7 +86,8 @@ export function createContentLibrary(store: Store, files: ContentStore): Content
       const holdings = digest?.length === HASH_SIZE ? await store.findContent(digest, sessionId) : [];
       const held = holdings.filter((holding) => HOLDING_ROLES.has(holding.role));
       const found = digest === undefined || held.length === 0 ? undefined : await locate(digest, held);
-      if (found === undefined) throw new KernelError("CONTENT_NOT_FOUND", "this session holds no content with that hash");
+      if (found === undefined)
+        throw new KernelError("CONTENT_NOT_FOUND", "this session holds no content with that hash");
       return found;
     },
     async findAny(hash) {
@@ -97,13 +100,18 @@ export function createContentLibrary(store: Store, files: ContentStore): Content
       let size = 0;
       for await (const chunk of stream(content, offset, limit)) {
         size += chunk.length;
-        if (size > MAX_READ_BYTES) throw new KernelError("RESOURCE_EXCEEDED", "read at most 64 MB at once; use offset and limit");
-        parts.push(chunk.slice());
+        if (size > MAX_READ_BYTES)
+          throw new KernelError("RESOURCE_EXCEEDED", "read at most 64 MB at once; use offset and limit");
+        parts.push(copyBytes(chunk));
       }
       return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
     },
     stream,
   };
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
 }
 
 function hasBytes(holding: ContentHolding): boolean {

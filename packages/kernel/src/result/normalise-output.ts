@@ -1,6 +1,8 @@
 import { canonicalJson, isJsonObject, type JsonValue, utf8, type Violation } from "@narthex/contracts";
 import type { RegisteredTool } from "../registry/registry.ts";
 import type { ToolOutput } from "../tool/tool.ts";
+import { copyBytes } from "./copy-bytes.ts";
+import { describeFault } from "./describe-fault.ts";
 import { redactBytes, redactJson, redactText } from "./redact.ts";
 
 export interface NormalisedOutput {
@@ -10,7 +12,26 @@ export interface NormalisedOutput {
 }
 
 /** Output against its declared type and schema; redacted, then in the one form that is hashed. */
-export function normaliseOutput(registered: RegisteredTool, output: ToolOutput): NormalisedOutput | readonly Violation[] {
+export function normaliseOutput(
+  registered: RegisteredTool,
+  output: ToolOutput,
+): NormalisedOutput | readonly Violation[] {
+  try {
+    return normalise(registered, output);
+  } catch (fault) {
+    // What is no JSON, and what a tool's own rule cannot normalise.
+    const message = describeFault(fault, registered.tool.redactors).slice(0, MAX_FAULT_TEXT);
+    return [{ field: "$", rule: "malformed", message }];
+  }
+}
+
+export function isViolations(normalised: NormalisedOutput | readonly Violation[]): normalised is readonly Violation[] {
+  return Array.isArray(normalised);
+}
+
+const MAX_FAULT_TEXT = 500;
+
+function normalise(registered: RegisteredTool, output: ToolOutput): NormalisedOutput | readonly Violation[] {
   const { tool } = registered;
   const redactors = tool.redactors ?? [];
   switch (tool.resultType) {
@@ -27,7 +48,7 @@ export function normaliseOutput(registered: RegisteredTool, output: ToolOutput):
     case "binary": {
       if (!(output instanceof Uint8Array)) return wrongType("bytes", output);
       // A copy: a tool that keeps the array cannot change what was hashed.
-      const raw = redactBytes(output, redactors).slice();
+      const raw = copyBytes(redactBytes(output, redactors));
       return { raw, bytes: custom(registered, raw) ?? raw };
     }
     case "stream":
@@ -47,18 +68,13 @@ function normaliseJson(registered: RegisteredTool, output: ToolOutput): Normalis
   const value = output as JsonValue;
   if (tool.resultType === "object" && !isJsonObject(value)) return wrongType("an object", output);
   if (tool.resultType === "array" && !Array.isArray(value)) return wrongType("an array", output);
-  let text: string;
-  try {
-    // Walks the whole value first: what is no JSON is found before anything looks into it.
-    text = canonicalJson(value);
-    if (tool.redactors !== undefined && tool.redactors.length > 0) {
-      const raw = redactJson(value, tool.redactors);
-      return checked(registered, raw, () => custom(registered, raw) ?? utf8(canonicalJson(raw)));
-    }
-  } catch (fault) {
-    return [{ field: "$", rule: "malformed", message: fault instanceof Error ? fault.message : "not JSON" }];
+  // Walks the whole value first: what is no JSON is found before anything looks into it.
+  const text = canonicalJson(value);
+  if (tool.redactors === undefined || tool.redactors.length === 0) {
+    return checked(registered, value, () => custom(registered, value) ?? utf8(text));
   }
-  return checked(registered, value, () => custom(registered, value) ?? utf8(text));
+  const raw = redactJson(value, tool.redactors);
+  return checked(registered, raw, () => custom(registered, raw) ?? utf8(canonicalJson(raw)));
 }
 
 function checked(
@@ -70,11 +86,22 @@ function checked(
   return violations.length > 0 ? violations : { raw, bytes: bytes() };
 }
 
-function custom(registered: RegisteredTool, raw: ToolOutput): Uint8Array | undefined {
-  return registered.tool.normalise === "custom" ? registered.tool.normaliseCustom?.(raw) : undefined;
+function custom({ tool }: RegisteredTool, raw: ToolOutput): Uint8Array | undefined {
+  if (tool.normalise !== "custom") return undefined;
+  const bytes = tool.normaliseCustom?.(raw);
+  if (!(bytes instanceof Uint8Array)) throw new TypeError("its own normalising rule gave something that is not bytes");
+  // A copy: a tool that keeps the array cannot change what was hashed.
+  return copyBytes(bytes);
 }
 
 function wrongType(expected: string, output: ToolOutput): readonly Violation[] {
-  const found = output === null ? "null" : Array.isArray(output) ? "an array" : output instanceof Uint8Array ? "bytes" : typeof output;
+  const found =
+    output === null
+      ? "null"
+      : Array.isArray(output)
+        ? "an array"
+        : output instanceof Uint8Array
+          ? "bytes"
+          : typeof output;
   return [{ field: "$", rule: "type", message: `the tool declared ${expected} and returned ${found}` }];
 }

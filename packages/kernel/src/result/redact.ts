@@ -1,11 +1,10 @@
 import { isJsonObject, type JsonValue, utf8 } from "@narthex/contracts";
 import type { Redactor } from "../tool/tool.ts";
 
-/** Hides every secret in a text. Longer secrets go first, so that none survives as part of another. */
+/** Hides every secret in a text. */
 export function redactText(text: string, redactors: readonly Redactor[]): string {
-  let redacted = text;
-  for (const { secret, replacement } of longestFirst(redactors)) redacted = redacted.replaceAll(secret, replacement);
-  return redacted;
+  if (redactors.length === 0) return text;
+  return Buffer.from(redactBytes(utf8(text), redactors)).toString();
 }
 
 /** Hides secrets in every string and key of a value. */
@@ -32,61 +31,89 @@ export interface StreamRedactor {
   end(): Uint8Array;
 }
 
-export function createStreamRedactor(redactors: readonly Redactor[]): StreamRedactor {
-  const secrets = longestFirst(redactors).map(({ secret, replacement }) => ({
-    secret: Buffer.from(utf8(secret)),
-    replacement: utf8(replacement),
-  }));
-  // SECURITY: a secret may be cut by a chunk's end, so as much as the longest one's length less one is held back.
-  const holdBack = Math.max(0, (secrets[0]?.secret.length ?? 0) - 1);
-  if (holdBack === 0 && secrets.length === 0) return { push: (chunk) => chunk, end: () => new Uint8Array(0) };
-  let held: Buffer = Buffer.alloc(0);
+interface Secret {
+  readonly bytes: Buffer;
+  readonly replacement: Uint8Array;
+}
 
-  function replaceUpTo(bytes: Buffer, limit: number): { readonly safe: Uint8Array; readonly rest: Buffer } {
+/**
+ * Every byte of every secret is hidden. Secrets that overlap are hidden as one, under the replacement of the first: to
+ * hide one and leave the rest of the other would give most of it away.
+ */
+export function createStreamRedactor(redactors: readonly Redactor[]): StreamRedactor {
+  const secrets = secretsOf(redactors);
+  const longest = secrets[0]?.bytes.length ?? 0;
+  if (longest === 0) return { push: (chunk) => chunk, end: () => new Uint8Array(0) };
+  let held: Buffer = Buffer.alloc(0);
+  /** How many of the held bytes belong to a secret that is hidden already. */
+  let covered = 0;
+
+  /** Works through all secrets that begin before `limit`. */
+  function redact(bytes: Buffer, limit: number): Uint8Array {
+    const finder = createFinder(bytes, secrets);
     const parts: Uint8Array[] = [];
-    let at = 0;
-    while (at < limit) {
-      const hit = firstHit(bytes, at, secrets);
-      if (hit === undefined || hit.at >= limit) break;
-      parts.push(bytes.subarray(at, hit.at), hit.replacement);
-      at = hit.at + hit.length;
+    for (let hit = finder.next(0); hit !== undefined && hit.at < limit; hit = finder.next(hit.at + 1)) {
+      if (hit.at >= covered) parts.push(bytes.subarray(covered, hit.at), hit.replacement);
+      covered = Math.max(covered, hit.at + hit.length);
     }
-    const end = Math.max(at, limit);
-    parts.push(bytes.subarray(at, end));
-    return { safe: Buffer.concat(parts), rest: bytes.subarray(end) };
+    if (covered < limit) parts.push(bytes.subarray(covered, limit));
+    held = Buffer.from(bytes.subarray(limit));
+    covered = Math.max(0, covered - limit);
+    return Buffer.concat(parts);
   }
 
   return {
     push(chunk) {
       const bytes = Buffer.concat([held, chunk]);
-      const { safe, rest } = replaceUpTo(bytes, Math.max(0, bytes.length - holdBack));
-      held = Buffer.from(rest);
-      return safe;
+      // SECURITY: a secret may be cut by a chunk's end, so as much as the longest one's length less one is held back.
+      return redact(bytes, Math.max(0, bytes.length - longest + 1));
     },
-    end() {
-      const { safe } = replaceUpTo(held, held.length);
-      held = Buffer.alloc(0);
-      return safe;
+    end: () => redact(held, held.length),
+  };
+}
+
+interface Hit {
+  readonly at: number;
+  readonly length: number;
+  readonly replacement: Uint8Array;
+}
+
+/** Finds secrets in order of place, the longest first where several begin. Looks for each only as far as it must. */
+function createFinder(bytes: Buffer, secrets: readonly Secret[]): { next(from: number): Hit | undefined } {
+  const places = secrets.map(() => -1);
+  return {
+    next(from) {
+      let best: Hit | undefined;
+      for (let i = 0; i < secrets.length; i++) {
+        const secret = secrets[i];
+        if (secret === undefined) continue;
+        let at = places[i] ?? -1;
+        if (at < from) {
+          at = bytes.indexOf(secret.bytes, from);
+          if (at === -1) at = Number.POSITIVE_INFINITY;
+          places[i] = at;
+        }
+        if (at !== Number.POSITIVE_INFINITY && (best === undefined || at < best.at)) {
+          best = { at, length: secret.bytes.length, replacement: secret.replacement };
+        }
+      }
+      return best;
     },
   };
 }
 
-function firstHit(
-  bytes: Buffer,
-  from: number,
-  secrets: readonly { readonly secret: Buffer; readonly replacement: Uint8Array }[],
-): { readonly at: number; readonly length: number; readonly replacement: Uint8Array } | undefined {
-  let best: { readonly at: number; readonly length: number; readonly replacement: Uint8Array } | undefined;
-  for (const { secret, replacement } of secrets) {
-    const at = bytes.indexOf(secret, from);
-    if (at >= 0 && (best === undefined || at < best.at)) best = { at, length: secret.length, replacement };
-  }
-  return best;
-}
+const prepared = new WeakMap<readonly Redactor[], readonly Secret[]>();
 
-function longestFirst(redactors: readonly Redactor[]): { readonly secret: string; readonly replacement: string }[] {
-  return redactors
-    .flatMap(({ secrets, replacement }) => secrets.map((secret) => ({ secret, replacement })))
-    .filter(({ secret }) => secret.length > 0)
-    .sort((left, right) => right.secret.length - left.secret.length);
+/** Longest first. */
+function secretsOf(redactors: readonly Redactor[]): readonly Secret[] {
+  const known = prepared.get(redactors);
+  if (known !== undefined) return known;
+  const secrets = redactors
+    .flatMap(({ secrets, replacement }) =>
+      secrets.map((secret) => ({ bytes: Buffer.from(utf8(secret)), replacement: utf8(replacement) })),
+    )
+    .filter(({ bytes }) => bytes.length > 0)
+    .sort((left, right) => right.bytes.length - left.bytes.length);
+  prepared.set(redactors, secrets);
+  return secrets;
 }

@@ -68,11 +68,11 @@ class Builder implements CheckBuilder {
     const known = this.#built.get(subschema);
     if (known !== undefined) return known;
     // Whoever comes back here while it is being built gets the way to it: references may be recursive.
-    let built: Check | undefined;
-    this.#built.set(subschema, (value, place, seen) => built !== undefined && built(value, place, seen));
-    built = this.#compile(subschema);
-    this.#built.set(subschema, built);
-    return built;
+    const later: { check?: Check } = {};
+    this.#built.set(subschema, (value, place, seen) => later.check?.(value, place, seen) ?? false);
+    later.check = this.#compile(subschema);
+    this.#built.set(subschema, later.check);
+    return later.check;
   }
 
   #compile(subschema: Subschema): Check {
@@ -128,14 +128,15 @@ class Builder implements CheckBuilder {
 
   #string(subschema: Subschema): Check | undefined {
     const pattern = keywordOf(subschema, "pattern");
-    const format = keywordOf(subschema, "format");
-    const test = typeof format === "string" ? FORMATS.get(format) : undefined;
+    const named = keywordOf(subschema, "format");
+    const format = typeof named === "string" ? named : "";
+    const test = FORMATS.get(format);
     return checkString(
       {
         minLength: count(keywordOf(subschema, "minLength"), 0),
         maxLength: count(keywordOf(subschema, "maxLength"), Number.POSITIVE_INFINITY),
         pattern: typeof pattern === "string" ? this.#pattern(pattern, `${subschema.location}/pattern`) : undefined,
-        format: test === undefined ? undefined : [String(format), test],
+        format: test === undefined ? undefined : [format, test],
       },
       this.#meter,
     );

@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isKernelError, type JsonObject, type JsonValue } from "@narthex/contracts";
+import { isJsonObject, isKernelError, type JsonObject, type JsonValue, parseJson } from "@narthex/contracts";
 import { compileSchema } from "./compile-schema.ts";
 
 function fill(schema: JsonObject, value: JsonValue): JsonValue {
   return compileSchema(schema).applyDefaults(value);
+}
+
+function parse(text: string): JsonObject {
+  const value = parseJson(text);
+  return isJsonObject(value) ? value : assert.fail();
 }
 
 describe("a default that is refused", () => {
@@ -12,12 +17,12 @@ describe("a default that is refused", () => {
     ["does not satisfy its own schema", { properties: { a: { type: "string", default: 1 } } }, /does not satisfy/],
     [
       "is for a property named __proto__",
-      JSON.parse('{"properties":{"__proto__":{"default":{"admin":true}}}}'),
+      parse('{"properties":{"__proto__":{"default":{"admin":true}}}}'),
       /__proto__/,
     ],
     [
       "reaches __proto__ through a reference",
-      JSON.parse('{"$defs":{"d":{"default":{}}},"properties":{"__proto__":{"$ref":"#/$defs/d"}}}'),
+      parse('{"$defs":{"d":{"default":{}}},"properties":{"__proto__":{"$ref":"#/$defs/d"}}}'),
       /__proto__/,
     ],
   ];
@@ -101,7 +106,7 @@ describe("applyDefaults", () => {
   });
 
   it("never reaches a prototype", () => {
-    const value = JSON.parse('{"__proto__":{"x":1},"constructor":{"y":1}}');
+    const value = parse('{"__proto__":{"x":1},"constructor":{"y":1}}');
     const filled = fill(
       { properties: { limit: { default: 1 } }, additionalProperties: { properties: { n: { default: 0 } } } },
       value,

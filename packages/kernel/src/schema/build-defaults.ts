@@ -40,11 +40,11 @@ class Builder implements DefaultsBuilder {
 
   build(subschema: Subschema): Fill | undefined {
     if (this.#built.has(subschema)) return this.#built.get(subschema);
-    let built: Fill | undefined;
-    this.#built.set(subschema, (value) => built?.(value) ?? value);
-    built = this.#compile(subschema);
-    this.#built.set(subschema, built);
-    return built;
+    const later: { fill?: Fill | undefined } = {};
+    this.#built.set(subschema, (value) => later.fill?.(value) ?? value);
+    later.fill = this.#compile(subschema);
+    this.#built.set(subschema, later.fill);
+    return later.fill;
   }
 
   #compile(subschema: Subschema): Fill | undefined {

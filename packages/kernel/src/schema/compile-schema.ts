@@ -31,6 +31,17 @@ const TOO_MUCH_TO_EXPLAIN: Violation = Object.freeze({
  */
 export function compileSchema(schema: JsonObject | boolean, options: CompileOptions = {}): CompiledSchema {
   const problems = new Problems(options.name ?? "schema");
+  try {
+    return compile(schema, problems);
+  } catch (error) {
+    // A chain of thousands of references ends the stack before any other limit.
+    if (!(error instanceof RangeError)) throw error;
+    problems.add("", "too_complex", "references lead too deep");
+    return problems.throwAll();
+  }
+}
+
+function compile(schema: JsonObject | boolean, problems: Problems): CompiledSchema {
   const copy = copySchema(schema, problems);
   problems.throwIfAny();
   const document = parseSchemaDocument(copy ?? false, problems);
@@ -44,16 +55,12 @@ export function compileSchema(schema: JsonObject | boolean, options: CompileOpti
   const check = checks.build(document.root);
   problems.throwIfAny();
   const defaults = createDefaultsBuilder(document, references, meter);
-  refuseBadDefaults(
-    document,
-    references,
-    (subschema, value) => {
-      meter.start();
-      const filled = defaults.build(subschema)?.(value) ?? value;
-      return checks.build(subschema)(filled, undefined, undefined);
-    },
-    problems,
-  );
+  const isValid = (subschema: Subschema, value: JsonValue): boolean => {
+    meter.start();
+    const filled = defaults.build(subschema)?.(value) ?? value;
+    return checks.build(subschema)(filled, undefined, undefined);
+  };
+  refuseBadDefaults(document, references, isValid, problems);
   problems.throwIfAny();
   return new Compiled(check, defaults.build(document.root), meter, findDescribedFormats(document));
 }

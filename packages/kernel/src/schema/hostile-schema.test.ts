@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isKernelError, type JsonObject, type JsonValue } from "@narthex/contracts";
+import { isJsonObject, isKernelError, type JsonObject, type JsonValue, parseJson } from "@narthex/contracts";
 import { compileSchema } from "./compile-schema.ts";
 import { SCHEMA_LIMITS } from "./schema-limits.ts";
 
@@ -50,6 +50,21 @@ describe("references in a hostile schema", () => {
     for (const keyword of ["allOf", "anyOf", "oneOf"]) refuses({ [keyword]: [{ $ref: "#" }] }, /without descending/);
     for (const keyword of ["not", "if"]) refuses({ [keyword]: { $ref: "#" } }, /without descending/);
     refuses({ dependentSchemas: { a: { $ref: "#" } } }, /without descending/);
+  });
+
+  it("survives chains of thousands of references", () => {
+    const chain = (link: ($ref: string) => JsonObject): JsonObject => {
+      const $defs: JsonObject = { d0: {} };
+      for (let index = 1; index < 2_000; index++) $defs[`d${index}`] = link(`#/$defs/d${index - 1}`);
+      return { $defs, $ref: "#/$defs/d1999" };
+    };
+    for (const schema of [chain(($ref) => ({ $ref })), chain(($ref) => ({ items: { $ref } }))]) {
+      try {
+        compileSchema(schema).check([[[]]]);
+      } catch (error) {
+        assert.ok(isKernelError(error), String(error));
+      }
+    }
   });
 
   it("refuses dynamic and recursive references", () => {
@@ -183,8 +198,10 @@ describe("keywords of the wrong shape", () => {
 
 describe("names every object has", () => {
   const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
-  const own = (name: string, value: JsonValue): JsonObject =>
-    JSON.parse(`{${JSON.stringify(name)}:${JSON.stringify(value)}}`);
+  const own = (name: string, value: JsonValue): JsonObject => {
+    const parsed = parseJson(`{${JSON.stringify(name)}:${JSON.stringify(value)}}`);
+    return isJsonObject(parsed) ? parsed : assert.fail();
+  };
 
   it("are never found by inheritance", () => {
     for (const name of names) {

@@ -25,7 +25,10 @@ export class Problems {
 
   /** Throws INVALID_DECLARATION if there is any. */
   throwIfAny(): void {
-    if (this.#found.length === 0) return;
+    if (this.#found.length > 0) this.throwAll();
+  }
+
+  throwAll(): never {
     const [first] = this.#found;
     const more = this.#found.length > 1 ? ` (and ${this.#found.length - 1} more)` : "";
     throw new KernelError("INVALID_DECLARATION", `${first?.field}: ${first?.message}${more}`, {

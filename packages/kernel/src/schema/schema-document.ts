@@ -51,9 +51,13 @@ const HIDDEN_TEXT = /(?![\t\n\r])[\p{Cc}\u200b\u2060\ufeff\u202a-\u202e\u2066-\u
 
 /** Walks a copied schema once. What is wrong with it goes to `problems`. */
 export function parseSchemaDocument(schema: JsonObject | boolean, problems: Problems): SchemaDocument {
-  const walker = new Walker(problems, isJsonObject(schema) && DRAFT_07.has(String(schema["$schema"])));
+  const walker = new Walker(problems, isJsonObject(schema) && isDraft07(schema["$schema"]));
   const root = walker.visit(schema, "", ROOT_BASE, 0);
   return { root, subschemas: walker.subschemas };
+}
+
+function isDraft07(dialect: JsonValue | undefined): boolean {
+  return typeof dialect === "string" && DRAFT_07.has(dialect);
 }
 
 /** Whether a text carries characters that people are not shown. */
@@ -107,20 +111,25 @@ class Walker {
   }
 
   #count(keyword: string, value: JsonValue, place: string): void {
-    if (keyword === "enum" && Array.isArray(value)) {
+    if (typeof value === "string") this.#read(keyword, value, place);
+    if (!Array.isArray(value)) return;
+    if (keyword === "enum") {
       this.#enumValues += value.length;
       if (this.#enumValues > SCHEMA_LIMITS.enumValues) {
         this.#problems.add(place, "max_items", `more than ${SCHEMA_LIMITS.enumValues} enum values`);
       }
-    } else if ((keyword === "anyOf" || keyword === "oneOf" || keyword === "allOf") && Array.isArray(value)) {
+    } else if (keyword === "anyOf" || keyword === "oneOf" || keyword === "allOf") {
       this.#branches += value.length;
       if (this.#branches > SCHEMA_LIMITS.branches) {
         this.#problems.add(place, "max_items", `more than ${SCHEMA_LIMITS.branches} branches of combinators`);
       }
-    } else if (keyword === "$schema" && !DIALECTS.has(String(value)) && !DRAFT_07.has(String(value))) {
-      const dialect = printable(String(value));
-      this.#problems.add(place, "one_of", `unknown dialect \`${dialect}\`; write JSON Schema 2020-12`);
-    } else if ((keyword === "description" || keyword === "title") && hasHiddenText(String(value))) {
+    }
+  }
+
+  #read(keyword: string, text: string, place: string): void {
+    if (keyword === "$schema" && !DIALECTS.has(text) && !DRAFT_07.has(text)) {
+      this.#problems.add(place, "one_of", `unknown dialect \`${printable(text)}\`; write JSON Schema 2020-12`);
+    } else if ((keyword === "description" || keyword === "title") && hasHiddenText(text)) {
       this.#problems.add(place, "format", "the text holds invisible characters");
     }
   }

@@ -1,24 +1,41 @@
+import { parseJson } from "@narthex/contracts";
 import type { SessionFacts } from "../kernel.ts";
 import type { KernelParts } from "../kernel-parts.ts";
+import type { StateRow } from "../ports.ts";
 import { describeSession } from "./describe-session.ts";
+import type { Session } from "./session.ts";
+import { sessionStateAt } from "./session-state-at.ts";
+import { sessionFromJson } from "./session-to-json.ts";
 
 const MAX_ROWS = 20_000;
+const ID_LETTERS = "abcdefghijklmnopqrstuvwxyz234567";
 
 /** Newest first. */
 export async function listSessions(
   query: { readonly all: boolean; readonly limit: number },
   kernel: KernelParts,
 ): Promise<SessionFacts[]> {
-  const rows = await kernel.store.listState("sessions", "ses_", MAX_ROWS);
   const nowMs = kernel.ledger.nowMs();
-  const found: SessionFacts[] = [];
-  for (const { key } of rows) {
-    if (key.includes("/")) continue;
-    const live = await kernel.sessions.find(key);
-    if (live === undefined) continue;
-    const facts = describeSession(live, nowMs);
-    if (query.all || facts.session.state === "open") found.push(facts);
+  let newest: Session[] = [];
+  for await (const rows of readRows(kernel)) {
+    const wanted = rows.flatMap(sessionOf).filter((session) => query.all || sessionStateAt(session, nowMs) === "open");
+    newest = [...newest, ...wanted].sort((left, right) => right.openedAtMs - left.openedAtMs).slice(0, query.limit);
   }
-  found.sort((left, right) => right.session.openedAtMs - left.session.openedAtMs);
-  return found.slice(0, query.limit);
+  const found = await Promise.all(newest.map((session) => kernel.sessions.find(session.id)));
+  return found.flatMap((live) => (live === undefined ? [] : [describeSession(live, nowMs)]));
+}
+
+/** All at once if they are few, else by the first letter of their ids. */
+async function* readRows(kernel: KernelParts): AsyncGenerator<StateRow[]> {
+  const rows = await kernel.store.listState("sessions", "ses_", MAX_ROWS);
+  if (rows.length < MAX_ROWS) {
+    yield rows;
+    return;
+  }
+  for (const letter of ID_LETTERS) yield await kernel.store.listState("sessions", `ses_${letter}`, MAX_ROWS);
+}
+
+/** The table holds what sessions have used beside the sessions themselves. */
+function sessionOf({ key, value }: StateRow): Session[] {
+  return key.includes("/") ? [] : [sessionFromJson(parseJson(value))];
 }

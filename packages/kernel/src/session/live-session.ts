@@ -1,9 +1,11 @@
 import type { JsonObject } from "@narthex/contracts";
 import { toHex, utf8 } from "@narthex/contracts";
 import type { BudgetAccount, Reservation } from "../budget/budget-account.ts";
+import type { KeptAnswer } from "../journal/dedupe-row.ts";
 import type { RunningCall } from "../journal/running-call.ts";
 import type { Lease } from "../lease/lease.ts";
 import type { StateChange } from "../ports.ts";
+import type { ToolSession } from "../tool/tool.ts";
 import type { Session } from "./session.ts";
 import type { ViolationWindow } from "./violation-window.ts";
 
@@ -15,16 +17,20 @@ export interface UnsettledCall {
   readonly inputDigest: string;
 }
 
-/** A finished call that a dedupe key answers with. */
-export interface KeptAnswer {
-  readonly requestId: string;
+/** A call that happened and whose result is lost: a person said so. */
+export interface SettledCall {
+  /** Hex. */
   readonly requestDigest: string;
+  /** The record in which it was settled. */
+  readonly recordIndex: number;
 }
 
 /** A session as this process holds it: what changes with every call is here, what does not is in `session`. */
 export class LiveSession {
   session: Session;
   lease: Lease;
+  /** As tools see it: neither seed nor token hash. */
+  readonly toolSession: ToolSession;
   readonly account: BudgetAccount;
   calls: number;
   labels: readonly string[];
@@ -36,10 +42,17 @@ export class LiveSession {
   readonly answersByKey = new Map<string, KeptAnswer>();
   /** By request id. */
   readonly unsettled = new Map<string, UnsettledCall>();
+  /** By request id. */
+  readonly settled = new Map<string, SettledCall>();
   /** Made at the first violation. */
   violations: ViolationWindow | undefined;
   /** By request id: what their intents had set aside. */
   readonly reservedByUnsettled = new Map<string, Reservation>();
+  /** Set once the session is being closed; resolves when that is durable. */
+  closed: Promise<void> | undefined;
+  #durableLabels: ReadonlySet<string>;
+  #inFlight = 0;
+  #onIdle: (() => void)[] = [];
 
   constructor(session: Session, lease: Lease, account: BudgetAccount) {
     this.session = session;
@@ -47,6 +60,9 @@ export class LiveSession {
     this.account = account;
     this.calls = session.calls;
     this.labels = session.labels;
+    const { id, tenant, workspace, workingDirectory } = session;
+    this.#durableLabels = new Set(session.labels);
+    this.toolSession = Object.freeze({ id, tenant, workspace, workingDirectory });
   }
 
   get id(): string {
@@ -59,6 +75,35 @@ export class LiveSession {
     if (fresh.length === 0) return false;
     this.labels = [...this.labels, ...fresh].sort();
     return true;
+  }
+
+  /** A record that gave the session these labels is durable. */
+  noteDurableLabels(labels: readonly string[]): void {
+    if (!this.hasDurableLabels(labels)) this.#durableLabels = new Set([...this.#durableLabels, ...labels]);
+  }
+
+  hasDurableLabels(labels: readonly string[]): boolean {
+    return labels.every((label) => this.#durableLabels.has(label));
+  }
+
+  /** Something that will write to the session's chain has begun. */
+  enter(): void {
+    this.#inFlight++;
+  }
+
+  leave(): void {
+    this.#inFlight--;
+    if (this.#inFlight > 0) return;
+    for (const wake of this.#onIdle.splice(0)) wake();
+  }
+
+  get isIdle(): boolean {
+    return this.#inFlight === 0;
+  }
+
+  /** Resolves when nothing of the session is under way. */
+  async becomeIdle(): Promise<void> {
+    while (!this.isIdle) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
   /** An unsettled call that a request would repeat, key or no key. */

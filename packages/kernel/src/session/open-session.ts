@@ -4,6 +4,7 @@ import type { KernelParts } from "../kernel-parts.ts";
 import { createLease, type LeaseDefaults } from "../lease/create-lease.ts";
 import { leaseToJson } from "../lease/lease-to-json.ts";
 import type { Lease } from "../lease/lease.ts";
+import { copyBytes } from "../result/copy-bytes.ts";
 import { LiveSession } from "./live-session.ts";
 import type { OpenSessionOptions, Session } from "./session.ts";
 import { sessionToJson } from "./session-to-json.ts";
@@ -45,7 +46,7 @@ export async function openSession(
     workingDirectory: options.workingDirectory ?? options.workspace,
     leaseId: lease.id,
     parentSessionId: undefined,
-    seed: options.seed?.slice() ?? random(SEED_BYTES),
+    seed: options.seed === undefined ? random(SEED_BYTES) : copyBytes(options.seed),
     tokenHash: hashToken(token),
     openedAtMs: nowMs,
     expiresAtMs: nowMs + ttlMs,

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, parseJson, parseToken } from "@narthex/contracts";
 import { createBudgetAccount } from "../budget/budget-account.ts";
-import { amountsFrom, intentFromRow } from "../journal/intent.ts";
+import { dedupeRowPrefix, keptAnswerFromRow, MAX_DEDUPE_KEYS } from "../journal/dedupe-row.ts";
+import { amountsFrom, intentFromRow, intentKey } from "../journal/intent.ts";
 import type { RequestMemory } from "../journal/request-memory.ts";
 import { leaseFromJson } from "../lease/lease-to-json.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -9,7 +10,7 @@ import { LiveSession, usageKey } from "./live-session.ts";
 import { sessionFromJson } from "./session-to-json.ts";
 import { verifySessionToken } from "./verify-session-token.ts";
 
-/** The sessions of this kernel: open ones in memory from their first use on, all others in the store. */
+/** The sessions of this kernel: those that have not ended in memory from their first use on, all others in the store. */
 export interface SessionTable {
   /** The session this very token belongs to, in whatever state it is. */
   authenticate(token: string): Promise<LiveSession | undefined> | LiveSession | undefined;
@@ -21,8 +22,8 @@ export interface SessionTable {
   inMemory(sessionId: string): LiveSession | undefined;
 }
 
-const MAX_DEDUPE_ROWS = 10_000;
 const MAX_INTENTS = 10_000;
+const SESSION_ID = /^ses_[a-z2-7]{20}$/;
 
 export function createSessionTable(parts: { store: Store; ledger: Ledger; requests: RequestMemory }): SessionTable {
   const { store, ledger, requests } = parts;
@@ -40,9 +41,12 @@ export function createSessionTable(parts: { store: Store; ledger: Ledger; reques
     const account = createBudgetAccount({ limits: lease.budgets, spent: amountsFrom(usage["spent"]) });
     const live = new LiveSession(session, lease, account);
     live.calls = typeof usage["calls"] === "number" ? usage["calls"] : session.calls;
-    if (Array.isArray(usage["labels"])) live.addLabels(usage["labels"].map(String));
-    // Only an open session is kept: a stranger with old ids cannot fill the memory.
-    if (session.state !== "open") return live;
+    if (Array.isArray(usage["labels"])) {
+      live.addLabels(usage["labels"].map(String));
+      live.noteDurableLabels(live.labels);
+    }
+    // What has ended is not kept: a stranger with old ids cannot fill the memory.
+    if (session.state === "closed" || session.state === "expired") return live;
     await restore(live);
     sessions.set(sessionId, live);
     return live;
@@ -57,23 +61,26 @@ export function createSessionTable(parts: { store: Store; ledger: Ledger; reques
   async function restore(live: LiveSession): Promise<void> {
     await ledger.loadChain(live.id);
     await requests.load(live.id);
-    for (const row of await store.listState("dedupe", `${live.id}/`, MAX_DEDUPE_ROWS)) {
-      const value = parseJson(row.value);
-      if (!isJsonObject(value)) continue;
-      live.answersByKey.set(row.key.slice(live.id.length + 1), {
-        requestId: String(value["request_id"]),
-        requestDigest: String(value["request_digest"]),
-      });
+    const prefix = dedupeRowPrefix(live.id);
+    for (const row of await store.listState("dedupe", prefix, MAX_DEDUPE_KEYS)) {
+      live.answersByKey.set(row.key.slice(prefix.length), keptAnswerFromRow(row));
     }
-    for (const row of await store.listState("intents", `${live.id}/`, MAX_INTENTS)) {
+    for (const row of await store.listState("intents", intentKey(live.id, ""), MAX_INTENTS)) {
       const intent = intentFromRow(row);
-      live.unsettled.set(intent.requestId, intent);
+      const { requestId, requestDigest, settledIndex } = intent;
+      if (settledIndex !== undefined) {
+        live.settled.set(requestId, { requestDigest, recordIndex: settledIndex });
+        continue;
+      }
+      live.unsettled.set(requestId, intent);
       // Unsettled effects count as spent until somebody settles them.
-      live.reservedByUnsettled.set(intent.requestId, live.account.restore(intent.reserved));
+      live.reservedByUnsettled.set(requestId, live.account.restore(intent.reserved));
     }
   }
 
   async function find(sessionId: string): Promise<LiveSession | undefined> {
+    // The table holds other rows beside the sessions' own.
+    if (!SESSION_ID.test(sessionId)) return undefined;
     const known = sessions.get(sessionId) ?? loading.get(sessionId);
     if (known !== undefined) return known;
     const loaded = load(sessionId).finally(() => loading.delete(sessionId));

@@ -14,7 +14,7 @@ import {
   type ToolSource,
 } from "./tool.ts";
 
-export const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
+const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
 
 /** Only built-in and the embedder's own code is trusted enough to run inline. */
 const ISOLATION_BY_SOURCE: Readonly<Record<ToolSource, readonly Isolation[]>> = {
@@ -64,7 +64,7 @@ function* identity(tool: Tool): Generator<Violation> {
 }
 
 function* effects(tool: Tool): Generator<Violation> {
-  if (!Array.isArray(tool.effects)) {
+  if (!isList(tool.effects)) {
     yield problem("effects", "required", "must be a list; the empty list declares none");
     return;
   }
@@ -91,15 +91,18 @@ function* safety(tool: Tool): Generator<Violation> {
 }
 
 function* capabilities(tool: Tool): Generator<Violation> {
-  if (!Array.isArray(tool.capabilities)) {
+  if (!isList(tool.capabilities)) {
     yield problem("capabilities", "required", "must be a list; the empty list asks for none");
     return;
   }
   if (tool.capabilities.length > DECLARATION_CEILINGS.capabilities) {
     yield problem("capabilities", "max_items", `must have at most ${DECLARATION_CEILINGS.capabilities} entries`);
   }
-  const kinds = new Set(tool.capabilities.map((capability) => capability?.kind));
-  if (kinds.has(undefined)) yield problem("capabilities", "type", "must hold capabilities only");
+  if (!tool.capabilities.every(isObject)) {
+    yield problem("capabilities", "type", "must hold capabilities only");
+    return;
+  }
+  const kinds = new Set(tool.capabilities.map((capability) => capability.kind));
   for (const effect of knownEffects(tool)) {
     const wanted = EFFECT_CAPABILITIES[effect];
     if (wanted.some((kind) => kinds.has(kind))) continue;
@@ -138,7 +141,7 @@ function* code(tool: Tool): Generator<Violation> {
     if (tool[name] !== undefined && typeof tool[name] !== "function") yield problem(name, "type", "must be a function");
   }
   for (const [index, { secrets }] of (tool.redactors ?? []).entries()) {
-    if (Array.isArray(secrets) && secrets.every((secret) => typeof secret === "string" && secret !== "")) continue;
+    if (isList(secrets) && secrets.every((secret) => typeof secret === "string" && secret !== "")) continue;
     yield problem(`redactors[${index}].secrets`, "required", "must be texts that are not empty");
   }
   if ((tool.redactors?.length ?? 0) > DECLARATION_CEILINGS.redactors) {
@@ -147,7 +150,15 @@ function* code(tool: Tool): Generator<Violation> {
 }
 
 function knownEffects(tool: Tool): Effect[] {
-  return Array.isArray(tool.effects) ? EFFECTS.filter((effect) => tool.effects.includes(effect)) : [];
+  return isList(tool.effects) ? EFFECTS.filter((effect) => tool.effects.includes(effect)) : [];
+}
+
+function isList(value: unknown): boolean {
+  return Array.isArray(value);
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
 }
 
 function oneOf(words: readonly string[]): string {

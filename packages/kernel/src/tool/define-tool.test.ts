@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { isKernelError, type JsonObject, type JsonValue } from "@narthex/contracts";
-import { Type } from "../schema/type.ts";
+import { Type } from "typebox";
 import { defineTool, type OutputOf, type ValueOf } from "./define-tool.ts";
 
 /** Fails to compile unless both are the very same type. */
@@ -25,7 +25,7 @@ describe("defineTool", () => {
       outputSchema: Type.Object({ n: Type.Number() }),
       run: (input) => {
         // @ts-expect-error: the schema has no such property.
-        input.b;
+        assert.equal(input.b, undefined);
         // @ts-expect-error: a text is no number.
         const n: number = input.a;
         return { n };
@@ -131,8 +131,14 @@ describe("defineTool", () => {
   it("normalises by the kind of result unless the tool brings a rule", () => {
     const rule = (resultType: "json" | "object" | "array" | "string" | "binary" | "stream") =>
       defineTool({ name: "t", description: "d", inputSchema: true, resultType, run: () => assert.fail() }).normalise;
-    assert.deepEqual(["json", "object", "array"].map((type) => rule(type as "json")), ["json", "json", "json"]);
-    assert.deepEqual(["string", "binary", "stream"].map((type) => rule(type as "json")), ["binary", "binary", "binary"]);
+    assert.deepEqual(
+      ["json", "object", "array"].map((type) => rule(type as "json")),
+      ["json", "json", "json"],
+    );
+    assert.deepEqual(
+      ["string", "binary", "stream"].map((type) => rule(type as "json")),
+      ["binary", "binary", "binary"],
+    );
     const custom = defineTool({
       name: "t",
       description: "d",

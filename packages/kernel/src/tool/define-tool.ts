@@ -24,7 +24,7 @@ import type {
   UnsettledIntent,
 } from "./tool.ts";
 
-/** JSON Schema 2020-12: written with `Type` or as a literal object, or `true` for any JSON. */
+/** JSON Schema 2020-12: a literal object, one built with typebox, or `true` for any JSON. Types follow from either. */
 export type SchemaSource = TSchema | boolean;
 
 /** The TypeScript type of the values a schema accepts. */

@@ -30,13 +30,13 @@ export function narrowFor(tool: Tool, input: JsonValue): NarrowedTool {
   const tier = narrowing.tier ?? tool.tier;
   const determinism = narrowing.determinism ?? tool.determinism;
   for (const effect of effects) {
-    if (!tool.effects.includes(effect)) refuse(tool, `adds the effect ${String(effect)}`);
+    if (!tool.effects.includes(effect)) refuse(tool, `adds the effect ${effect}`);
     if (tier === "read_only" && WRITE_EFFECTS.has(effect)) refuse(tool, `keeps ${effect} in a read_only call`);
     if (determinism === "pure") refuse(tool, `keeps ${effect} in a pure call`);
   }
-  if (!isWithin(SAFETY_TIERS, tier, tool.tier)) refuse(tool, `raises the tier to ${String(tier)}`);
+  if (!isWithin(SAFETY_TIERS, tier, tool.tier)) refuse(tool, `raises the tier to ${tier}`);
   if (!isWithin(DETERMINISM_LEVELS, determinism, tool.determinism)) {
-    refuse(tool, `loosens determinism to ${String(determinism)}`);
+    refuse(tool, `loosens determinism to ${determinism}`);
   }
   return { effects, tier, determinism };
 }

@@ -1,4 +1,4 @@
-import { type JsonValue, type ToolSuccess } from "@narthex/contracts";
+import type { JsonValue, ToolSuccess } from "@narthex/contracts";
 import type { CallConnection } from "../connection/kernel-connection.ts";
 import { checkHash, collect, decodeText, saveContent } from "./content-output.ts";
 import { readJsonText } from "./json-text.ts";
@@ -17,7 +17,7 @@ export interface ResultOptions {
 }
 
 /** Results beyond this are not printed. */
-export const MAX_PRINTED_RESULT_BYTES = 64 * 1024 * 1024;
+const MAX_PRINTED_RESULT_BYTES = 64 * 1024 * 1024;
 
 /** Gets the whole result: from the answer, or, where it was too large for one, from the content store. */
 export async function fetchResult(

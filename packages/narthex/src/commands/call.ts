@@ -50,13 +50,14 @@ export const callCommand: Command = {
     });
     const timeoutMs = options.durationMs("timeout");
     return withCallConnection(invocation, "call", async (kernel) => {
+      const printer = createChunkPrinter(terminal);
       const response = await kernel.call(request, {
         signal,
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
-        ...(streamed ? { onChunk: createChunkPrinter(terminal) } : {}),
+        ...(streamed ? { onChunk: printer.print } : {}),
       });
       const { result } = response;
-      const fetched = result.case === "success" && !streamed;
+      const fetched = result.case === "success" && !printer.used;
       const place = fetched ? await fetchResult(result.value, kernel, { token, out }) : undefined;
       if (!terminal.json) await printResponse(response, place, terminal);
       // In JSON, output that streams is one object a line, and the answer is the last of them.
@@ -68,11 +69,20 @@ export const callCommand: Command = {
 };
 
 /** SECURITY: a tool's output reaches a terminal only with its control characters made visible. */
-function createChunkPrinter(terminal: Terminal): (chunk: Uint8Array) => Promise<void> {
-  if (terminal.json) {
-    return async (chunk) => terminal.printJsonLine({ chunk: resultToJson("stream", chunk) });
-  }
-  if (!terminal.outputIsTerminal) return (chunk) => terminal.writeBytes(chunk);
+function createChunkPrinter(terminal: Terminal) {
   const decoder = new TextDecoder();
-  return (chunk) => terminal.writeBytes(Buffer.from(visibleLines(decoder.decode(chunk, { stream: true }))));
+  const show = (chunk: Uint8Array): Promise<void> | void => {
+    if (terminal.json) return terminal.printJsonLine({ chunk: resultToJson("stream", chunk) });
+    if (!terminal.outputIsTerminal) return terminal.writeBytes(chunk);
+    return terminal.writeBytes(Buffer.from(visibleLines(decoder.decode(chunk, { stream: true }))));
+  };
+  const printer = {
+    /** Whether the tool gave any output while it ran; one that did not has its result printed at the end. */
+    used: false,
+    async print(chunk: Uint8Array): Promise<void> {
+      printer.used = true;
+      await show(chunk);
+    },
+  };
+  return printer;
 }

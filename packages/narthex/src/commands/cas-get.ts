@@ -1,10 +1,8 @@
-import { HASH_SIZE } from "@narthex/contracts";
 import { withConnection } from "../connection/open-connection.ts";
 import { findNamedToken } from "../connection/session-token.ts";
-import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
-import { parseHash } from "./cas-put.ts";
 import type { Command } from "./command.ts";
+import { parseContentHash } from "./content-hash.ts";
 import { saveContent, showContent } from "./content-output.ts";
 
 export const casGetCommand: Command = {
@@ -20,8 +18,7 @@ export const casGetCommand: Command = {
 
   async run(invocation) {
     const { options, terminal } = invocation;
-    const hash = parseHash(invocation.arguments[0], "cas get");
-    if (hash?.length !== HASH_SIZE) throw usageError("cas get needs a hash");
+    const hash = parseContentHash(invocation.arguments[0] ?? "", "cas get");
     const token = await findNamedToken(invocation);
     const offset = options.count("offset") ?? 0;
     const limit = options.count("limit") ?? 0;

@@ -1,10 +1,11 @@
 import { createReadStream } from "node:fs";
-import { fromHex, HASH_SIZE, toHex } from "@narthex/contracts";
+import { toHex } from "@narthex/contracts";
 import { withConnection } from "../connection/open-connection.ts";
 import { findToken } from "../connection/session-token.ts";
-import { CommandError, usageError } from "../terminal/command-error.ts";
+import { CommandError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import type { Command, Invocation } from "./command.ts";
+import { parseContentHash } from "./content-hash.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -21,9 +22,10 @@ export const casPutCommand: Command = {
   async run(invocation) {
     const { options, terminal } = invocation;
     const token = await findToken(invocation);
+    const expected = options.text("expect");
     const put = {
       token,
-      expectedHash: parseHash(options.text("expect"), "--expect"),
+      expectedHash: expected === undefined ? undefined : parseContentHash(expected, "--expect"),
       labels: options.texts("label"),
       chunks: readSource(invocation),
     };
@@ -33,14 +35,6 @@ export const casPutCommand: Command = {
     return EXIT_OK;
   },
 };
-
-/** A hash as text, or a usage error that names where it was given. */
-export function parseHash(text: string | undefined, where: string): Uint8Array | undefined {
-  if (text === undefined) return undefined;
-  const hash = fromHex(text);
-  if (hash?.length !== HASH_SIZE) throw usageError(`${where} takes the ${2 * HASH_SIZE} hex digits of a BLAKE3 hash`);
-  return hash;
-}
 
 async function* readSource(invocation: Invocation): AsyncGenerator<Uint8Array> {
   const path = invocation.arguments[0] ?? "-";

@@ -1,12 +1,12 @@
 import { type ContentHolder, StatContentResponseSchema, toHex } from "@narthex/contracts";
 import { withConnection } from "../connection/open-connection.ts";
-import { CommandError, usageError } from "../terminal/command-error.ts";
+import { CommandError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { messageToJson } from "../terminal/message-json.ts";
 import { type Column, renderFacts, renderTable } from "../terminal/table.ts";
 import { formatCount } from "../terminal/units.ts";
-import { parseHash } from "./cas-put.ts";
 import type { Command } from "./command.ts";
+import { parseContentHash } from "./content-hash.ts";
 
 const HOLDER_COLUMNS: readonly Column<ContentHolder>[] = [
   { title: "SESSION", value: (holder) => holder.sessionId },
@@ -21,8 +21,7 @@ export const casStatCommand: Command = {
 
   async run(invocation) {
     const { terminal } = invocation;
-    const hash = parseHash(invocation.arguments[0], "cas stat");
-    if (hash === undefined) throw usageError("cas stat needs a hash");
+    const hash = parseContentHash(invocation.arguments[0] ?? "", "cas stat");
     const status = await withConnection(invocation, "cas stat", (kernel) => kernel.statContent(hash));
     if (!status.found) throw new CommandError("CONTENT_NOT_FOUND", `no content has the hash \`${toHex(hash)}\``);
     if (terminal.json) {

@@ -17,7 +17,10 @@ export const ledgerListCommand: Command = {
   options: [
     { flags: "--session <id>", description: "only this session's records (or `system`)" },
     { flags: "--from <index>", description: "start at this record" },
-    { flags: "--limit <n>", description: `at most this many (default: ${DEFAULT_LIMIT}; above ${PAGE} with --from only)` },
+    {
+      flags: "--limit <n>",
+      description: `at most this many (default: ${DEFAULT_LIMIT}; above ${PAGE} with --from only)`,
+    },
   ],
   examples: ["narthex ledger list --limit 20", "narthex ledger list --from 0 --limit 100000 --json"],
 

@@ -13,7 +13,8 @@ export function parseListenAddress(text: string): ListenAddress {
   if (host === undefined || port > 65535) {
     throw usageError(`--listen takes HOST:PORT, such as 127.0.0.1:7411, not \`${text.slice(0, 60)}\``);
   }
-  return { host, port };
+  // Not looked up: a name server does not decide who can connect.
+  return { host: host === "localhost" ? "127.0.0.1" : host, port };
 }
 
 export function formatListenAddress({ host, port }: ListenAddress): string {

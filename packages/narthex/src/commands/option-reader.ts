@@ -31,8 +31,8 @@ export function createOptionReader(values: Readonly<Record<string, unknown>>): O
     text,
     texts(name) {
       const value = read(name);
-      if (value === undefined) return [];
-      return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [String(value)];
+      const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+      return values.filter((item) => typeof item === "string");
     },
     count: (name) => parsed(name, parseCount, "a whole number"),
     durationMs: (name) => parsed(name, parseDurationMs, "a duration such as 500ms, 30s, 10m or 8h"),

@@ -1,4 +1,4 @@
-import { type Column } from "../terminal/table.ts";
+import type { Column } from "../terminal/table.ts";
 import { formatTime } from "../terminal/units.ts";
 import { cutText } from "../terminal/visible.ts";
 import { summariseRecord } from "./record-summary.ts";

@@ -36,8 +36,9 @@ const stored = create(LedgerRecordSchema, {
 
 describe("recordToJson", () => {
   it("never shows a nonce or the bytes", () => {
-    const [item] = Object.values(recordToJson(decodeRecord(stored))["content"] ?? {});
-    assert.deepEqual(item, { role: "input", digest: "00".repeat(32), size: 4, place: "unspecified", labels: [] });
+    assert.deepEqual(recordToJson(decodeRecord(stored))["content"], [
+      { role: "input", digest: "00".repeat(32), size: 4, place: "unspecified", labels: [] },
+    ]);
   });
 
   it("shows the record's own fields beside its hash", () => {
@@ -45,8 +46,7 @@ describe("recordToJson", () => {
     assert.equal(json["hash"], "02".repeat(32));
     assert.equal(json["previous_hash"], "01".repeat(32));
     assert.equal(json["index"], 7);
-    const [first] = Object.values(json["entries"] ?? {});
-    assert.deepEqual(Object.keys(Object(first)), ["tool_invoked"]);
+    assert.match(JSON.stringify(json["entries"]), /^\[\{"tool_invoked":\{"tool_name":"echo",/);
   });
 });
 

@@ -8,6 +8,8 @@ import type { Command } from "./command.ts";
 import { decodeRecord } from "./record-view.ts";
 import { createCallWatcher, type WatchedCall } from "./watched-calls.ts";
 
+/** Calls that began before now and end after it are told in full if they began within so many records. */
+const LOOK_BACK = 500;
 const TOOL_WIDTH = 22;
 const DECISION_WIDTH = 34;
 
@@ -19,11 +21,19 @@ export const watchCommand: Command = {
   async run(invocation) {
     const { options, terminal } = invocation;
     const observe = createCallWatcher();
-    const chain = options.text("session");
+    let now = 0;
+    const query = {
+      fromIndex: undefined,
+      chain: options.text("session"),
+      lookBack: LOOK_BACK,
+      onNow: (nextIndex: number) => {
+        now = nextIndex;
+      },
+    };
     if (!terminal.json) terminal.note(terminal.errorPaint.dim("watching calls; Ctrl-C ends"));
-    for await (const stored of followRecords(invocation, { fromIndex: undefined, chain })) {
+    for await (const stored of followRecords(invocation, query)) {
       const call = observe(decodeRecord(stored));
-      if (call === undefined) continue;
+      if (call === undefined || call.recordIndex < now) continue;
       if (terminal.json) terminal.printJsonLine(callToJson(call));
       else terminal.print(renderCall(call, terminal.paint));
     }

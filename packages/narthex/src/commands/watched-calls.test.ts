@@ -1,24 +1,19 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { create, RecordSchema } from "@narthex/contracts";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create, type EntrySchema, RecordSchema } from "@narthex/contracts";
 import type { RecordView } from "./record-view.ts";
 import { createCallWatcher } from "./watched-calls.ts";
 
-type EntryInit = NonNullable<Parameters<typeof create<typeof RecordSchema>>[1]>["entries"];
+type EntryInit = MessageInitShape<typeof EntrySchema>;
 
-function view(index: number, requestId: string, entries: EntryInit): RecordView {
-  const record = create(RecordSchema, {
-    index: BigInt(index),
-    chain: "ses_a",
-    requestId,
-    wallTimeMs: 5n,
-    entries: entries ?? [],
-  });
+function view(index: number, requestId: string, entries: EntryInit[]): RecordView {
+  const record = create(RecordSchema, { index: BigInt(index), chain: "ses_a", requestId, wallTimeMs: 5n, entries });
   return { index, hash: new Uint8Array(32), record, content: undefined };
 }
 
-const INVOKED = { kind: { case: "toolInvoked", value: { toolName: "echo", toolVersion: "1.0.0" } } } as const;
-const ALLOWED = { kind: { case: "policyDecision", value: { allowed: true, ruleIds: ["pure-tools"] } } } as const;
+const INVOKED: EntryInit = { kind: { case: "toolInvoked", value: { toolName: "echo", toolVersion: "1.0.0" } } };
+const ALLOWED: EntryInit = { kind: { case: "policyDecision", value: { allowed: true, ruleIds: ["pure-tools"] } } };
 
 describe("createCallWatcher", () => {
   it("gives nothing for records that end no call", () => {

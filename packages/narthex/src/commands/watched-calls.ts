@@ -91,7 +91,7 @@ function finishCall({ record, index }: RecordView, call: CallSoFar, outcome: Out
     ...place,
     ...known,
     rules: known.rules.length === 0 && outcome.ruleId !== "" ? [outcome.ruleId] : known.rules,
-    decision: denied ? "denied" : call.policy === undefined && known.tool === "?" ? "undecided" : "allowed",
+    decision: denied ? "denied" : call.policy === undefined ? "undecided" : "allowed",
     durationMs: Number(outcome.durationMs),
     success: outcome.success,
     code: outcome.code,

@@ -1,17 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LedgerRecord } from "@narthex/contracts";
-import type { Terminal } from "../terminal/terminal.ts";
-import type { KernelConnection } from "./kernel-connection.ts";
+import type { KernelConnection, TailQuery } from "./kernel-connection.ts";
 import { type ConnectionRequest, tryServicesConnection } from "./open-connection.ts";
-
-export interface FollowRequest extends ConnectionRequest {
-  readonly terminal: Terminal;
-}
 
 export interface FollowQuery {
   /** Absent means from now on. */
   readonly fromIndex: number | undefined;
   readonly chain: string | undefined;
+  /** Without `fromIndex`: so many records before now come first; `onNow` tells where now is. */
+  readonly lookBack?: number;
+  readonly onNow?: (nextIndex: number) => void;
 }
 
 const LOOK_AGAIN_MS = 250;
@@ -20,7 +18,7 @@ const LOOK_AGAIN_MS = 250;
  * Records as they become durable, until the signal aborts. Where no kernel runs it waits for one, and when a kernel goes
  * it goes on with the next where that one stopped.
  */
-export async function* followRecords(request: FollowRequest, query: FollowQuery): AsyncGenerator<LedgerRecord> {
+export async function* followRecords(request: ConnectionRequest, query: FollowQuery): AsyncGenerator<LedgerRecord> {
   const { home, signal, terminal } = request;
   let fromIndex = query.fromIndex;
   let told = false;
@@ -34,8 +32,8 @@ export async function* followRecords(request: FollowRequest, query: FollowQuery)
     }
     told = false;
     try {
-      fromIndex ??= await nextIndex(kernel);
-      for await (const record of tailUntilGone(kernel, { ...query, fromIndex, signal })) {
+      fromIndex ??= await startIndex(kernel, query);
+      for await (const record of tailUntilGone(kernel, { chain: query.chain, fromIndex, signal })) {
         fromIndex = Number(record.index) + 1;
         yield record;
       }
@@ -46,17 +44,16 @@ export async function* followRecords(request: FollowRequest, query: FollowQuery)
   }
 }
 
-/** Where the next record will stand: from there on nothing is missed, whatever happens to the connection. */
-async function nextIndex(kernel: KernelConnection): Promise<number> {
+/** A place in the ledger rather than "now": from there on nothing is missed, whatever happens to the connection. */
+async function startIndex(kernel: KernelConnection, { lookBack = 0, onNow }: FollowQuery): Promise<number> {
   const [newest] = await kernel.listRecords({ fromIndex: undefined, limit: 1, chain: undefined });
-  return newest === undefined ? 0 : Number(newest.index) + 1;
+  const nextIndex = newest === undefined ? 0 : Number(newest.index) + 1;
+  onNow?.(nextIndex);
+  return Math.max(0, nextIndex - lookBack);
 }
 
 /** Ends without an error when the kernel goes away or the caller has had enough. */
-async function* tailUntilGone(
-  kernel: KernelConnection,
-  query: FollowQuery & { readonly signal: AbortSignal },
-): AsyncGenerator<LedgerRecord> {
+async function* tailUntilGone(kernel: KernelConnection, query: TailQuery): AsyncGenerator<LedgerRecord> {
   try {
     yield* kernel.tailRecords(query);
   } catch (error) {

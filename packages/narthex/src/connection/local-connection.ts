@@ -7,9 +7,17 @@ import {
   parseJson,
   StatContentResponseSchema,
 } from "@narthex/contracts";
-import { type IntentFacts, type OpenSessionOptions, parseLeaseRequest, type StoredRecord } from "@narthex/kernel";
+import {
+  type IntentFacts,
+  type Log,
+  type OpenSessionOptions,
+  parseLeaseRequest,
+  type StoredRecord,
+} from "@narthex/kernel";
 import { type OpenedKernel, openKernel } from "../open-kernel.ts";
 import { CommandError } from "../terminal/command-error.ts";
+import { createLineLog } from "../terminal/log-lines.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import type { KernelConnection, SessionToOpen } from "./kernel-connection.ts";
 
 export interface LocalConnectionOptions {
@@ -17,11 +25,21 @@ export interface LocalConnectionOptions {
   /** Told to others who want the home meanwhile. */
   readonly command: string;
   readonly waitMs: number;
+  readonly terminal: Terminal;
+  readonly environment: NodeJS.ProcessEnv;
 }
 
 /** A kernel in this very process, on the home's store, for as long as one command runs. */
-export async function openLocalConnection({ home, command, waitMs }: LocalConnectionOptions): Promise<KernelConnection> {
-  return createLocalConnection(await openKernel({ data: home, command, waitMs }));
+export async function openLocalConnection(options: LocalConnectionOptions): Promise<KernelConnection> {
+  const { home, command, waitMs } = options;
+  const line = createLineLog(options.terminal, options.environment);
+  // What a kernel tells of its ordinary course would only stand between a short command and its answer.
+  const log: Log = (level, message, fields) => {
+    if (level !== "info") line(level, message, fields);
+  };
+  const kernel = await openKernel({ data: home, command, waitMs, log });
+  if (kernel.prepared.length > 0) options.terminal.note(`set up a new home in ${kernel.home.path}`);
+  return createLocalConnection(kernel);
 }
 
 const DOOR = "cli";
@@ -118,7 +136,7 @@ export function createLocalConnection(kernel: OpenedKernel): KernelConnection {
 }
 
 /** Where a session's id names nothing. */
-export function noSuchSession(sessionId: string): CommandError {
+function noSuchSession(sessionId: string): CommandError {
   return new CommandError("SESSION_UNKNOWN", `there is no session \`${sessionId.slice(0, 60)}\``, {
     next: "run `narthex session list --all` to see which sessions there are",
   });

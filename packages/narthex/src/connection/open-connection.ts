@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Terminal } from "../terminal/terminal.ts";
 import { isNobodyThere } from "./connection-error.ts";
 import type { CallConnection, KernelConnection } from "./kernel-connection.ts";
 import { findAdminToken, findSockets } from "./kernel-files.ts";
@@ -7,6 +8,15 @@ import { findAdminToken, findSockets } from "./kernel-files.ts";
 export interface ConnectionRequest {
   readonly home: string;
   readonly signal: AbortSignal;
+  readonly terminal: Terminal;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** The two ways to a kernel. */
+export interface Ways<Remote, Local> {
+  /** Undefined where no kernel answers. */
+  tryRemote(home: string): Promise<Remote | undefined>;
+  openLocal(home: string, waitMs: number): Promise<Local>;
 }
 
 /** How long a one-shot command waits for whoever holds the home. */
@@ -21,7 +31,10 @@ export function withConnection<T>(
   command: string,
   use: (kernel: KernelConnection) => Promise<T>,
 ): Promise<T> {
-  return withEither(request, command, tryServicesConnection, use);
+  return useAndClose(
+    reachKernel(request, { tryRemote: tryServicesConnection, openLocal: openLocal(request, command) }),
+    use,
+  );
 }
 
 /** The same for one call, which takes the fast door. */
@@ -30,14 +43,35 @@ export function withCallConnection<T>(
   command: string,
   use: (kernel: CallConnection) => Promise<T>,
 ): Promise<T> {
-  return withEither(request, command, tryFramedConnection, use);
+  const ways: Ways<CallConnection, CallConnection> = {
+    tryRemote: tryFramedConnection,
+    openLocal: openLocal(request, command),
+  };
+  return useAndClose(reachKernel(request, ways), use);
 }
 
-/** Undefined where no kernel answers. */
+/** Through the sockets of the kernel that holds the home; where nobody does, by opening its store in this process. */
+export async function reachKernel<Remote, Local>(
+  { home, signal }: Pick<ConnectionRequest, "home" | "signal">,
+  { tryRemote, openLocal }: Ways<Remote, Local>,
+): Promise<Remote | Local> {
+  const deadline = performance.now() + WAIT_MS;
+  for (;;) {
+    const remote = await tryRemote(home);
+    if (remote !== undefined) return remote;
+    try {
+      return await openLocal(home, LOCK_WAIT_MS);
+    } catch (error) {
+      if (!isHomeBusy(error) || performance.now() > deadline) throw error;
+      // Somebody took the home: a kernel about to open its sockets, or another short command.
+      await sleep(LOOK_AGAIN_MS, undefined, { signal });
+    }
+  }
+}
+
 export async function tryServicesConnection(home: string): Promise<KernelConnection | undefined> {
   const { services } = await findSockets(home);
-  if (!(await somebodyAnswers(services))) return undefined;
-  return openServices(home, services);
+  return (await somebodyAnswers(services)) ? openServices(home, services) : undefined;
 }
 
 async function tryFramedConnection(home: string): Promise<CallConnection | undefined> {
@@ -53,39 +87,28 @@ async function tryFramedConnection(home: string): Promise<CallConnection | undef
   }
 }
 
-/** Through the sockets of the kernel that holds the home; where nobody does, by opening its store in this process. */
-async function withEither<K extends CallConnection, T>(
-  request: ConnectionRequest,
-  command: string,
-  tryRemote: (home: string) => Promise<K | undefined>,
-  use: (kernel: K | KernelConnection) => Promise<T>,
-): Promise<T> {
-  const kernel = await openEither(request, command, tryRemote);
-  try {
-    return await use(kernel);
-  } finally {
-    await kernel.close();
-  }
+function openLocal({ terminal, environment }: ConnectionRequest, command: string) {
+  return async (home: string, waitMs: number): Promise<KernelConnection> => {
+    const { openLocalConnection } = await import("./local-connection.ts");
+    return openLocalConnection({ home, command, waitMs, terminal, environment });
+  };
 }
 
-async function openEither<K>(
-  { home, signal }: ConnectionRequest,
-  command: string,
-  tryRemote: (home: string) => Promise<K | undefined>,
-): Promise<K | KernelConnection> {
-  const deadline = performance.now() + WAIT_MS;
-  for (;;) {
-    const remote = await tryRemote(home);
-    if (remote !== undefined) return remote;
-    try {
-      const { openLocalConnection } = await import("./local-connection.ts");
-      return await openLocalConnection({ home, command, waitMs: LOCK_WAIT_MS });
-    } catch (error) {
-      if (!isHomeBusy(error) || performance.now() > deadline) throw error;
-      // Somebody took the home: a kernel about to open its sockets, or another short command.
-      await sleep(LOOK_AGAIN_MS, undefined, { signal });
-    }
+async function useAndClose<K extends CallConnection, T>(
+  opening: Promise<K>,
+  use: (kernel: K) => Promise<T>,
+): Promise<T> {
+  const kernel = await opening;
+  let result: T;
+  try {
+    result = await use(kernel);
+  } catch (error) {
+    // What went wrong first is what the person must hear.
+    await kernel.close().catch(() => undefined);
+    throw error;
   }
+  await kernel.close();
+  return result;
 }
 
 async function openServices(home: string, socketPath: string): Promise<KernelConnection> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, describe, it } from "node:test";
@@ -11,6 +11,7 @@ import {
   GetSessionRequestSchema,
   GetSessionResponseSchema,
   KernelService,
+  type PutContentRequest,
   PutContentRequestSchema,
   PutContentResponseSchema,
   TailLedgerRequestSchema,
@@ -119,7 +120,7 @@ describe("createServicesClient", () => {
 
   it("sends a stream and gives its one answer", async () => {
     const received: string[] = [];
-    await answer(async (request, response) => {
+    async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
       for await (const { data } of readEnvelopes(request, 1000)) {
         const { part } = fromBinary(PutContentRequestSchema, data);
         if (part.case === "chunk") received.push(Buffer.from(part.value).toString());
@@ -127,7 +128,8 @@ describe("createServicesClient", () => {
       const message = create(PutContentResponseSchema, { size: 2n });
       response.write(encodeEnvelope(toBinary(PutContentResponseSchema, message)));
       response.end(END);
-    });
+    }
+    await answer((request, response) => void receive(request, response));
     async function* parts() {
       for (const text of ["a", "b"]) {
         yield create(PutContentRequestSchema, { part: { case: "chunk", value: utf8(text) } });
@@ -151,8 +153,8 @@ describe("createServicesClient", () => {
 
   it("gives the error of the source it was sending from", async () => {
     await answer((request) => request.resume());
-    async function* failing(): AsyncGenerator<never> {
-      throw new Error("the file is gone");
+    async function* failing(): AsyncGenerator<PutContentRequest> {
+      yield await Promise.reject<PutContentRequest>(new Error("the file is gone"));
     }
     const sending = client.clientStream(KernelService.method.putContent, failing(), { token: "t" });
     await assert.rejects(sending, /the file is gone/);

@@ -2,7 +2,7 @@ export const EXIT_OK = 0;
 export const EXIT_TOOL_ERROR = 1;
 export const EXIT_USAGE = 2;
 export const EXIT_DENIED = 3;
-export const EXIT_INVALID_INPUT = 4;
+const EXIT_INVALID_INPUT = 4;
 export const EXIT_UNAVAILABLE = 5;
 export const EXIT_LEDGER_BROKEN = 20;
 export const EXIT_UNREADABLE = 30;
@@ -11,6 +11,7 @@ export const EXIT_INTERRUPTED = 130;
 
 const EXIT_BY_CODE: ReadonlyMap<string, number> = new Map([
   ["USAGE", EXIT_USAGE],
+  ["LEDGER_UNREADABLE", EXIT_UNREADABLE],
   ["INVALID_REQUEST", EXIT_INVALID_INPUT],
   ["INVALID_INPUT", EXIT_INVALID_INPUT],
   ["CONFIG_INVALID", EXIT_INVALID_INPUT],

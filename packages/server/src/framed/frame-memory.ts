@@ -27,18 +27,11 @@ export class FrameMemory {
     return false;
   }
 
-  /** Counts what arrived of a stranger's frame; false if that has to wait, and then `taken` is called. */
-  chargeStranger(bytes: number, taken: () => void): boolean {
-    const more = bytes - this.#strangerBytes;
-    if (this.#strangers.tryTake(more)) {
-      this.#strangerBytes = bytes;
-      return true;
-    }
-    this.#stopWaiting = this.#strangers.whenTaken(more, () => {
-      this.#strangerBytes = bytes;
-      taken();
-    });
-    return false;
+  /** Counts what arrived of a stranger's frame; false if strangers hold too much already. */
+  chargeStranger(bytes: number): boolean {
+    if (!this.#strangers.tryTake(bytes - this.#strangerBytes)) return false;
+    this.#strangerBytes = bytes;
+    return true;
   }
 
   releaseStranger(): void {

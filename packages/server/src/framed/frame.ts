@@ -3,13 +3,6 @@ export const PREFACE: Uint8Array = new Uint8Array([0x4e, 0x54, 0x58, 0x31]);
 /** A frame starts with its length, big-endian. */
 export const FRAME_HEADER_BYTES = 4;
 
-export function writeFrameLength(target: Uint8Array, at: number, length: number): void {
-  target[at] = length >>> 24;
-  target[at + 1] = length >>> 16;
-  target[at + 2] = length >>> 8;
-  target[at + 3] = length;
-}
-
 /** Bodies, each behind its length, in one array. */
 export function joinFrames(bodies: readonly Uint8Array[], totalBytes: number): Uint8Array {
   const joined = Buffer.allocUnsafe(totalBytes + bodies.length * FRAME_HEADER_BYTES);
@@ -20,4 +13,11 @@ export function joinFrames(bodies: readonly Uint8Array[], totalBytes: number): U
     at += FRAME_HEADER_BYTES + body.length;
   }
   return joined;
+}
+
+function writeFrameLength(target: Uint8Array, at: number, length: number): void {
+  target[at] = length >>> 24;
+  target[at + 1] = length >>> 16;
+  target[at + 2] = length >>> 8;
+  target[at + 3] = length;
 }

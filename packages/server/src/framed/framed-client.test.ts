@@ -32,8 +32,13 @@ test("something that is no kernel is recognised", async (t) => {
 
 test("a kernel that goes away rejects what waits for it, and later calls", async (t) => {
   const { kernel, door, client } = await connected(t);
-  const waiting = client.call(toolCall(kernel, "r", "wait"));
-  await until(() => kernel.waiting === 1);
+  let started = false;
+  kernel.call = () => {
+    started = true;
+    return new Promise(() => undefined);
+  };
+  const waiting = client.call(toolCall(kernel, "r"));
+  await until(() => started);
   await Promise.all([assert.rejects(waiting, { code: "KERNEL_UNREACHABLE" }), door.close()]);
   await assert.rejects(client.call(toolCall(kernel, "s")), { code: "KERNEL_UNREACHABLE" });
 });

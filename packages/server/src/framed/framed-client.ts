@@ -22,6 +22,8 @@ export interface FramedClient {
   close(): Promise<void>;
 }
 
+const MAX_CONNECT_DELAY_MS = 1000;
+
 interface Pending {
   resolve(response: ToolResponse): void;
   reject(error: KernelError): void;
@@ -124,13 +126,27 @@ export async function connectFramed(path: string): Promise<FramedClient> {
   };
 }
 
-function openSocket(path: string): Promise<Socket> {
+/** A kernel that is flooded with connections answers EAGAIN; then trying again helps. */
+async function openSocket(path: string): Promise<Socket> {
+  for (let delayMs = 1; ; delayMs *= 2) {
+    try {
+      return await connectOnce(path);
+    } catch (cause) {
+      const isBusy = cause instanceof Error && "code" in cause && cause.code === "EAGAIN";
+      if (!isBusy || delayMs > MAX_CONNECT_DELAY_MS) {
+        throw unreachable(`no kernel answers on \`${path}\`; start one`, cause);
+      }
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+    }
+  }
+}
+
+function connectOnce(path: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(path);
-    const failed = (cause: Error): void => reject(unreachable(`no kernel answers on \`${path}\`; start one`, cause));
-    socket.once("error", failed);
+    socket.once("error", reject);
     socket.once("connect", () => {
-      socket.off("error", failed);
+      socket.off("error", reject);
       resolve(socket);
     });
   });

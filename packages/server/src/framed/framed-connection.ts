@@ -31,8 +31,7 @@ const HOLD_BUDGET = 1;
 const HOLD_TOKEN = 2;
 const HOLD_CALLS = 4;
 const HOLD_WRITES = 8;
-const HOLD_STRANGERS = 16;
-const HOLD_ENDING = 32;
+const HOLD_ENDING = 16;
 
 const DOOR = "framed";
 const MB = 1024 * 1024;
@@ -46,7 +45,7 @@ export class FramedConnection {
   readonly #writer: AnswerWriter;
   readonly #memory: FrameMemory;
   readonly #queue = new ByteQueue();
-  readonly #disconnected = new AbortController();
+  readonly #cancelled = new AbortController();
   #step: Step = "preface";
   #holds = 0;
   #advancing = false;
@@ -76,7 +75,7 @@ export class FramedConnection {
       onBlocked: () => this.#hold(HOLD_WRITES),
       onFlushed: () => this.#endIfIdle(),
     });
-    setMaxListeners(0, this.#disconnected.signal);
+    setMaxListeners(0, this.#cancelled.signal);
     this.#socket.on("data", (chunk: Buffer) => this.#receive(chunk));
     this.#socket.on("drain", () => this.#release(HOLD_WRITES));
     this.#socket.on("end", () => this.#endedByPeer());
@@ -88,6 +87,11 @@ export class FramedConnection {
   end(): void {
     this.#hold(HOLD_ENDING);
     this.#endIfIdle();
+  }
+
+  /** Cancels running calls; their answers are still sent. */
+  cancel(): void {
+    this.#cancelled.abort();
   }
 
   destroy(): void {
@@ -104,14 +108,15 @@ export class FramedConnection {
       return this.destroy();
     }
     // The clock stands while it is the door that does not read.
-    if (this.#unfinishedSinceMs === 0 || (this.#holds & ~HOLD_STRANGERS) !== 0) return;
+    if (this.#unfinishedSinceMs === 0 || this.#holds !== 0) return;
     const unfinishedMs = nowMs - this.#unfinishedSinceMs;
     if (this.#step === "preface") {
       if (unfinishedMs <= limits.prefaceTimeoutMs) return;
       this.#refuse("preface_timeout");
       return this.destroy();
     }
-    if (unfinishedMs <= limits.frameTimeoutMs + (this.#length / MB) * 1000) return;
+    const extraMs = this.#step === "fill" ? (this.#length / MB) * 1000 : 0;
+    if (unfinishedMs <= limits.frameTimeoutMs + extraMs) return;
     this.#fail("frame_timeout", "the frame was not finished in time; send it in one go");
   }
 
@@ -195,8 +200,9 @@ export class FramedConnection {
     }
     // SECURITY: unfinished frames of strangers share one small pool; known sessions never need it, so that a flood
     // of half frames cannot hold up a valid call.
-    const release = (): void => this.#release(HOLD_STRANGERS);
-    if (!this.#memory.chargeStranger(here - UNCHECKED_BYTES, release)) this.#hold(HOLD_STRANGERS);
+    if (!this.#memory.chargeStranger(here - UNCHECKED_BYTES)) {
+      this.#fail("too_many_unfinished", "too many unfinished frames; start this one with its session_token");
+    }
     return false;
   }
 
@@ -267,7 +273,7 @@ export class FramedConnection {
     this.#nextFrame();
     this.#calls++;
     if (this.#calls >= this.#options.limits.maxCallsPerConnection) this.#hold(HOLD_CALLS);
-    this.#options.kernel.call({ request: frame, door: DOOR, signal: this.#disconnected.signal }).then(
+    this.#options.kernel.call({ request: frame, door: DOOR, signal: this.#cancelled.signal }).then(
       (response) => this.#answer(withRequestId(response, frame), charged),
       () => {
         this.#options.budget.give(charged);
@@ -325,7 +331,7 @@ export class FramedConnection {
 
   /** SPEC: docs/formats/wire.md. A client that stops sending cancels what it waits for, and still gets its answers. */
   #endedByPeer(): void {
-    this.#disconnected.abort();
+    this.#cancelled.abort();
     this.#peerEnded = true;
     if (this.#holds === 0) this.#finishAfterPeer();
   }
@@ -339,7 +345,7 @@ export class FramedConnection {
   #socketClosed(): void {
     this.#closed = true;
     this.#holds |= HOLD_ENDING;
-    this.#disconnected.abort();
+    this.#cancelled.abort();
     this.#memory.release();
     this.#target = new Uint8Array(0);
     this.#queue.drop(this.#queue.length);
@@ -361,7 +367,7 @@ export class FramedConnection {
     const wasHeld = (this.#holds & reason) !== 0;
     this.#holds &= ~reason;
     if (!wasHeld || this.#holds !== 0 || this.#closed) return;
-    if (reason !== HOLD_STRANGERS && this.#unfinishedSinceMs > 0) this.#unfinishedSinceMs = Date.now();
+    if (this.#unfinishedSinceMs > 0) this.#unfinishedSinceMs = Date.now();
     this.#advance();
   }
 }

@@ -1,6 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import type { Kernel } from "@narthex/kernel";
 import { type ByteBudget, byteBudgetOf, createByteBudget } from "../byte-budget.ts";
+import { closeGracefully } from "../close-gracefully.ts";
 import { listenUnix } from "../listen-unix.ts";
 import { FramedConnection } from "./framed-connection.ts";
 import { DEFAULT_FRAMED_LIMITS, type FramedLimits, STRANGERS_BYTES } from "./framed-limits.ts";
@@ -18,7 +19,7 @@ export interface FramedDoor {
   readonly path: string;
   /** How many clients are connected. */
   readonly connections: number;
-  /** Takes no new clients, lets running calls finish for `graceMs`, then hangs up. */
+  /** Takes no new clients, lets running calls finish for `graceMs`, then cancels them and hangs up. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
@@ -83,15 +84,12 @@ export async function openFramedDoor(options: FramedDoorOptions): Promise<Framed
   async function close({ graceMs = 0 }: { readonly graceMs?: number } = {}): Promise<void> {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const connection of connections) connection.end();
-    if (connections.size > 0) {
-      const allGone = new Promise<void>((resolve) => {
-        emptied = resolve;
-      });
-      const timer = setTimeout(() => emptied?.(), graceMs);
-      await allGone;
-      clearTimeout(timer);
-      for (const connection of connections) connection.destroy();
-    }
+    await closeGracefully({
+      graceMs,
+      finished: () => (connections.size === 0 ? Promise.resolve() : new Promise((resolve) => (emptied = resolve))),
+      cancel: () => connections.forEach((connection) => connection.cancel()),
+    });
+    for (const connection of connections) connection.destroy();
     await closed;
     clearInterval(checks);
   }

@@ -7,7 +7,7 @@ export interface FramedLimits {
   readonly maxFrameBytes: number;
   /** From connecting to the whole preface. */
   readonly prefaceTimeoutMs: number;
-  /** From a frame's first byte to its last; each MB of it adds a second. */
+  /** From a frame's first byte to its last; with a valid token in front each MB adds a second. */
   readonly frameTimeoutMs: number;
   /** How long an answer may wait for a client that does not read. */
   readonly writeTimeoutMs: number;
@@ -29,4 +29,4 @@ export const UNCHECKED_BYTES = 8 * 1024;
 /** Where the first fields are looked for: three strings of 256 characters fit. */
 export const HEAD_BYTES = 4 * 1024;
 /** What all unfinished frames without a token in front may hold together, beyond `UNCHECKED_BYTES` each. */
-export const STRANGERS_BYTES = 16 * 1024 * 1024;
+export const STRANGERS_BYTES = 4 * 1024 * 1024;

@@ -38,7 +38,7 @@ async function open(t: TestContext, options: Partial<McpStdioOptions> = {}) {
     text += chunk;
     const lines = text.split("\n");
     text = lines.pop() ?? "";
-    for (const line of lines) received.push(JSON.parse(line));
+    for (const line of lines) received.push(JSON.parse(line) as Message);
   });
   const sendLine = (line: string): void => void input.write(`${line}\n`);
   const send = (message: object): void => sendLine(JSON.stringify({ jsonrpc: "2.0", ...message }));
@@ -295,7 +295,7 @@ test("what others print does not reach the client", async (t) => {
   const ids = stdout
     .trim()
     .split("\n")
-    .map((line) => JSON.parse(line).id);
+    .map((line) => (JSON.parse(line) as Message).id);
   assert.deepEqual(ids, [1, 2]);
   assert.match(stderr, /noise\nmore noise/);
 });

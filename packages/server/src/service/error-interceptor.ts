@@ -7,8 +7,9 @@ import { toConnectError } from "./connect-error.ts";
 export function createErrorInterceptor(log: Log | undefined): Interceptor {
   const translate = (fault: unknown, method: string): unknown => {
     const error = toConnectError(fault);
-    if (error !== fault && !isKernelError(fault)) {
-      log?.("error", "a door's handler failed", { method, error: fault instanceof Error ? fault.message : "unknown" });
+    const { cause } = error;
+    if (cause !== undefined && !isKernelError(cause)) {
+      log?.("error", "a door's handler failed", { method, error: cause instanceof Error ? cause.message : "unknown" });
     }
     return error;
   };

@@ -44,8 +44,8 @@ export async function gatherMessage(
   gathering: Gathering,
 ): Promise<GatheredMessage> {
   if (length !== undefined && length > gathering.maxBytes) throw tooLarge(gathering.maxBytes);
-  const main = createHolding(gathering.budget, gathering.signal);
-  const unchecked = createHolding(gathering.strangers, gathering.signal, gathering.idleTimeoutMs);
+  const main = createHolding(gathering.budget);
+  const unchecked = createHolding(gathering.strangers);
   try {
     let isKnown: boolean | undefined;
     let target: Uint8Array | undefined;
@@ -58,13 +58,15 @@ export async function gatherMessage(
       if (here > UNCHECKED_BYTES) {
         isKnown ??= await isKnownSession(source, length, gathering);
         if (isKnown) {
-          await main.growTo(length ?? here);
+          await main.growTo(length ?? here, gathering.signal);
           // Every byte is written before the message is used.
           if (target === undefined && length !== undefined) target = Buffer.allocUnsafeSlow(length);
           if (target !== undefined && filled === 0) continue;
         } else {
           // SECURITY: strangers share one small pool; known sessions never need it.
-          await unchecked.growTo(here - UNCHECKED_BYTES);
+          if (!unchecked.tryGrowTo(here - UNCHECKED_BYTES)) {
+            throw new KernelError("RATE_LIMITED", "too many unfinished requests; start this one with its token");
+          }
         }
       }
       if (await source.more({ timeoutMs: gathering.idleTimeoutMs })) continue;
@@ -72,7 +74,7 @@ export async function gatherMessage(
       throw new KernelError("INVALID_REQUEST", "the body ended inside a message");
     }
     const size = length ?? source.queue.length;
-    await main.growTo(size);
+    await main.growTo(size, gathering.signal);
     return { bytes: target ?? source.queue.take(size), release: main.release };
   } catch (fault) {
     main.release();
@@ -108,14 +110,20 @@ function hintOf(head: Uint8Array): { readonly requestId: string; readonly sessio
   return { requestId, sessionToken: parseToken(token) === undefined ? "" : token };
 }
 
-/** Bytes taken from a budget, given back together. With a time-out, waiting for them ends in a refusal. */
-function createHolding(budget: ByteBudget, signal: AbortSignal, timeoutMs?: number) {
+/** Bytes taken from a budget, given back together. */
+function createHolding(budget: ByteBudget) {
   let held = 0;
-  return {
-    async growTo(bytes: number): Promise<void> {
-      const more = bytes - held;
-      if (more <= 0) return;
-      if (!budget.tryTake(more)) await take(budget, more, signal, timeoutMs);
+  const holding = {
+    tryGrowTo(bytes: number): boolean {
+      if (bytes > held) {
+        if (!budget.tryTake(bytes - held)) return false;
+        held = bytes;
+      }
+      return true;
+    },
+    async growTo(bytes: number, signal: AbortSignal): Promise<void> {
+      if (holding.tryGrowTo(bytes)) return;
+      await take(budget, bytes - held, signal);
       held = bytes;
     },
     release(): void {
@@ -123,24 +131,21 @@ function createHolding(budget: ByteBudget, signal: AbortSignal, timeoutMs?: numb
       held = 0;
     },
   };
+  return holding;
 }
 
-function take(budget: ByteBudget, bytes: number, signal: AbortSignal, timeoutMs: number | undefined): Promise<void> {
+function take(budget: ByteBudget, bytes: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    let stop: (() => void) | undefined;
-    let timer: NodeJS.Timeout | undefined;
-    const settle = (outcome: () => void): void => {
-      signal.removeEventListener("abort", gone);
-      clearTimeout(timer);
-      stop?.();
-      outcome();
+    const gone = (): void => {
+      stop();
+      reject(new KernelError("CANCELLED", "the caller hung up"));
     };
-    const gone = (): void => settle(() => reject(new KernelError("CANCELLED", "the caller hung up")));
-    const late = (): void => settle(() => reject(new KernelError("RATE_LIMITED", "too many unfinished requests")));
-    signal.addEventListener("abort", gone, { once: true });
-    if (timeoutMs !== undefined) timer = setTimeout(late, timeoutMs);
-    stop = budget.whenTaken(bytes, () => settle(resolve));
+    const stop = budget.whenTaken(bytes, () => {
+      signal.removeEventListener("abort", gone);
+      resolve();
+    });
     if (signal.aborted) gone();
+    else signal.addEventListener("abort", gone, { once: true });
   });
 }
 

@@ -12,7 +12,7 @@ import { createErrorInterceptor } from "./error-interceptor.ts";
 import type { Gathering } from "./gather-message.ts";
 import { createHealthService } from "./health-service.ts";
 import type { NodeRequest, NodeResponse } from "./http-listener.ts";
-import { createContentMethods } from "./kernel-service.ts";
+import { createContentMethods } from "./content-methods.ts";
 import { rawMessagesKey, registerBinaryMethods, registerJsonMethods } from "./raw-methods.ts";
 import { extractRawMessages } from "./raw-messages.ts";
 import { type ServiceLimits, STRANGERS_BYTES } from "./service-limits.ts";
@@ -31,7 +31,13 @@ export interface HttpDispatchOptions {
 }
 
 /** Answers one request that the guard let in. */
-export type HttpDispatch = (request: NodeRequest, response: NodeResponse, path: string) => void;
+export type HttpDispatch = (request: NodeRequest, response: NodeResponse, exchange: Exchange) => void;
+
+export interface Exchange {
+  readonly path: string;
+  /** Aborts when nobody waits for the answer any more, or the door closes. */
+  readonly signal: AbortSignal;
+}
 
 const CALL_PATH = `/${KernelService.typeName}/Call`;
 const RAW_PATHS: ReadonlySet<string> = new Set([
@@ -50,7 +56,7 @@ export function createHttpDispatch(options: HttpDispatchOptions): HttpDispatch {
   const strangers = createByteBudget(STRANGERS_BYTES);
   const handlers = createHandlers(options);
 
-  return (request, response, path) => {
+  return (request, response, { path, signal }) => {
     const contentType = request.headers["content-type"] ?? "";
     const isJson = JSON_TYPE.test(contentType);
     const gathering: Gathering = {
@@ -58,7 +64,7 @@ export function createHttpDispatch(options: HttpDispatchOptions): HttpDispatch {
       door: doorOf(contentType),
       budget,
       strangers,
-      signal: exchangeSignal(request, response),
+      signal,
       isJson,
       maxBytes: isJson ? limits.maxJsonBytes : limits.maxMessageBytes,
       idleTimeoutMs: limits.bodyIdleTimeoutMs,
@@ -75,7 +81,7 @@ export function createHttpDispatch(options: HttpDispatchOptions): HttpDispatch {
     }
     serveConnect(handler, request, response, RAW_PATHS.has(path), gathering).catch(() => {
       // A client that hung up is nobody's fault.
-      if (!gathering.signal.aborted) log?.("warn", "an answer could not be sent", { method: handler.method.name });
+      if (!signal.aborted) log?.("warn", "an answer could not be sent", { method: handler.method.name });
       response.destroy();
     });
   };
@@ -107,7 +113,8 @@ async function serveConnect(
 
 function createHandlers(options: HttpDispatchOptions) {
   const { kernel, limits, authorize, verify, stopping, log } = options;
-  const rawOptions = { kernel, maxCallsPerStream: limits.maxCallsPerStream, stopping };
+  const { maxCallsPerStream, maxBytesPerStream } = limits;
+  const rawOptions = { kernel, maxCallsPerStream, maxBytesPerStream, stopping };
   const routerOptions = {
     // Requests and answers stay uncompressed: a few bytes must not become many.
     acceptCompression: [],
@@ -136,14 +143,6 @@ function byPath(router: ConnectRouter): ReadonlyMap<string, UniversalHandler> {
 function doorOf(contentType: string): string {
   if (/^application\/grpc-web/i.test(contentType)) return "grpc-web";
   return /^application\/grpc/i.test(contentType) ? "grpc" : "connect";
-}
-
-/** Aborts when the exchange is over: of what still runs then, nobody waits for an answer. */
-function exchangeSignal(request: NodeRequest, response: NodeResponse): AbortSignal {
-  const controller = new AbortController();
-  response.once("close", () => controller.abort());
-  request.once("error", () => controller.abort());
-  return controller.signal;
 }
 
 function headersOf(request: NodeRequest): Headers {

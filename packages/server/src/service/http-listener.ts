@@ -1,6 +1,11 @@
 import { createServer as createHttp1, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createHttp2, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
-import type { ServerHttp2Session } from "node:http2";
+import {
+  constants,
+  createServer as createHttp2,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from "node:http2";
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTls } from "node:tls";
 import type { ServiceLimits } from "./service-limits.ts";
@@ -50,6 +55,8 @@ export function createHttpListener({ limits, tls, onRequest, onRefused }: HttpLi
       // The guard answers for it.
       requireHostHeader: false,
       maxHeaderSize: 16 * 1024,
+      // What a connection may hold unread, times a thousand strangers.
+      highWaterMark: 16 * 1024,
     },
     onRequest,
   );
@@ -87,7 +94,15 @@ export function createHttpListener({ limits, tls, onRequest, onRefused }: HttpLi
   const server =
     tls === undefined
       ? createServer({ noDelay: true }, sniff)
-      : createTls({ key: tls.key, cert: tls.cert, ALPNProtocols: ["h2", "http/1.1"] }, sniff);
+      : createTls(
+          {
+            key: tls.key,
+            cert: tls.cert,
+            ALPNProtocols: ["h2", "http/1.1"],
+            handshakeTimeout: limits.headersTimeoutMs,
+          },
+          sniff,
+        );
   server.maxConnections = limits.maxConnections;
   server.on("connection", track);
   server.on("drop", () => onRefused("too_many_connections"));
@@ -118,8 +133,8 @@ export function createHttpListener({ limits, tls, onRequest, onRefused }: HttpLi
     socket.on("readable", look);
 
     function look(): void {
-      const chunk: Buffer | null = socket.read();
-      if (chunk === null) return;
+      const chunk: unknown = socket.read();
+      if (!Buffer.isBuffer(chunk)) return;
       seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk]);
       const compared = Math.min(seen.length, HTTP2_PREFACE.length);
       const isHttp2 = seen.compare(HTTP2_PREFACE, 0, compared, 0, compared) === 0;
@@ -149,7 +164,7 @@ export function createHttpListener({ limits, tls, onRequest, onRefused }: HttpLi
       });
     },
     destroyAll() {
-      for (const session of sessions) session.destroy();
+      for (const session of sessions) session.destroy(undefined, constants.NGHTTP2_CANCEL);
       for (const socket of sockets) socket.destroy();
     },
   };

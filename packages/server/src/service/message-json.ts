@@ -1,5 +1,4 @@
-import type { DescField, Message } from "@bufbuild/protobuf";
-import { type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 

@@ -12,6 +12,7 @@ export interface RawMessage {
   readonly request: Uint8Array | ToolRequest | undefined;
   /** The answer, where the message was refused before the kernel saw it. */
   readonly answer: ToolResponse | undefined;
+  readonly size: number;
   release(): void;
 }
 
@@ -90,9 +91,9 @@ async function readHeader(source: BodySource, { idleTimeoutMs }: Gathering): Pro
 async function readMessage(source: BodySource, length: number, gathering: Gathering): Promise<RawMessage> {
   try {
     const { bytes, release } = await gatherMessage(source, length, gathering);
-    if (!gathering.isJson) return { request: bytes, answer: undefined, release };
+    if (!gathering.isJson) return { request: bytes, answer: undefined, size: length, release };
     try {
-      return { request: parseRequestJson(bytes), answer: undefined, release };
+      return { request: parseRequestJson(bytes), answer: undefined, size: length, release };
     } catch (fault) {
       release();
       return answered(answerBrokenRules(fault, bytes, gathering));
@@ -105,7 +106,7 @@ async function readMessage(source: BodySource, length: number, gathering: Gather
 }
 
 function answered(answer: ToolResponse): RawMessage {
-  return { request: undefined, answer, release: () => undefined };
+  return { request: undefined, answer, size: 0, release: () => undefined };
 }
 
 /** A request that breaks rules gets an answer; what cannot be read as a request ends the stream. */

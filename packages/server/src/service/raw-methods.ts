@@ -18,6 +18,7 @@ import { runSessionStream } from "./session-stream.ts";
 export interface RawMethodOptions {
   readonly kernel: Kernel;
   readonly maxCallsPerStream: number;
+  readonly maxBytesPerStream: number;
   readonly stopping: AbortSignal;
 }
 
@@ -59,8 +60,9 @@ function rawOf(context: HandlerContext): RawMessages {
   return raw;
 }
 
-function sessionOptions({ kernel, maxCallsPerStream, stopping }: RawMethodOptions, context: HandlerContext) {
-  return { kernel, raw: rawOf(context), context, maxCalls: maxCallsPerStream, stopping };
+function sessionOptions(options: RawMethodOptions, context: HandlerContext) {
+  const { kernel, maxCallsPerStream: maxCalls, maxBytesPerStream: maxBytes, stopping } = options;
+  return { kernel, raw: rawOf(context), context, maxCalls, maxBytes, stopping };
 }
 
 function responseValue(response: ToolResponse): Value {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect as connectHttp2 } from "node:http2";
+import { connect as connectHttp2, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
 import { test } from "node:test";
 import { CALL, jsonCall, openDoor, post } from "./test-door.ts";
 
@@ -53,7 +53,7 @@ test("an HTTP/2 request for another authority is refused", async (t) => {
     "content-type": "application/json",
   });
   stream.end(jsonCall(kernel));
-  const [headers] = await once(stream, "response");
+  const [headers] = (await once(stream, "response")) as [IncomingHttpHeaders & IncomingHttpStatusHeader];
   assert.equal(headers[":status"], 403);
 });
 

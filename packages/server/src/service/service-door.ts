@@ -2,7 +2,8 @@ import { isIP } from "node:net";
 import { KernelError } from "@narthex/contracts";
 import type { Kernel, Log } from "@narthex/kernel";
 import { type ByteBudget, byteBudgetOf } from "../byte-budget.ts";
-import { listenUnix } from "../listen-unix.ts";
+import { closeGracefully } from "../close-gracefully.ts";
+import { LISTEN_BACKLOG, listenUnix } from "../listen-unix.ts";
 import type { Authorize } from "./authorization.ts";
 import { createHttpDispatch } from "./http-dispatch.ts";
 import {
@@ -40,7 +41,7 @@ export interface ServiceDoorOptions {
 export interface ServiceDoor {
   /** With the port that was really opened. */
   readonly address: ServiceListen;
-  /** Takes no new requests, lets running ones finish for `graceMs`, then hangs up. */
+  /** Takes no new requests, lets running ones finish for `graceMs`, then cancels them and hangs up. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
@@ -64,7 +65,8 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
     stopping: stopping.signal,
   });
   const writes = createWriteWatch(limits.writeTimeoutMs);
-  const active = new Set<NodeResponse>();
+  /** The exchanges that run; aborting one cancels its call. */
+  const active = new Map<NodeResponse, AbortController>();
   let idle: (() => void) | undefined;
   const listener = createHttpListener({
     limits,
@@ -88,15 +90,18 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
       reject(request, response, 503, stopping.signal.aborted ? "shutting down" : "too many requests at once");
       return;
     }
-    active.add(response);
+    const exchange = new AbortController();
+    active.set(response, exchange);
     writes.add(response);
     response.once("close", () => {
+      // Of what still runs now, nobody waits for an answer.
+      exchange.abort();
       active.delete(response);
       writes.remove(response);
       if (active.size === 0) idle?.();
     });
     const [path = ""] = (request.url ?? "").split("?", 1);
-    dispatch(request, response, path);
+    dispatch(request, response, { path, signal: exchange.signal });
   }
 
   function whenIdle(): Promise<void> {
@@ -109,15 +114,15 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
   async function close({ graceMs = 0 }: { readonly graceMs?: number } = {}): Promise<void> {
     const closed = new Promise<void>((resolve) => listener.server.once("close", resolve));
     stopping.abort();
-    for (const response of active)
+    for (const response of active.keys()) {
       if (!("stream" in response) && !response.headersSent) response.setHeader("connection", "close");
+    }
     listener.stop();
-    let timer: NodeJS.Timeout | undefined;
-    const graceOver = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, graceMs);
+    await closeGracefully({
+      graceMs,
+      finished: () => whenIdle().then(() => listener.drained()),
+      cancel: () => active.forEach((exchange) => exchange.abort()),
     });
-    await Promise.race([whenIdle().then(() => listener.drained()), graceOver]);
-    clearTimeout(timer);
     listener.destroyAll();
     await closed;
     writes.close();
@@ -142,7 +147,7 @@ async function startListening(listener: HttpListener, listen: ServiceListen): Pr
   }
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) => reject(cannotListen(listen, cause)));
-    server.listen({ host: unbracketed(listen.host), port: listen.port }, resolve);
+    server.listen({ host: unbracketed(listen.host), port: listen.port, backlog: LISTEN_BACKLOG }, resolve);
   });
   server.on("error", () => undefined);
   const bound = server.address();

@@ -13,6 +13,8 @@ export interface ServiceLimits {
   readonly maxOtherMessageBytes: number;
   /** Calls of one Session stream that run or wait to be read by the client. */
   readonly maxCallsPerStream: number;
+  /** Bytes of the requests of those calls; one that is larger runs alone. */
+  readonly maxBytesPerStream: number;
   /** From connecting to the first bytes that tell HTTP/1.1 from HTTP/2. */
   readonly prefaceTimeoutMs: number;
   readonly headersTimeoutMs: number;
@@ -35,6 +37,7 @@ export const DEFAULT_SERVICE_LIMITS: ServiceLimits = {
   maxJsonBytes: MAX_JSON_BODY_BYTES,
   maxOtherMessageBytes: MAX_JSON_BODY_BYTES,
   maxCallsPerStream: 256,
+  maxBytesPerStream: 64 * 1024 * 1024,
   prefaceTimeoutMs: 5000,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 300_000,
@@ -51,4 +54,4 @@ export const HEAD_BYTES = 4 * 1024;
 /** Binary messages above this are refused when their first fields do not hold the token. */
 export const TOKEN_FIRST_ABOVE_BYTES = 1024 * 1024;
 /** What all unfinished messages without a known token may hold together, beyond `UNCHECKED_BYTES` each. */
-export const STRANGERS_BYTES = 32 * 1024 * 1024;
+export const STRANGERS_BYTES = 8 * 1024 * 1024;

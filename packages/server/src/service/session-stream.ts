@@ -3,6 +3,7 @@ import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import type { ToolResponse } from "@narthex/contracts";
 import type { Kernel } from "@narthex/kernel";
 import { runRawMessage } from "./call-stream.ts";
+import { toConnectError } from "./connect-error.ts";
 import type { RawMessages } from "./raw-messages.ts";
 
 export interface SessionStreamOptions {
@@ -11,6 +12,8 @@ export interface SessionStreamOptions {
   readonly context: HandlerContext;
   /** Calls that run or whose answer the client has not read. */
   readonly maxCalls: number;
+  /** Of those calls; one that is larger runs alone. */
+  readonly maxBytes: number;
   /** The door closes: nothing more is read, what runs is answered. */
   readonly stopping: AbortSignal;
 }
@@ -23,13 +26,14 @@ interface Answer {
 /** `Session`: many calls over one stream, answers in the order they are ready. */
 export async function* runSessionStream(
   placeholders: AsyncIterable<unknown>,
-  { kernel, raw, context, maxCalls, stopping }: SessionStreamOptions,
+  { kernel, raw, context, maxCalls, maxBytes, stopping }: SessionStreamOptions,
 ): AsyncGenerator<ToolResponse> {
   const answers: Answer[] = [];
   let held = 0;
+  let heldBytes = 0;
   let reading = true;
   let gone = false;
-  let fault: unknown;
+  let fault: ConnectError | undefined;
   let wakeWriter: (() => void) | undefined;
   let wakeReader: (() => void) | undefined;
 
@@ -45,7 +49,7 @@ export async function* runSessionStream(
     const requests = placeholders[Symbol.asyncIterator]();
     try {
       while (!gone && !stopping.aborted && fault === undefined) {
-        if (held >= maxCalls) {
+        if (held >= maxCalls || heldBytes >= maxBytes) {
           await new Promise<void>((resolve) => (wakeReader = resolve));
           continue;
         }
@@ -54,7 +58,7 @@ export async function* runSessionStream(
         void run();
       }
     } catch (error) {
-      fault ??= error;
+      fault ??= toConnectError(error);
     }
     reading = false;
     wake();
@@ -62,14 +66,19 @@ export async function* runSessionStream(
 
   async function run(): Promise<void> {
     const message = raw.take();
-    try {
-      const response = await runRawMessage(kernel, message, context);
-      if (gone) message.release();
-      else answers.push({ response, release: message.release });
-    } catch (error) {
+    heldBytes += message.size;
+    const release = (): void => {
       message.release();
       held--;
-      fault ??= error;
+      heldBytes -= message.size;
+    };
+    try {
+      const response = await runRawMessage(kernel, message, context);
+      if (gone) release();
+      else answers.push({ response, release });
+    } catch (error) {
+      release();
+      fault ??= toConnectError(error);
     }
     wake();
   }
@@ -80,7 +89,6 @@ export async function* runSessionStream(
       if (answer !== undefined) {
         yield answer.response;
         answer.release();
-        held--;
         wakeReader?.();
       } else if (held > 0) await new Promise<void>((resolve) => (wakeWriter = resolve));
       else if (fault !== undefined) throw fault;

@@ -1,15 +1,15 @@
 import { once } from "node:events";
-import { request as httpRequest } from "node:http";
-import { connect as connectHttp2 } from "node:http2";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
 import type { TestContext } from "node:test";
-import { createClient, type Transport } from "@connectrpc/connect";
+import type { Client, Transport } from "@connectrpc/connect";
 import {
   createConnectTransport,
   createGrpcTransport,
   createGrpcWebTransport,
   Http2SessionManager,
 } from "@connectrpc/connect-node";
-import { create, KernelService, VerifyReportSchema } from "@narthex/contracts";
+import { create, type KernelService, VerifyReportSchema } from "@narthex/contracts";
 import { createByteBudget } from "../byte-budget.ts";
 import { createTestKernel, type TestKernel } from "../test-kernel.ts";
 import { openServiceDoor, type ServiceDoorOptions } from "./service-door.ts";
@@ -100,6 +100,15 @@ export function bearer(token: string) {
   return { headers: { authorization: `Bearer ${token}` } };
 }
 
+/** What answers in JSON may hold. */
+interface AnswerJson {
+  readonly requestId?: string;
+  readonly success?: object;
+  readonly error?: { readonly errorCode: string; readonly violations: readonly { readonly rule: string }[] };
+  /** Of errors of the transport. */
+  readonly code?: string;
+}
+
 interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -126,10 +135,25 @@ export async function post(
   });
   outgoing.on("error", () => undefined);
   outgoing.end(body);
-  const [response] = await once(outgoing, "response");
+  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+  return { status: response.statusCode ?? 0, headers: response.headers, body: await bytesOf(response) };
+}
+
+export function jsonOf({ body }: Answer): AnswerJson {
+  return JSON.parse(body.toString()) as AnswerJson;
+}
+
+async function bytesOf(stream: AsyncIterable<unknown>): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk);
-  return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) };
+  for await (const chunk of stream) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** The next item of a stream that goes on. */
+export async function nextOf<T>(items: AsyncIterator<T>): Promise<T> {
+  const next = await items.next();
+  if (next.done === true) throw new Error("the stream has ended");
+  return next.value;
 }
 
 export function jsonCall(kernel: TestKernel, fields: object = {}): string {
@@ -143,11 +167,7 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return collected;
 }
 
-export async function put(
-  client: ReturnType<typeof createClient<typeof KernelService>>,
-  kernel: TestKernel,
-  bytes: Uint8Array,
-) {
+export async function put(client: Client<typeof KernelService>, kernel: TestKernel, bytes: Uint8Array) {
   async function* parts() {
     yield { part: { case: "header" as const, value: { labels: ["a"] } } };
     for (let at = 0; at < bytes.length; at += 65_536) {
@@ -175,11 +195,10 @@ export async function grpcUnary(t: TestContext, baseUrl: string, message: Uint8A
   stream.on("response", (head) => {
     status = head["grpc-status"] ?? status;
   });
-  stream.on("trailers", (trailers) => {
+  stream.on("trailers", (trailers: IncomingHttpHeaders) => {
     status = trailers["grpc-status"] ?? status;
   });
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk);
+  const body = await bytesOf(stream);
   session.close();
-  return { status, body: Buffer.concat(chunks) };
+  return { status, body };
 }

@@ -1,5 +1,3 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes, parseTimeout } from "@connectrpc/connect/protocol-connect";
 import { encodeResponse, isKernelError, KernelError, type ToolResponse, ToolResponseSchema } from "@narthex/contracts";
@@ -7,11 +5,9 @@ import { invalidRequest, withRequestId } from "../refused-response.ts";
 import { createBodySource } from "./body-source.ts";
 import { toConnectError } from "./connect-error.ts";
 import { type Gathering, gatherMessage, SessionDenied } from "./gather-message.ts";
+import type { NodeRequest, NodeResponse } from "./http-listener.ts";
 import { messageToJson } from "./message-json.ts";
 import { parseRequestJson, RequestJsonError } from "./request-json.ts";
-
-type NodeRequest = IncomingMessage | Http2ServerRequest;
-type NodeResponse = ServerResponse | Http2ServerResponse;
 
 /** The longest time-out a timer takes. */
 const MAX_TIMER_MS = 0x7fff_ffff;
@@ -33,6 +29,9 @@ export async function serveUnaryCall(
     const body = gathering.isJson
       ? Buffer.from(JSON.stringify(messageToJson(ToolResponseSchema, answer)))
       : encodeResponse(answer);
+    // An answer that its caller does not read counts as in flight.
+    gathering.budget.add(body.length);
+    response.once("close", () => gathering.budget.give(body.length));
     send(request, response, 200, gathering.isJson ? "application/json" : "application/proto", body);
   } catch (fault) {
     const error = toConnectError(fault);

@@ -1,6 +1,5 @@
 import { KernelError } from "@narthex/contracts";
 import { defineTool } from "@narthex/kernel";
-import { Type } from "typebox";
 import { answerArtifact, artifactId, publishedArtifact } from "./artifact-schema.ts";
 
 /** Looks an artifact up by its name; from then on the session may read its content. */
@@ -10,7 +9,12 @@ export const artifactGet = defineTool({
     "Finds a published artifact by its name. Answers its content hash, category, metadata and size, and lets you read " +
     "the content with result_read.",
   source: "builtin",
-  inputSchema: Type.Object({ artifact_id: artifactId }, { additionalProperties: false }),
+  inputSchema: {
+    type: "object",
+    properties: { artifact_id: artifactId },
+    required: ["artifact_id"],
+    additionalProperties: false,
+  },
   outputSchema: publishedArtifact,
   resultType: "object",
   determinism: "deterministic",

@@ -1,45 +1,50 @@
 import { MAX_ARG_LEN, MAX_ID_LEN, MAX_REPEATED_ITEMS } from "@narthex/contracts";
 import type { Artifact } from "@narthex/kernel";
-import { Type } from "typebox";
 import { contentHash } from "../content-hash.ts";
 
 /** SPEC: the limits of the wire's ArtifactPublish, INV-0030 to INV-0034. */
-export const artifactId = Type.String({
+export const artifactId = {
+  type: "string",
   minLength: 1,
   maxLength: MAX_ID_LEN,
   description: "The artifact's name, such as test-results-001. One name stands for one artifact for good.",
-});
+} as const;
 
-export const artifactDraft = Type.Object(
-  {
+export const artifactDraft = {
+  type: "object",
+  properties: {
     artifact_id: artifactId,
     content_hash: contentHash("The content to publish; it must have been stored before."),
-    category: Type.String({
+    category: {
+      type: "string",
       minLength: 1,
       maxLength: MAX_ID_LEN,
       description: "What kind of thing it is, such as test_results. Rights are given by category.",
-    }),
-    metadata: Type.Optional(
-      Type.Array(Type.String({ maxLength: MAX_ARG_LEN, format: "key-value" }), {
-        maxItems: MAX_REPEATED_ITEMS,
-        description: "Facts about it, each as `key=value` with exactly one `=`.",
-      }),
-    ),
+    },
+    metadata: {
+      type: "array",
+      items: { type: "string", maxLength: MAX_ARG_LEN, format: "key-value" },
+      maxItems: MAX_REPEATED_ITEMS,
+      description: "Facts about it, each as `key=value` with exactly one `=`.",
+    },
   },
-  { additionalProperties: false },
-);
+  required: ["artifact_id", "content_hash", "category"],
+  additionalProperties: false,
+} as const;
 
-export const publishedArtifact = Type.Object(
-  {
-    artifact_id: Type.String(),
-    content_hash: Type.String(),
-    category: Type.String(),
-    metadata: Type.Array(Type.String()),
-    size: Type.Integer({ description: "Bytes." }),
-    published_at_ms: Type.Integer({ description: "In the publishing session's logical time." }),
+export const publishedArtifact = {
+  type: "object",
+  properties: {
+    artifact_id: { type: "string" },
+    content_hash: { type: "string" },
+    category: { type: "string" },
+    metadata: { type: "array", items: { type: "string" } },
+    size: { type: "integer", description: "Bytes." },
+    published_at_ms: { type: "integer", description: "In the publishing session's logical time." },
   },
-  { additionalProperties: false },
-);
+  required: ["artifact_id", "content_hash", "category", "metadata", "size", "published_at_ms"],
+  additionalProperties: false,
+} as const;
 
 /** An artifact as these tools answer it: exactly the declared fields, whatever else its holder keeps beside them. */
 export function answerArtifact(artifact: Artifact) {

@@ -1,6 +1,5 @@
-import { DEFAULT_VIEW_BYTES, MAX_INLINE_RESULT_BYTES, MAX_READ_LIMIT } from "@narthex/contracts";
+import { DEFAULT_VIEW_BYTES, MAX_INLINE_RESULT_BYTES } from "@narthex/contracts";
 import { defineTool } from "@narthex/kernel";
-import { Type } from "typebox";
 import { contentHash } from "../content-hash.ts";
 
 /** Pages through a result, or any content the session holds. By default as much as a view shows uncut. */
@@ -10,28 +9,28 @@ export const resultRead = defineTool({
     "Reads part of an earlier result, or of stored content, by its hash. Use it when an output was truncated: the line " +
     "before the last one names the hash and the offset to read on from. An empty answer means that the end is reached.",
   source: "builtin",
-  inputSchema: Type.Object(
-    {
+  inputSchema: {
+    type: "object",
+    properties: {
       hash: contentHash("The result or content to read."),
-      offset: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: Number.MAX_SAFE_INTEGER - MAX_READ_LIMIT,
-          default: 0,
-          description: "The first byte to read.",
-        }),
-      ),
-      limit: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: MAX_INLINE_RESULT_BYTES,
-          default: DEFAULT_VIEW_BYTES,
-          description: `How many bytes to read; more than ${DEFAULT_VIEW_BYTES} are not shown whole.`,
-        }),
-      ),
+      offset: {
+        type: "integer",
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER - MAX_INLINE_RESULT_BYTES,
+        default: 0,
+        description: "The first byte to read.",
+      },
+      limit: {
+        type: "integer",
+        minimum: 1,
+        maximum: MAX_INLINE_RESULT_BYTES,
+        default: DEFAULT_VIEW_BYTES,
+        description: `How many bytes to read; more than ${DEFAULT_VIEW_BYTES} are not shown whole.`,
+      },
     },
-    { additionalProperties: false },
-  ),
+    required: ["hash"],
+    additionalProperties: false,
+  },
   resultType: "binary",
   determinism: "pure",
   tier: "read_only",

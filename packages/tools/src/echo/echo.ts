@@ -1,5 +1,4 @@
 import { defineTool } from "@narthex/kernel";
-import { Type } from "typebox";
 
 /** Answers its input. For trying out a session, a door or a policy. */
 export const echo = defineTool({
@@ -7,7 +6,7 @@ export const echo = defineTool({
   description:
     "Answers exactly the JSON value it is given. Changes nothing and reads nothing: use it to see that tool calls work.",
   source: "builtin",
-  inputSchema: Type.Unknown({ description: "Any JSON value. It comes back unchanged." }),
+  inputSchema: { description: "Any JSON value. It comes back unchanged." },
   resultType: "json",
   determinism: "pure",
   tier: "read_only",

@@ -1,6 +1,5 @@
 import { blake3, createBlake3, KernelError, toHex, utf8 } from "@narthex/contracts";
 import { defineTool, type ToolContext } from "@narthex/kernel";
-import { Type } from "typebox";
 import { contentHash } from "../content-hash.ts";
 
 /** BLAKE3 of a text, of bytes, or of content that the session holds. */
@@ -11,40 +10,39 @@ export const hash = defineTool({
     "`encoding`) or `content_hash` (stored content, which is read and hashed again).",
   source: "builtin",
   // No `oneOf` at the top: several model providers refuse tools that have one there.
-  inputSchema: Type.Object(
-    {
-      data: Type.Optional(Type.String({ description: "What to hash." })),
-      encoding: Type.Optional(
-        Type.Enum(["utf8", "base64"], { description: "How `data` is written; utf8 if left out. Only beside `data`." }),
-      ),
-      content_hash: Type.Optional(contentHash("Instead of `data`: stored content, by its hash.")),
+  inputSchema: {
+    type: "object",
+    properties: {
+      data: { type: "string", description: "What to hash." },
+      encoding: {
+        enum: ["utf8", "base64"],
+        description: "How `data` is written; utf8 if left out. Only beside `data`.",
+      },
+      content_hash: contentHash("Instead of `data`: stored content, by its hash."),
     },
-    {
-      additionalProperties: false,
-      minProperties: 1,
-      dependentRequired: { encoding: ["data"] },
-      dependentSchemas: { content_hash: { properties: { data: false, encoding: false } } },
-    },
-  ),
-  outputSchema: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+    additionalProperties: false,
+    minProperties: 1,
+    dependentRequired: { encoding: ["data"] },
+    dependentSchemas: { content_hash: { properties: { data: false, encoding: false } } },
+  },
+  outputSchema: { type: "string", pattern: "^[0-9a-f]{64}$" },
   resultType: "string",
   determinism: "pure",
   tier: "read_only",
-  async run({ data, encoding, content_hash }, context) {
-    if (content_hash !== undefined) return toHex(await hashContent(content_hash, context));
-    const text = data ?? "";
-    return toHex(blake3(encoding === "base64" ? decodeBase64(text) : utf8(text)));
+  run({ data = "", encoding, content_hash }, context) {
+    if (content_hash !== undefined) return hashContent(content_hash, context);
+    return toHex(blake3(encoding === "base64" ? decodeBase64(data) : utf8(data)));
   },
 });
 
-async function hashContent(hashHex: string, { content, signal }: ToolContext): Promise<Uint8Array> {
+async function hashContent(hashHex: string, { content, signal }: ToolContext): Promise<string> {
   const { size } = await content.stat(hashHex);
   const hasher = createBlake3();
   for await (const chunk of content.stream(hashHex, 0, size)) {
     signal.throwIfAborted();
     hasher.update(chunk);
   }
-  return hasher.digest();
+  return toHex(hasher.digest());
 }
 
 /** Strict: what a decoder would skip or guess is refused, so that one text means one sequence of bytes. */

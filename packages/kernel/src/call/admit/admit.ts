@@ -1,5 +1,6 @@
 import {
   decode,
+  encode,
   isKernelError,
   isRationaleCode,
   type ToolRequest,
@@ -14,22 +15,28 @@ import type { KernelParts } from "../../kernel-parts.ts";
 
 /** Decodes and validates the request, every rule at once, and proves that it comes from an open session. */
 export async function admit(frame: CallFrame, kernel: KernelParts): Promise<AdmittedCall | Ending> {
-  const request = readRequest(frame.request);
-  if (request instanceof Failed) return request;
-  const violations = validate(request);
+  const read = readRequest(frame);
+  if (read instanceof Failed) return read;
+  const { request, violations } = read;
   const { trail } = frame;
+  trail.replyId = request.requestId;
   // A broken id could not be stored under its own name.
   trail.requestId = violations.some((violation) => violation.field === "request_id") ? "" : request.requestId;
+  // Nothing could be recorded, so nothing is even looked at.
+  const { failure } = kernel.ledger;
+  if (failure !== undefined) return new Failed("STORE_UNAVAILABLE", failure.message);
 
   const session = await authenticate(request.sessionToken, kernel);
-  if (!(session instanceof Denied)) trail.live = session;
+  if (!(session instanceof Denied)) {
+    trail.live = session;
+    session.enter();
+  }
   if (violations.length > 0) return invalidRequest(violations);
   if (session instanceof Denied) return session;
 
-  if (kernel.closing()) {
-    return new Failed("STORE_UNAVAILABLE", "the kernel is shutting down; try again when it is back", { retryable: true });
-  }
-  if (frame.signal?.aborted === true || (frame.timeoutMs !== undefined && frame.timeoutMs <= 0)) {
+  if (kernel.closing())
+    return new Failed("STORE_UNAVAILABLE", "the kernel is shutting down; try again when it is back");
+  if (frame.signal?.aborted === true || frame.deadlineMs <= trail.startedAtMs) {
     return new Failed("CANCELLED", "the caller's deadline had passed before the call began; nothing was done");
   }
   const variant = request.tool;
@@ -39,12 +46,25 @@ export async function admit(frame: CallFrame, kernel: KernelParts): Promise<Admi
   return { frame, trail, live: session, requestId: request.requestId, dedupeKey: request.dedupeKey, variant };
 }
 
-function readRequest(request: Uint8Array | ToolRequest): ToolRequest | Failed {
-  if (!(request instanceof Uint8Array)) return request;
+/**
+ * SECURITY: what is validated is what is used. A message belongs to its caller, who can change it while the call
+ * waits, so the kernel goes on with a copy; encoded bytes are not written to by any door until they are answered.
+ */
+function readRequest({
+  request,
+  isOwned,
+}: CallFrame): { request: ToolRequest; violations: readonly Violation[] } | Failed {
   try {
-    return decode(request);
+    if (request instanceof Uint8Array) {
+      const decoded = decode(request);
+      return { request: decoded, violations: validate(decoded) };
+    }
+    const violations = validate(request);
+    return { request: isOwned || violations.length > 0 ? request : decode(encode(request)), violations };
   } catch (fault) {
     if (isKernelError(fault)) return invalidRequest(fault.violations);
+    // Not even a message: a field of another type than it should have.
+    if (fault instanceof TypeError || fault instanceof RangeError) return invalidRequest([]);
     throw fault;
   }
 }
@@ -60,7 +80,8 @@ async function authenticate(token: string, kernel: KernelParts): Promise<LiveSes
   try {
     return requireOpen(await kernel.sessions.authenticate(token), kernel.ledger.nowMs());
   } catch (fault) {
-    if (isKernelError(fault) && isRationaleCode(fault.code)) return new Denied(fault.code, "kernel:admit", fault.message);
+    if (isKernelError(fault) && isRationaleCode(fault.code))
+      return new Denied(fault.code, "kernel:admit", fault.message);
     throw fault;
   }
 }

@@ -14,7 +14,10 @@ export function bind(call: AdmittedCall, kernel: KernelParts): BoundCall | Endin
   trail.tool = registered;
   trail.toolVersion = registered.tool.version;
   if (registered.state === "quarantined") {
-    return new Failed("TOOL_QUARANTINED", `\`${registered.id}\` changed its definition and is quarantined until it is trusted again`);
+    return new Failed(
+      "TOOL_QUARANTINED",
+      `\`${registered.id}\` changed its definition and is quarantined until it is trusted again`,
+    );
   }
   if (registered.state === "disabled") {
     return new Failed("SANDBOX_UNAVAILABLE", `\`${registered.id}\` cannot run safely on this host`);
@@ -36,7 +39,10 @@ const VARIANT_TOOLS: Readonly<Record<Exclude<ToolVariant["case"], "call">, strin
 function notFound(name: string, version: string, kernel: KernelParts): Failed {
   const shown = `\`${name.slice(0, 80)}\``;
   if (version !== "" && kernel.registry.resolve(name, "") !== undefined) {
-    return new Failed("TOOL_NOT_FOUND", `tool ${shown} has no version \`${version.slice(0, 40)}\`; leave the version out for the highest release`);
+    return new Failed(
+      "TOOL_NOT_FOUND",
+      `tool ${shown} has no version \`${version.slice(0, 40)}\`; leave the version out for the highest release`,
+    );
   }
   return new Failed("TOOL_NOT_FOUND", `there is no tool ${shown}; \`narthex tools list\` shows those there are`);
 }

@@ -1,51 +1,60 @@
 import {
   blake3,
   canonicalJsonBytes,
-  ContentRole,
   digestRequest,
   isKernelError,
   JsonSyntaxError,
+  JsonValueError,
   type JsonValue,
   MAX_CALL_INPUT_BYTES,
   parseJson,
   type Violation,
 } from "@narthex/contracts";
-import { commitContent, commitRequest } from "../../ledger/commitment.ts";
-import { placeBytes } from "../../result/place-bytes.ts";
 import type { BoundCall, CheckedCall } from "../call.ts";
 import { type Ending, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
+import { noteInvoked, noteUnreadable } from "./note-invoked.ts";
 import { findSecretReferences } from "./secret-references.ts";
 import { variantInput } from "./variant-input.ts";
 
 /** Input against the schema, all errors at once; then the one canonical form that everything later sees. */
 export async function check(call: BoundCall, kernel: KernelParts): Promise<CheckedCall | Ending> {
   const parsed = readInput(call);
-  if (parsed instanceof Failed) return unreadable(call, kernel, parsed);
+  if (parsed instanceof Failed) return noteUnreadable(call, kernel, parsed);
   const { tool, inputSchema } = call.registered;
   const input = inputSchema.applyDefaults(parsed);
   const violations = [...inputSchema.check(input), ...findSecretReferences(input)];
-  const inputBytes = canonicalJsonBytes(tool.canonicalInput === undefined ? input : tool.canonicalInput(input));
+  // INVARIANT: a tool's own code sees only input that fits its schema.
+  const hasOwnForm = tool.canonicalInput !== undefined && violations.length === 0;
+  const inputBytes = canonicalJsonBytes(hasOwnForm ? tool.canonicalInput?.(input) : input);
   if (inputBytes.length > MAX_CALL_INPUT_BYTES) {
-    violations.push({ field: "$", rule: "max_length", message: `the input is larger than ${MAX_CALL_INPUT_BYTES} bytes` });
+    violations.push({
+      field: "$",
+      rule: "max_length",
+      message: `the input is larger than ${MAX_CALL_INPUT_BYTES} bytes`,
+    });
   }
   const inputDigest = blake3(inputBytes);
   const requestDigest = digestRequest({ toolName: tool.name, toolVersion: call.askedVersion, inputDigest });
-  await invoked(call, kernel, inputBytes, inputDigest, requestDigest);
-  if (violations.length > 0) return invalidInput(call, violations);
-  return { ...call, input, inputBytes, inputDigest, requestDigest };
+  const checked: CheckedCall = { ...call, input, inputBytes, inputDigest, requestDigest };
+  const refused = violations.length > 0 ? invalidInput(call, violations) : undefined;
+  return (await noteInvoked(checked, refused, kernel)) ?? checked;
 }
 
 function readInput(call: BoundCall): JsonValue | Failed {
+  const { variant, frame } = call;
+  if (frame.inputFault !== undefined) return invalidInput(call, [violationOf(frame.inputFault)]);
   try {
-    return call.variant.case === "call" ? parseJson(call.variant.value.input) : variantInput(call.variant);
+    return variant.case === "call" ? parseJson(variant.value.input) : variantInput(variant);
   } catch (fault) {
-    if (fault instanceof JsonSyntaxError) {
-      return invalidInput(call, [{ field: `$${fault.path}`, rule: fault.rule, message: fault.message }]);
-    }
+    if (fault instanceof JsonSyntaxError) return invalidInput(call, [violationOf(fault)]);
     if (isKernelError(fault)) return invalidInput(call, fault.violations);
     throw fault;
   }
+}
+
+function violationOf({ path, rule, message }: JsonSyntaxError | JsonValueError): Violation {
+  return { field: `$${path}`, rule, message };
 }
 
 /** The message a model sees: every problem, and which tool it was. */
@@ -53,58 +62,4 @@ function invalidInput(call: BoundCall, violations: readonly Violation[]): Failed
   const shown = violations.slice(0, 10).map((violation) => violation.message);
   const more = violations.length > shown.length ? ` and ${violations.length - shown.length} more` : "";
   return new Failed("INVALID_INPUT", `\`${call.registered.tool.name}\`: ${shown.join("; ")}${more}`, { violations });
-}
-
-async function invoked(
-  call: BoundCall,
-  kernel: KernelParts,
-  inputBytes: Uint8Array,
-  inputDigest: Uint8Array,
-  requestDigest: Uint8Array,
-): Promise<void> {
-  const { tool, definitionHash } = call.registered;
-  const { trail } = call;
-  const placed = await placeBytes(inputBytes, inputDigest, kernel.contentStore);
-  const input = commitContent({ role: ContentRole.INPUT, ...placed }, kernel.random);
-  const request = commitRequest(requestDigest, kernel.random);
-  trail.request = request;
-  trail.attach(input.item);
-  trail.attach(request.item);
-  trail.add({
-    case: "toolInvoked",
-    value: {
-      toolName: tool.name,
-      toolVersion: tool.version,
-      definitionHash,
-      inputCommitment: input.commitment,
-      requestCommitment: request.commitment,
-      door: call.frame.door,
-      isolation: tool.isolation,
-      effects: tool.effects,
-      safetyTier: tool.tier,
-      determinism: tool.determinism,
-    },
-  });
-}
-
-/** Bytes that are no JSON have no canonical form: the request is known by the digest of what came. */
-function unreadable(call: BoundCall, kernel: KernelParts, failed: Failed): Failed {
-  const { tool, definitionHash } = call.registered;
-  const raw = call.variant.case === "call" ? call.variant.value.input : new Uint8Array(0);
-  const digest = digestRequest({ toolName: tool.name, toolVersion: call.askedVersion, inputDigest: blake3(raw) });
-  const request = commitRequest(digest, kernel.random);
-  call.trail.request = request;
-  call.trail.attach(request.item);
-  call.trail.add({
-    case: "toolInvoked",
-    value: {
-      toolName: tool.name,
-      toolVersion: tool.version,
-      definitionHash,
-      requestCommitment: request.commitment,
-      door: call.frame.door,
-      isolation: tool.isolation,
-    },
-  });
-  return failed;
 }

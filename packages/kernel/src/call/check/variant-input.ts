@@ -7,21 +7,25 @@ type TypedVariant = Exclude<ToolVariant, { case: "call" }>;
 export function variantInput(variant: TypedVariant): JsonValue {
   switch (variant.case) {
     case "fileRead":
-      return given({ path: variant.value.path, offset: whole(variant.value.offset), limit: whole(variant.value.limit) });
-    case "fileWrite":
       return given({
         path: variant.value.path,
-        ...text(variant.value.content),
-        create_only: variant.value.createOnly,
-        append: variant.value.append,
+        offset: whole(variant.value.offset, "offset"),
+        limit: whole(variant.value.limit, "limit"),
       });
+    case "fileWrite":
+      return {
+        ...given({ create_only: variant.value.createOnly, append: variant.value.append }),
+        // An empty file is content like any other.
+        ...text(variant.value.content),
+        path: variant.value.path,
+      };
     case "fileEdit":
       return { path: variant.value.path, old_content: variant.value.oldContent, new_content: variant.value.newContent };
     case "shellExec":
       return given({
         command: variant.value.command,
         cwd: variant.value.cwd,
-        timeout_ms: whole(variant.value.timeoutMs),
+        timeout_ms: whole(variant.value.timeoutMs, "timeout_ms"),
         network_access: variant.value.networkAccess,
         env: environment(variant.value.env),
       });
@@ -33,7 +37,7 @@ export function variantInput(variant: TypedVariant): JsonValue {
         provider: variant.value.provider,
         model: variant.value.model,
         prompt_hash: toHex(variant.value.promptHash),
-        max_tokens: whole(variant.value.maxTokens),
+        max_tokens: whole(variant.value.maxTokens, "max_tokens"),
         temperature_scaled: variant.value.temperatureScaled,
       };
     case "artifactPublish":
@@ -57,23 +61,34 @@ function given(fields: JsonObject): JsonObject {
   return kept;
 }
 
-function whole(value: bigint): number {
-  if (value > BigInt(Number.MAX_SAFE_INTEGER)) {
-    const violation = { field: "$", rule: "range", message: `\`${value}\` does not survive a double` };
-    throw new KernelError("INVALID_INPUT", violation.message, { violations: [violation] });
-  }
-  return Number(value);
+function whole(value: bigint, field: string): number {
+  const number = Number(value);
+  if (BigInt(number) === value) return number;
+  throw refusal(field, "range", `\`${value}\` does not survive a double`);
 }
+
+const strictText = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function text(content: Uint8Array): JsonObject {
   try {
-    return { content: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content) };
+    return { content: strictText.decode(content) };
   } catch {
     return { content: Buffer.from(content).toString("base64"), encoding: "base64" };
   }
 }
 
+/** SECURITY: of two values under one name one reader would see the first and another the last. */
 function environment(entries: readonly string[]): JsonObject {
-  // INVARIANT: validated entries hold exactly one `=`.
-  return Object.fromEntries(entries.map((entry) => entry.split("=", 2)));
+  const names = new Map<string, string>();
+  for (const [index, entry] of entries.entries()) {
+    // INVARIANT: validated entries hold exactly one `=`.
+    const [name = "", value = ""] = entry.split("=", 2);
+    if (names.has(name)) throw refusal(`env[${index}]`, "duplicate", `\`${name.slice(0, 80)}\` is given twice`);
+    names.set(name, value);
+  }
+  return Object.fromEntries(names);
+}
+
+function refusal(field: string, rule: string, message: string): KernelError {
+  return new KernelError("INVALID_INPUT", message, { violations: [{ field, rule, message }] });
 }

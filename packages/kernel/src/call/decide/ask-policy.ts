@@ -95,7 +95,11 @@ function denial(call: CheckedCall, answer: PolicyAnswer, code: string): Denied {
   const rule = answer.rules[0];
   const tool = `\`${call.registered.tool.name}\``;
   if (answer.errors.length > 0) {
-    return new Denied(code, rule?.id ?? "kernel:decide", `policy could not be evaluated, so it denies: ${answer.errors[0]}`);
+    return new Denied(
+      code,
+      rule?.id ?? "kernel:decide",
+      `policy could not be evaluated, so it denies: ${answer.errors[0]}`,
+    );
   }
   if (rule !== undefined) return new Denied(code, rule.id, rule.message ?? `rule \`${rule.id}\` forbids ${tool}`);
   return new Denied(code, "kernel:decide", `no rule permits ${tool}; add one to the policy directory`);

@@ -5,7 +5,7 @@ import { missingCapabilities } from "../../capability/covers.ts";
 import { describeCapability } from "../../capability/describe-capability.ts";
 import { checkLease } from "../../lease/check-lease.ts";
 import type { SafetyTier } from "../../tool/tool.ts";
-import { callReservation } from "../call-reservation.ts";
+import { callReservation, timeoutFor } from "../call-reservation.ts";
 import type { CheckedCall } from "../call.ts";
 import { Denied } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
@@ -24,7 +24,7 @@ export function checkAuthority(call: CheckedCall, demand: AuthorityDemand, kerne
   const nowMs = kernel.ledger.nowMs();
   const leaseCode = checkLease(live.lease, { toolName: registered.tool.name, tier: demand.tier, nowMs });
   const missing = leaseCode === undefined ? missingCapabilities(live.lease.capabilities, demand) : [];
-  const shortfall = leaseCode === undefined && missing.length === 0 ? findShortfall(call) : undefined;
+  const shortfall = leaseCode === undefined && missing.length === 0 ? findShortfall(call, kernel) : undefined;
   const code = leaseCode ?? (missing.length > 0 ? "CAPABILITY_MISSING" : shortfall && "BUDGET_EXCEEDED");
   trail.add({
     case: "capabilityCheck",
@@ -48,8 +48,9 @@ interface Shortfall {
 }
 
 /** Asks the account without taking anything: `grant` reserves for good. */
-function findShortfall(call: CheckedCall): Shortfall | undefined {
-  return call.live.account.shortfall(...callReservation(call.registered.tool, call.live.lease, call.frame.timeoutMs));
+function findShortfall({ live, registered, frame }: CheckedCall, kernel: KernelParts): Shortfall | undefined {
+  const timeoutMs = timeoutFor(registered.tool, frame.deadlineMs - kernel.clock.monotonicMs());
+  return live.account.shortfall(...callReservation(registered.tool, live.lease, timeoutMs));
 }
 
 function texts(capabilities: readonly Capability[]): string[] {

@@ -5,6 +5,7 @@ import { type Ending, isEnding } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { askPolicy } from "./ask-policy.ts";
 import { checkAuthority } from "./check-authority.ts";
+import { checkSession } from "../check-session.ts";
 
 declare const permittedBrand: unique symbol;
 
@@ -19,9 +20,11 @@ const permitted = new WeakSet<object>();
 
 /** Lease, tier, capabilities, budget and bounds, then policy. Makes the proof. */
 export function decide(call: CheckedCall, kernel: KernelParts): PermittedCall | Ending {
+  const ended = checkSession(call.live, kernel);
+  if (ended !== undefined) return ended;
   const { tool } = call.registered;
   const narrowed = narrowFor(tool, call.input);
-  const needed: readonly Capability[] = tool.needs?.(call.input, call.live.session) ?? [];
+  const needed: readonly Capability[] = tool.needs?.(call.input, call.live.toolSession) ?? [];
   const refused = checkAuthority(call, { tier: narrowed.tier, required: tool.capabilities, needed }, kernel);
   if (refused !== undefined) return refused;
   const answer = askPolicy(call, narrowed, kernel);

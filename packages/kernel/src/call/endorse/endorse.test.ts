@@ -4,11 +4,19 @@ import { createCountingTool, createTestKernel, permitAll } from "@narthex/testki
 import type { ApprovalAnswer, ApprovalQuestion } from "../../approval/approval.ts";
 import type { CallResult } from "../../kernel.ts";
 import { createReloadablePolicy } from "../../policy/reloadable-policy.ts";
+import { verifyStore } from "../../testing/verify-store.ts";
 
 const codeOf = ({ response: { result } }: CallResult) =>
-  result.case === "denied" ? result.value.rationaleCode : result.case === "error" ? result.value.errorCode : result.case;
+  result.case === "denied"
+    ? result.value.rationaleCode
+    : result.case === "error"
+      ? result.value.errorCode
+      : result.case;
 
-async function asking(answer: (question: ApprovalQuestion, signal: AbortSignal) => Promise<ApprovalAnswer>, settings = {}) {
+async function asking(
+  answer: (question: ApprovalQuestion, signal: AbortSignal) => Promise<ApprovalAnswer>,
+  settings = {},
+) {
   const counting = createCountingTool();
   const policy = createReloadablePolicy(permitAll([counting.tool], '@approve("human")'));
   const questions: ApprovalQuestion[] = [];
@@ -59,7 +67,9 @@ test("a policy changed while a person is asked decides the call again", async ()
     return { approved: true, approver: "ann" };
   });
   change = () =>
-    void policy.replace([{ name: "a.cedar", text: '@id("x") permit(principal, action == Action::"other", resource);' }]);
+    void policy.replace([
+      { name: "a.cedar", text: '@id("x") permit(principal, action == Action::"other", resource);' },
+    ]);
   assert.equal(codeOf(await (await open()).call("count", {})), "NO_MATCHING_RULE");
   assert.equal(counting.count(), 0);
 });
@@ -105,3 +115,97 @@ test("a caller kept waiting is told to come back, and the same call again joins 
   assert.equal(questions.length, 1);
   assert.equal(counting.count(), 1);
 });
+
+test("a policy changed in what does not concern the call leaves the approval good", async () => {
+  let change = (): void => undefined;
+  const { open, policy, counting, store } = await asking(async () => {
+    change();
+    return { approved: true, approver: "ann" };
+  });
+  const rules = [
+    '@id("permit-count") @approve("human") permit(principal, action == Action::"count", resource);',
+    '@id("x") permit(principal, action == Action::"other", resource);',
+  ];
+  change = () => void policy.replace([{ name: "a.cedar", text: rules.join("\n") }]);
+  assert.equal(codeOf(await (await open()).call("count", {})), "success");
+  assert.equal(counting.count(), 1);
+  await verifyStore(store);
+});
+
+test("a policy that asks by another rule, or at another door, undoes the approval", async () => {
+  for (const rule of ['@id("other") @approve("human")', '@id("permit-count") @approve("console")']) {
+    let change = (): void => undefined;
+    const { open, policy, counting } = await asking(async () => {
+      change();
+      return { approved: true, approver: "ann" };
+    });
+    change = () =>
+      void policy.replace([
+        { name: "a.cedar", text: `${rule} permit(principal, action == Action::"count", resource);` },
+      ]);
+    assert.equal(codeOf(await (await open()).call("count", {})), "APPROVAL_DENIED");
+    assert.equal(counting.count(), 0);
+  }
+});
+
+test("equal calls that are both approved both run", async () => {
+  const { open, counting } = await asking(async () => ({ approved: true, approver: "ann" }));
+  const session = await open();
+  const results = await Promise.all(Array.from({ length: 8 }, () => session.call("count", {})));
+  assert.deepEqual(results.map(codeOf), Array(8).fill("success"));
+  assert.equal(counting.count(), 8);
+});
+
+test("a call that two callers wait for is asked about once and answers both", async () => {
+  const answer = Promise.withResolvers<ApprovalAnswer>();
+  const { open, questions, counting, store } = await asking(() => answer.promise);
+  const session = await open();
+  const calls = [1, 2, 3].map(() => session.call("count", {}, { requestId: "r" }));
+  await turn();
+  answer.resolve({ approved: true, approver: "ann" });
+  assert.deepEqual((await Promise.all(calls)).map(codeOf), Array(3).fill("success"));
+  assert.equal(questions.length, 1);
+  assert.equal(counting.count(), 1);
+  await verifyStore(store);
+});
+
+test("a session closed, or a caller gone, while a person is asked: nothing runs, and the question is withdrawn", async () => {
+  for (const end of ["session", "caller"] as const) {
+    let asked: AbortSignal | undefined;
+    const { open, kernel, counting, store } = await asking((_, signal) => {
+      asked = signal;
+      return new Promise(() => undefined);
+    });
+    const session = await open();
+    const caller = new AbortController();
+    const call = session.call("count", {}, { signal: caller.signal });
+    await turn();
+    if (end === "session") await kernel.closeSession(session.id);
+    else caller.abort();
+    assert.equal(codeOf(await call), "CANCELLED");
+    assert.equal(asked?.aborted, true);
+    assert.equal(counting.count(), 0);
+    await verifyStore(store);
+  }
+});
+
+test("a caller's deadline ends its wait for a person", async () => {
+  const { open, counting } = await asking(() => new Promise(() => undefined));
+  assert.equal(codeOf(await (await open()).call("count", {}, { timeoutMs: 5 })), "APPROVAL_PENDING");
+  assert.equal(counting.count(), 0);
+});
+
+test("what the approver is asked stands in the ledger: the commitment to the input, definition and policy", async () => {
+  const { open, records } = await asking(async () => ({ approved: true, approver: "ann" }));
+  const session = await open();
+  await session.call("count", { a: 1 });
+  const [invoked, , , requested] = (await records(session.id))[1]?.entries.map(({ kind }) => kind) ?? [];
+  assert.ok(invoked?.case === "toolInvoked" && requested?.case === "approvalRequested");
+  assert.deepEqual(requested.value.inputCommitment, invoked.value.inputCommitment);
+  assert.deepEqual(requested.value.definitionHash, invoked.value.definitionHash);
+  assert.equal(requested.value.policyHash.length, 32);
+});
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

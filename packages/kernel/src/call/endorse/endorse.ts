@@ -1,4 +1,5 @@
-import type { ApprovalOutcome, ApprovalSubject } from "../../approval/approvals.ts";
+import type { ApprovalSubject } from "../../approval/approval-subject.ts";
+import type { ApprovalOutcome } from "../../approval/approvals.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { Denied, type Ending, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
@@ -7,23 +8,33 @@ import type { KernelParts } from "../../kernel-parts.ts";
 export const AGAIN = Symbol("again");
 
 /** The approval gate. ApprovalRequested is durable before anyone is asked. */
-export async function endorse(call: PermittedCall, kernel: KernelParts): Promise<PermittedCall | Ending | typeof AGAIN> {
+export async function endorse(
+  call: PermittedCall,
+  kernel: KernelParts,
+): Promise<PermittedCall | Ending | typeof AGAIN> {
   if (call.approval === "none") return call;
   const subject = subjectOf(call, call.approval);
-  if (kernel.approvals.redeem(subject)) return call;
-  if (!kernel.approvals.available) {
-    return new Denied("APPROVAL_UNAVAILABLE", ruleOf(call), "this call needs a person's approval, and no door to ask one is open");
+  const { trail, live, frame, registered } = call;
+  if (trail.approvalId !== "") {
+    const isSame = kernel.registry.resolve(registered.tool.name, registered.tool.version) === registered;
+    return isSame && kernel.approvals.redeem(trail.approvalId, subject) ? call : AGAIN;
   }
-  const { trail, live } = call;
-  const outcome = await kernel.approvals.ask(subject, trail.running?.signal, async (requested) => {
-    trail.add({ case: "approvalRequested", value: requested });
-    await kernel.ledger.append({ chain: live.id, requestId: call.requestId, ...trail.take() });
+  if (!kernel.approvals.isAvailable(subject.kind)) return unavailable(call, "no door to ask one is open");
+  const outcome = await kernel.approvals.ask(subject, {
+    signal: trail.running?.signal,
+    waitMs: Math.max(0, frame.deadlineMs - kernel.clock.monotonicMs()),
+    async requested(approval) {
+      trail.add({ case: "approvalRequested", value: { ...approval, inputCommitment: trail.input?.commitment } });
+      const { index } = await kernel.ledger.append({ chain: live.id, requestId: call.requestId, ...trail.take() });
+      trail.noteWritten(index);
+    },
   });
-  trail.add({
-    case: "approvalResolved",
-    value: { approvalId: outcome.approvalId, answer: outcome.answer, door: outcome.door, approver: outcome.approver },
-  });
-  return outcome.answer === "approved" ? AGAIN : refuse(call, outcome);
+  if (outcome === undefined) return unavailable(call, "too many questions are open; answer some of them first");
+  const { approvalId, answer, door, approver } = outcome;
+  trail.add({ case: "approvalResolved", value: { approvalId, answer, door, approver } });
+  if (answer !== "approved") return refuse(call, outcome);
+  trail.approvalId = approvalId;
+  return AGAIN;
 }
 
 function subjectOf(call: PermittedCall, kind: "human" | "console"): ApprovalSubject {
@@ -58,6 +69,10 @@ function refuse(call: PermittedCall, outcome: ApprovalOutcome): Ending {
     default:
       return new Denied("APPROVAL_DENIED", ruleOf(call), outcome.reason ?? "a person said no to this call");
   }
+}
+
+function unavailable(call: PermittedCall, why: string): Denied {
+  return new Denied("APPROVAL_UNAVAILABLE", ruleOf(call), `this call needs a person's approval, and ${why}`);
 }
 
 function ruleOf(call: PermittedCall): string {

@@ -4,23 +4,21 @@ import { isShortfall } from "../../budget/budget-account.ts";
 import type { BudgetAmounts } from "../../budget/budget.ts";
 import { intentRow } from "../../journal/intent.ts";
 import { logicalTimeMs } from "../../session/logical-time.ts";
-import type { ToolContext } from "../../tool/tool.ts";
 import type { DecidedCall } from "../call.ts";
 import { callReservation, timeoutFor } from "../call-reservation.ts";
 import { type PermittedCall, verifyPermitted } from "../decide/decide.ts";
+import { checkSession } from "../check-session.ts";
 import { Denied, type Ending, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
-import { createToolContext } from "./tool-context.ts";
+import { createToolContext, type OwnedContext } from "./tool-context.ts";
 
 declare const grantBrand: unique symbol;
 
 /** What one permitted call may touch, and for how long. */
-export interface SealedGrant {
+export interface SealedGrant extends OwnedContext {
   readonly [grantBrand]: true;
   readonly callNumber: number;
   readonly timeoutMs: number;
-  readonly context: ToolContext;
-  readonly controller: AbortController;
 }
 
 export interface GrantedCall extends DecidedCall {
@@ -35,19 +33,29 @@ const sealed = new WeakMap<object, GrantedCall>();
 export async function grant(call: PermittedCall, kernel: KernelParts): Promise<GrantedCall | Ending> {
   verifyPermitted(call);
   const { trail, live, registered } = call;
-  if (trail.running?.signal.aborted === true) {
+  const ended = checkSession(live, kernel);
+  if (ended !== undefined) return ended;
+  const startedAtMs = kernel.clock.monotonicMs();
+  const remainingMs = call.frame.deadlineMs - startedAtMs;
+  if (trail.running?.signal.aborted === true || remainingMs <= 0) {
     return new Failed("CANCELLED", "the call was cancelled before it began; nothing was done");
   }
-  const reservation = live.account.reserve(...callReservation(registered.tool, live.lease, call.frame.timeoutMs));
+  const boundMs = timeoutFor(registered.tool, remainingMs);
+  const reservation = live.account.reserve(...callReservation(registered.tool, live.lease, boundMs));
   if (isShortfall(reservation)) {
     trail.add({ case: "budgetExceeded", value: { leaseId: live.lease.id, ...reservation } });
-    return new Denied("BUDGET_EXCEEDED", "kernel:grant", `the budget of ${reservation.dimension} has ${reservation.remaining} left`);
+    return new Denied(
+      "BUDGET_EXCEEDED",
+      "kernel:grant",
+      `the budget of ${reservation.dimension} has ${reservation.remaining} left`,
+    );
   }
-  trail.reservations.push(reservation);
-  live.calls++;
-  trail.callNumber = live.calls;
-  trail.startedAtMs = kernel.clock.monotonicMs();
-  const timeoutMs = Math.min(timeoutFor(registered.tool, call.frame.timeoutMs), reservation.amounts.wall_ms ?? Infinity);
+  trail.reservation = reservation;
+  trail.callNumber = ++live.calls;
+  trail.startedAtMs = startedAtMs;
+  // From here on the id stands for this call.
+  kernel.requests.add(live.id, call.requestId);
+  const timeoutMs = Math.min(boundMs, reservation.amounts.wall_ms ?? boundMs);
   const intent = call.tier !== "read_only";
   trail.add({
     case: "toolStarted",
@@ -63,9 +71,11 @@ export function verifyGrant(call: GrantedCall): void {
 }
 
 function seal(call: PermittedCall, timeoutMs: number, kernel: KernelParts): GrantedCall {
-  const controller = new AbortController();
-  const context = createToolContext(call, controller.signal, kernel);
-  const fresh = Object.freeze({ callNumber: call.trail.callNumber, timeoutMs, context, controller }) as SealedGrant;
+  const fresh = Object.freeze({
+    callNumber: call.trail.callNumber,
+    timeoutMs,
+    ...createToolContext(call, kernel),
+  }) as SealedGrant;
   const granted: GrantedCall = { ...call, grant: fresh };
   sealed.set(fresh, granted);
   return granted;
@@ -73,24 +83,30 @@ function seal(call: PermittedCall, timeoutMs: number, kernel: KernelParts): Gran
 
 async function writeIntent(call: PermittedCall, reserved: BudgetAmounts, kernel: KernelParts): Promise<void> {
   const { trail, live } = call;
+  const { running, firstIndex } = trail;
   const intent = {
     sessionId: live.id,
     requestId: call.requestId,
+    dedupeKey: call.dedupeKey,
     tool: call.registered.id,
     inputDigest: toHex(call.inputDigest),
+    requestDigest: toHex(call.requestDigest),
     startedAtMs: kernel.ledger.nowMs(),
     callNumber: trail.callNumber,
     reserved,
   };
-  const running = trail.running;
   if (running !== undefined) running.finishesAlone = true;
-  const appended = await kernel.ledger.append({
+  const { index } = await kernel.ledger.append({
     chain: live.id,
     requestId: call.requestId,
     ...trail.take(),
-    state: (recordIndex) => [intentRow({ ...intent, recordIndex }), live.usageRow()],
+    state: (recordIndex) => [
+      intentRow({ ...intent, firstRecordIndex: firstIndex ?? recordIndex, recordIndex }),
+      live.usageRow(),
+    ],
     logicalTimeMs: logicalTimeMs(trail.callNumber),
   });
-  trail.intentIndex = appended.index;
+  trail.noteWritten(index);
+  trail.intentIndex = index;
   trail.effectsPossible = true;
 }

@@ -2,10 +2,12 @@ import type { CancelReason } from "../../journal/running-call.ts";
 import { Failed } from "../ending.ts";
 import type { SealedGrant } from "../grant/grant.ts";
 
-/** The time-out and the cancel of one running tool: whichever comes first aborts the grant's signal. */
+/** The time-out and the cancel of one running tool: whichever comes first aborts the tool's signal. */
 export interface Interruption {
   /** The work's own end, or why it was interrupted before. Keeps nothing of finished work. */
-  race<T>(work: Promise<T>): Promise<T | Failed>;
+  race<T>(work: PromiseLike<T>): Promise<T | Failed>;
+  /** Why the tool was interrupted, if it was. */
+  readonly failed: Failed | undefined;
   dispose(): void;
 }
 
@@ -15,7 +17,7 @@ export function createInterruption(grant: SealedGrant, cancelled: AbortSignal | 
   const stop = (reason: Failed): void => {
     failed ??= reason;
     wake?.(failed);
-    grant.controller.abort(reason.message);
+    grant.abort(reason.message);
   };
   const timer = setTimeout(
     () => stop(new Failed("TIMEOUT", `the tool did not finish within ${grant.timeoutMs} ms`)),
@@ -31,6 +33,9 @@ export function createInterruption(grant: SealedGrant, cancelled: AbortSignal | 
         if (failed !== undefined) resolve(failed);
         work.then(resolve, reject);
       }),
+    get failed() {
+      return failed;
+    },
     dispose() {
       clearTimeout(timer);
       cancelled?.removeEventListener("abort", onCancel);

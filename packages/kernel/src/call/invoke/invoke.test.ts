@@ -12,7 +12,10 @@ function errorOf(result: CallResult) {
   return answer.case === "error" ? answer.value : assert.fail();
 }
 
-const streaming = (chunks: (context: { signal: AbortSignal }) => AsyncIterable<Uint8Array>, extra: Partial<Tool> = {}) =>
+const streaming = (
+  chunks: (context: { signal: AbortSignal }) => AsyncIterable<Uint8Array>,
+  extra: Partial<Tool> = {},
+) =>
   defineTool({
     name: "stream",
     description: "Streams.",
@@ -32,7 +35,7 @@ test("a time-out answers TIMEOUT, aborts the signal, and drops the late result",
     tier: "read_only",
     bounds: { timeoutMs: 5 },
     run: (_, context) =>
-      new Promise((resolve) => {
+      new Promise<string>((resolve) => {
         context.signal.addEventListener("abort", () => {
           aborted = true;
           resolve("late");
@@ -116,7 +119,11 @@ test("a stream delivers while it runs, and its hash covers the whole", async () 
     yield Buffer.from("two");
   });
   const { open } = await createTestKernel({ tools: [tool] });
-  const result = await (await open()).call("stream", {}, { onChunk: (chunk) => void seen.push(Buffer.from(chunk).toString()) });
+  const result = await (await open()).call(
+    "stream",
+    {},
+    { onChunk: (chunk) => void seen.push(Buffer.from(chunk).toString()) },
+  );
   assert.deepEqual(seen, ["one ", "two"]);
   assert.equal(Buffer.from(result.normalised ?? []).toString(), "one two");
 });

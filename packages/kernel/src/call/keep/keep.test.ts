@@ -44,7 +44,8 @@ test("output that is not what was declared is INVALID_OUTPUT", async () => {
     ["json", "\udc00"],
     ["stream", "text"],
   ];
-  for (const [type, output] of wrong) assert.equal(codeOf(await returning(type, output)), "INVALID_OUTPUT", `${type} ${String(output)}`);
+  for (const [type, output] of wrong)
+    assert.equal(codeOf(await returning(type, output)), "INVALID_OUTPUT", `${type} ${String(output)}`);
 });
 
 test("output against its schema: wrong type, missing and extra fields are all named", async () => {
@@ -81,7 +82,10 @@ test("a view is cut on a character boundary, says how to read on, and ends in th
   const result = await returning("string", text);
   const lines = viewOf(result).split("\n");
   assert.equal(lines.at(-1), "[output truncated — original size: 142,857 bytes]");
-  assert.match(lines.at(-2) ?? "", new RegExp(`result_read \\{"hash":"${toHex(result.hash ?? new Uint8Array())}","offset":16384\\}`));
+  assert.match(
+    lines.at(-2) ?? "",
+    new RegExp(`result_read \\{"hash":"${toHex(result.hash ?? new Uint8Array())}","offset":16384\\}`),
+  );
   assert.equal(lines[0], "é".repeat(8192));
   assert.equal(result.metadata.cut, true);
 });

@@ -9,13 +9,19 @@ import {
 import type { BudgetAmounts } from "../../budget/budget.ts";
 import type { CallAnswer, ResponseResult } from "../../journal/call-answer.ts";
 import { errorMessage, successMessage } from "../../journal/response-messages.ts";
+import { copyBytes } from "../../result/copy-bytes.ts";
 import type { CallFrame, KeptCall } from "../call.ts";
 import { Acknowledged, Denied, type Ending, Failed, Repeated } from "../ending.ts";
 
 const NO_BYTES = new Uint8Array(0);
 
 /** The answer a caller will be given once it is recorded. */
-export function answerOf(frame: CallFrame, end: KeptCall | Ending, durationMs: number, spent: BudgetAmounts): CallAnswer {
+export function answerOf(
+  frame: CallFrame,
+  end: KeptCall | Ending,
+  durationMs: number,
+  spent: BudgetAmounts,
+): CallAnswer {
   const { trail } = frame;
   const about = {
     recordIndex: undefined,
@@ -26,12 +32,15 @@ export function answerOf(frame: CallFrame, end: KeptCall | Ending, durationMs: n
     normalised: undefined,
     proof: trail.proofBytes,
   };
-  if (end instanceof Repeated) return { ...end.answer, result: markRepeated(end.answer.result), raw: undefined };
+  if (end instanceof Repeated) {
+    return { ...end.answer, result: markRepeated(end.answer.result), raw: undefined, normalised: undefined };
+  }
   if (end instanceof Denied) return { ...about, final: false, result: { case: "denied", value: denied(frame, end) } };
   if (end instanceof Failed) {
     return { ...about, final: isFinal(frame, end), result: { case: "error", value: failed(frame, end) } };
   }
-  if (end instanceof Acknowledged) return { ...about, final: true, result: { case: "success", value: acknowledged(end) } };
+  if (end instanceof Acknowledged)
+    return { ...about, final: true, result: { case: "success", value: acknowledged(end) } };
   const value = success(frame, end, durationMs, spent);
   return {
     ...about,
@@ -100,14 +109,18 @@ function failed(frame: CallFrame, end: Failed): ToolError {
   });
 }
 
-/** Only what a retry could not change: the tool ran to an end of its own, or may have had effects. */
+/** Only what a retry could not change: the tool was started, and nobody says that it may be tried again. */
 function isFinal(frame: CallFrame, end: Failed): boolean {
   const { callNumber, effectsPossible } = frame.trail;
-  return callNumber > 0 && (effectsPossible || !end.mayBeRetried(effectsPossible));
+  return callNumber > 0 && !end.mayBeRetried(effectsPossible);
 }
 
+/** Every caller owns what it is given: bytes are copied, so that nobody changes another's answer. */
 function markRepeated(result: ResponseResult): ResponseResult {
-  if (result.case === "success") return { case: "success", value: { ...result.value, repeatedAnswer: true } };
+  if (result.case === "success") {
+    const inlineResult = copyBytes(result.value.inlineResult);
+    return { case: "success", value: { ...result.value, inlineResult, repeatedAnswer: true } };
+  }
   if (result.case === "error") return { case: "error", value: { ...result.value, repeatedAnswer: true } };
   return result;
 }

@@ -2,6 +2,7 @@ import { ContentRole, blake3, compileEncoder, type ToolError, ToolErrorSchema } 
 import { commitContent } from "../../ledger/commitment.ts";
 import type { EntryDraft } from "../../ledger/record-draft.ts";
 import type { CallFrame, KeptCall } from "../call.ts";
+import { boundViolations, cutText } from "../bound-error.ts";
 import { Denied, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 
@@ -36,6 +37,7 @@ export function outcomeOf(
       errorCommitment: commitError(frame, end, kernel),
       effectsPossible: trail.effectsPossible,
       retryable: end.mayBeRetried(trail.effectsPossible),
+      labels: trail.labels,
     };
     return { case: end.code === "TIMEOUT" ? "toolTimedOut" : "toolFailed", value };
   }
@@ -57,10 +59,10 @@ export function outcomeOf(
 function commitError(frame: CallFrame, failed: Failed, kernel: KernelParts): Uint8Array {
   const bytes = encodeError({
     errorCode: failed.code,
-    message: failed.message,
+    message: cutText(failed.message),
     retryable: failed.mayBeRetried(frame.trail.effectsPossible),
     retryAfterMs: failed.retryAfterMs,
-    violations: failed.violations.slice(0, MAX_KEPT_VIOLATIONS),
+    violations: boundViolations(failed.violations),
     effectsPossible: frame.trail.effectsPossible,
   });
   const committed = commitContent(
@@ -70,5 +72,3 @@ function commitError(frame: CallFrame, failed: Failed, kernel: KernelParts): Uin
   frame.trail.attach(committed.item);
   return committed.commitment;
 }
-
-const MAX_KEPT_VIOLATIONS = 50;

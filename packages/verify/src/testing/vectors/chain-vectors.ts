@@ -38,7 +38,7 @@ export async function chainVectors(): Promise<ReadonlyMap<string, unknown>> {
   ]);
 }
 
-export function reportVector(report: VerifyReport): unknown {
+function reportVector(report: VerifyReport): unknown {
   return { ...report, headHash: toHex(report.headHash) };
 }
 

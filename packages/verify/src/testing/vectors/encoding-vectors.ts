@@ -64,7 +64,7 @@ const OTHER_SPELLINGS: readonly { readonly name: string; readonly hex: string; r
   { name: "fields in another order", hex: "52030a01611201740a0172", canonical: "0a017212017452030a0161" },
   {
     name: "defaults written out",
-    hex: "0a0172120174 1a00 5209 0a0161 1000 1800 ",
+    hex: "0a0172 120174 1a00 5207 0a0161 1000 1800",
     canonical: "0a017212017452030a0161",
   },
   {

@@ -1,6 +1,7 @@
 /** Appends for as long as it can, says on stdout what was acknowledged, and is killed or runs into a limit. */
+import { isKernelError } from "@narthex/contracts";
 import { createLedgerWrites } from "@narthex/testkit";
-import { openSqliteStore } from "./sqlite-store.ts";
+import { openSqliteStore } from "../sqlite-store.ts";
 
 const [directory = "", lanes = "1", padding = "0"] = process.argv.slice(2);
 const store = await openSqliteStore({ directory });
@@ -17,8 +18,11 @@ async function appendUntilRefused(): Promise<void> {
 
 const failures = await Promise.allSettled(Array.from({ length: Number(lanes) }, appendUntilRefused));
 for (const failure of failures) {
-  if (failure.status === "rejected")
-    process.stdout.write(`refused ${failure.reason.code}: ${failure.reason.message}\n`);
+  if (failure.status === "rejected") process.stdout.write(`refused ${describe(failure.reason)}\n`);
 }
-await store.append(write()).catch((error) => process.stdout.write(`afterwards ${error.code}\n`));
+await store.append(write()).catch((error: unknown) => process.stdout.write(`afterwards ${describe(error)}\n`));
 await store.close();
+
+function describe(error: unknown): string {
+  return isKernelError(error) ? `${error.code}: ${error.message}` : String(error);
+}

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";
 import { test } from "node:test";
+import { WireType } from "@bufbuild/protobuf/wire";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { AdminService, create, encode, KernelService, type ToolRequest, ToolRequestSchema } from "@narthex/contracts";
@@ -15,6 +16,7 @@ import {
   grpc,
   grpcUnary,
   jsonCall,
+  jsonOf,
   openDoor,
   post,
   put,
@@ -56,7 +58,7 @@ for (const [name, createTransport] of TRANSPORTS) {
     assert.equal(tools[0]?.name, "echo");
 
     const bytes = Buffer.alloc(200_000, 5);
-    const stored = await client.getContent({ hash: (await put(client, kernel, bytes)).hash }, bearer(kernel.token));
+    const stored = client.getContent({ hash: (await put(client, kernel, bytes)).hash }, bearer(kernel.token));
     const parts = await collect(stored);
     assert.equal(parts[0]?.part.case === "info" && parts[0].part.value.size, 200_000n);
     assert.deepEqual(
@@ -139,10 +141,10 @@ for (const [name, body, rule] of [
     const { kernel, port } = await openDoor(t);
     const answer = await post({ port }, { body });
     assert.equal(answer.status, 200);
-    const { error } = JSON.parse(answer.body.toString());
-    assert.equal(error.errorCode, "INVALID_REQUEST");
+    const { error } = jsonOf(answer);
+    assert.equal(error?.errorCode, "INVALID_REQUEST");
     assert.ok(error.violations.length > 0);
-    if (rule !== "") assert.ok(error.violations.some((violation: { rule: string }) => violation.rule === rule));
+    if (rule !== "") assert.ok(error.violations.some((violation) => violation.rule === rule));
     assert.equal(kernel.calls.length, 0);
     assert.deepEqual(
       kernel.refusals.map((refusal) => refusal.reason),
@@ -154,9 +156,9 @@ for (const [name, body, rule] of [
 test("a JSON body above 8 MB is refused, and the door goes on", async (t) => {
   const { kernel, port, budget } = await openDoor(t);
   const answer = await post({ port }, { body: jsonCall(kernel, { dedupeKey: "x".repeat(9 * 1024 * 1024) }) });
-  assert.equal(JSON.parse(answer.body.toString()).error.errorCode, "INVALID_REQUEST");
+  assert.equal(jsonOf(answer).error?.errorCode, "INVALID_REQUEST");
   const again = await post({ port }, { body: jsonCall(kernel) });
-  assert.equal(JSON.parse(again.body.toString()).requestId, "r");
+  assert.equal(jsonOf(again).requestId, "r");
   await until(() => budget.used === 0);
 });
 
@@ -169,7 +171,7 @@ test("a JSON body of several MB is read", async (t) => {
     fileWrite: { path: "a", content: content.toString("base64") },
   });
   const answer = await post({ port }, { body });
-  assert.ok(JSON.parse(answer.body.toString()).success);
+  assert.ok(jsonOf(answer).success);
   const request = kernel.calls[0]?.request as ToolRequest;
   assert.deepEqual(request.tool.case === "fileWrite" && Buffer.from(request.tool.value.content), content);
 });
@@ -257,11 +259,26 @@ test("a Session stream takes no more calls than it may hold", async (t) => {
   clearInterval(timer);
 });
 
+test("a Session stream takes no more bytes than it may hold", async (t) => {
+  const { kernel, baseUrl } = await openDoor(t, { limits: { maxBytesPerStream: 100_000 } });
+  const client = createClient(KernelService, grpc(t, baseUrl));
+  async function* requests() {
+    for (let i = 0; i < 6; i++) yield toolCall(kernel, `r${i}`, "wait", { text: "x".repeat(60_000) });
+  }
+  const answered = collect(client.session(requests()));
+  await until(() => kernel.waiting === 2);
+  await createClient(Health, grpc(t, baseUrl)).check({});
+  assert.equal(kernel.waiting, 2);
+  const timer = setInterval(() => kernel.release(), 1);
+  assert.equal((await answered).length, 6);
+  clearInterval(timer);
+});
+
 test("a message that is no request ends a Session stream, after the answers of the others", async (t) => {
   const { kernel, baseUrl } = await openDoor(t);
   const client = createClient(KernelService, grpc(t, baseUrl));
   const broken = create(ToolRequestSchema, { requestId: "b" });
-  broken.$unknown = [{ no: 900, wireType: 2, data: Buffer.from([0x05, 0x01]) }];
+  broken.$unknown = [{ no: 900, wireType: WireType.LengthDelimited, data: Buffer.from([0x05, 0x01]) }];
   async function* requests() {
     yield toolCall(kernel, "good");
     yield broken;
@@ -333,13 +350,13 @@ test("a deadline that passes aborts the call", async (t) => {
   const { kernel, port } = await openDoor(t);
   const call = { name: "wait", input: "e30=" };
   const answer = await post({ port }, { headers: { "connect-timeout-ms": "20" }, body: jsonCall(kernel, { call }) });
-  assert.equal(JSON.parse(answer.body.toString()).error.errorCode, "CANCELLED");
+  assert.equal(jsonOf(answer).error?.errorCode, "CANCELLED");
 });
 
 test("compressed requests are refused", async (t) => {
   const { kernel, port, baseUrl } = await openDoor(t);
   const unary = await post({ port }, { headers: { "content-encoding": "gzip" }, body: jsonCall(kernel) });
-  assert.equal(JSON.parse(unary.body.toString()).code, "unimplemented");
+  assert.equal(jsonOf(unary).code, "unimplemented");
   const { status } = await grpcUnary(t, baseUrl, encode(toolCall(kernel, "r")), { "grpc-encoding": "gzip" });
   assert.equal(status, String(Code.Unimplemented));
 });
@@ -349,7 +366,7 @@ test("while the kernel closes, calls are unavailable and health says so", async 
   kernel.closing = true;
   const answer = await post({ port }, { body: jsonCall(kernel) });
   assert.equal(answer.status, 503);
-  assert.equal(JSON.parse(answer.body.toString()).code, "unavailable");
+  assert.equal(jsonOf(answer).code, "unavailable");
   const transport = grpc(t, baseUrl);
   await assert.rejects(
     createClient(KernelService, transport).call(toolCall(kernel, "r")),

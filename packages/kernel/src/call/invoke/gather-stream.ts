@@ -1,0 +1,101 @@
+import { MAX_INLINE_RESULT_BYTES } from "@narthex/contracts";
+import { collectContent } from "../../result/collect-content.ts";
+import type { ContentCollector } from "../../result/content-collector.ts";
+import { createStreamRedactor } from "../../result/redact.ts";
+import type { InvokedCall } from "../call.ts";
+import { chargeResult } from "../charge-stored.ts";
+import { type Ending, Failed } from "../ending.ts";
+import type { GrantedCall } from "../grant/grant.ts";
+import type { KernelParts } from "../../kernel-parts.ts";
+import type { Interruption } from "./interruption.ts";
+
+/** A tool that always has the next chunk ready must not keep everything else, its own time-out included, waiting. */
+const MAX_TURN_MS = 10;
+
+/** Takes a stream as it comes: redacted, stored, and handed on to whoever listens. */
+export async function gatherStream(
+  call: GrantedCall,
+  kernel: KernelParts,
+  interruption: Interruption,
+  output: AsyncIterable<Uint8Array>,
+): Promise<InvokedCall | Ending> {
+  if (call.registered.tool.resultType !== "stream") return invalidOutput(call, "a stream, which it did not declare");
+  const collector = collectContent(kernel.contentStore, (bytes) => chargeResult(call, bytes));
+  const iterator = output[Symbol.asyncIterator]();
+  try {
+    const failed = await gather(call, kernel, interruption, iterator, collector);
+    if (failed === undefined) return { ...call, output, gathered: collector };
+    await giveUp(iterator, collector);
+    return failed;
+  } catch (fault) {
+    await giveUp(iterator, collector);
+    throw fault;
+  }
+}
+
+async function gather(
+  call: GrantedCall,
+  kernel: KernelParts,
+  interruption: Interruption,
+  iterator: AsyncIterator<Uint8Array>,
+  collector: ContentCollector,
+): Promise<Failed | undefined> {
+  const redactor = createStreamRedactor(call.registered.tool.redactors ?? []);
+  const listener = createListener(call);
+  const take = async (chunk: Uint8Array): Promise<Failed | undefined> => {
+    if (chunk.length === 0) return undefined;
+    if (call.registered.outputSchema !== undefined && collector.size + chunk.length > MAX_INLINE_RESULT_BYTES) {
+      return invalidOutput(call, `more than the ${MAX_INLINE_RESULT_BYTES} bytes that can be held against its schema`);
+    }
+    await collector.write(chunk);
+    return await listener(chunk, interruption);
+  };
+  let turnMs = kernel.clock.monotonicMs();
+  for (;;) {
+    if (kernel.clock.monotonicMs() - turnMs > MAX_TURN_MS) {
+      await new Promise((resolve) => setImmediate(resolve));
+      turnMs = kernel.clock.monotonicMs();
+    }
+    const next = await interruption.race(iterator.next());
+    if (next instanceof Failed) return next;
+    if (next.done === true) return take(redactor.end());
+    if (!(next.value instanceof Uint8Array)) return invalidOutput(call, "something in its stream that is not bytes");
+    const failed = await take(redactor.push(next.value));
+    if (failed !== undefined) return failed;
+  }
+}
+
+/** A reader who is slow slows the tool, within its time-out. One who fails hears no more; the call goes on. */
+function createListener(
+  call: GrantedCall,
+): (chunk: Uint8Array, interruption: Interruption) => Promise<Failed | undefined> {
+  let { onChunk } = call.frame;
+  return async (chunk, interruption) => {
+    if (onChunk === undefined) return undefined;
+    try {
+      const heard = await interruption.race(Promise.resolve(onChunk(chunk)));
+      return heard instanceof Failed ? heard : undefined;
+    } catch {
+      onChunk = undefined;
+      return undefined;
+    }
+  };
+}
+
+/** Lets the tool clean up after itself, without waiting for it. */
+async function giveUp(iterator: AsyncIterator<Uint8Array>, collector: ContentCollector): Promise<void> {
+  void returnFrom(iterator);
+  await collector.abort();
+}
+
+async function returnFrom(iterator: AsyncIterator<Uint8Array>): Promise<void> {
+  try {
+    await iterator.return?.();
+  } catch {
+    // It was told; what it makes of it is its own matter.
+  }
+}
+
+function invalidOutput(call: GrantedCall, what: string): Failed {
+  return new Failed("INVALID_OUTPUT", `\`${call.registered.id}\` returned ${what}`);
+}

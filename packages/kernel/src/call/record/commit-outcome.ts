@@ -1,0 +1,26 @@
+import { ContentPlace, ContentRole } from "@narthex/contracts";
+import { commitContent } from "../../ledger/commitment.ts";
+import type { KeptCall } from "../call.ts";
+import type { CallTrail } from "../call-trail.ts";
+import { Acknowledged, type Ending, isEnding, Repeated } from "../ending.ts";
+import type { KernelParts } from "../../kernel-parts.ts";
+
+/** Attaches what the outcome names: the result, and, of records before this one, the request and the proof. */
+export function commitOutcome(trail: CallTrail, end: KeptCall | Ending, kernel: KernelParts): void {
+  if (end instanceof Repeated || end instanceof Acknowledged) return;
+  if (!isEnding(end)) commitResult(trail, end, kernel);
+  const { request, proof } = trail.earlierCommitments();
+  if (request !== undefined) trail.attach(request.item);
+  if (proof !== undefined) trail.attach({ ...proof.item, place: ContentPlace.ELSEWHERE, data: undefined });
+}
+
+function commitResult(trail: CallTrail, kept: KeptCall, kernel: KernelParts): void {
+  const { digest, size, place, head } = kept.result;
+  const bytes = place === ContentPlace.ROW ? { bytes: head } : {};
+  const committed = commitContent(
+    { role: ContentRole.RESULT, digest, size, place, labels: kept.labels, ...bytes },
+    kernel.random,
+  );
+  trail.attach(committed.item);
+  trail.result = committed;
+}

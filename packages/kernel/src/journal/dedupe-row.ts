@@ -1,0 +1,28 @@
+import { canonicalJsonBytes, isJsonObject, KernelError, parseJson } from "@narthex/contracts";
+import type { StateChange, StateRow } from "../ports.ts";
+
+/** A finished call that a dedupe key answers with. */
+export interface KeptAnswer {
+  readonly requestId: string;
+  /** Hex. */
+  readonly requestDigest: string;
+}
+
+/** Per session; the oldest key is forgotten first. */
+export const MAX_DEDUPE_KEYS = 10_000;
+
+/** Session ids hold no slash, and are of one length: no prefix of one is that of another. */
+export function dedupeRowPrefix(sessionId: string): string {
+  return `${sessionId}/`;
+}
+
+export function dedupeRow(sessionId: string, dedupeKey: string, kept: KeptAnswer | undefined): StateChange {
+  const value = kept && canonicalJsonBytes({ request_digest: kept.requestDigest, request_id: kept.requestId });
+  return { table: "dedupe", key: dedupeRowPrefix(sessionId) + dedupeKey, value };
+}
+
+export function keptAnswerFromRow(row: StateRow): KeptAnswer {
+  const value = parseJson(row.value);
+  if (!isJsonObject(value)) throw new KernelError("INTERNAL", "a dedupe key's row is damaged");
+  return { requestId: String(value["request_id"]), requestDigest: String(value["request_digest"]) };
+}

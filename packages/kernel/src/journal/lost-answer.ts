@@ -1,0 +1,35 @@
+import { errorMessage } from "./response-messages.ts";
+import type { CallAnswer } from "./call-answer.ts";
+
+const NO_BYTES = new Uint8Array(0);
+
+/** The answer of a call that happened and whose result is gone: it is never run again for having been forgotten. */
+export function lostAnswer(why: "settled" | "erased", recordIndex: number, about?: Partial<CallAnswer>): CallAnswer {
+  const value = errorMessage({
+    errorCode: why === "settled" ? "OUTCOME_UNKNOWN" : "CONTENT_NOT_FOUND",
+    message: MESSAGES[why],
+    retryable: false,
+    retryAfterMs: 0,
+    violations: [],
+    proofHash: NO_BYTES,
+    effectsPossible: true,
+    approvalId: "",
+  });
+  return {
+    tool: "",
+    source: "",
+    sideEffects: [],
+    raw: undefined,
+    normalised: undefined,
+    proof: undefined,
+    ...about,
+    recordIndex,
+    final: true,
+    result: { case: "error", value },
+  };
+}
+
+const MESSAGES = {
+  settled: "this call was settled as having happened; its result was lost, and it is not run again",
+  erased: "this call has finished; its result was erased since, and it is not run again",
+} as const;

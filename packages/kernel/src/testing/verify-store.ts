@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import { verifyLedger } from "@narthex/verify";
+import type { ContentStore, Store } from "../ports.ts";
+
+/** Fails unless the independent reader finds every record, order and commitment as it should be. */
+export async function verifyStore(store: Store, contentStore?: ContentStore): Promise<void> {
+  const report = await verifyLedger({
+    async *records() {
+      yield* await store.readRecords({ limit: 1_000_000 });
+    },
+    async readFile(digest) {
+      const found = await contentStore?.stat(digest);
+      return found && contentStore?.read(digest, 0, found.size);
+    },
+  });
+  assert.deepEqual(report.problems, []);
+  assert.ok(report.intact && report.complete);
+}

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { isKernelError } from "@narthex/contracts";
+import { defineTool } from "./define-tool.ts";
+import { narrowFor } from "./narrow-for.ts";
+import type { Narrowing, Tool } from "./tool.ts";
+
+function git(narrow?: () => unknown): Tool {
+  return {
+    ...defineTool({ name: "git", description: "runs git", inputSchema: true, run: () => null }),
+    effects: ["process_spawn", "fs_write", "net_write"],
+    tier: "side_effecting",
+    determinism: "external",
+    ...(narrow && { narrow: narrow as () => Narrowing }),
+  };
+}
+
+describe("narrowFor", () => {
+  const widening: [string, unknown][] = [
+    ["adds an effect", { effects: ["db_write"] }],
+    ["adds an effect that does not exist", { effects: ["anything"] }],
+    ["raises the tier", { tier: "privileged" }],
+    ["names no tier", { tier: "none" }],
+    ["loosens determinism", { determinism: "nondeterministic" }],
+    ["names no determinism", { determinism: "" }],
+    ["keeps a write in a read-only call", { tier: "read_only" }],
+    ["keeps an effect in a pure call", { effects: ["process_spawn"], determinism: "pure" }],
+  ];
+  for (const [name, narrowing] of widening) {
+    it(`refuses a narrowing that ${name}`, () => {
+      assert.throws(
+        () =>
+          narrowFor(
+            git(() => narrowing),
+            null,
+          ),
+        (error) =>
+          isKernelError(error) && error.code === "INVALID_DECLARATION" && /may only take away/.test(error.message),
+      );
+    });
+  }
+
+  it("turns a narrowing that throws into a fault, without its text", () => {
+    assert.throws(
+      () =>
+        narrowFor(
+          git(() => {
+            throw new Error("secret");
+          }),
+          null,
+        ),
+      (error) => isKernelError(error) && error.code === "INVALID_DECLARATION" && !error.message.includes("secret"),
+    );
+  });
+
+  it("is the declared maximum where the tool has nothing to say", () => {
+    const expected = {
+      effects: ["process_spawn", "fs_write", "net_write"],
+      tier: "side_effecting",
+      determinism: "external",
+    };
+    assert.deepEqual(narrowFor(git(), null), expected);
+    assert.deepEqual(
+      narrowFor(
+        git(() => ({})),
+        null,
+      ),
+      expected,
+    );
+    assert.deepEqual(
+      narrowFor(
+        git(() => undefined),
+        null,
+      ),
+      expected,
+    );
+  });
+
+  it("takes away what these arguments do not need", () => {
+    assert.deepEqual(
+      narrowFor(
+        git(() => ({ effects: ["process_spawn"], tier: "read_only" })),
+        null,
+      ),
+      {
+        effects: ["process_spawn"],
+        tier: "read_only",
+        determinism: "external",
+      },
+    );
+    assert.equal(
+      narrowFor(
+        git(() => ({ effects: [], tier: "read_only", determinism: "pure" })),
+        null,
+      ).determinism,
+      "pure",
+    );
+  });
+});

@@ -1,0 +1,9 @@
+import { fromHex, HASH_SIZE } from "@narthex/contracts";
+import { usageError } from "../terminal/command-error.ts";
+
+/** A hash as it is typed, or a usage error that names where it was typed. */
+export function parseContentHash(text: string, where: string): Uint8Array {
+  const hash = fromHex(text);
+  if (hash?.length !== HASH_SIZE) throw usageError(`${where} takes the ${2 * HASH_SIZE} hex digits of a BLAKE3 hash`);
+  return hash;
+}

@@ -1,0 +1,66 @@
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import type { VerifyReport } from "@narthex/contracts";
+import { homePaths, openContentFiles, openHome, openSqliteStore } from "@narthex/host";
+import { storeLedgerSource } from "../ledger-source.ts";
+import { CommandError } from "../terminal/command-error.ts";
+import type { VerifyOptions } from "./kernel-connection.ts";
+import { type ConnectionRequest, reachKernel, tryServicesConnection } from "./open-connection.ts";
+import { verifySource } from "./verify-report.ts";
+
+interface Verifiable {
+  verify(options: VerifyOptions): Promise<VerifyReport>;
+  close(): Promise<void>;
+}
+
+/**
+ * Has the ledger of a home verified: by the kernel that holds it, else here, on the store alone. No kernel is started for
+ * it, so that a ledger which no kernel would start on can be looked into.
+ */
+export async function verifyHome(request: ConnectionRequest, options: VerifyOptions): Promise<VerifyReport> {
+  const ledger = await reachKernel<Verifiable, Verifiable>(request, {
+    tryRemote: tryServicesConnection,
+    openLocal: openStoreAlone,
+  });
+  try {
+    return await ledger.verify(options);
+  } finally {
+    await ledger.close();
+  }
+}
+
+async function openStoreAlone(path: string, waitMs: number): Promise<Verifiable> {
+  await requireLedger(path);
+  const home = await openHome({ path, command: "ledger verify", waitMs });
+  try {
+    const store = await openSqliteStore({ directory: home.paths.store }).catch((cause: unknown) => {
+      throw unreadable(path, cause);
+    });
+    const contentStore = await openContentFiles(home.paths.content);
+    return {
+      verify: (options) => verifySource(storeLedgerSource(store, contentStore), options),
+      async close() {
+        await store.close().catch(() => undefined);
+        await home.close();
+      },
+    };
+  } catch (error) {
+    await home.close();
+    throw error;
+  }
+}
+
+/** Looking for a ledger must not make one. */
+async function requireLedger(path: string): Promise<void> {
+  await access(join(homePaths(path).store, "records.db")).catch((cause: unknown) => {
+    throw unreadable(path, cause);
+  });
+}
+
+function unreadable(path: string, cause: unknown): CommandError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new CommandError("LEDGER_UNREADABLE", `the ledger of \`${path}\` cannot be read: ${reason}`, {
+    cause,
+    next: "check that --data DIR names the kernel's home; if it does, restore the home from a backup",
+  });
+}

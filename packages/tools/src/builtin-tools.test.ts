@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createTestKernel } from "@narthex/testkit";
+import { builtinTools } from "./builtin-tools.ts";
+
+describe("the built-in tools", () => {
+  it("are sound declarations, all of version 1.0.0", async () => {
+    const { kernel } = await createTestKernel({ tools: builtinTools() });
+    const listed = kernel.listTools({ allVersions: true }).map(({ declaration }) => declaration);
+    assert.deepEqual(
+      listed.map(({ name, version, tier, determinism, effects }) => [name, version, tier, determinism, effects]),
+      [
+        ["artifact_get", "1.0.0", "read_only", "deterministic", []],
+        ["artifact_publish", "1.0.0", "side_effecting", "deterministic", ["artifact"]],
+        ["echo", "1.0.0", "read_only", "pure", []],
+        ["hash", "1.0.0", "read_only", "pure", []],
+        ["result_read", "1.0.0", "read_only", "pure", []],
+      ],
+    );
+    await kernel.close();
+  });
+
+  it("have no combinator at the top of their input, which model providers refuse", () => {
+    for (const { name, inputSchema } of builtinTools()) {
+      assert.ok(typeof inputSchema === "object", name);
+      for (const keyword of ["oneOf", "anyOf", "allOf"]) assert.ok(!Object.hasOwn(inputSchema, keyword), name);
+    }
+  });
+});

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { JsonObject } from "@narthex/contracts";
+import {
+  createTestHome,
+  ended,
+  objectOf,
+  objectsOf,
+  parseObject,
+  readLines,
+  type Running,
+  type TestHome,
+  textOf,
+} from "./home.ts";
+
+/** One MCP client, by hand: every line it receives must be the protocol. */
+interface McpClient {
+  readonly child: Running;
+  request(method: string, params: JsonObject): Promise<JsonObject>;
+  /** Hangs up and gives the exit code. */
+  leave(): Promise<number | null>;
+}
+
+function connect(child: Running): McpClient {
+  const nextLine = readLines(child);
+  let id = 0;
+  const send = (message: JsonObject): boolean =>
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  return {
+    child,
+    async request(method, params) {
+      id += 1;
+      send({ id, method, params });
+      const answer = parseObject(await nextLine());
+      assert.equal(answer["id"], id);
+      if (method === "initialize") send({ method: "notifications/initialized" });
+      return objectOf(answer["result"]);
+    },
+    leave() {
+      child.stdin.end();
+      return ended(child);
+    },
+  };
+}
+
+const HELLO = {
+  protocolVersion: "2025-11-25",
+  capabilities: {},
+  clientInfo: { name: "test", version: "1" },
+};
+
+describe("mcp", { timeout: 60_000 }, () => {
+  let at: TestHome;
+  before(async () => {
+    at = await createTestHome();
+  });
+  after(() => at.remove());
+
+  const start = (...options: readonly string[]) => connect(at.start(["mcp", "--workspace", at.workspace, ...options]));
+
+  it("says on the error stream alone why it cannot start", async () => {
+    for (const args of [["mcp"], ["mcp", "--json"], ["mcp", "--workspace", at.root, "--json"]]) {
+      const { code, stdout, stderr } = await at.run(args);
+      assert.ok(code === 2 || code === 4, stderr);
+      assert.equal(stdout, "");
+      assert.match(stderr, /error: /);
+    }
+  });
+
+  it("is the kernel where none runs, and others find it", async () => {
+    const client = start("--agent", "holder");
+    await client.request("initialize", HELLO);
+    const tools = objectsOf((await client.request("tools/list", {}))["tools"]).map((tool) => tool["name"]);
+    assert.ok(tools.includes("echo") && tools.includes("hash"));
+    const answer = await client.request("tools/call", { name: "hash", arguments: { data: "abc" } });
+    assert.ok(JSON.stringify(answer).includes("6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85"));
+    const [session] = objectsOf((await at.ask(["session", "list"]))["sessions"]);
+    assert.deepEqual([session?.["agent"], session?.["calls"]], ["holder", 1]);
+    const busy = await at.ask(["serve", "--listen", "127.0.0.1:0"], 5);
+    assert.match(textOf(objectOf(busy["error"])["message"]), /`mcp`/);
+    assert.equal(await client.leave(), 0);
+    assert.deepEqual((await at.ask(["session", "list"]))["sessions"], []);
+  });
+
+  it("goes through the kernel that holds the home, and closes its session at the end", async () => {
+    const kernel = await at.serve();
+    const client = start("--agent", "guest");
+    await client.request("initialize", HELLO);
+    const answer = await client.request("tools/call", { name: "hash", arguments: { wrong: 1 } });
+    assert.equal(answer["isError"], true);
+    assert.match(JSON.stringify(answer), /unknown field/);
+    const [session] = objectsOf((await at.ask(["session", "list"]))["sessions"]);
+    assert.equal(session?.["agent"], "guest");
+    assert.equal(await client.leave(), 0);
+    assert.deepEqual((await at.ask(["session", "list"]))["sessions"], []);
+    assert.equal(await kernel.stop(), 0);
+  });
+});

@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import {
+  createTestHome,
+  ended,
+  objectOf,
+  objectsOf,
+  parseObject,
+  readLines,
+  type Serving,
+  type TestHome,
+  textOf,
+} from "./home.ts";
+
+describe("a kernel that holds the home", { timeout: 90_000 }, () => {
+  let at: TestHome;
+  let kernel: Serving;
+  before(async () => {
+    at = await createTestHome();
+    kernel = await at.serve("--first-session");
+  });
+  after(() => at.remove());
+
+  describe("and commands through it", { concurrency: 2 }, () => {
+    it("are told who holds the home when they want it for themselves", async () => {
+      const answer = await at.ask(["serve", "--listen", "127.0.0.1:0"], 5);
+      const error = objectOf(answer["error"]);
+      assert.equal(error["code"], "HOME_BUSY");
+      assert.ok(textOf(error["message"]).includes(String(kernel.child.pid)));
+    });
+
+    it("listen on loopback only", async () => {
+      const other = await createTestHome();
+      try {
+        const answer = await other.ask(["serve", "--listen", "0.0.0.0:0"], 4);
+        assert.equal(objectOf(answer["error"])["code"], "CONFIG_INVALID");
+      } finally {
+        await other.remove();
+      }
+    });
+
+    it("find a first session on a workspace outside the home, and its token in a private file", async () => {
+      const first = objectOf(kernel.ready["first_session"]);
+      const workspace = textOf(first["workspace"]);
+      assert.ok((await stat(workspace)).isDirectory());
+      assert.ok(!workspace.startsWith(at.home));
+      const answer = await at.ask(["call", "echo", '{"text":"hello"}']);
+      assert.deepEqual(answer["result"], { text: "hello" });
+      const shown = await at.ask(["session", "show", textOf(first["session_id"])]);
+      assert.equal(shown["calls"], 1);
+    });
+
+    it("get no token out of anything but the opening of a session", async () => {
+      const { token } = await at.openSession();
+      const secret = token.slice(-43);
+      for (const args of [
+        ["session", "list", "--all", "--json"],
+        ["ledger", "list", "--json"],
+        ["session", "list"],
+      ]) {
+        const { stdout, stderr } = await at.run(args);
+        assert.ok(!(stdout + stderr).includes(secret), args.join(" "));
+      }
+    });
+
+    it("answer denials with 3, invalid input with 4 and unknown tools with 1", async () => {
+      const lease = join(at.root, "lease.json");
+      await writeFile(lease, '{"tool_patterns":["hash"]}');
+      const { id } = await at.openSession("--lease", lease);
+      const denied = await at.ask(["call", "echo", "1", "--session", id], 3);
+      assert.deepEqual([denied["status"], denied["rationale_code"]], ["denied", "LEASE_SCOPE"]);
+      assert.equal((await at.ask(["call", "hash", "{}", "--session", id], 4))["error_code"], "INVALID_INPUT");
+      assert.equal((await at.ask(["call", "hash", "{", "--session", id], 4))["error_code"], "INVALID_INPUT");
+      assert.equal((await at.ask(["call", "nothing", "{}"], 1))["error_code"], "TOOL_NOT_FOUND");
+      const told = await at.run(["call", "echo", "1", "--session", id]);
+      assert.match(told.stderr, /denied: .*\nrule: +kernel:decide +LEASE_SCOPE\nnext: +\S/);
+      await writeFile(lease, '{"tool_patterns":["hash"],"tool_patterns":["*"]}');
+      const refused = await at.ask(["session", "open", "--workspace", at.workspace, "--lease", lease], 4);
+      assert.equal(objectOf(refused["error"])["code"], "LEASE_INVALID");
+    });
+
+    it("carry content and results of any size", async () => {
+      const content = Buffer.alloc(3_000_000, "narthex ");
+      const put = await at.ask(["cas", "put", "-", "--label", "untrusted"], 0, { stdin: content });
+      const out = join(at.root, "content");
+      const got = await at.ask(["cas", "get", textOf(put["hash"]), "--out", out]);
+      assert.equal(got["bytes_written"], content.length);
+      assert.ok((await readFile(out)).equals(content));
+      const part = await at.run(["cas", "get", textOf(put["hash"]), "--offset", "8", "--limit", "7"]);
+      assert.equal(part.stdout, "narthex");
+      const text = "x".repeat(2_000_000);
+      const answer = await at.ask(["call", "echo", "-"], 0, { stdin: JSON.stringify({ text }) });
+      assert.deepEqual(answer["result"], { text });
+      const missing = await at.ask(["cas", "stat", "00".repeat(32)], 1);
+      assert.equal(objectOf(missing["error"])["code"], "CONTENT_NOT_FOUND");
+    });
+
+    it("give a deadline to a call, and print the result of a tool that does not stream", async () => {
+      const answer = await at.ask(["call", "echo", '"quick"', "--timeout", "20s"]);
+      assert.equal(answer["result"], "quick");
+      const streamed = await at.run(["call", "echo", '"whole"', "--stream"]);
+      assert.equal(streamed.stdout, '"whole"\n');
+    });
+
+    it("see every call as it happens", async () => {
+      const { id } = await at.openSession();
+      const watching = at.start(["watch", "--json", "--session", id]);
+      const calls = readLines(watching);
+      const tailing = at.start(["ledger", "tail", "--from", "0", "--json"]);
+      assert.equal(parseObject(await readLines(tailing)())["index"], 0);
+      const next = calls();
+      let seen = false;
+      void next.then(() => {
+        seen = true;
+      });
+      // The watcher sees what comes after it has looked: call until it has.
+      for (let made = 0; !seen && made < 20; made += 1)
+        await at.ask(["call", "hash", '{"data":"watched"}', "--session", id]);
+      const call = parseObject(await next);
+      assert.equal(call["tool"], "hash@1.0.0");
+      assert.deepEqual([call["decision"], call["rule_ids"], call["success"]], ["allowed", ["allow-hash"], true]);
+      assert.equal(call["result_size"], 64);
+      watching.kill("SIGINT");
+      tailing.kill("SIGINT");
+      assert.deepEqual(await Promise.all([ended(watching), ended(tailing)]), [0, 0]);
+    });
+
+    it("read the ledger and find it sound", async () => {
+      const report = await at.ask(["ledger", "verify"]);
+      assert.deepEqual([report["intact"], report["complete"], report["problems"]], [true, true, []]);
+      const listed = objectsOf((await at.ask(["ledger", "list", "--session", "system", "--limit", "1"]))["records"]);
+      assert.equal(listed[0]?.["chain"], "system");
+      const missing = await at.ask(["ledger", "show", "999999"], 1);
+      assert.equal(objectOf(missing["error"])["code"], "RECORD_NOT_FOUND");
+      const nobody = await at.ask(["session", "show", "ses_aaaaaaaaaaaaaaaaaaaa"], 3);
+      assert.equal(objectOf(nobody["error"])["code"], "SESSION_UNKNOWN");
+      assert.deepEqual((await at.ask(["journal"]))["intents"], []);
+    });
+  });
+
+  it("ends with 0 when told to, and finds the same first session when it comes back", async () => {
+    assert.equal(await kernel.stop(), 0);
+    const first = objectOf(kernel.ready["first_session"])["session_id"];
+    kernel = await at.serve("--first-session");
+    assert.equal(objectOf(kernel.ready["first_session"])["session_id"], first);
+    assert.equal(await kernel.stop(), 0);
+    const report = await at.ask(["ledger", "verify"]);
+    assert.deepEqual([report["intact"], report["complete"]], [true, true]);
+  });
+});
