@@ -36,8 +36,8 @@ const directions = Object.entries(MAY_IMPORT).map(([name, others]) => ({
   name: `direction-${name}`,
   comment: `${name} imports ${others.length === 0 ? "no other package" : `only ${others.join(", ")}`}`,
   severity: "error",
-  from: { path: `^packages/${name}/` },
-  to: { path: PACKAGES, pathNot: `^packages/(${[name, "testkit", ...others].join("|")})/` },
+  from: { path: `^packages/${name}/`, pathNot: TESTS },
+  to: { path: PACKAGES, pathNot: `^packages/(${[name, ...others].join("|")})/` },
 }));
 
 /**
@@ -130,9 +130,9 @@ export default {
     },
     {
       name: "declared",
-      comment: "what is imported is in a package.json",
+      comment: "what is imported is in a package.json; whole-system tests use what the packages brought",
       severity: "error",
-      from: {},
+      from: { pathNot: "^(test|bench)/" },
       to: { dependencyTypes: ["npm-no-pkg", "npm-unknown"] },
     },
     {

@@ -93,8 +93,22 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
       const text = "x".repeat(2_000_000);
       const answer = await at.ask(["call", "echo", "-"], 0, { stdin: JSON.stringify({ text }) });
       assert.deepEqual(answer["result"], { text });
+      const large = join(at.root, "large");
+      const saved = await at.ask(["call", "echo", "-", "--out", large], 0, { stdin: JSON.stringify({ text }) });
+      assert.deepEqual([saved["result_file"], saved["result_size"]], [large, (await stat(large)).size]);
+    });
+
+    it("keep content from sessions that do not hold it", async () => {
+      const put = await at.ask(["cas", "put", "-"], 0, { stdin: "mine" });
+      const { id } = await at.openSession();
+      const refused = await at.ask(["cas", "get", textOf(put["hash"]), "--session", id], 1);
+      assert.equal(objectOf(refused["error"])["code"], "CONTENT_NOT_FOUND");
+      const wrong = await at.ask(["cas", "put", "-", "--expect", "00".repeat(32)], 4, { stdin: "mine" });
+      assert.equal(objectOf(wrong["error"])["code"], "INVALID_INPUT");
       const missing = await at.ask(["cas", "stat", "00".repeat(32)], 1);
       assert.equal(objectOf(missing["error"])["code"], "CONTENT_NOT_FOUND");
+      const unknown = await at.ask(["tools", "show", "echo@9.9.9"], 1);
+      assert.equal(objectOf(unknown["error"])["code"], "TOOL_NOT_FOUND");
     });
 
     it("give a deadline to a call, and print the result of a tool that does not stream", async () => {

@@ -89,10 +89,6 @@ describe("commands without a kernel", { concurrency: 2, timeout: 90_000 }, () =>
     const options = { stdin: JSON.stringify({ text }) };
     const answer = await at.ask(call("echo", "-"), 0, options);
     assert.ok(JSON.stringify(answer["result"]).includes(text));
-    const out = join(at.root, "large");
-    const saved = await at.ask(call("echo", "-", "--out", out), 0, options);
-    assert.equal(saved["result_file"], out);
-    assert.equal((await stat(out)).size, saved["result_size"]);
   });
 
   it("put, get and stat content, as its session and as administrator", async () => {
@@ -109,13 +105,6 @@ describe("commands without a kernel", { concurrency: 2, timeout: 90_000 }, () =>
     const status = await at.ask(["cas", "stat", hash]);
     assert.equal(status["size"], 5);
     assert.equal(objectsOf(status["holders"])[0]?.["session_id"], session.id);
-    const other = await at.openSession();
-    const refused = await at.ask(["cas", "get", hash, "--session", other.id], 1);
-    assert.equal(objectOf(refused["error"])["code"], "CONTENT_NOT_FOUND");
-    const wrong = await at.ask(["cas", "put", "-", "--session", session.id, "--expect", "00".repeat(32)], 4, {
-      stdin: content,
-    });
-    assert.equal(objectOf(wrong["error"])["code"], "INVALID_INPUT");
   });
 
   it("show tools with everything they declare", async () => {
@@ -128,8 +117,6 @@ describe("commands without a kernel", { concurrency: 2, timeout: 90_000 }, () =>
     assert.match(textOf(tool["definition_hash"]), /^[0-9a-f]{64}$/);
     assert.equal(typeof objectOf(tool["input_schema"])["properties"], "object");
     assert.equal(typeof objectOf(tool["bounds"])["timeout_ms"], "number");
-    const missing = await at.ask(["tools", "show", "echo@9.9.9"], 1);
-    assert.equal(objectOf(missing["error"])["code"], "TOOL_NOT_FOUND");
   });
 
   it("show sessions and close them for good", async () => {

@@ -37,11 +37,9 @@ export async function describeHolder(paths: HomePaths): Promise<Holder | undefin
   try {
     const value = parseJson(await readFile(paths.holder));
     if (!isJsonObject(value)) return undefined;
-    return {
-      pid: Number(value["pid"]),
-      command: String(value["command"]),
-      startedAtMs: Number(value["started_at_ms"]),
-    };
+    const { pid, command, started_at_ms: startedAtMs } = value;
+    if (typeof pid !== "number" || typeof command !== "string" || typeof startedAtMs !== "number") return undefined;
+    return { pid, command, startedAtMs };
   } catch {
     return undefined;
   }

@@ -10,7 +10,7 @@ export interface SocketPaths {
 }
 
 /** The system cuts longer socket paths off. */
-const MAX_SOCKET_PATH_BYTES = 107;
+const MAX_SOCKET_PATH_BYTES = 103;
 const ELSEWHERE = "sockets";
 
 /** Where the kernel of this home opens its sockets: in `run/`, or where its path is too long, where a file there says. */

@@ -162,7 +162,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
       return settle(await begin(subject, approver, wait), wait);
     },
     close() {
-      for (const question of [...open.values()]) {
+      for (const question of open.values()) {
         question.withdraw.abort();
         close(question);
       }

@@ -49,9 +49,10 @@ function questionOf({ approvalId, subject, expiresAtMs }: ApprovalAsk): Approval
 }
 
 /** SECURITY: anything but a plain `true` is a no; an embedder's callback may return nonsense. */
-function read(answer: ApprovalAnswer): Pick<ApprovalOutcome, "answer" | "approver" | "reason"> {
+function read(answer: Partial<ApprovalAnswer> | undefined): Pick<ApprovalOutcome, "answer" | "approver" | "reason"> {
+  const approved: unknown = answer?.approved;
   return {
-    answer: answer?.approved === true ? "approved" : "denied",
+    answer: approved === true ? "approved" : "denied",
     approver: textOf(answer?.approver, MAX_APPROVER) ?? "",
     reason: textOf(answer?.reason, MAX_REASON),
   };

@@ -11,7 +11,11 @@ const anyRight = [{ kind: "artifact", names: ["*"] }] as const;
 const publish = defineTool({
   name: "publish",
   description: "Publishes.",
-  inputSchema: { type: "object", properties: { id: { type: "string" }, hash: { type: "string" } }, required: ["id", "hash"] },
+  inputSchema: {
+    type: "object",
+    properties: { id: { type: "string" }, hash: { type: "string" } },
+    required: ["id", "hash"],
+  },
   effects: ["artifact"],
   capabilities: anyRight,
   run: async ({ id, hash }, { artifacts }) => {
@@ -37,9 +41,15 @@ const read = defineTool({
   run: (hash, { content }) => content.read(hash, 0, 0),
 });
 
-const codeOf = ({ response: { result } }: CallResult) => (result.case === "error" ? result.value.errorCode : result.case);
+const codeOf = ({ response: { result } }: CallResult) =>
+  result.case === "error" ? result.value.errorCode : result.case;
 
-async function put({ kernel }: TestKernel, { id }: TestSession, text: string, labels: readonly string[] = []): Promise<string> {
+async function put(
+  { kernel }: TestKernel,
+  { id }: TestSession,
+  text: string,
+  labels: readonly string[] = [],
+): Promise<string> {
   const chunks = (async function* () {
     yield Buffer.from(text);
   })();
@@ -51,10 +61,17 @@ const create = () => createTestKernel({ tools: [publish, get, read] });
 test("of many who publish other things under one name at once exactly one does", async () => {
   const kernel = await create();
   const sessions = await Promise.all(Array.from({ length: 10 }, () => kernel.open()));
-  const calls = sessions.map(async (session, i) => session.call("publish", { id: "name", hash: await put(kernel, session, `text ${i}`) }));
+  const calls = sessions.map(async (session, i) =>
+    session.call("publish", { id: "name", hash: await put(kernel, session, `text ${i}`) }),
+  );
   const codes = (await Promise.all(calls)).map(codeOf);
-  assert.deepEqual(codes.sort(), [...Array(9).fill("ARTIFACT_EXISTS"), "success"]);
-  const published = (await kernel.records()).flatMap(({ entries }) => entries.filter(({ kind }) => kind.case === "artifactPublished"));
+  assert.deepEqual(
+    codes.toSorted((a, b) => String(a).localeCompare(String(b))),
+    [...Array(9).fill("ARTIFACT_EXISTS"), "success"],
+  );
+  const published = (await kernel.records()).flatMap(({ entries }) =>
+    entries.filter(({ kind }) => kind.case === "artifactPublished"),
+  );
   assert.equal(published.length, 1);
   await verifyStore(kernel.store);
 });

@@ -1,4 +1,5 @@
 import type { Reservation } from "../budget/budget-account.ts";
+import type { Fingerprint } from "../journal/request-memory.ts";
 import type { RunningCall, Waiter } from "../journal/running-call.ts";
 import type { Committed } from "../ledger/commitment.ts";
 import type { ContentDraft, EntryDraft } from "../ledger/record-draft.ts";
@@ -11,6 +12,8 @@ export class CallTrail {
   /** The id the answer carries: as it came, even where it is too broken to be recorded under. */
   replyId = "";
   requestId = "";
+  /** Of the request id, once it was looked for. */
+  fingerprint: Fingerprint | undefined;
   dedupeKey = "";
   /** The session, once its token was proven and it is open. */
   live: LiveSession | undefined;

@@ -4,11 +4,10 @@ import type { LiveSession } from "../session/live-session.ts";
 import { requireOpen } from "../session/require-open.ts";
 import { Denied } from "./ending.ts";
 
-/** A session can be closed, expire or be quarantined while a call of it waits. */
-export function checkSession(live: LiveSession, kernel: KernelParts): Denied | undefined {
+/** The session if it is open. It can be closed, expire or be quarantined while a call of it waits. */
+export function checkSession(live: LiveSession | undefined, kernel: KernelParts): LiveSession | Denied {
   try {
-    requireOpen(live, kernel.ledger.nowMs());
-    return undefined;
+    return requireOpen(live, kernel.ledger.nowMs());
   } catch (fault) {
     if (isKernelError(fault)) return new Denied(fault.code, "kernel:admit", fault.message);
     throw fault;

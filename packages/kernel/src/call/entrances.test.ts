@@ -26,7 +26,7 @@ test("input that is no JSON is INVALID_INPUT, says why, and never rejects", asyn
     "a date": new Date(0),
     "a map": new Map(),
     "half a character": "\ud800",
-    "a hole": [1, , 3],
+    "a hole": Object.assign([1], { 2: 3 }),
     "a getter that throws": Object.defineProperty({}, "a", { enumerable: true, get: () => assert.fail("never shown") }),
     "a proxy that throws": new Proxy({}, { ownKeys: () => assert.fail("never shown") }),
     "a revoked proxy": revoked(),

@@ -48,7 +48,9 @@ async function walk(frame: CallFrame, kernel: KernelParts): Promise<KeptCall | E
     kernel.log("error", "a stage failed", { request: trail.requestId, cause });
     const failed = Failed.from(fault, "INTERNAL", "the kernel could not finish this call; its log says why");
     // What broke after an effect is no reason to have the effect again.
-    return trail.effectsPossible ? new Failed(failed.code, failed.message, { ...failed, retryable: false }) : failed;
+    return trail.effectsPossible
+      ? new Failed(failed.code, failed.message, { violations: failed.violations, retryable: false })
+      : failed;
   }
 }
 

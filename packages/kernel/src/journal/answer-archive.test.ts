@@ -94,7 +94,7 @@ test("an answer read back from the ledger is the first one, field by field", asy
     "an error with half a character in it": failing(new Error("\ud83d broken 😀".repeat(50))),
     "an error with very many violations": failing(
       new KernelError("INVALID_INPUT", "x".repeat(5000), {
-        violations: Array(500).fill({ ...violations[0], message: "m".repeat(5000) }),
+        violations: Array.from({ length: 500 }, () => ({ field: "f", rule: "format", message: "m".repeat(5000) })),
       }),
     ),
     "invalid output": giving("json", () => ({ a: 1 }), { outputSchema: { type: "array" } }),

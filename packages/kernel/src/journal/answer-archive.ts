@@ -23,35 +23,46 @@ export interface AnswerArchiveParts {
   viewBytesOf(toolId: string): number;
 }
 
-const MAX_REMEMBERED = 2048;
+/** At least this many of the last answers, and at most twice as many. */
+const MIN_REMEMBERED = 512;
 const MAX_REMEMBERED_BYTES = 16 * 1024;
 
 export function createAnswerArchive(parts: AnswerArchiveParts): AnswerArchive {
-  const recent = new Map<string, ArchivedCall>();
   const readAnswer = createAnswerReader(parts);
+  // Two generations, the older dropped whole: to take out the oldest one by one costs several times as much.
+  let recent = new Map<string, ArchivedCall>();
+  let older = recent;
+
+  function forget(key: string): void {
+    recent.delete(key);
+    older.delete(key);
+  }
+
   return {
     async find(sessionId, requestId) {
-      const remembered = recent.get(keyOf(sessionId, requestId));
+      const key = keyOf(sessionId, requestId);
+      const remembered = recent.get(key) ?? older.get(key);
       if (remembered !== undefined) return remembered;
       const index = await parts.store.findRequest(sessionId, requestId);
       return index === undefined ? undefined : readAnswer(index);
     },
     remember(sessionId, requestId, { requestDigest, answer }) {
       const key = keyOf(sessionId, requestId);
-      recent.delete(key);
-      if (sizeOf(answer.result) > MAX_REMEMBERED_BYTES) return;
+      if (sizeOf(answer.result) > MAX_REMEMBERED_BYTES) {
+        forget(key);
+        return;
+      }
+      if (recent.size >= MIN_REMEMBERED) {
+        older = recent;
+        recent = new Map();
+      }
       const result = copyOf(answer.result);
       recent.set(key, {
         requestDigest,
         answer: { ...answer, result, raw: undefined, proof: undefined, normalised: undefined },
       });
-      if (recent.size <= MAX_REMEMBERED) return;
-      const oldest = recent.keys().next().value;
-      if (oldest !== undefined) recent.delete(oldest);
     },
-    forget(sessionId, requestId) {
-      recent.delete(keyOf(sessionId, requestId));
-    },
+    forget: (sessionId, requestId) => forget(keyOf(sessionId, requestId)),
   };
 }
 

@@ -23,6 +23,9 @@ export function dedupeRow(sessionId: string, dedupeKey: string, kept: KeptAnswer
 
 export function keptAnswerFromRow(row: StateRow): KeptAnswer {
   const value = parseJson(row.value);
-  if (!isJsonObject(value)) throw new KernelError("INTERNAL", "a dedupe key's row is damaged");
-  return { requestId: String(value["request_id"]), requestDigest: String(value["request_digest"]) };
+  const { request_id: requestId, request_digest: requestDigest } = isJsonObject(value) ? value : {};
+  if (typeof requestId !== "string" || typeof requestDigest !== "string") {
+    throw new KernelError("INTERNAL", "a dedupe key's row is damaged");
+  }
+  return { requestId, requestDigest };
 }

@@ -7,18 +7,22 @@ const word = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 
 
 test("it says of every member that it may be one, and of others only where they share a fingerprint", () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(word, word), { maxLength: 200 }), fc.array(fc.tuple(word, word)), (members, others) => {
-      const set = new FingerprintSet();
-      // The pair (0, 0) shares its place with (0, 1).
-      const nameOf = ([low, high]: readonly [number, number]) => (low === 0 && high === 0 ? "0 1" : `${low} ${high}`);
-      const model = new Set<string>();
-      for (const pair of members) {
-        set.add(...pair);
-        model.add(nameOf(pair));
-        assert.equal(set.size, model.size);
-      }
-      for (const pair of [...members, ...others]) assert.equal(set.has(...pair), model.has(nameOf(pair)));
-    }),
+    fc.property(
+      fc.array(fc.tuple(word, word), { maxLength: 200 }),
+      fc.array(fc.tuple(word, word)),
+      (members, others) => {
+        const set = new FingerprintSet();
+        // The pair (0, 0) shares its place with (0, 1).
+        const nameOf = ([low, high]: readonly [number, number]) => (low === 0 && high === 0 ? "0 1" : `${low} ${high}`);
+        const model = new Set<string>();
+        for (const pair of members) {
+          set.add(...pair);
+          model.add(nameOf(pair));
+          assert.equal(set.size, model.size);
+        }
+        for (const pair of [...members, ...others]) assert.equal(set.has(...pair), model.has(nameOf(pair)));
+      },
+    ),
   );
 });
 

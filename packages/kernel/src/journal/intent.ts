@@ -55,10 +55,10 @@ export function intentFromRow(row: StateRow): Intent {
   return {
     sessionId: row.key.slice(0, slash),
     requestId: row.key.slice(slash + 1),
-    dedupeKey: String(value["dedupe_key"]),
-    tool: String(value["tool"]),
-    inputDigest: String(value["input_digest"]),
-    requestDigest: String(value["request_digest"]),
+    dedupeKey: textOf(value, "dedupe_key"),
+    tool: textOf(value, "tool"),
+    inputDigest: textOf(value, "input_digest"),
+    requestDigest: textOf(value, "request_digest"),
     startedAtMs: Number(value["started_at_ms"]),
     callNumber: Number(value["call_number"]),
     firstRecordIndex: Number(value["first_record_index"]),
@@ -81,4 +81,11 @@ export function amountsFrom(value: unknown): BudgetAmounts {
 
 export function intentKey(sessionId: string, requestId: string): string {
   return `${sessionId}/${requestId}`;
+}
+
+/** Rows are written by this module only; a damaged one is a fault, not a guess. */
+function textOf(row: JsonObject, key: string): string {
+  const value = row[key];
+  if (typeof value !== "string") throw new KernelError("INTERNAL", "an intent's row is damaged");
+  return value;
 }

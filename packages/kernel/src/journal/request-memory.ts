@@ -1,4 +1,4 @@
-import { blake3, utf8 } from "@narthex/contracts";
+import { blake3, MAX_ID_LEN } from "@narthex/contracts";
 import type { Random, Store } from "../ports.ts";
 import { FingerprintSet } from "./fingerprint-set.ts";
 
@@ -7,9 +7,11 @@ import { FingerprintSet } from "./fingerprint-set.ts";
  * memory as long as they fit, and only an id that may have been seen is looked up.
  */
 export interface RequestMemory {
+  /** What stands for an id here; made once per call. */
+  fingerprint(requestId: string): Fingerprint;
   /** False means certainly never used. */
-  mayHave(sessionId: string, requestId: string): boolean;
-  add(sessionId: string, requestId: string): void;
+  mayHave(sessionId: string, fingerprint: Fingerprint): boolean;
+  add(sessionId: string, fingerprint: Fingerprint): void;
   /** Starts an empty memory for a new session. */
   begin(sessionId: string): void;
   /** Reads what an earlier process knew. */
@@ -17,14 +19,15 @@ export interface RequestMemory {
   forget(sessionId: string): void;
 }
 
+export type Fingerprint = readonly [low: number, high: number];
+
 /** Over all sessions: at most 16 bytes a member. Past it, the store is asked. */
 const MAX_MEMBERS = 4_000_000;
 const MAX_LOADED = 200_000;
 
 export function createRequestMemory(store: Store, random: Random): RequestMemory {
   const known = new Map<string, FingerprintSet>();
-  // SECURITY: ids are chosen by callers; a secret key keeps them from choosing colliding fingerprints.
-  const key = random.bytes(16);
+  const fingerprint = createFingerprint(random);
   let members = 0;
 
   function drop(sessionId: string): void {
@@ -32,11 +35,10 @@ export function createRequestMemory(store: Store, random: Random): RequestMemory
     known.delete(sessionId);
   }
 
-  function add(sessionId: string, requestId: string): void {
+  function add(sessionId: string, [low, high]: Fingerprint): void {
     const set = known.get(sessionId);
     if (set === undefined) return;
     const before = set.size;
-    const [low, high] = fingerprint(key, requestId);
     set.add(low, high);
     members += set.size - before;
     if (members <= MAX_MEMBERS) return;
@@ -45,12 +47,8 @@ export function createRequestMemory(store: Store, random: Random): RequestMemory
   }
 
   return {
-    mayHave(sessionId, requestId) {
-      const set = known.get(sessionId);
-      if (set === undefined) return true;
-      const [low, high] = fingerprint(key, requestId);
-      return set.has(low, high);
-    },
+    fingerprint,
+    mayHave: (sessionId, [low, high]) => known.get(sessionId)?.has(low, high) ?? true,
     add,
     begin(sessionId) {
       known.set(sessionId, new FingerprintSet());
@@ -59,20 +57,29 @@ export function createRequestMemory(store: Store, random: Random): RequestMemory
       const requestIds = await store.listRequestIds(sessionId, MAX_LOADED + 1);
       if (requestIds.length > MAX_LOADED) return;
       known.set(sessionId, new FingerprintSet());
-      for (const requestId of requestIds) add(sessionId, requestId);
+      for (const requestId of requestIds) add(sessionId, fingerprint(requestId));
     },
     forget: drop,
   };
 }
 
-function fingerprint(key: Uint8Array, requestId: string): readonly [number, number] {
-  const id = utf8(requestId);
-  const keyed = new Uint8Array(key.length + id.length);
+/** SECURITY: ids are chosen by callers; a secret key keeps them from choosing ids that collide. */
+function createFingerprint(random: Random): (requestId: string) => Fingerprint {
+  const key = random.bytes(KEY_BYTES);
+  // INVARIANT: filled and hashed without waiting in between, so one buffer serves every id.
+  const keyed = new Uint8Array(KEY_BYTES + MAX_ID_LEN * MAX_CHARACTER_BYTES);
   keyed.set(key);
-  keyed.set(id, key.length);
-  const hash = blake3(keyed);
-  return [word(hash, 0), word(hash, 4)];
+  const text = keyed.subarray(KEY_BYTES);
+  return (requestId) => {
+    const { written } = encoder.encodeInto(requestId, text);
+    const hash = blake3(keyed.subarray(0, KEY_BYTES + written));
+    return [word(hash, 0), word(hash, 4)];
+  };
 }
+
+const KEY_BYTES = 16;
+const MAX_CHARACTER_BYTES = 4;
+const encoder = new TextEncoder();
 
 function word(bytes: Uint8Array, at: number): number {
   return (

@@ -3,16 +3,21 @@ import type { CallAnswer } from "./call-answer.ts";
 /**
  * One call under way, shared by everyone who waits for it: its own caller, and callers who repeated it. It is
  * cancelled by the last one leaving only if it can do no harm half done; `cancel` cancels it whatever it does.
+ *
+ * Holds as little as it can, and makes what few calls need when they need it: maps from which entries come and go keep
+ * them alive until the next full garbage collection.
  */
 export class RunningCall {
   readonly requestId: string;
   readonly digest: Uint8Array;
   readonly dedupeKey: string;
-  readonly answer: Promise<CallAnswer>;
-  readonly #abort = new AbortController();
-  #settle: (answer: CallAnswer) => void = () => undefined;
+  #abort: AbortController | undefined;
+  #cancelled: CancelReason | undefined;
+  #answer: PromiseWithResolvers<CallAnswer> | undefined;
   #isSettled = false;
   #waiters = 0;
+  /** Told of a cancel: whoever runs the tool. */
+  onCancel: ((reason: CancelReason) => void) | undefined;
   /** Set by `grant`: effects may follow, so a disconnect no longer cancels. */
   finishesAlone = false;
 
@@ -20,28 +25,41 @@ export class RunningCall {
     this.requestId = requestId;
     this.digest = digest;
     this.dedupeKey = dedupeKey;
-    this.answer = new Promise((resolve) => {
-      this.#settle = resolve;
-    });
   }
 
-  /** Aborts on a cancel, or when the last waiter has left a call that may be dropped. */
+  /** Resolves when the call is settled. To be asked for before that. */
+  get answer(): Promise<CallAnswer> {
+    this.#answer ??= Promise.withResolvers();
+    return this.#answer.promise;
+  }
+
+  /** Why it was cancelled: by someone, or because the last waiter has left a call that may be dropped. */
+  get cancelled(): CancelReason | undefined {
+    return this.#cancelled;
+  }
+
+  /** Aborts on a cancel. Made when it is asked for: most calls never need one. */
   get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.#cancelled !== undefined) this.#abort.abort(this.#cancelled);
     return this.#abort.signal;
   }
 
   /** Cancelled because nobody waited for it: not the answer of someone who comes now. */
   get isAbandoned(): boolean {
-    return this.signal.aborted && this.signal.reason === ("disconnected" satisfies CancelReason);
+    return this.#cancelled === "disconnected";
   }
 
   settle(answer: CallAnswer): void {
     this.#isSettled = true;
-    this.#settle(answer);
+    this.#answer?.resolve(answer);
   }
 
   cancel(reason: CancelReason): void {
-    this.#abort.abort(reason);
+    if (this.#cancelled !== undefined) return;
+    this.#cancelled = reason;
+    this.#abort?.abort(reason);
+    this.onCancel?.(reason);
   }
 
   /** Counts a waiter until it leaves, or until its signal aborts. */

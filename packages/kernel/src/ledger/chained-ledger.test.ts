@@ -19,7 +19,9 @@ async function create(store: Store = createMemoryStore()) {
 }
 
 async function sequencesOf(store: Store, chain: string): Promise<number[]> {
-  return (await store.readRecords({ limit: 1000, chain })).map((stored) => Number(fromBinary(RecordSchema, stored.record).sequence));
+  return (await store.readRecords({ limit: 1000, chain })).map((stored) =>
+    Number(fromBinary(RecordSchema, stored.record).sequence),
+  );
 }
 
 test("a chain forgotten while records are on their way, and used again, has no place twice", async () => {
@@ -56,7 +58,11 @@ test("late records to a chain that is not loaded keep its order, even if the sto
     if (i % 7 === 0) appended.push(ledger.loadChain("c1"));
   }
   await Promise.all(appended);
-  for (const chain of ["c0", "c1"]) assert.deepEqual(await sequencesOf(memory, chain), Array.from({ length: 10 }, (_, i) => i));
+  for (const chain of ["c0", "c1"])
+    assert.deepEqual(
+      await sequencesOf(memory, chain),
+      Array.from({ length: 10 }, (_, i) => i),
+    );
 });
 
 test("a draft that cannot be encoded, or whose rows cannot be made, takes no place", async () => {
@@ -135,7 +141,10 @@ test("a tail gives every record once, in order, however slow the store and the r
   }
   reader.abort();
   await tail;
-  assert.deepEqual(seen, Array.from({ length: 50 }, (_, i) => i));
+  assert.deepEqual(
+    seen,
+    Array.from({ length: 50 }, (_, i) => i),
+  );
 });
 
 test("a tail of one chain passes over the others, from the index it was given", async () => {
@@ -148,7 +157,10 @@ test("a tail of one chain passes over the others, from the index it was given", 
   for (let i = 0; i < 10; i++) await turn();
   reader.abort();
   await tail;
-  assert.deepEqual(seen, Array.from({ length: 299 }, (_, i) => 102 + 2 * i));
+  assert.deepEqual(
+    seen,
+    Array.from({ length: 299 }, (_, i) => 102 + 2 * i),
+  );
 });
 
 test("a tail ends with its signal, and with the kernel", async () => {

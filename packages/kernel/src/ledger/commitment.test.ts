@@ -34,5 +34,8 @@ test("content says where its bytes are: in the row if they are given, else where
 
 test("a request is a digest without bytes", () => {
   const { item } = commitRequest(content.digest, createTestRandom("commitment"));
-  assert.deepEqual([item.role, item.place, item.size, item.data], [ContentRole.REQUEST, ContentPlace.NONE, 0, undefined]);
+  assert.deepEqual(
+    [item.role, item.place, item.size, item.data],
+    [ContentRole.REQUEST, ContentPlace.NONE, 0, undefined],
+  );
 });

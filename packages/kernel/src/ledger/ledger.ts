@@ -206,7 +206,7 @@ class ChainedLedger implements Ledger {
 
   #wake(): void {
     if (this.#waiting.size === 0) return;
-    for (const wake of [...this.#waiting]) wake();
+    for (const wake of this.#waiting) wake();
   }
 
   #fail(cause: unknown): KernelError {

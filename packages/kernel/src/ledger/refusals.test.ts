@@ -10,7 +10,11 @@ import { createRefusals } from "./refusals.ts";
 mock.timers.enable({ apis: ["setTimeout"] });
 
 async function create() {
-  const ledger = await createLedger({ store: createMemoryStore(), clock: createTestClock(), onFailure: () => undefined });
+  const ledger = await createLedger({
+    store: createMemoryStore(),
+    clock: createTestClock(),
+    onFailure: () => undefined,
+  });
   const written: RecordDraft[] = [];
   const append: Ledger["append"] = (draft) => {
     written.push(draft);
@@ -19,7 +23,11 @@ async function create() {
   const watched = Object.assign(Object.create(ledger), { append, failure: undefined }) as Ledger;
   const counts = () =>
     written.map(({ entries }) =>
-      entries.map(({ value }) => ("door" in value && "count" in value ? `${value.door} ${value.reason} ${value.count}` : "")),
+      entries.map(({ value }) =>
+        value !== undefined && "door" in value && "count" in value
+          ? `${value.door} ${value.reason} ${value.count}`
+          : "",
+      ),
     );
   return { refusals: createRefusals(watched), written, counts, watched };
 }
@@ -27,7 +35,8 @@ async function create() {
 test("a flood is one entry per door and reason in a second, with its count and the first one's digest", async () => {
   const { refusals, counts, written } = await create();
   for (let second = 0; second < 3; second++) {
-    for (let i = 0; i < 1000; i++) refusals.count({ door: "framed", reason: i % 2 === 0 ? "malformed" : "too_large", bytes: Buffer.from(`${i}`) });
+    for (let i = 0; i < 1000; i++)
+      refusals.count({ door: "framed", reason: i % 2 === 0 ? "malformed" : "too_large", bytes: Buffer.from(`${i}`) });
     mock.timers.tick(999);
     assert.equal(written.length, second);
     mock.timers.tick(1);

@@ -1,4 +1,6 @@
-import type { ContentPlace } from "@narthex/contracts";
+import { blake3, ContentPlace, MAX_INLINE_RESULT_BYTES, MAX_ROW_CONTENT_BYTES } from "@narthex/contracts";
+import type { ContentStore, ContentWriter } from "../ports.ts";
+import { copyBytes } from "./copy-bytes.ts";
 
 /** Content that has its place: in the record's own row, or in a file of the content store. */
 export interface CollectedContent {
@@ -9,16 +11,79 @@ export interface CollectedContent {
   readonly head: Uint8Array;
 }
 
-/** Takes content in pieces, in flat memory. */
-export interface ContentCollector {
+const FIRST_BYTES = 1024;
+
+/**
+ * Takes content in pieces, in flat memory: small content stays there for its record's row, the rest goes to the
+ * content store as it comes.
+ */
+export class ContentCollector {
+  readonly #store: ContentStore;
+  readonly #charge: (bytes: number) => void;
+  #kept: Uint8Array = NO_BYTES;
+  #keptBytes = 0;
+  #size = 0;
+  #writer: ContentWriter | undefined;
+
+  /** `charge` is asked before any byte is kept; what it throws refuses the chunk. */
+  constructor(store: ContentStore, charge: (bytes: number) => void) {
+    this.#store = store;
+    this.#charge = charge;
+  }
+
   /** How much has come so far. */
-  readonly size: number;
+  get size(): number {
+    return this.#size;
+  }
+
   /** Keeps nothing of the chunk but a copy: it may be reused at once. */
-  write(chunk: Uint8Array): Promise<void>;
+  async write(chunk: Uint8Array): Promise<void> {
+    this.#charge(chunk.length);
+    const before = this.head();
+    this.#size += chunk.length;
+    if (this.#keptBytes < MAX_INLINE_RESULT_BYTES) this.#keep(chunk);
+    if (this.#size <= MAX_ROW_CONTENT_BYTES) return;
+    // Whoever gave the chunk may write over it while the disk is slow.
+    const own = copyBytes(chunk);
+    if (this.#writer === undefined) {
+      this.#writer = await this.#store.openWriter();
+      // INVARIANT: whatever fitted the row is all there was before this chunk.
+      if (before.length > 0) await this.#writer.write(before);
+    }
+    await this.#writer.write(own);
+  }
+
   /** All of it so far, if it is at most 1 MB; else its beginning. */
-  head(): Uint8Array;
+  head(): Uint8Array {
+    return this.#kept.subarray(0, this.#keptBytes);
+  }
+
   /** Durable when it resolves, unless its place is the row of a record still to be written. */
-  finish(): Promise<CollectedContent>;
+  async finish(): Promise<CollectedContent> {
+    const head = copyBytes(this.head());
+    if (this.#writer === undefined) return { digest: blake3(head), size: this.#size, place: ContentPlace.ROW, head };
+    const committed = await this.#writer.commit();
+    return { ...committed, place: ContentPlace.FILE, head };
+  }
+
   /** Leaves nothing behind. Harmless after `finish`. */
-  abort(): Promise<void>;
+  async abort(): Promise<void> {
+    await this.#writer?.abort();
+  }
+
+  /** One array that grows: many small chunks cost no more than one large one. */
+  #keep(chunk: Uint8Array): void {
+    const part = chunk.subarray(0, MAX_INLINE_RESULT_BYTES - this.#keptBytes);
+    const needed = this.#keptBytes + part.length;
+    if (needed > this.#kept.length) {
+      const room = Math.min(MAX_INLINE_RESULT_BYTES, Math.max(needed, this.#kept.length * 2, FIRST_BYTES));
+      const grown = new Uint8Array(room);
+      grown.set(this.head());
+      this.#kept = grown;
+    }
+    this.#kept.set(part, this.#keptBytes);
+    this.#keptBytes = needed;
+  }
 }
+
+const NO_BYTES: Uint8Array = new Uint8Array(0);

@@ -72,7 +72,8 @@ export function createContentLibrary(store: Store, files: ContentStore): Content
   }
 
   async function* stream(content: FoundContent, offset: number, limit: number): AsyncGenerator<Uint8Array> {
-    if (!isCount(offset) || !isCount(limit)) throw new KernelError("INVALID_INPUT", "offset and limit are whole numbers from 0 on");
+    if (!isCount(offset) || !isCount(limit))
+      throw new KernelError("INVALID_INPUT", "offset and limit are whole numbers from 0 on");
     const left = Math.max(0, content.size - offset);
     const length = limit === 0 ? left : Math.min(limit, left);
     if (length === 0) return;

@@ -17,7 +17,10 @@ test("a view of text holds as many whole characters as fit, and says how to read
         assert.equal(view, text);
         return;
       }
-      const page = /^([^]*)\n\[the whole result is ([0-9a-f]{64}); read on with result_read \{"hash":"\2","offset":(\d+)\}\]\n\[output truncated — original size: ([\d,]+) bytes\]$/.exec(view);
+      const page =
+        /^([^]*)\n\[the whole result is ([0-9a-f]{64}); read on with result_read \{"hash":"\2","offset":(\d+)\}\]\n\[output truncated — original size: ([\d,]+) bytes\]$/.exec(
+          view,
+        );
       const [, shown = "", hash, offset, size] = page ?? assert.fail(view);
       assert.equal(hash, toHex(blake3(bytes)));
       assert.equal(size, String(bytes.length));
@@ -41,7 +44,12 @@ test("a head that is only the beginning is cut even if all of it would fit", () 
 });
 
 test("bytes that are not text are named, not shown", () => {
-  for (const bytes of [Uint8Array.of(0xff, 0xfe), Uint8Array.of(0xc3), Uint8Array.of(0x61, 0x80), Uint8Array.of(0xed, 0xa0, 0x80)]) {
+  for (const bytes of [
+    Uint8Array.of(0xff, 0xfe),
+    Uint8Array.of(0xc3),
+    Uint8Array.of(0x61, 0x80),
+    Uint8Array.of(0xed, 0xa0, 0x80),
+  ]) {
     const { text, cut } = viewOf(bytes, 100);
     assert.equal(text, `[${bytes.length} bytes that are not text; hash ${toHex(blake3(bytes))}]`);
     assert.equal(cut, false);

@@ -9,7 +9,11 @@ import { defineTool } from "../tool/define-tool.ts";
 const reading = defineTool({
   name: "read",
   description: "Reads content, and fails if it is asked to.",
-  inputSchema: { type: "object", properties: { hash: { type: "string" }, fail: { type: "boolean" } }, required: ["hash"] },
+  inputSchema: {
+    type: "object",
+    properties: { hash: { type: "string" }, fail: { type: "boolean" } },
+    required: ["hash"],
+  },
   tier: "read_only",
   run: async ({ hash, fail }, { content }) => {
     const text = Buffer.from(await content.read(hash, 0, 0)).toString();
@@ -122,13 +126,19 @@ test("a slice is the slice asked for, and never one from the other end", async (
   const { id } = await open();
   for (const text of ["0123456789", "0123456789".repeat(10_000)]) {
     const { hash, size } = await put(kernel, id, chunksOf(text));
-    const read = async (offset: number, limit: number) => textOf((await kernel.getContent(id, hash, offset, limit)).chunks);
+    const read = async (offset: number, limit: number) =>
+      textOf((await kernel.getContent(id, hash, offset, limit)).chunks);
     assert.equal(await read(0, 0), text);
     assert.equal(await read(3, 4), "3456");
     assert.equal(await read(size - 2, 100), "89");
     assert.equal(await read(size, 0), "");
     assert.equal(await read(size + 5, 5), "");
-    for (const [offset, limit] of [[-1, 0], [0, -1], [0.5, 1], [Number.NaN, 0]] as const) {
+    for (const [offset, limit] of [
+      [-1, 0],
+      [0, -1],
+      [0.5, 1],
+      [Number.NaN, 0],
+    ] as const) {
       await assert.rejects(read(offset, limit), { code: "INVALID_INPUT" });
     }
   }

@@ -4,8 +4,7 @@ import type { KernelParts } from "../kernel-parts.ts";
 import { commitContent } from "../ledger/commitment.ts";
 import type { LiveSession } from "../session/live-session.ts";
 import { requireOpen } from "../session/require-open.ts";
-import { collectContent } from "./collect-content.ts";
-import type { CollectedContent } from "./content-collector.ts";
+import { type CollectedContent, ContentCollector } from "./content-collector.ts";
 import { StoredBytes } from "./stored-bytes.ts";
 
 const LABEL = /^[a-z][a-z0-9_-]{0,63}$/;
@@ -15,7 +14,7 @@ const MAX_LABELS = 16;
 export async function putContent(put: ContentPut, live: LiveSession, kernel: KernelParts): Promise<ContentReceipt> {
   checkLabels(put.labels);
   const stored = new StoredBytes(live.account);
-  const collector = collectContent(kernel.contentStore, (bytes) => {
+  const collector = new ContentCollector(kernel.contentStore, (bytes) => {
     const shortfall = stored.add(bytes);
     if (shortfall === undefined) return;
     throw new KernelError("BUDGET_EXCEEDED", `the budget of stored_bytes has ${shortfall.remaining} left`);

@@ -25,7 +25,7 @@ function redactByMarking(text: string, secrets: readonly string[]): string {
   let redacted = "";
   let at = 0;
   for (const [start, end] of runs) {
-    redacted += `${bytes.subarray(at, start)}[hidden]`;
+    redacted += `${bytes.subarray(at, start).toString()}[hidden]`;
     at = end;
   }
   return redacted + bytes.subarray(at).toString();

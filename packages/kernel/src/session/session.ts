@@ -1,3 +1,5 @@
+import type { LeaseRequest } from "../lease/lease.ts";
+
 export type SessionState = "open" | "closed" | "expired" | "quarantined";
 
 /** One agent's stay. The token itself is known only to its holder. */
@@ -29,6 +31,6 @@ export interface OpenSessionOptions {
   readonly user?: string;
   readonly agent?: string;
   readonly seed?: Uint8Array;
-  readonly lease?: import("../lease/lease.ts").LeaseRequest;
+  readonly lease?: LeaseRequest;
   readonly ttlMs?: number;
 }

@@ -10,9 +10,9 @@ export function startExpiry(kernel: KernelParts): NodeJS.Timeout {
   return setInterval(() => sweepSessions(kernel), SWEEP_MS).unref();
 }
 
-export function sweepSessions(kernel: KernelParts): void {
+function sweepSessions(kernel: KernelParts): void {
   const nowMs = kernel.ledger.nowMs();
-  for (const live of [...kernel.sessions.live()]) {
+  for (const live of kernel.sessions.live()) {
     const state = sessionStateAt(live.session, nowMs);
     // Whoever is shut out is known from the store alone.
     if (state === "quarantined" && live.isIdle) kernel.sessions.forget(live.id);

@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 import { MAX_CALL_INPUT_BYTES, utf8 } from "@narthex/contracts";
 import { CommandError } from "../terminal/command-error.ts";
 import type { Invocation } from "./command.ts";
@@ -20,28 +20,26 @@ async function collectInput(input: AsyncIterable<Uint8Array>): Promise<Uint8Arra
   let size = 0;
   for await (const chunk of input) {
     size += chunk.length;
-    if (size > MAX_CALL_INPUT_BYTES) throw tooLarge("standard input");
+    if (size > MAX_CALL_INPUT_BYTES) throw tooLarge();
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
 async function readInputFile(path: string): Promise<Uint8Array> {
-  const file = await open(path).catch((cause: unknown) => {
+  try {
+    return await collectInput(createReadStream(path));
+  } catch (cause) {
+    if (cause instanceof CommandError) throw cause;
     throw new CommandError("INVALID_INPUT", `the file \`${path}\` cannot be read`, {
       cause,
       next: "name a file you can read after the @, or - for standard input",
     });
-  });
-  try {
-    return await collectInput(file.createReadStream({ autoClose: false }));
-  } finally {
-    await file.close();
   }
 }
 
-function tooLarge(what: string): CommandError {
-  return new CommandError("INVALID_INPUT", `${what} holds more than ${MAX_CALL_INPUT_BYTES} bytes`, {
+function tooLarge(): CommandError {
+  return new CommandError("INVALID_INPUT", `the input holds more than ${MAX_CALL_INPUT_BYTES} bytes`, {
     next: "put large content with `narthex cas put` and give the tool its hash",
   });
 }

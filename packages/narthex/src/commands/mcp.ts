@@ -61,8 +61,11 @@ async function attach(home: string, request: SessionToOpen): Promise<McpSession 
   const kernel = await tryServicesConnection(home);
   if (kernel === undefined) return undefined;
   try {
-    const { session, token } = await kernel.openSession(request);
     const client = await connectFramed((await findSockets(home)).framed);
+    const { session, token } = await kernel.openSession(request).catch(async (error: unknown) => {
+      await client.close();
+      throw error;
+    });
     return {
       caller: createFramedCaller(client, token, () => kernel.listTools({ token, allVersions: false })),
       async close() {

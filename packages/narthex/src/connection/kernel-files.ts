@@ -1,5 +1,7 @@
 import { realpath } from "node:fs/promises";
-import { findSocketPaths, type HomePaths, homePaths, readAdminToken, type SocketPaths } from "@narthex/host";
+import { readAdminToken } from "@narthex/host/bearer-tokens";
+import { type HomePaths, homePaths } from "@narthex/host/home-paths";
+import { findSocketPaths, type SocketPaths } from "@narthex/host/socket-paths";
 import { CommandError } from "../terminal/command-error.ts";
 
 /** Where the kernel of a home opens its sockets, whether or not one runs. */

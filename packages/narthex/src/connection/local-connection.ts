@@ -80,27 +80,27 @@ export function createLocalConnection(kernel: OpenedKernel): KernelConnection {
     },
     async listTools({ token, allVersions }) {
       const sessionId = await sessionOf(token);
-      const { toToolInfo } = await import("@narthex/server");
+      const { toToolInfo } = await import("@narthex/server/tool-info");
       return kernel.listTools({ allVersions, ...(sessionId === undefined ? {} : { sessionId }) }).map(toToolInfo);
     },
 
     async openSession(session) {
       const opened = await kernel.openSession(toOpenOptions(session));
-      const { toSessionInfo } = await import("@narthex/server");
+      const { toSessionInfo } = await import("@narthex/server/session-info");
       return { session: toSessionInfo(opened.session), token: opened.token };
     },
     async closeSession(sessionId) {
-      const { toSessionInfo } = await import("@narthex/server");
+      const { toSessionInfo } = await import("@narthex/server/session-info");
       return toSessionInfo(await kernel.closeSession(sessionId));
     },
     async getSession(sessionId) {
       const session = await kernel.getSession(sessionId);
       if (session === undefined) throw noSuchSession(sessionId);
-      const { toSessionInfo } = await import("@narthex/server");
+      const { toSessionInfo } = await import("@narthex/server/session-info");
       return toSessionInfo(session);
     },
     async listSessions(query) {
-      const { toSessionInfo } = await import("@narthex/server");
+      const { toSessionInfo } = await import("@narthex/server/session-info");
       return (await kernel.listSessions(query)).map(toSessionInfo);
     },
 

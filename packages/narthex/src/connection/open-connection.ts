@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Terminal } from "../terminal/terminal.ts";
-import { isNobodyThere } from "./connection-error.ts";
+import { isNobodyThere, unreachable } from "./connection-error.ts";
 import type { CallConnection, KernelConnection } from "./kernel-connection.ts";
 import { findAdminToken, findSockets } from "./kernel-files.ts";
 
@@ -124,7 +124,7 @@ async function somebodyAnswers(path: string): Promise<boolean> {
       socket.destroy();
       resolve(true);
     });
-    socket.once("error", (error) => (isNobodyThere(error) ? resolve(false) : reject(error)));
+    socket.once("error", (error) => (isNobodyThere(error) ? resolve(false) : reject(unreachable(path, error))));
   });
 }
 

@@ -1,6 +1,7 @@
 import { open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { homePaths, loadSessionToken, saveSessionToken, stateDirectory } from "@narthex/host";
+import { homePaths } from "@narthex/host/home-paths";
+import { loadSessionToken, saveSessionToken, stateDirectory } from "@narthex/host/session-tokens";
 import { CommandError, usageError } from "../terminal/command-error.ts";
 
 export interface TokenRequest {

@@ -1,7 +1,7 @@
 import { Code, ConnectError, type ContextKey, createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { AdminService, isKernelError, KernelError, KernelService, parseToken } from "@narthex/contracts";
 import type { Kernel } from "@narthex/kernel";
-import { Health } from "../gen/grpc/health/v1/health_pb.js";
+import { Health } from "@narthex/contracts/health";
 import { toUnauthenticated } from "./connect-error.ts";
 
 export type TokenScope = "admin" | "read" | "approve";

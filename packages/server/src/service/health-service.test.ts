@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
-import { Health, HealthCheckResponse_ServingStatus as Status } from "../gen/grpc/health/v1/health_pb.js";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "@narthex/contracts/health";
 import { grpc, nextOf, openDoor } from "./test-door.ts";
 
 test("a service that does not exist is not found, and watched in vain", async (t) => {

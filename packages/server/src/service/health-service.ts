@@ -1,7 +1,7 @@
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
 import { AdminService, KernelService } from "@narthex/contracts";
 import type { Kernel } from "@narthex/kernel";
-import { type Health, HealthCheckResponse_ServingStatus as Status } from "../gen/grpc/health/v1/health_pb.js";
+import { type Health, HealthCheckResponse_ServingStatus as Status } from "@narthex/contracts/health";
 
 /** The empty name is the server as a whole. */
 const SERVICES = ["", KernelService.typeName, AdminService.typeName];

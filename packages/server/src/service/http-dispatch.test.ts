@@ -5,7 +5,7 @@ import { WireType } from "@bufbuild/protobuf/wire";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { AdminService, create, encode, KernelService, type ToolRequest, ToolRequestSchema } from "@narthex/contracts";
-import { Health, HealthCheckResponse_ServingStatus as Status } from "../gen/grpc/health/v1/health_pb.js";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "@narthex/contracts/health";
 import { toolCall, until } from "../test-socket.ts";
 import { toKernelError } from "./connect-error.ts";
 import {

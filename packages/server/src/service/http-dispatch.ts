@@ -4,7 +4,7 @@ import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { AdminService, KernelService } from "@narthex/contracts";
 import type { Kernel, Log } from "@narthex/kernel";
 import { type ByteBudget, createByteBudget } from "../byte-budget.ts";
-import { Health } from "../gen/grpc/health/v1/health_pb.js";
+import { Health } from "@narthex/contracts/health";
 import { createAdminService } from "./admin-service.ts";
 import { type Authorize, createAuthorization } from "./authorization.ts";
 import { withIdleTimeout } from "./body-source.ts";

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { Code, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { AdminService, KernelService } from "@narthex/contracts";
-import { Health, HealthCheckResponse_ServingStatus as Status } from "../gen/grpc/health/v1/health_pb.js";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "@narthex/contracts/health";
 import { createTestKernel } from "../test-kernel.ts";
 import { socketPath, toolCall, until } from "../test-socket.ts";
 import { openServiceDoor } from "./service-door.ts";

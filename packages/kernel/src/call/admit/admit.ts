@@ -1,15 +1,7 @@
-import {
-  decode,
-  encode,
-  isKernelError,
-  isRationaleCode,
-  type ToolRequest,
-  type Violation,
-  validate,
-} from "@narthex/contracts";
+import { decode, encode, isKernelError, type ToolRequest, type Violation, validate } from "@narthex/contracts";
 import type { LiveSession } from "../../session/live-session.ts";
-import { requireOpen } from "../../session/require-open.ts";
 import type { AdmittedCall, CallFrame } from "../call.ts";
+import { checkSession } from "../check-session.ts";
 import { Acknowledged, Denied, type Ending, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 
@@ -26,7 +18,9 @@ export async function admit(frame: CallFrame, kernel: KernelParts): Promise<Admi
   const { failure } = kernel.ledger;
   if (failure !== undefined) return new Failed("STORE_UNAVAILABLE", failure.message);
 
-  const session = await authenticate(request.sessionToken, kernel);
+  const found = kernel.sessions.authenticate(request.sessionToken);
+  // Most sessions are in memory, and nothing is waited for.
+  const session = checkSession(found instanceof Promise ? await found : found, kernel);
   if (!(session instanceof Denied)) {
     trail.live = session;
     session.enter();
@@ -74,16 +68,6 @@ function invalidRequest(violations: readonly Violation[]): Failed {
   const more = violations.length > 1 ? ` (and ${violations.length - 1} more)` : "";
   const message = first === undefined ? "the request is malformed" : `${first.field}: ${first.message}${more}`;
   return new Failed("INVALID_REQUEST", message, { violations });
-}
-
-async function authenticate(token: string, kernel: KernelParts): Promise<LiveSession | Denied> {
-  try {
-    return requireOpen(await kernel.sessions.authenticate(token), kernel.ledger.nowMs());
-  } catch (fault) {
-    if (isKernelError(fault) && isRationaleCode(fault.code))
-      return new Denied(fault.code, "kernel:admit", fault.message);
-    throw fault;
-  }
 }
 
 function cancel(session: LiveSession, requestId: string, frame: CallFrame): Acknowledged {

@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blake3, ContentRole, create, encode, fromBinary, type JsonValue, RecordContentSchema, toHex, ToolRequestSchema } from "@narthex/contracts";
+import {
+  blake3,
+  ContentRole,
+  create,
+  encode,
+  fromBinary,
+  type JsonValue,
+  RecordContentSchema,
+  toHex,
+  ToolRequestSchema,
+} from "@narthex/contracts";
 import { createTestKernel, type TestSession } from "@narthex/testkit";
 import * as fc from "fast-check";
 import type { CallResult, Kernel } from "../../kernel.ts";
@@ -61,7 +71,10 @@ test("an object that names a secret is reserved: no tool ever sees one as data",
   for (const [input, field] of inputs) {
     const error = errorOf(await session.call("git", input));
     assert.equal(error.errorCode, "INVALID_INPUT");
-    assert.deepEqual(error.violations.map((violation) => violation.field), [field]);
+    assert.deepEqual(
+      error.violations.map((violation) => violation.field),
+      [field],
+    );
   }
   assert.deepEqual(seen, []);
   assert.equal((await session.call("git", { secret: "$secret", $secrets: 1 })).status, "success");
@@ -99,7 +112,11 @@ test("a typed message and its JSON form are one request", async () => {
       "file_write",
       { path: "a", content: "/w==", encoding: "base64", append: true },
     ],
-    [{ case: "fileEdit", value: { path: "a", oldContent: "x", newContent: "" } }, "file_edit", { path: "a", old_content: "x", new_content: "" }],
+    [
+      { case: "fileEdit", value: { path: "a", oldContent: "x", newContent: "" } },
+      "file_edit",
+      { path: "a", old_content: "x", new_content: "" },
+    ],
     [
       { case: "shellExec", value: { command: "ls", env: ["A=1", "__proto__=2"] } },
       "shell_exec",
@@ -107,7 +124,10 @@ test("a typed message and its JSON form are one request", async () => {
     ],
     [{ case: "gitOp", value: { operation: "STATUS", args: ["-s"] } }, "git", { operation: "STATUS", args: ["-s"] }],
     [
-      { case: "inference", value: { provider: "p", model: "m", promptHash: hash, maxTokens: 9n, temperatureScaled: 70 } },
+      {
+        case: "inference",
+        value: { provider: "p", model: "m", promptHash: hash, maxTokens: 9n, temperatureScaled: 70 },
+      },
       "inference",
       { provider: "p", model: "m", prompt_hash: "ab".repeat(32), max_tokens: 9, temperature_scaled: 70 },
     ],
@@ -116,7 +136,10 @@ test("a typed message and its JSON form are one request", async () => {
     assert.equal((await send(kernel, session, `typed${index}`, typed)).case, "success");
     assert.equal((await session.call(name, json, { requestId: `json${index}` })).status, "success");
     assert.deepEqual(seen.at(-2), seen.at(-1));
-    assert.equal(await requestDigest(kernel, session, `typed${index}`), await requestDigest(kernel, session, `json${index}`));
+    assert.equal(
+      await requestDigest(kernel, session, `typed${index}`),
+      await requestDigest(kernel, session, `json${index}`),
+    );
     assert.equal((await send(kernel, session, `json${index}`, typed)).case, "success");
   }
 });
@@ -127,13 +150,21 @@ test("integers of a typed message that do not survive a double are INVALID_INPUT
   const session = await open();
   const last = 2n ** 53n;
   for (const offset of [last + 1n, 2n ** 64n - 1n]) {
-    const response = { result: await send(kernel, session, `r${offset}`, { case: "fileRead", value: { path: "a", offset } }) };
+    const response = {
+      result: await send(kernel, session, `r${offset}`, { case: "fileRead", value: { path: "a", offset } }),
+    };
     const error = errorOf({ response: { $typeName: "narthex.v1.ToolResponse", requestId: "", ...response } });
     assert.equal(error.errorCode, "INVALID_INPUT");
-    assert.deepEqual(error.violations.map(({ field, rule }) => [field, rule]), [["offset", "range"]]);
+    assert.deepEqual(
+      error.violations.map(({ field, rule }) => [field, rule]),
+      [["offset", "range"]],
+    );
   }
   assert.deepEqual(seen, []);
-  assert.equal((await send(kernel, session, "fits", { case: "fileRead", value: { path: "a", offset: last } })).case, "success");
+  assert.equal(
+    (await send(kernel, session, "fits", { case: "fileRead", value: { path: "a", offset: last } })).case,
+    "success",
+  );
   assert.deepEqual(seen, [{ path: "a", offset: Number(last) }]);
 });
 
@@ -141,9 +172,15 @@ test("an environment that names a variable twice is INVALID_INPUT: nobody choose
   const { tools, seen } = tellingTools();
   const { open, kernel } = await createTestKernel({ tools });
   const session = await open();
-  const result = await send(kernel, session, "r", { case: "shellExec", value: { command: "ls", env: ["A=1", "B=1", "A=2"] } });
+  const result = await send(kernel, session, "r", {
+    case: "shellExec",
+    value: { command: "ls", env: ["A=1", "B=1", "A=2"] },
+  });
   assert.ok(result.case === "error" && result.value.errorCode === "INVALID_INPUT");
-  assert.deepEqual(result.value.violations.map(({ field, rule }) => [field, rule]), [["env[2]", "duplicate"]]);
+  assert.deepEqual(
+    result.value.violations.map(({ field, rule }) => [field, rule]),
+    [["env[2]", "duplicate"]],
+  );
   assert.deepEqual(seen, []);
 });
 
@@ -173,9 +210,22 @@ test("strict JSON only: duplicate keys, numbers that change, broken text, traili
   const { tools } = tellingTools();
   const { open, kernel } = await createTestKernel({ tools });
   const session = await open();
-  const texts = ['{"a":1,"a":2}', "1e400", "9007199254740993", '"\\ud800"', "1 2", "", "{", "NaN", `${"[".repeat(200)}${"]".repeat(200)}`];
+  const texts = [
+    '{"a":1,"a":2}',
+    "1e400",
+    "9007199254740993",
+    '"\\ud800"',
+    "1 2",
+    "",
+    "{",
+    "NaN",
+    `${"[".repeat(200)}${"]".repeat(200)}`,
+  ];
   for (const [index, text] of texts.entries()) {
-    const result = await send(kernel, session, `r${index}`, { case: "call", value: { name: "git", input: Buffer.from(text) } });
+    const result = await send(kernel, session, `r${index}`, {
+      case: "call",
+      value: { name: "git", input: Buffer.from(text) },
+    });
     assert.ok(result.case === "error" && /^INVALID_(INPUT|REQUEST)$/.test(result.value.errorCode), text);
   }
   const broken = { case: "call" as const, value: { name: "git", input: Uint8Array.of(0x22, 0xff, 0x22) } };

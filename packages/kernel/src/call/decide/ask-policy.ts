@@ -26,7 +26,7 @@ export function askPolicy(
     return new Denied("POLICY_MISSING", "kernel:decide", `no policy is in force: ${current.problem}`);
   }
   const request = policyRequest(call, facts);
-  const requestBytes = canonicalJsonBytes({ ...request });
+  const requestBytes = canonicalJsonBytes(request);
   const requestHash = blake3(requestBytes);
   const answer = kernel.policy.evaluate(request);
   const code = rationale(answer);
@@ -66,10 +66,9 @@ export function askPolicy(
 /** The input itself is content under its digest: what is asked stays small, and can be asked again. */
 function policyRequest(call: CheckedCall, facts: NarrowedFacts): PolicyRequest {
   const { live, registered } = call;
+  // In the order of the canonical form, which costs less where nothing is out of order.
   return {
-    principal: live.session.agent,
     action: registered.tool.name,
-    resource: live.session.workspace,
     context: {
       definition_hash: toHex(registered.definitionHash),
       determinism: facts.determinism,
@@ -82,6 +81,8 @@ function policyRequest(call: CheckedCall, facts: NarrowedFacts): PolicyRequest {
       user: live.session.user,
       version: registered.tool.version,
     },
+    principal: live.session.agent,
+    resource: live.session.workspace,
   };
 }
 

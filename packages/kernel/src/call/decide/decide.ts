@@ -1,11 +1,12 @@
 import type { Capability } from "../../capability/capability.ts";
 import { narrowFor } from "../../tool/narrow-for.ts";
 import type { CheckedCall, DecidedCall } from "../call.ts";
-import { type Ending, isEnding } from "../ending.ts";
+import { Denied, type Ending, isEnding } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { askPolicy } from "./ask-policy.ts";
 import { checkAuthority } from "./check-authority.ts";
 import { checkSession } from "../check-session.ts";
+import { Stamp } from "../stamp.ts";
 
 declare const permittedBrand: unique symbol;
 
@@ -14,14 +15,20 @@ export interface PermittedCall extends DecidedCall {
   readonly [permittedBrand]: true;
 }
 
-// SECURITY: an object that looks like a permitted call is none unless it is in here; nothing exported adds to it.
+// SECURITY: an object that looks like a permitted call is none unless it bears this mark; nothing exported puts it on.
 // Tested by "a forged permitted call is refused at run time".
-const permitted = new WeakSet<object>();
+class Permission extends Stamp {
+  readonly #given = true;
+
+  static isOn(call: object): boolean {
+    return #given in call && call.#given;
+  }
+}
 
 /** Lease, tier, capabilities, budget and bounds, then policy. Makes the proof. */
 export function decide(call: CheckedCall, kernel: KernelParts): PermittedCall | Ending {
-  const ended = checkSession(call.live, kernel);
-  if (ended !== undefined) return ended;
+  const session = checkSession(call.live, kernel);
+  if (session instanceof Denied) return session;
   const { tool } = call.registered;
   const narrowed = narrowFor(tool, call.input);
   const needed: readonly Capability[] = tool.needs?.(call.input, call.live.toolSession) ?? [];
@@ -32,11 +39,11 @@ export function decide(call: CheckedCall, kernel: KernelParts): PermittedCall | 
   const { effects, tier, determinism } = narrowed;
   const required = [...tool.capabilities, ...needed];
   const decided: DecidedCall = { ...call, effects, tier, determinism, required, ...answer };
-  permitted.add(decided);
+  new Permission(decided);
   return decided as PermittedCall;
 }
 
 /** Throws unless `decide` made this very object. */
 export function verifyPermitted(call: PermittedCall): void {
-  if (!permitted.has(call)) throw new TypeError("not a permitted call: only the decide stage makes one");
+  if (!Permission.isOn(call)) throw new TypeError("not a permitted call: only the decide stage makes one");
 }

@@ -31,7 +31,12 @@ export async function dedupe(call: PermittedCall, kernel: KernelParts): Promise<
   trail.running = claim;
   trail.waiter = claim.join(call.frame.signal);
 
-  return findUnknown(call) ?? (await repeatOfId(call, kernel)) ?? (await repeatOfKey(call, kernel)) ?? call;
+  const unknown = findUnknown(call);
+  if (unknown !== undefined) return unknown;
+  trail.fingerprint = kernel.requests.fingerprint(requestId);
+  const repeated = kernel.requests.mayHave(live.id, trail.fingerprint) ? await repeatOfId(call, kernel) : undefined;
+  if (repeated !== undefined) return repeated;
+  return (dedupeKey === "" ? undefined : await repeatOfKey(call, kernel)) ?? call;
 }
 
 /** A call of the same id, or simply an equal one, that may have had its effect before a crash. */
@@ -44,8 +49,7 @@ function findUnknown(call: PermittedCall): Failed | undefined {
 }
 
 async function repeatOfId(call: PermittedCall, kernel: KernelParts): Promise<Ending | undefined> {
-  const { live, requestId } = call;
-  if (!kernel.requests.mayHave(live.id, requestId)) return undefined;
+  const { requestId } = call;
   const earlier = await findEarlier(call, requestId, kernel);
   if (earlier === undefined) return undefined;
   if (!equalBytes(earlier.requestDigest, call.requestDigest)) return duplicateId(call);
@@ -54,7 +58,6 @@ async function repeatOfId(call: PermittedCall, kernel: KernelParts): Promise<End
 }
 
 async function repeatOfKey(call: PermittedCall, kernel: KernelParts): Promise<Ending | undefined> {
-  if (call.dedupeKey === "") return undefined;
   const kept = call.live.answersByKey.get(call.dedupeKey);
   if (kept === undefined) return undefined;
   if (kept.requestDigest !== toHex(call.requestDigest)) return dedupeConflict(call);

@@ -1,12 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toHex } from "@narthex/contracts";
-import { createCountingTool, createMemoryStore, createTestKernel, createWaitingTool, type MemoryStore } from "@narthex/testkit";
+import {
+  createCountingTool,
+  createMemoryStore,
+  createTestKernel,
+  createWaitingTool,
+  type MemoryStore,
+} from "@narthex/testkit";
 import * as fc from "fast-check";
 import type { CallResult } from "../../kernel.ts";
 import { verifyStore } from "../../testing/verify-store.ts";
 
-const codeOf = ({ response: { result } }: CallResult) => (result.case === "error" ? result.value.errorCode : result.case);
+const codeOf = ({ response: { result } }: CallResult) =>
+  result.case === "error" ? result.value.errorCode : result.case;
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -14,10 +21,12 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 function slowStore(delays: readonly number[]): MemoryStore {
   const store = createMemoryStore();
   let next = 0;
-  const slow = <A extends unknown[], T>(method: (...given: A) => Promise<T>) => async (...given: A): Promise<T> => {
-    for (let turns = delays[next++ % delays.length] ?? 0; turns > 0; turns--) await turn();
-    return method(...given);
-  };
+  const slow =
+    <A extends unknown[], T>(method: (...given: A) => Promise<T>) =>
+    async (...given: A): Promise<T> => {
+      for (let turns = delays[next++ % delays.length] ?? 0; turns > 0; turns--) await turn();
+      return method(...given);
+    };
   return {
     ...store,
     // Appends are taken in the order of the calls, and only then wait.
@@ -42,34 +51,41 @@ const anyRequest = fc.record({
 
 test("however equal requests race, an id and a key stand for one effect, and every caller is answered", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyRequest, { minLength: 2, maxLength: 20 }), fc.array(fc.nat(4), { minLength: 3, maxLength: 9 }), async (requests, delays) => {
-      const counting = createCountingTool("count", turn);
-      const store = slowStore(delays);
-      const { open, kernel, records } = await createTestKernel({ tools: [counting.tool], store });
-      const session = await open();
-      const answers = requests.map(async ({ by, name, input, waits, leavesAfter }, i) => {
-        for (let turns = 0; turns < waits * 3; turns++) await turn();
-        const caller = new AbortController();
-        const names = by === "id" ? { requestId: `id${name}` } : { requestId: `own${i}`, dedupeKey: `key${name}` };
-        const answer = session.call("count", { input }, { ...names, signal: caller.signal });
-        for (let turns = leavesAfter ?? -1; turns > 0; turns--) await turn();
-        if (leavesAfter !== undefined) caller.abort();
-        return { named: `${by}${name}`, input, result: await answer };
-      });
-      const byName = new Map<string, Set<string>>();
-      for (const { named, input, result } of await Promise.all(answers)) {
-        assert.ok(["success", "CANCELLED", "DUPLICATE_REQUEST_ID", "DEDUPE_CONFLICT"].includes(codeOf(result) ?? ""), codeOf(result));
-        if (result.status !== "success") continue;
-        const known = byName.get(named) ?? new Set();
-        byName.set(named, known.add(`${input} ${toHex(result.hash ?? assert.fail())}`));
-      }
-      for (const [named, effects] of byName) assert.equal(effects.size, 1, named);
-      await kernel.closeSession(session.id);
-      const kinds = (await records(session.id)).flatMap(({ entries }) => entries.map(({ kind }) => kind.case));
-      assert.ok(kinds.filter((kind) => kind === "toolStarted").length >= counting.count());
-      assert.deepEqual(await kernel.listIntents(), []);
-      await verifyStore(store);
-    }),
+    fc.asyncProperty(
+      fc.array(anyRequest, { minLength: 2, maxLength: 20 }),
+      fc.array(fc.nat(4), { minLength: 3, maxLength: 9 }),
+      async (requests, delays) => {
+        const counting = createCountingTool("count", turn);
+        const store = slowStore(delays);
+        const { open, kernel, records } = await createTestKernel({ tools: [counting.tool], store });
+        const session = await open();
+        const answers = requests.map(async ({ by, name, input, waits, leavesAfter }, i) => {
+          for (let turns = 0; turns < waits * 3; turns++) await turn();
+          const caller = new AbortController();
+          const names = by === "id" ? { requestId: `id${name}` } : { requestId: `own${i}`, dedupeKey: `key${name}` };
+          const answer = session.call("count", { input }, { ...names, signal: caller.signal });
+          for (let turns = leavesAfter ?? -1; turns > 0; turns--) await turn();
+          if (leavesAfter !== undefined) caller.abort();
+          return { named: `${by}${name}`, input, result: await answer };
+        });
+        const byName = new Map<string, Set<string>>();
+        for (const { named, input, result } of await Promise.all(answers)) {
+          assert.ok(
+            ["success", "CANCELLED", "DUPLICATE_REQUEST_ID", "DEDUPE_CONFLICT"].includes(codeOf(result) ?? ""),
+            codeOf(result),
+          );
+          if (result.status !== "success") continue;
+          const known = byName.get(named) ?? new Set();
+          byName.set(named, known.add(`${input} ${toHex(result.hash ?? assert.fail())}`));
+        }
+        for (const [named, effects] of byName) assert.equal(effects.size, 1, named);
+        await kernel.closeSession(session.id);
+        const kinds = (await records(session.id)).flatMap(({ entries }) => entries.map(({ kind }) => kind.case));
+        assert.ok(kinds.filter((kind) => kind === "toolStarted").length >= counting.count());
+        assert.deepEqual(await kernel.listIntents(), []);
+        await verifyStore(store);
+      },
+    ),
     { numRuns: 60 },
   );
 });
@@ -135,9 +151,15 @@ test("a store that fails at any append loses no answer, leaves nothing hanging, 
     appends = 0;
     const calls = [1, 2, 1, 2].map((n) => session.call("count", { n }, { requestId: `r${n}` }));
     const codes = (await Promise.all(calls)).map(codeOf);
-    assert.ok(codes.every((code) => ["success", "OUTCOME_UNKNOWN", "STORE_UNAVAILABLE"].includes(code ?? "")), codes.join());
+    assert.ok(
+      codes.every((code) => ["success", "OUTCOME_UNKNOWN", "STORE_UNAVAILABLE"].includes(code ?? "")),
+      codes.join(),
+    );
     const runs = counting.count();
-    assert.equal(codeOf(await session.call("count", { n: 3 })), failsAt < 6 && appends > failsAt ? "STORE_UNAVAILABLE" : "success");
+    assert.equal(
+      codeOf(await session.call("count", { n: 3 })),
+      failsAt < 6 && appends > failsAt ? "STORE_UNAVAILABLE" : "success",
+    );
     assert.equal(counting.count(), appends > failsAt ? runs : runs + 1);
     await kernel.close();
   }

@@ -4,21 +4,25 @@ import { isShortfall } from "../../budget/budget-account.ts";
 import type { BudgetAmounts } from "../../budget/budget.ts";
 import { intentRow } from "../../journal/intent.ts";
 import { logicalTimeMs } from "../../session/logical-time.ts";
+import type { ToolContext } from "../../tool/tool.ts";
 import type { DecidedCall } from "../call.ts";
 import { callReservation, timeoutFor } from "../call-reservation.ts";
 import { type PermittedCall, verifyPermitted } from "../decide/decide.ts";
 import { checkSession } from "../check-session.ts";
+import { Stamp } from "../stamp.ts";
 import { Denied, type Ending, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
-import { createToolContext, type OwnedContext } from "./tool-context.ts";
+import { GrantedContext } from "./granted-context.ts";
 
 declare const grantBrand: unique symbol;
 
 /** What one permitted call may touch, and for how long. */
-export interface SealedGrant extends OwnedContext {
+export interface SealedGrant {
   readonly [grantBrand]: true;
-  readonly callNumber: number;
   readonly timeoutMs: number;
+  readonly context: ToolContext;
+  /** Closes the context; with a reason, aborts its signal. */
+  end(reason?: string): void;
 }
 
 export interface GrantedCall extends DecidedCall {
@@ -27,17 +31,28 @@ export interface GrantedCall extends DecidedCall {
 
 // SECURITY: as for permitted calls, only what this module sealed counts, and only for the call it was sealed for.
 // Tested by "a forged grant is refused at run time".
-const sealed = new WeakMap<object, GrantedCall>();
+class Seal extends Stamp {
+  readonly #call: GrantedCall;
+
+  constructor(grant: object, call: GrantedCall) {
+    super(grant);
+    this.#call = call;
+  }
+
+  static callOf(grant: object): GrantedCall | undefined {
+    return #call in grant ? grant.#call : undefined;
+  }
+}
 
 /** Turns a permitted call into a sealed grant; makes the intent durable before anything can happen. */
 export async function grant(call: PermittedCall, kernel: KernelParts): Promise<GrantedCall | Ending> {
   verifyPermitted(call);
   const { trail, live, registered } = call;
-  const ended = checkSession(live, kernel);
-  if (ended !== undefined) return ended;
+  const session = checkSession(live, kernel);
+  if (session instanceof Denied) return session;
   const startedAtMs = kernel.clock.monotonicMs();
   const remainingMs = call.frame.deadlineMs - startedAtMs;
-  if (trail.running?.signal.aborted === true || remainingMs <= 0) {
+  if (trail.running?.cancelled !== undefined || remainingMs <= 0) {
     return new Failed("CANCELLED", "the call was cancelled before it began; nothing was done");
   }
   const boundMs = timeoutFor(registered.tool, remainingMs);
@@ -54,7 +69,7 @@ export async function grant(call: PermittedCall, kernel: KernelParts): Promise<G
   trail.callNumber = ++live.calls;
   trail.startedAtMs = startedAtMs;
   // From here on the id stands for this call.
-  kernel.requests.add(live.id, call.requestId);
+  kernel.requests.add(live.id, trail.fingerprint ?? kernel.requests.fingerprint(call.requestId));
   const timeoutMs = Math.min(boundMs, reservation.amounts.wall_ms ?? boundMs);
   const intent = call.tier !== "read_only";
   trail.add({
@@ -67,17 +82,16 @@ export async function grant(call: PermittedCall, kernel: KernelParts): Promise<G
 
 /** Throws unless `grant` made this very grant for this very call. */
 export function verifyGrant(call: GrantedCall): void {
-  if (sealed.get(call.grant) !== call) throw new TypeError("not a granted call: only the grant stage makes one");
+  if (Seal.callOf(call.grant) !== call) throw new TypeError("not a granted call: only the grant stage makes one");
 }
 
 function seal(call: PermittedCall, timeoutMs: number, kernel: KernelParts): GrantedCall {
-  const fresh = Object.freeze({
-    callNumber: call.trail.callNumber,
-    timeoutMs,
-    ...createToolContext(call, kernel),
-  }) as SealedGrant;
+  const context = new GrantedContext(call, kernel);
+  const end = (reason?: string): void => GrantedContext.end(context, reason);
+  const fresh = { timeoutMs, context, end } as Pick<SealedGrant, "timeoutMs" | "context" | "end"> as SealedGrant;
   const granted: GrantedCall = { ...call, grant: fresh };
-  sealed.set(fresh, granted);
+  new Seal(fresh, granted);
+  Object.freeze(fresh);
   return granted;
 }
 

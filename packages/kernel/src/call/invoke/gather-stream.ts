@@ -1,6 +1,5 @@
 import { MAX_INLINE_RESULT_BYTES } from "@narthex/contracts";
-import { collectContent } from "../../result/collect-content.ts";
-import type { ContentCollector } from "../../result/content-collector.ts";
+import { ContentCollector } from "../../result/content-collector.ts";
 import { createStreamRedactor } from "../../result/redact.ts";
 import type { InvokedCall } from "../call.ts";
 import { chargeResult } from "../charge-stored.ts";
@@ -20,7 +19,7 @@ export async function gatherStream(
   output: AsyncIterable<Uint8Array>,
 ): Promise<InvokedCall | Ending> {
   if (call.registered.tool.resultType !== "stream") return invalidOutput(call, "a stream, which it did not declare");
-  const collector = collectContent(kernel.contentStore, (bytes) => chargeResult(call, bytes));
+  const collector = new ContentCollector(kernel.contentStore, (bytes) => chargeResult(call, bytes));
   const iterator = output[Symbol.asyncIterator]();
   try {
     const failed = await gather(call, kernel, interruption, iterator, collector);

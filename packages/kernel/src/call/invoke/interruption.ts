@@ -1,57 +1,58 @@
-import type { CancelReason } from "../../journal/running-call.ts";
+import type { CancelReason, RunningCall } from "../../journal/running-call.ts";
 import { Failed } from "../ending.ts";
 import type { SealedGrant } from "../grant/grant.ts";
 
 /** The time-out and the cancel of one running tool: whichever comes first aborts the tool's signal. */
-export interface Interruption {
-  /** The work's own end, or why it was interrupted before. Keeps nothing of finished work. */
-  race<T>(work: PromiseLike<T>): Promise<T | Failed>;
+export class Interruption {
   /** Why the tool was interrupted, if it was. */
-  readonly failed: Failed | undefined;
-  dispose(): void;
-}
+  failed: Failed | undefined;
+  readonly #grant: SealedGrant;
+  readonly #running: RunningCall | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #wake: ((failed: Failed) => void) | undefined;
 
-export function createInterruption(grant: SealedGrant, cancelled: AbortSignal | undefined): Interruption {
-  let failed: Failed | undefined;
-  let wake: ((failed: Failed) => void) | undefined;
-  const stop = (reason: Failed): void => {
-    failed ??= reason;
-    wake?.(failed);
-    grant.abort(reason.message);
-  };
-  const timer = setTimeout(
-    () => stop(new Failed("TIMEOUT", `the tool did not finish within ${grant.timeoutMs} ms`)),
-    grant.timeoutMs,
-  );
-  const onCancel = (): void => stop(new Failed("CANCELLED", explain(cancelled?.reason)));
-  if (cancelled?.aborted === true) onCancel();
-  else cancelled?.addEventListener("abort", onCancel, { once: true });
-  return {
-    race: (work) =>
-      new Promise((resolve, reject) => {
-        wake = resolve;
-        if (failed !== undefined) resolve(failed);
-        work.then(resolve, reject);
-      }),
-    get failed() {
-      return failed;
-    },
-    dispose() {
-      clearTimeout(timer);
-      cancelled?.removeEventListener("abort", onCancel);
-    },
-  };
-}
+  constructor(grant: SealedGrant, running: RunningCall | undefined) {
+    this.#grant = grant;
+    this.#running = running;
+    if (running === undefined) return;
+    if (running.cancelled !== undefined) this.#cancel(running.cancelled);
+    else running.onCancel = (reason) => this.#cancel(reason);
+  }
 
-function explain(reason: unknown): string {
-  switch (reason as CancelReason) {
-    case "disconnected":
-      return "everyone who waited for the call has left";
-    case "revoked":
-      return "the lease behind the call was revoked";
-    case "closing":
-      return "the kernel shut down before the call finished";
-    default:
-      return "the call was cancelled";
+  /** The work's own end, or why it was interrupted before. Keeps nothing of finished work. */
+  race<T>(work: PromiseLike<T>): Promise<T | Failed> {
+    // Set at the first wait: a tool that answers at once needs no clock.
+    this.#timer ??= setTimeout(() => this.#timeOut(), this.#grant.timeoutMs);
+    return new Promise((resolve, reject) => {
+      this.#wake = resolve;
+      if (this.failed !== undefined) resolve(this.failed);
+      work.then(resolve, reject);
+    });
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+    if (this.#running !== undefined) this.#running.onCancel = undefined;
+  }
+
+  #timeOut(): void {
+    this.#stop(new Failed("TIMEOUT", `the tool did not finish within ${this.#grant.timeoutMs} ms`));
+  }
+
+  #cancel(reason: CancelReason): void {
+    this.#stop(new Failed("CANCELLED", EXPLANATIONS[reason]));
+  }
+
+  #stop(failed: Failed): void {
+    this.failed ??= failed;
+    this.#wake?.(this.failed);
+    this.#grant.end(this.failed.message);
   }
 }
+
+const EXPLANATIONS: Readonly<Record<CancelReason, string>> = {
+  cancelled: "the call was cancelled",
+  disconnected: "everyone who waited for the call has left",
+  revoked: "the lease behind the call was revoked",
+  closing: "the kernel shut down before the call finished",
+};

@@ -1,16 +1,16 @@
-import { type ToolOutput } from "../../tool/tool.ts";
+import type { ToolOutput } from "../../tool/tool.ts";
 import type { InvokedCall } from "../call.ts";
 import { type Ending, Failed } from "../ending.ts";
 import { type GrantedCall, verifyGrant } from "../grant/grant.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { gatherStream } from "./gather-stream.ts";
-import { createInterruption, type Interruption } from "./interruption.ts";
+import { Interruption } from "./interruption.ts";
 import { toolFailed } from "./tool-failed.ts";
 
 /** Runs the tool in its isolation class, under its grant and against its clock. */
 export async function invoke(call: GrantedCall, kernel: KernelParts): Promise<InvokedCall | Ending> {
   verifyGrant(call);
-  const interruption = createInterruption(call.grant, call.trail.running?.signal);
+  const interruption = new Interruption(call.grant, call.trail.running);
   let ended: InvokedCall | Ending | undefined;
   try {
     ended =
@@ -19,8 +19,7 @@ export async function invoke(call: GrantedCall, kernel: KernelParts): Promise<In
     ended = toolFailed(call, kernel, fault);
   } finally {
     interruption.dispose();
-    if (ended instanceof Failed) call.grant.abort("the call has failed");
-    else call.grant.close();
+    call.grant.end(ended instanceof Failed ? "the call has failed" : undefined);
   }
   return ended;
 }

@@ -24,9 +24,14 @@ export function toolFailed(call: GrantedCall, kernel: KernelParts, fault: unknow
 
 function redactViolations(violations: readonly Violation[], redactors: readonly Redactor[]): readonly Violation[] {
   const hidden = violations.map(({ field, rule, message }) => ({
-    field: redactText(String(field), redactors),
-    rule: String(rule),
-    message: redactText(String(message), redactors),
+    field: redactText(asText(field), redactors),
+    rule: asText(rule),
+    message: redactText(asText(message), redactors),
   }));
   return boundViolations(hidden);
+}
+
+/** A tool may throw anything that looks like a coded error. */
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }

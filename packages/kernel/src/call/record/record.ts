@@ -2,13 +2,14 @@ import { amountList } from "../../budget/amount-list.ts";
 import type { BudgetAmounts } from "../../budget/budget.ts";
 import type { CallAnswer } from "../../journal/call-answer.ts";
 import { settledIntentRow } from "../../journal/intent.ts";
+import type { Fingerprint } from "../../journal/request-memory.ts";
 import type { EntryDraft } from "../../ledger/record-draft.ts";
 import type { StateChange } from "../../ports.ts";
 import { describeFault } from "../../result/describe-fault.ts";
 import type { LiveSession } from "../../session/live-session.ts";
 import { logicalTimeMs } from "../../session/logical-time.ts";
 import type { CallFrame, KeptCall } from "../call.ts";
-import { Acknowledged, type Ending, Failed, isEnding, Repeated } from "../ending.ts";
+import { Acknowledged, type Ending, Failed, Repeated } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { answerOf } from "./answer-of.ts";
 import { commitOutcome } from "./commit-outcome.ts";
@@ -59,7 +60,8 @@ async function write(
   const answer = answerOf(frame, end, durationMs, spent);
   const state = stateAfter(frame, live, end, answer, kernel);
   const bindsId = trail.callNumber > 0 || (end instanceof Repeated && end.matchedBy === "dedupe_key");
-  const foundById = bindsId || !kernel.requests.mayHave(live.id, trail.requestId);
+  // SECURITY: what started nothing must not stand before the record of what an id started earlier.
+  const foundById = bindsId || !kernel.requests.mayHave(live.id, fingerprintOf(frame, kernel));
   const { labels } = live;
   const { index } = await kernel.ledger.append({
     chain: live.id,
@@ -71,7 +73,7 @@ async function write(
   });
   live.noteDurableLabels(labels);
   if (end instanceof Repeated) {
-    if (bindsId) kernel.requests.add(live.id, trail.requestId);
+    if (bindsId) kernel.requests.add(live.id, fingerprintOf(frame, kernel));
     return answer;
   }
   const recorded = { ...answer, recordIndex: index };
@@ -79,6 +81,10 @@ async function write(
     kernel.answers.remember(live.id, trail.requestId, { requestDigest: trail.request.digest, answer: recorded });
   }
   return recorded;
+}
+
+function fingerprintOf({ trail }: CallFrame, kernel: KernelParts): Fingerprint {
+  return trail.fingerprint ?? kernel.requests.fingerprint(trail.requestId);
 }
 
 function stateAfter(

@@ -4,7 +4,7 @@ import { blake3, ContentPlace, MAX_INLINE_RESULT_BYTES, MAX_ROW_CONTENT_BYTES } 
 import { createMemoryContentStore } from "@narthex/testkit";
 import * as fc from "fast-check";
 import type { ContentStore } from "../ports.ts";
-import { collectContent } from "./collect-content.ts";
+import { ContentCollector } from "./content-collector.ts";
 
 const free = () => undefined;
 
@@ -25,7 +25,7 @@ test("however content is cut into chunks, it is the same content in the same pla
     fc.asyncProperty(anySize, fc.array(fc.nat(), { maxLength: 12 }), async (size, cuts) => {
       const bytes = bytesOf(size);
       const files = createMemoryContentStore();
-      const collector = collectContent(files, free);
+      const collector = new ContentCollector(files, free);
       let at = 0;
       for (const cut of [...cuts.map((place) => place % (size + 1)).sort((a, b) => a - b), size]) {
         const chunk = Buffer.from(bytes.subarray(at, cut));
@@ -46,7 +46,7 @@ test("however content is cut into chunks, it is the same content in the same pla
 });
 
 test("very many very small chunks cost no more memory than their bytes", async () => {
-  const collector = collectContent(createMemoryContentStore(), free);
+  const collector = new ContentCollector(createMemoryContentStore(), free);
   for (let i = 0; i < 60_000; i++) await collector.write(Uint8Array.of(i & 0xff));
   assert.ok(collector.head().buffer.byteLength <= 128 * 1024);
   assert.equal((await collector.finish()).size, 60_000);
@@ -54,7 +54,7 @@ test("very many very small chunks cost no more memory than their bytes", async (
 
 test("every byte is charged before it is kept, and a refused one is not kept", async () => {
   const charged: number[] = [];
-  const collector = collectContent(createMemoryContentStore(), (bytes) => {
+  const collector = new ContentCollector(createMemoryContentStore(), (bytes) => {
     if (bytes === 3) throw new Error("no more");
     charged.push(bytes);
   });
@@ -67,7 +67,7 @@ test("every byte is charged before it is kept, and a refused one is not kept", a
 
 test("what was given up leaves no file", async () => {
   const files = createMemoryContentStore();
-  const collector = collectContent(files, free);
+  const collector = new ContentCollector(files, free);
   const bytes = bytesOf(100_000);
   await collector.write(bytes);
   await collector.abort();

@@ -1,18 +1,9 @@
 import { KernelError } from "@narthex/contracts";
 import { createCallRandom } from "../../session/call-random.ts";
 import { logicalTimeMs } from "../../session/logical-time.ts";
-import type { ArtifactAccess, ContentAccess, ToolContext } from "../../tool/tool.ts";
+import type { ArtifactAccess, ContentAccess, ToolContext, ToolSession } from "../../tool/tool.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
-
-/** A tool's context, and the means to end it. */
-export interface OwnedContext {
-  readonly context: ToolContext;
-  /** Aborts the tool's signal. */
-  abort(reason: string): void;
-  /** From now on the context opens nothing. */
-  close(): void;
-}
 
 /** Throws once the call has ended. */
 type Guard = () => void;
@@ -22,40 +13,64 @@ type Guard = () => void;
  *
  * SECURITY: nothing here outlives the call. A tool that goes on after its time-out, or keeps its context for later,
  * finds every port closed: its outcome is sealed, and nothing it did would be recorded with it.
+ *
+ * A class, because an object literal with getters costs a hidden class of its own, each call anew. Most tools need
+ * neither signal nor ports, so these are made when they are asked for; methods are bound, so they can be taken apart.
  */
-export function createToolContext(call: PermittedCall, kernel: KernelParts): OwnedContext {
-  const { trail, live } = call;
-  const { callNumber } = trail;
-  const controller = new AbortController();
-  let isOpen = true;
-  const guard: Guard = () => {
-    if (!isOpen) throw new KernelError("CANCELLED", "the call has ended; its context is closed");
-  };
-  const seeded = call.determinism === "pure" || call.determinism === "deterministic";
-  const random = seeded ? createCallRandom(live.session.seed, callNumber) : kernel.random;
-  return {
-    context: {
-      requestId: call.requestId,
-      session: live.toolSession,
-      callNumber,
-      signal: controller.signal,
-      nowMs: seeded ? () => logicalTimeMs(callNumber) : () => kernel.clock.nowMs(),
-      randomBytes: (length) => random.bytes(length),
-      get content() {
-        return contentFor(call, guard, kernel);
-      },
-      get artifacts() {
-        return artifactsFor(call, guard, kernel);
-      },
-    },
-    abort(reason) {
-      isOpen = false;
-      controller.abort(reason);
-    },
-    close() {
-      isOpen = false;
-    },
-  };
+export class GrantedContext implements ToolContext {
+  readonly requestId: string;
+  readonly session: ToolSession;
+  readonly callNumber: number;
+  readonly nowMs: () => number;
+  readonly randomBytes: (length: number) => Uint8Array;
+  readonly #call: PermittedCall;
+  readonly #kernel: KernelParts;
+  #controller: AbortController | undefined;
+  #aborted: string | undefined;
+  #isOpen = true;
+
+  constructor(call: PermittedCall, kernel: KernelParts) {
+    const { trail, live, determinism } = call;
+    const { callNumber } = trail;
+    const isSeeded = determinism === "pure" || determinism === "deterministic";
+    this.requestId = call.requestId;
+    this.session = live.toolSession;
+    this.callNumber = callNumber;
+    this.nowMs = isSeeded ? () => logicalTimeMs(callNumber) : () => kernel.clock.nowMs();
+    let random = isSeeded ? undefined : kernel.random;
+    this.randomBytes = (length) => {
+      random ??= createCallRandom(live.session.seed, callNumber);
+      return random.bytes(length);
+    };
+    this.#call = call;
+    this.#kernel = kernel;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
+    return this.#controller.signal;
+  }
+
+  get content(): ContentAccess {
+    return contentFor(this.#call, () => this.#guard(), this.#kernel);
+  }
+
+  get artifacts(): ArtifactAccess {
+    return artifactsFor(this.#call, () => this.#guard(), this.#kernel);
+  }
+
+  /** From now on the context opens nothing. With a reason, its signal aborts. Not for the tool: see `grant`. */
+  static end(context: GrantedContext, reason?: string): void {
+    context.#isOpen = false;
+    if (reason === undefined) return;
+    context.#aborted ??= reason;
+    context.#controller?.abort(context.#aborted);
+  }
+
+  #guard(): void {
+    if (!this.#isOpen) throw new KernelError("CANCELLED", "the call has ended; its context is closed");
+  }
 }
 
 /** Reading adopts the content's labels: onto the call, and so onto its result and its session. */

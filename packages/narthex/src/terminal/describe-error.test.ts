@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { ERROR_CODES, HOST_CODES, KernelError, RATIONALE_CODES, REGISTRATION_CODES } from "@narthex/contracts";
+import { CommandError, usageError } from "./command-error.ts";
+import { describeError } from "./describe-error.ts";
+
+describe("describeError", () => {
+  it("says what to do next for every code there is", async () => {
+    for (const table of [ERROR_CODES, HOST_CODES, RATIONALE_CODES, REGISTRATION_CODES]) {
+      for (const [code, { next }] of table) {
+        const described = await describeError(new KernelError(code, "it went wrong"));
+        assert.deepEqual([described.code, described.next], [code, next]);
+        assert.ok(described.exitCode > 0);
+      }
+    }
+  });
+
+  it("keeps a fault nobody foresaw to one line", async () => {
+    const described = await describeError(new Error("boom\n    at somewhere"));
+    assert.deepEqual([described.code, described.message, described.exitCode], ["INTERNAL", "boom", 1]);
+    assert.equal((await describeError("text")).message, "text");
+  });
+
+  it("prefers the advice a command gives itself", async () => {
+    assert.equal((await describeError(usageError("wrong", "do this"))).next, "do this");
+    assert.match((await describeError(usageError("wrong"))).next, /--help/);
+    assert.match((await describeError(new CommandError("RECORD_NOT_FOUND", "none"))).next, /ledger list/);
+  });
+});
