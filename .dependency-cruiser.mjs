@@ -37,7 +37,7 @@ const directions = Object.entries(MAY_IMPORT).map(([name, others]) => ({
   comment: `${name} imports ${others.length === 0 ? "no other package" : `only ${others.join(", ")}`}`,
   severity: "error",
   from: { path: `^packages/${name}/`, pathNot: TESTS },
-  to: { path: PACKAGES, pathNot: `^packages/(${[name, ...others].join("|")})/` },
+  to: { path: PACKAGES, pathNot: `^packages/(${[name, "testkit", ...others].join("|")})/` },
 }));
 
 /**

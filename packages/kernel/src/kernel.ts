@@ -8,6 +8,8 @@ import type { BudgetAmounts } from "./budget/budget.ts";
 import type { Effect, ToolDeclaration, ToolOutput } from "./tool/tool.ts";
 
 export interface Kernel {
+  /** Records that the kernel started; else its first record of anything does. For kernels that open doors. */
+  announce(): Promise<void>;
   /** Runs one request to its one answer. Never rejects. */
   call(call: WireCall): Promise<ToolResponse>;
   /** The same by name and JSON value, for code in this process; the result carries what the wire leaves out. */

@@ -30,6 +30,7 @@ export interface StoreWrite {
   readonly index: number;
   readonly chain: string;
   readonly sequence: number;
+  /** What the record is found by; empty where it must not be, even if the record itself names a request. */
   readonly requestId: string;
   readonly hash: Uint8Array;
   /** An encoded `Record`. */

@@ -8,7 +8,7 @@ import { settleByHand } from "./journal/settle-by-hand.ts";
 import type { ContentReading, Kernel } from "./kernel.ts";
 import type { KernelOptions } from "./kernel-options.ts";
 import type { KernelParts } from "./kernel-parts.ts";
-import { announceStart } from "./ledger/announce-start.ts";
+import { prepareAnnouncement } from "./ledger/prepare-announcement.ts";
 import type { EntryDraft } from "./ledger/record-draft.ts";
 import { tailRecords } from "./ledger/tail-records.ts";
 import { listTools } from "./registry/list-tools.ts";
@@ -22,11 +22,11 @@ import { openSession } from "./session/open-session.ts";
 import { requireOpen } from "./session/require-open.ts";
 import { startExpiry } from "./session/start-expiry.ts";
 
-/** Starts a kernel on its ports: announces itself, settles what a crash left open, and takes calls. */
+/** Starts a kernel on its ports: settles what a crash left open, and takes calls. */
 export async function startKernel(options: KernelOptions): Promise<Kernel> {
   const gate: Gate = { closing: false };
   const { parts, settings } = await assembleParts(options, gate);
-  await announceStart(options.version, options.envelope ?? "", parts);
+  await prepareAnnouncement(options.version, options.envelope ?? "", parts);
   const reconciled = await reconcileIntents(parts);
   if (reconciled.unknown > 0) {
     parts.log("warn", "calls with an unknown outcome wait in the journal", { count: reconciled.unknown });
@@ -36,6 +36,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
   const facts = (live: LiveSession) => describeSession(live, parts.ledger.nowMs());
 
   return {
+    announce: () => parts.ledger.writePreface(),
     call: (call) => callOverWire(call, parts),
     callInProcess: (call) => callInProcess(call, parts),
 

@@ -105,6 +105,7 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
       ledgerSource,
       async openUnixDoors() {
         const { openUnixDoors } = await import("./unix-doors.ts");
+        await kernel.announce();
         doors = await openUnixDoors(kernel, { sockets: home.sockets, authorizeToken, ledgerSource, log: options.log });
       },
       async close(grace) {

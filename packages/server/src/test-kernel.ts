@@ -74,6 +74,7 @@ export function createTestKernel(): TestKernel {
     refuse: (refusal) => void kernel.refusals.push(refusal),
 
     listTools: () => [echoFacts],
+    announce: () => Promise.resolve(),
     openSession: (options) => Promise.resolve({ session: sessionFacts(options.workspace), token }),
     closeSession: () => Promise.resolve(sessionFacts()),
     getSession: (id) => Promise.resolve(id === SESSION_ID ? sessionFacts() : undefined),

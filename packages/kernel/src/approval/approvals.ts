@@ -145,6 +145,8 @@ export function createApprovals(options: ApprovalOptions): Approvals {
     // SECURITY: a yes that comes, or is fetched, after its time is none.
     if (options.nowMs() >= question.expiresAtMs) return { ...outcome, answer: "timed_out" };
     granted.set(question.approvalId, question);
+    // A call that is decided otherwise after its wait never uses its yes.
+    setTimeout(() => granted.delete(question.approvalId), options.expiryMs).unref();
     return outcome;
   }
 

@@ -165,6 +165,7 @@ test("a tail of one chain passes over the others, from the index it was given", 
 
 test("a tail ends with its signal, and with the kernel", async () => {
   const { kernel, open } = await createTestKernel({ tools: [echoTool] });
+  await kernel.announce();
   const readers = [new AbortController(), new AbortController()];
   const seen: number[] = [];
   const [left, stays] = readers.map(({ signal }) => take(kernel.tailRecords({ signal }), seen));
@@ -175,4 +176,18 @@ test("a tail ends with its signal, and with the kernel", async () => {
   await kernel.close();
   await stays;
   assert.equal(seen.length, 2);
+});
+
+test("a run that only reads writes nothing; one that writes says first that it began", async () => {
+  const store = createMemoryStore();
+  const reading = await createTestKernel({ tools: [echoTool], store });
+  await reading.kernel.listSessions({ all: true, limit: 10 });
+  await reading.kernel.close();
+  assert.equal(store.size, 0);
+  const { open, records } = await createTestKernel({ tools: [echoTool] });
+  await open();
+  assert.deepEqual(
+    (await records()).map(({ entries }) => entries[0]?.kind.case),
+    ["kernelStarted", "sessionOpened"],
+  );
 });

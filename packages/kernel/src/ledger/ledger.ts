@@ -18,6 +18,10 @@ export interface Ledger {
   nowMs(): number;
   /** To a chain that was not loaded it takes a read of the store first, and the place in line is taken after it. */
   append(draft: RecordDraft): Promise<AppendedRecord>;
+  /** A record to be written just before the first one of this run, and not at all if there is none. */
+  prefaceWith(draft: RecordDraft): void;
+  /** Writes the preface now, unless it is written. */
+  writePreface(): Promise<void>;
   /** Keeps a chain at hand until it is forgotten; a new one starts empty. */
   loadChain(chain: string): Promise<void>;
   /** Costs no more memory once all of it is durable. */
@@ -64,6 +68,7 @@ class ChainedLedger implements Ledger {
   readonly #leaving = new Set<string>();
   readonly #loading = new Map<string, Promise<void>>();
   readonly #waiting = new Set<() => void>();
+  #preface: RecordDraft | undefined;
   #nextIndex: number;
   #lastWallTimeMs: number;
   #durable: number;
@@ -93,6 +98,8 @@ class ChainedLedger implements Ledger {
   // Not waiting for anything before it has a place: what is appended first comes first.
   async append(draft: RecordDraft): Promise<AppendedRecord> {
     if (this.failure !== undefined) throw this.failure;
+    // It takes its place in line at once; should it fail, so does everything after it.
+    if (this.#preface !== undefined) this.writePreface().catch(() => undefined);
     const head = this.#chains.get(draft.chain);
     if (head === undefined) return await this.#appendToOther(draft);
     const index = this.#nextIndex;
@@ -131,6 +138,16 @@ class ChainedLedger implements Ledger {
       },
       { index, hash, wallTimeMs },
     );
+  }
+
+  prefaceWith(draft: RecordDraft): void {
+    this.#preface = draft;
+  }
+
+  async writePreface(): Promise<void> {
+    const preface = this.#preface;
+    this.#preface = undefined;
+    if (preface !== undefined) await this.append(preface);
   }
 
   durableCount(): number {

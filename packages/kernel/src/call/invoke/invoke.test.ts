@@ -52,7 +52,7 @@ test("a time-out answers TIMEOUT, aborts the signal, and drops the late result",
 test("a time-out after an intent says that effects are possible", async () => {
   const hanging = createCountingTool("count", () => new Promise(() => undefined));
   const { open } = await createTestKernel({ tools: [hanging.tool] });
-  const error = errorOf(await (await open()).call("count", {}, { timeoutMs: 5 }));
+  const error = errorOf(await (await open()).call("count", {}, { timeoutMs: 300 }));
   assert.equal(error.errorCode, "TIMEOUT");
   assert.equal(error.effectsPossible, true);
   assert.equal(error.retryable, false);

@@ -43,8 +43,9 @@ async function runInline(
   kernel: KernelParts,
   interruption: Interruption,
 ): Promise<Exclude<ToolOutput, PromiseLike<unknown>> | Failed> {
-  const running = call.registered.tool.run(call.input, call.grant.context);
-  if (!isThenable(running)) return running;
+  const answered = call.registered.tool.run(call.input, call.grant.context);
+  if (!isThenable(answered)) return answered;
+  const running = Promise.resolve(answered);
   const first = await interruption.race(running);
   if (!(first instanceof Failed)) return first;
   // Whatever the tool says from now on is too late: dropped, counted, and no unhandled rejection.

@@ -186,3 +186,19 @@ test("content of one session cannot be named by another", async () => {
     assert.equal(codeOf(await other.call("reader", { hash: wrong })), "CONTENT_NOT_FOUND");
   }
 });
+
+test("a key that is the name of a prototype is a key like any other, in result and view", async () => {
+  const output: unknown = JSON.parse('{"__proto__":{"polluted":true},"constructor":1}');
+  const result = await returning("json", output);
+  assert.equal(Buffer.from(result.normalised ?? []).toString(), '{"__proto__":{"polluted":true},"constructor":1}');
+  assert.equal(Reflect.get({}, "polluted"), undefined);
+});
+
+test("a very large binary result is kept whole, named in the view, and not sent inline", async () => {
+  const { normalised, response, hash } = await returning("binary", new Uint8Array(20_000_000).fill(0xff));
+  assert.equal(normalised, undefined);
+  assert.equal(hash?.length, 32);
+  assert.ok(response.result.case === "success");
+  assert.equal(response.result.value.inlineResult.length, 0);
+  assert.match(response.result.value.view, /^\[20,000,000 bytes that are not text; hash [0-9a-f]{64}\]$/);
+});

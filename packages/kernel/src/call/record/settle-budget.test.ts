@@ -81,6 +81,7 @@ const anyStep = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant("put" as const), size: fc.nat(200_000), wrong: fc.boolean() }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("turn" as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("close" as const) }) },
 );
 type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never;
 
@@ -163,6 +164,7 @@ test("input that no tool would take is not stored when it is large", async () =>
 });
 
 async function take(step: Exclude<Step, { kind: "turn" }>, session: TestSession, kernel: Kernel): Promise<unknown> {
+  if (step.kind === "close") return kernel.closeSession(session.id);
   if (step.kind === "put") return put(session, kernel, step.size, step.wrong).catch(() => undefined);
   if (step.kind === "cancel") {
     const tool = { case: "cancel" as const, value: { requestId: `r${step.id}` } };

@@ -2,15 +2,17 @@ import { blake3, canonicalJsonBytes, ContentRole, equalBytes } from "@narthex/co
 import type { KernelParts } from "../kernel-parts.ts";
 import type { StateChange } from "../ports.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
+import { placeBytes } from "../result/place-bytes.ts";
 import { describeTool } from "../tool/describe-tool.ts";
 import { commitContent } from "./commitment.ts";
 import { type ContentDraft, type EntryDraft, SYSTEM_CHAIN } from "./record-draft.ts";
 
 /**
- * The first record of a run: that it began, and whatever is new since the last one: the policy in force, and tool
- * definitions. Both are content, so that later decisions can be made again from them.
+ * Prepares the first record of a run: that it began, and whatever is new since the last one: the policy in force, and
+ * tool definitions. Both are content, so that later decisions can be made again from them. A run that only reads
+ * writes nothing.
  */
-export async function announceStart(version: string, envelope: string, kernel: KernelParts): Promise<void> {
+export async function prepareAnnouncement(version: string, envelope: string, kernel: KernelParts): Promise<void> {
   const entries: EntryDraft[] = [{ case: "kernelStarted", value: { version, envelope } }];
   const content: ContentDraft[] = [];
   const state: StateChange[] = [];
@@ -18,7 +20,7 @@ export async function announceStart(version: string, envelope: string, kernel: K
   for (const registered of kernel.registry.list({ allVersions: true })) {
     await announceTool(registered, kernel, entries, content, state);
   }
-  await kernel.ledger.append({ chain: SYSTEM_CHAIN, entries, content, state });
+  kernel.ledger.prefaceWith({ chain: SYSTEM_CHAIN, entries, content, state });
 }
 
 async function announcePolicy(
@@ -44,7 +46,7 @@ async function announcePolicy(
       ruleCount: current.ruleCount,
     },
   });
-  content.push(publicContent(ContentRole.POLICY_SET, current.bytes, kernel));
+  content.push(await publicContent(ContentRole.POLICY_SET, current.bytes, kernel));
   state.push({ table: "meta", key: "policy", value: current.hash });
 }
 
@@ -69,11 +71,12 @@ async function announceTool(
       isolation: tool.isolation,
     },
   });
-  content.push(publicContent(ContentRole.DEFINITION, canonicalJsonBytes(describeTool(tool)), kernel));
+  content.push(await publicContent(ContentRole.DEFINITION, canonicalJsonBytes(describeTool(tool)), kernel));
   state.push({ table: "meta", key, value: definitionHash });
 }
 
 /** Named by its plain hash in an entry: there is nothing in it to hide or to erase. */
-function publicContent(role: ContentRole, bytes: Uint8Array, kernel: KernelParts): ContentDraft {
-  return commitContent({ role, digest: blake3(bytes), bytes, size: bytes.length }, kernel.random).item;
+async function publicContent(role: ContentRole, bytes: Uint8Array, kernel: KernelParts): Promise<ContentDraft> {
+  const placed = await placeBytes(bytes, blake3(bytes), kernel.contentStore);
+  return commitContent({ role, ...placed }, kernel.random).item;
 }

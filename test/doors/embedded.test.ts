@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import { create, KernelService, ToolRequestSchema } from "@narthex/contracts";
+import { createKernel, defineTool } from "narthex";
+
+const directory = await mkdtemp(join(tmpdir(), "narthex-embedded-"));
+const workspace = await mkdtemp(join(directory, "workspace-"));
+const release = Promise.withResolvers<void>();
+const started = Promise.withResolvers<void>();
+
+const lines = defineTool({
+  name: "lines",
+  description: "Says some lines, one after the other.",
+  inputSchema: { type: "object", properties: { count: { type: "integer" } }, required: ["count"] },
+  resultType: "stream",
+  tier: "read_only",
+  redactors: [{ secrets: ["hunter2"], replacement: "[hidden]" }],
+  run: async function* ({ count }) {
+    for (let i = 0; i < count; i++) yield Buffer.from(`line ${i} hunter2\n`);
+  },
+});
+const slow = defineTool({
+  name: "slow",
+  description: "Answers when it is let go.",
+  inputSchema: true,
+  tier: "read_only",
+  run: async () => {
+    started.resolve();
+    await release.promise;
+    return "done";
+  },
+});
+const policies = [
+  {
+    name: "test.cedar",
+    text: ["lines", "slow"].map((tool) => `permit(principal, action == Action::"${tool}", resource);`).join("\n"),
+  },
+];
+const kernel = await createKernel({ data: join(directory, "home"), tools: [lines, slow], policies });
+const session = await kernel.session({ workspace });
+const transport = createConnectTransport({
+  baseUrl: "http://localhost",
+  httpVersion: "1.1",
+  nodeOptions: { socketPath: kernel.sockets.services },
+});
+const client = createClient(KernelService, transport);
+after(() => rm(directory, { recursive: true }));
+
+const request = (tool: string, input: string, requestId: string) =>
+  create(ToolRequestSchema, {
+    requestId,
+    sessionToken: session.token,
+    tool: { case: "call", value: { name: tool, input: Buffer.from(input) } },
+  });
+
+test("a streaming tool delivers through CallStream while it runs; chunks and result are the same bytes, redacted", async () => {
+  const chunks: Uint8Array[] = [];
+  let inline: Uint8Array | undefined;
+  for await (const { event } of client.callStream(request("lines", '{"count":1000}', "stream"))) {
+    if (event.case === "chunk") chunks.push(event.value);
+    if (event.case !== "response") continue;
+    const { result } = event.value;
+    inline = result.case === "success" ? result.value.inlineResult : assert.fail(result.case);
+  }
+  assert.ok(chunks.length > 10);
+  const text = Buffer.concat(chunks).toString();
+  assert.equal(text, Buffer.from(inline ?? []).toString());
+  assert.ok(text.startsWith("line 0 [hidden]\nline 1 [hidden]\n"));
+  assert.ok(!text.includes("hunter2"));
+});
+
+test("closing lets a running call finish and refuses new ones as unavailable", async () => {
+  const running = client.call(request("slow", "1", "running"));
+  await started.promise;
+  const closing = kernel.close({ graceMs: 10_000 });
+  const late = await session.call("slow", 1);
+  assert.ok(late.response.result.case === "error");
+  assert.equal(late.response.result.value.errorCode, "STORE_UNAVAILABLE");
+  release.resolve();
+  const { result } = await running;
+  assert.ok(result.case === "success");
+  await closing;
+});
+
+test("a kernel that was closed leaves its home to the next, which finds everything", async () => {
+  const next = await createKernel({ data: join(directory, "home"), tools: [lines, slow], policies });
+  const again = await next.callInProcess({
+    token: session.token,
+    tool: "lines",
+    input: { count: 1000 },
+    requestId: "stream",
+  });
+  assert.ok(again.response.result.case === "success" && again.response.result.value.repeatedAnswer);
+  await next.close();
+});
