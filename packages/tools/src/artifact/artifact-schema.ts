@@ -23,6 +23,7 @@ export const artifactDraft = {
     },
     metadata: {
       type: "array",
+      default: [],
       items: { type: "string", maxLength: MAX_ARG_LEN, format: "key-value" },
       maxItems: MAX_REPEATED_ITEMS,
       description: "Facts about it, each as `key=value` with exactly one `=`.",
