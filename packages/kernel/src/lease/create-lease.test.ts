@@ -17,7 +17,7 @@ function grantOf(request?: LeaseRequest, change: Partial<LeaseGrant> = {}): Leas
     defaults: { budgets: { calls: 100 }, ttlMs: DEFAULT_LEASE_TTL_MS },
     nowMs: NOW,
     knownTools: ["hash", "echo", "github__delete"],
-    workspace: "/work",
+    workspace: "/project",
     ...change,
   };
 }
@@ -85,14 +85,14 @@ describe("a lease request", () => {
 
 describe("a granted lease", () => {
   test("in code is checked like one from outside", () => {
-    const request: LeaseRequest = { capabilities: [{ kind: "fs_read", prefixes: ["/work/../etc"] }] };
+    const request: LeaseRequest = { capabilities: [{ kind: "fs_read", prefixes: ["/project/../etc"] }] };
     assert.throws(() => createLease(grantOf(request)), { code: "LEASE_INVALID" });
     assert.throws(() => createLease(grantOf({ tool_patterns: ["a*b"] })), { code: "LEASE_INVALID" });
     assert.throws(() => createLease(grantOf({ budgets: { calls: Number.NaN } })), { code: "LEASE_INVALID" });
   });
 
   test("is refused for a workspace that is no absolute, real path", () => {
-    for (const workspace of ["work", "/work/", "/work/../x", ""]) {
+    for (const workspace of ["work", "/project/", "/project/../x", ""]) {
       assert.throws(() => createLease(grantOf(undefined, { workspace })), { code: "WORKSPACE_REFUSED" });
     }
   });
@@ -102,8 +102,8 @@ describe("a granted lease", () => {
     const rights = {
       toolPatterns: ["echo", "hash"],
       capabilities: [
-        { kind: "fs_read", prefixes: ["/work"] },
-        { kind: "fs_write", prefixes: ["/work"] },
+        { kind: "fs_read", prefixes: ["/project"] },
+        { kind: "fs_write", prefixes: ["/project"] },
         { kind: "artifact", names: ["*"] },
         { kind: "clock" },
       ],

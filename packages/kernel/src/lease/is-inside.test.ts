@@ -11,7 +11,7 @@ import type { DelegableRights, Lease } from "./lease.ts";
 
 const RIGHTS: DelegableRights = {
   toolPatterns: ["echo", "file_*"],
-  capabilities: [{ kind: "fs_read", prefixes: ["/work"] }],
+  capabilities: [{ kind: "fs_read", prefixes: ["/project"] }],
   highestTier: "side_effecting",
 };
 const PARENT: Lease = {
@@ -33,7 +33,7 @@ test("a child that reaches further in any dimension is outside, and the dimensio
     { toolPatterns: ["file*"] },
     { capabilities: [{ kind: "fs_read", prefixes: ["/"] }] },
     { capabilities: [{ kind: "fs_read", prefixes: [] }] },
-    { capabilities: [{ kind: "fs_write", prefixes: ["/work"] }] },
+    { capabilities: [{ kind: "fs_write", prefixes: ["/project"] }] },
     { highestTier: "privileged" },
     { budgets: { calls: 11 } },
     { budgets: {} },
@@ -71,7 +71,7 @@ test("a child that is narrower everywhere is inside", () => {
   const child: Lease = {
     ...PARENT,
     toolPatterns: ["file_read", "file_r*"],
-    capabilities: [{ kind: "fs_read", prefixes: ["/work/src", "/work"] }],
+    capabilities: [{ kind: "fs_read", prefixes: ["/project/src", "/project"] }],
     highestTier: "read_only",
     budgets: { calls: 0, wall_ms: 5 },
     notBeforeMs: 150,

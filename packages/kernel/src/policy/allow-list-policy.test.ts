@@ -9,7 +9,7 @@ import { createReloadablePolicy } from "./reloadable-policy.ts";
 
 const permit = (tool: string, annotations = ""): string =>
   `${annotations} permit(principal, action == Action::"${tool}", resource);\n`;
-const request = (action: string): PolicyRequest => ({ principal: "ses_1", action, resource: "/work", context: {} });
+const request = (action: string): PolicyRequest => ({ principal: "ses_1", action, resource: "/project", context: {} });
 const ECHO: PolicyFile = { name: "echo.cedar", text: permit("echo") };
 
 describe("a set that cannot be used", () => {

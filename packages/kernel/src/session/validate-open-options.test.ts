@@ -4,14 +4,14 @@ import type { OpenSessionOptions } from "./session.ts";
 import { validateOpenOptions } from "./validate-open-options.ts";
 
 function problemsOf(options: Partial<OpenSessionOptions>): string[] {
-  return validateOpenOptions({ workspace: "/work", ...options }).map(({ field, rule }) => `${field} ${rule}`);
+  return validateOpenOptions({ workspace: "/project", ...options }).map(({ field, rule }) => `${field} ${rule}`);
 }
 
 test("everything wrong is named at once", () => {
   assert.deepEqual(
     problemsOf({
       workspace: "work",
-      workingDirectory: "/work/../etc",
+      workingDirectory: "/project/../etc",
       tenant: "",
       user: "x".repeat(257),
       agent: "a\u001b[2J",
@@ -35,9 +35,9 @@ test("a workspace is an absolute, normal path below the root", () => {
     "",
     "/",
     "work",
-    "/work/",
-    "/work//x",
-    "/work/./x",
+    "/project/",
+    "/project//x",
+    "/project/./x",
     "/wo\0rk",
     "/wo\nrk",
     `/${"x".repeat(5000)}`,
@@ -48,8 +48,8 @@ test("a workspace is an absolute, normal path below the root", () => {
 
 test("the working directory lies in the workspace", () => {
   assert.deepEqual(problemsOf({ workingDirectory: "/workshop" }), ["working_directory no_traversal"]);
-  assert.deepEqual(problemsOf({ workingDirectory: "/work" }), []);
-  assert.deepEqual(problemsOf({ workingDirectory: "/work/src" }), []);
+  assert.deepEqual(problemsOf({ workingDirectory: "/project" }), []);
+  assert.deepEqual(problemsOf({ workingDirectory: "/project/src" }), []);
 });
 
 test("times to live are whole and at most a year", () => {
