@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
 import { readdir } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
 import { createTestHome, objectOf, parseObject, type TestHome, textOf } from "./home.ts";
@@ -108,4 +110,13 @@ describe("help", { concurrency: 2 }, () => {
     assert.ok(!stderr.includes("\u001b"));
     assert.equal(parseObject((await at.run(["nonsense", "--json"])).stdout)["error"] !== undefined, true);
   });
+});
+
+it("output that nobody reads to its end is no error", async () => {
+  const home = await createTestHome();
+  const child = home.start(["--help"]);
+  child.stdout.destroy();
+  const [[code], problems] = await Promise.all([once(child, "exit"), text(child.stderr)]);
+  assert.deepEqual([code, problems], [0, ""]);
+  await home.remove();
 });

@@ -30,6 +30,7 @@ Exit codes: 0 ok, 1 tool error, 2 usage, 3 denied, 4 invalid input, 5 kernel una
 
 /** Runs one command line, given without the program's own name, and resolves with the exit code. */
 export async function runCli(argv: readonly string[]): Promise<number> {
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", endWithReader);
   const end = argv.indexOf("--");
   const asked = end < 0 ? argv : argv.slice(0, end);
   const streams = { output: process.stdout, error: process.stderr, environment: process.env };
@@ -54,6 +55,12 @@ export async function runCli(argv: readonly string[]): Promise<number> {
     if (error.code === "commander.help") return EXIT_USAGE;
     return reportError(usageProblem(error.message, argv, COMMAND_TREE), terminal);
   }
+}
+
+/** Whoever read the output has left, as `| head` does: there is nobody to tell anything more. */
+function endWithReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(EXIT_OK);
 }
 
 async function runCommand(

@@ -69,7 +69,9 @@ function announce(
     return;
   }
   const elsewhere = options.text("data") !== undefined && environment["NARTHEX_DATA"] === undefined;
-  const narthex = elsewhere ? `narthex --data ${home}` : "narthex";
+  // Started by npm, the command is on nobody's PATH.
+  const program = environment["npm_lifecycle_event"] === undefined ? "narthex" : "npx narthex";
+  const narthex = elsewhere ? `${program} --data ${home}` : program;
   const session = first === undefined ? " --session ID" : "";
   terminal.print(
     terminal.paint.bold(`the kernel is open on ${home}`),
