@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { once } from "node:events";
 import { after, test } from "node:test";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
@@ -97,4 +99,31 @@ test("a kernel that was closed leaves its home to the next, which finds everythi
   });
   assert.ok(again.response.result.case === "success" && again.response.result.value.repeatedAnswer);
   await next.close();
+});
+
+test("a policy that cannot be read denies every call, and the kernel starts to say so", async () => {
+  const data = join(directory, "unreadable");
+  await mkdir(join(data, "policy", "broken.cedar"), { recursive: true, mode: 0o700 });
+  const denying = await createKernel({ data });
+  const denied = await (await denying.session({ workspace })).call("echo", 1);
+  assert.ok(denied.response.result.case === "denied");
+  assert.equal(denied.response.result.value.rationaleCode, "POLICY_MISSING");
+  assert.match(denied.response.result.value.message, /cannot be read/);
+  await denying.close();
+});
+
+test("a new home with a hand-written configuration has the default policy and takes the configured connections", async () => {
+  const data = join(directory, "crowded");
+  await mkdir(data, { mode: 0o700 });
+  await writeFile(join(data, "narthex.yaml"), "limits: { max_connections: 1 }\n", { mode: 0o600 });
+  const crowded = await createKernel({ data });
+  const called = await (await crowded.session({ workspace })).call("echo", 1);
+  assert.equal(called.status, "success", "a home with a configuration of its own gets the default policy all the same");
+  const first = connect(crowded.sockets.services);
+  await once(first, "connect");
+  const second = connect(crowded.sockets.services);
+  second.on("error", () => undefined);
+  await once(second, "close");
+  first.destroy();
+  await crowded.close();
 });

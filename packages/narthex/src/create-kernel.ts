@@ -22,7 +22,7 @@ export type SessionCallOptions = Omit<InProcessCall, "token" | "tool" | "input">
 /** Opens a home (a new one is set up first) and starts a kernel on it. */
 export async function createKernel(options: OpenKernelOptions = {}): Promise<NarthexKernel> {
   const kernel = await openKernel({ command: "an embedding program", ...options });
-  await kernel.openUnixDoors();
+  await kernel.openDoors();
   return {
     ...kernel,
     get closing() {

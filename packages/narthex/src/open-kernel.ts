@@ -24,7 +24,7 @@ import {
   startKernel,
   type Tool,
 } from "@narthex/kernel";
-import type { Serving } from "@narthex/server";
+import type { ServiceListen, Serving } from "@narthex/server";
 import { builtinTools } from "@narthex/tools";
 import type { LedgerSource } from "@narthex/verify";
 import { storeLedgerSource } from "./ledger-source.ts";
@@ -49,6 +49,9 @@ export interface OpenKernelOptions {
   readonly onFailure?: (failure: Error) => void;
 }
 
+/** Answers to calls that were cancelled at the end of the grace still have to get out. */
+const LAST_ANSWERS_MS = 2000;
+
 /** A kernel that holds its home. */
 export interface OpenedKernel extends Kernel {
   readonly home: Home;
@@ -60,8 +63,11 @@ export interface OpenedKernel extends Kernel {
   /** For `verifyLedger`. */
   ledgerSource(): LedgerSource;
   readonly sockets: SocketPaths;
-  /** Opens the framed socket and the services' socket, so that commands on this home come through here. */
-  openUnixDoors(): Promise<void>;
+  /**
+   * Opens the framed socket and the services' socket, so that commands on this home come through here, and whatever
+   * else is asked for. Closed with the kernel.
+   */
+  openDoors(services?: readonly ServiceListen[]): Promise<Serving["addresses"]>;
 }
 
 /** Takes the home, sets it up where it is new, and starts a kernel on its embedded store. */
@@ -103,13 +109,16 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
       sockets: home.sockets,
       authorizeToken,
       ledgerSource,
-      async openUnixDoors() {
-        const { openUnixDoors } = await import("./unix-doors.ts");
+      async openDoors(services = []) {
+        const { openDoors } = await import("./open-doors.ts");
         await kernel.announce();
-        doors = await openUnixDoors(kernel, { sockets: home.sockets, authorizeToken, ledgerSource, log: options.log });
+        const { sockets } = home;
+        const { limits } = configuration;
+        doors = await openDoors(kernel, { sockets, services, limits, authorizeToken, ledgerSource, log: options.log });
+        return doors.addresses;
       },
-      async close(grace) {
-        await Promise.all([kernel.close(grace), doors?.close(grace)]);
+      async close({ graceMs = configuration.timeouts.shutdownMs } = {}) {
+        await Promise.all([kernel.close({ graceMs }), doors?.close({ graceMs: graceMs + LAST_ANSWERS_MS })]);
         await home.close();
       },
     };
@@ -121,8 +130,14 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
 
 /** Policy that cannot be read or is wrong denies everything and says why; the kernel starts all the same. */
 async function loadPolicy(home: Home, options: OpenKernelOptions): Promise<Policy> {
-  const files = await readPolicyFiles(home.paths);
-  return createAllowListPolicy([...files, ...(options.policies ?? [])]);
+  try {
+    const files = await readPolicyFiles(home.paths);
+    return createAllowListPolicy([...files, ...(options.policies ?? [])]);
+  } catch (fault) {
+    const none = createAllowListPolicy([]);
+    const problem = `the policy directory cannot be read: ${fault instanceof Error ? fault.message : String(fault)}`;
+    return { current: { problem }, evaluate: (request) => none.evaluate(request) };
+  }
 }
 
 function start(

@@ -9,7 +9,7 @@ export interface PreparedHome {
   readonly written: readonly string[];
 }
 
-const POLICY_FILE = /^[A-Za-z0-9][A-Za-z0-9._-]*\.cedar$/;
+const POLICY_SUFFIX = ".cedar";
 
 /** Writes the commented configuration and the default policy where there is none. Overwrites nothing. */
 export async function prepareHome(paths: HomePaths): Promise<PreparedHome> {
@@ -20,10 +20,10 @@ export async function prepareHome(paths: HomePaths): Promise<PreparedHome> {
   } catch (fault) {
     if (!isExisting(fault)) throw fault;
   }
-  // An emptied policy directory is somebody's decision to deny everything; only a directory without any is filled.
-  if ((await readdir(paths.policy)).length > 0 || written.length === 0) return { written };
+  // In a home that was used, an empty policy directory is somebody's decision to deny everything.
+  if ((await readdir(paths.policy)).length > 0 || (await readdir(paths.store)).length > 0) return { written };
   const source = await defaultPolicyDirectory();
-  for (const name of (await readdir(source)).filter((candidate) => POLICY_FILE.test(candidate))) {
+  for (const name of (await readdir(source)).filter(isPolicyFile)) {
     const target = join(paths.policy, name);
     await copyFile(join(source, name), target, constants.COPYFILE_EXCL);
     written.push(target);
@@ -33,7 +33,7 @@ export async function prepareHome(paths: HomePaths): Promise<PreparedHome> {
 
 /** The rules of a home, in the order of their names. */
 export async function readPolicyFiles(paths: HomePaths): Promise<{ readonly name: string; readonly text: string }[]> {
-  const names = (await readdir(paths.policy)).filter((name) => POLICY_FILE.test(name)).sort();
+  const names = (await readdir(paths.policy)).filter(isPolicyFile).sort();
   return Promise.all(names.map(async (name) => ({ name, text: await readFile(join(paths.policy, name), "utf8") })));
 }
 
@@ -50,6 +50,11 @@ async function defaultPolicyDirectory(): Promise<string> {
       return directory;
   }
   throw new Error("the default policy is missing from this installation");
+}
+
+/** Whatever it is called: a rule that is silently left out would be no rule. */
+function isPolicyFile(name: string): boolean {
+  return name.endsWith(POLICY_SUFFIX);
 }
 
 function isExisting(fault: unknown): boolean {

@@ -84,7 +84,7 @@ async function holdKernel(options: OpenKernelOptions, request: SessionToOpen): P
   const kernel = await openKernel(options);
   if (kernel.prepared.length > 0) options.log?.("info", "set up a new home", { home: kernel.home.path });
   try {
-    await kernel.openUnixDoors();
+    await kernel.openDoors();
     const { session, token } = await createLocalConnection(kernel).openSession(request);
     return {
       caller: await createKernelCaller(kernel, token),

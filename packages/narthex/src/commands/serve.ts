@@ -1,19 +1,15 @@
-import { type Serving, serve } from "@narthex/server";
+import type { Serving } from "@narthex/server";
 import { type OpenedKernel, openKernel } from "../open-kernel.ts";
 import { EXIT_OK, EXIT_UNAVAILABLE } from "../terminal/exit-code.ts";
 import { createLineLog } from "../terminal/log-lines.ts";
 import { renderFacts } from "../terminal/table.ts";
-import { doorPowers } from "../unix-doors.ts";
 import type { Command, Invocation } from "./command.ts";
 import { type FirstSession, openFirstSession } from "./first-session.ts";
 import { formatListenAddress, parseListenAddress } from "./listen-address.ts";
 
-/** Answers to calls that were cancelled at the end of the grace still have to get out. */
-const DOOR_GRACE_MS = 2000;
-
 export const serveCommand: Command = {
   details:
-    "Holds the home until SIGTERM or SIGINT; then calls that run get ten seconds, and a second signal ends at once. " +
+    "Holds the home until SIGTERM or SIGINT; then calls that run get ten seconds (timeouts.shutdown_ms), and a second signal ends at once. " +
     "Only loopback is listened on. Logs go to the error stream, one line each.",
   options: [
     { flags: "--listen <host:port>", description: "where to offer the services (default: 127.0.0.1:7411)" },
@@ -30,19 +26,16 @@ export const serveCommand: Command = {
     const kernel = await openKernel({ data: home, command: "serve", log, onFailure: failure.resolve });
     for (const file of kernel.prepared) log("info", "wrote what the home did not have", { file });
     const graceMs = kernel.configuration.timeouts.shutdownMs;
-    let doors: Serving | undefined;
     try {
-      await kernel.openUnixDoors();
-      const services = [listen ?? kernel.configuration.listen];
-      doors = await serve(kernel, { services, ...doorPowers({ ...kernel, log }) });
+      const addresses = await kernel.openDoors([listen ?? kernel.configuration.listen]);
       const first = options.flag("first-session") ? await openFirstSession(kernel, environment) : undefined;
-      announce(invocation, kernel, doors, first);
+      announce(invocation, kernel, addresses, first);
       const failed = await Promise.race([failure.promise, aborted(invocation.signal)]);
       if (failed === undefined) log("info", "stopping: new calls are refused, running ones may finish", { graceMs });
       else log("error", "the store failed and the kernel has stopped", { error: failed });
       return failed === undefined ? EXIT_OK : EXIT_UNAVAILABLE;
     } finally {
-      await Promise.all([kernel.close({ graceMs }), doors?.close({ graceMs: graceMs + DOOR_GRACE_MS })]);
+      await kernel.close({ graceMs });
     }
   },
 };
@@ -50,12 +43,12 @@ export const serveCommand: Command = {
 function announce(
   { terminal, home, options, environment }: Invocation,
   kernel: OpenedKernel,
-  doors: Serving,
+  addresses: Serving["addresses"],
   first: FirstSession | undefined,
 ): void {
   const { framed, services } = kernel.sockets;
-  const address = doors.addresses.services
-    .map((listen) => ("host" in listen ? formatListenAddress(listen) : listen.path))
+  const address = addresses.services
+    .flatMap((listen) => ("host" in listen ? [formatListenAddress(listen)] : []))
     .join();
   if (terminal.json) {
     terminal.printJsonLine({

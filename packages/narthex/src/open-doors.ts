@@ -1,0 +1,35 @@
+import type { Configuration, SocketPaths } from "@narthex/host";
+import type { Kernel, Log } from "@narthex/kernel";
+import { type ServiceListen, type Serving, serve } from "@narthex/server";
+import type { LedgerSource } from "@narthex/verify";
+import { verifySource } from "./connection/verify-report.ts";
+import type { OpenedKernel } from "./open-kernel.ts";
+
+export interface DoorOptions {
+  readonly sockets: SocketPaths;
+  /** Besides the two sockets. */
+  readonly services: readonly ServiceListen[];
+  readonly limits: Configuration["limits"];
+  readonly authorizeToken: OpenedKernel["authorizeToken"];
+  readonly ledgerSource: () => LedgerSource;
+  readonly log: Log | undefined;
+}
+
+/** The doors of a home, opened together: they share one budget of bytes in flight. */
+export function openDoors(kernel: Kernel, options: DoorOptions): Promise<Serving> {
+  const { sockets, services, limits, authorizeToken, ledgerSource, log } = options;
+  const { maxConnections, maxInFlightBytes } = limits;
+  return serve(kernel, {
+    framed: { path: sockets.framed, limits: { maxConnections } },
+    services: [{ path: sockets.services }, ...services],
+    serviceLimits: { maxConnections },
+    bytesInFlight: maxInFlightBytes,
+    authorize: authorizeToken,
+    verify: (onProgress, signal) =>
+      verifySource(ledgerSource(), {
+        signal,
+        onProgress: (recordsDone, recordsTotal) => onProgress({ recordsDone, recordsTotal }),
+      }),
+    ...(log && { log }),
+  });
+}
