@@ -10,7 +10,7 @@ const CANCEL_MS = 2000;
 export async function closeKernel(graceMs: number, gate: Gate, parts: KernelParts): Promise<void> {
   gate.closing = true;
   await drained(parts, graceMs);
-  for (const live of parts.sessions.live()) for (const call of live.running.values()) call.cancel("closing");
+  for (const live of parts.sessions.live()) for (const call of live.running.list()) call.cancel("closing");
   await drained(parts, CANCEL_MS);
   parts.approvals.close();
   await parts.refusals.flush().catch(() => undefined);

@@ -13,6 +13,8 @@ export interface CallFrame {
   readonly request: Uint8Array | ToolRequest;
   /** The request was made by the kernel itself, and nobody else can change it. */
   readonly isOwned: boolean;
+  /** The input's bytes are its canonical form already. */
+  readonly isCanonical: boolean;
   readonly door: string;
   readonly signal: AbortSignal | undefined;
   /** When the caller gives up, by the monotonic clock; infinite if it does not say. */

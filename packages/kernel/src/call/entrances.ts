@@ -1,11 +1,11 @@
 import {
-  canonicalJsonBytes,
+  canonicalJson,
   createId,
   JsonValueError,
   type ToolRequest,
   type ToolResponse,
   type ToolSuccess,
-  utf8,
+  sharedUtf8,
 } from "@narthex/contracts";
 import type { CallAnswer } from "../journal/call-answer.ts";
 import type { CallResult, InProcessCall, WireCall } from "../kernel.ts";
@@ -25,19 +25,20 @@ export async function callInProcess(call: InProcessCall, kernel: KernelParts): P
   const input = inputOf(call);
   const inputFault = input instanceof JsonValueError ? input : undefined;
   const bytes = input instanceof JsonValueError ? NOT_JSON : input;
-  const made = { request: requestOf(call, requestId, bytes), isOwned: true, inputFault, door: "in_process" };
+  const request = requestOf(call, requestId, bytes);
+  const made = { request, isOwned: true, isCanonical: true, inputFault, door: "in_process" };
   const { response, answer } = await runCall(frameOf(call, made, kernel), kernel);
   return resultOf(call, requestId, response, answer);
 }
 
 /** Stands for input that has no bytes. */
-const NOT_JSON = utf8("undefined");
+const NOT_JSON = sharedUtf8("undefined");
 
-type Made = Pick<CallFrame, "request" | "door"> & Partial<Pick<CallFrame, "isOwned" | "inputFault">>;
+type Made = Pick<CallFrame, "request" | "door"> & Partial<Pick<CallFrame, "isOwned" | "isCanonical" | "inputFault">>;
 
 function frameOf(
   { signal, timeoutMs, onChunk }: Pick<WireCall, "signal" | "timeoutMs" | "onChunk">,
-  { request, door, isOwned = false, inputFault }: Made,
+  { request, door, isOwned = false, isCanonical = false, inputFault }: Made,
   kernel: KernelParts,
 ): CallFrame {
   const nowMs = kernel.clock.monotonicMs();
@@ -46,6 +47,7 @@ function frameOf(
   return {
     request,
     isOwned,
+    isCanonical,
     door,
     signal,
     deadlineMs: nowMs + givenMs,
@@ -71,7 +73,7 @@ function requestOf(call: InProcessCall, requestId: string, input: Uint8Array): T
 /** The input as bytes: a snapshot. What is no JSON, or cannot even be looked at, is refused by `check`. */
 function inputOf(call: InProcessCall): Uint8Array | JsonValueError {
   try {
-    return canonicalJsonBytes(call.input);
+    return sharedUtf8(canonicalJson(call.input));
   } catch (fault) {
     if (fault instanceof JsonValueError) return fault;
     return new JsonValueError("malformed", "", "the input cannot be read");

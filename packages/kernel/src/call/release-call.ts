@@ -6,7 +6,7 @@ export function releaseCall(frame: CallFrame, answer: CallAnswer): void {
   const { trail } = frame;
   const { running, live } = trail;
   if (running !== undefined) {
-    if (live?.running.get(running.requestId) === running) live.running.delete(running.requestId);
+    live?.running.delete(running);
     if (live?.runningByKey.get(running.dedupeKey) === running) live.runningByKey.delete(running.dedupeKey);
     running.settle(answer);
     trail.waiter?.leave();

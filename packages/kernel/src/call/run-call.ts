@@ -14,7 +14,6 @@ import { AGAIN, endorse } from "./endorse/endorse.ts";
 import { grant } from "./grant/grant.ts";
 import { invoke } from "./invoke/invoke.ts";
 import { keep } from "./keep/keep.ts";
-import { answerOf } from "./record/answer-of.ts";
 import { record } from "./record/record.ts";
 import { releaseCall } from "./release-call.ts";
 import { reply } from "./reply/reply.ts";
@@ -26,9 +25,9 @@ export async function runCall(
 ): Promise<{ response: ToolResponse; answer: CallAnswer }> {
   kernel.counters.running++;
   try {
-    const end = await walk(frame, kernel);
+    const end = await takeStages(frame, kernel);
     observe("record", frame, kernel);
-    const answer = await seal(frame, end, kernel);
+    const answer = await record(frame, end, kernel);
     observe("reply", frame, kernel);
     releaseCall(frame, answer);
     return { response: reply(frame.trail.replyId, answer), answer };
@@ -38,68 +37,71 @@ export async function runCall(
   }
 }
 
-/** Fail closed: whatever is thrown on the way is a refusal, and is recorded as one. */
-async function walk(frame: CallFrame, kernel: KernelParts): Promise<KeptCall | Ending> {
-  try {
-    return await takeStages(frame, kernel);
-  } catch (fault) {
-    const { trail } = frame;
-    const cause = describeFault(fault, trail.tool?.tool.redactors);
-    kernel.log("error", "a stage failed", { request: trail.requestId, cause });
-    const failed = Failed.from(fault, "INTERNAL", "the kernel could not finish this call; its log says why");
-    // What broke after an effect is no reason to have the effect again.
-    return trail.effectsPossible
-      ? new Failed(failed.code, failed.message, { violations: failed.violations, retryable: false })
-      : failed;
-  }
-}
-
+/**
+ * Up to the end that is recorded. A stage that needs no waiting answers at once, and nothing is waited for.
+ *
+ * Fail closed: whatever is thrown on the way is a refusal, and is recorded as one.
+ */
 async function takeStages(frame: CallFrame, kernel: KernelParts): Promise<KeptCall | Ending> {
-  enter("admit", frame, kernel);
-  const admitted = await admit(frame, kernel);
-  if (isEnding(admitted)) return admitted;
-  enter("bind", frame, kernel);
-  const bound = bind(admitted, kernel);
-  if (isEnding(bound)) return bound;
-  enter("check", frame, kernel);
-  const checked = await check(bound, kernel);
-  if (isEnding(checked)) return checked;
-  enter("decide", frame, kernel);
-  let permitted = decide(checked, kernel);
-  if (isEnding(permitted)) return permitted;
-  enter("dedupe", frame, kernel);
-  const fresh = await dedupe(permitted, kernel);
-  if (isEnding(fresh)) return fresh;
-  enter("endorse", frame, kernel);
-  let endorsed = await endorse(fresh, kernel);
-  if (endorsed === AGAIN) {
+  try {
+    enter("admit", frame, kernel);
+    const admission = admit(frame, kernel);
+    const admitted = admission instanceof Promise ? await admission : admission;
+    if (isEnding(admitted)) return admitted;
+    enter("bind", frame, kernel);
+    const bound = bind(admitted, kernel);
+    if (isEnding(bound)) return bound;
+    enter("check", frame, kernel);
+    const checking = check(bound, kernel);
+    const checked = checking instanceof Promise ? await checking : checking;
+    if (isEnding(checked)) return checked;
     enter("decide", frame, kernel);
-    permitted = decide(checked, kernel);
+    let permitted = decide(checked, kernel);
     if (isEnding(permitted)) return permitted;
+    enter("dedupe", frame, kernel);
+    const deduping = dedupe(permitted, kernel);
+    const fresh = deduping instanceof Promise ? await deduping : deduping;
+    if (isEnding(fresh)) return fresh;
     enter("endorse", frame, kernel);
-    endorsed = await endorse(permitted, kernel);
+    const endorsing = endorse(fresh, kernel);
+    let endorsed = endorsing instanceof Promise ? await endorsing : endorsing;
+    if (endorsed === AGAIN) {
+      enter("decide", frame, kernel);
+      permitted = decide(checked, kernel);
+      if (isEnding(permitted)) return permitted;
+      enter("endorse", frame, kernel);
+      endorsed = await endorse(permitted, kernel);
+    }
+    if (endorsed === AGAIN) return changedWhileAsked();
+    if (isEnding(endorsed)) return endorsed;
+    enter("grant", frame, kernel);
+    const granting = grant(endorsed, kernel);
+    const granted = granting instanceof Promise ? await granting : granting;
+    if (isEnding(granted)) return granted;
+    enter("invoke", frame, kernel);
+    const invoking = invoke(granted, kernel);
+    const invoked = invoking instanceof Promise ? await invoking : invoking;
+    if (isEnding(invoked)) return invoked;
+    enter("keep", frame, kernel);
+    const keeping = keep(invoked, kernel);
+    return keeping instanceof Promise ? await keeping : keeping;
+  } catch (fault) {
+    return broken(frame, fault, kernel);
   }
-  if (endorsed === AGAIN)
-    return new Denied("APPROVAL_DENIED", "kernel:endorse", "what was approved changed while a person was asked");
-  if (isEnding(endorsed)) return endorsed;
-  enter("grant", frame, kernel);
-  const granted = await grant(endorsed, kernel);
-  if (isEnding(granted)) return granted;
-  enter("invoke", frame, kernel);
-  const invoked = await invoke(granted, kernel);
-  if (isEnding(invoked)) return invoked;
-  enter("keep", frame, kernel);
-  return await keep(invoked, kernel);
 }
 
-/** INVARIANT: resolves whatever happens, so that everyone who waits for the call is answered. */
-async function seal(frame: CallFrame, end: KeptCall | Ending, kernel: KernelParts): Promise<CallAnswer> {
-  try {
-    return await record(frame, end, kernel);
-  } catch (fault) {
-    kernel.log("error", "a call could not be answered", { cause: describeFault(fault) });
-    return answerOf(frame, new Failed("INTERNAL", "the kernel could not answer this call; its log says why"), 0, {});
-  }
+function changedWhileAsked(): Denied {
+  return new Denied("APPROVAL_DENIED", "kernel:endorse", "what was approved changed while a person was asked");
+}
+
+function broken({ trail }: CallFrame, fault: unknown, kernel: KernelParts): Failed {
+  const cause = describeFault(fault, trail.tool?.tool.redactors);
+  kernel.log("error", "a stage failed", { request: trail.requestId, cause });
+  const failed = Failed.from(fault, "INTERNAL", "the kernel could not finish this call; its log says why");
+  // What broke after an effect is no reason to have the effect again.
+  return trail.effectsPossible
+    ? new Failed(failed.code, failed.message, { violations: failed.violations, retryable: false })
+    : failed;
 }
 
 function enter(stage: Stage | "done", frame: CallFrame, kernel: KernelParts): void {

@@ -1,4 +1,5 @@
 import type { CallAnswer } from "./call-answer.ts";
+import type { Fingerprint } from "./request-memory.ts";
 
 /**
  * One call under way, shared by everyone who waits for it: its own caller, and callers who repeated it. It is
@@ -11,6 +12,8 @@ export class RunningCall {
   readonly requestId: string;
   readonly digest: Uint8Array;
   readonly dedupeKey: string;
+  /** Of the request id. */
+  readonly fingerprint: Fingerprint;
   #abort: AbortController | undefined;
   #cancelled: CancelReason | undefined;
   #answer: PromiseWithResolvers<CallAnswer> | undefined;
@@ -21,10 +24,11 @@ export class RunningCall {
   /** Set by `grant`: effects may follow, so a disconnect no longer cancels. */
   finishesAlone = false;
 
-  constructor(requestId: string, digest: Uint8Array, dedupeKey: string) {
+  constructor(requestId: string, digest: Uint8Array, dedupeKey: string, fingerprint: Fingerprint) {
     this.requestId = requestId;
     this.digest = digest;
     this.dedupeKey = dedupeKey;
+    this.fingerprint = fingerprint;
   }
 
   /** Resolves when the call is settled. To be asked for before that. */

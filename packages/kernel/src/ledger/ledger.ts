@@ -96,12 +96,20 @@ class ChainedLedger implements Ledger {
   }
 
   // Not waiting for anything before it has a place: what is appended first comes first.
-  async append(draft: RecordDraft): Promise<AppendedRecord> {
+  append(draft: RecordDraft): Promise<AppendedRecord> {
+    try {
+      return this.#append(draft);
+    } catch (fault) {
+      return Promise.reject(fault);
+    }
+  }
+
+  #append(draft: RecordDraft): Promise<AppendedRecord> {
     if (this.failure !== undefined) throw this.failure;
     // It takes its place in line at once; should it fail, so does everything after it.
     if (this.#preface !== undefined) this.writePreface().catch(() => undefined);
     const head = this.#chains.get(draft.chain);
-    if (head === undefined) return await this.#appendToOther(draft);
+    if (head === undefined) return this.#appendToOther(draft);
     const index = this.#nextIndex;
     const wallTimeMs = this.nowMs();
     const sequence = head.sequence + 1;
@@ -125,7 +133,7 @@ class ChainedLedger implements Ledger {
     this.#nextIndex = index + 1;
     this.#lastWallTimeMs = wallTimeMs;
     this.#chains.set(draft.chain, { sequence, hash, logicalTimeMs, lastIndex: index });
-    return await this.#store(
+    return this.#store(
       {
         index,
         chain: draft.chain,
@@ -196,16 +204,26 @@ class ChainedLedger implements Ledger {
     }
   }
 
-  async #store(write: StoreWrite, appended: AppendedRecord): Promise<AppendedRecord> {
+  #store(write: StoreWrite, appended: AppendedRecord): Promise<AppendedRecord> {
+    return this.#handOver(write).then(
+      () => {
+        if (appended.index >= this.#durable) this.#durable = appended.index + 1;
+        if (this.#leaving.size > 0) this.#dropLeaving();
+        this.#wake();
+        return appended;
+      },
+      (cause: unknown) => {
+        throw this.#fail(cause);
+      },
+    );
+  }
+
+  #handOver(write: StoreWrite): Promise<void> {
     try {
-      await this.#parts.store.append(write);
+      return this.#parts.store.append(write);
     } catch (cause) {
-      throw this.#fail(cause);
+      return Promise.reject(cause);
     }
-    if (write.index >= this.#durable) this.#durable = write.index + 1;
-    if (this.#leaving.size > 0) this.#dropLeaving();
-    this.#wake();
-    return appended;
   }
 
   /**

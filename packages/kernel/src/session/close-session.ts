@@ -26,7 +26,7 @@ export async function closeSession(
 
 async function close(live: LiveSession, reason: "closed" | "expired", kernel: KernelParts): Promise<void> {
   live.session = { ...live.session, state: reason };
-  for (const call of live.running.values()) call.cancel("cancelled");
+  for (const call of live.running.list()) call.cancel("cancelled");
   // INVARIANT: whatever is under way is recorded before the end; what comes now finds the session closed.
   await live.becomeIdle();
   live.session = { ...live.session, calls: live.calls, labels: live.labels };

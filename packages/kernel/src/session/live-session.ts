@@ -1,10 +1,12 @@
-import type { JsonObject } from "@narthex/contracts";
-import { toHex, utf8 } from "@narthex/contracts";
+import { sharedUtf8, toHex } from "@narthex/contracts";
 import type { BudgetAccount, Reservation } from "../budget/budget-account.ts";
 import type { KeptAnswer } from "../journal/dedupe-row.ts";
 import type { RunningCall } from "../journal/running-call.ts";
+import { RunningCalls } from "../journal/running-calls.ts";
 import type { Lease } from "../lease/lease.ts";
+import type { PolicyQuestionForm } from "../policy/policy-question.ts";
 import type { StateChange } from "../ports.ts";
+import type { RegisteredTool } from "../registry/registry.ts";
 import type { ToolSession } from "../tool/tool.ts";
 import type { Session } from "./session.ts";
 import type { ViolationWindow } from "./violation-window.ts";
@@ -34,8 +36,7 @@ export class LiveSession {
   readonly account: BudgetAccount;
   calls: number;
   labels: readonly string[];
-  /** By request id. */
-  readonly running = new Map<string, RunningCall>();
+  readonly running = new RunningCalls();
   /** By dedupe key, in flight. */
   readonly runningByKey = new Map<string, RunningCall>();
   /** By dedupe key, finished; oldest first. */
@@ -44,12 +45,15 @@ export class LiveSession {
   readonly unsettled = new Map<string, UnsettledCall>();
   /** By request id. */
   readonly settled = new Map<string, SettledCall>();
+  /** What policy is asked about each tool; made at its first call. */
+  questionForms: Map<RegisteredTool, PolicyQuestionForm> | undefined;
   /** Made at the first violation. */
   violations: ViolationWindow | undefined;
   /** By request id: what their intents had set aside. */
   readonly reservedByUnsettled = new Map<string, Reservation>();
   /** Set once the session is being closed; resolves when that is durable. */
   closed: Promise<void> | undefined;
+  readonly #usageKey: string;
   #durableLabels: ReadonlySet<string>;
   #inFlight = 0;
   #onIdle: (() => void)[] = [];
@@ -61,6 +65,7 @@ export class LiveSession {
     this.calls = session.calls;
     this.labels = session.labels;
     const { id, tenant, workspace, workingDirectory } = session;
+    this.#usageKey = usageKey(id);
     this.#durableLabels = new Set(session.labels);
     this.toolSession = Object.freeze({ id, tenant, workspace, workingDirectory });
   }
@@ -116,8 +121,9 @@ export class LiveSession {
 
   /** What every call changes, as one small row. */
   usageRow(): StateChange {
-    const usage: JsonObject = { calls: this.calls, labels: [...this.labels], spent: { ...this.account.spent() } };
-    return { table: "sessions", key: usageKey(this.id), value: utf8(JSON.stringify(usage)) };
+    const labels = this.labels.length === 0 ? "[]" : JSON.stringify(this.labels);
+    const usage = `{"calls":${this.calls},"labels":${labels},"spent":${JSON.stringify(this.account.spent())}}`;
+    return { table: "sessions", key: this.#usageKey, value: sharedUtf8(usage) };
   }
 }
 

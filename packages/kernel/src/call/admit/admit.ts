@@ -6,7 +6,7 @@ import { Acknowledged, Denied, type Ending, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 
 /** Decodes and validates the request, every rule at once, and proves that it comes from an open session. */
-export async function admit(frame: CallFrame, kernel: KernelParts): Promise<AdmittedCall | Ending> {
+export function admit(frame: CallFrame, kernel: KernelParts): AdmittedCall | Ending | Promise<AdmittedCall | Ending> {
   const read = readRequest(frame);
   if (read instanceof Failed) return read;
   const { request, violations } = read;
@@ -18,9 +18,20 @@ export async function admit(frame: CallFrame, kernel: KernelParts): Promise<Admi
   const { failure } = kernel.ledger;
   if (failure !== undefined) return new Failed("STORE_UNAVAILABLE", failure.message);
 
-  const found = kernel.sessions.authenticate(request.sessionToken);
   // Most sessions are in memory, and nothing is waited for.
-  const session = checkSession(found instanceof Promise ? await found : found, kernel);
+  const found = kernel.sessions.authenticate(request.sessionToken);
+  if (found instanceof Promise) return found.then((live) => admitFrom(live, frame, read, kernel));
+  return admitFrom(found, frame, read, kernel);
+}
+
+function admitFrom(
+  live: LiveSession | undefined,
+  frame: CallFrame,
+  { request, violations }: ReadRequest,
+  kernel: KernelParts,
+): AdmittedCall | Ending {
+  const { trail } = frame;
+  const session = checkSession(live, kernel);
   if (!(session instanceof Denied)) {
     trail.live = session;
     session.enter();
@@ -35,19 +46,21 @@ export async function admit(frame: CallFrame, kernel: KernelParts): Promise<Admi
   }
   const variant = request.tool;
   if (variant.case === undefined) return new Failed("INTERNAL", "a validated request names no tool");
-  if (variant.case === "cancel") return cancel(session, variant.value.requestId, frame);
+  if (variant.case === "cancel") return cancel(session, variant.value.requestId, frame, kernel);
   trail.dedupeKey = request.dedupeKey;
   return { frame, trail, live: session, requestId: request.requestId, dedupeKey: request.dedupeKey, variant };
+}
+
+interface ReadRequest {
+  readonly request: ToolRequest;
+  readonly violations: readonly Violation[];
 }
 
 /**
  * SECURITY: what is validated is what is used. A message belongs to its caller, who can change it while the call
  * waits, so the kernel goes on with a copy; encoded bytes are not written to by any door until they are answered.
  */
-function readRequest({
-  request,
-  isOwned,
-}: CallFrame): { request: ToolRequest; violations: readonly Violation[] } | Failed {
+function readRequest({ request, isOwned }: CallFrame): ReadRequest | Failed {
   try {
     if (request instanceof Uint8Array) {
       const decoded = decode(request);
@@ -70,8 +83,8 @@ function invalidRequest(violations: readonly Violation[]): Failed {
   return new Failed("INVALID_REQUEST", message, { violations });
 }
 
-function cancel(session: LiveSession, requestId: string, frame: CallFrame): Acknowledged {
-  const running = session.running.get(requestId);
+function cancel(session: LiveSession, requestId: string, frame: CallFrame, kernel: KernelParts): Acknowledged {
+  const running = session.running.get(requestId, kernel.requests.fingerprint(requestId));
   running?.cancel("cancelled");
   frame.trail.add({ case: "callCancelled", value: { requestId, found: running !== undefined } });
   return new Acknowledged({ found: running !== undefined, request_id: requestId });

@@ -1,6 +1,6 @@
 import {
   blake3,
-  canonicalJsonBytes,
+  canonicalJson,
   digestRequest,
   isKernelError,
   JsonSyntaxError,
@@ -8,6 +8,7 @@ import {
   type JsonValueError,
   MAX_CALL_INPUT_BYTES,
   parseJson,
+  sharedUtf8,
   type Violation,
 } from "@narthex/contracts";
 import type { BoundCall, CheckedCall } from "../call.ts";
@@ -18,7 +19,7 @@ import { findSecretReferences } from "./secret-references.ts";
 import { variantInput } from "./variant-input.ts";
 
 /** Input against the schema, all errors at once; then the one canonical form that everything later sees. */
-export async function check(call: BoundCall, kernel: KernelParts): Promise<CheckedCall | Ending> {
+export function check(call: BoundCall, kernel: KernelParts): CheckedCall | Ending | Promise<CheckedCall | Ending> {
   const parsed = readInput(call);
   if (parsed instanceof Failed) return noteUnreadable(call, kernel, parsed);
   const { tool, inputSchema } = call.registered;
@@ -26,7 +27,10 @@ export async function check(call: BoundCall, kernel: KernelParts): Promise<Check
   const violations = [...inputSchema.check(input), ...findSecretReferences(input)];
   // INVARIANT: a tool's own code sees only input that fits its schema.
   const hasOwnForm = tool.canonicalInput !== undefined && violations.length === 0;
-  const inputBytes = canonicalJsonBytes(hasOwnForm ? tool.canonicalInput?.(input) : input);
+  const isAsGiven = call.frame.isCanonical && input === parsed && !hasOwnForm && call.variant.case === "call";
+  const inputBytes = isAsGiven
+    ? call.variant.value.input
+    : sharedUtf8(canonicalJson(hasOwnForm ? tool.canonicalInput?.(input) : input));
   if (inputBytes.length > MAX_CALL_INPUT_BYTES) {
     violations.push({
       field: "$",
@@ -38,7 +42,8 @@ export async function check(call: BoundCall, kernel: KernelParts): Promise<Check
   const requestDigest = digestRequest({ toolName: tool.name, toolVersion: call.askedVersion, inputDigest });
   const checked: CheckedCall = { ...call, input, inputBytes, inputDigest, requestDigest };
   const refused = violations.length > 0 ? invalidInput(call, violations) : undefined;
-  return (await noteInvoked(checked, refused, kernel)) ?? checked;
+  const noted = noteInvoked(checked, refused, kernel);
+  return noted instanceof Promise ? noted.then((ending) => ending ?? checked) : (noted ?? checked);
 }
 
 function readInput(call: BoundCall): JsonValue | Failed {

@@ -7,18 +7,16 @@ import { Denied, type Ending, type Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 
 /** Leaves ToolInvoked, with the input as content. Answers the ending if there is one. */
-export async function noteInvoked(
+export function noteInvoked(
   call: CheckedCall,
   refused: Failed | undefined,
   kernel: KernelParts,
-): Promise<Ending | undefined> {
+): Ending | undefined | Promise<undefined> {
   const ending = refused ?? chargeInput(call);
-  invoked(
-    call,
-    kernel,
-    call.requestDigest,
-    ending === undefined ? await placeInput(call, kernel) : rowInput(call, kernel),
-  );
+  if (ending === undefined && call.inputBytes.length > MAX_ROW_CONTENT_BYTES) {
+    return storeInput(call, kernel).then((stored) => invoked(call, kernel, call.requestDigest, stored));
+  }
+  invoked(call, kernel, call.requestDigest, rowInput(call, kernel));
   return ending;
 }
 
@@ -40,9 +38,9 @@ function chargeInput(call: CheckedCall): Denied | undefined {
   return new Denied("BUDGET_EXCEEDED", "kernel:check", message);
 }
 
-async function placeInput(call: CheckedCall, kernel: KernelParts): Promise<Committed> {
+async function storeInput(call: CheckedCall, kernel: KernelParts): Promise<Committed> {
   const placed = await placeBytes(call.inputBytes, call.inputDigest, kernel.contentStore);
-  if (placed.bytes === undefined) call.trail.storedInput = placed.size;
+  call.trail.storedInput = placed.size;
   return commitContent({ role: ContentRole.INPUT, ...placed }, kernel.random);
 }
 
@@ -53,7 +51,12 @@ function rowInput({ inputBytes, inputDigest }: CheckedCall, kernel: KernelParts)
   return commitContent(content, kernel.random);
 }
 
-function invoked(call: BoundCall, kernel: KernelParts, requestDigest: Uint8Array, input: Committed | undefined): void {
+function invoked(
+  call: BoundCall,
+  kernel: KernelParts,
+  requestDigest: Uint8Array,
+  input: Committed | undefined,
+): undefined {
   const { tool, definitionHash } = call.registered;
   const { trail } = call;
   const request = commitRequest(requestDigest, kernel.random);

@@ -1,23 +1,18 @@
-import { blake3, canonicalJsonBytes, ContentRole, toHex } from "@narthex/contracts";
+import { blake3, ContentRole } from "@narthex/contracts";
 import { commitContent } from "../../ledger/commitment.ts";
 import { approvalDemand } from "../../policy/approval-demand.ts";
 import { createProof } from "../../policy/proof.ts";
-import type { PolicyAnswer, PolicyRequest } from "../../policy/policy.ts";
-import type { Determinism, Effect, SafetyTier } from "../../tool/tool.ts";
+import type { PolicyAnswer } from "../../policy/policy.ts";
+import type { NarrowedTool } from "../../tool/narrow-for.ts";
 import type { CheckedCall, DecidedCall } from "../call.ts";
 import { Denied } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
-
-export interface NarrowedFacts {
-  readonly effects: readonly Effect[];
-  readonly tier: SafetyTier;
-  readonly determinism: Determinism;
-}
+import { policyQuestion } from "../../policy/policy-question.ts";
 
 /** Asks policy and seals its answer in a proof. Nothing matched means denied, and so does any error. */
 export function askPolicy(
   call: CheckedCall,
-  facts: NarrowedFacts,
+  facts: NarrowedTool,
   kernel: KernelParts,
 ): Pick<DecidedCall, "policyAnswer" | "policyHash" | "approval"> | Denied {
   const current = kernel.policy.current;
@@ -25,8 +20,7 @@ export function askPolicy(
     call.trail.add({ case: "policyDecision", value: { allowed: false, rationaleCode: "POLICY_MISSING" } });
     return new Denied("POLICY_MISSING", "kernel:decide", `no policy is in force: ${current.problem}`);
   }
-  const request = policyRequest(call, facts);
-  const requestBytes = canonicalJsonBytes(request);
+  const { request, bytes: requestBytes } = policyQuestion(call.live, call.registered, facts, call.inputDigest);
   const requestHash = blake3(requestBytes);
   const answer = kernel.policy.evaluate(request);
   const code = rationale(answer);
@@ -61,29 +55,6 @@ export function askPolicy(
   });
   if (code !== undefined) return denial(call, answer, code);
   return { policyAnswer: answer, policyHash: current.hash, approval: approve };
-}
-
-/** The input itself is content under its digest: what is asked stays small, and can be asked again. */
-function policyRequest(call: CheckedCall, facts: NarrowedFacts): PolicyRequest {
-  const { live, registered } = call;
-  // In the order of the canonical form, which costs less where nothing is out of order.
-  return {
-    action: registered.tool.name,
-    context: {
-      definition_hash: toHex(registered.definitionHash),
-      determinism: facts.determinism,
-      effects: [...facts.effects],
-      input_digest: toHex(call.inputDigest),
-      labels: [...live.labels],
-      session: live.id,
-      tenant: live.session.tenant,
-      tier: facts.tier,
-      user: live.session.user,
-      version: registered.tool.version,
-    },
-    principal: live.session.agent,
-    resource: live.session.workspace,
-  };
 }
 
 function rationale(answer: PolicyAnswer): string | undefined {

@@ -1,5 +1,6 @@
 import { equalBytes, fromHex, toHex } from "@narthex/contracts";
 import type { ArchivedCall } from "../../journal/answer-archive.ts";
+import type { Fingerprint } from "../../journal/request-memory.ts";
 import { lostAnswer } from "../../journal/lost-answer.ts";
 import { RunningCall } from "../../journal/running-call.ts";
 import type { PermittedCall } from "../decide/decide.ts";
@@ -12,31 +13,42 @@ import { dedupeConflict, duplicateId } from "./repeat-conflicts.ts";
  * Repeats: by request id, by dedupe key, and of calls whose outcome nobody knows. Comes after decide, so every repeat
  * was authorised anew, and before endorse, so no person is asked twice.
  */
-export async function dedupe(call: PermittedCall, kernel: KernelParts): Promise<PermittedCall | Ending> {
+export function dedupe(
+  call: PermittedCall,
+  kernel: KernelParts,
+): PermittedCall | Ending | Promise<PermittedCall | Ending> {
   const { live, requestId, dedupeKey, trail } = call;
-  const sameId = live.running.get(requestId);
+  trail.fingerprint ??= kernel.requests.fingerprint(requestId);
+  const { fingerprint } = trail;
+  const sameId = live.running.get(requestId, fingerprint);
   const sameKey = dedupeKey === "" ? undefined : live.runningByKey.get(dedupeKey);
   const running = sameId ?? sameKey;
   if (running !== undefined) {
-    if (!running.isAbandoned)
-      return joinRunning(call, running, sameId === undefined ? "dedupe_key" : "request_id", kernel);
-    await running.answer;
-    return dedupe(call, kernel);
+    if (running.isAbandoned) return running.answer.then(() => dedupe(call, kernel));
+    return joinRunning(call, running, sameId === undefined ? "dedupe_key" : "request_id", kernel);
   }
 
   // INVARIANT: nothing is awaited between the look above and this claim, so equal requests cannot both be first.
-  const claim = new RunningCall(requestId, call.requestDigest, dedupeKey);
-  live.running.set(requestId, claim);
+  const claim = new RunningCall(requestId, call.requestDigest, dedupeKey, fingerprint);
+  live.running.add(claim);
   if (dedupeKey !== "") live.runningByKey.set(dedupeKey, claim);
   trail.running = claim;
   trail.waiter = claim.join(call.frame.signal);
 
   const unknown = findUnknown(call);
   if (unknown !== undefined) return unknown;
-  trail.fingerprint = kernel.requests.fingerprint(requestId);
-  const repeated = kernel.requests.mayHave(live.id, trail.fingerprint) ? await repeatOfId(call, kernel) : undefined;
+  if (dedupeKey === "" && !kernel.requests.mayHave(live.id, fingerprint)) return call;
+  return findRepeated(call, fingerprint, kernel);
+}
+
+async function findRepeated(
+  call: PermittedCall,
+  fingerprint: Fingerprint,
+  kernel: KernelParts,
+): Promise<PermittedCall | Ending> {
+  const repeated = kernel.requests.mayHave(call.live.id, fingerprint) ? await repeatOfId(call, kernel) : undefined;
   if (repeated !== undefined) return repeated;
-  return (dedupeKey === "" ? undefined : await repeatOfKey(call, kernel)) ?? call;
+  return (call.dedupeKey === "" ? undefined : await repeatOfKey(call, kernel)) ?? call;
 }
 
 /** A call of the same id, or simply an equal one, that may have had its effect before a crash. */

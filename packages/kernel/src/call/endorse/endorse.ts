@@ -8,12 +8,19 @@ import type { KernelParts } from "../../kernel-parts.ts";
 export const AGAIN = Symbol("again");
 
 /** The approval gate. ApprovalRequested is durable before anyone is asked. */
-export async function endorse(
+export function endorse(
   call: PermittedCall,
   kernel: KernelParts,
+): PermittedCall | Promise<PermittedCall | Ending | typeof AGAIN> {
+  return call.approval === "none" ? call : askPerson(call, call.approval, kernel);
+}
+
+async function askPerson(
+  call: PermittedCall,
+  kind: "human" | "console",
+  kernel: KernelParts,
 ): Promise<PermittedCall | Ending | typeof AGAIN> {
-  if (call.approval === "none") return call;
-  const subject = subjectOf(call, call.approval);
+  const subject = subjectOf(call, kind);
   const { trail, live, frame, registered } = call;
   if (trail.approvalId !== "") {
     const isSame = kernel.registry.resolve(registered.tool.name, registered.tool.version) === registered;

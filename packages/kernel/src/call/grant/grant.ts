@@ -45,7 +45,7 @@ class Seal extends Stamp {
 }
 
 /** Turns a permitted call into a sealed grant; makes the intent durable before anything can happen. */
-export async function grant(call: PermittedCall, kernel: KernelParts): Promise<GrantedCall | Ending> {
+export function grant(call: PermittedCall, kernel: KernelParts): GrantedCall | Ending | Promise<GrantedCall | Ending> {
   verifyPermitted(call);
   const { trail, live, registered } = call;
   const session = checkSession(live, kernel);
@@ -76,8 +76,8 @@ export async function grant(call: PermittedCall, kernel: KernelParts): Promise<G
     case: "toolStarted",
     value: { callNumber: trail.callNumber, intent, reserved: amountList(reservation.amounts), timeoutMs },
   });
-  if (intent) await writeIntent(call, reservation.amounts, kernel);
-  return seal(call, timeoutMs, kernel);
+  if (!intent) return seal(call, timeoutMs, kernel);
+  return writeIntent(call, reservation.amounts, kernel).then(() => seal(call, timeoutMs, kernel));
 }
 
 /** Throws unless `grant` made this very grant for this very call. */

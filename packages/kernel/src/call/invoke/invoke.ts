@@ -7,28 +7,42 @@ import { gatherStream } from "./gather-stream.ts";
 import { Interruption } from "./interruption.ts";
 import { toolFailed } from "./tool-failed.ts";
 
-/** Runs the tool in its isolation class, under its grant and against its clock. */
-export async function invoke(call: GrantedCall, kernel: KernelParts): Promise<InvokedCall | Ending> {
+/** Runs the tool in its isolation class, under its grant and against its clock. One that answers at once is not raced. */
+export function invoke(call: GrantedCall, kernel: KernelParts): InvokedCall | Ending | Promise<InvokedCall | Ending> {
   verifyGrant(call);
   const interruption = new Interruption(call.grant, call.trail.running);
-  let ended: InvokedCall | Ending | undefined;
+  if (interruption.failed !== undefined) return end(call, interruption, notStarted(call, interruption.failed));
   try {
-    ended =
-      interruption.failed === undefined ? await run(call, kernel, interruption) : notStarted(call, interruption.failed);
+    const answered = call.registered.tool.run(call.input, call.grant.context);
+    if (isThenable(answered) || isStream(answered)) return follow(call, kernel, interruption, answered);
+    return end(call, interruption, { ...call, output: answered, gathered: undefined });
   } catch (fault) {
-    ended = toolFailed(call, kernel, fault);
-  } finally {
-    interruption.dispose();
-    call.grant.end(ended instanceof Failed ? "the call has failed" : undefined);
+    return end(call, interruption, toolFailed(call, kernel, fault));
   }
-  return ended;
 }
 
-async function run(call: GrantedCall, kernel: KernelParts, interruption: Interruption): Promise<InvokedCall | Ending> {
-  const output = await runInline(call, kernel, interruption);
-  if (output instanceof Failed) return output;
-  if (!isStream(output)) return { ...call, output, gathered: undefined };
-  return gatherStream(call, kernel, interruption, output);
+/** The tool goes on: up to its end, its time-out or a cancel. */
+async function follow(
+  call: GrantedCall,
+  kernel: KernelParts,
+  interruption: Interruption,
+  answered: PromiseLike<ToolOutput> | AsyncIterable<Uint8Array>,
+): Promise<InvokedCall | Ending> {
+  try {
+    const output = isThenable(answered) ? await awaitOutput(answered, kernel, interruption) : answered;
+    if (output instanceof Failed) return end(call, interruption, output);
+    if (!isStream(output)) return end(call, interruption, { ...call, output, gathered: undefined });
+    return end(call, interruption, await gatherStream(call, kernel, interruption, output));
+  } catch (fault) {
+    return end(call, interruption, toolFailed(call, kernel, fault));
+  }
+}
+
+/** From here on the tool's context opens nothing. */
+function end(call: GrantedCall, interruption: Interruption, ended: InvokedCall | Ending): InvokedCall | Ending {
+  interruption.dispose();
+  call.grant.end(ended instanceof Failed ? "the call has failed" : undefined);
+  return ended;
 }
 
 /** Cancelled while its intent was written: nothing was done, and the outcome says so. */
@@ -37,14 +51,11 @@ function notStarted(call: GrantedCall, failed: Failed): Failed {
   return failed;
 }
 
-/** A tool that answers at once is not raced against anything. */
-async function runInline(
-  call: GrantedCall,
+async function awaitOutput(
+  answered: PromiseLike<ToolOutput>,
   kernel: KernelParts,
   interruption: Interruption,
-): Promise<Exclude<ToolOutput, PromiseLike<unknown>> | Failed> {
-  const answered = call.registered.tool.run(call.input, call.grant.context);
-  if (!isThenable(answered)) return answered;
+): Promise<ToolOutput | Failed> {
   const running = Promise.resolve(answered);
   const first = await interruption.race(running);
   if (!(first instanceof Failed)) return first;

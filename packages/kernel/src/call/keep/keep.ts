@@ -2,7 +2,7 @@ import { blake3, type Violation } from "@narthex/contracts";
 import type { CollectedContent, ContentCollector } from "../../result/content-collector.ts";
 import { createModelView } from "../../result/model-view.ts";
 import { isViolations, normaliseOutput } from "../../result/normalise-output.ts";
-import { placeBytes } from "../../result/place-bytes.ts";
+import { type PlacedBytes, placeBytes } from "../../result/place-bytes.ts";
 import type { InvokedCall, KeptCall } from "../call.ts";
 import { boundViolations, cutText } from "../bound-error.ts";
 import { chargeResult } from "../charge-stored.ts";
@@ -10,8 +10,12 @@ import { type Ending, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 
 /** Validates, redacts, normalises, hashes and places the result; makes what a model is shown; joins labels. */
-export async function keep(call: InvokedCall, kernel: KernelParts): Promise<KeptCall | Ending> {
-  const kept = call.gathered === undefined ? await keepOutput(call, kernel) : await keepStream(call, call.gathered);
+export function keep(call: InvokedCall, kernel: KernelParts): KeptCall | Ending | Promise<KeptCall | Ending> {
+  const kept = call.gathered === undefined ? keepOutput(call, kernel) : keepStream(call, call.gathered);
+  return kept instanceof Promise ? kept.then((ready) => finish(call, ready, kernel)) : finish(call, kept, kernel);
+}
+
+function finish(call: InvokedCall, kept: Kept | Failed, kernel: KernelParts): KeptCall | Ending {
   if (kept instanceof Failed) return kept;
   const { tool } = call.registered;
   const view = createModelView({ type: tool.resultType, ...kept.result }, kernel.viewBytesOf(tool));
@@ -21,13 +25,17 @@ export async function keep(call: InvokedCall, kernel: KernelParts): Promise<Kept
 
 type Kept = Pick<KeptCall, "raw" | "result">;
 
-async function keepOutput(call: InvokedCall, kernel: KernelParts): Promise<Kept | Failed> {
+function keepOutput(call: InvokedCall, kernel: KernelParts): Kept | Failed | Promise<Kept> {
   const normalised = normaliseOutput(call.registered, call.output);
   if (isViolations(normalised)) return invalidOutput(call, normalised);
   const { raw, bytes } = normalised;
   chargeResult(call, bytes.length);
-  const placed = await placeBytes(bytes, blake3(bytes), kernel.contentStore);
-  return { raw, result: { digest: placed.digest, size: placed.size, place: placed.place, head: bytes } };
+  const placed = placeBytes(bytes, blake3(bytes), kernel.contentStore);
+  const keptAt = ({ digest, size, place }: PlacedBytes): Kept => ({
+    raw,
+    result: { digest, size, place, head: bytes },
+  });
+  return placed instanceof Promise ? placed.then(keptAt) : keptAt(placed);
 }
 
 /** A stream was redacted and written as it came; what needs its end is checked before it is kept. */

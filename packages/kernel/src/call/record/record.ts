@@ -19,26 +19,32 @@ import { quarantineAfter } from "./quarantine-after.ts";
 import { refuseUnsessioned } from "./refuse-unsessioned.ts";
 import { settleBudget } from "./settle-budget.ts";
 
-/** Seals the outcome in the ledger and settles the budget. An answer exists only once this is durable. */
+/**
+ * Seals the outcome in the ledger and settles the budget. An answer exists only once this is durable.
+ *
+ * INVARIANT: resolves whatever happens, so that everyone who waits for the call is answered.
+ */
 export async function record(frame: CallFrame, end: KeptCall | Ending, kernel: KernelParts): Promise<CallAnswer> {
-  const { trail } = frame;
-  const { live } = trail;
-  if (live === undefined) return refuseUnsessioned(frame, end, kernel);
   try {
-    return await write(frame, live, end, kernel);
+    const { live } = frame.trail;
+    return live === undefined ? refuseUnsessioned(frame, end, kernel) : await write(frame, live, end, kernel);
   } catch (fault) {
-    if (kernel.ledger.failure !== undefined) return unrecorded(frame, fault, kernel);
-    // Something in it has no form in the ledger. The call has an outcome all the same.
-    kernel.log("error", "an outcome could not be written down", {
-      request: trail.requestId,
-      cause: describeFault(fault),
-    });
-    trail.dropUnwritten();
+    return recordFault(frame, fault, kernel);
   }
+}
+
+async function recordFault(frame: CallFrame, fault: unknown, kernel: KernelParts): Promise<CallAnswer> {
+  const { trail } = frame;
   try {
-    return await write(frame, live, new Failed("INTERNAL", "what the call ended with could not be recorded"), kernel);
-  } catch (fault) {
-    return unrecorded(frame, fault, kernel);
+    if (trail.live === undefined || kernel.ledger.failure !== undefined) return unrecorded(frame, fault, kernel);
+    // Something in it has no form in the ledger. The call has an outcome all the same.
+    const cause = describeFault(fault);
+    kernel.log("error", "an outcome could not be written down", { request: trail.requestId, cause });
+    trail.dropUnwritten();
+    const failed = new Failed("INTERNAL", "what the call ended with could not be recorded");
+    return await write(frame, trail.live, failed, kernel);
+  } catch (second) {
+    return unrecorded(frame, second, kernel);
   }
 }
 

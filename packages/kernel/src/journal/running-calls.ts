@@ -1,0 +1,79 @@
+import type { Fingerprint } from "./request-memory.ts";
+import type { RunningCall } from "./running-call.ts";
+
+const FIRST_SLOTS = 16;
+
+/**
+ * The calls of a session that are under way, by request id.
+ *
+ * Not a Map: a Map in which entries come and go replaces its table again and again, and every outgrown table keeps the
+ * calls it held from being collected with the young. Here a slot that is left is empty.
+ *
+ * SECURITY: callers choose request ids. Slots follow their keyed fingerprints, so nobody can choose ids that collide.
+ */
+export class RunningCalls {
+  #calls: (RunningCall | undefined)[] = emptySlots(FIRST_SLOTS);
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(requestId: string, fingerprint: Fingerprint): RunningCall | undefined {
+    return this.#calls[this.#slotOf(requestId, fingerprint)];
+  }
+
+  add(call: RunningCall): void {
+    const slot = this.#slotOf(call.requestId, call.fingerprint);
+    if (this.#calls[slot] === undefined) this.#size++;
+    this.#calls[slot] = call;
+    if (this.#size * 2 > this.#calls.length) this.#grow();
+  }
+
+  /** Takes out this very call, if it is there. */
+  delete(call: RunningCall): void {
+    let free = this.#slotOf(call.requestId, call.fingerprint);
+    if (this.#calls[free] !== call) return;
+    this.#size--;
+    const mask = this.#calls.length - 1;
+    // What was pushed aside by the one that leaves moves up, so that every search still ends at an empty slot.
+    let slot = (free + 1) & mask;
+    for (let next = this.#calls[slot]; next !== undefined; next = this.#calls[slot]) {
+      const distance = (slot - next.fingerprint[0]) & mask;
+      if (distance >= ((slot - free) & mask)) {
+        this.#calls[free] = next;
+        free = slot;
+      }
+      slot = (slot + 1) & mask;
+    }
+    this.#calls[free] = undefined;
+  }
+
+  /** As they are now, in no order. */
+  list(): RunningCall[] {
+    return this.#calls.filter((call) => call !== undefined);
+  }
+
+  /** Where the call is, or would be. */
+  #slotOf(requestId: string, [low]: Fingerprint): number {
+    const mask = this.#calls.length - 1;
+    let slot = low & mask;
+    for (let found = this.#calls[slot]; found !== undefined && found.requestId !== requestId; ) {
+      slot = (slot + 1) & mask;
+      found = this.#calls[slot];
+    }
+    return slot;
+  }
+
+  #grow(): void {
+    const calls = this.#calls;
+    this.#calls = emptySlots(calls.length * 2);
+    for (const call of calls) {
+      if (call !== undefined) this.#calls[this.#slotOf(call.requestId, call.fingerprint)] = call;
+    }
+  }
+}
+
+function emptySlots(count: number): (RunningCall | undefined)[] {
+  return new Array<RunningCall | undefined>(count).fill(undefined);
+}
