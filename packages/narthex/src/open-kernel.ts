@@ -1,6 +1,7 @@
 import {
   type Configuration,
   createSystemRandom,
+  keepCallsYoung,
   defaultHomePath,
   type Home,
   loadConfiguration,
@@ -9,6 +10,7 @@ import {
   openSqliteStore,
   resolveWorkspace,
   type SocketPaths,
+  storeUnavailable,
   systemClock,
   type TokenScope,
 } from "@narthex/host";
@@ -80,14 +82,17 @@ export async function openKernel(options: OpenKernelOptions = {}): Promise<Opene
   try {
     return await startOn(home, options);
   } catch (fault) {
-    await home.close();
+    // On a disk that cannot be written, letting go fails as well; why it could not start is worth more.
+    await home.close().catch(() => undefined);
     throw fault;
   }
 }
 
 async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKernel> {
   const { paths } = home;
-  const prepared = await prepareHome(paths);
+  const prepared = await prepareHome(paths).catch((fault: unknown) => {
+    throw storeUnavailable("the home cannot be set up", fault);
+  });
   const configuration = await loadConfiguration(paths.configuration);
   const policy = await loadPolicy(home, options);
   const contentStore = await openContentFiles(paths.content);
@@ -149,6 +154,7 @@ function start(
   options: OpenKernelOptions,
 ): Promise<Kernel> {
   const { session, timeouts } = configuration;
+  keepCallsYoung();
   return startKernel({
     store,
     contentStore,
