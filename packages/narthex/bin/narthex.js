@@ -1,17 +1,17 @@
 #!/usr/bin/env node
 // The `narthex` command. Read by any Node since 16, so that an old one can step aside or say what is wrong.
-import { existsSync } from "node:fs";
-import module from "node:module";
-import { fileURLToPath } from "node:url";
 import { isNodeNewEnough } from "./node-version.js";
 
 if (isNodeNewEnough()) {
+  // Asked for instead of imported: an import of these makes Node load what stands behind all that they export.
+  const { enableCompileCache } = process.getBuiltinModule("node:module");
   // SECURITY: the cache is executed, so it lies with the code: who may write the one may write the other.
-  module.enableCompileCache(fileURLToPath(new URL("../node_modules/.cache", import.meta.url)));
+  enableCompileCache(filePath("../node_modules/.cache"));
   const { runCli } = await import(commandUrl().href);
   process.exitCode = await runCli(process.argv.slice(2));
 } else {
-  // Only an old Node pays for loading this.
+  // Only an old Node pays for loading these.
+  const { fileURLToPath } = await import("node:url");
   const { becomeProgram, explainMissingNode, findPinnedNode } = await import("./pinned-node.js");
   const node = findPinnedNode(import.meta.url);
   if (node) {
@@ -24,7 +24,11 @@ if (isNodeNewEnough()) {
 
 /** Sources in a checkout; what was built from them in an installed package, where Node strips no types. */
 function commandUrl() {
-  const source = new URL("../src/cli.ts", import.meta.url);
-  const isInstalled = source.pathname.includes("/node_modules/");
-  return !isInstalled && existsSync(source) ? source : new URL("../dist/cli.js", import.meta.url);
+  const isInstalled = import.meta.url.includes("/node_modules/");
+  const hasSources = !isInstalled && process.getBuiltinModule("node:fs").existsSync(filePath("../src/cli.ts"));
+  return new URL(hasSources ? "../src/cli.ts" : "../dist/cli.js", import.meta.url);
+}
+
+function filePath(path) {
+  return process.getBuiltinModule("node:url").fileURLToPath(new URL(path, import.meta.url));
 }

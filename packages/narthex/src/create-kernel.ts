@@ -22,7 +22,10 @@ export type SessionCallOptions = Omit<InProcessCall, "token" | "tool" | "input">
 /** Opens a home (a new one is set up first) and starts a kernel on it. */
 export async function createKernel(options: OpenKernelOptions = {}): Promise<NarthexKernel> {
   const kernel = await openKernel({ command: "an embedding program", ...options });
-  await kernel.openDoors();
+  await kernel.openDoors().catch(async (fault: unknown) => {
+    await kernel.close({ graceMs: 0 }).catch(() => undefined);
+    throw fault;
+  });
   return {
     ...kernel,
     get closing() {

@@ -1,6 +1,6 @@
 import type { JsonValue, ToolSuccess } from "@narthex/contracts";
 import type { CallConnection } from "../connection/kernel-connection.ts";
-import { checkHash, collect, decodeText, saveContent } from "./content-output.ts";
+import { decodeText } from "./decode-text.ts";
 import { readJsonText } from "./json-text.ts";
 
 /** Where a call's result is now. */
@@ -31,6 +31,8 @@ export async function fetchResult(
     if (isInline) return { kind: "bytes", bytes: inlineResult };
     if (resultSize > BigInt(MAX_PRINTED_RESULT_BYTES)) return { kind: "store" };
   }
+  // Brings the hash, which a result that came whole in its answer is not checked with.
+  const { checkHash, collect, saveContent } = await import("./content-output.ts");
   const chunks = isInline ? inlineChunks(inlineResult) : await openResult(hash, kernel, options.token);
   if (options.out !== undefined) return { kind: "file", path: (await saveContent(chunks, options.out, hash)).path };
   return { kind: "bytes", bytes: await collect(checkHash(chunks, hash), MAX_PRINTED_RESULT_BYTES) };

@@ -17,7 +17,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { formatBytes } from "../terminal/units.ts";
 import { visible, visibleJson, visibleLines } from "../terminal/visible.ts";
 import { type CallResultPlace, isJsonResult, resultToJson } from "./call-result.ts";
-import { decodeText } from "./content-output.ts";
+import { decodeText } from "./decode-text.ts";
 import { readJsonText } from "./json-text.ts";
 
 /** The one object `call --json` prints. */

@@ -6,6 +6,7 @@ import type { ContentStream } from "../connection/kernel-connection.ts";
 import { CommandError } from "../terminal/command-error.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { visibleLines } from "../terminal/visible.ts";
+import { decodeText } from "./decode-text.ts";
 
 /** What a terminal is shown of content; more goes to a file or a pipe. */
 const MAX_SHOWN_BYTES = 1024 * 1024;
@@ -74,15 +75,6 @@ export async function collect(chunks: AsyncIterable<Uint8Array>, maxBytes: numbe
     parts.push(chunk);
   }
   return Buffer.concat(parts);
-}
-
-/** Undefined where the bytes are not UTF-8. */
-export function decodeText(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 /** SECURITY: content is named by its hash; whatever stands between store and reader cannot change it unseen. */

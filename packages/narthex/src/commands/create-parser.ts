@@ -1,5 +1,6 @@
 import { Option, Command as Parser } from "commander";
 import type { Command, CommandEntry, CommandLeaf, OptionDescription } from "./command.ts";
+import { GLOBAL_OPTIONS } from "./global-options.ts";
 
 export interface ParserOptions {
   readonly tree: readonly CommandEntry[];
@@ -17,8 +18,6 @@ export function createParser(options: ParserOptions): Parser {
   const parser = new Parser("narthex")
     .description(options.description)
     .version(options.version, "-V, --version", "print the version")
-    .option("--data <dir>", "the kernel's home (default: $NARTHEX_DATA, else ~/.narthex)")
-    .option("--json", "print JSON instead of text")
     .helpOption("-h, --help", "show help")
     .helpCommand(false)
     .addHelpText("after", options.epilogue)
@@ -31,6 +30,7 @@ export function createParser(options: ParserOptions): Parser {
       // Whoever catches the error reports it.
       outputError: () => undefined,
     });
+  for (const option of GLOBAL_OPTIONS) parser.addOption(createOption(option));
   for (const entry of options.tree) addEntry(parser, entry, options);
   return parser;
 }

@@ -18,7 +18,7 @@ export async function describeError(error: unknown): Promise<ErrorDescription> {
     return { code: error.code, message: error.message, next, exitCode: error.exitCode, violations: [] };
   }
   // Loaded only now: a command that failed before it needed the contracts should not pay for them.
-  const { isKernelError } = await import("@narthex/contracts");
+  const { isKernelError } = await import("./kernel-codes.ts");
   if (isKernelError(error)) {
     const { code, message, violations } = error;
     return { code, message, next: await nextOf(code), exitCode: exitCodeOf(code), violations };
@@ -34,6 +34,6 @@ export async function describeError(error: unknown): Promise<ErrorDescription> {
 }
 
 async function nextOf(code: string): Promise<string> {
-  const { findCode } = await import("@narthex/contracts");
+  const { findCode } = await import("./kernel-codes.ts");
   return findCode(code)?.next ?? FALLBACK_NEXT;
 }

@@ -1,0 +1,7 @@
+import type { OptionDescription } from "./command.ts";
+
+/** What every command takes. */
+export const GLOBAL_OPTIONS: readonly OptionDescription[] = [
+  { flags: "--data <dir>", description: "the kernel's home (default: $NARTHEX_DATA, else ~/.narthex)" },
+  { flags: "--json", description: "print JSON instead of text" },
+];

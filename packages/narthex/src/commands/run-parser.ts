@@ -1,0 +1,56 @@
+import { CommanderError } from "commander";
+import { EXIT_OK, EXIT_USAGE } from "../terminal/exit-code.ts";
+import { VERSION } from "../version.ts";
+import type { CommandEntry } from "./command.ts";
+import { createParser, type ParserOptions } from "./create-parser.ts";
+import { usageProblem } from "./usage-problem.ts";
+
+const DESCRIPTION =
+  "The tool kernel for AI agents: every call is checked before it runs, contained while it runs, provable after it ran.";
+
+const EPILOGUE = `
+Start here:
+  $ narthex serve --first-session                 # a kernel, and a session to try it with
+  $ narthex call echo '{"text":"hello"}'          # one tool call, from another terminal
+  $ narthex watch                                 # every call as it happens
+  $ narthex ledger verify                         # nothing was changed or removed
+
+For your own agent:
+  $ narthex session open --workspace ~/project    # a session; its token is kept for you
+  $ narthex mcp --workspace ~/project             # the same for any MCP client
+
+Exit codes: 0 ok, 1 tool error, 2 usage, 3 denied, 4 invalid input, 5 kernel unavailable,
+            20 ledger broken, 30 ledger unreadable.`;
+
+/** Reads any command line: runs what it names, shows the help it asks for, or throws what is wrong with it. */
+export async function runParser(
+  argv: readonly string[],
+  tree: readonly CommandEntry[],
+  run: (...parsed: Parameters<ParserOptions["run"]>) => Promise<number>,
+): Promise<number> {
+  let exitCode = EXIT_OK;
+  const parser = createParser({
+    tree,
+    description: DESCRIPTION,
+    version: VERSION,
+    epilogue: EPILOGUE,
+    writeHelp: (text, kind) => (kind === "asked" ? process.stdout : process.stderr).write(text),
+    async run(...parsed) {
+      exitCode = await run(...parsed);
+    },
+  });
+  try {
+    await parser.parseAsync(helpLast(argv), { from: "user" });
+    return exitCode;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.code === "commander.helpDisplayed" || error.code === "commander.version") return EXIT_OK;
+    if (error.code === "commander.help") return EXIT_USAGE;
+    throw usageProblem(error.message, argv, tree);
+  }
+}
+
+/** `help session open` means `session open --help`: only so is the command loaded that help is about. */
+function helpLast(argv: readonly string[]): string[] {
+  return argv[0] === "help" ? [...argv.slice(1), "--help"] : [...argv];
+}

@@ -1,0 +1,30 @@
+/**
+ * JavaScript that makes an equal message: what was set as properties, defaults on the prototype, as protobuf makes it.
+ * For messages of texts, numbers, booleans, lists and other messages.
+ */
+export function messageLiteral(message: object): string {
+  // One prototype for all messages of a kind: each of its own would make every one of them a kind to the engine.
+  const prototypes: string[] = [];
+  const code = writeMessage(message, prototypes);
+  return `((prototypes) => ${code})([${prototypes.join(", ")}])`;
+}
+
+function writeMessage(message: object, prototypes: string[]): string {
+  const prototype = writeProperties((Object.getPrototypeOf(message) ?? {}) as object, prototypes);
+  if (!prototypes.includes(prototype)) prototypes.push(prototype);
+  const properties = writeProperties(message, prototypes);
+  return `Object.assign(Object.create(prototypes[${prototypes.indexOf(prototype)}]), ${properties})`;
+}
+
+function writeProperties(properties: object, prototypes: string[]): string {
+  const present = Object.entries(properties).filter(([, value]) => value !== undefined);
+  return `{ ${present.map(([name, value]) => `${JSON.stringify(name)}: ${writeValue(value, prototypes)}`).join(", ")} }`;
+}
+
+function writeValue(value: unknown, prototypes: string[]): string {
+  if (Array.isArray(value)) return `[${value.map((item) => writeValue(item, prototypes)).join(", ")}]`;
+  if (typeof value === "object" && value !== null && "$typeName" in value) return writeMessage(value, prototypes);
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
+    return JSON.stringify(value);
+  throw new TypeError(`a value of this kind cannot be written as code: ${String(value)}`);
+}

@@ -1,0 +1,5 @@
+import { becomeScript } from "./pinned-node.mjs";
+import { setUp } from "./setup.mjs";
+
+setUp("pack");
+becomeScript("scripts/build/run-pack.ts", process.argv.slice(2));

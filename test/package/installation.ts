@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { packNarthex } from "../../scripts/build/pack-narthex.ts";
+import { type CommandEnd, type CommandOptions, runCommand } from "../house/run-command.ts";
+
+/** The package as somebody has it who installed its tarball and nothing else. */
+export interface Installation {
+  readonly tarball: string;
+  readonly folder: string;
+  /** The command that npm linked. */
+  readonly program: string;
+  /** Of a user who has nothing else, on the Node that runs this. */
+  readonly environment: NodeJS.ProcessEnv;
+  run(words: readonly string[], options?: CommandOptions): Promise<CommandEnd>;
+  /** Starts the command and leaves it running; what still runs is ended by `remove`. */
+  start(words: readonly string[]): ChildProcessByStdio<Writable, Readable, Readable>;
+  remove(): Promise<void>;
+}
+
+/** Packs, installs the tarball in a folder of its own, and gives the command a user's home of its own. */
+export async function createInstallation(): Promise<Installation> {
+  const root = await mkdtemp(join(tmpdir(), "narthex-package-"));
+  const folder = join(root, "program");
+  const home = join(root, "user");
+  await mkdir(folder);
+  await mkdir(home);
+  const tarball = await packNarthex(join(root, "tarball"));
+  await writeFile(join(folder, "package.json"), `{ "name": "program", "private": true, "type": "module" }`);
+  const install = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error", tarball];
+  const end = await runCommand("npm", install, { cwd: folder });
+  assert.equal(end.code, 0, end.output);
+
+  const program = join(folder, "node_modules", ".bin", "narthex");
+  const path = [dirname(process.execPath), process.env["PATH"]].join(delimiter);
+  const environment = { HOME: home, NARTHEX_DATA: join(home, "kernel"), PATH: path };
+  const children = new Set<ChildProcessByStdio<Writable, Readable, Readable>>();
+  return {
+    tarball,
+    folder,
+    program,
+    environment,
+    run: (words, options = {}) => runCommand(program, words, { cwd: folder, env: environment, ...options }),
+    start(words) {
+      const child = spawn(program, words, { cwd: folder, env: environment, stdio: ["pipe", "pipe", "pipe"] });
+      children.add(child);
+      child.on("exit", () => children.delete(child));
+      return child;
+    },
+    async remove() {
+      for (const child of children) child.kill("SIGKILL");
+      await rm(root, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** Sends SIGTERM and gives the exit code and what was still said. */
+export async function stop(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<number | null> {
+  const said = text(child.stderr);
+  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  child.kill("SIGTERM");
+  const code = await ended;
+  assert.equal(code, 0, await said);
+  return code;
+}

@@ -1,0 +1,236 @@
+import assert from "node:assert/strict";
+import { copyFile, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { after, before, describe, it } from "node:test";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { REPOSITORY } from "../../scripts/checks/run-tool.ts";
+import { runCommand } from "../house/run-command.ts";
+import { createInstallation, type Installation, stop } from "./installation.ts";
+
+const EXAMPLE = join(REPOSITORY, "examples/first-call/first-call.ts");
+const ALLOWED_FILES = [
+  /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
+  /^policies\/default\.cedar$/,
+  /^bin\/(?:narthex|node-version|pinned-node)\.js$/,
+  /^dist\/[\w-]+\.js$/,
+  /^dist\/third-party-notices\.txt$/,
+  /^dist\/types\/.+\.d\.[mc]?ts$/,
+];
+/** Places of the machine that built it, and the shapes of secrets. */
+const FORBIDDEN_TEXTS = [
+  new RegExp(`${REPOSITORY.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?:packages|node_modules|scripts)`),
+  /narthex-pack-/,
+  /sourceMappingURL/,
+  /ntx_ses_[a-z2-7]{20}_[A-Za-z0-9_-]{43}|ntxb_[a-z]+_[A-Za-z0-9_-]{43}/,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----|_authToken|npm_[A-Za-z0-9]{36}/,
+];
+const PRETEND_OLD = importing(
+  `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.0.0" } })`,
+);
+
+describe("the package, packed and installed", { timeout: 600_000 }, () => {
+  let at: Installation;
+  before(async () => {
+    at = await createInstallation();
+  });
+  after(() => at.remove());
+
+  const inPackage = (...path: readonly string[]): string => join(at.folder, "node_modules/narthex", ...path);
+
+  it("holds what it needs, and no source, test or map", async () => {
+    const { output } = await runCommand("tar", ["--list", "--file", at.tarball]);
+    const files = output
+      .trim()
+      .split("\n")
+      .map((path) => path.replace(/^package\//, ""));
+    assert.ok(files.includes("dist/index.js") && files.includes("dist/cli.js"), output);
+    assert.deepEqual(
+      files.filter((file) => !ALLOWED_FILES.some((allowed) => allowed.test(file))),
+      [],
+    );
+  });
+
+  it("says nothing of the machine that built it, and holds no secret", async () => {
+    const files = (await readdir(inPackage(), { recursive: true, withFileTypes: true })).filter((file) =>
+      file.isFile(),
+    );
+    assert.ok(files.length > 100);
+    for (const file of files) {
+      const text = await readFile(join(file.parentPath, file.name), "utf8");
+      for (const forbidden of FORBIDDEN_TEXTS) assert.doesNotMatch(text, forbidden, file.name);
+    }
+  });
+
+  it("names the license of all code in it that is not ours", async () => {
+    const notices = await readFile(inPackage("dist/third-party-notices.txt"), "utf8");
+    for (const name of [
+      "@bufbuild/protobuf",
+      "@connectrpc/connect",
+      "@modelcontextprotocol/server",
+      "commander",
+      "yaml",
+    ]) {
+      assert.match(notices, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(.+\\)$`, "m"));
+    }
+  });
+
+  it("needs nothing installed beside it but native code", async () => {
+    const { dependencies } = JSON.parse(await readFile(inPackage("package.json"), "utf8")) as { dependencies: object };
+    assert.deepEqual(Object.keys(dependencies), ["@napi-rs/blake-hash"]);
+  });
+
+  it("runs as `npx narthex`", async () => {
+    const { version } = JSON.parse(await readFile(inPackage("package.json"), "utf8")) as { version: string };
+    const asked = await runCommand("npx", ["--no-install", "narthex", "--version"], {
+      cwd: at.folder,
+      env: at.environment,
+    });
+    assert.deepEqual([asked.code, asked.output.trim().split("\n").at(-1)], [0, version], asked.output);
+    const helped = await at.run(["--help"]);
+    assert.equal(helped.code, 0);
+    assert.match(helped.output, /^Usage: narthex /);
+    const wrong = await at.run(["serv"]);
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.output, /did you mean `serve`/);
+  });
+
+  it("serves a kernel, answers calls and verifies what it recorded", async () => {
+    const kernel = at.start(["serve", "--first-session", "--listen", "127.0.0.1:0", "--json"]);
+    const ready = await createInterface({ input: kernel.stdout })[Symbol.asyncIterator]().next();
+    assert.ok(ready.value, "it did not start");
+    assert.deepEqual(await at.run(["call", "echo", '{"a":1}']), { code: 0, signal: null, output: '{"a":1}\n' });
+    const answer = await at.run(["call", "echo", '{"a":2}', "--json"]);
+    assert.deepEqual((JSON.parse(answer.output) as { result: unknown }).result, { a: 2 });
+    const refused = await at.run(["call", "hash", '{"wrong":1}']);
+    assert.equal(refused.code, 4, refused.output);
+    const large = JSON.stringify({ text: "x".repeat(300_000) });
+    await writeFile(join(at.folder, "large.json"), large);
+    assert.equal((await at.run(["call", "echo", "@large.json"])).output, `${large}\n`);
+    const served = await at.run(["ledger", "verify"]);
+    assert.equal(served.code, 0, served.output);
+    await stop(kernel);
+    const alone = await at.run(["ledger", "verify", "--json"]);
+    assert.equal(alone.code, 0, alone.output);
+    const report = JSON.parse(alone.output) as { intact: boolean; complete: boolean; records: number };
+    assert.deepEqual([report.intact, report.complete], [true, true]);
+    assert.ok(report.records >= 5);
+  });
+
+  it("loads three files for a call through a running kernel, and starts no other process", async () => {
+    const kernel = at.start(["serve", "--first-session", "--listen", "127.0.0.1:0", "--json"]);
+    await createInterface({ input: kernel.stdout })[Symbol.asyncIterator]().next();
+    const watched = importing(`
+      import module from "node:module";
+      import processes from "node:child_process";
+      processes.spawn = processes.spawnSync = () => { throw new Error("a second process"); };
+      module.syncBuiltinESMExports();
+      module.registerHooks({ load(url, context, next) {
+        if (url.startsWith("file:")) console.error(url.slice(url.lastIndexOf("/narthex/")));
+        return next(url, context);
+      } });`);
+    const { code, output } = await runCommand(process.execPath, [...watched, at.program, "call", "echo", "{}"], {
+      env: at.environment,
+    });
+    assert.equal(code, 0, output);
+    const loaded = output.split("\n").filter((line) => line.includes("/dist/"));
+    assert.ok(loaded.length > 0 && loaded.length <= 3, output);
+    assert.doesNotMatch(output, /blake-hash|sqlite|commander/);
+    await stop(kernel);
+  });
+
+  it("runs the first example as a library", async () => {
+    await copyFile(EXAMPLE, join(at.folder, "first-call.ts"));
+    const end = await runCommand(process.execPath, ["first-call.ts"], { cwd: at.folder, env: at.environment });
+    assert.deepEqual(end, { code: 0, signal: null, output: "" });
+  });
+
+  it("has types that hold in a strict program which checks its libraries too", async () => {
+    await copyFile(EXAMPLE, join(at.folder, "first-call.ts"));
+    await writeFile(join(at.folder, "wrong.ts"), WRONG_PROGRAM);
+    const { problems, output } = await compile(at, ["first-call.ts", "wrong.ts"], { skipLibCheck: false });
+    assert.deepEqual(problems, ["wrong.ts:2 TS2339", "wrong.ts:3 TS2345"], output);
+  });
+
+  it("takes schemas that were built with a typebox of the program's own", async () => {
+    await writeFile(join(at.folder, "typebox.ts"), TYPEBOX_PROGRAM);
+    const { problems, output } = await compile(at, ["typebox.ts"], { skipLibCheck: true });
+    assert.deepEqual(problems, ["typebox.ts:5 TS2339"], output);
+  });
+
+  it("is a server for the official MCP client", async () => {
+    const workspace = join(at.folder, "workspace");
+    await mkdir(workspace);
+    const client = new Client({ name: "test", version: "1" });
+    const { environment, folder, program } = at;
+    const env = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, value ?? ""]));
+    const transport = new StdioClientTransport({
+      command: program,
+      args: ["mcp", "--workspace", workspace],
+      env,
+      cwd: folder,
+    });
+    await client.connect(transport);
+    const { tools } = await client.listTools();
+    assert.ok(tools.some(({ name }) => name === "hash"));
+    const answer = await client.callTool({ name: "hash", arguments: { data: "abc" } });
+    assert.match(JSON.stringify(answer), /6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85/);
+    await client.close();
+  });
+
+  it("steps aside for the Node it brought when it is run by an old one", async () => {
+    const launcher = inPackage("bin/narthex.js");
+    const runOld = () =>
+      runCommand(process.execPath, [...PRETEND_OLD, launcher, "ledger", "verify"], { env: at.environment });
+    const verified = await runOld();
+    assert.equal(verified.code, 0, verified.output);
+    const pinned = join(at.folder, `node_modules/node-${process.platform}-${process.arch}`);
+    await rename(pinned, `${pinned}-away`);
+    const missing = await runOld();
+    await rename(`${pinned}-away`, pinned);
+    assert.equal(missing.code, 5);
+    assert.match(missing.output, /Node 24 or newer is needed/);
+  });
+});
+
+/** Wrong in its last two lines only if types come through. */
+const WRONG_PROGRAM = `import { type CallResult, createKernel, defineTool } from "narthex";
+defineTool({ name: "a", description: "b", inputSchema: { type: "integer" }, run: (input) => input.length });
+export const result: Promise<CallResult> = (await createKernel()).session({}).then((session) => session.call("a", 1));
+`;
+
+const TYPEBOX_PROGRAM = `import { defineTool } from "narthex";
+import { Type } from "typebox";
+const inputSchema = Type.Object({ count: Type.Number(), note: Type.Optional(Type.String()) });
+defineTool({ name: "a", description: "b", inputSchema, run: ({ count, note }) => [note?.length ?? 0, count.toFixed(2)] });
+defineTool({ name: "a", description: "b", inputSchema, run: ({ count }) => count.length });
+`;
+
+/** Compiles files of the installation's folder; of Node and typebox it sees the types that are here. */
+async function compile(
+  { folder }: Installation,
+  files: readonly string[],
+  options: { readonly skipLibCheck: boolean },
+): Promise<{ readonly problems: readonly string[]; readonly output: string }> {
+  const modules = join(REPOSITORY, "node_modules");
+  const compilerOptions = {
+    target: "es2024",
+    module: "nodenext",
+    strict: true,
+    noEmit: true,
+    typeRoots: [join(modules, "@types")],
+    types: ["node"],
+    paths: { typebox: [join(modules, "typebox/build/index.d.mts")] },
+    ...options,
+  };
+  await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
+  const compiler = join(modules, "typescript/bin/tsc");
+  const { output } = await runCommand(process.execPath, [compiler, "--project", folder], { cwd: folder });
+  const lines = output.split("\n").filter((line) => /\S/.test(line.charAt(0)));
+  return { output, problems: lines.map((line) => line.replace(/^(.*)\((\d+),\d+\): error (TS\d+).*$/, "$1:$2 $3")) };
+}
+
+function importing(code: string): string[] {
+  return ["--import", `data:text/javascript,${encodeURIComponent(code)}`];
+}
