@@ -1,6 +1,6 @@
 /** A search for counter-examples: small and seeded in `npm test`, at full size in `npm run campaign`. */
 export interface Campaign {
-  /** Kebab-case, as typed after `npm run campaign`. */
+  /** Kebab-case, as typed after `npm run campaign`; also the name of its file. */
   readonly name: string;
   /** One line: what is done, and what must hold each time. */
   readonly title: string;
@@ -15,6 +15,7 @@ export interface CampaignRound {
   readonly count: number;
   /** The same seed and count do the same. */
   readonly seed: number;
+  /** Throws once somebody has interrupted the run, so that a campaign unwinds and puts away what it started. */
   progress(done: number): void;
 }
 

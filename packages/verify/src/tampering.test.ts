@@ -13,6 +13,7 @@ import {
 } from "@narthex/contracts";
 import * as fc from "fast-check";
 import type { LedgerRow } from "./ledger-source.ts";
+import { isUncovered, UNCOMMITTED } from "./testing/is-uncovered.ts";
 import type { LedgerBuilder } from "./testing/ledger-builder.ts";
 import { sampleLedger } from "./testing/sample-ledger.ts";
 import { flip, rowOf } from "./testing/vectors/apply-edit.ts";
@@ -224,32 +225,6 @@ test("columns of another type are problems of their row", async () => {
     }
   }
 });
-
-/** GRANTED, POLICY_SET, DEFINITION: tied by digest or to the session alone. */
-const UNCOMMITTED: ReadonlySet<number> = new Set([8, 9, 10]);
-
-/** What can change without any commitment noticing: see docs/formats/content.md. */
-function isUncovered(before: Uint8Array, after: Uint8Array): boolean {
-  const [left, right] = [parse(before), parse(after)];
-  if (left === undefined || right === undefined || left.items.length !== right.items.length) return false;
-  for (const content of [left, right]) {
-    for (const item of content.items) {
-      if (item.place === ContentPlace.FILE) item.place = ContentPlace.ELSEWHERE;
-      if (item.place === ContentPlace.ERASED) item.size = 0n;
-      if (UNCOMMITTED.has(item.role)) item.nonce = new Uint8Array(item.nonce.length);
-      if (item.role !== 5 && item.role !== 7) item.labels = item.labels.map(() => "");
-    }
-  }
-  return Buffer.compare(toBinary(RecordContentSchema, left), toBinary(RecordContentSchema, right)) === 0;
-}
-
-function parse(bytes: Uint8Array): RecordContent | undefined {
-  try {
-    return fromBinary(RecordContentSchema, bytes);
-  } catch {
-    return undefined;
-  }
-}
 
 async function assertFirstBad(ledger: LedgerBuilder, index: number) {
   const report = await verifyLedger(ledger);
