@@ -5,6 +5,7 @@ import { type CheckResult, failed, passed } from "./check.ts";
 import { checkGeneratedCode } from "./generated-code.ts";
 import { checkImports } from "./imports.ts";
 import { checkLockFile } from "./lock-file.ts";
+import { checkRequirements } from "./requirements.ts";
 import { runProcess } from "./run-process.ts";
 import type { TestRun } from "./run-tests.ts";
 import { checkByTool, REPOSITORY } from "./run-tool.ts";
@@ -31,6 +32,7 @@ export const STEPS: readonly Step[] = [
   { name: "vectors", check: () => checkWritten("scripts/vectors.ts") },
   { name: "lock-file", check: () => checkLockFile() },
   { name: "wording", check: () => checkWording() },
+  { name: "requirements", check: () => checkRequirements() },
   { name: "unit", tests: { globPatterns: ["packages/*/src/**/*.test.ts"], concurrency: Math.min(4, cores) } },
   { name: "system", tests: { globPatterns: ["test/**/*.test.ts"], concurrency: Math.max(1, Math.floor(cores / 2)) } },
 ];
