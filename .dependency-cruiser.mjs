@@ -97,7 +97,7 @@ export default {
       name: "testkit-in-tests",
       comment: "fakes are for tests",
       severity: "error",
-      from: { pathNot: [TESTS, "^(test|bench)/", "^packages/testkit/"] },
+      from: { pathNot: [TESTS, "^(test|bench|campaigns)/", "^packages/testkit/"] },
       to: { path: "^packages/testkit/" },
     },
     {
@@ -119,7 +119,7 @@ export default {
       comment: "a package is complete without the rest of the repository",
       severity: "error",
       from: { path: PACKAGES, pathNot: TESTS },
-      to: { path: "^(test|bench|scripts|examples|vectors|docs)/" },
+      to: { path: "^(test|bench|campaigns|scripts|examples|vectors|docs)/" },
     },
     {
       name: "no-cycles",
@@ -132,7 +132,7 @@ export default {
       name: "declared",
       comment: "what is imported is in a package.json; whole-system tests use what the packages brought",
       severity: "error",
-      from: { pathNot: "^(test|bench)/" },
+      from: { pathNot: "^(test|bench|campaigns)/" },
       to: { dependencyTypes: ["npm-no-pkg", "npm-unknown"] },
     },
     {

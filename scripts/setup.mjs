@@ -8,21 +8,27 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const STAMP = join(ROOT, "node_modules", ".setup-stamp");
 
-/** Debian packages each command uses, and what is lost without them. */
+/** Debian packages that tests and campaigns use, and what is lost without them. */
+const TEST_PACKAGES = [
+  { name: "git", without: "tests that keep their work in a repository fail" },
+  { name: "protobuf-compiler", without: "proto/ is not compiled a second time with protoc" },
+  { name: "python3-protobuf", without: "tests with a Python client fail" },
+  { name: "python3-grpcio", without: "tests with a Python client fail" },
+  { name: "python3-grpc-tools", without: "tests with a Python client fail" },
+  { name: "b3sum", without: "tests that compare BLAKE3 with another implementation fail" },
+  { name: "libtest-json-schema-acceptance-perl", without: "tests with the official JSON Schema suite fail" },
+  { name: "fiu-utils", without: "tests with a disk that fails fail" },
+  { name: "libfaketime", without: "tests with a clock that is set back fail" },
+];
+
+/** Debian packages by the command that uses them. */
 const SYSTEM_PACKAGES = {
   start: [],
   generate: [],
-  test: [
-    { name: "git", without: "tests that keep their work in a repository fail" },
-    { name: "protobuf-compiler", without: "proto/ is not compiled a second time with protoc" },
-    { name: "python3-protobuf", without: "tests with a Python client fail" },
-    { name: "python3-grpcio", without: "tests with a Python client fail" },
-    { name: "python3-grpc-tools", without: "tests with a Python client fail" },
-    { name: "b3sum", without: "tests that compare BLAKE3 with another implementation fail" },
-    { name: "libtest-json-schema-acceptance-perl", without: "tests with the official JSON Schema suite fail" },
-    { name: "fiu-utils", without: "tests with a disk that fails fail" },
-    { name: "libfaketime", without: "tests with a clock that is set back fail" },
-  ],
+  pack: [],
+  test: TEST_PACKAGES,
+  campaign: TEST_PACKAGES,
+  bench: [{ name: "git", without: "numbers do not name their commit" }],
 };
 
 /** Everything a command needs that is not in the repository. Ends the process if packages cannot be installed. */

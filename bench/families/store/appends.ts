@@ -1,40 +1,58 @@
-/** Appends per second of the store beside commits of `node:sqlite` on the main thread, interleaved in one run. */
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ContentPlace, ContentRole, hashRecord } from "@narthex/contracts";
 import { openSqliteStore } from "@narthex/host";
 import type { ContentDraft, StateChange, Store, StoreWrite } from "@narthex/kernel";
+import { interleave } from "../../frame/interleave.ts";
+import type { Measurement, Row } from "../../frame/measurement.ts";
+import { ratioOf } from "../../frame/statistics.ts";
 
-const ROUNDS = 5;
 const LONE = 500;
 const SHARED = 20_000;
 const IN_FLIGHT = 64;
 
-const directory = await mkdtemp(join(process.argv[2] ?? tmpdir(), "narthex-bench-"));
-const store = await openSqliteStore({ directory: join(directory, "store") });
-const raw = openRaw(join(directory, "raw.db"));
-const writes = createWrites();
-const timings = { storeLone: [0], rawLone: [0], storeShared: [0], rawShared: [0] };
-for (const timing of Object.values(timings)) timing.length = 0;
-
-try {
-  await appendAll(store, 1, writes(LONE));
-  for (let round = 0; round < ROUNDS; round++) {
-    const [lone, shared] = [writes(LONE), writes(SHARED)];
-    timings.storeLone.push(await measure(LONE, () => appendAll(store, 1, lone)));
-    timings.rawLone.push(await measure(LONE, () => raw(1, LONE)));
-    timings.storeShared.push(await measure(SHARED, () => appendAll(store, IN_FLIGHT, shared)));
-    timings.rawShared.push(await measure(SHARED, () => raw(IN_FLIGHT, SHARED)));
-  }
-  print("1 in flight", timings.storeLone, timings.rawLone);
-  print(`${IN_FLIGHT} in flight`, timings.storeShared, timings.rawShared);
-} finally {
+/** Appends a second, alone and with many in flight, beside commits of as many rows by `node:sqlite`. */
+export const appends: Measurement = async ({ rounds, scale, directory }) => {
+  const store = await openSqliteStore({ directory: join(directory, "store") });
+  const raw = openRaw(join(directory, "raw.db"));
+  const writes = createWrites();
+  const [lone, shared] = [Math.max(50, Math.round(LONE * scale)), Math.max(1000, Math.round(SHARED * scale))];
+  const appendRate = (count: number, inFlight: number) => async (): Promise<number> => {
+    const all = writes(count);
+    return measure(count, () => appendAll(store, inFlight, all));
+  };
+  const rates = await interleave(rounds, {
+    storeLone: appendRate(lone, 1),
+    rawLone: () => measure(lone, () => raw(1, lone)),
+    storeShared: appendRate(shared, IN_FLIGHT),
+    rawShared: () => measure(shared, () => raw(IN_FLIGHT, shared)),
+  });
   await store.close();
-  await rm(directory, { recursive: true });
-}
+  const row = (what: string, name: string, ours: readonly number[], theirs: readonly number[]): Row => ({
+    what,
+    ours: { value: Math.max(...ours), unit: "/s" },
+    beside: { value: Math.max(...theirs), unit: "/s", name },
+    ratio: ratioOf(ours, theirs),
+  });
+  return {
+    rows: [
+      row("appends, one at a time", "node:sqlite, a row a commit", rates.storeLone, rates.rawLone),
+      row(
+        `appends, ${IN_FLIGHT} in flight`,
+        `node:sqlite, ${IN_FLIGHT} rows a commit`,
+        rates.storeShared,
+        rates.rawShared,
+      ),
+    ],
+    raw: {
+      "store, one at a time, /s": rates.storeLone,
+      "node:sqlite, a row a commit, /s": rates.rawLone,
+      [`store, ${IN_FLIGHT} in flight, /s`]: rates.storeShared,
+      [`node:sqlite, ${IN_FLIGHT} rows a commit, /s`]: rates.rawShared,
+    },
+  };
+};
 
 /** Records of 1.2 KB with their content: four items, three of them new with each record. */
 function createWrites(): (count: number) => StoreWrite[] {
@@ -85,19 +103,7 @@ function openRaw(path: string): (perCommit: number, total: number) => void {
 }
 
 async function measure(total: number, run: () => void | Promise<void>): Promise<number> {
-  const start = performance.now();
+  const startedMs = performance.now();
   await run();
-  return (total / (performance.now() - start)) * 1000;
-}
-
-function print(name: string, ours: number[], theirs: number[]): void {
-  const [store, sqlite] = [median(ours), median(theirs)];
-  const latency = name.startsWith("1 ") ? `, ${(1000 / store).toFixed(2)} ms each` : "";
-  console.log(
-    `${name.padEnd(13)} store ${store.toFixed(0)}/s${latency}; node:sqlite on the main thread ${sqlite.toFixed(0)}/s; ratio ${(store / sqlite).toFixed(2)}`,
-  );
-}
-
-function median(values: number[]): number {
-  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
+  return (total * 1000) / (performance.now() - startedMs);
 }

@@ -1,5 +1,39 @@
-/** How fast a typical call's record is encoded: compiled encoder beside protobuf-es. Ratios within one run. */
 import { compileEncoder, create, type RecordMessage, RecordSchema, toBinary } from "@narthex/contracts";
+import { interleave } from "../../frame/interleave.ts";
+import type { Measurement } from "../../frame/measurement.ts";
+import { ratioOf } from "../../frame/statistics.ts";
+
+const COUNT = 30_000;
+
+/** How fast the compiled encoder writes the record of a call, beside protobuf-es. */
+export const recordEncoding: Measurement = async ({ rounds, scale }) => {
+  const encode = compileEncoder<RecordMessage>(RecordSchema);
+  const init = withBigints(plain) as Parameters<typeof create<typeof RecordSchema>>[1];
+  if (Buffer.compare(encode(plain), toBinary(RecordSchema, create(RecordSchema, init))) !== 0) {
+    throw new Error("the two encoders disagree");
+  }
+  const count = Math.max(1000, Math.round(COUNT * scale));
+  const rate = (run: () => unknown) => (): number => {
+    const startedMs = performance.now();
+    for (let done = 0; done < count; done++) run();
+    return (count * 1000) / (performance.now() - startedMs);
+  };
+  const rates = await interleave(rounds, {
+    compiled: rate(() => encode(plain)),
+    protobufEs: rate(() => toBinary(RecordSchema, create(RecordSchema, init))),
+  });
+  return {
+    rows: [
+      {
+        what: "records encoded",
+        ours: { value: Math.max(...rates.compiled), unit: "/s" },
+        beside: { value: Math.max(...rates.protobufEs), unit: "/s", name: "protobuf-es" },
+        ratio: ratioOf(rates.compiled, rates.protobufEs),
+      },
+    ],
+    raw: { "compiled, records/s": rates.compiled, "protobuf-es, records/s": rates.protobufEs },
+  };
+};
 
 const hash = new Uint8Array(32).fill(7);
 const plain = {
@@ -65,8 +99,6 @@ const plain = {
   ],
 } as const;
 
-const encode = compileEncoder<RecordMessage>(RecordSchema);
-
 function withBigints(value: unknown): unknown {
   if (value instanceof Uint8Array || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(withBigints);
@@ -88,19 +120,3 @@ const WIDE = new Set([
   "resultSize",
   "durationMs",
 ]);
-
-const init = withBigints(plain) as Parameters<typeof create<typeof RecordSchema>>[1];
-const runs = { compiled: () => encode(plain), "protobuf-es": () => toBinary(RecordSchema, create(RecordSchema, init)) };
-const medians = new Map<string, number>();
-for (const [name, run] of Object.entries(runs)) {
-  const times: number[] = [];
-  for (let round = 0; round < 9; round++) {
-    const started = performance.now();
-    for (let i = 0; i < 20_000; i++) run();
-    times.push(((performance.now() - started) * 1000) / 20_000);
-  }
-  medians.set(name, times.sort((a, b) => a - b)[4] ?? 0);
-}
-const base = medians.get("protobuf-es") ?? 1;
-for (const [name, median] of medians)
-  console.log(`${name.padEnd(12)} ${median.toFixed(2)} us a record, ${(base / median).toFixed(1)} times protobuf-es`);

@@ -1,0 +1,7 @@
+import type { Family } from "../../frame/measurement.ts";
+
+export const family: Family = {
+  title: "the same calls on an empty ledger and on one of a million records",
+  measurements: ["cost-of-a-long-ledger"],
+  packages: [],
+};

@@ -1,0 +1,7 @@
+import type { Family } from "../../frame/measurement.ts";
+
+export const family: Family = {
+  title: "resident memory after garbage was collected, with everything on",
+  measurements: ["memory-of-calls", "memory-of-content", "memory-of-sessions"],
+  packages: [],
+};
