@@ -44,76 +44,121 @@ export function isShortfall(answer: Reservation | BudgetShortfall): answer is Bu
   return "dimension" in answer;
 }
 
+export function createBudgetAccount(options: BudgetAccountOptions): BudgetAccount {
+  return new Account(options);
+}
+
 /**
  * INVARIANT: in every limited dimension spent + reserved stays at or below the limit, whatever the order of calls,
  * except by what tools report beyond their reservation and what `restore` brings back.
  */
-export function createBudgetAccount(options: BudgetAccountOptions): BudgetAccount {
-  const limits = BUDGET_DIMENSIONS.map((dimension) => checkedLimit(options.limits, dimension));
-  const spent = BUDGET_DIMENSIONS.map((dimension) => checkedAmount(options.spent, dimension));
-  const reserved = BUDGET_DIMENSIONS.map(() => 0);
-  const open = new Set<Reservation>();
+class Account implements BudgetAccount {
+  readonly #limits: readonly number[];
+  readonly #spent: number[];
+  readonly #reserved: number[];
 
-  const remainingOf = (index: number): number =>
-    Math.max(0, at(limits, index) - addAmounts(at(spent, index), at(reserved, index)));
+  constructor(options: BudgetAccountOptions) {
+    this.#limits = limitList(options.limits);
+    this.#spent = BUDGET_DIMENSIONS.map((dimension) => checkedAmount(options.spent, dimension));
+    this.#reserved = BUDGET_DIMENSIONS.map(() => 0);
+  }
 
-  const findShortfall = (amounts: BudgetAmounts, upTo: BudgetAmounts): BudgetShortfall | undefined => {
+  shortfall(amounts: BudgetAmounts, upTo: BudgetAmounts = NOTHING): BudgetShortfall | undefined {
     for (let index = 0; index < BUDGET_DIMENSIONS.length; index++) {
       const dimension = dimensionAt(index);
       const fixed = checkedAmount(amounts, dimension);
       const asked = addAmounts(fixed, checkedAmount(upTo, dimension));
       if (asked === 0) continue;
-      const remaining = remainingOf(index);
+      const remaining = this.#remainingOf(index);
       if (remaining < Math.max(fixed, 1)) return { dimension, asked, remaining };
     }
     return undefined;
-  };
+  }
 
-  const setAside = (askedOf: (dimension: BudgetDimension, index: number) => number): Reservation => {
+  reserve(amounts: BudgetAmounts, upTo: BudgetAmounts = NOTHING): Reservation | BudgetShortfall {
+    const shortfall = this.shortfall(amounts, upTo);
+    if (shortfall !== undefined) return shortfall;
+    return this.#setAside((dimension, index) =>
+      Math.min(addAmounts(amounts[dimension] ?? 0, upTo[dimension] ?? 0), this.#remainingOf(index)),
+    );
+  }
+
+  restore(amounts: BudgetAmounts): Reservation {
+    checkAmounts(amounts);
+    return this.#setAside((dimension) => amounts[dimension] ?? 0);
+  }
+
+  settle(reservation: Reservation, actual: BudgetAmounts): void {
+    checkAmounts(actual);
+    if (!OpenReservation.take(reservation, this)) {
+      throw new KernelError("INTERNAL", "a budget reservation was settled twice, or by another account");
+    }
+    for (let index = 0; index < BUDGET_DIMENSIONS.length; index++) {
+      const dimension = dimensionAt(index);
+      this.#reserved[index] = at(this.#reserved, index) - (reservation.amounts[dimension] ?? 0);
+      this.#spent[index] = addAmounts(at(this.#spent, index), actual[dimension] ?? 0);
+    }
+  }
+
+  remaining(): BudgetAmounts {
+    const isLimited = (index: number): boolean => at(this.#limits, index) !== Number.POSITIVE_INFINITY;
+    return collect((index) => (isLimited(index) ? this.#remainingOf(index) : undefined));
+  }
+
+  spent(): BudgetAmounts {
+    return collect((index) => at(this.#spent, index) || undefined);
+  }
+
+  reserved(): BudgetAmounts {
+    return collect((index) => at(this.#reserved, index) || undefined);
+  }
+
+  #remainingOf(index: number): number {
+    return Math.max(0, at(this.#limits, index) - addAmounts(at(this.#spent, index), at(this.#reserved, index)));
+  }
+
+  #setAside(askedOf: (dimension: BudgetDimension, index: number) => number): Reservation {
     const amounts: { [D in BudgetDimension]?: number } = {};
     for (let index = 0; index < BUDGET_DIMENSIONS.length; index++) {
       const dimension = dimensionAt(index);
       // Without a limit the sum of reservations stops where integers stop being exact, so that it returns to zero.
-      const amount = Math.min(askedOf(dimension, index), Number.MAX_SAFE_INTEGER - at(reserved, index));
+      const amount = Math.min(askedOf(dimension, index), Number.MAX_SAFE_INTEGER - at(this.#reserved, index));
       if (amount === 0) continue;
       amounts[dimension] = amount;
-      reserved[index] = at(reserved, index) + amount;
+      this.#reserved[index] = at(this.#reserved, index) + amount;
     }
-    const reservation = Object.freeze({ amounts: Object.freeze(amounts) });
-    open.add(reservation);
-    return reservation;
-  };
+    return new OpenReservation(this, Object.freeze(amounts));
+  }
+}
 
-  return {
-    shortfall: (amounts, upTo = NOTHING) => findShortfall(amounts, upTo),
-    reserve: (amounts, upTo = NOTHING) =>
-      findShortfall(amounts, upTo) ??
-      setAside((dimension, index) =>
-        Math.min(addAmounts(amounts[dimension] ?? 0, upTo[dimension] ?? 0), remainingOf(index)),
-      ),
-    restore(amounts) {
-      checkAmounts(amounts);
-      return setAside((dimension) => amounts[dimension] ?? 0);
-    },
-    settle(reservation, actual) {
-      checkAmounts(actual);
-      if (!open.delete(reservation)) {
-        throw new KernelError("INTERNAL", "a budget reservation was settled twice, or by another account");
-      }
-      for (let index = 0; index < BUDGET_DIMENSIONS.length; index++) {
-        const dimension = dimensionAt(index);
-        reserved[index] = at(reserved, index) - (reservation.amounts[dimension] ?? 0);
-        spent[index] = addAmounts(at(spent, index), actual[dimension] ?? 0);
-      }
-    },
-    remaining: () =>
-      collect((index) => (at(limits, index) === Number.POSITIVE_INFINITY ? undefined : remainingOf(index))),
-    spent: () => collect((index) => at(spent, index) || undefined),
-    reserved: () => collect((index) => at(reserved, index) || undefined),
-  };
+/** SECURITY: an object that looks like a reservation is none, and one that was settled is none any more. */
+class OpenReservation implements Reservation {
+  readonly amounts: BudgetAmounts;
+  #account: Account | undefined;
+
+  constructor(account: Account, amounts: BudgetAmounts) {
+    this.#account = account;
+    this.amounts = amounts;
+  }
+
+  /** True once for each reservation, and for the account that made it only. */
+  static take(reservation: Reservation, account: Account): boolean {
+    if (!(#account in reservation) || reservation.#account !== account) return false;
+    reservation.#account = undefined;
+    return true;
+  }
 }
 
 const NOTHING: BudgetAmounts = Object.freeze({});
+
+let lastLimits: readonly number[] | undefined;
+
+/** Most accounts have the same limits, which never change: their list is kept once. */
+function limitList(limits: BudgetLimits): readonly number[] {
+  const list = BUDGET_DIMENSIONS.map((dimension) => checkedLimit(limits, dimension));
+  if (lastLimits === undefined || lastLimits.some((limit, index) => limit !== list[index])) lastLimits = list;
+  return lastLimits;
+}
 
 function checkedLimit(limits: BudgetLimits, dimension: BudgetDimension): number {
   return limits[dimension] === undefined ? Number.POSITIVE_INFINITY : checkedAmount(limits, dimension);

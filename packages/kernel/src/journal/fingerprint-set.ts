@@ -1,7 +1,9 @@
+const FIRST_SLOTS = 16;
+
 /** 64-bit fingerprints in 8 bytes each: says for certain what was never added, at a few bytes a member. */
 export class FingerprintSet {
-  #low = new Uint32Array(16);
-  #high = new Uint32Array(16);
+  /** Low and high word of each slot in turn; undefined until there is a member. */
+  #words: Uint32Array | undefined;
   #size = 0;
 
   get size(): number {
@@ -9,41 +11,44 @@ export class FingerprintSet {
   }
 
   has(low: number, high: number): boolean {
-    const slot = this.#slot(low, high);
-    return this.#low[slot] !== 0 || this.#high[slot] !== 0;
+    const words = this.#words;
+    return words !== undefined && isTaken(words, slotOf(words, low, high));
   }
 
   add(low: number, high: number): void {
-    // The pair (0, 0) marks an empty slot; it stands in for itself as (0, 1).
-    const slot = this.#slot(low, high);
-    if (this.#low[slot] !== 0 || this.#high[slot] !== 0) return;
-    this.#low[slot] = low;
-    this.#high[slot] = low === 0 && high === 0 ? 1 : high;
+    this.#words ??= new Uint32Array(FIRST_SLOTS * 2);
+    const words = this.#words;
+    const slot = slotOf(words, low, high);
+    if (isTaken(words, slot)) return;
+    words[slot] = low;
+    words[slot + 1] = standIn(low, high);
     this.#size++;
-    if (this.#size * 2 > this.#low.length) this.#grow();
+    if (this.#size * 4 > words.length) this.#grow(words);
   }
 
-  #slot(low: number, high: number): number {
-    const wantedHigh = low === 0 && high === 0 ? 1 : high;
-    const mask = this.#low.length - 1;
-    for (let slot = low & mask; ; slot = (slot + 1) & mask) {
-      const foundLow = this.#low[slot];
-      const foundHigh = this.#high[slot];
-      if (foundLow === 0 && foundHigh === 0) return slot;
-      if (foundLow === low && foundHigh === wantedHigh) return slot;
-    }
-  }
-
-  #grow(): void {
-    const low = this.#low;
-    const high = this.#high;
-    this.#low = new Uint32Array(low.length * 2);
-    this.#high = new Uint32Array(low.length * 2);
+  #grow(words: Uint32Array): void {
+    this.#words = new Uint32Array(words.length * 2);
     this.#size = 0;
-    for (let i = 0; i < low.length; i++) {
-      const memberLow = low[i] ?? 0;
-      const memberHigh = high[i] ?? 0;
-      if (memberLow !== 0 || memberHigh !== 0) this.add(memberLow, memberHigh);
+    for (let slot = 0; slot < words.length; slot += 2) {
+      if (isTaken(words, slot)) this.add(words[slot] ?? 0, words[slot + 1] ?? 0);
     }
   }
+}
+
+/** Where the pair is, or would be. */
+function slotOf(words: Uint32Array, low: number, high: number): number {
+  const wantedHigh = standIn(low, high);
+  const mask = words.length - 1;
+  let slot = (low * 2) & mask;
+  while (isTaken(words, slot) && !(words[slot] === low && words[slot + 1] === wantedHigh)) slot = (slot + 2) & mask;
+  return slot;
+}
+
+function isTaken(words: Uint32Array, slot: number): boolean {
+  return words[slot] !== 0 || words[slot + 1] !== 0;
+}
+
+/** The pair (0, 0) marks an empty slot; it stands for itself as (0, 1). */
+function standIn(low: number, high: number): number {
+  return low === 0 && high === 0 ? 1 : high;
 }

@@ -16,6 +16,7 @@ import {
 import type { ContentStore, Store } from "../ports.ts";
 import { copyBytes } from "../result/copy-bytes.ts";
 import { createModelView } from "../result/model-view.ts";
+import { readFileContent } from "../result/read-file-content.ts";
 import type { ResultType } from "../tool/tool.ts";
 import type { ArchivedCall } from "./answer-archive.ts";
 import type { CallAnswer } from "./call-answer.ts";
@@ -126,7 +127,8 @@ export function createAnswerReader(parts: AnswerReaderParts): (index: number) =>
     const size = Number(item.size);
     const wanted = size <= MAX_INLINE_RESULT_BYTES ? size : Math.min(size, viewBytes + CHARACTER_BYTES);
     const chunks: Uint8Array[] = [];
-    for await (const chunk of parts.contentStore.read(item.digest, 0, wanted)) chunks.push(copyBytes(chunk));
+    const content = { digest: item.digest, size };
+    for await (const chunk of readFileContent(parts.contentStore, content, 0, wanted)) chunks.push(copyBytes(chunk));
     return Buffer.concat(chunks);
   }
 

@@ -12,7 +12,7 @@ const FIRST_SLOTS = 16;
  * SECURITY: callers choose request ids. Slots follow their keyed fingerprints, so nobody can choose ids that collide.
  */
 export class RunningCalls {
-  #calls: (RunningCall | undefined)[] = emptySlots(FIRST_SLOTS);
+  #calls: (RunningCall | undefined)[] = NO_SLOTS;
   #size = 0;
 
   get size(): number {
@@ -20,10 +20,11 @@ export class RunningCalls {
   }
 
   get(requestId: string, fingerprint: Fingerprint): RunningCall | undefined {
-    return this.#calls[this.#slotOf(requestId, fingerprint)];
+    return this.#size === 0 ? undefined : this.#calls[this.#slotOf(requestId, fingerprint)];
   }
 
   add(call: RunningCall): void {
+    if (this.#calls.length === 0) this.#calls = emptySlots(FIRST_SLOTS);
     const slot = this.#slotOf(call.requestId, call.fingerprint);
     if (this.#calls[slot] === undefined) this.#size++;
     this.#calls[slot] = call;
@@ -32,6 +33,7 @@ export class RunningCalls {
 
   /** Takes out this very call, if it is there. */
   delete(call: RunningCall): void {
+    if (this.#size === 0) return;
     let free = this.#slotOf(call.requestId, call.fingerprint);
     if (this.#calls[free] !== call) return;
     this.#size--;
@@ -73,6 +75,9 @@ export class RunningCalls {
     }
   }
 }
+
+/** Of a session that has not called anything. */
+const NO_SLOTS: (RunningCall | undefined)[] = [];
 
 function emptySlots(count: number): (RunningCall | undefined)[] {
   return new Array<RunningCall | undefined>(count).fill(undefined);

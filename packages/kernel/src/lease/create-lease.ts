@@ -4,6 +4,7 @@ import type { Capability } from "../capability/capability.ts";
 import { isNormalPath } from "../capability/path-prefix.ts";
 import type { DelegableRights, Lease, LeaseRequest } from "./lease.ts";
 import { leaseRequestToJson, MAX_TOOL_PATTERNS, parseLeaseRequest } from "./parse-lease-request.ts";
+import { createRightsSharing } from "./share-rights.ts";
 import { expandToolPatterns } from "./tool-pattern.ts";
 
 /** Eight hours. */
@@ -37,11 +38,11 @@ export interface LeaseGrant {
 export function createLease(grant: LeaseGrant): Lease {
   // A request made in code is checked and put in normal form like one from outside.
   const request = parseLeaseRequest(leaseRequestToJson(grant.request ?? {}));
-  const usable: DelegableRights = {
+  const usable = shareRights({
     toolPatterns: expandToolPatterns(request.tool_patterns ?? ["*"], grant.knownTools),
     capabilities: request.capabilities ?? defaultCapabilities(grant.workspace),
     highestTier: request.highest_tier ?? "privileged",
-  };
+  });
   const startsAtMs = Math.max(grant.nowMs, request.not_before_ms ?? 0);
   const expiresAtMs = startsAtMs + (request.ttl_ms ?? grant.defaults.ttlMs);
   if (!Number.isSafeInteger(expiresAtMs)) throw new KernelError("LEASE_INVALID", "the lease ends beyond all calendars");
@@ -56,15 +57,23 @@ export function createLease(grant: LeaseGrant): Lease {
     budgets: request.budgets ?? grant.defaults.budgets,
     notBeforeMs: request.not_before_ms ?? grant.nowMs,
     expiresAtMs,
-    delegable: {
-      toolPatterns:
-        request.delegable?.tool_patterns === undefined
-          ? usable.toolPatterns
-          : expandToolPatterns(request.delegable.tool_patterns, grant.knownTools),
-      capabilities: request.delegable?.capabilities ?? usable.capabilities,
-      highestTier: request.delegable?.highest_tier ?? usable.highestTier,
-    },
+    delegable: request.delegable === undefined ? usable : delegableRights(request.delegable, usable, grant),
     revoked: false,
+  };
+}
+
+const shareRights = createRightsSharing();
+
+function delegableRights(
+  request: NonNullable<LeaseRequest["delegable"]>,
+  usable: DelegableRights,
+  { knownTools }: LeaseGrant,
+): DelegableRights {
+  return {
+    toolPatterns:
+      request.tool_patterns === undefined ? usable.toolPatterns : expandToolPatterns(request.tool_patterns, knownTools),
+    capabilities: request.capabilities ?? usable.capabilities,
+    highestTier: request.highest_tier ?? usable.highestTier,
   };
 }
 

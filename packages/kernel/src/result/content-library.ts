@@ -10,6 +10,7 @@ import {
 } from "@narthex/contracts";
 import type { ContentHolding, ContentStore, Store } from "../ports.ts";
 import { copyBytes } from "./copy-bytes.ts";
+import { readFileContent } from "./read-file-content.ts";
 
 /** Content that someone may read. */
 export interface FoundContent {
@@ -78,7 +79,7 @@ export function createContentLibrary(store: Store, files: ContentStore): Content
     const length = limit === 0 ? left : Math.min(limit, left);
     if (length === 0) return;
     if (content.place === "row") yield copyBytes((await readRow(content)).subarray(offset, offset + length));
-    else yield* files.read(content.digest, offset, length);
+    else yield* readFileContent(files, content, offset, length);
   }
 
   return {

@@ -41,7 +41,7 @@ async function close(live: LiveSession, reason: "closed" | "expired", kernel: Ke
 /** What was kept to answer repeats: there will be none. Calls whose outcome nobody knows stay in the journal. */
 function forgottenRows(live: LiveSession): StateChange[] {
   return [
-    ...[...live.answersByKey.keys()].map((key) => dedupeRow(live.id, key, undefined)),
-    ...[...live.settled.keys()].map((requestId) => settledIntentRow(live.id, requestId)),
+    ...live.answersByKey.keys().map((key) => dedupeRow(live.id, key, undefined)),
+    ...live.settled.keys().map((requestId) => settledIntentRow(live.id, requestId)),
   ];
 }

@@ -9,6 +9,7 @@ import type { StateChange } from "../ports.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
 import type { ToolSession } from "../tool/tool.ts";
 import type { Session } from "./session.ts";
+import { SmallMap } from "./small-map.ts";
 import type { ViolationWindow } from "./violation-window.ts";
 
 /** A call that may have had effects and whose outcome nobody knows. */
@@ -31,32 +32,31 @@ export interface SettledCall {
 export class LiveSession {
   session: Session;
   lease: Lease;
-  /** As tools see it: neither seed nor token hash. */
-  readonly toolSession: ToolSession;
   readonly account: BudgetAccount;
   calls: number;
   labels: readonly string[];
   readonly running = new RunningCalls();
   /** By dedupe key, in flight. */
-  readonly runningByKey = new Map<string, RunningCall>();
+  readonly runningByKey = new SmallMap<string, RunningCall>();
   /** By dedupe key, finished; oldest first. */
-  readonly answersByKey = new Map<string, KeptAnswer>();
+  readonly answersByKey = new SmallMap<string, KeptAnswer>();
   /** By request id. */
-  readonly unsettled = new Map<string, UnsettledCall>();
+  readonly unsettled = new SmallMap<string, UnsettledCall>();
   /** By request id. */
-  readonly settled = new Map<string, SettledCall>();
+  readonly settled = new SmallMap<string, SettledCall>();
   /** What policy is asked about each tool; made at its first call. */
   questionForms: Map<RegisteredTool, PolicyQuestionForm> | undefined;
   /** Made at the first violation. */
   violations: ViolationWindow | undefined;
   /** By request id: what their intents had set aside. */
-  readonly reservedByUnsettled = new Map<string, Reservation>();
+  readonly reservedByUnsettled = new SmallMap<string, Reservation>();
   /** Set once the session is being closed; resolves when that is durable. */
   closed: Promise<void> | undefined;
-  readonly #usageKey: string;
+  #usageKey: string | undefined;
+  #toolSession: ToolSession | undefined;
   #durableLabels: ReadonlySet<string>;
   #inFlight = 0;
-  #onIdle: (() => void)[] = [];
+  #onIdle: (() => void)[] | undefined;
 
   constructor(session: Session, lease: Lease, account: BudgetAccount) {
     this.session = session;
@@ -64,14 +64,18 @@ export class LiveSession {
     this.account = account;
     this.calls = session.calls;
     this.labels = session.labels;
-    const { id, tenant, workspace, workingDirectory } = session;
-    this.#usageKey = usageKey(id);
-    this.#durableLabels = new Set(session.labels);
-    this.toolSession = Object.freeze({ id, tenant, workspace, workingDirectory });
+    this.#durableLabels = session.labels.length === 0 ? NO_LABELS : new Set(session.labels);
   }
 
   get id(): string {
     return this.session.id;
+  }
+
+  /** As tools see it: neither seed nor token hash. */
+  get toolSession(): ToolSession {
+    const { id, tenant, workspace, workingDirectory } = this.session;
+    this.#toolSession ??= Object.freeze({ id, tenant, workspace, workingDirectory });
+    return this.#toolSession;
   }
 
   /** Joins labels; true if any was new. */
@@ -99,7 +103,10 @@ export class LiveSession {
   leave(): void {
     this.#inFlight--;
     if (this.#inFlight > 0) return;
-    for (const wake of this.#onIdle.splice(0)) wake();
+    const waiting = this.#onIdle;
+    if (waiting === undefined) return;
+    this.#onIdle = undefined;
+    for (const wake of waiting) wake();
   }
 
   get isIdle(): boolean {
@@ -108,7 +115,12 @@ export class LiveSession {
 
   /** Resolves when nothing of the session is under way. */
   async becomeIdle(): Promise<void> {
-    while (!this.isIdle) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+    while (!this.isIdle) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle ??= [];
+        this.#onIdle.push(resolve);
+      });
+    }
   }
 
   /** An unsettled call that a request would repeat, key or no key. */
@@ -123,9 +135,12 @@ export class LiveSession {
   usageRow(): StateChange {
     const labels = this.labels.length === 0 ? "[]" : JSON.stringify(this.labels);
     const usage = `{"calls":${this.calls},"labels":${labels},"spent":${JSON.stringify(this.account.spent())}}`;
+    this.#usageKey ??= usageKey(this.id);
     return { table: "sessions", key: this.#usageKey, value: sharedUtf8(usage) };
   }
 }
+
+const NO_LABELS: ReadonlySet<string> = new Set();
 
 export function usageKey(sessionId: string): string {
   return `${sessionId}/usage`;

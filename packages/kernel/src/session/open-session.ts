@@ -4,7 +4,6 @@ import type { KernelParts } from "../kernel-parts.ts";
 import { createLease, type LeaseDefaults } from "../lease/create-lease.ts";
 import { leaseToJson } from "../lease/lease-to-json.ts";
 import type { Lease } from "../lease/lease.ts";
-import { copyBytes } from "../result/copy-bytes.ts";
 import { LiveSession } from "./live-session.ts";
 import type { OpenSessionOptions, Session } from "./session.ts";
 import { sessionToJson } from "./session-to-json.ts";
@@ -37,28 +36,43 @@ export async function openSession(
     workspace: options.workspace,
   });
   const token = createToken(id, random);
+  const workspace = keptOnce(options.workspace);
   const session: Session = {
     id,
     tenant: options.tenant ?? "default",
     user: options.user ?? "user",
     agent: options.agent ?? "agent",
-    workspace: options.workspace,
-    workingDirectory: options.workingDirectory ?? options.workspace,
+    workspace,
+    workingDirectory: options.workingDirectory ?? workspace,
     leaseId: lease.id,
     parentSessionId: undefined,
-    seed: options.seed === undefined ? random(SEED_BYTES) : copyBytes(options.seed),
-    tokenHash: hashToken(token),
+    seed: compactBytes(options.seed ?? random(SEED_BYTES)),
+    tokenHash: compactBytes(hashToken(token)),
     openedAtMs: nowMs,
     expiresAtMs: nowMs + ttlMs,
     state: "open",
     calls: 0,
-    labels: [],
+    labels: NO_LABELS,
   };
   const live = new LiveSession(session, lease, createBudgetAccount({ limits: lease.budgets, spent: {} }));
   await writeOpening(live, kernel);
   kernel.requests.begin(id);
   kernel.sessions.add(live);
   return { live, token };
+}
+
+const NO_LABELS: readonly string[] = Object.freeze([]);
+let lastText = "";
+
+/** Sessions that follow each other mostly have the same workspace: its text is held once. */
+function keptOnce(text: string): string {
+  if (text !== lastText) lastText = text;
+  return lastText;
+}
+
+/** A copy in memory that is shared with others, which is half the size of an array of its own. It stays inside. */
+function compactBytes(bytes: Uint8Array): Uint8Array {
+  return Buffer.from(bytes);
 }
 
 async function writeOpening(live: LiveSession, kernel: KernelParts): Promise<void> {

@@ -14,7 +14,7 @@ export function keepDedupeAnswer(frame: CallFrame, answer: CallAnswer): readonly
   live.answersByKey.set(dedupeKey, kept);
   const changes = [dedupeRow(live.id, dedupeKey, kept)];
   if (live.answersByKey.size > MAX_DEDUPE_KEYS) {
-    const oldest = live.answersByKey.keys().next().value;
+    const oldest = live.answersByKey.firstKey;
     if (oldest !== undefined) {
       live.answersByKey.delete(oldest);
       changes.push(dedupeRow(live.id, oldest, undefined));
