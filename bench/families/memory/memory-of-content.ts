@@ -6,7 +6,8 @@ import { MB, measureMemory } from "../../frame/resident.ts";
 const CONTENT_BYTES = 1024 * MB;
 const WARM_UP_BYTES = 16 * MB;
 const CHUNK_BYTES = 256 * 1024;
-const LOOK_EVERY_BYTES = 64 * MB;
+/** Often: the pieces themselves are garbage at once, and 64 MB of it would be what is measured. */
+const LOOK_EVERY_BYTES = 8 * MB;
 
 type Look = () => Promise<void>;
 
