@@ -61,7 +61,11 @@ export class GroupCommit {
   constructor(options: GroupCommitOptions) {
     this.#options = options;
     const workerData: WriterData = { directory: options.directory, wake: this.#wake };
-    this.#worker = new Worker(threadUrl("writer-thread", import.meta.url), { workerData, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 8 } });
+    this.#worker = new Worker(threadUrl("writer-thread", import.meta.url), {
+      workerData,
+      execArgv: [],
+      resourceLimits: { maxYoungGenerationSizeMb: 8 },
+    });
     this.#worker.on("message", (answer: WriterAnswer) => this.#take(answer));
     this.#worker.on("error", (error: unknown) => this.break(`its writer failed: ${String(error)}`));
     this.#worker.on("exit", () => {

@@ -15,7 +15,11 @@ export class Reader {
 
   constructor(directory: string, onFailure: (reason: string) => void) {
     const workerData: ReaderData = { directory };
-    this.#worker = new Worker(threadUrl("reader-thread", import.meta.url), { workerData, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 8 } });
+    this.#worker = new Worker(threadUrl("reader-thread", import.meta.url), {
+      workerData,
+      execArgv: [],
+      resourceLimits: { maxYoungGenerationSizeMb: 8 },
+    });
     this.#worker.unref();
     this.#worker.on("message", (answer: ReaderAnswer) => this.#take(answer));
     this.#worker.on("error", (error: unknown) => {
