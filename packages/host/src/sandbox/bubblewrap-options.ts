@@ -1,0 +1,59 @@
+import type { ProcessLimits, SandboxPlan } from "./sandbox-plan.ts";
+import { SYSTEM_LINKS, type SystemFiles } from "./system-files.ts";
+
+/** Numbers of the open files that bubblewrap is started with. */
+export interface SandboxDescriptors {
+  readonly status: number;
+  readonly seccomp: number;
+  readonly block: number;
+  /** By the name of the file in `/etc`. */
+  readonly etc: Readonly<Record<keyof SystemFiles, number>>;
+}
+
+/**
+ * Bubblewrap's options, in the order in which they take effect. They travel through an open file: paths of the host
+ * and the environment do not show in a list of processes.
+ *
+ * SECURITY: every namespace is named, because `--unshare-all` only tries. Mount points are made in the fresh root
+ * only, never below a directory that a tool can write, except over guarded paths that exist already. The root and
+ * `/dev` are made read-only last: as tmpfs without a size they would take all of the host's memory.
+ */
+export function bubblewrapOptions(plan: SandboxPlan, descriptors: SandboxDescriptors): string[] {
+  return [
+    ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup", "--unshare-net"],
+    ["--disable-userns", "--uid", String(plan.identity.uid), "--gid", String(plan.identity.gid)],
+    ["--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"],
+    ["--seccomp", String(descriptors.seccomp), "--json-status-fd", String(descriptors.status)],
+    ["--block-fd", String(descriptors.block)],
+    ["--ro-bind", "/usr", "/usr"],
+    ...SYSTEM_LINKS.map(([target, path]) => ["--symlink", target, path]),
+    ["--ro-bind-try", "/etc/alternatives", "/etc/alternatives"],
+    ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache", "--ro-bind-try", "/etc/ssl", "/etc/ssl"],
+    ...Object.entries(descriptors.etc).map(([name, fd]) => ["--ro-bind-data", String(fd), `/etc/${name}`]),
+    ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"],
+    ["--size", String(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"],
+    ["--size", String(plan.temporaryBytes), "--perms", "1777", "--tmpfs", "/tmp"],
+    ...plan.mounts.map(({ source, target, access }) => [access === "read" ? "--ro-bind" : "--bind", source, target]),
+    ...plan.symlinks.map(({ target, path }) => ["--symlink", target, path]),
+    ...Object.entries(plan.environment).map(([name, value]) => ["--setenv", name, value]),
+    ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", plan.workingDirectory],
+  ].flat();
+}
+
+/** Limits are set inside: outside they would count the user's other processes, and bubblewrap itself. */
+export function limitedCommand(limits: ProcessLimits, command: readonly string[]): string[] {
+  const both = (amount: number): string => `${amount}:${amount}`;
+  return [
+    "/usr/bin/prlimit",
+    `--cpu=${both(limits.cpuSeconds)}`,
+    `--data=${both(limits.memoryBytes)}`,
+    `--nproc=${both(limits.processes)}`,
+    `--nofile=${both(limits.openFiles)}`,
+    `--fsize=${both(limits.fileBytes)}`,
+    "--core=0:0",
+    "--",
+    ...command,
+  ];
+}
+
+const SHARED_MEMORY_BYTES = 64 * 1024 * 1024;

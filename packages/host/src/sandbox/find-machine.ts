@@ -1,0 +1,68 @@
+import { access, constants, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { SandboxMachine } from "./sandbox-machine.ts";
+
+/** What stands in the way of any sandbox here, and what an administrator can do about it. */
+export interface MissingMachine {
+  readonly problem: string;
+  readonly fix: string;
+}
+
+export interface MachineOptions {
+  /** Private to the kernel. */
+  readonly directory: string;
+  /** Folders in which programs are looked for. */
+  readonly path?: readonly string[];
+  readonly architecture?: string;
+}
+
+const SYSTEM_PATH = ["/usr/local/bin", "/usr/bin", "/bin"];
+
+/** Finds the programs a sandbox is made with. Whether they work here is for the self-test to say. */
+export async function findMachine(options: MachineOptions): Promise<SandboxMachine | MissingMachine> {
+  const { directory, path = SYSTEM_PATH, architecture = process.arch } = options;
+  if (process.platform !== "linux") {
+    return { problem: `sandboxes need Linux, and this is ${process.platform}`, fix: "run the kernel on Linux" };
+  }
+  // SECURITY: a filter for another architecture would judge other calls than those that are made.
+  if (architecture !== "x64" && architecture !== "arm64") {
+    return { problem: `there is no filter of system calls for ${architecture}`, fix: "use an x86-64 or arm64 machine" };
+  }
+  const bubblewrap = await findProgram("bwrap", path);
+  if (bubblewrap === undefined) {
+    return {
+      problem: "bubblewrap is not installed",
+      fix: "apt-get install bubblewrap (or your system's package of it)",
+    };
+  }
+  // SECURITY: started by an ordinary user, such a bwrap is root while it prepares the sandbox.
+  if (((await stat(bubblewrap)).mode & SET_UID) !== 0) {
+    return {
+      problem: `${bubblewrap} is setuid root`,
+      fix: `chmod u-s ${bubblewrap}, and allow user namespaces instead`,
+    };
+  }
+  if ((await findProgram("prlimit", ["/usr/bin"])) === undefined) {
+    return { problem: "/usr/bin/prlimit is not installed", fix: "apt-get install util-linux" };
+  }
+  return { bubblewrap, architecture, directory };
+}
+
+export function isMissing(found: SandboxMachine | MissingMachine): found is MissingMachine {
+  return "problem" in found;
+}
+
+async function findProgram(name: string, path: readonly string[]): Promise<string | undefined> {
+  for (const folder of path) {
+    const candidate = join(folder, name);
+    try {
+      await access(candidate, constants.X_OK);
+      return candidate;
+    } catch {
+      // Not here.
+    }
+  }
+  return undefined;
+}
+
+const SET_UID = 0o4000;

@@ -1,0 +1,154 @@
+import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+
+/** Totals over all processes of a sandbox. */
+export interface TotalLimits {
+  readonly memoryBytes: number;
+  readonly processes: number;
+}
+
+/** One group of processes whose totals the kernel of the operating system limits. */
+export interface ControlGroup {
+  /** Takes a process, and with it all that it starts from then on. */
+  add(pid: number): Promise<void>;
+  peakMemoryBytes(): Promise<number | undefined>;
+  /** A process was killed because the group's memory was spent. */
+  ranOutOfMemory(): Promise<boolean>;
+  /** A process could not be started because there were too many. */
+  ranOutOfProcesses(): Promise<boolean>;
+  /** Once nothing runs in it. */
+  remove(): Promise<void>;
+}
+
+export interface ControlGroups {
+  readonly version: 1 | 2;
+  create(limits: TotalLimits): Promise<ControlGroup>;
+}
+
+/** Undefined where this process may not make any. Tried, not read off settings. */
+export async function findControlGroups(): Promise<ControlGroups | undefined> {
+  for (const layout of await findLayouts()) {
+    const groups = createGroups(layout);
+    try {
+      await prepare(layout);
+      await (await groups.create({ memoryBytes: 64 * 1024 * 1024, processes: 16 })).remove();
+      return groups;
+    } catch {
+      // Not allowed here, or not with these controllers.
+    }
+  }
+  return undefined;
+}
+
+interface Layout {
+  readonly version: 1 | 2;
+  /** Directories in which groups are made: one for each controller, or one for all. */
+  readonly memory: string;
+  readonly processes: string;
+}
+
+async function findLayouts(): Promise<Layout[]> {
+  const [own, mounts] = await Promise.all([read("/proc/self/cgroup"), read("/proc/self/mounts")]);
+  const paths = new Map(own.split("\n").map((line) => [line.split(":")[1] ?? "", line.split(":").slice(2).join(":")]));
+  const places = mounts.split("\n").map((line) => line.split(" "));
+  const mountOf = (controller: string): string | undefined => {
+    const found = places.find(
+      ([, , kind, options]) => kind === "cgroup" && (options ?? "").split(",").includes(controller),
+    );
+    const path = paths.get(controller);
+    return found?.[1] === undefined || path === undefined ? undefined : join(found[1], path);
+  };
+  const unified = places.find(([, , kind]) => kind === "cgroup2")?.[1];
+  const [memory, processes] = [mountOf("memory"), mountOf("pids")];
+  const layouts: Layout[] = [];
+  if (unified !== undefined) {
+    const place = join(unified, paths.get("") ?? "");
+    layouts.push({ version: 2, memory: place, processes: place });
+  }
+  if (memory !== undefined && processes !== undefined) layouts.push({ version: 1, memory, processes });
+  return layouts;
+}
+
+/** Version 2 has controllers only in groups without processes of their own: this process moves aside first. */
+async function prepare({ version, memory }: Layout): Promise<void> {
+  if (version === 1) return;
+  const available = (await readFile(join(memory, "cgroup.controllers"), "latin1")).trim().split(" ");
+  if (!available.includes("memory") || !available.includes("pids")) throw new Error("without its controllers");
+  const aside = join(memory, "narthex-kernel");
+  await mkdir(aside, { recursive: true });
+  await writeFile(join(aside, "cgroup.procs"), String(process.pid));
+  await writeFile(join(memory, "cgroup.subtree_control"), "+memory +pids");
+}
+
+let made = 0;
+
+function createGroups(layout: Layout): ControlGroups {
+  const { version } = layout;
+  return {
+    version,
+    async create(limits) {
+      const name = `narthex-${process.pid}-${++made}`;
+      const memory = join(layout.memory, name);
+      const processes = join(layout.processes, name);
+      const directories = [...new Set([memory, processes])];
+      try {
+        for (const directory of directories) await mkdir(directory);
+        await writeFile(join(memory, FILES[version].limit), String(limits.memoryBytes));
+        if (version === 2) await writeFile(join(memory, "memory.swap.max"), "0").catch(() => undefined);
+        await writeFile(join(processes, "pids.max"), String(limits.processes));
+      } catch (fault) {
+        for (const directory of directories) await rmdir(directory).catch(() => undefined);
+        throw fault;
+      }
+      return {
+        add: async (pid) => {
+          for (const directory of directories) await writeFile(join(directory, "cgroup.procs"), String(pid));
+        },
+        peakMemoryBytes: async () => numberIn(await read(join(memory, FILES[version].peak))),
+        ranOutOfMemory: async () => countIn(await read(join(memory, FILES[version].events)), "oom_kill") > 0,
+        ranOutOfProcesses: async () => countIn(await read(join(processes, "pids.events")), "max") > 0,
+        remove: async () => {
+          for (const directory of directories) await removeGroup(directory);
+        },
+      };
+    },
+  };
+}
+
+const FILES = {
+  1: { limit: "memory.limit_in_bytes", peak: "memory.max_usage_in_bytes", events: "memory.oom_control" },
+  2: { limit: "memory.max", peak: "memory.peak", events: "memory.events" },
+} as const;
+
+const REMOVE_TRIES = 50;
+
+/** The last process of a group is counted a moment longer than it lives. */
+async function removeGroup(directory: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await rmdir(directory);
+      return;
+    } catch (fault) {
+      if (tries >= REMOVE_TRIES || !(fault instanceof Error && "code" in fault && fault.code === "EBUSY")) throw fault;
+      await setTimeout(2);
+    }
+  }
+}
+
+async function read(path: string): Promise<string> {
+  try {
+    return await readFile(path, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+function numberIn(text: string): number | undefined {
+  const number = Number.parseInt(text, 10);
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
+function countIn(text: string, name: string): number {
+  return Number.parseInt(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1] ?? "0", 10);
+}

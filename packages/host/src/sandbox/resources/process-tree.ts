@@ -1,0 +1,33 @@
+import { readFile } from "node:fs/promises";
+
+const MAX_PROCESSES = 10_000;
+
+/** Memory that all processes of a tree hold, and how many they are. Processes that end meanwhile count for nothing. */
+export async function measureTree(
+  root: number,
+): Promise<{ readonly residentBytes: number; readonly processes: number }> {
+  const pending = [root];
+  let residentBytes = 0;
+  let processes = 0;
+  for (let pid = pending.pop(); pid !== undefined && processes < MAX_PROCESSES; pid = pending.pop()) {
+    processes++;
+    const [memory, children] = await Promise.all([
+      read(`/proc/${pid}/statm`),
+      read(`/proc/${pid}/task/${pid}/children`),
+    ]);
+    residentBytes += Number(memory.split(" ")[1] ?? 0) * PAGE_BYTES;
+    for (const child of children.split(" ")) if (child !== "") pending.push(Number(child));
+  }
+  return { residentBytes, processes };
+}
+
+/** Of x86-64, and of arm64 as distributions build it. */
+const PAGE_BYTES = 4096;
+
+async function read(path: string): Promise<string> {
+  try {
+    return await readFile(path, "latin1");
+  } catch {
+    return "";
+  }
+}

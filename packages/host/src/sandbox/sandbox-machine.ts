@@ -1,0 +1,63 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { SandboxIdentity } from "./sandbox-plan.ts";
+import { createSeccompFilter, type SandboxArchitecture, type SocketFamily } from "./seccomp/seccomp-filter.ts";
+import { createSystemFiles, type SystemFiles } from "./system-files.ts";
+
+/** What every sandbox of this process is made with. */
+export interface SandboxMachine {
+  /** Absolute path of bubblewrap. */
+  readonly bubblewrap: string;
+  readonly architecture: SandboxArchitecture;
+  /** Private to the kernel: what sandboxes are given of it, they are given open. */
+  readonly directory: string;
+}
+
+export interface FilterChoice {
+  readonly socketFamilies: readonly SocketFamily[];
+  readonly mayFork: boolean;
+}
+
+/**
+ * Files that sandboxes are started with, written once for each choice. Every start opens them anew: an open file that
+ * two sandboxes share would be read by the first and empty for the second.
+ */
+export class SandboxFiles {
+  readonly #machine: SandboxMachine;
+  readonly #written = new Map<string, Promise<string>>();
+
+  constructor(machine: SandboxMachine) {
+    this.#machine = machine;
+  }
+
+  filter({ socketFamilies, mayFork }: FilterChoice): Promise<string> {
+    const { architecture } = this.#machine;
+    const name = `seccomp-${architecture}-${socketFamilies.join("-") || "none"}-${mayFork ? "fork" : "alone"}`;
+    return this.#write(name, () => createSeccompFilter({ architecture, socketFamilies, mayFork }));
+  }
+
+  async system(identity: SandboxIdentity): Promise<Readonly<Record<keyof SystemFiles, string>>> {
+    const files = createSystemFiles(identity);
+    const place = (name: keyof SystemFiles): Promise<string> =>
+      this.#write(`${name}-${identity.uid}-${identity.gid}`, () => files[name]);
+    const [passwd, group, hosts, nsswitch] = await Promise.all([
+      place("passwd"),
+      place("group"),
+      place("hosts"),
+      place("nsswitch.conf"),
+    ]);
+    return { passwd, group, hosts, "nsswitch.conf": nsswitch };
+  }
+
+  #write(name: string, content: () => string | Buffer): Promise<string> {
+    const known = this.#written.get(name);
+    if (known !== undefined) return known;
+    const path = join(this.#machine.directory, name);
+    const writing = mkdir(this.#machine.directory, { recursive: true, mode: 0o700 })
+      .then(() => writeFile(path, content(), { mode: 0o600 }))
+      .then(() => path);
+    this.#written.set(name, writing);
+    writing.catch(() => this.#written.delete(name));
+    return writing;
+  }
+}

@@ -1,0 +1,104 @@
+import { BpfProgram } from "./bpf-program.ts";
+import { ABSENT_CALLS, DENIED_CALLS, FIRST_UNKNOWN_CALL, JUDGED_CALLS } from "./syscall-numbers.ts";
+
+export type SandboxArchitecture = "x64" | "arm64";
+export type SocketFamily = "unix" | "inet" | "inet6";
+
+export interface SeccompOptions {
+  readonly architecture: SandboxArchitecture;
+  /** Kinds of sockets a program may open; pairs between its own processes are always possible. */
+  readonly socketFamilies: readonly SocketFamily[];
+  /** Whether it may start other processes; threads are always possible. */
+  readonly mayFork: boolean;
+}
+
+/**
+ * What a contained program may ask of the kernel.
+ *
+ * SECURITY: a program in its namespaces still reaches every system call. This takes away those that make new
+ * namespaces, mount, trace, load code into the kernel or touch the whole machine; AF_VSOCK, which ignores network
+ * namespaces; and pushing characters into a terminal. Tested from inside by `test/attacks/sandbox`.
+ */
+export function createSeccompFilter(options: SeccompOptions): Buffer {
+  const column = options.architecture === "x64" ? 0 : 1;
+  const program = new BpfProgram();
+  program.load(ARCHITECTURE_OFFSET).ifNotEqual(AUDIT_ARCHITECTURES[options.architecture], "kill").load(NUMBER_OFFSET);
+  if (options.architecture === "x64") program.ifAtLeast(X32_BIT, "kill");
+  program.ifAtLeast(FIRST_UNKNOWN_CALL, "absent");
+  for (const numbers of Object.values(ABSENT_CALLS)) onCall(program, numbers[column], "absent");
+  for (const numbers of Object.values(JUDGED_CALLS)) onCall(program, numbers[column], labelOf(numbers));
+  for (const numbers of Object.values(DENIED_CALLS)) onCall(program, numbers[column], "deny");
+  program.answer(ALLOW);
+  judgeProcesses(program, options);
+  judgeOthers(program, options);
+  program.label("kill").answer(KILL_PROCESS);
+  program.label("absent").answer(errno(ENOSYS));
+  program.label("deny").answer(errno(EPERM));
+  return program.encode();
+}
+
+type CallNumbers = readonly [number | undefined, number | undefined];
+
+function onCall(program: BpfProgram, number: number | undefined, label: string): void {
+  if (number !== undefined) program.ifEqual(number, label);
+}
+
+function labelOf(numbers: CallNumbers): string {
+  const found = Object.entries(JUDGED_CALLS).find(([, candidate]) => candidate === numbers);
+  if (found === undefined) throw new TypeError("not a judged call");
+  return found[0];
+}
+
+/** No new namespaces; no second process where none was declared. */
+function judgeProcesses(program: BpfProgram, { mayFork }: SeccompOptions): void {
+  program.label("clone").load(argument(0)).ifAnyBit(CLONE_NAMESPACES, "deny");
+  if (!mayFork) program.and(CLONE_THREAD).ifEqual(0, "deny");
+  program.answer(ALLOW);
+  program.label("fork").label("vfork");
+  program.answer(mayFork ? ALLOW : errno(EPERM));
+}
+
+function judgeOthers(program: BpfProgram, { socketFamilies }: SeccompOptions): void {
+  // The kernel looks at the low 32 bits of a request only, and so must this.
+  program.label("ioctl").load(argument(1)).ifEqual(TIOCSTI, "deny").ifEqual(TIOCLINUX, "deny").answer(ALLOW);
+  program.label("socket").load(argument(0));
+  for (const family of socketFamilies) program.ifEqual(FAMILIES[family], "socket-allowed");
+  program.answer(errno(EAFNOSUPPORT)).label("socket-allowed").answer(ALLOW);
+  program.label("personality").load(argument(0)).ifEqual(0, "personality-allowed");
+  program.ifNotEqual(ASK_PERSONALITY, "deny").label("personality-allowed").answer(ALLOW);
+  for (const [call, mode] of [
+    ["mknod", 1],
+    ["mknodat", 2],
+  ] as const) {
+    program.label(call).load(argument(mode)).and(FILE_KIND);
+    for (const kind of PLAIN_KINDS) program.ifEqual(kind, `${call}-allowed`);
+    program.answer(errno(EPERM)).label(`${call}-allowed`).answer(ALLOW);
+  }
+}
+
+/** Offsets into `struct seccomp_data`. */
+const NUMBER_OFFSET = 0;
+const ARCHITECTURE_OFFSET = 4;
+/** The low half of an argument: both architectures are little-endian. */
+const argument = (index: number): number => 16 + index * 8;
+
+const AUDIT_ARCHITECTURES: Readonly<Record<SandboxArchitecture, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
+const X32_BIT = 0x4000_0000;
+
+const KILL_PROCESS = 0x8000_0000;
+const ALLOW = 0x7fff_0000;
+const errno = (number: number): number => 0x0005_0000 | number;
+const EPERM = 1;
+const ENOSYS = 38;
+const EAFNOSUPPORT = 97;
+
+/** NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. NEWTIME is no flag of `clone`. */
+const CLONE_NAMESPACES = 0x7e02_0000;
+const CLONE_THREAD = 0x0001_0000;
+const TIOCSTI = 0x5412;
+const TIOCLINUX = 0x541c;
+const ASK_PERSONALITY = 0xffff_ffff;
+const FAMILIES: Readonly<Record<SocketFamily, number>> = { unix: 1, inet: 2, inet6: 10 };
+const FILE_KIND = 0xf000;
+/** Unstated, regular file, pipe, socket: everything but devices. */
+const PLAIN_KINDS = [0, 0x8000, 0x1000, 0xc000];

@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { chown, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { isKernelError } from "@narthex/contracts";
+import { closeInheritedFiles } from "./close-inherited.ts";
+import { createTestSandbox, type TestSandbox } from "./testing/test-sandbox.ts";
+
+let sandbox: TestSandbox;
+before(async () => {
+  closeInheritedFiles();
+  sandbox = await createTestSandbox();
+});
+after(() => sandbox.remove());
+
+describe("a program in a sandbox", () => {
+  test("that would run as root is not started", async () => {
+    const refused = sandbox.start(["/bin/true"], { identity: { uid: 0, gid: 0 } });
+    await assert.rejects(refused, (fault) => isKernelError(fault) && fault.code === "SANDBOX_ERROR");
+  });
+
+  test("whose sandbox cannot be made fails with SANDBOX_ERROR and bubblewrap's reason, not with an exit code", async () => {
+    const missing = { mounts: [{ source: "/nowhere/at/all", target: "/workspace", access: "write" as const }] };
+    await assert.rejects(sandbox.run("true", missing), (fault) => {
+      assert.ok(isKernelError(fault));
+      assert.equal(fault.code, "SANDBOX_ERROR");
+      return /nowhere/.test(fault.message);
+    });
+  });
+
+  test("that exits with 1, or cannot be found, has an exit code", async () => {
+    assert.equal((await sandbox.run("exit 1")).exitCode, 1);
+    assert.equal((await sandbox.run("exec /no/such/program")).exitCode, 127);
+    assert.equal((await sandbox.run("kill -9 $$")).exitCode, 128 + 9);
+  });
+
+  test("sees its workspace, what it writes belongs to the workspace's owner, and nothing else of the host is there", async () => {
+    const { stdout } = await sandbox.run(
+      "echo made > made; pwd; ls -A /; ls -A /etc; ls -A /home /root /work 2>&1; env",
+    );
+    const lines = stdout.split("\n");
+    assert.equal(lines[0], "/workspace");
+    const { uid, gid } = await stat(join(sandbox.workspace, "made"));
+    assert.deepEqual({ uid, gid }, sandbox.identity);
+    const roots = lines.filter((line) => /^(bin|dev|etc|lib\w*|proc|sbin|tmp|usr|workspace|\.sandbox-\w+)$/.test(line));
+    assert.ok(roots.includes("workspace") && roots.includes("usr"));
+    for (const name of ["root", "home", "var", "sys", "run", "mnt"]) assert.ok(!lines.includes(name), name);
+    assert.ok(!stdout.includes("shadow"));
+    const variables = lines.filter((line) => /^[A-Z_]+=/.test(line)).map((line) => line.split("=")[0]);
+    assert.deepEqual(new Set(variables), new Set(["PATH", "PWD"]));
+  });
+
+  test("has no capability, no network but its own loopback, and no way to the kernel's settings", async () => {
+    const script = `grep -E '^(CapEff|NoNewPrivs|Seccomp):' /proc/self/status | tr -s '\\t' ' '
+      cut -d: -f1 /proc/net/dev | tail -n +3 | tr -d ' '
+      (echo x > /proc/sys/kernel/hostname) 2>&1; (echo x > /usr/x) 2>&1; (echo x > /x) 2>&1; (echo x > /dev/x) 2>&1`;
+    const { stdout } = await sandbox.run(script);
+    assert.match(stdout, /CapEff: 0+\nNoNewPrivs: 1\nSeccomp: 2\nlo\n/);
+    assert.equal(stdout.match(/cannot create/g)?.length, 4);
+  });
+
+  test("inherits no open file", async () => {
+    const { stdout } = await sandbox.run("ls /proc/self/fd");
+    assert.deepEqual(stdout.trim().split("\n"), ["0", "1", "2", "3"]);
+  });
+
+  test("shows neither options nor environment in the list of processes", async () => {
+    const started = await sandbox.start(["/bin/sleep", "60"], { environment: { SECRET: "swordfish-in-environment" } });
+    const inside = await started.pid;
+    for (const name of await readdir("/proc")) {
+      if (!/^\d+$/.test(name)) continue;
+      const line = await readFile(`/proc/${name}/cmdline`, "latin1").catch(() => "");
+      assert.ok(!line.includes("swordfish-in-environment"), line);
+      if (line.includes("bwrap")) assert.ok(!line.includes(sandbox.workspace), line);
+    }
+    assert.ok(inside > 0);
+    started.kill();
+    await started.ended.catch(() => undefined);
+  });
+
+  test("is killed with everything it started, however it hides", async () => {
+    const script =
+      "(setsid sh -c 'trap \"\" TERM INT HUP; while :; do sleep 1; done' &) ; echo started; while :; do sleep 1; done";
+    const started = await sandbox.start(["/bin/sh", "-c", script]);
+    await new Promise((resolve) => started.stdout.once("data", resolve));
+    const pid = await started.pid;
+    const namespace = await namespaceOf(pid);
+    started.kill();
+    await started.ended.catch(() => undefined);
+    for (let tries = 0; (await processesIn(namespace)) > 0; tries++) {
+      assert.ok(tries < 200, "processes are left");
+      await setTimeout(10);
+    }
+  });
+
+  test("without leave to start processes can have threads and nothing else", async () => {
+    const { stdout, stderr } = await sandbox.run("echo alone; /bin/true; echo after", { mayFork: false });
+    assert.match(stdout, /^alone\n/);
+    assert.match(stderr, /[Cc]annot fork|not permitted/);
+  });
+
+  test("meets its limits: processes, file size, open files, temporary space", async () => {
+    const limits = { ...sandbox.plan.limits, processes: 20, fileBytes: 1024 * 1024, openFiles: 16 };
+    const full = await sandbox.run("head -c 3000000 /dev/zero > /tmp/big; echo $?", {
+      temporaryBytes: 2 * 1024 * 1024,
+    });
+    assert.match(full.stderr, /No space left/);
+    const large = await sandbox.run("head -c 3000000 /dev/zero > big; wc -c < big", { limits });
+    assert.match(large.stdout, /^1048576$/m);
+    const many = await sandbox.run("i=0; while [ $i -lt 60 ]; do sleep 5 & i=$((i+1)); done; wait", { limits });
+    assert.match(many.stderr, /[Cc]annot fork|Resource temporarily unavailable/);
+  });
+});
+
+describe("a guarded path inside a writable workspace", () => {
+  test("can be neither written, nor renamed away with its parent", async () => {
+    const git = join(sandbox.workspace, ".git");
+    await mkdir(join(git, "hooks"), { recursive: true });
+    await writeFile(join(git, "config"), "sound");
+    await own(git, join(git, "hooks"), join(git, "config"));
+    const mounts = [
+      ...sandbox.plan.mounts,
+      { source: git, target: "/workspace/.git", access: "write" as const, isGuard: true },
+      { source: join(git, "hooks"), target: "/workspace/.git/hooks", access: "read" as const, isGuard: true },
+      { source: join(git, "config"), target: "/workspace/.git/config", access: "read" as const, isGuard: true },
+    ];
+    const script = `echo evil > .git/config; echo evil > .git/hooks/pre-commit; mv .git gone; rm -rf .git/hooks; echo fine > .git/HEAD`;
+    const { stderr } = await sandbox.run(script, { mounts });
+    assert.match(stderr, /Read-only file system/);
+    assert.match(stderr, /busy/);
+    assert.equal(await readFile(join(git, "config"), "utf8"), "sound");
+    assert.equal(await readFile(join(git, "HEAD"), "utf8"), "fine\n");
+    assert.deepEqual(await readdir(join(git, "hooks")), []);
+  });
+
+  test("that was swapped for a link before the mount is noticed, and nothing runs", async () => {
+    const guarded = join(sandbox.workspace, "guarded");
+    const secret = join(sandbox.workspace, "..", `secret-${process.pid}`);
+    await mkdir(guarded);
+    await mkdir(secret, { recursive: true });
+    await own(guarded);
+    const mounts = [
+      ...sandbox.plan.mounts,
+      { source: guarded, target: "/workspace/guarded", access: "write" as const, isGuard: true },
+    ];
+    const starting = sandbox.start(["/bin/sh", "-c", "touch /workspace/guarded/x; touch /workspace/ran"], { mounts });
+    // Between the look at the path and the mount: what a second sandbox on the same workspace would do.
+    await rename(guarded, `${guarded}-away`);
+    await symlink(secret, guarded);
+    const started = await starting.catch((fault: unknown) => fault);
+    if (!(started instanceof Error)) {
+      const { ended } = started as Awaited<typeof starting>;
+      const outcome = await ended.then(
+        () => "ran",
+        (fault: unknown) => (isKernelError(fault) ? fault.code : String(fault)),
+      );
+      const ran = (await readdir(sandbox.workspace)).includes("ran");
+      assert.equal(ran, outcome === "ran");
+    }
+    // Whoever was first, the program never got to write where the link leads.
+    assert.deepEqual(await readdir(secret), []);
+  });
+});
+
+async function own(...paths: string[]): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  for (const path of paths) await chown(path, sandbox.identity.uid, sandbox.identity.gid);
+}
+
+async function namespaceOf(pid: number | string): Promise<string> {
+  return String((await stat(`/proc/${pid}/ns/pid`).catch(() => ({ ino: "" }))).ino);
+}
+
+async function processesIn(namespace: string): Promise<number> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(pids.map(namespaceOf));
+  return found.filter((candidate) => candidate !== "" && candidate === namespace).length;
+}

@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { type FileHandle, open } from "node:fs/promises";
+import { PassThrough, type Readable, type Writable } from "node:stream";
+import { KernelError } from "@narthex/contracts";
+import { bubblewrapOptions, limitedCommand } from "./bubblewrap-options.ts";
+import { type PinnedGuard, pinGuards, verifyGuards } from "./guards.ts";
+import type { SandboxFiles, SandboxMachine } from "./sandbox-machine.ts";
+import type { SandboxPlan } from "./sandbox-plan.ts";
+import { followStatus, type SandboxStatus } from "./sandbox-status.ts";
+
+/** A program on its way through its sandbox. */
+export interface SandboxedProcess {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** The first process inside, by its number outside. */
+  readonly pid: Promise<number>;
+  /** Resolves when nothing of it runs any more. Rejects with SANDBOX_ERROR if the sandbox itself failed. */
+  readonly ended: Promise<{ readonly exitCode: number }>;
+  /** Ends every process inside, at once. */
+  kill(): void;
+}
+
+/**
+ * Starts a program in a sandbox of its own.
+ *
+ * SECURITY: bubblewrap never runs as root: even with every namespace and no capability, a process that is root outside
+ * can write `/proc/sys`. Nothing is inherited but what is listed here.
+ */
+export async function spawnSandbox(
+  machine: SandboxMachine,
+  files: SandboxFiles,
+  plan: SandboxPlan,
+  command: readonly string[],
+): Promise<SandboxedProcess> {
+  if (plan.identity.uid === 0) throw new KernelError("SANDBOX_ERROR", "a sandbox is never started as root");
+  const guards = await pinGuards(plan.mounts);
+  const opened = await openFiles(files, plan);
+  try {
+    const marker = `/.sandbox-${randomBytes(12).toString("hex")}`;
+    const marked = { ...plan, symlinks: [...plan.symlinks, { target: "/", path: marker }] };
+    const options = bubblewrapOptions(marked, DESCRIPTORS);
+    const child = spawn(machine.bubblewrap, ["--args", "3", "--", ...limitedCommand(plan.limits, command)], {
+      cwd: "/",
+      env: {},
+      stdio: ["pipe", "pipe", "pipe", "pipe", "pipe", "pipe", ...opened.map((file) => file.fd)],
+      ...(process.getuid?.() === 0 && { uid: plan.identity.uid, gid: plan.identity.gid }),
+    });
+    return superviseChild(child, options, marker, guards);
+  } finally {
+    await Promise.all(opened.map((file) => file.close()));
+  }
+}
+
+/** 3 to 5 are pipes: options, status, block. The files follow in the order in which they are opened. */
+const DESCRIPTORS = {
+  status: 4,
+  block: 5,
+  seccomp: 6,
+  etc: { passwd: 7, group: 8, hosts: 9, "nsswitch.conf": 10 },
+};
+
+async function openFiles(files: SandboxFiles, plan: SandboxPlan): Promise<FileHandle[]> {
+  const [filter, system] = await Promise.all([files.filter(plan), files.system(plan.identity)]);
+  const paths = [filter, system.passwd, system.group, system.hosts, system["nsswitch.conf"]];
+  return await Promise.all(paths.map((path) => open(path, "r")));
+}
+
+function superviseChild(
+  child: ChildProcess,
+  options: readonly string[],
+  marker: string,
+  guards: readonly PinnedGuard[],
+): SandboxedProcess {
+  const { stdin, stdout, stderr } = child;
+  const [optionsPipe, statusPipe, blockPipe] = child.stdio.slice(3);
+  if (!stdin || !stdout || !stderr || !optionsPipe || !statusPipe || !blockPipe) {
+    throw new KernelError("SANDBOX_ERROR", "bubblewrap was started without its pipes");
+  }
+  const errors = stderr.pipe(new PassThrough());
+  const status = followStatus(child, statusPipe as Readable, stderr);
+  const kill = (): void => killTree(child, status);
+  // A program that ended early leaves pipes that nobody reads; what counts is how it ended.
+  for (const pipe of [stdin, optionsPipe as Writable, blockPipe as Writable]) pipe.on("error", () => undefined);
+  (optionsPipe as Writable).end(`${options.join("\0")}\0`);
+  const release = (): void => void (blockPipe as Writable).write("x");
+  if (guards.length === 0) release();
+  else {
+    status.pid
+      .then((pid) => verifyGuards(pid, marker, guards, status))
+      .then(release, (fault: unknown) => {
+        status.fail(fault);
+        kill();
+      });
+  }
+  return { stdin, stdout, stderr: errors, pid: status.pid, ended: status.ended, kill };
+}
+
+/**
+ * The first process inside goes first: once it is gone, so is everything in its namespace. Killed the other way round,
+ * a child that is still held back would outlive its bubblewrap.
+ */
+function killTree(child: ChildProcess, status: SandboxStatus): void {
+  if (status.hasEnded) return;
+  const { knownPid } = status;
+  if (knownPid !== undefined) {
+    try {
+      process.kill(knownPid, "SIGKILL");
+    } catch {
+      // It ended by itself.
+    }
+  }
+  child.kill("SIGKILL");
+}
