@@ -22,6 +22,9 @@ export interface SandboxedProcess {
   kill(): void;
 }
 
+/** Done with the first process inside while it is held back, before the program has begun: to put it in a group, say. */
+export type BeforeRelease = (pid: number) => Promise<void>;
+
 /**
  * Starts a program in a sandbox of its own.
  *
@@ -33,6 +36,7 @@ export async function spawnSandbox(
   files: SandboxFiles,
   plan: SandboxPlan,
   command: readonly string[],
+  beforeRelease?: BeforeRelease,
 ): Promise<SandboxedProcess> {
   if (plan.identity.uid === 0) throw new KernelError("SANDBOX_ERROR", "a sandbox is never started as root");
   const guards = await pinGuards(plan.mounts);
@@ -47,7 +51,7 @@ export async function spawnSandbox(
       stdio: ["pipe", "pipe", "pipe", "pipe", "pipe", "pipe", ...opened.map((file) => file.fd)],
       ...(process.getuid?.() === 0 && { uid: plan.identity.uid, gid: plan.identity.gid }),
     });
-    return superviseChild(child, options, marker, guards);
+    return superviseChild(child, options, beforeRelease, { marker, guards });
   } finally {
     await Promise.all(opened.map((file) => file.close()));
   }
@@ -70,8 +74,8 @@ async function openFiles(files: SandboxFiles, plan: SandboxPlan): Promise<FileHa
 function superviseChild(
   child: ChildProcess,
   options: readonly string[],
-  marker: string,
-  guards: readonly PinnedGuard[],
+  beforeRelease: BeforeRelease | undefined,
+  { marker, guards }: { readonly marker: string; readonly guards: readonly PinnedGuard[] },
 ): SandboxedProcess {
   const { stdin, stdout, stderr } = child;
   const [optionsPipe, statusPipe, blockPipe] = child.stdio.slice(3);
@@ -85,10 +89,13 @@ function superviseChild(
   for (const pipe of [stdin, optionsPipe as Writable, blockPipe as Writable]) pipe.on("error", () => undefined);
   (optionsPipe as Writable).end(`${options.join("\0")}\0`);
   const release = (): void => void (blockPipe as Writable).write("x");
-  if (guards.length === 0) release();
+  if (guards.length === 0 && beforeRelease === undefined) release();
   else {
     status.pid
-      .then((pid) => verifyGuards(pid, marker, guards, status))
+      .then(async (pid) => {
+        await beforeRelease?.(pid);
+        if (guards.length > 0) await verifyGuards(pid, marker, guards, status);
+      })
       .then(release, (fault: unknown) => {
         status.fail(fault);
         kill();

@@ -19,10 +19,9 @@ after(() => sandbox.remove());
 async function runGreedy(useGroups: boolean) {
   const limits = { memoryBytes: 64 * MEGABYTE, processes: 64 };
   const group = useGroups ? await groups?.create(limits) : undefined;
-  const started = await sandbox.start(["/bin/sh", "-c", GREEDY]);
+  const started = await sandbox.start(["/bin/sh", "-c", GREEDY], {}, group && ((pid) => group.add(pid)));
   started.stdout.resume();
   started.stderr.resume();
-  await group?.add(await started.pid);
   const watch = watchResources(started, limits, group);
   await started.ended.catch(() => undefined);
   const exceeded = await watch.finish();
@@ -56,16 +55,11 @@ test("a sandbox that starts too many processes ran into the limit of its group",
   }
   const limits = { memoryBytes: 256 * MEGABYTE, processes: 8 };
   const group = await groups.create(limits);
-  const started = await sandbox.start([
-    "/bin/sh",
-    "-c",
-    "read go; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 1 & done; wait",
-  ]);
+  const script = "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 1 & done; wait";
+  const started = await sandbox.start(["/bin/sh", "-c", script], {}, (pid) => group.add(pid));
   started.stdout.resume();
   started.stderr.resume();
-  await group.add(await started.pid);
   const watch = watchResources(started, limits, group);
-  started.stdin.end("go\n");
   await started.ended;
   assert.deepEqual(await watch.finish(), { limit: "processes", allowed: 8, peak: 8 });
   await group.remove();

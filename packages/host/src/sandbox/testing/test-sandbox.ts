@@ -5,7 +5,7 @@ import { findMachine, isMissing } from "../find-machine.ts";
 import { readAll } from "../read-all.ts";
 import { SandboxFiles, type SandboxMachine } from "../sandbox-machine.ts";
 import { DEFAULT_LIMITS, type SandboxIdentity, type SandboxPlan, WORKSPACE_PATH } from "../sandbox-plan.ts";
-import { type SandboxedProcess, spawnSandbox } from "../spawn-sandbox.ts";
+import { type BeforeRelease, type SandboxedProcess, spawnSandbox } from "../spawn-sandbox.ts";
 
 export interface SandboxEnd {
   readonly exitCode: number;
@@ -20,7 +20,11 @@ export interface TestSandbox {
   readonly identity: SandboxIdentity;
   readonly workspace: string;
   readonly plan: SandboxPlan;
-  start(command: readonly string[], plan?: Partial<SandboxPlan>): Promise<SandboxedProcess>;
+  start(
+    command: readonly string[],
+    plan?: Partial<SandboxPlan>,
+    beforeRelease?: BeforeRelease,
+  ): Promise<SandboxedProcess>;
   run(script: string, plan?: Partial<SandboxPlan>): Promise<SandboxEnd>;
   remove(): Promise<void>;
 }
@@ -50,8 +54,8 @@ export async function createTestSandbox(): Promise<TestSandbox> {
     mayFork: true,
     identity,
   };
-  const start: TestSandbox["start"] = (command, changes = {}) =>
-    spawnSandbox(machine, files, { ...plan, ...changes }, command);
+  const start: TestSandbox["start"] = (command, changes = {}, beforeRelease) =>
+    spawnSandbox(machine, files, { ...plan, ...changes }, command, beforeRelease);
   return {
     machine,
     files,
