@@ -1,0 +1,130 @@
+import { KernelError } from "@narthex/contracts";
+import { closeInheritedFiles } from "./close-inherited.ts";
+import { findMachine, isMissing } from "./find-machine.ts";
+import { type ControlGroups, findControlGroups } from "./resources/control-groups.ts";
+import { SandboxFiles, type SandboxMachine } from "./sandbox-machine.ts";
+import type { SandboxPlan } from "./sandbox-plan.ts";
+import { runSelfTest, type SelfTestReport } from "./self-test.ts";
+import { startContained, type ContainedProgram } from "./start-contained.ts";
+import { DEFAULT_SANDBOX_UID, findWorkspaceIdentity, type WorkspaceIdentity } from "./workspace-identity.ts";
+
+/**
+ * What this host enforces: `L0` namespaces, filter and control groups; `L1` namespaces, filter, limits of each process
+ * and a watchdog; `L2` nothing, and so no program is run.
+ */
+export type SandboxLevel = "L0" | "L1" | "L2";
+
+export interface Containment {
+  readonly level: SandboxLevel;
+  /** Of `L2`: why, and what an administrator can do. */
+  readonly problem: { readonly problem: string; readonly fix: string } | undefined;
+  readonly selfTest: SelfTestReport | undefined;
+  readonly controlGroups: 1 | 2 | undefined;
+  identityFor(workspace: string): Promise<WorkspaceIdentity>;
+  /** Throws SANDBOX_UNAVAILABLE where nothing can be contained: there is no other way to run a program. */
+  start(plan: SandboxPlan, command: readonly string[]): Promise<ContainedProgram>;
+}
+
+export interface ContainmentOptions {
+  /** Private to the kernel. */
+  readonly directory: string;
+  readonly sandboxUid?: number;
+}
+
+/** Finds out, once, what can be contained here. The level never changes afterwards. */
+export async function openContainment(options: ContainmentOptions): Promise<Containment> {
+  closeInheritedFiles();
+  const machine = await findMachine({ directory: options.directory });
+  const who = {
+    uid: process.getuid?.() ?? 0,
+    gid: process.getgid?.() ?? 0,
+    sandboxUid: options.sandboxUid ?? DEFAULT_SANDBOX_UID,
+  };
+  if (isMissing(machine)) return nothingContained(machine, undefined, who);
+  const files = new SandboxFiles(machine);
+  const tester = who.uid === 0 ? { uid: who.sandboxUid, gid: who.sandboxUid } : { uid: who.uid, gid: who.gid };
+  const selfTest = await runSelfTest(machine, files, tester);
+  const broken = selfTest.checks.filter((check) => !check.holds);
+  if (selfTest.failure !== undefined || broken.length > 0) {
+    return nothingContained(
+      explainFailure(
+        selfTest,
+        broken.map((check) => check.name),
+      ),
+      selfTest,
+      who,
+    );
+  }
+  return contained({ machine, files, groups: await findControlGroups(), selfTest, who });
+}
+
+type Who = Parameters<typeof findWorkspaceIdentity>[1];
+
+interface Parts {
+  readonly machine: SandboxMachine;
+  readonly files: SandboxFiles;
+  readonly groups: ControlGroups | undefined;
+  readonly selfTest: SelfTestReport;
+  readonly who: Who;
+}
+
+function contained({ machine, files, groups, selfTest, who }: Parts): Containment {
+  return {
+    level: groups === undefined ? "L1" : "L0",
+    problem: undefined,
+    selfTest,
+    controlGroups: groups?.version,
+    identityFor: (workspace) => findWorkspaceIdentity(workspace, who),
+    start: (plan, command) => startContained({ machine, files, groups }, plan, command),
+  };
+}
+
+function nothingContained(
+  problem: { readonly problem: string; readonly fix: string },
+  selfTest: SelfTestReport | undefined,
+  who: Who,
+): Containment {
+  return {
+    level: "L2",
+    problem,
+    selfTest,
+    controlGroups: undefined,
+    identityFor: (workspace) => findWorkspaceIdentity(workspace, who),
+    start: () => Promise.reject(new KernelError("SANDBOX_UNAVAILABLE", `${problem.problem}: ${problem.fix}`)),
+  };
+}
+
+/** Causes that are known by what bubblewrap prints. */
+const CAUSES: ReadonlyArray<readonly [pattern: RegExp, problem: string, fix: string]> = [
+  [
+    /setting up uid map: Permission denied|Creating new namespace failed: Permission denied/,
+    "this system does not let programs make user namespaces (AppArmor, as on Ubuntu)",
+    "give bwrap an AppArmor profile with `userns,` (narthex doctor --fix prints it)",
+  ],
+  [
+    /No permissions to creat(e|ing) new namespace|Operation not permitted/,
+    "this system forbids user namespaces (a container's seccomp filter, or kernel.unprivileged_userns_clone=0)",
+    "start the container with `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`, or allow user namespaces",
+  ],
+  [
+    /Can't mount proc|mount proc/,
+    "a new /proc cannot be mounted here (a container with masked paths)",
+    "start the container with `--security-opt systempaths=unconfined`",
+  ],
+];
+
+function explainFailure(
+  { failure }: SelfTestReport,
+  broken: readonly string[],
+): { readonly problem: string; readonly fix: string } {
+  if (failure === undefined) {
+    return {
+      problem: `the sandbox does not hold here: ${broken.join(", ")}`,
+      fix: "narthex doctor shows what was tried",
+    };
+  }
+  const known = CAUSES.find(([pattern]) => pattern.test(failure));
+  return known === undefined
+    ? { problem: failure, fix: "narthex doctor shows what was tried" }
+    : { problem: `${known[1]}; bubblewrap says: ${failure}`, fix: known[2] };
+}

@@ -1,0 +1,73 @@
+import { KernelError } from "@narthex/contracts";
+import type { ControlGroups, TotalLimits } from "./resources/control-groups.ts";
+import { type ExceededLimit, watchResources } from "./resources/watch-resources.ts";
+import type { SandboxFiles, SandboxMachine } from "./sandbox-machine.ts";
+import type { SandboxPlan } from "./sandbox-plan.ts";
+import { type SandboxedProcess, spawnSandbox } from "./spawn-sandbox.ts";
+
+/** A sandboxed program whose totals are limited as well. */
+export interface ContainedProgram extends Omit<SandboxedProcess, "ended"> {
+  /** How it ended. Rejects with SANDBOX_ERROR if the sandbox itself failed. */
+  readonly ended: Promise<ProgramEnd>;
+}
+
+export interface ProgramEnd {
+  /** Undefined if it was killed for a limit before it said how it ended. */
+  readonly exitCode: number | undefined;
+  readonly exceeded: ExceededLimit | undefined;
+  readonly peakMemoryBytes: number;
+}
+
+export interface ContainmentParts {
+  readonly machine: SandboxMachine;
+  readonly files: SandboxFiles;
+  readonly groups: ControlGroups | undefined;
+}
+
+export async function startContained(
+  { machine, files, groups }: ContainmentParts,
+  plan: SandboxPlan,
+  command: readonly string[],
+): Promise<ContainedProgram> {
+  const limits: TotalLimits = { memoryBytes: plan.limits.memoryBytes, processes: plan.limits.processes };
+  const group = await groups?.create(limits);
+  let started: SandboxedProcess;
+  try {
+    started = await spawnSandbox(machine, files, plan, command, group && ((pid) => group.add(pid)));
+  } catch (fault) {
+    await group?.remove();
+    throw fault;
+  }
+  const watch = watchResources(started, limits, group);
+
+  async function finish(): Promise<ProgramEnd> {
+    try {
+      const outcome = await started.ended.catch((fault: unknown) => ({ exitCode: undefined, fault }));
+      const exceeded = await watch.finish();
+      if ("fault" in outcome && exceeded === undefined) throw outcome.fault;
+      return { exitCode: outcome.exitCode, exceeded, peakMemoryBytes: watch.peakMemoryBytes };
+    } finally {
+      await group?.remove().catch(() => undefined);
+    }
+  }
+
+  const ended = finish();
+  ended.catch(() => undefined);
+  return {
+    stdin: started.stdin,
+    stdout: started.stdout,
+    stderr: started.stderr,
+    pid: started.pid,
+    ended,
+    kill: started.kill,
+  };
+}
+
+/** A limit that was exceeded, as the caller of a tool is told. */
+export function exceededError({ limit, allowed, peak }: ExceededLimit): KernelError {
+  const amount = (value: number): string => (limit === "memory" ? `${Math.ceil(value / 1_048_576)} MB` : String(value));
+  return new KernelError(
+    "RESOURCE_EXCEEDED",
+    `${limit}: at most ${amount(allowed)} are allowed, and ${amount(peak)} were used`,
+  );
+}
