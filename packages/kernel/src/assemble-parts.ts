@@ -1,6 +1,7 @@
 import { DEFAULT_VIEW_BYTES, MAX_INLINE_RESULT_BYTES } from "@narthex/contracts";
 import { createApprovals } from "./approval/approvals.ts";
 import { createArtifacts } from "./artifact/artifacts.ts";
+import { decideAgain } from "./call/decide-again.ts";
 import { createAnswerArchive } from "./journal/answer-archive.ts";
 import { createRequestMemory } from "./journal/request-memory.ts";
 import type { KernelOptions, KernelSettings } from "./kernel-options.ts";
@@ -91,6 +92,8 @@ export async function assembleParts(
     }),
     content: createContentLibrary(store, contentStore),
     artifacts: createArtifacts({ store, ledger, random }),
+    files: options.files,
+    decideAgain,
     settling: new Set(),
     counters: { lateResults: 0, running: 0 },
     viewBytesOf,

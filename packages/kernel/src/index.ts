@@ -20,3 +20,4 @@ export type { OpenSessionOptions, Session, SessionState } from "./session/sessio
 export { startKernel } from "./start-kernel.ts";
 export { defineTool } from "./tool/define-tool.ts";
 export * from "./tool/tool.ts";
+export type * from "./workspace-files.ts";

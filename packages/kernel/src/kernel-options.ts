@@ -2,6 +2,7 @@ import type { BudgetLimits } from "./budget/budget.ts";
 import type { Approver, Clock, ContentStore, Log, Observer, Policy, Random, Store } from "./ports.ts";
 import type { ViolationWindowOptions } from "./session/violation-window.ts";
 import type { Tool } from "./tool/tool.ts";
+import type { WorkspaceFiles } from "./workspace-files.ts";
 
 /** What a kernel is made from. */
 export interface KernelOptions {
@@ -11,6 +12,8 @@ export interface KernelOptions {
   readonly random: Random;
   readonly policy: Policy;
   readonly tools: readonly Tool[];
+  /** Without it, tools that work on files cannot run. */
+  readonly files?: WorkspaceFiles | undefined;
   readonly approver?: Approver | undefined;
   readonly observer?: Observer | undefined;
   readonly log?: Log | undefined;

@@ -1,3 +1,6 @@
+import type { Capability } from "./capability/capability.ts";
+import type { PermittedCall } from "./call/decide/decide.ts";
+import type { WorkspaceFiles } from "./workspace-files.ts";
 import type { Approvals } from "./approval/approvals.ts";
 import type { Artifacts } from "./artifact/artifacts.ts";
 import type { AnswerArchive } from "./journal/answer-archive.ts";
@@ -29,6 +32,10 @@ export interface KernelParts {
   readonly approvals: Approvals;
   readonly content: ContentLibrary;
   readonly artifacts: Artifacts;
+  /** Undefined where nothing can be contained. */
+  readonly files: WorkspaceFiles | undefined;
+  /** Throws unless the call may also do this. */
+  decideAgain(call: PermittedCall, needed: readonly Capability[], kernel: KernelParts): void;
   /** Intents that a person is settling right now, by key. */
   readonly settling: Set<string>;
   readonly counters: Counters;

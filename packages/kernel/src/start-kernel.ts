@@ -28,6 +28,8 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
   const { parts, settings } = await assembleParts(options, gate);
   await prepareAnnouncement(options.version, options.envelope ?? "", parts);
   const reconciled = await reconcileIntents(parts);
+  // What could not be settled stays open; but where nothing can be written at all, nothing starts.
+  if (parts.ledger.failure !== undefined) throw parts.ledger.failure;
   if (reconciled.unknown > 0) {
     parts.log("warn", "calls with an unknown outcome wait in the journal", { count: reconciled.unknown });
   }

@@ -86,7 +86,7 @@ export interface PreparedOperation {
   preimages(): AsyncIterable<Preimage>;
   /**
    * Does it, if what is held still is what its name stands for, unchanged since it was opened; fails with
-   * EXECUTION_FAILED otherwise, and has changed nothing.
+   * EXECUTION_FAILED otherwise, and has changed nothing. After a SANDBOX_ERROR only `inspect` tells whether it was done.
    */
   commit(): Promise<FileAnswer>;
   /** Lets go of what is held. Nothing was done. */
@@ -117,7 +117,10 @@ export interface ListedEntry {
   readonly size: number;
 }
 
-/** One path that an operation changed. */
+/**
+ * One path that an operation changed. To take back what an operation did, paths that were absent before go from the
+ * last to the first, then the others come back from the first to the last.
+ */
 export interface FileChange {
   readonly path: string;
   readonly before: FileState;

@@ -41,6 +41,8 @@ function addClaims(claims: Claim[], kind: DecodedEntry): void {
       commit(claims, ContentRole.PROOF, kind.value.proofCommitment);
       commit(claims, ContentRole.RESULT, kind.value.resultCommitment, kind.value.resultSize, kind.value.labels);
       commit(claims, ContentRole.ERROR, kind.value.errorCommitment);
+      commit(claims, ContentRole.FILES, kind.value.filesCommitment);
+      for (const value of kind.value.preimageCommitments) commit(claims, ContentRole.PREIMAGE, value);
       return;
     case "contentStored":
       commit(claims, ContentRole.PUT, kind.value.contentCommitment, kind.value.size, kind.value.labels);

@@ -38,6 +38,8 @@ const KEPT = {
     resultSize: 0,
     labels: NO_ITEMS,
     errorCommitment: NO_BYTES,
+    filesCommitment: NO_BYTES,
+    preimageCommitments: NO_ITEMS,
   }),
   CallRepeated: () => ({ firstRecordIndex: 0 }),
   SessionOpened: () => ({ sessionId: "" }),

@@ -6,6 +6,8 @@ import type { ContentDraft, EntryDraft } from "../ledger/record-draft.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
 import type { StoredBytes } from "../result/stored-bytes.ts";
 import type { LiveSession } from "../session/live-session.ts";
+import type { Denied, Failed } from "./ending.ts";
+import type { FileLog } from "./file-log.ts";
 
 /** What a call leaves behind as it goes: the entries and content not yet written, and what must be released. */
 export class CallTrail {
@@ -44,6 +46,13 @@ export class CallTrail {
   intentIndex: number | undefined;
   /** The tool was started with leave to have effects. */
   effectsPossible = false;
+  /** What the call read and changed; made at its first file. */
+  files: FileLog | undefined;
+  /** The list of those files, once the outcome names it. */
+  fileList: Committed | undefined;
+  /** It was decided a second time, about what was really opened. */
+  isDecidedAgain = false;
+  refusedAgain: Denied | Failed | undefined;
   /** Labels of everything the call read. */
   labels: readonly string[] = [];
   startedAtMs: number;
@@ -91,6 +100,8 @@ export class CallTrail {
     this.request = this.#writtenRequest;
     this.proof = this.#writtenProof;
     this.result = undefined;
+    this.files = undefined;
+    this.fileList = undefined;
   }
 
   /** Commitments that an earlier record of the call made, and that its outcome names again. */

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 import type { Capability } from "../capability/capability.ts";
+import type { FileAnswer, FileOperation } from "../workspace-files.ts";
 
 export const EFFECTS = [
   "net_read",
@@ -111,6 +112,13 @@ export interface ToolContext {
   randomBytes(length: number): Uint8Array;
   readonly content: ContentAccess;
   readonly artifacts: ArtifactAccess;
+  readonly files: FileAccess;
+}
+
+/** The files of the session's workspace, under the grant. */
+export interface FileAccess {
+  /** Throws a KernelError with the code of what is wrong. */
+  run(operation: FileOperation): Promise<FileAnswer>;
 }
 
 /** Content this session may name, and only that. */

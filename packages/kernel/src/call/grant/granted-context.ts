@@ -1,9 +1,10 @@
 import { KernelError } from "@narthex/contracts";
 import { createCallRandom } from "../../session/call-random.ts";
 import { logicalTimeMs } from "../../session/logical-time.ts";
-import type { ArtifactAccess, ContentAccess, ToolContext, ToolSession } from "../../tool/tool.ts";
+import type { ArtifactAccess, ContentAccess, FileAccess, ToolContext, ToolSession } from "../../tool/tool.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
+import { filesFor } from "./file-access.ts";
 
 /** Throws once the call has ended. */
 type Guard = () => void;
@@ -58,6 +59,15 @@ export class GrantedContext implements ToolContext {
 
   get artifacts(): ArtifactAccess {
     return artifactsFor(this.#call, () => this.#guard(), this.#kernel);
+  }
+
+  get files(): FileAccess {
+    return filesFor(
+      this.#call,
+      () => this.#guard(),
+      () => this.signal,
+      this.#kernel,
+    );
   }
 
   /** From now on the context opens nothing. With a reason, its signal aborts. Not for the tool: see `grant`. */

@@ -40,9 +40,13 @@ async function follow(
 
 /** From here on the tool's context opens nothing. */
 function end(call: GrantedCall, interruption: Interruption, ended: InvokedCall | Ending): InvokedCall | Ending {
+  const { trail } = call;
   interruption.dispose();
   call.grant.end(ended instanceof Failed ? "the call has failed" : undefined);
-  return ended;
+  if (trail.refusedAgain === undefined) return ended;
+  // SECURITY: whatever the tool made of the refusal, the call was denied.
+  if (trail.files === undefined || trail.files.changes.length === 0) trail.effectsPossible = false;
+  return trail.refusedAgain;
 }
 
 /** Cancelled while its intent was written: nothing was done, and the outcome says so. */

@@ -1,9 +1,11 @@
-import { ContentPlace, ContentRole } from "@narthex/contracts";
+import { blake3, ContentPlace, ContentRole } from "@narthex/contracts";
 import { commitContent } from "../../ledger/commitment.ts";
 import type { KeptCall } from "../call.ts";
 import type { CallTrail } from "../call-trail.ts";
+import type { FileLog } from "../file-log.ts";
 import { Acknowledged, type Ending, isEnding, Repeated } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
+import { placeBytes } from "../../result/place-bytes.ts";
 
 /** Attaches what the outcome names: the result, and, of records before this one, the request and the proof. */
 export function commitOutcome(trail: CallTrail, end: KeptCall | Ending, kernel: KernelParts): void {
@@ -12,6 +14,14 @@ export function commitOutcome(trail: CallTrail, end: KeptCall | Ending, kernel: 
   const { request, proof } = trail.earlierCommitments();
   if (request !== undefined) trail.attach(request.item);
   if (proof !== undefined) trail.attach({ ...proof.item, place: ContentPlace.ELSEWHERE, data: undefined });
+}
+
+/** SECURITY: names of files are content like arguments: they can be erased. */
+export async function commitFiles(trail: CallTrail, files: FileLog, kernel: KernelParts): Promise<void> {
+  const bytes = files.encode();
+  const placed = await placeBytes(bytes, blake3(bytes), kernel.contentStore);
+  trail.fileList = commitContent({ role: ContentRole.FILES, ...placed }, kernel.random);
+  trail.attach(trail.fileList.item);
 }
 
 function commitResult(trail: CallTrail, kept: KeptCall, kernel: KernelParts): void {

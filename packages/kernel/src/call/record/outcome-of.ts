@@ -25,6 +25,8 @@ export function outcomeOf(
     ...facts,
     requestCommitment: trail.request?.commitment,
     proofCommitment: trail.proof?.commitment,
+    filesCommitment: trail.fileList?.commitment,
+    preimageCommitments: trail.files?.preimages.map((preimage) => preimage.commitment),
   };
   if (end instanceof Denied) {
     return { case: "toolDenied", value: { ...common, success: false, code: end.rationaleCode, ruleId: end.ruleId } };

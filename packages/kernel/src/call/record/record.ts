@@ -12,7 +12,7 @@ import type { CallFrame, KeptCall } from "../call.ts";
 import { Acknowledged, type Ending, Failed, Repeated } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { answerOf } from "./answer-of.ts";
-import { commitOutcome } from "./commit-outcome.ts";
+import { commitFiles, commitOutcome } from "./commit-outcome.ts";
 import { keepDedupeAnswer } from "./dedupe-rows.ts";
 import { outcomeOf } from "./outcome-of.ts";
 import { quarantineAfter } from "./quarantine-after.ts";
@@ -57,6 +57,7 @@ async function write(
   const { trail } = frame;
   const durationMs = Math.max(0, kernel.clock.monotonicMs() - trail.startedAtMs);
   const spent = settleBudget(trail, live, end, durationMs);
+  if (trail.files !== undefined && !trail.files.isEmpty) await commitFiles(trail, trail.files, kernel);
   commitOutcome(trail, end, kernel);
   if (trail.pending === 0 && trail.firstIndex === undefined) trail.add(bareInvocation(frame));
   const entry = entryFor(frame, end, durationMs, spent, kernel);

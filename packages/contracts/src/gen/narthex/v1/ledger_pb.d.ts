@@ -683,6 +683,20 @@ export declare type Outcome = Message<"narthex.v1.Outcome"> & {
    * @generated from field: bool retryable = 15;
    */
   retryable: boolean;
+
+  /**
+   * Of the list of files that the call read and changed, which is content.
+   *
+   * @generated from field: bytes files_commitment = 16;
+   */
+  filesCommitment: Uint8Array;
+
+  /**
+   * Of what the call replaced or took away, in the order of that list.
+   *
+   * @generated from field: repeated bytes preimage_commitments = 17;
+   */
+  preimageCommitments: Uint8Array[];
 };
 
 /**
@@ -1554,6 +1568,20 @@ export enum ContentRole {
    * @generated from enum value: CONTENT_ROLE_ARTIFACT = 11;
    */
   ARTIFACT = 11,
+
+  /**
+   * Canonical JSON: which files a call read and changed.
+   *
+   * @generated from enum value: CONTENT_ROLE_FILES = 12;
+   */
+  FILES = 12,
+
+  /**
+   * A file's bytes before a call changed it.
+   *
+   * @generated from enum value: CONTENT_ROLE_PREIMAGE = 13;
+   */
+  PREIMAGE = 13,
 }
 
 /**

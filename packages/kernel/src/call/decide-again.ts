@@ -1,0 +1,45 @@
+import type { Capability } from "../capability/capability.ts";
+import type { KernelParts } from "../kernel-parts.ts";
+import { askPolicy } from "./decide/ask-policy.ts";
+import { checkAuthority } from "./decide/check-authority.ts";
+import type { PermittedCall } from "./decide/decide.ts";
+import { Denied, Failed, isEnding } from "./ending.ts";
+import { RefusedAgain } from "./refused-again.ts";
+
+/**
+ * Decides a running call once more, about what it turned out to be about. Throws a RefusedAgain if the answer is no, or
+ * if a person would have to be asked: nobody asked for this one.
+ */
+export function decideAgain(call: PermittedCall, needed: readonly Capability[], kernel: KernelParts): void {
+  const { trail } = call;
+  const refused = trail.refusedAgain ?? (trail.isDecidedAgain ? tooOften() : decide(call, needed, kernel));
+  trail.isDecidedAgain = true;
+  if (refused === undefined) return;
+  trail.refusedAgain = refused;
+  throw new RefusedAgain(refused);
+}
+
+function decide(call: PermittedCall, needed: readonly Capability[], kernel: KernelParts): Denied | undefined {
+  const { tier, effects, determinism } = call;
+  const refused = checkAuthority(call, { tier, required: call.registered.tool.capabilities, needed }, kernel);
+  if (refused !== undefined) return refused;
+  const answer = askPolicy(call, { tier, effects, determinism }, kernel);
+  if (isEnding(answer)) return answer;
+  return answer.approval === "none" || answer.approval === call.approval ? undefined : unasked();
+}
+
+/** SECURITY: links that are swapped over and over would have a call decided without end. */
+function tooOften(): Failed {
+  return new Failed(
+    "PATH_ESCAPE",
+    "what the call is about changed more than once while it was opened; nothing was done",
+  );
+}
+
+function unasked(): Denied {
+  return new Denied(
+    "APPROVAL_UNAVAILABLE",
+    "kernel:invoke",
+    "what was opened needs an approval that what was named did not",
+  );
+}

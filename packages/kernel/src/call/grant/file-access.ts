@@ -1,0 +1,114 @@
+import { ContentPlace, ContentRole, createBlake3, KernelError, toHex } from "@narthex/contracts";
+import type { KernelParts } from "../../kernel-parts.ts";
+import { commitContent } from "../../ledger/commitment.ts";
+import { ContentCollector } from "../../result/content-collector.ts";
+import type { FileAccess } from "../../tool/tool.ts";
+import type { FileAnswer, FileOperation, Preimage, PreparedOperation } from "../../workspace-files.ts";
+import { chargeResult } from "../charge-stored.ts";
+import type { PermittedCall } from "../decide/decide.ts";
+import { FileLog } from "../file-log.ts";
+
+/**
+ * The files of the session's workspace, as one call may use them.
+ *
+ * SECURITY: the path that was decided on is the path that is opened: what is held open is reported first, and where a
+ * link led elsewhere the call is decided again. What is changed is kept as it was before, and before it is changed.
+ */
+export function filesFor(
+  call: PermittedCall,
+  guard: () => void,
+  signal: () => AbortSignal,
+  kernel: KernelParts,
+): FileAccess {
+  const { trail, live } = call;
+  const run = async (operation: FileOperation): Promise<FileAnswer> => {
+    guard();
+    const access = changesFiles(operation) ? "write" : "read";
+    const effect = access === "write" ? "fs_write" : "fs_read";
+    if (!call.effects.includes(effect)) {
+      throw new KernelError("UNDECLARED_EFFECT", `\`${call.registered.id}\` did not declare the effect \`${effect}\``);
+    }
+    const { files } = kernel;
+    if (files === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel has no files to work on");
+    const place = { workspace: live.session.workspace, access } as const;
+    const prepared = await files.prepare(place, operation, signal());
+    try {
+      guard();
+      decideOnOpened(call, operation, prepared, kernel);
+      trail.files ??= new FileLog();
+      for await (const preimage of prepared.preimages()) await keepPreimage(call, preimage, kernel);
+      guard();
+    } catch (fault) {
+      await prepared.abandon();
+      throw fault;
+    }
+    const answer = await prepared.commit();
+    if (answer.kind === "changed") trail.files.changes.push(...answer.changes);
+    return answer.kind === "read"
+      ? { ...answer, content: logReading(call, operation, prepared, answer.content) }
+      : answer;
+  };
+  return { run };
+}
+
+function changesFiles({ kind }: FileOperation): boolean {
+  return kind !== "read" && kind !== "list" && kind !== "inspect";
+}
+
+/** Paths that the operation names, as they were decided on. */
+function namedPaths(operation: FileOperation): readonly string[] {
+  return operation.kind === "move" ? [operation.source, operation.destination] : [operation.path];
+}
+
+function decideOnOpened(
+  call: PermittedCall,
+  operation: FileOperation,
+  { opened }: PreparedOperation,
+  kernel: KernelParts,
+): void {
+  const named = namedPaths(operation);
+  const moved = opened.filter((path) => !named.includes(path));
+  if (moved.length === 0) return;
+  const { workspace } = call.live.session;
+  const prefixes = moved.map((path) => (path === "." ? workspace : `${workspace}/${path}`));
+  const kind = changesFiles(operation) ? "fs_write" : "fs_read";
+  kernel.decideAgain(call, [{ kind, prefixes }], kernel);
+}
+
+async function keepPreimage(call: PermittedCall, preimage: Preimage, kernel: KernelParts): Promise<void> {
+  const { state } = preimage;
+  if (state.kind !== "file") return;
+  const collector = new ContentCollector(kernel.contentStore, (bytes) => chargeResult(call, bytes));
+  try {
+    for await (const chunk of preimage.content()) await collector.write(chunk);
+    const { digest, size, place, head } = await collector.finish();
+    if (toHex(digest) !== state.hash) {
+      throw new KernelError("SANDBOX_ERROR", `\`${preimage.path}\` changed while it was read`);
+    }
+    const bytes = place === ContentPlace.ROW ? { bytes: head } : {};
+    const committed = commitContent({ role: ContentRole.PREIMAGE, digest, size, place, ...bytes }, kernel.random);
+    call.trail.attach(committed.item);
+    call.trail.files?.preimages.push(committed);
+  } catch (fault) {
+    await collector.abort();
+    throw fault;
+  }
+}
+
+/** What is read is hashed as it passes. */
+async function* logReading(
+  call: PermittedCall,
+  operation: FileOperation,
+  { opened }: PreparedOperation,
+  content: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const hasher = createBlake3();
+  let size = 0;
+  for await (const chunk of content) {
+    hasher.update(chunk);
+    size += chunk.length;
+    yield chunk;
+  }
+  const offset = operation.kind === "read" ? operation.offset : 0;
+  call.trail.files?.readings.push({ path: opened[0] ?? "", offset, size, hash: toHex(hasher.digest()) });
+}
