@@ -14,13 +14,13 @@ const OTHERS = 0o077;
  */
 export async function openPrivateDirectory(path: string): Promise<void> {
   const created = await mkdir(path, { recursive: true, mode: 0o700 }).catch((cause: unknown) => refuse(path, cause));
-  if (created !== undefined) await syncDirectory(dirname(created));
+  if (created !== undefined) await syncDirectory(dirname(created)).catch((cause: unknown) => refuse(path, cause));
   const directory = await open(path, DIRECTORY_FLAGS).catch((cause: unknown) => refuse(path, cause));
   try {
     const { mode, uid } = await directory.stat();
     if (uid !== process.getuid?.()) throw unsafe(path, "belongs to another user");
     if ((mode & OTHERS) !== 0) throw unsafe(path, "is open to other users: run `chmod 700` on it");
-    await directory.sync();
+    await directory.sync().catch((cause: unknown) => refuse(path, cause));
   } finally {
     await directory.close();
   }

@@ -53,8 +53,15 @@ function tryLock(path: string): DatabaseSync | undefined {
   } catch (fault) {
     database.close();
     if (fault instanceof Error && /locked|busy/i.test(fault.message)) return undefined;
-    throw new KernelError("HOME_UNSAFE", `the home's lock cannot be taken: ${String(fault)}`, { cause: fault });
+    const code = isOfDisk(fault) ? "STORE_UNAVAILABLE" : "HOME_UNSAFE";
+    const reason = fault instanceof Error ? fault.message : String(fault);
+    throw new KernelError(code, `the home's lock cannot be taken: ${reason}`, { cause: fault });
   }
+}
+
+/** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN, the low byte of whatever finer code there is. */
+function isOfDisk(fault: unknown): boolean {
+  return fault instanceof Error && "errcode" in fault && [8, 10, 13, 14].includes(Number(fault.errcode) & 0xff);
 }
 
 async function hold(paths: HomePaths, command: string, database: DatabaseSync): Promise<HomeLock> {
@@ -67,9 +74,12 @@ async function hold(paths: HomePaths, command: string, database: DatabaseSync): 
   }
   return {
     async release() {
-      // Gone before the lock is: whoever takes it next writes its own.
-      await rm(paths.holder, { force: true });
-      database.close();
+      try {
+        // Gone before the lock is: whoever takes it next writes its own.
+        await rm(paths.holder, { force: true });
+      } finally {
+        database.close();
+      }
     },
   };
 }

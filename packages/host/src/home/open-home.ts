@@ -1,7 +1,8 @@
+import { storeUnavailable } from "../content/system-error.ts";
 import { type BearerTokens, issueBearerTokens } from "./bearer-tokens.ts";
 import { type HomeLock, takeHome } from "./home-lock.ts";
 import { type HomePaths, homePaths } from "./home-paths.ts";
-import { openPrivateDirectory } from "./private-directory.ts";
+import { openPrivateDirectory, removeDrafts } from "./private-directory.ts";
 import { prepareSocketPaths, removeSocketDirectory, type SocketPaths } from "./socket-paths.ts";
 
 /** A home that this process holds until it closes it or ends. */
@@ -23,6 +24,14 @@ export interface OpenHomeOptions {
 
 /** Takes a home for this process, making it first if it is not there. */
 export async function openHome(options: OpenHomeOptions): Promise<Home> {
+  try {
+    return await open(options);
+  } catch (fault) {
+    throw storeUnavailable(`the home \`${options.path.slice(0, 300)}\` cannot be used`, fault);
+  }
+}
+
+async function open(options: OpenHomeOptions): Promise<Home> {
   const path = await openPrivateDirectory(options.path);
   const paths = homePaths(path);
   for (const directory of [paths.run, paths.policy, paths.keys, paths.store, paths.content]) {
@@ -30,9 +39,13 @@ export async function openHome(options: OpenHomeOptions): Promise<Home> {
   }
   const lock = await takeHome(paths, options.command, options.waitMs);
   try {
+    await removeDrafts(paths.run);
     const sockets = await prepareSocketPaths(paths);
     const tokens = await issueBearerTokens(paths);
-    return { path, paths, sockets, tokens, close: () => release(lock, paths, sockets) };
+    // Once: what lies there after that is somebody else's.
+    let released: Promise<void> | undefined;
+    const close = (): Promise<void> => (released ??= release(lock, paths, sockets));
+    return { path, paths, sockets, tokens, close };
   } catch (fault) {
     await lock.release();
     throw fault;
@@ -40,6 +53,9 @@ export async function openHome(options: OpenHomeOptions): Promise<Home> {
 }
 
 async function release(lock: HomeLock, paths: HomePaths, sockets: SocketPaths): Promise<void> {
-  await removeSocketDirectory(paths, sockets);
-  await lock.release();
+  try {
+    await removeSocketDirectory(paths, sockets);
+  } finally {
+    await lock.release();
+  }
 }

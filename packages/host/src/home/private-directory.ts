@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { chmod, lstat, mkdir, realpath, rename, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, readdir, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { KernelError } from "@narthex/contracts";
 
 const OTHERS_MAY_WRITE = 0o022;
@@ -33,8 +34,21 @@ export async function openPrivateDirectory(path: string): Promise<string> {
 /** Writes a file that only its owner can read; whoever reads it meanwhile sees the old text or the new one. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   const draft = `${path}.${process.pid}.${randomUUID()}`;
-  await writeFile(draft, text, { mode: 0o600, flag: "wx" });
-  await rename(draft, path);
+  try {
+    await writeFile(draft, text, { mode: 0o600, flag: "wx" });
+    await rename(draft, path);
+  } catch (fault) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw fault;
+  }
+}
+
+const DRAFT = /\.\d+\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Removes what processes that were killed while they wrote a file have left. For whoever holds the home. */
+export async function removeDrafts(directory: string): Promise<void> {
+  const drafts = (await readdir(directory)).filter((name) => DRAFT.test(name));
+  await Promise.all(drafts.map((name) => rm(join(directory, name), { force: true })));
 }
 
 function unsafe(path: string, why: string, fix: string): KernelError {

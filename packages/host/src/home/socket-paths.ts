@@ -1,6 +1,6 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { lstat, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { HomePaths } from "./home-paths.ts";
 import { openPrivateDirectory, writePrivateFile } from "./private-directory.ts";
 
@@ -12,6 +12,7 @@ export interface SocketPaths {
 /** The system cuts longer socket paths off. */
 const MAX_SOCKET_PATH_BYTES = 103;
 const ELSEWHERE = "sockets";
+const PREFIX = "narthex-";
 
 /** Where the kernel of this home opens its sockets: in `run/`, or where its path is too long, where a file there says. */
 export async function findSocketPaths(paths: HomePaths): Promise<SocketPaths> {
@@ -26,9 +27,25 @@ export async function findSocketPaths(paths: HomePaths): Promise<SocketPaths> {
 /** The same, making the other directory if one is needed. For whoever holds the home. */
 export async function prepareSocketPaths(paths: HomePaths): Promise<SocketPaths> {
   if (fits(paths.run)) return socketsIn(paths.run);
-  const directory = await openPrivateDirectory(await mkdtemp(join(tmpdir(), "narthex-")));
-  await writePrivateFile(join(paths.run, ELSEWHERE), directory);
+  const found = await findLeftDirectory(paths);
+  const directory = found ?? (await openPrivateDirectory(await mkdtemp(join(tmpdir(), PREFIX))));
+  if (found === undefined) await writePrivateFile(join(paths.run, ELSEWHERE), directory);
   return socketsIn(directory);
+}
+
+/**
+ * A kernel that was killed has left its directory: it is used again, or each would leave another one.
+ *
+ * SECURITY: whoever may write to the directory above could have put another one in its place; it must be ours alone.
+ */
+async function findLeftDirectory(paths: HomePaths): Promise<string | undefined> {
+  try {
+    const named = (await readFile(join(paths.run, ELSEWHERE), "utf8")).trim();
+    if (!basename(named).startsWith(PREFIX) || !(await lstat(named)).isDirectory()) return undefined;
+    return await openPrivateDirectory(named);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Leaves nothing behind where the sockets lay elsewhere. */

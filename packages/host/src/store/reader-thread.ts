@@ -5,7 +5,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { ReaderAnswer, ReaderCall, ReaderData, ReaderMethods } from "./reader-messages.ts";
 import { RecordIndex } from "./record-index.ts";
 import { RecordReader } from "./record-reader.ts";
-import { openIndex, openRecordsForReading, storePaths } from "./store-files.ts";
+import { isDamage, openIndex, openRecordsForReading, recordsMissing, storePaths } from "./store-files.ts";
 
 /** Answers questions and keeps the index, beside the writer and never in its way. */
 
@@ -29,8 +29,15 @@ async function answerCall({ id, method, args }: ReaderCall): Promise<ReaderAnswe
   try {
     return { id, value: await (methods[method] as (...args: readonly unknown[]) => unknown)(...args) };
   } catch (error) {
-    return { id, reason: error instanceof Error ? error.message : String(error) };
+    return { id, reason: describe(error) };
   }
+}
+
+/** Which file is damaged is not told; the one that can be made again is tried first. */
+function describe(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  if (!isDamage(error)) return reason;
+  return `a file in \`${directory}\` is damaged (${reason}): remove \`index.db\`, which is made again; else put back a backup`;
 }
 
 function createMethods(): ReaderMethods {
@@ -92,7 +99,13 @@ function createMethods(): ReaderMethods {
 /** The index is derived: one that is damaged, from another version or of other records is made anew. */
 function openFittingIndex(records: DatabaseSync): { indexFile: DatabaseSync; index: RecordIndex } {
   const found = tryIndex(records);
-  if (found !== undefined) return found;
+  const missing = found?.index.missingAfter;
+  if (missing !== undefined) {
+    found?.indexFile.close();
+    throw recordsMissing(directory, missing.indexed, missing.found);
+  }
+  if (found?.index.matchesRecords() === true) return found;
+  found?.indexFile.close();
   const path = storePaths(directory).index;
   for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
   const indexFile = openIndex(directory);
@@ -103,13 +116,12 @@ function tryIndex(records: DatabaseSync): { indexFile: DatabaseSync; index: Reco
   let indexFile: DatabaseSync | undefined;
   try {
     indexFile = openIndex(directory);
-    const index = new RecordIndex(records, indexFile);
-    if (index.matchesRecords()) return { indexFile, index };
+    return { indexFile, index: new RecordIndex(records, indexFile) };
   } catch {
     // Told by its absence: the caller makes a new one.
+    indexFile?.close();
+    return undefined;
   }
-  indexFile?.close();
-  return undefined;
 }
 
 function checkpoint(records: DatabaseSync): number {

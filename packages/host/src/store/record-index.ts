@@ -27,6 +27,13 @@ export class RecordIndex {
     return this.#pending.records;
   }
 
+  /** How many records the index was made from, if there are fewer of them now. */
+  get missingAfter(): { readonly indexed: number; readonly found: number } | undefined {
+    const indexed = this.#next;
+    const found = (numberOf(this.#statements.getLast.get()?.["idx"]) ?? -1) + 1;
+    return indexed > found ? { indexed, found } : undefined;
+  }
+
   /** False if the index was made from other records than these: a store put back from a backup, for instance. */
   matchesRecords(): boolean {
     if (this.#next === 0) return true;
@@ -171,6 +178,7 @@ function prepareStatements(records: DatabaseSync, index: DatabaseSync) {
       { returnArrays: true },
     ),
     getHash: records.prepare("SELECT hash FROM records WHERE idx = ?"),
+    getLast: records.prepare("SELECT idx FROM records ORDER BY idx DESC LIMIT 1"),
     begin: inIndex("BEGIN IMMEDIATE"),
     commit: inIndex("COMMIT"),
     getMark: inIndex("SELECT next, hash FROM mark"),

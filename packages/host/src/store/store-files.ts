@@ -1,6 +1,7 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { findLostLog } from "./find-lost-log.ts";
 
 /** Runs in the store's own threads, where waiting for the disk delays nobody: hence the synchronous calls. */
 
@@ -75,6 +76,7 @@ export function storePaths(directory: string): StorePaths {
 export function openRecordsForWriting(directory: string): DatabaseSync {
   makeDirectory(directory);
   const path = storePaths(directory).records;
+  refuseLoss(directory);
   return openFile(path, {
     applicationId: STORE_APPLICATION_ID,
     version: STORE_SCHEMA_VERSION,
@@ -84,6 +86,32 @@ export function openRecordsForWriting(directory: string): DatabaseSync {
     pragmas:
       "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;",
   });
+}
+
+/** INVARIANT: records that are gone are never replaced by none, nor continued after a gap that nobody would see. */
+function refuseLoss(directory: string): void {
+  const { records, index } = storePaths(directory);
+  if (sizeOf(records) === 0 && (sizeOf(index) > 0 || sizeOf(`${records}-wal`) > 0)) {
+    throw new StoreFileError(`\`${records}\` is missing or empty, and was not; put back a backup`);
+  }
+  const lost = named(records, () => findLostLog(records));
+  if (lost !== undefined) {
+    throw new StoreFileError(
+      `\`${records}\` has lost records: ${lost}; put back a backup, or remove \`${records}-shm\` to go on without them`,
+    );
+  }
+}
+
+/** The index was made from records that are not there any more. */
+export function recordsMissing(directory: string, indexed: number, found: number): Error {
+  const { records, index } = storePaths(directory);
+  return new StoreFileError(
+    `\`${records}\` has lost records: ${indexed} were counted, ${found} are there; put back a backup, or remove \`${index}\` to go on without them`,
+  );
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** Opens the same file for the reading thread, which never changes data but moves the log into the file. */
@@ -180,7 +208,7 @@ function named<T>(path: string, open: () => T): T {
 }
 
 /** SQLITE_CORRUPT and SQLITE_NOTADB, the low byte of whatever finer code there is. */
-function isDamage(error: unknown): boolean {
+export function isDamage(error: unknown): boolean {
   if (!(error instanceof Error && "errcode" in error)) return false;
   const code = Number(error.errcode) & 0xff;
   return code === 11 || code === 26;
