@@ -34,7 +34,7 @@ export const STEPS: readonly Step[] = [
   { name: "wording", check: () => checkWording() },
   { name: "requirements", check: () => checkRequirements() },
   { name: "unit", tests: { globPatterns: ["packages/*/src/**/*.test.ts"], concurrency: Math.min(4, cores) } },
-  { name: "system", tests: { globPatterns: ["test/**/*.test.ts"], concurrency: Math.max(1, Math.floor(cores / 2)) } },
+  { name: "system", tests: { globPatterns: ["test/**/*.test.ts"], concurrency: Math.min(4, cores) } },
 ];
 
 /** A script that writes files says with `--check` whether they are as it would write them. */
