@@ -1,0 +1,48 @@
+/** What may be given as a repository. */
+export interface GitUrlRules {
+  /** Schemes that are allowed, as `https`; `file` allows paths as well. */
+  readonly protocols: ReadonlySet<string>;
+  /** The name of a remote will do. */
+  readonly remoteName?: true;
+}
+
+const REMOTE_NAME = /^[A-Za-z0-9_][A-Za-z0-9_./-]*$/;
+const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//;
+/** `host:path`, with no slash before the colon. */
+const SCP_LIKE = /^(?:[^/:@\s]+@)?([^/:@\s]+):(?!\/\/)/;
+
+/**
+ * Says what is wrong with a repository's address, if anything is.
+ * SECURITY: `helper::address` makes git run the program `git-remote-helper`, `ext::` any program at all, and a host that
+ * starts with a dash is an option to ssh.
+ */
+export function checkGitUrl(url: string, { protocols, remoteName }: GitUrlRules): string | undefined {
+  if (url === "") return "must not be empty";
+  if (/[\0-\x20\x7f]/.test(url)) return "must not contain white space or control characters";
+  if (url.startsWith("-")) return "must not start with a dash";
+  if (/^[^/]*::/.test(url)) return "must not name a transport helper";
+  const allowed = [...protocols].sort().join(", ");
+  const scheme = SCHEME.exec(url)?.[1]?.toLowerCase();
+  if (scheme !== undefined) {
+    if (!protocols.has(scheme)) return `must have one of the schemes ${allowed}`;
+    return scheme === "file" ? undefined : checkAuthority(url.slice(scheme.length + 3));
+  }
+  const host = SCP_LIKE.exec(url)?.[1];
+  if (host !== undefined) {
+    if (!protocols.has("ssh")) return `must have one of the schemes ${allowed}`;
+    return host.startsWith("-") ? "must not have a host that starts with a dash" : undefined;
+  }
+  if (remoteName && REMOTE_NAME.test(url) && !url.includes("..")) return undefined;
+  return protocols.has("file") ? undefined : `must have one of the schemes ${allowed}: paths are not allowed`;
+}
+
+function checkAuthority(rest: string): string | undefined {
+  const authority = rest.split(/[/?#]/, 1)[0] ?? "";
+  const at = authority.lastIndexOf("@");
+  const host = authority.slice(at + 1);
+  if (host === "" || host.startsWith("-")) return "must have a host";
+  if (at !== -1 && authority.slice(0, at).startsWith("-")) return "must not have a user that starts with a dash";
+  // The gate adds the credential; one in the address would stand in the ledger and in the configuration.
+  if (at !== -1 && authority.slice(0, at).includes(":")) return "must not contain a password";
+  return undefined;
+}

@@ -1,0 +1,104 @@
+import type { Narrowing } from "@narthex/kernel";
+
+/** The operations of INV-0021. */
+export type GitOperationName =
+  | "CLONE"
+  | "FETCH"
+  | "PULL"
+  | "DIFF"
+  | "COMMIT"
+  | "PUSH"
+  | "STATUS"
+  | "LOG"
+  | "BRANCH"
+  | "CHECKOUT"
+  | "MERGE"
+  | "REBASE"
+  | "ADD"
+  | "RESET"
+  | "STASH"
+  | "TAG"
+  | "REMOTE"
+  | "SHOW";
+
+export interface GitOperationFacts extends Required<Narrowing> {
+  /** Git's own name for it. */
+  readonly command: string;
+  /** Changes neither files nor references nor configuration, and takes no locks. */
+  readonly readOnly: boolean;
+  readonly writesWorktree: boolean;
+  /** Needs `.git/config` writable; what it changed is compared with `isExpectedConfigChange`. */
+  readonly writesConfig: boolean;
+  readonly network: boolean;
+}
+
+const READS = facts({ effects: ["process_spawn", "fs_read"], readOnly: true });
+const WRITES = facts({ effects: ["process_spawn", "fs_read", "fs_write"] });
+const RECEIVES = facts({
+  effects: ["process_spawn", "fs_read", "fs_write", "net_read"],
+  determinism: "external",
+  network: true,
+});
+
+/** What a policy and the sandbox need to know about each operation. */
+export const GIT_OPERATION_FACTS: Readonly<Record<GitOperationName, GitOperationFacts>> = {
+  CLONE: { ...RECEIVES, command: "clone", writesWorktree: true, writesConfig: true },
+  // Its `--set-upstream` is not allowed, so the configuration stays as it is.
+  FETCH: { ...RECEIVES, command: "fetch" },
+  PULL: { ...RECEIVES, command: "pull", writesWorktree: true, writesConfig: true },
+  DIFF: { ...READS, command: "diff" },
+  COMMIT: { ...WRITES, command: "commit" },
+  PUSH: {
+    ...RECEIVES,
+    command: "push",
+    effects: [...RECEIVES.effects, "net_write"],
+    tier: "privileged",
+    writesConfig: true,
+  },
+  STATUS: { ...READS, command: "status" },
+  LOG: { ...READS, command: "log" },
+  BRANCH: { ...WRITES, command: "branch", writesConfig: true },
+  CHECKOUT: { ...WRITES, command: "checkout", writesWorktree: true, writesConfig: true },
+  MERGE: { ...WRITES, command: "merge", writesWorktree: true },
+  REBASE: { ...WRITES, command: "rebase", writesWorktree: true },
+  ADD: { ...WRITES, command: "add" },
+  RESET: { ...WRITES, command: "reset", writesWorktree: true },
+  STASH: { ...WRITES, command: "stash", writesWorktree: true },
+  TAG: { ...WRITES, command: "tag" },
+  REMOTE: { ...WRITES, command: "remote", writesConfig: true },
+  SHOW: { ...READS, command: "show" },
+};
+
+export function isGitOperation(name: string): name is GitOperationName {
+  return Object.hasOwn(GIT_OPERATION_FACTS, name);
+}
+
+const EXPECTED_CHANGES: Readonly<Partial<Record<GitOperationName, RegExp>>> = {
+  // A clone's configuration is its own; `filter.`, `include.` and the like never come from a remote.
+  CLONE:
+    /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|symlinks|ignorecase|precomposeunicode)|extensions\.(?:objectformat|partialclone)|remote\..+\.(?:url|fetch|mirror|tagopt|promisor|partialclonefilter)|branch\..+\.(?:remote|merge|rebase)|submodule\.active)$/s,
+  PULL: /^branch\..+\.(?:remote|merge|rebase)$/s,
+  PUSH: /^branch\..+\.(?:remote|merge|rebase)$/s,
+  BRANCH: /^branch\..+\.(?:remote|merge|rebase|pushremote|description)$/s,
+  CHECKOUT: /^branch\..+\.(?:remote|merge|rebase)$/s,
+  REMOTE: /^(?:remote\..+\.(?:url|pushurl|fetch|push|mirror|tagopt)|branch\..+\.(?:remote|merge|rebase|pushremote))$/s,
+};
+
+/** Whether an operation that writes the configuration may have changed this key. Any other change is put back. */
+export function isExpectedConfigChange(operation: GitOperationName, key: string): boolean {
+  return EXPECTED_CHANGES[operation]?.test(key) ?? false;
+}
+
+type Facts = Omit<GitOperationFacts, "command">;
+
+function facts(changes: Partial<Facts> & Pick<Facts, "effects">): Facts {
+  return {
+    tier: "side_effecting",
+    determinism: "nondeterministic",
+    readOnly: false,
+    writesWorktree: false,
+    writesConfig: false,
+    network: false,
+    ...changes,
+  };
+}

@@ -1,0 +1,142 @@
+import { spawnSync } from "node:child_process";
+import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CONFIG_LISTING, dangerousConfig } from "../dangerous-config.ts";
+import type { GitOperationName } from "../git-operations.ts";
+import { type GitPrefix, gitPrefix } from "../git-prefix.ts";
+
+export interface GitRun {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A repository in a directory of its own, with a program that leaves a mark when it is run. */
+export class HostileRepository {
+  readonly root = mkdtempSync(join(tmpdir(), "narthex-git-"));
+  readonly directory = join(this.root, "work");
+  readonly bin = join(this.root, "bin");
+  /** Leaves a mark and passes its input on. */
+  readonly trap = join(this.bin, "trap-program");
+  /** The same for those that git talks to: it leaves at once. */
+  readonly mute = join(this.bin, "mute-program");
+  readonly #mark = join(this.root, "mark");
+
+  constructor() {
+    mkdirSync(this.bin);
+    this.program(this.trap);
+    for (const name of ["mute-program", "git-remote-trapped", "git-merge-trapped"]) {
+      writeFileSync(join(this.bin, name), `#!/bin/sh\n: > '${this.#mark}'\nexit 1\n`, { mode: 0o755 });
+    }
+    first ??= makeFirst();
+    cpSync(first, this.directory, { recursive: true });
+  }
+
+  /** A program that leaves the mark and passes its input on, as a filter would. */
+  program(path: string): void {
+    writeFileSync(path, `#!/bin/sh\n: > '${this.#mark}'\n[ -t 0 ] || cat\n`, { mode: 0o755 });
+  }
+
+  write(name: string, content: string): void {
+    const path = join(this.directory, name);
+    mkdirSync(join(path, ".."), { recursive: true });
+    writeFileSync(path, content);
+  }
+
+  config(key: string, value: string): void {
+    const dot = key.lastIndexOf(".");
+    const [, section = "", name] = /^([^.]*)(?:\.(.*))?$/s.exec(key.slice(0, dot)) ?? [];
+    const header = name === undefined ? section : `${section} "${name.replaceAll(/["\\]/g, "\\$&")}"`;
+    appendFileSync(join(this.directory, ".git/config"), `[${header}]\n\t${key.slice(dot + 1)} = ${value}\n`);
+  }
+
+  /** Git as anyone would run it here; throws if it fails. */
+  git(...args: string[]): string {
+    const { status, stdout, stderr } = this.plain(args);
+    if (status !== 0) throw new Error(`git ${args.join(" ")}: ${stderr}`);
+    return stdout;
+  }
+
+  /** Without any guard. */
+  plain(args: readonly string[], input = ""): GitRun {
+    return this.#run(["git", ...args], { ...this.#environment(), GIT_CONFIG_GLOBAL: "/dev/null" }, input);
+  }
+
+  /** With the prefix of the operation and what is found in the configuration. */
+  guarded(operation: GitOperationName, args: readonly string[], input = ""): GitRun {
+    const { argv, environment, refusals } = this.#guard(operation);
+    if (refusals.length > 0) return { status: null, stdout: "", stderr: refusals.join("\n") };
+    return this.#run([...argv, ...args], environment, input);
+  }
+
+  #guard(operation: GitOperationName): GitPrefix & { readonly refusals: readonly string[] } {
+    const { argv, environment } = gitPrefix(operation, { path: this.#environment().PATH, home: this.root });
+    const listing = spawnSync("git", [...argv.slice(1), ...CONFIG_LISTING], { cwd: this.directory, env: environment });
+    const config = dangerousConfig(listing.stdout, operation);
+    return {
+      argv: [...argv, ...config.argv],
+      environment: { ...environment, ...config.environment },
+      refusals: config.refusals,
+    };
+  }
+
+  /** On a terminal, without any guard: git shows nothing page by page elsewhere. */
+  terminal(command: readonly string[]): void {
+    this.#onTerminal(command, { ...this.#environment(), GIT_CONFIG_GLOBAL: "/dev/null", TERM: "xterm" });
+  }
+
+  terminalGuarded(operation: GitOperationName, args: readonly string[]): void {
+    const { argv, environment } = this.#guard(operation);
+    this.#onTerminal([...argv, ...args], { ...environment, TERM: "xterm" });
+  }
+
+  #onTerminal(command: readonly string[], env: Readonly<Record<string, string>>): void {
+    const quoted = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+    this.#run(["script", "-qec", quoted, "/dev/null"], env, "q\n");
+  }
+
+  /** Whether the program was run since the last time this was asked. */
+  sprung(): boolean {
+    const found = existsSync(this.#mark);
+    rmSync(this.#mark, { force: true });
+    return found;
+  }
+
+  remove(): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+
+  #environment(): { readonly PATH: string; readonly HOME: string } {
+    return { PATH: `${this.bin}:/usr/local/bin:/usr/bin:/bin`, HOME: this.root };
+  }
+
+  #run([program = "", ...args]: readonly string[], env: Readonly<Record<string, string>>, input: string): GitRun {
+    const options = { cwd: this.directory, env, input, encoding: "utf8", timeout: 20_000 } as const;
+    const { status, stdout, stderr } = spawnSync(program, args, options);
+    return { status, stdout, stderr };
+  }
+}
+
+/** The repository that all others are copies of. */
+let first: string | undefined;
+
+function makeFirst(): string {
+  const root = mkdtempSync(join(tmpdir(), "narthex-git-first-"));
+  const directory = join(root, "work");
+  mkdirSync(directory);
+  process.once("exit", () => rmSync(root, { recursive: true, force: true }));
+  const env = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: root, GIT_CONFIG_GLOBAL: "/dev/null" };
+  writeFileSync(join(directory, "file.txt"), "one\n");
+  for (const args of [
+    ["init", "-q", "-b", "main"],
+    ["config", "user.name", "someone"],
+    ["config", "user.email", "someone@example.org"],
+    ["add", "."],
+    ["commit", "-q", "-m", "first"],
+  ]) {
+    const { status, stderr } = spawnSync("git", args, { cwd: directory, env, encoding: "utf8" });
+    if (status !== 0) throw new Error(`git ${args.join(" ")}: ${stderr}`);
+  }
+  return directory;
+}

@@ -1,0 +1,8 @@
+export {
+  type AssignmentFacts,
+  type CommandFacts,
+  commandFacts,
+  type ProgramFacts,
+  type RedirectionFacts,
+  type RedirectionMode,
+} from "./command-facts.ts";
