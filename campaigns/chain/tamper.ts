@@ -45,6 +45,13 @@ export const TAMPERINGS: Readonly<Record<string, Tampering>> = {
     const row = chance.pick(ledger.rows.filter(({ content }) => content.length > 0));
     return withContents(ledger, [[row.index, flip(row.content, chance.next())]]);
   },
+  "the size of an item changed"(chance, ledger) {
+    const row = chance.pick(ledger.rows.filter(({ content }) => content.length > 0));
+    const content = fromBinary(RecordContentSchema, row.content);
+    const item = chance.pick(content.items);
+    item.size += BigInt(1 + chance.below(300));
+    return withContents(ledger, [[row.index, toBinary(RecordContentSchema, content)]]);
+  },
   "contents of two records swapped"(chance, ledger) {
     const [low, high] = twoRows(chance, ledger);
     return withContents(ledger, [

@@ -39,4 +39,6 @@ export interface OpenedCommitment {
   readonly commitment: Uint8Array;
   /** The bytes were there, and right. */
   readonly present: boolean;
+  /** How many the item said they are. */
+  readonly size: number;
 }

@@ -55,9 +55,17 @@ export function checkItems(record: DecodedRecord, items: readonly DecodedItem[],
     const bytesFault = rowFault(item);
     if (bytesFault !== undefined)
       problems.push({ code: "content_damaged", message: `content item ${position} ${bytesFault}` });
-    if (commitment !== undefined && goesOn) opened.push({ role: item.role, commitment, present: hasBytes(item) });
+    if (commitment !== undefined && goesOn) {
+      opened.push({ role: item.role, commitment, present: hasBytes(item), size: item.size });
+    }
     if (item.place === ContentPlace.FILE) files.push(item);
-    if (item.place === ContentPlace.ELSEWHERE && !isPresentEarlier(item.role, commitment, call)) elsewhere.push(item);
+    if (item.place !== ContentPlace.ELSEWHERE) continue;
+    const earlier = findPresentEarlier(item.role, commitment, call);
+    if (earlier === undefined) elsewhere.push(item);
+    else if (earlier.size !== item.size) {
+      const message = `content item ${position} has ${item.size} bytes, and ${earlier.size} in an earlier record of the call`;
+      problems.push({ code: "content_contradicts", message });
+    }
   }
   if (claims.all.some(isUnopened)) checkUnopened(claims, countByRole(items, erased), call, problems);
   return { problems, erased, files, elsewhere, opened };
@@ -162,9 +170,13 @@ function isEarlier(role: ContentRole, commitment: Uint8Array, call: Call | undef
   return call?.opened.some((known) => known.role === role && sameBytes(known.commitment, commitment)) === true;
 }
 
-function isPresentEarlier(role: ContentRole, commitment: Uint8Array | undefined, call: Call | undefined): boolean {
-  if (commitment === undefined || call === undefined) return false;
-  return call.opened.some((known) => known.present && known.role === role && sameBytes(known.commitment, commitment));
+function findPresentEarlier(
+  role: ContentRole,
+  commitment: Uint8Array | undefined,
+  call: Call | undefined,
+): OpenedCommitment | undefined {
+  if (commitment === undefined || call === undefined) return undefined;
+  return call.opened.find((known) => known.present && known.role === role && sameBytes(known.commitment, commitment));
 }
 
 function hasBytes(item: DecodedItem): boolean {
