@@ -56,7 +56,9 @@ function anyValue(field: DescField): fc.Arbitrary<unknown> {
   if (field.fieldKind === "message") return anyInit(field.message);
   if (field.fieldKind === "list") {
     if (field.listKind === "message") return fc.array(anyInit(field.message), { maxLength: 4 });
-    return fc.array(fc.string({ unit: "binary" }), { maxLength: 4 });
+    const isBytes = field.listKind === "scalar" && field.scalar === ScalarType.BYTES;
+    const item = isBytes ? fc.uint8Array({ maxLength: 40 }) : fc.string({ unit: "binary" });
+    return fc.array<unknown>(item, { maxLength: 4 });
   }
   switch (field.scalar) {
     case ScalarType.STRING:

@@ -1,0 +1,19 @@
+import { type JsonObject, KernelError } from "@narthex/contracts";
+import type { FileAnswer, FileChange, FileState } from "@narthex/kernel";
+
+export function changesOf(answer: FileAnswer): {
+  readonly changes: readonly FileChange[];
+  readonly lines: readonly number[];
+} {
+  if (answer.kind !== "changed") throw new KernelError("INTERNAL", "a change was not answered by what was changed");
+  return answer;
+}
+
+/** One changed file as a caller is told of it. Hashes are null where there was no file, or is none any more. */
+export function hashesOf({ before, after }: FileChange): JsonObject {
+  return { hash_after: hashOf(after), hash_before: hashOf(before) };
+}
+
+function hashOf(state: FileState): string | null {
+  return state.kind === "file" ? state.hash : null;
+}

@@ -1,0 +1,38 @@
+import { defineTool } from "@narthex/kernel";
+import { changesOf } from "./changed-file.ts";
+import { path } from "./path-schema.ts";
+import { absolutePath, workspacePath } from "./workspace-path.ts";
+
+const MAX_NAMED = 1000;
+
+/** Deletes a file, a link, or a directory. Links are deleted themselves, never what they lead to. */
+export const fileDelete = defineTool({
+  name: "file_delete",
+  description: "Deletes a file of the workspace, or with recursive a directory and all that is in it.",
+  source: "builtin",
+  isolation: "worker",
+  inputSchema: {
+    type: "object",
+    properties: {
+      path: path("What to delete, relative to the working directory or absolute."),
+      recursive: { type: "boolean", description: "Delete a directory that is not empty." },
+    },
+    required: ["path"],
+    additionalProperties: false,
+  },
+  resultType: "object",
+  effects: ["fs_write"],
+  determinism: "deterministic",
+  tier: "side_effecting",
+  capabilities: [{ kind: "fs_write", prefixes: [] }],
+  needs: (input, session) => [{ kind: "fs_write", prefixes: [absolutePath(input.path, session)] }],
+  async run(input, { files, session }) {
+    const operation = {
+      kind: "delete",
+      path: workspacePath(input.path, session),
+      recursive: input.recursive ?? false,
+    } as const;
+    const { changes } = changesOf(await files.run(operation));
+    return { count: changes.length, deleted: changes.slice(0, MAX_NAMED).map((change) => change.path) };
+  },
+});

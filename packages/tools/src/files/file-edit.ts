@@ -1,0 +1,54 @@
+import { KernelError } from "@narthex/contracts";
+import { defineTool } from "@narthex/kernel";
+import { changesOf, hashesOf } from "./changed-file.ts";
+import { path } from "./path-schema.ts";
+import { absolutePath, workspacePath } from "./workspace-path.ts";
+
+/** Replaces one piece of a text file. What does not occur exactly once changes nothing. */
+export const fileEdit = defineTool({
+  name: "file_edit",
+  description:
+    "Replaces old_content by new_content in a text file of the workspace. old_content must occur exactly once, unless " +
+    "replace_all is set; otherwise nothing is changed and the error says on which lines it was found.",
+  source: "builtin",
+  isolation: "worker",
+  inputSchema: {
+    type: "object",
+    properties: {
+      path: path("The file, relative to the working directory or absolute."),
+      old_content: { type: "string", minLength: 1, description: "What is there now, to the character." },
+      new_content: { type: "string", description: "What is to be there." },
+      replace_all: { type: "boolean", description: "Replace every occurrence." },
+    },
+    required: ["path", "old_content", "new_content"],
+    additionalProperties: false,
+  },
+  resultType: "object",
+  effects: ["fs_read", "fs_write"],
+  determinism: "deterministic",
+  tier: "side_effecting",
+  capabilities: [
+    { kind: "fs_read", prefixes: [] },
+    { kind: "fs_write", prefixes: [] },
+  ],
+  needs(input, session) {
+    const prefixes = [absolutePath(input.path, session)];
+    return [
+      { kind: "fs_read", prefixes },
+      { kind: "fs_write", prefixes },
+    ];
+  },
+  async run(input, { files, session }) {
+    const answer = await files.run({
+      kind: "edit",
+      path: workspacePath(input.path, session),
+      oldContent: input.old_content,
+      newContent: input.new_content,
+      replaceAll: input.replace_all ?? false,
+    });
+    const { changes, lines } = changesOf(answer);
+    const [change] = changes;
+    if (change === undefined) throw new KernelError("INTERNAL", "a file was edited and is not there");
+    return { lines: [...lines], ...hashesOf(change) };
+  },
+});

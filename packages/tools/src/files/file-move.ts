@@ -1,0 +1,39 @@
+import { defineTool } from "@narthex/kernel";
+import { changesOf } from "./changed-file.ts";
+import { path } from "./path-schema.ts";
+import { absolutePath, workspacePath } from "./workspace-path.ts";
+
+/** Gives a file or a directory another name or place in the workspace. */
+export const fileMove = defineTool({
+  name: "file_move",
+  description: "Moves or renames a file or directory within the workspace.",
+  source: "builtin",
+  isolation: "worker",
+  inputSchema: {
+    type: "object",
+    properties: {
+      source: path("What to move."),
+      destination: path("Its new path, the name included."),
+      overwrite: { type: "boolean", description: "Replace a file that is there." },
+    },
+    required: ["source", "destination"],
+    additionalProperties: false,
+  },
+  resultType: "object",
+  effects: ["fs_write"],
+  determinism: "deterministic",
+  tier: "side_effecting",
+  capabilities: [{ kind: "fs_write", prefixes: [] }],
+  needs: (input, session) => [
+    { kind: "fs_write", prefixes: [absolutePath(input.source, session), absolutePath(input.destination, session)] },
+  ],
+  async run(input, { files, session }) {
+    const source = workspacePath(input.source, session);
+    const destination = workspacePath(input.destination, session);
+    const answer = await files.run({ kind: "move", source, destination, overwrite: input.overwrite ?? false });
+    const replaced = changesOf(answer).changes.some(
+      ({ path, before }) => path === destination && before.kind === "file",
+    );
+    return { destination, replaced, source };
+  },
+});

@@ -1,0 +1,57 @@
+import { KernelError } from "@narthex/contracts";
+import { defineTool, type FileAnswer } from "@narthex/kernel";
+import { pickLines } from "./pick-lines.ts";
+import { path } from "./path-schema.ts";
+import { absolutePath, workspacePath } from "./workspace-path.ts";
+
+const wholeNumber = (description: string, least: number) =>
+  ({ type: "integer", minimum: least, maximum: Number.MAX_SAFE_INTEGER, description }) as const;
+
+/** Pairs of fields that contradict each other. */
+const MIXED = [
+  ["offset", "first_line"],
+  ["offset", "line_count"],
+  ["limit", "first_line"],
+  ["limit", "line_count"],
+] as const;
+
+/** The bytes of a file, or of a part of it. The result's hash is the hash of these bytes. */
+export const fileRead = defineTool({
+  name: "file_read",
+  description:
+    "Reads a file of the workspace, or a part of it: bytes by offset and limit, or lines by first_line and line_count.",
+  source: "builtin",
+  isolation: "worker",
+  inputSchema: {
+    type: "object",
+    properties: {
+      path: path("The file, relative to the working directory or absolute."),
+      offset: wholeNumber("The first byte to read.", 0),
+      limit: wholeNumber("How many bytes to read; 0 is all of them.", 0),
+      first_line: wholeNumber("The first line to read, counted from 1.", 1),
+      line_count: wholeNumber("How many lines to read.", 1),
+    },
+    required: ["path"],
+    additionalProperties: false,
+    // Bytes or lines, not both.
+    not: { anyOf: MIXED.map((required) => ({ required })) },
+  },
+  resultType: "stream",
+  normalise: "binary",
+  effects: ["fs_read"],
+  determinism: "deterministic",
+  tier: "read_only",
+  capabilities: [{ kind: "fs_read", prefixes: [] }],
+  needs: (input, session) => [{ kind: "fs_read", prefixes: [absolutePath(input.path, session)] }],
+  async run(input, { files, session }) {
+    const { offset = 0, limit = 0, first_line: first, line_count: count } = input;
+    const answer = await files.run({ kind: "read", path: workspacePath(input.path, session), offset, limit });
+    const content = contentOf(answer);
+    return first === undefined && count === undefined ? content : pickLines(content, first ?? 1, count);
+  },
+});
+
+function contentOf(answer: FileAnswer): AsyncIterable<Uint8Array> {
+  if (answer.kind !== "read") throw new KernelError("INTERNAL", "a reading was not answered by what was read");
+  return answer.content;
+}

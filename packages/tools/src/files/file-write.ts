@@ -1,0 +1,50 @@
+import { KernelError } from "@narthex/contracts";
+import { defineTool } from "@narthex/kernel";
+import { changesOf, hashesOf } from "./changed-file.ts";
+import { path } from "./path-schema.ts";
+import { absolutePath, workspacePath } from "./workspace-path.ts";
+
+/** Writes a whole file, or adds to its end, so that nobody ever sees half of it. */
+export const fileWrite = defineTool({
+  name: "file_write",
+  description:
+    "Writes a file of the workspace as a whole; missing directories are made. Use file_edit to change a part of it.",
+  source: "builtin",
+  isolation: "worker",
+  inputSchema: {
+    type: "object",
+    properties: {
+      path: path("The file, relative to the working directory or absolute."),
+      content: { type: "string", description: "What the file is to hold." },
+      encoding: { enum: ["utf8", "base64"], description: "How content is written here; utf8 by default." },
+      create_only: { type: "boolean", description: "Fail with FILE_EXISTS if there is such a file." },
+      append: { type: "boolean", description: "Add to the end; the file is made if there is none." },
+    },
+    required: ["path", "content"],
+    additionalProperties: false,
+    not: { properties: { create_only: { const: true }, append: { const: true } }, required: ["create_only", "append"] },
+  },
+  resultType: "object",
+  effects: ["fs_write"],
+  determinism: "deterministic",
+  tier: "side_effecting",
+  capabilities: [{ kind: "fs_write", prefixes: [] }],
+  needs: (input, session) => [{ kind: "fs_write", prefixes: [absolutePath(input.path, session)] }],
+  async run(input, { files, session }) {
+    const content = decodeContent(input.content, input.encoding ?? "utf8");
+    const mode = input.append === true ? "append" : input.create_only === true ? "create_only" : "replace";
+    const answer = await files.run({ kind: "write", path: workspacePath(input.path, session), content, mode });
+    const [change] = changesOf(answer).changes.filter((candidate) => candidate.after.kind === "file");
+    if (change === undefined) throw new KernelError("INTERNAL", "a file was written and is not there");
+    return { bytes: content.length, created: change.before.kind === "absent", ...hashesOf(change) };
+  },
+});
+
+function decodeContent(content: string, encoding: "utf8" | "base64"): Uint8Array {
+  if (encoding === "utf8") return new TextEncoder().encode(content);
+  const bytes = Buffer.from(content, "base64");
+  // Buffer takes whatever looks like base64 and drops the rest.
+  if (bytes.toString("base64").replace(/=+$/, "") === content.replace(/=+$/, "")) return bytes;
+  const message = "content is not base64";
+  throw new KernelError("INVALID_INPUT", message, { violations: [{ field: "$.content", rule: "format", message }] });
+}
