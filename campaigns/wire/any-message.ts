@@ -29,12 +29,17 @@ function anyValue(chance: Chance, field: DescField): unknown {
     case "message":
       return anyInit(chance, field.message);
     case "list":
-      return chance.several(3, () => (field.listKind === "message" ? anyInit(chance, field.message) : anyText(chance)));
+      return chance.several(3, () => anyItem(chance, field));
     case "map":
       throw new TypeError("messages have no maps");
     case "scalar":
       return anyScalar(chance, field.scalar);
   }
+}
+
+function anyItem(chance: Chance, field: DescField & { fieldKind: "list" }): unknown {
+  if (field.listKind === "message") return anyInit(chance, field.message);
+  return field.listKind === "scalar" ? anyScalar(chance, field.scalar) : chance.pick(field.enum.values).number;
 }
 
 function anyScalar(chance: Chance, type: ScalarType): unknown {
