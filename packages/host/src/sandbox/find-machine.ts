@@ -1,5 +1,6 @@
 import { access, constants, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { findInheritedFiles } from "./inherited-files.ts";
 import type { SandboxMachine } from "./sandbox-machine.ts";
 
 /** What stands in the way of any sandbox here, and what an administrator can do about it. */
@@ -45,7 +46,7 @@ export async function findMachine(options: MachineOptions): Promise<SandboxMachi
   if ((await findProgram("prlimit", ["/usr/bin"])) === undefined) {
     return { problem: "/usr/bin/prlimit is not installed", fix: "apt-get install util-linux" };
   }
-  return { bubblewrap, architecture, directory };
+  return { bubblewrap, architecture, directory, inherited: findInheritedFiles() };
 }
 
 export function isMissing(found: SandboxMachine | MissingMachine): found is MissingMachine {

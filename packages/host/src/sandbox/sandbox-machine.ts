@@ -9,6 +9,8 @@ export interface SandboxMachine {
   /** Absolute path of bubblewrap. */
   readonly bubblewrap: string;
   readonly architecture: SandboxArchitecture;
+  /** Files that this process was started with and would hand on. */
+  readonly inherited: readonly number[];
   /** Private to the kernel: what sandboxes are given of it, they are given open. */
   readonly directory: string;
 }

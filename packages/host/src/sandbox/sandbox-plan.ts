@@ -3,6 +3,7 @@ import type { SocketFamily } from "./seccomp/seccomp-filter.ts";
 /** Where the workspace lies for everything inside, whatever it is called outside. */
 export const WORKSPACE_PATH = "/workspace";
 export const HOME_PATH = "/home/agent";
+export const SCRATCH_PATH = "/scratch";
 
 /** What one sandbox is made of. Everything that is not named here does not exist inside. */
 export interface SandboxPlan {

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { chown, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { promisify } from "node:util";
 import { isKernelError } from "@narthex/contracts";
-import { closeInheritedFiles } from "./close-inherited.ts";
 import { createTestSandbox, type TestSandbox } from "./testing/test-sandbox.ts";
 
 let sandbox: TestSandbox;
 before(async () => {
-  closeInheritedFiles();
   sandbox = await createTestSandbox();
 });
 after(() => sandbox.remove());
@@ -60,9 +60,21 @@ describe("a program in a sandbox", () => {
     assert.equal(stdout.match(/cannot create/g)?.length, 4);
   });
 
-  test("inherits no open file", async () => {
-    const { stdout } = await sandbox.run("ls /proc/self/fd");
-    assert.deepEqual(stdout.trim().split("\n"), ["0", "1", "2", "3"]);
+  test("inherits no open file, whatever this process was started with", async () => {
+    const script = `
+      import { createTestSandbox } from ${JSON.stringify(import.meta.resolve("./testing/test-sandbox.ts"))};
+      const sandbox = await createTestSandbox();
+      const { stdout } = await sandbox.run("for f in /proc/self/fd/*; do readlink $f; done");
+      console.log(JSON.stringify({ inherited: sandbox.machine.inherited, stdout }));
+      await sandbox.remove();
+    `;
+    // 200 is a directory of the host, as a careless parent would leave it open.
+    const command = `exec 200</etc; exec "$0" --input-type=module-typescript -e "$1"`;
+    const { stdout } = await promisify(execFile)("/bin/bash", ["-c", command, process.execPath, script]);
+    const found = JSON.parse(stdout) as { inherited: number[]; stdout: string };
+    assert.ok(found.inherited.includes(200));
+    assert.ok(!found.stdout.split("\n").includes("/etc"));
+    for (const line of found.stdout.trim().split("\n")) assert.match(line, /^(pipe|socket):|^\/dev\/null$|^\/proc\//);
   });
 
   test("shows neither options nor environment in the list of processes", async () => {

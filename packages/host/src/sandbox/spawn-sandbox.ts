@@ -48,7 +48,11 @@ export async function spawnSandbox(
     const child = spawn(machine.bubblewrap, ["--args", "3", "--", ...limitedCommand(plan.limits, command)], {
       cwd: "/",
       env: {},
-      stdio: ["pipe", "pipe", "pipe", "pipe", "pipe", "pipe", ...opened.map((file) => file.fd)],
+      stdio: withoutInherited(
+        ["pipe", "pipe", "pipe", "pipe", "pipe", "pipe", ...opened.slice(1).map((file) => file.fd)],
+        machine.inherited,
+        opened[0]?.fd ?? 0,
+      ),
       ...(process.getuid?.() === 0 && { uid: plan.identity.uid, gid: plan.identity.gid }),
     });
     return superviseChild(child, options, beforeRelease, { marker, guards });
@@ -57,7 +61,7 @@ export async function spawnSandbox(
   }
 }
 
-/** 3 to 5 are pipes: options, status, block. The files follow in the order in which they are opened. */
+/** 3 to 5 are pipes: options, status, block. The files follow in the order in which they are opened, after the first. */
 const DESCRIPTORS = {
   status: 4,
   block: 5,
@@ -65,9 +69,23 @@ const DESCRIPTORS = {
   etc: { passwd: 7, group: 8, hosts: 9, "nsswitch.conf": 10 },
 };
 
+type Stdio = Array<"pipe" | "ignore" | number>;
+
+/** Where a child would inherit a file that is none of its business, it finds /dev/null. */
+function withoutInherited(listed: Stdio, inherited: readonly number[], nothing: number): Stdio {
+  const stdio = [...listed];
+  for (const fd of inherited) {
+    if (fd < listed.length) continue;
+    // What is ignored from 3 on is left as it is: only another file takes its place.
+    while (stdio.length < fd) stdio.push("ignore");
+    stdio[fd] = nothing;
+  }
+  return stdio;
+}
+
 async function openFiles(files: SandboxFiles, plan: SandboxPlan): Promise<FileHandle[]> {
   const [filter, system] = await Promise.all([files.filter(plan), files.system(plan.identity)]);
-  const paths = [filter, system.passwd, system.group, system.hosts, system["nsswitch.conf"]];
+  const paths = ["/dev/null", filter, system.passwd, system.group, system.hosts, system["nsswitch.conf"]];
   return await Promise.all(paths.map((path) => open(path, "r")));
 }
 
