@@ -1,5 +1,4 @@
 import { KernelError } from "@narthex/contracts";
-import { closeInheritedFiles } from "./close-inherited.ts";
 import { findMachine, isMissing } from "./find-machine.ts";
 import { type ControlGroups, findControlGroups } from "./resources/control-groups.ts";
 import { SandboxFiles, type SandboxMachine } from "./sandbox-machine.ts";
@@ -17,7 +16,7 @@ export type SandboxLevel = "L0" | "L1" | "L2";
 export interface Containment {
   readonly level: SandboxLevel;
   /** Of `L2`: why, and what an administrator can do. */
-  readonly problem: { readonly problem: string; readonly fix: string } | undefined;
+  readonly problem: ContainmentProblem | undefined;
   readonly selfTest: SelfTestReport | undefined;
   readonly controlGroups: 1 | 2 | undefined;
   identityFor(workspace: string): Promise<WorkspaceIdentity>;
@@ -25,16 +24,28 @@ export interface Containment {
   start(plan: SandboxPlan, command: readonly string[]): Promise<ContainedProgram>;
 }
 
+export interface ContainmentProblem {
+  readonly problem: string;
+  readonly fix: string;
+  /** Where what bubblewrap printed is known. */
+  readonly cause?: ContainmentCause;
+}
+
+/** What commonly forbids sandboxes: AppArmor, the settings of user namespaces or a container's filter, its masked /proc. */
+export type ContainmentCause = "apparmor" | "namespaces" | "masked-proc";
+
 export interface ContainmentOptions {
   /** Private to the kernel. */
   readonly directory: string;
+  /** Folders in which bubblewrap is looked for. */
+  readonly path?: readonly string[];
   readonly sandboxUid?: number;
 }
 
 /** Finds out, once, what can be contained here. The level never changes afterwards. */
 export async function openContainment(options: ContainmentOptions): Promise<Containment> {
-  closeInheritedFiles();
-  const machine = await findMachine({ directory: options.directory });
+  const { directory, path } = options;
+  const machine = await findMachine({ directory, ...(path !== undefined && { path }) });
   const who = {
     uid: process.getuid?.() ?? 0,
     gid: process.getgid?.() ?? 0,
@@ -79,11 +90,7 @@ function contained({ machine, files, groups, selfTest, who }: Parts): Containmen
   };
 }
 
-function nothingContained(
-  problem: { readonly problem: string; readonly fix: string },
-  selfTest: SelfTestReport | undefined,
-  who: Who,
-): Containment {
+function nothingContained(problem: ContainmentProblem, selfTest: SelfTestReport | undefined, who: Who): Containment {
   return {
     level: "L2",
     problem,
@@ -94,37 +101,36 @@ function nothingContained(
   };
 }
 
-/** Causes that are known by what bubblewrap prints. */
-const CAUSES: ReadonlyArray<readonly [pattern: RegExp, problem: string, fix: string]> = [
-  [
-    /setting up uid map: Permission denied|Creating new namespace failed: Permission denied/,
-    "this system does not let programs make user namespaces (AppArmor, as on Ubuntu)",
-    "give bwrap an AppArmor profile with `userns,` (narthex doctor --fix prints it)",
-  ],
-  [
-    /No permissions to creat(e|ing) new namespace|Operation not permitted/,
-    "this system forbids user namespaces (a container's seccomp filter, or kernel.unprivileged_userns_clone=0)",
-    "start the container with `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`, or allow user namespaces",
-  ],
-  [
-    /Can't mount proc|mount proc/,
-    "a new /proc cannot be mounted here (a container with masked paths)",
-    "start the container with `--security-opt systempaths=unconfined`",
-  ],
+interface KnownCause extends Required<ContainmentProblem> {
+  readonly pattern: RegExp;
+}
+
+/** Causes that are known by what bubblewrap prints. The first that fits counts: the last takes what others left. */
+const CAUSES: readonly KnownCause[] = [
+  {
+    cause: "apparmor",
+    pattern: /setting up uid map: Permission denied|Creating new namespace failed: Permission denied|Failed RTM_NEW/,
+    problem: "this system does not let programs use user namespaces (AppArmor, as on Ubuntu)",
+    fix: "give bwrap an AppArmor profile with `userns,` (narthex doctor --fix prints it)",
+  },
+  {
+    cause: "masked-proc",
+    pattern: /Can't mount proc|mount proc/,
+    problem: "a new /proc cannot be mounted here (a container with masked paths)",
+    fix: "start the container with `--security-opt systempaths=unconfined`",
+  },
+  {
+    cause: "namespaces",
+    pattern: /No permissions to creat(?:e|ing) (?:a )?new namespace|max_\*_namespaces|Operation not permitted/,
+    problem: "this system forbids user namespaces (a container's seccomp filter, or a setting of the system)",
+    fix: "start the container with `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`, or allow user namespaces",
+  },
 ];
 
-function explainFailure(
-  { failure }: SelfTestReport,
-  broken: readonly string[],
-): { readonly problem: string; readonly fix: string } {
-  if (failure === undefined) {
-    return {
-      problem: `the sandbox does not hold here: ${broken.join(", ")}`,
-      fix: "narthex doctor shows what was tried",
-    };
-  }
-  const known = CAUSES.find(([pattern]) => pattern.test(failure));
-  return known === undefined
-    ? { problem: failure, fix: "narthex doctor shows what was tried" }
-    : { problem: `${known[1]}; bubblewrap says: ${failure}`, fix: known[2] };
+function explainFailure({ failure }: SelfTestReport, broken: readonly string[]): ContainmentProblem {
+  const fix = "narthex doctor shows what was tried";
+  if (failure === undefined) return { problem: `the sandbox does not hold here: ${broken.join(", ")}`, fix };
+  const known = CAUSES.find(({ pattern }) => pattern.test(failure));
+  if (known === undefined) return { problem: failure, fix };
+  return { problem: `${known.problem}; bubblewrap says: ${failure}`, fix: known.fix, cause: known.cause };
 }

@@ -1,4 +1,4 @@
-import { chown, lstat, readdir, stat } from "node:fs/promises";
+import { lchown, lstat, readdir, stat } from "node:fs/promises";
 import { KernelError } from "@narthex/contracts";
 import type { SandboxIdentity } from "./sandbox-plan.ts";
 
@@ -50,9 +50,10 @@ export async function adoptWorkspace(
 ): Promise<{ readonly adopted: number }> {
   const root = await lstat(workspace);
   if (!root.isDirectory()) throw new KernelError("WORKSPACE_REFUSED", "only a directory can be adopted");
+  if (root.uid !== 0) return { adopted: 0 };
   let adopted = 0;
   for await (const path of ownedByRoot(workspace, root.dev)) {
-    await chown(path, identity.uid, identity.gid);
+    await lchown(path, identity.uid, identity.gid);
     adopted++;
   }
   return { adopted };
