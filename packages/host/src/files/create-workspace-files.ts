@@ -1,0 +1,185 @@
+import { randomBytes } from "node:crypto";
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { isKernelError, KernelError } from "@narthex/contracts";
+import type { FileOperation, PreparedOperation, WorkspaceFiles, WorkspacePlace } from "@narthex/kernel";
+import { SandboxFiles, type SandboxMachine } from "../sandbox/sandbox-machine.ts";
+import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
+import type { SandboxedProcess } from "../sandbox/spawn-sandbox.ts";
+import { checkOperation } from "./check-operation.ts";
+import { quotePath } from "./explain-fault.ts";
+import { FileWorker } from "./file-worker.ts";
+import { prepareOperation } from "./prepare-operation.ts";
+import { startFileWorker, type WorkerPlace } from "./start-file-worker.ts";
+import { workspaceIdentity } from "./workspace-identity.ts";
+import { WorkerPool } from "./worker-pool.ts";
+import { WorkerTicket } from "./worker-ticket.ts";
+
+export interface WorkspaceFilesOptions {
+  readonly machine: SandboxMachine;
+  /** Lower-case hex that stands for the kernel's home: only one kernel at a time has it. Begins temporary names. */
+  readonly owner: string;
+  readonly identify?: (owner: SandboxIdentity, access: "read" | "write") => SandboxIdentity;
+  readonly maxWorkers?: number;
+  readonly idleMs?: number;
+  /** Another program in the worker's place, for tests. */
+  readonly start?: (place: WorkerPlace) => Promise<SandboxedProcess>;
+}
+
+export interface WorkspaceFilesDriver extends WorkspaceFiles {
+  /** The workers that run now. */
+  readonly workers: readonly FileWorker[];
+  close(): Promise<void>;
+}
+
+const MAX_WORKERS = 32;
+const MAX_OPERATIONS = 256;
+const IDLE_MS = 60_000;
+const START_MS = 30_000;
+const MAX_SWEPT = 64;
+const MAX_KNOWN = 1000;
+
+/** Files of workspaces by way of sandboxed workers: one for each workspace and access, shared by all who use it. */
+export function createWorkspaceFiles(options: WorkspaceFilesOptions): WorkspaceFilesDriver {
+  return new WorkerFiles(options);
+}
+
+/** A workspace as it was last seen. */
+interface FoundWorkspace {
+  readonly place: WorkerPlace;
+  /** What its worker is found by. */
+  readonly key: string;
+  /** Device and inode. */
+  readonly version: string;
+}
+
+class WorkerFiles implements WorkspaceFilesDriver {
+  readonly #options: WorkspaceFilesOptions;
+  readonly #pool: WorkerPool;
+  readonly #start: (place: WorkerPlace) => Promise<SandboxedProcess>;
+  readonly #ownedPrefix: string;
+  readonly #runPrefix: string;
+  /** What workers that died may have left, by what the next one is found by. */
+  readonly #leftOver = new Map<string, Array<{ readonly path: string; readonly prefix: string }>>();
+  readonly #known = new Map<string, FoundWorkspace>();
+  readonly #prefixes = new WeakMap<FileWorker, string>();
+
+  constructor(options: WorkspaceFilesOptions) {
+    this.#options = options;
+    const { maxWorkers = MAX_WORKERS, idleMs = IDLE_MS, machine } = options;
+    this.#pool = new WorkerPool({ maxWorkers, maxUsers: MAX_OPERATIONS, idleMs });
+    const files = new SandboxFiles(machine);
+    this.#start = options.start ?? ((place) => startFileWorker(machine, files, place));
+    this.#ownedPrefix = `.narthex-${options.owner}-`;
+    this.#runPrefix = `${this.#ownedPrefix}${randomBytes(4).toString("hex")}-`;
+  }
+
+  get workers(): readonly FileWorker[] {
+    return this.#pool.workers;
+  }
+
+  /** Asks the worker that is known while it looks whether the workspace still is the same: mostly it is. */
+  async prepare(place: WorkspacePlace, operation: FileOperation, signal: AbortSignal): Promise<PreparedOperation> {
+    checkOperation(operation);
+    const finding = this.#find(place);
+    const name = `${place.access}:${place.workspace}`;
+    const known = this.#known.get(name);
+    if (known !== undefined) {
+      const [found, attempt] = await Promise.allSettled([finding, this.#prepareAt(known, operation, signal)]);
+      if (found.status === "fulfilled" && found.value.version === known.version && found.value.key === known.key) {
+        if (attempt.status === "fulfilled") return attempt.value;
+        throw attempt.reason;
+      }
+      this.#known.delete(name);
+      if (attempt.status === "fulfilled") await attempt.value.abandon();
+    }
+    const found = await finding;
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
+    this.#known.set(name, found);
+    return await this.#prepareAt(found, operation, signal);
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close();
+  }
+
+  async #find(place: WorkspacePlace): Promise<FoundWorkspace> {
+    const found = await findWorkspace(place.workspace);
+    const identify = this.#options.identify ?? workspaceIdentity;
+    const identity = identify({ uid: Number(found.uid), gid: Number(found.gid) }, place.access);
+    const key = `${identity.uid}:${place.access}:${place.workspace}`;
+    return { place: { ...place, identity }, key, version: `${found.dev}:${found.ino}` };
+  }
+
+  async #prepareAt(
+    { place, key, version }: FoundWorkspace,
+    operation: FileOperation,
+    signal: AbortSignal,
+  ): Promise<PreparedOperation> {
+    const start = (): Promise<FileWorker> => this.#startWorker(place, version, key);
+    const borrowed = await this.#pool.borrow({ key, version, start }, signal);
+    const ticket = new WorkerTicket(borrowed, operation, signal);
+    try {
+      return this.#remembering(await prepareOperation(ticket, operation), key, borrowed.worker);
+    } catch (fault) {
+      ticket.close();
+      throw fault;
+    }
+  }
+
+  async #startWorker(place: WorkerPlace, version: string, key: string): Promise<FileWorker> {
+    const worker = new FileWorker(await this.#start(place));
+    const temporaryPrefix = `${this.#runPrefix}${randomBytes(4).toString("hex")}-`;
+    this.#prefixes.set(worker, temporaryPrefix);
+    const fault = new KernelError("SANDBOX_ERROR", "the file worker did not start in time");
+    const timer = setTimeout(() => worker.fail(fault), START_MS);
+    try {
+      const { reply } = await worker.ask(0, {
+        type: "start",
+        workspace: place.workspace,
+        ownedPrefix: this.#ownedPrefix,
+        runPrefix: this.#runPrefix,
+        temporaryPrefix,
+        sweep: this.#leftOver.get(key) ?? [],
+      });
+      this.#leftOver.delete(key);
+      if (reply.type === "ready" && `${reply.device}:${reply.inode}` === version) return worker;
+      throw new KernelError("SANDBOX_ERROR", "the workspace was replaced while its worker was started; call again");
+    } catch (failure) {
+      worker.fail(failure);
+      throw failure;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** A worker that died in the middle of a change may have left a temporary file: the next one takes it away. */
+  #remembering(prepared: PreparedOperation, key: string, worker: FileWorker): PreparedOperation {
+    return {
+      ...prepared,
+      commit: async () => {
+        try {
+          return await prepared.commit();
+        } catch (fault) {
+          if (isKernelError(fault) && fault.code === "SANDBOX_ERROR") this.#remember(key, worker, prepared.opened);
+          throw fault;
+        }
+      },
+    };
+  }
+
+  #remember(key: string, worker: FileWorker, opened: readonly string[]): void {
+    const places = this.#leftOver.get(key) ?? [];
+    const prefix = this.#prefixes.get(worker) ?? this.#runPrefix;
+    places.push(...opened.map((path) => ({ path: dirname(path), prefix })));
+    this.#leftOver.set(key, places.slice(-MAX_SWEPT));
+  }
+}
+
+async function findWorkspace(workspace: string): Promise<{ dev: bigint; ino: bigint; uid: bigint; gid: bigint }> {
+  const found = await stat(workspace, { bigint: true }).catch((cause: unknown) => {
+    throw new KernelError("FILE_NOT_FOUND", `the workspace ${quotePath(workspace)} is gone`, { cause });
+  });
+  if (found.isDirectory()) return found;
+  throw new KernelError("NOT_A_DIRECTORY", `the workspace ${quotePath(workspace)} is not a directory`);
+}

@@ -1,0 +1,136 @@
+import { isJsonObject, type JsonObject, type JsonValue, MAX_PATH_LEN } from "@narthex/contracts";
+import type { ListedEntry } from "@narthex/kernel";
+import {
+  FAULT_CODES,
+  FAULT_REASONS,
+  type FaultCode,
+  type FaultReason,
+  type Item,
+  type ItemState,
+  type WorkerReply,
+} from "./worker/messages.ts";
+
+/**
+ * What a worker says, or a thrown TypeError.
+ *
+ * SECURITY: a worker reads what anybody put into a workspace, so it may have been taken over. What it says about the
+ * workspace cannot be proven, but it can do no more than lie about it: paths stay relative and inside, numbers are
+ * numbers, and no word of its own is shown to anybody.
+ */
+export function parseReply(header: unknown): WorkerReply {
+  const reply = objectOf(header);
+  switch (reply["type"]) {
+    case "ready":
+      return { type: "ready", device: digitsOf(reply["device"]), inode: digitsOf(reply["inode"]) };
+    case "prepared":
+      return {
+        type: "prepared",
+        items: arrayOf(reply["items"], MAX_ITEMS).map(parseItem),
+        inline: reply["inline"] === true,
+        held: reply["held"] === true,
+        occurrences: countOf(reply["occurrences"] ?? 0),
+        lines: arrayOf(reply["lines"] ?? [], MAX_LINES).map(countOf),
+      };
+    case "chunk":
+      return { type: "chunk" };
+    case "entries":
+      return { type: "entries", total: countOf(reply["total"]), partial: reply["partial"] === true };
+    case "done":
+      return { type: "done", mode: modeOf(reply["mode"]), made: arrayOf(reply["made"], MAX_MADE).map(parseItem) };
+    case "failed":
+      return {
+        type: "failed",
+        code: oneOf<FaultCode>(FAULT_CODES, reply["code"]),
+        reason: oneOf<FaultReason>(FAULT_REASONS, reply["reason"]),
+        errno: /^E[A-Z0-9]{1,15}$/.exec(textOf(reply["errno"] ?? "EUNKNOWN"))?.[0] ?? "EUNKNOWN",
+        count: countOf(reply["count"] ?? 0),
+        lines: arrayOf(reply["lines"] ?? [], MAX_LINES).map(countOf),
+      };
+    default:
+      throw new TypeError("unknown reply");
+  }
+}
+
+export function parseItem(value: unknown): Item {
+  const item = objectOf(value);
+  return { path: pathOf(item["path"]), state: parseState(objectOf(item["state"])) };
+}
+
+export function parseListed(value: unknown): ListedEntry {
+  const entry = objectOf(value);
+  return {
+    name: pathOf(entry["name"]),
+    isExact: entry["isExact"] === true,
+    kind: oneOf(["file", "directory", "link", "other"] as const, entry["kind"]),
+    size: countOf(entry["size"]),
+  };
+}
+
+const MAX_ITEMS = 2;
+const MAX_LINES = 1000;
+const MAX_MADE = 4096;
+
+function parseState(state: JsonObject): ItemState {
+  switch (state["kind"]) {
+    case "absent":
+      return { kind: "absent" };
+    case "file":
+      return { kind: "file", size: countOf(state["size"]), mode: modeOf(state["mode"]) };
+    case "directory":
+      return { kind: "directory", mode: modeOf(state["mode"]) };
+    case "link":
+      return { kind: "link", target: textOf(state["target"]) };
+    case "other":
+      return { kind: "other" };
+    default:
+      throw new TypeError("unknown state");
+  }
+}
+
+function pathOf(value: unknown): string {
+  const path = textOf(value);
+  if (path === ".") return path;
+  const isInside = path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
+  if (!isInside || path.includes("\0")) throw new TypeError("not a path inside");
+  return path;
+}
+
+function objectOf(value: unknown): JsonObject {
+  const json = value as JsonValue;
+  if (!isJsonObject(json)) throw new TypeError("not an object");
+  return json;
+}
+
+function arrayOf(value: unknown, maxLength: number): readonly unknown[] {
+  if (!Array.isArray(value) || value.length > maxLength) throw new TypeError("not an array of that length");
+  return value;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== "string" || value.length > MAX_PATH_LEN || !value.isWellFormed())
+    throw new TypeError("not a text");
+  return value;
+}
+
+function digitsOf(value: unknown): string {
+  const text = textOf(value);
+  if (!/^\d{1,20}$/.test(text)) throw new TypeError("not a number in digits");
+  return text;
+}
+
+function countOf(value: unknown): number {
+  if (!Number.isSafeInteger(value) || Number(value) < 0) throw new TypeError("not a count");
+  return Number(value);
+}
+
+function modeOf(value: unknown): number {
+  const mode = countOf(value);
+  if (mode > 0o7777) throw new TypeError("not a mode");
+  return mode;
+}
+
+function oneOf<Name extends string>(names: readonly Name[], value: unknown): Name {
+  const found = names.find((name) => name === value);
+  if (found === undefined) throw new TypeError("not one of the known words");
+  return found;
+}

@@ -1,0 +1,85 @@
+import { KernelError } from "@narthex/contracts";
+import type { FileOperation, ListedEntry, PreparedOperation } from "@narthex/kernel";
+import { type HeldItem, pullContent } from "./item-content.ts";
+import { parseListed } from "./parse-reply.ts";
+import type { PreparedReply } from "./worker/messages.ts";
+import { readEntries } from "./read-entries.ts";
+import type { WorkerTicket } from "./worker-ticket.ts";
+
+export interface Prepared {
+  readonly ticket: WorkerTicket;
+  readonly reply: PreparedReply;
+  readonly payload: Buffer;
+  readonly items: readonly HeldItem[];
+}
+
+type Of<Kind extends FileOperation["kind"]> = FileOperation & { readonly kind: Kind };
+
+/** Most entries of one listing. */
+export const MAX_LISTED = 100_000;
+
+export function prepareRead(prepared: Prepared, operation: Of<"read">): PreparedOperation {
+  const { ticket, reply, payload } = prepared;
+  const [item] = prepared.items;
+  if (item?.item.state.kind !== "file") throw ticket.distrust();
+  const rest = Math.max(0, item.size - operation.offset);
+  const length = operation.limit === 0 ? rest : Math.min(rest, operation.limit);
+  if (reply.inline && payload.length !== length) throw ticket.distrust();
+  if (!reply.held) ticket.finish();
+  async function* content(): AsyncGenerator<Uint8Array, void> {
+    try {
+      if (!reply.inline) yield* pullContent(ticket, 0, { offset: operation.offset, length });
+      else if (length > 0) yield payload;
+    } finally {
+      ticket.close();
+    }
+  }
+  const { size } = item;
+  return reading(prepared, () => Promise.resolve({ kind: "read", size, length, content: content() }));
+}
+
+export function prepareList(prepared: Prepared, operation: Of<"list">): PreparedOperation {
+  const { ticket } = prepared;
+  return reading(prepared, async () => {
+    try {
+      const entries: ListedEntry[] = [];
+      const read = readEntries(ticket, Math.min(operation.limit, MAX_LISTED), parseListed);
+      for await (const batch of read.batches) entries.push(...batch);
+      return { kind: "list", entries, partial: read.isPartial() };
+    } finally {
+      ticket.close();
+    }
+  });
+}
+
+export function prepareInspect(prepared: Prepared): PreparedOperation {
+  const [item] = prepared.items;
+  if (item === undefined) throw prepared.ticket.distrust();
+  return reading(prepared, async () => {
+    try {
+      return { kind: "inspect", state: await item.state() };
+    } finally {
+      prepared.ticket.close();
+    }
+  });
+}
+
+/** An operation that changes nothing. */
+function reading({ ticket, items }: Prepared, act: PreparedOperation["commit"]): PreparedOperation {
+  let isCommitted = false;
+  return {
+    opened: items.map(({ path }) => path),
+    async *preimages() {
+      // Nothing is replaced.
+    },
+    async commit() {
+      if (isCommitted) throw new KernelError("INTERNAL", "the file operation is over already");
+      isCommitted = true;
+      return await act();
+    },
+    async abandon() {
+      ticket.close();
+      await Promise.resolve();
+    },
+  };
+}

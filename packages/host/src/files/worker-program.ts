@@ -1,0 +1,36 @@
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { chmod, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+
+const FOLDER = fileURLToPath(new URL("./worker/", import.meta.url));
+let stripped: Promise<string> | undefined;
+
+/**
+ * The folder with the worker's program, as JavaScript. A published package has it; sources are rid of their types once
+ * in the life of a process, which is three times as quick as to have every worker do it for itself.
+ */
+export function findWorkerProgram(): Promise<string> {
+  if (!import.meta.url.endsWith(".ts")) return Promise.resolve(FOLDER);
+  stripped ??= stripProgram().catch((fault: unknown) => {
+    stripped = undefined;
+    throw fault;
+  });
+  return stripped;
+}
+
+/** SECURITY: whoever the workers run as must be able to read it, and nobody but the kernel's user to write it. */
+async function stripProgram(): Promise<string> {
+  const to = await mkdtemp(join(tmpdir(), "narthex-files-worker-"));
+  process.once("exit", () => rmSync(to, { recursive: true, force: true }));
+  await chmod(to, 0o755);
+  const thread = new Worker(new URL("./strip-program-thread.ts", import.meta.url), {
+    workerData: { from: FOLDER, to },
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+  });
+  await once(thread, "exit");
+  return to;
+}

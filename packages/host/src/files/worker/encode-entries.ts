@@ -1,0 +1,20 @@
+import type { WorkerReply } from "./messages.ts";
+
+const MAX_BATCH_BYTES = 512 * 1024;
+
+/** As many entries as go into one frame, as JSON. */
+export function encodeEntries(
+  entries: readonly object[],
+  from: number,
+  isPartial: boolean,
+): { reply: WorkerReply; payload: Buffer } {
+  const texts: string[] = [];
+  let bytes = 0;
+  for (let index = from; index < entries.length && bytes < MAX_BATCH_BYTES; index++) {
+    const text = JSON.stringify(entries[index]);
+    bytes += Buffer.byteLength(text) + 1;
+    texts.push(text);
+  }
+  const reply = { type: "entries", total: entries.length, partial: isPartial } as const;
+  return { reply, payload: Buffer.from(`[${texts.join(",")}]`) };
+}

@@ -1,0 +1,59 @@
+import type { FailedReply, FaultCode, FaultReason } from "./messages.ts";
+
+export interface FaultFacts {
+  readonly errno?: string;
+  readonly count?: number;
+  readonly lines?: readonly number[];
+}
+
+/** Why an operation is not done. */
+export class FileFault extends Error {
+  override readonly name: string = "FileFault";
+  readonly code: FaultCode;
+  readonly reason: FaultReason;
+  readonly facts: FaultFacts;
+
+  constructor(code: FaultCode, reason: FaultReason = "code", facts: FaultFacts = {}) {
+    super(`${code} ${reason}`);
+    this.code = code;
+    this.reason = reason;
+    this.facts = facts;
+  }
+}
+
+/** Whatever was thrown, as it is told to the kernel. */
+export function describeFault(thrown: unknown): FailedReply {
+  const fault = thrown instanceof FileFault ? thrown : systemFault(thrown);
+  return { type: "failed", code: fault.code, reason: fault.reason, ...fault.facts };
+}
+
+export function errnoOf(thrown: unknown): string {
+  const code: unknown = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  return typeof code === "string" ? code : "EUNKNOWN";
+}
+
+function systemFault(thrown: unknown): FileFault {
+  const errno = errnoOf(thrown);
+  const code = CODES.get(errno);
+  return code === undefined
+    ? new FileFault("EXECUTION_FAILED", "system", { errno })
+    : new FileFault(code, "system", { errno });
+}
+
+const CODES: ReadonlyMap<string, FaultCode> = new Map<string, FaultCode>([
+  ["ENOENT", "FILE_NOT_FOUND"],
+  ["EEXIST", "FILE_EXISTS"],
+  ["ENOTDIR", "NOT_A_DIRECTORY"],
+  ["EISDIR", "NOT_A_FILE"],
+  ["ENXIO", "NOT_A_FILE"],
+  ["ENODEV", "NOT_A_FILE"],
+  ["ENOTEMPTY", "DIRECTORY_NOT_EMPTY"],
+  ["ENAMETOOLONG", "INVALID_INPUT"],
+  ["ENOSPC", "RESOURCE_EXCEEDED"],
+  ["EDQUOT", "RESOURCE_EXCEEDED"],
+  ["EFBIG", "RESOURCE_EXCEEDED"],
+  ["EMFILE", "RESOURCE_EXCEEDED"],
+  ["ENFILE", "RESOURCE_EXCEEDED"],
+  ["ENOMEM", "RESOURCE_EXCEEDED"],
+  ["EMLINK", "RESOURCE_EXCEEDED"],
+]);

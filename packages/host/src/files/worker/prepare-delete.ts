@@ -1,0 +1,129 @@
+import { closeSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
+import { FileFault } from "./file-fault.ts";
+import { encodeEntries } from "./encode-entries.ts";
+import { type Held, hold, letGo, verifyHeld } from "./hold.ts";
+import type { DoneReply, Item } from "./messages.ts";
+import { preparedOf, pullFrom } from "./prepare-read.ts";
+import { readRange } from "./read-file.ts";
+import { scanDirectory } from "./scan-directory.ts";
+import { syncDirectory } from "./sync-directory.ts";
+import type { Ticket } from "./ticket.ts";
+import { isSameTree, openInTree, readTree, removeTree, type TreeEntry } from "./tree.ts";
+import { at, openDirectory, type Workspace } from "./workspace.ts";
+
+/** Of all trees that wait to be deleted: each takes some memory. */
+const MAX_HELD_ENTRIES = 200_000;
+let heldEntries = 0;
+let temporaries = 0;
+
+/** Opens what is to be deleted. A link is deleted itself, never what it leads to. */
+export function prepareDelete(workspace: Workspace, path: string, recursive: boolean): Ticket {
+  const held = hold(workspace, path, "keep");
+  try {
+    const { kind } = held.state;
+    if (held.spot.name === "") throw new FileFault("INVALID_INPUT", "root");
+    if (kind === "absent") throw new FileFault("FILE_NOT_FOUND");
+    if (kind === "other") throw new FileFault("NOT_A_FILE");
+    if (kind !== "directory") return leafTicket(held);
+    return treeTicket(workspace, held, recursive);
+  } catch (fault) {
+    letGo(held);
+    throw fault;
+  }
+}
+
+export const DELETED: DoneReply = { type: "done", mode: 0, made: [] };
+
+function leafTicket(held: Held): Ticket {
+  return {
+    ...preparedOf([held]),
+    pull: pullFrom([held]),
+    async commit() {
+      verifyHeld(held);
+      unlinkSync(at(held.spot.directory, held.spot.name));
+      await syncDirectory(held.spot.directory);
+      return DELETED;
+    },
+    close: () => letGo(held),
+  };
+}
+
+function treeTicket(workspace: Workspace, held: Held, recursive: boolean): Ticket {
+  const top = openDirectory(workspace, held.spot.directory, held.spot.name);
+  let entries: readonly TreeEntry[];
+  try {
+    if (!recursive && scanDirectory(top, 1).entries.length > 0) throw new FileFault("DIRECTORY_NOT_EMPTY");
+    entries = readTree(workspace, top);
+    if (heldEntries + entries.length > MAX_HELD_ENTRIES) throw new FileFault("RESOURCE_EXCEEDED", "tree-too-large");
+  } catch (fault) {
+    closeSync(top);
+    throw fault;
+  }
+  heldEntries += entries.length;
+  const items = entries.map(({ parts, state }): Item => ({ path: [held.path, ...parts].join("/"), state }));
+  let opened: { readonly item: number; readonly file: number } | undefined;
+  const closeOpened = (): void => {
+    if (opened !== undefined) closeSync(opened.file);
+    opened = undefined;
+  };
+  return {
+    ...preparedOf([held]),
+    entries: (from) => encodeEntries(items, from, false),
+    pull(item, offset, length) {
+      if (opened?.item !== item) {
+        closeOpened();
+        const entry = entries[item - 1];
+        if (entry === undefined) throw new FileFault("NOT_A_FILE");
+        opened = { item, file: openInTree(workspace, top, entry) };
+      }
+      return readRange(opened.file, offset, length);
+    },
+    async commit() {
+      closeOpened();
+      deleteTree(workspace, held, top, entries);
+      await syncDirectory(held.spot.directory);
+      return DELETED;
+    },
+    close() {
+      heldEntries -= entries.length;
+      closeOpened();
+      closeSync(top);
+      letGo(held);
+    },
+  };
+}
+
+/**
+ * The directory loses its name first: from then on nobody finds it any more, and what is in it can be held against
+ * what was reported. If that is not the same, it gets its name back.
+ */
+function deleteTree(workspace: Workspace, held: Held, top: number, entries: readonly TreeEntry[]): void {
+  verifyHeld(held);
+  const { directory, name } = held.spot;
+  const hidden = at(directory, `${workspace.temporaryPrefix}tree-${temporaries++}`);
+  renameSync(at(directory, name), hidden);
+  try {
+    if (!isSameTree(readTree(workspace, top), entries)) throw new FileFault("EXECUTION_FAILED", "changed");
+    removeTree(workspace, top, entries);
+    rmdirSync(hidden);
+  } catch (fault) {
+    nameAgain(hidden, at(directory, name));
+    throw fault;
+  }
+}
+
+/**
+ * Onto an empty directory that was just made, so that nothing that somebody else put there is lost. If the name is
+ * taken, one beside it: under its temporary name it would be swept away one day.
+ */
+function nameAgain(from: string, to: string): void {
+  for (const name of [to, `${to}.kept-${temporaries}`]) {
+    try {
+      mkdirSync(name);
+      renameSync(from, name);
+      return;
+    } catch {
+      // The next name, if there is one.
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import { mkdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
+import { errnoOf, FileFault } from "./file-fault.ts";
+import { type Held, hold, letGo, verifyHeld } from "./hold.ts";
+import { linkExclusively } from "./link-exclusively.ts";
+import { makeParents, type ReadyDirectory } from "./make-parents.ts";
+import { preparedOf, pullFrom } from "./prepare-read.ts";
+import { syncDirectory } from "./sync-directory.ts";
+import type { Ticket } from "./ticket.ts";
+import { at, isInPlace, type Workspace } from "./workspace.ts";
+
+export interface MoveOptions {
+  readonly source: string;
+  readonly destination: string;
+  readonly overwrite: boolean;
+}
+
+/** Opens what is to be moved, and what it would replace. Links at the end of either path are meant themselves. */
+export function prepareMove(workspace: Workspace, options: MoveOptions): Ticket {
+  const source = hold(workspace, options.source, "keep");
+  let destination: Held | undefined;
+  try {
+    destination = hold(workspace, options.destination, "keep");
+    verifyMove(source, destination, options.overwrite);
+    return moveTicket(workspace, source, destination);
+  } catch (fault) {
+    letGo(source);
+    if (destination !== undefined) letGo(destination);
+    throw fault;
+  }
+}
+
+function verifyMove(source: Held, destination: Held, overwrite: boolean): void {
+  if (source.spot.name === "" || destination.spot.name === "") throw new FileFault("INVALID_INPUT", "root");
+  if (source.state.kind === "absent") throw new FileFault("FILE_NOT_FOUND");
+  if (source.state.kind === "other" || destination.state.kind === "other") throw new FileFault("NOT_A_FILE");
+  if (destination.path.startsWith(`${source.path}/`)) throw new FileFault("INVALID_INPUT", "into-itself");
+  if (destination.state.kind === "absent") return;
+  if (!overwrite || destination.path === source.path) throw new FileFault("FILE_EXISTS");
+  if (destination.state.kind === "directory") throw new FileFault("FILE_EXISTS", "directory-there");
+  if (source.state.kind === "directory") throw new FileFault("NOT_A_DIRECTORY");
+}
+
+function moveTicket(workspace: Workspace, source: Held, destination: Held): Ticket {
+  return {
+    ...preparedOf([source, destination]),
+    pull: pullFrom([source, destination]),
+    async commit() {
+      const ready = makeParents(workspace, destination.spot);
+      try {
+        moveNow(source, destination, ready);
+        await syncDirectory(ready.directory);
+        await syncDirectory(source.spot.directory);
+        await ready.sync();
+        return { type: "done", mode: 0, made: ready.made };
+      } finally {
+        ready.close();
+      }
+    },
+    close() {
+      letGo(source);
+      letGo(destination);
+    },
+  };
+}
+
+function moveNow(source: Held, destination: Held, ready: ReadyDirectory): void {
+  try {
+    verifyHeld(source);
+    if (destination.spot.missing.length === 0) verifyHeld(destination);
+    else if (!isInPlace(ready.directory, ready.parents)) throw new FileFault("EXECUTION_FAILED", "changed");
+    rename(source, destination, at(ready.directory, destination.spot.name));
+  } catch (fault) {
+    ready.undo();
+    throw errnoOf(fault) === "EEXIST" ? new FileFault("EXECUTION_FAILED", "changed") : fault;
+  }
+}
+
+function rename(source: Held, destination: Held, to: string): void {
+  const from = at(source.spot.directory, source.spot.name);
+  if (destination.stats !== undefined) {
+    // Two names of one file: `rename` would leave both.
+    if (destination.stats.ino === source.stats?.ino) unlinkSync(from);
+    else renameSync(from, to);
+  } else if (source.state.kind === "directory") moveDirectory(from, to);
+  else linkExclusively(from, to);
+}
+
+/** Onto an empty directory that was just made: nothing that somebody else put there meanwhile is replaced. */
+function moveDirectory(from: string, to: string): void {
+  mkdirSync(to);
+  try {
+    renameSync(from, to);
+  } catch (fault) {
+    rmdirSync(to);
+    throw fault;
+  }
+}

@@ -1,0 +1,57 @@
+import { FileFault } from "./file-fault.ts";
+import { type Held, hold, letGo } from "./hold.ts";
+import type { Item, PreparedReply } from "./messages.ts";
+import { readRange } from "./read-file.ts";
+import { sweepEarlierRuns } from "./sweep.ts";
+import { INLINE_BYTES, NOTHING, type Ticket } from "./ticket.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** Opens a file to be read. A short range is read at once, and nothing stays open. */
+export function prepareRead(workspace: Workspace, operation: { path: string; offset: number; limit: number }): Ticket {
+  const held = requireFile(hold(workspace, operation.path, "follow"));
+  const size = held.state.kind === "file" ? held.state.size : 0;
+  const rest = Math.max(0, size - operation.offset);
+  const length = operation.limit === 0 ? rest : Math.min(rest, operation.limit);
+  if (length > INLINE_BYTES) return { ...preparedOf([held]), pull: pullFrom([held]), close: () => letGo(held) };
+  try {
+    const payload = held.file === undefined ? NOTHING : readRange(held.file, operation.offset, length);
+    return { prepared: { ...preparedOf([held]).prepared, inline: true, held: false }, payload, close: () => undefined };
+  } finally {
+    letGo(held);
+  }
+}
+
+/** What is at a path, itself: a link is not followed. */
+export function prepareInspect(workspace: Workspace, path: string): Ticket {
+  const held = hold(workspace, path, "keep");
+  if (held.spot.missing.length === 0) sweepEarlierRuns(workspace, held.spot.directory);
+  return { ...preparedOf([held]), pull: pullFrom([held]), close: () => letGo(held) };
+}
+
+/** The answer for what is held; the first file's content goes with it if it is short. */
+export function preparedOf(items: readonly Held[]): { prepared: PreparedReply; payload: Buffer } {
+  const [first] = items;
+  const isShort = first?.file !== undefined && first.state.kind === "file" && first.state.size <= INLINE_BYTES;
+  const payload =
+    isShort && first.file !== undefined ? readRange(first.file, 0, Number(first.stats?.size ?? 0n)) : NOTHING;
+  return { prepared: { type: "prepared", items: items.map(itemOf), inline: isShort, held: true }, payload };
+}
+
+export function pullFrom(items: readonly Held[]): (item: number, offset: number, length: number) => Buffer {
+  return (item, offset, length) => {
+    const file = items[item]?.file;
+    if (file === undefined) throw new FileFault("NOT_A_FILE");
+    return readRange(file, offset, length);
+  };
+}
+
+function itemOf({ path, state }: Held): Item {
+  return { path, state };
+}
+
+/** Throws, and lets go, unless a file is there. */
+export function requireFile(held: Held): Held {
+  if (held.state.kind === "file") return held;
+  letGo(held);
+  throw new FileFault(held.state.kind === "absent" ? "FILE_NOT_FOUND" : "NOT_A_FILE");
+}

@@ -1,0 +1,88 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { FileFault } from "./file-fault.ts";
+import { type Held, hold, letGo } from "./hold.ts";
+import type { DoneReply, PreparedReply } from "./messages.ts";
+import { preparedOf, pullFrom } from "./prepare-read.ts";
+import { readRange } from "./read-file.ts";
+import { Replacement } from "./replacement.ts";
+import type { Ticket } from "./ticket.ts";
+import type { Workspace } from "./workspace.ts";
+
+export type WriteMode = "replace" | "create_only" | "append";
+
+const NEW_FILE_MODE = 0o644;
+const PERMISSIONS = 0o777;
+const COPIED_AT_ONCE = 1024 * 1024;
+
+/** Opens what a file is to be written over, or the place where it is to be made. */
+export function prepareWrite(workspace: Workspace, path: string, mode: WriteMode): Ticket {
+  // A link that leads nowhere counts as existing: nothing may be made through it.
+  const held = hold(workspace, path, mode === "create_only" ? "keep" : "follow");
+  try {
+    if (held.state.kind !== "absent" && mode === "create_only") throw new FileFault("FILE_EXISTS");
+    if (held.state.kind !== "absent" && held.state.kind !== "file") throw new FileFault("NOT_A_FILE");
+    return writeTicket(workspace, held, mode, preparedOf([held]));
+  } catch (fault) {
+    letGo(held);
+    throw fault;
+  }
+}
+
+function writeTicket(
+  workspace: Workspace,
+  held: Held,
+  mode: WriteMode,
+  answer: { prepared: PreparedReply; payload: Buffer },
+): Ticket {
+  const size = held.state.kind === "file" ? held.state.size : 0;
+  const start = mode === "append" ? size : 0;
+  let position = start;
+  let replacement: Replacement | undefined;
+  const content = (piece: Buffer): void => {
+    if (replacement === undefined) {
+      replacement = new Replacement(workspace, held);
+      replacement.createFile();
+    }
+    replacement.write(piece, position);
+    position += piece.length;
+  };
+  return {
+    ...answer,
+    pull: pullFrom([held]),
+    content,
+    async commit(payload) {
+      content(payload);
+      if (replacement === undefined) throw new TypeError("nothing was made");
+      await copyStart(held, replacement, start);
+      return await existsInstead(mode, replacement.place(modeOf(held)));
+    },
+    close() {
+      replacement?.close();
+      letGo(held);
+    },
+  };
+}
+
+/** A file's permissions outlive its content, but not the right to run as its owner. */
+export function modeOf({ state }: Held): number {
+  return state.kind === "file" ? state.mode & PERMISSIONS : NEW_FILE_MODE;
+}
+
+/** What an append goes behind. Others get their turn between the pieces: the file may be long. */
+async function copyStart({ file }: Held, replacement: Replacement, length: number): Promise<void> {
+  if (file === undefined) return;
+  for (let offset = 0; offset < length; offset += COPIED_AT_ONCE) {
+    replacement.write(readRange(file, offset, Math.min(COPIED_AT_ONCE, length - offset)), offset);
+    await turn();
+  }
+}
+
+/** Whoever wanted a new file is told that there is one, not that something changed. */
+async function existsInstead(mode: WriteMode, placing: Promise<DoneReply>): Promise<DoneReply> {
+  try {
+    return await placing;
+  } catch (fault) {
+    const isTaken = mode === "create_only" && fault instanceof FileFault && fault.reason === "changed";
+    throw isTaken ? new FileFault("FILE_EXISTS") : fault;
+  }
+}
