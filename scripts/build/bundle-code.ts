@@ -6,7 +6,7 @@ import { directBuiltins } from "./direct-builtins.ts";
 import { readyDescriptors } from "./ready-descriptors.ts";
 
 /** Native code is installed, not bundled. */
-export const INSTALLED = ["@napi-rs/blake-hash"];
+export const INSTALLED = ["@napi-rs/blake-hash", "@vscode/ripgrep"];
 
 /** Started as threads by the files beside them, and found there by name. */
 const THREADS = "packages/*/src/**/*-thread.ts";

@@ -14,3 +14,23 @@ export { DEFAULT_CONFIGURATION_TEXT } from "./configuration/default-configuratio
 export { loadConfiguration } from "./configuration/load-configuration.ts";
 export { openContentFiles } from "./content/content-files.ts";
 export { storeUnavailable } from "./content/system-error.ts";
+export { examineHost, type ExamineOptions } from "./doctor/examine-host.ts";
+export type { FixStep, HostReport, Mechanism, ToolClass } from "./doctor/host-report.ts";
+export { findToolchains, type ToolchainOptions } from "./toolchains/find-toolchains.ts";
+export type { Toolchain, ToolchainKind, ToolchainMount } from "./toolchains/toolchain.ts";
+export { insideEnvironment, insidePath, toolchainMounts } from "./toolchains/toolchain-plan.ts";
+export {
+  type CacheUse,
+  openWorkspaceCache,
+  type WorkspaceCache,
+  type WorkspaceCacheOptions,
+} from "./toolchains/workspace-cache.ts";
+export {
+  createWorkspaceFiles,
+  type WorkspaceFilesDriver,
+  type WorkspaceFilesOptions,
+} from "./files/create-workspace-files.ts";
+export { findRipgrep } from "./search/find-ripgrep.ts";
+export { type Containment, type ContainmentOptions, openContainment } from "./sandbox/open-containment.ts";
+export { adoptWorkspace } from "./sandbox/workspace-identity.ts";
+export { exceededError } from "./sandbox/start-contained.ts";

@@ -132,4 +132,9 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
       },
     ],
   },
+  {
+    name: "doctor",
+    summary: "try every mechanism of the sandbox and say what this host enforces",
+    load: async () => (await import("./doctor.ts")).doctorCommand,
+  },
 ];

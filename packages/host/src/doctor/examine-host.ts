@@ -1,0 +1,121 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findMachine, isMissing } from "../sandbox/find-machine.ts";
+import { type Containment, openContainment } from "../sandbox/open-containment.ts";
+import { SandboxFiles } from "../sandbox/sandbox-machine.ts";
+import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
+import { startContained } from "../sandbox/start-contained.ts";
+import { findToolchains } from "../toolchains/find-toolchains.ts";
+import type { Toolchain } from "../toolchains/toolchain.ts";
+import { insidePath } from "../toolchains/toolchain-plan.ts";
+import { fixSteps } from "./fix-steps.ts";
+import type { HostReport, Mechanism } from "./host-report.ts";
+import { judgeToolClasses } from "./judge-tool-classes.ts";
+import type { StartProgram } from "./trial.ts";
+import { tryLimits } from "./try-limits.ts";
+import { tryPrograms, tryToolchains } from "./try-programs.ts";
+import { tryWorkspace } from "./try-workspace.ts";
+
+export interface ExamineOptions {
+  readonly kernelHome: string;
+  readonly userHome: string;
+  /** The user's PATH. */
+  readonly path: string;
+  /** Where a session would be opened. */
+  readonly directory: string;
+  /** Folders in which bubblewrap is looked for. */
+  readonly programs?: readonly string[];
+}
+
+/** Runs every mechanism for real. Takes no lock and writes nothing into the kernel's home: one may run beside it. */
+export async function examineHost(options: ExamineOptions): Promise<HostReport> {
+  const directory = await mkdtemp(join(tmpdir(), "narthex-doctor-"));
+  try {
+    return await examine(options, directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function examine(options: ExamineOptions, directory: string): Promise<HostReport> {
+  const search = options.programs === undefined ? {} : { path: options.programs };
+  const containment = await openContainment({ directory, ...search });
+  const machine = await findMachine({ directory, ...search });
+  const trial = await tryWorkspace({ ...options, containment });
+  const { workspace, identity, access } = trial;
+  const toolchains = await findToolchains({ ...options, ...(workspace !== undefined && { workspace }), identity });
+  const startWatched: StartProgram = (plan, command) => {
+    if (isMissing(machine)) return containment.start(plan, command);
+    return startContained({ machine, files: new SandboxFiles(machine), groups: undefined }, plan, command);
+  };
+  const mechanisms = [
+    ...selfTested(containment),
+    ...(await tryInsideOf(containment, { identity, toolchains, startWatched })),
+    trial.mechanism,
+  ];
+  const { level, problem } = containment;
+  const isRootOwned = workspace !== undefined && (await containment.identityFor(workspace)).reason !== undefined;
+  const facts = { level, problem: problem?.problem, mechanisms };
+  const toolClasses = judgeToolClasses({ ...facts, access, isWorkspace: workspace !== undefined });
+  return {
+    level,
+    problem: problem && `${problem.problem}: ${problem.fix}`,
+    mechanisms,
+    toolchains,
+    path: insidePath(toolchains),
+    toolClasses,
+    shellBackend: toolClasses.some(({ name, state }) => name === "shell" && state !== "disabled")
+      ? "sandbox"
+      : "disabled",
+    steps: fixSteps({
+      ...facts,
+      cause: problem?.cause,
+      bubblewrap: isMissing(machine) ? "/usr/bin/bwrap" : machine.bubblewrap,
+      rootOwned: isRootOwned ? workspace : undefined,
+    }),
+  };
+}
+
+/** What was found out when the containment was opened. */
+function selfTested({ problem, selfTest }: Containment): Mechanism[] {
+  const hasStarted = selfTest !== undefined && selfTest.failure === undefined;
+  const rows: Mechanism[] = [
+    {
+      name: "bubblewrap",
+      how: "looked for, and for root's rights on it",
+      state: selfTest === undefined ? "fails" : "holds",
+      found: selfTest === undefined ? (problem?.problem ?? "") : "found, not setuid",
+      advice: selfTest === undefined ? problem?.fix : undefined,
+    },
+    {
+      name: "namespaces",
+      how: "a sandbox started with the real options",
+      state: selfTest === undefined ? "untried" : hasStarted ? "holds" : "fails",
+      found: selfTest === undefined ? "" : hasStarted ? "started" : (problem?.problem ?? ""),
+      advice: selfTest === undefined || hasStarted ? undefined : problem?.fix,
+    },
+  ];
+  for (const { name, how, holds, found } of selfTest?.checks ?? []) {
+    rows.push({ name, how, state: holds ? "holds" : "fails", found, advice: holds ? undefined : SELF_TEST_ADVICE });
+  }
+  return rows;
+}
+
+const SELF_TEST_ADVICE = "no program is run here; report this as a fault, with your system's name and version";
+
+interface InsideTrials {
+  readonly identity: SandboxIdentity;
+  readonly toolchains: readonly Toolchain[];
+  readonly startWatched: StartProgram;
+}
+
+async function tryInsideOf(containment: Containment, trials: InsideTrials): Promise<Mechanism[]> {
+  const { identity, toolchains, startWatched } = trials;
+  if (containment.level === "L2") return [];
+  return [
+    ...(await tryLimits({ containment, startWatched, identity })),
+    ...(await tryPrograms(containment.start, identity)),
+    await tryToolchains(containment.start, identity, toolchains),
+  ];
+}

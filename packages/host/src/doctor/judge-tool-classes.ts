@@ -1,0 +1,42 @@
+import type { SandboxLevel } from "../sandbox/open-containment.ts";
+import type { Mechanism, ToolClass } from "./host-report.ts";
+
+export interface ClassFacts {
+  readonly level: SandboxLevel;
+  /** Of `L2`: why. */
+  readonly problem: string | undefined;
+  readonly mechanisms: readonly Mechanism[];
+  /** What programs can do in the current directory. */
+  readonly access: "none" | "read" | "write";
+  /** Whether the current directory can be a workspace. */
+  readonly isWorkspace: boolean;
+}
+
+/** Without these no program is run. Control groups are not among them: the watchdog stands in. */
+const NEEDED_BY_ALL = ["process limits", "watchdog", "no process left"];
+
+const NEEDS: ReadonlyArray<
+  readonly [ToolClass["name"], needed: readonly string[], useful: ReadonlyMap<string, string>]
+> = [
+  ["files", ["node"], new Map([["ripgrep", "file_search is missing"]])],
+  ["shell", [], new Map([["socat", "programs cannot be given the network"]])],
+  ["git", ["git"], new Map([["socat", "remotes cannot be reached"]])],
+];
+
+/** Which tools can run safely here, which only in part, and why. */
+export function judgeToolClasses(facts: ClassFacts): ToolClass[] {
+  const { level, problem, mechanisms, access, isWorkspace } = facts;
+  const failures = new Map(mechanisms.filter(({ state }) => state === "fails").map((row) => [row.name, row.found]));
+  return NEEDS.map(([name, needed, useful]) => {
+    if (level === "L2") return { name, state: "disabled", reasons: [problem ?? "nothing is contained here"] };
+    const broken = [...NEEDED_BY_ALL, ...needed].filter((row) => failures.has(row));
+    if (broken.length > 0) {
+      return { name, state: "disabled", reasons: broken.map((row) => `${row}: ${failures.get(row) ?? ""}`) };
+    }
+    const reasons = [...useful].filter(([row]) => failures.has(row)).map(([row, what]) => `${what}: ${row} fails`);
+    if (isWorkspace && access !== "write") {
+      reasons.push(`programs ${access === "read" ? "can only read" : "cannot enter"} the current directory`);
+    }
+    return { name, state: reasons.length === 0 ? "ready" : "degraded", reasons };
+  });
+}

@@ -1,0 +1,173 @@
+import { opendir, realpath, stat } from "node:fs/promises";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
+import { findInstallPrefix, type InstallPrefix } from "./install-prefix.ts";
+import { containsPath } from "./path-containment.ts";
+import { readVersion } from "./read-version.ts";
+import { findHomes, type PrefixSurroundings, refusePlace, refusePrefix } from "./refuse-prefix.ts";
+import type { Toolchain, ToolchainMount } from "./toolchain.ts";
+import { whyUnreadable } from "./why-unreadable.ts";
+
+export interface ToolchainOptions {
+  /** The user's PATH. */
+  readonly path: string;
+  readonly userHome: string;
+  readonly kernelHome: string;
+  /** Known once there is a session. */
+  readonly workspace?: string;
+  /** As whom programs run inside. */
+  readonly identity: SandboxIdentity;
+  /** The Node that everything of ours runs with, by default the one that runs this. */
+  readonly node?: string;
+}
+
+const MAX_DIRECTORIES = 64;
+const MAX_LINKS = 1000;
+const ANY_EXECUTE = 0o111;
+const SYSTEM_DIRECTORIES = ["/usr", "/bin", "/sbin"];
+
+/**
+ * Finds what the user's PATH leads to outside `/usr`, and the pinned Node. What cannot be mounted is there too, with the
+ * reason.
+ *
+ * SECURITY: nothing is run, and nothing below the workspace is looked at: its links are an agent's to make.
+ */
+export async function findToolchains(options: ToolchainOptions): Promise<Toolchain[]> {
+  const around = await findSurroundings(options);
+  const found = new Map<string, Finding>();
+  let place: Toolchain["place"] = "first";
+  for (const written of splitPath(options.path)) {
+    const directory = await realDirectory(written);
+    if (directory === undefined) continue;
+    if (isOfSystem(directory)) {
+      place = "last";
+      continue;
+    }
+    const install = withinBounds(await findInstallPrefix(directory), directory, around);
+    add(found, { install, directory, place, alias: aliasOf(written, directory, install.prefix) });
+    if (isOfProject(install.prefix) || refusePlace(install.prefix, around) !== undefined) continue;
+    for (const linked of await followLinks(directory, install)) add(found, { install: linked, place });
+  }
+  const node = await realpath(options.node ?? process.execPath);
+  if (!isOfSystem(node)) {
+    add(found, { install: await findFilePrefix(node), directory: dirname(node), place: "last" });
+  }
+  return await Promise.all([...found.values()].map((finding) => judge(finding, around, options.identity)));
+}
+
+interface Finding {
+  readonly install: InstallPrefix;
+  readonly place: Toolchain["place"];
+  readonly directories: readonly string[];
+  readonly aliases: readonly string[];
+}
+
+interface Addition {
+  readonly install: InstallPrefix;
+  readonly place: Toolchain["place"];
+  readonly directory?: string;
+  readonly alias?: string | undefined;
+}
+
+function add(found: Map<string, Finding>, { install, place, directory, alias }: Addition): void {
+  const { prefix } = install;
+  const before = found.get(prefix) ?? { install, place, directories: [], aliases: [] };
+  const join = (known: readonly string[], more: string | undefined): readonly string[] =>
+    more === undefined || known.includes(more) ? known : [...known, more];
+  found.set(prefix, {
+    install: before.install,
+    place: before.directories.length === 0 ? place : before.place,
+    directories: join(before.directories, directory),
+    aliases: join(before.aliases, alias),
+  });
+}
+
+async function judge(
+  { install, place, directories, aliases }: Finding,
+  around: PrefixSurroundings,
+  identity: SandboxIdentity,
+): Promise<Toolchain> {
+  const { kind, prefix, also, environment } = install;
+  let unusable = isOfProject(prefix) ? "it belongs to a project" : undefined;
+  for (const path of [prefix, ...also]) {
+    unusable ??= (await refusePrefix(path, around)) ?? (await whyUnreadable(path, identity));
+  }
+  const mounts: ToolchainMount[] = [prefix, ...also].map((path) => ({ source: path, target: path }));
+  for (const target of aliases) {
+    // A link in `/usr` is there inside as it is.
+    if (!isOfSystem(target) && refusePlace(target, around) === undefined) mounts.push({ source: prefix, target });
+  }
+  let version: string | undefined;
+  for (const path of [prefix, ...also]) version ??= await readVersion(path);
+  return { kind, prefix, version, unusable, directories, place, mounts, environment };
+}
+
+/** Programs without what lies beside them, where that may not be shown: `~/bin` of a home that has a `lib`. */
+function withinBounds(install: InstallPrefix, directory: string, around: PrefixSurroundings): InstallPrefix {
+  if (refusePlace(install.prefix, around) === undefined || refusePlace(directory, around) !== undefined) return install;
+  return { kind: install.kind, prefix: directory, isKnown: false, also: [], environment: {} };
+}
+
+/** Links from here to programs elsewhere: their prefix where it is known by its layout, else the one file. */
+async function followLinks(directory: string, { prefix, also }: InstallPrefix): Promise<InstallPrefix[]> {
+  const found: InstallPrefix[] = [];
+  let left = MAX_LINKS;
+  const opened = await opendir(directory).catch(() => undefined);
+  if (opened === undefined) return found;
+  for await (const entry of opened) {
+    if (left-- <= 0) break;
+    if (!entry.isSymbolicLink()) continue;
+    const target = await realpath(join(directory, entry.name)).catch(() => undefined);
+    if (target === undefined || isOfSystem(target)) continue;
+    if ([prefix, ...also, ...found.map((known) => known.prefix)].some((known) => containsPath(known, target))) continue;
+    const facts = await stat(target);
+    if (facts.isFile() && (facts.mode & ANY_EXECUTE) !== 0) found.push(await findFilePrefix(target));
+  }
+  return found;
+}
+
+/** SECURITY: a link says that one program is wanted. What happens to lie beside it is not shown with it. */
+async function findFilePrefix(file: string): Promise<InstallPrefix> {
+  const install = await findInstallPrefix(dirname(file));
+  return install.isKnown ? install : { ...install, kind: "file", prefix: file };
+}
+
+async function findSurroundings(options: ToolchainOptions): Promise<PrefixSurroundings> {
+  const real = async (path: string): Promise<string> => await realpath(path).catch(() => resolve(path));
+  return {
+    kernelHome: await real(options.kernelHome),
+    workspace: options.workspace === undefined ? undefined : await real(options.workspace),
+    homes: await Promise.all((await findHomes(options.userHome)).map(real)),
+  };
+}
+
+/** Absolute directories, once each: what is relative depends on where one stands. */
+function splitPath(path: string): string[] {
+  const directories = path
+    .split(":")
+    .filter(isAbsolute)
+    .map((directory) => resolve(directory));
+  return [...new Set(directories)].slice(0, MAX_DIRECTORIES);
+}
+
+async function realDirectory(path: string): Promise<string | undefined> {
+  const real = await realpath(path).catch(() => undefined);
+  return real !== undefined && (await stat(real)).isDirectory() ? real : undefined;
+}
+
+function isOfSystem(path: string): boolean {
+  return SYSTEM_DIRECTORIES.some((directory) => containsPath(directory, path));
+}
+
+/** `npm run` puts a project's own programs on the PATH. */
+function isOfProject(prefix: string): boolean {
+  return prefix.endsWith("/node_modules/.bin");
+}
+
+/** What the user calls a prefix that a link leads to: scripts may be written for that name. */
+function aliasOf(written: string, real: string, prefix: string): string | undefined {
+  const rest = real.slice(prefix.length);
+  if (written === real || !containsPath(prefix, real) || !written.endsWith(rest)) return undefined;
+  const alias = written.slice(0, written.length - rest.length);
+  return alias === prefix || alias === "" ? undefined : alias;
+}

@@ -1,0 +1,140 @@
+import { KernelError } from "@narthex/contracts";
+import type { Containment } from "../sandbox/open-containment.ts";
+import { readAll } from "../sandbox/read-all.ts";
+import { DEFAULT_LIMITS, HOME_PATH, type SandboxMount, type SandboxPlan } from "../sandbox/sandbox-plan.ts";
+import { type CachePlace, openCacheDirectory } from "./cache-directory.ts";
+import { CACHE_SCRIPT } from "./cache-script.ts";
+
+/** What programs of one workspace have as HOME. It persists, and no other workspace sees it. */
+export interface WorkspaceCache {
+  readonly path: string;
+  readonly maxBytes: number;
+  /**
+   * Takes the cache for one program. A cache over its limit is shrunk first if nobody uses it; one over twice its limit
+   * throws RESOURCE_EXCEEDED.
+   */
+  enter(): Promise<CacheUse>;
+}
+
+export interface CacheUse {
+  readonly mount: SandboxMount;
+  /** After the program ended. Resolves once the cache was measured and, if this was its last user, is within its limit. */
+  leave(): Promise<void>;
+}
+
+export interface WorkspaceCacheOptions extends CachePlace {
+  readonly containment: Pick<Containment, "start">;
+  readonly maxBytes?: number;
+}
+
+const CACHE_LIMITS = { bytes: 2 * 1024 * 1024 * 1024, refusedAtTimes: 2, units: 1000, workMs: 60_000 } as const;
+
+const KILOBYTE = 1024;
+
+export async function openWorkspaceCache(options: WorkspaceCacheOptions): Promise<WorkspaceCache> {
+  const { containment, maxBytes = CACHE_LIMITS.bytes } = options;
+  const path = await openCacheDirectory(options);
+  const mount: SandboxMount = { source: path, target: HOME_PATH, access: "write" };
+  const maxKilobytes = Math.floor(maxBytes / KILOBYTE);
+  const plan: SandboxPlan = { ...CACHE_PLAN, mounts: [mount], identity: options.identity };
+  const work = (...words: readonly string[]): Promise<number> => runScript(containment, plan, words);
+
+  let users = 0;
+  let kilobytes: number | undefined;
+  let isStale = true;
+  let shrinking: Promise<void> | undefined;
+  let settling: Promise<void> | undefined;
+
+  async function settle(): Promise<void> {
+    while (isStale) {
+      isStale = false;
+      kilobytes = await work("measure");
+    }
+    if (users > 0 || (kilobytes ?? 0) <= maxKilobytes) return;
+    // INVARIANT: set in the same turn in which there was no user; nobody enters until it is over.
+    shrinking = shrink().finally(() => {
+      shrinking = undefined;
+    });
+    await shrinking;
+  }
+
+  async function shrink(): Promise<void> {
+    kilobytes = await work("shrink", String(maxKilobytes), String(CACHE_LIMITS.units));
+    if (kilobytes > maxKilobytes) kilobytes = await work("empty");
+  }
+
+  function settleOnce(): Promise<void> {
+    settling ??= settle().finally(() => {
+      settling = undefined;
+    });
+    return settling;
+  }
+
+  return {
+    path,
+    maxBytes,
+    async enter() {
+      for (let tries = 0; ; ) {
+        if (shrinking !== undefined) await shrinking;
+        else if (kilobytes === undefined || (kilobytes > maxKilobytes && users === 0 && tries === 0)) {
+          tries++;
+          isStale = true;
+          await settleOnce();
+        } else break;
+      }
+      if (kilobytes > CACHE_LIMITS.refusedAtTimes * maxKilobytes) throw overfull(path, kilobytes, maxKilobytes);
+      users++;
+      let hasLeft = false;
+      return {
+        mount,
+        async leave() {
+          if (hasLeft) return;
+          hasLeft = true;
+          users--;
+          isStale = true;
+          await settleOnce();
+        },
+      };
+    },
+  };
+}
+
+/** How many kilobytes the cache holds afterwards; endlessly many if that could not be found out in time. */
+async function runScript(
+  containment: Pick<Containment, "start">,
+  plan: SandboxPlan,
+  words: readonly string[],
+): Promise<number> {
+  const program = await containment.start(plan, ["/bin/sh", "-c", CACHE_SCRIPT, "sh", ...words]);
+  const timer = setTimeout(program.kill, CACHE_LIMITS.workMs);
+  try {
+    program.stdin.end();
+    program.stderr.resume();
+    const [output] = await Promise.all([readAll(program.stdout, KILOBYTE), program.ended]);
+    const text = output.toString("latin1").trim();
+    return /^\d+$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function overfull(path: string, kilobytes: number, allowed: number): KernelError {
+  const used = Number.isFinite(kilobytes) ? `${Math.ceil(kilobytes / KILOBYTE)} MB` : "more than can be counted";
+  return new KernelError(
+    "RESOURCE_EXCEEDED",
+    `cache: at most ${Math.ceil(allowed / KILOBYTE)} MB are allowed in \`${HOME_PATH}\`, and it holds ${used}; ` +
+      `it is emptied when no other call uses it, or remove \`${path}\``,
+  );
+}
+
+const CACHE_PLAN: Omit<SandboxPlan, "mounts" | "identity"> = {
+  symlinks: [],
+  environment: { PATH: "/usr/bin:/bin", HOME: HOME_PATH, LC_ALL: "C" },
+  workingDirectory: "/",
+  limits: { ...DEFAULT_LIMITS, cpuSeconds: 60, memoryBytes: 512 * KILOBYTE * KILOBYTE, processes: 64 },
+  temporaryBytes: KILOBYTE * KILOBYTE,
+  socketFamilies: [],
+  mayFork: true,
+};

@@ -1,0 +1,90 @@
+import type { JsonObject } from "@narthex/contracts";
+import type { FixStep, HostReport, Mechanism, Toolchain, ToolClass } from "@narthex/host";
+import { type Column, renderFacts, renderTable } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { cutText, visible } from "../terminal/visible.ts";
+
+const MEANINGS: Readonly<Record<HostReport["level"], string>> = {
+  L0: "programs are contained, and the system enforces their totals",
+  L1: "programs are contained, and a watchdog enforces their totals",
+  L2: "nothing is contained here, so no program is run",
+};
+
+const STATES: Readonly<Record<Mechanism["state"], string>> = { holds: "yes", fails: "NO", untried: "untried" };
+const MAX_CELL = 60;
+const MAX_REASONS = 200;
+
+const MECHANISMS: readonly Column<Mechanism>[] = [
+  { title: "MECHANISM", value: ({ name }) => name },
+  { title: "ENFORCED", value: ({ state }) => STATES[state] },
+  { title: "HOW IT WAS TRIED", value: ({ how }) => how },
+  { title: "WHAT WAS SEEN", value: ({ found }) => cutText(found.replaceAll(/\s+/g, " "), MAX_CELL) },
+  { title: "WHAT TO DO", value: ({ advice }) => advice ?? "" },
+];
+
+const TOOLCHAINS: readonly Column<Toolchain>[] = [
+  { title: "TOOLCHAIN", value: ({ kind }) => kind },
+  { title: "VERSION", value: ({ version }) => version ?? "" },
+  { title: "PREFIX", value: ({ prefix }) => prefix },
+  { title: "INSIDE", value: ({ unusable }) => (unusable === undefined ? "read-only" : `not mounted: ${unusable}`) },
+];
+
+const CLASSES: readonly Column<ToolClass>[] = [
+  { title: "TOOLS", value: ({ name }) => name },
+  { title: "STATE", value: ({ state }) => state },
+  { title: "WHY", value: ({ reasons }) => cutText(reasons.join("; "), MAX_REASONS) },
+];
+
+/** For people: what holds, what does not, and what that means for tools. */
+export function printHostReport(report: HostReport, terminal: Terminal): void {
+  const { level, problem, mechanisms, toolchains, toolClasses, shellBackend, steps } = report;
+  const { paint } = terminal;
+  terminal.print(...renderTable(MECHANISMS, mechanisms), "");
+  if (toolchains.length > 0) terminal.print(...renderTable(TOOLCHAINS, toolchains), "");
+  terminal.print(...renderTable(CLASSES, toolClasses), "");
+  const named = `${level}: ${MEANINGS[level]}`;
+  terminal.print(level === "L2" ? paint.red(named) : paint.green(named));
+  if (problem !== undefined) terminal.print(visible(problem));
+  terminal.print(...renderFacts([["shell backend", shellBackend]]));
+  if (steps.length > 0) terminal.print("", `${paint.dim("next:")} narthex doctor --fix`);
+}
+
+/** What an administrator has to do, ready to be copied. */
+export function printSteps({ steps }: HostReport, terminal: Terminal): void {
+  if (steps.length === 0) terminal.print("there is nothing to fix");
+  for (const [at, { title, lines }] of steps.entries()) {
+    if (at > 0) terminal.print("");
+    terminal.print(visible(`# ${title}`), ...lines.map(visible));
+  }
+}
+
+export function reportToJson(report: HostReport): JsonObject {
+  return {
+    level: report.level,
+    meaning: MEANINGS[report.level],
+    problem: report.problem ?? "",
+    mechanisms: report.mechanisms.map(({ name, state, how, found, advice }) => ({
+      name,
+      state,
+      how,
+      found,
+      advice: advice ?? "",
+    })),
+    toolchains: report.toolchains.map(({ kind, version, prefix, unusable, directories }) => ({
+      kind,
+      version: version ?? "",
+      prefix,
+      usable: unusable === undefined,
+      reason: unusable ?? "",
+      directories: [...directories],
+    })),
+    path: report.path,
+    tool_classes: report.toolClasses.map(({ name, state, reasons }) => ({ name, state, reasons: [...reasons] })),
+    shell_backend: report.shellBackend,
+    steps: report.steps.map(stepToJson),
+  };
+}
+
+function stepToJson({ title, lines }: FixStep): JsonObject {
+  return { title, lines: [...lines] };
+}
