@@ -19,6 +19,8 @@ const TEST_PACKAGES = [
   { name: "libtest-json-schema-acceptance-perl", without: "tests with the official JSON Schema suite fail" },
   { name: "fiu-utils", without: "tests with a disk that fails fail" },
   { name: "libfaketime", without: "tests with a clock that is set back fail" },
+  { name: "bubblewrap", without: "tests of the sandbox fail" },
+  { name: "socat", without: "the doctor's test of the egress forwarder fails" },
 ];
 
 /** Debian packages by the command that uses them. */
