@@ -1,19 +1,22 @@
-import type { ContentStore, Store } from "@narthex/kernel";
+import type { ContentStore, Store, StoredRecord } from "@narthex/kernel";
 import type { LedgerSource } from "@narthex/verify";
 
 const PAGE = 512;
 
-/** The ledger of an open store, as the verifier reads it: in pages, from the first record on. */
+/**
+ * The ledger of an open store, as the verifier reads it: in pages, from the first record on. While one page is looked
+ * at, the store's own thread reads the next.
+ */
 export function storeLedgerSource(store: Store, contentStore: ContentStore): LedgerSource {
   return {
     recordCount: async () => (await store.head()).nextIndex,
     async *records() {
-      for (let from = 0; ; ) {
-        const page = await store.readRecords({ from, limit: PAGE });
-        yield* page;
+      let reading: Promise<StoredRecord[]> | undefined = readPage(store, 0);
+      while (reading !== undefined) {
+        const page: StoredRecord[] = await reading;
         const last = page.at(-1);
-        if (last === undefined || page.length < PAGE) return;
-        from = last.index + 1;
+        reading = last === undefined || page.length < PAGE ? undefined : readPage(store, last.index + 1);
+        yield* page;
       }
     },
     async readFile(digest) {
@@ -21,4 +24,11 @@ export function storeLedgerSource(store: Store, contentStore: ContentStore): Led
       return facts && contentStore.read(digest, 0, facts.size);
     },
   };
+}
+
+function readPage(store: Store, from: number): Promise<StoredRecord[]> {
+  const reading = store.readRecords({ from, limit: PAGE });
+  // Nobody may be waiting for it any more when it fails.
+  reading.catch(() => undefined);
+  return reading;
 }

@@ -18,7 +18,7 @@ export class Reader {
     this.#worker = new Worker(threadUrl("reader-thread", import.meta.url), {
       workerData,
       execArgv: [],
-      resourceLimits: { maxYoungGenerationSizeMb: 8 },
+      resourceLimits: { maxYoungGenerationSizeMb: 32 },
     });
     this.#worker.unref();
     this.#worker.on("message", (answer: ReaderAnswer) => this.#take(answer));
