@@ -23,11 +23,14 @@ function shorten(_key: string, value: unknown): unknown {
 
 /** Keeps numbers and tables, and draws the picture of these and all families kept before. */
 export function writeDocs(directory: string, reports: readonly FamilyReport[]): void {
-  for (const report of reports) {
-    writeRaw(directory, report);
-    writeFileSync(join(directory, `${report.family}.md`), renderPage(report));
+  const written = new Set(reports.map((report) => report.family));
+  for (const report of reports) writeRaw(directory, report);
+  // From what is kept, not from what was measured: a figure that was rounded twice would differ from its table.
+  const kept = readReports(directory);
+  for (const report of kept) {
+    if (written.has(report.family)) writeFileSync(join(directory, `${report.family}.md`), renderPage(report));
   }
-  writeFileSync(join(directory, "ratios.svg"), renderPicture(readReports(directory)));
+  writeFileSync(join(directory, "ratios.svg"), renderPicture(kept));
 }
 
 /** The families kept in a folder, by name. */

@@ -88,7 +88,7 @@ const DELEGATION: FixStep = {
 function handOver(workspace: string): FixStep {
   const quoted = `'${workspace.replaceAll("'", "'\\''")}'`;
   return {
-    title: "let tools write in this directory: hand it to a user, or to the sandbox's own",
-    lines: [`sudo chown -R USER ${quoted}`, `narthex session open --workspace ${quoted} --adopt`],
+    title: "let tools write in this directory: hand it to a user",
+    lines: [`sudo chown -R USER ${quoted}`],
   };
 }

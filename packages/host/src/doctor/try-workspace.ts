@@ -60,5 +60,5 @@ async function tryAccess(
   if (output === "write") return { access: "write", found: `user ${identity.uid} can write`, advice: undefined };
   if (output !== "read") return { access: "none", found: output, advice: "see what the sandbox says" };
   const found = reason ?? `user ${identity.uid} can only read`;
-  return { access: "read", found, advice: "open sessions with --adopt, or chown it (--fix shows how)" };
+  return { access: "read", found, advice: "chown it to a user (--fix shows how)" };
 }

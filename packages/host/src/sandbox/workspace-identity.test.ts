@@ -31,7 +31,7 @@ describe("who programs in a workspace are", () => {
   test("is never root: where root owns the workspace it is nobody, and reads", async () => {
     const { identity, access, reason } = await findWorkspaceIdentity("/", ROOT);
     assert.deepEqual([identity, access], [{ uid: DEFAULT_SANDBOX_UID, gid: DEFAULT_SANDBOX_UID }, "read"]);
-    assert.match(reason ?? "", /belongs to root.*--adopt, or chown/);
+    assert.match(reason ?? "", /belongs to root.*chown it to a user/);
     await assert.rejects(findWorkspaceIdentity("/", { ...ROOT, sandboxUid: 0 }), { code: "SANDBOX_UNAVAILABLE" });
   });
 

@@ -34,7 +34,7 @@ export async function findWorkspaceIdentity(workspace: string, options: Identity
   return {
     identity: { uid: sandboxUid, gid: sandboxUid },
     access: "read",
-    reason: `\`${workspace}\` belongs to root, so tools can only read it: open the session with --adopt, or chown it`,
+    reason: `\`${workspace}\` belongs to root, so tools can only read it: chown it to a user`,
   };
 }
 
