@@ -6,12 +6,12 @@ import type { FileOperation, PreparedOperation, WorkspaceFiles, WorkspacePlace }
 import { SandboxFiles, type SandboxMachine } from "../sandbox/sandbox-machine.ts";
 import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
 import type { SandboxedProcess } from "../sandbox/spawn-sandbox.ts";
+import { currentIdentity, identityUnder } from "../sandbox/workspace-identity.ts";
 import { checkOperation } from "./check-operation.ts";
 import { quotePath } from "./explain-fault.ts";
 import { FileWorker } from "./file-worker.ts";
 import { prepareOperation } from "./prepare-operation.ts";
 import { startFileWorker, type WorkerPlace } from "./start-file-worker.ts";
-import { workspaceIdentity } from "./workspace-identity.ts";
 import { WorkerPool } from "./worker-pool.ts";
 import { WorkerTicket } from "./worker-ticket.ts";
 
@@ -105,8 +105,8 @@ class WorkerFiles implements WorkspaceFilesDriver {
 
   async #find(place: WorkspacePlace): Promise<FoundWorkspace> {
     const found = await findWorkspace(place.workspace);
-    const identify = this.#options.identify ?? workspaceIdentity;
-    const identity = identify({ uid: Number(found.uid), gid: Number(found.gid) }, place.access);
+    const owner = { uid: Number(found.uid), gid: Number(found.gid) };
+    const identity = (this.#options.identify ?? identifyBy(place.workspace))(owner, place.access);
     const key = `${identity.uid}:${place.access}:${place.workspace}`;
     return { place: { ...place, identity }, key, version: `${found.dev}:${found.ino}` };
   }
@@ -174,6 +174,14 @@ class WorkerFiles implements WorkspaceFilesDriver {
     places.push(...opened.map((path) => ({ path: dirname(path), prefix })));
     this.#leftOver.set(key, places.slice(-MAX_SWEPT));
   }
+}
+
+function identifyBy(workspace: string): NonNullable<WorkspaceFilesOptions["identify"]> {
+  return (owner, access) => {
+    const found = identityUnder(owner, workspace, currentIdentity());
+    if (access === "read" || found.access === "write") return found.identity;
+    throw new KernelError("SANDBOX_UNAVAILABLE", found.reason ?? "the workspace can only be read");
+  };
 }
 
 async function findWorkspace(workspace: string): Promise<{ dev: bigint; ino: bigint; uid: bigint; gid: bigint }> {

@@ -5,7 +5,7 @@ import { SandboxFiles, type SandboxMachine } from "./sandbox-machine.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
 import { runSelfTest, type SelfTestReport } from "./self-test.ts";
 import { startContained, type ContainedProgram } from "./start-contained.ts";
-import { DEFAULT_SANDBOX_UID, findWorkspaceIdentity, type WorkspaceIdentity } from "./workspace-identity.ts";
+import { currentIdentity, findWorkspaceIdentity, type WorkspaceIdentity } from "./workspace-identity.ts";
 
 /**
  * What this host enforces: `L0` namespaces, filter and control groups; `L1` namespaces, filter, limits of each process
@@ -46,11 +46,7 @@ export interface ContainmentOptions {
 export async function openContainment(options: ContainmentOptions): Promise<Containment> {
   const { directory, path } = options;
   const machine = await findMachine({ directory, ...(path !== undefined && { path }) });
-  const who = {
-    uid: process.getuid?.() ?? 0,
-    gid: process.getgid?.() ?? 0,
-    sandboxUid: options.sandboxUid ?? DEFAULT_SANDBOX_UID,
-  };
+  const who = currentIdentity(options.sandboxUid);
   if (isMissing(machine)) return nothingContained(machine, undefined, who);
   const files = new SandboxFiles(machine);
   const tester = who.uid === 0 ? { uid: who.sandboxUid, gid: who.sandboxUid } : { uid: who.uid, gid: who.gid };

@@ -26,9 +26,13 @@ export const DEFAULT_SANDBOX_UID = 65_533;
  * owner; where that is root as well, they are nobody in particular, and can change nothing there.
  */
 export async function findWorkspaceIdentity(workspace: string, options: IdentityOptions): Promise<WorkspaceIdentity> {
+  return identityUnder(await stat(workspace), workspace, options);
+}
+
+/** The same where the owner is known. */
+export function identityUnder(owner: SandboxIdentity, workspace: string, options: IdentityOptions): WorkspaceIdentity {
   const { uid, gid, sandboxUid } = options;
   if (uid !== 0) return { identity: { uid, gid }, access: "write", reason: undefined };
-  const owner = await stat(workspace);
   if (owner.uid !== 0) return { identity: { uid: owner.uid, gid: owner.gid }, access: "write", reason: undefined };
   if (sandboxUid === 0) throw new KernelError("SANDBOX_UNAVAILABLE", "there is no user but root to run programs as");
   return {
@@ -36,6 +40,11 @@ export async function findWorkspaceIdentity(workspace: string, options: Identity
     access: "read",
     reason: `\`${workspace}\` belongs to root, so tools can only read it: chown it to a user`,
   };
+}
+
+/** This process, and the sandbox's own user. */
+export function currentIdentity(sandboxUid: number = DEFAULT_SANDBOX_UID): IdentityOptions {
+  return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, sandboxUid };
 }
 
 /**
