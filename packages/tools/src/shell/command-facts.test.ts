@@ -72,12 +72,14 @@ describe("the facts", () => {
   });
 
   it("name every file the shell opens, and how", () => {
-    const { literal, redirections } = commandFacts("a <b >c >|d >>e <>f &>g &>>h >&i 2>j 2>&1 <&- <<<k");
+    const { literal, redirections } = commandFacts("a <b >c >|d >>e <>f >&i 2>j 2>&1 <&- <<<k");
     assert.equal(literal, true);
     assert.deepEqual(
       redirections.map(({ path, mode }) => `${path} ${mode}`),
-      "b read,c write,d write,e append,f read_write,g write,h append,i write,j write".split(","),
+      "b read,c write,d write,e append,f read_write,i write,j write".split(","),
     );
+    assert.deepEqual(commandFacts("a &>x").redirections, [{ path: "x", mode: "write" }]);
+    assert.deepEqual(commandFacts("a &>>x").redirections, [{ path: "x", mode: "append" }]);
     assert.deepEqual(commandFacts("{ a; } > x").redirections, [{ path: "x", mode: "write" }]);
     assert.deepEqual(commandFacts("(a) < x").redirections, [{ path: "x", mode: "read" }]);
   });

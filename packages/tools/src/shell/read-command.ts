@@ -244,6 +244,8 @@ function visitRedirection(reading: Reading, redirection: Redirection, depth: num
       return note(reading, "unusual descriptor");
     }
   }
+  // To a POSIX shell `a &>b c` is two commands: `a &` and `>b c`.
+  if (operator.startsWith("&")) note(reading, "&> is read in two ways");
   const mode = MODES.get(operator);
   if (mode === undefined) return note(reading, "unknown redirection");
   if (path !== undefined && /^\/dev\/+(?:tcp|udp)\b/.test(path)) note(reading, "network redirection");

@@ -26,7 +26,7 @@ const PIECES = [
   " ",
   " ",
 ];
-const RUNS = 400;
+const RUNS = Number(process.env["NARTHEX_SHELL_RUNS"] ?? 400);
 
 describe("real shells", () => {
   let directory = "";

@@ -3,6 +3,9 @@ export type Evasion = readonly [command: string, reason: string, programs: strin
 
 /** None of these may ever be taken for a plain list of plain programs. Programs are written with `;` between them. */
 export const EVASIONS: readonly Evasion[] = [
+  // Read in two ways by shells.
+  ["make &>log rm", "&> is read in two ways", "make rm"],
+  ["make &>>log rm", "&> is read in two ways", "make rm"],
   // Expansions.
   ["echo $HOME", "expansion", "echo $HOME"],
   ["cmd=rm; $cmd x", "sets a variable", "$cmd x"],
