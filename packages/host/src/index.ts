@@ -34,3 +34,4 @@ export { findRipgrep } from "./search/find-ripgrep.ts";
 export { type Containment, type ContainmentOptions, openContainment } from "./sandbox/open-containment.ts";
 export { adoptWorkspace } from "./sandbox/workspace-identity.ts";
 export { exceededError } from "./sandbox/start-contained.ts";
+export { openWorkshop, type Workshop, type WorkshopOptions } from "./open-workshop.ts";

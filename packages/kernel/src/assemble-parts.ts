@@ -1,7 +1,9 @@
 import { DEFAULT_VIEW_BYTES, MAX_INLINE_RESULT_BYTES } from "@narthex/contracts";
 import { createApprovals } from "./approval/approvals.ts";
 import { createArtifacts } from "./artifact/artifacts.ts";
+import { createProtectedPaths } from "./call/decide/protected-paths.ts";
 import { decideAgain } from "./call/decide-again.ts";
+import { createExaminedHost } from "./host-examination.ts";
 import { createAnswerArchive } from "./journal/answer-archive.ts";
 import { createRequestMemory } from "./journal/request-memory.ts";
 import type { KernelOptions, KernelSettings } from "./kernel-options.ts";
@@ -93,6 +95,9 @@ export async function assembleParts(
     content: createContentLibrary(store, contentStore),
     artifacts: createArtifacts({ store, ledger, random }),
     files: options.files,
+    programs: options.programs,
+    isProtected: createProtectedPaths(options.protectedPaths ?? []),
+    host: createExaminedHost(options.examineHost?.bind(options), ledger),
     decideAgain,
     settling: new Set(),
     counters: { lateResults: 0, running: 0 },

@@ -8,10 +8,11 @@ export {
 export type * from "./capability/capability.ts";
 export { capabilityToJson } from "./capability/capability-to-json.ts";
 export type * from "./kernel.ts";
-export type { KernelOptions, KernelSettings } from "./kernel-options.ts";
+export type { HostExamination, KernelOptions, KernelSettings } from "./kernel-options.ts";
 export type { Lease, LeaseRequest } from "./lease/lease.ts";
 export { leaseToJson } from "./lease/lease-to-json.ts";
 export { parseLeaseRequest } from "./lease/parse-lease-request.ts";
+export type * from "./contained-programs.ts";
 export type { ContentDraft, EntryDraft } from "./ledger/record-draft.ts";
 export { createAllowListPolicy } from "./policy/allow-list-policy.ts";
 export type * from "./policy/policy.ts";

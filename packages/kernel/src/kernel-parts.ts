@@ -1,10 +1,13 @@
+import type { ContainedPrograms } from "./contained-programs.ts";
 import type { Capability } from "./capability/capability.ts";
+import type { ProtectedPaths } from "./call/decide/protected-paths.ts";
 import type { PermittedCall } from "./call/decide/decide.ts";
 import type { WorkspaceFiles } from "./workspace-files.ts";
 import type { Approvals } from "./approval/approvals.ts";
 import type { Artifacts } from "./artifact/artifacts.ts";
 import type { AnswerArchive } from "./journal/answer-archive.ts";
 import type { RequestMemory } from "./journal/request-memory.ts";
+import type { ExaminedHost } from "./host-examination.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Refusals } from "./ledger/refusals.ts";
 import type { Clock, ContentStore, Log, Observer, Policy, Random, Store } from "./ports.ts";
@@ -34,6 +37,9 @@ export interface KernelParts {
   readonly artifacts: Artifacts;
   /** Undefined where nothing can be contained. */
   readonly files: WorkspaceFiles | undefined;
+  readonly programs: ContainedPrograms | undefined;
+  readonly isProtected: ProtectedPaths;
+  readonly host: ExaminedHost;
   /** Throws unless the call may also do this. */
   decideAgain(call: PermittedCall, needed: readonly Capability[], kernel: KernelParts): void;
   /** Intents that a person is settling right now, by key. */

@@ -26,7 +26,7 @@ import { startExpiry } from "./session/start-expiry.ts";
 export async function startKernel(options: KernelOptions): Promise<Kernel> {
   const gate: Gate = { closing: false };
   const { parts, settings } = await assembleParts(options, gate);
-  await prepareAnnouncement(options.version, options.envelope ?? "", parts);
+  await prepareAnnouncement(options.version, parts);
   const reconciled = await reconcileIntents(parts);
   // What could not be settled stays open; but where nothing can be written at all, nothing starts.
   if (parts.ledger.failure !== undefined) throw parts.ledger.failure;
@@ -38,7 +38,10 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
   const facts = (live: LiveSession) => describeSession(live, parts.ledger.nowMs());
 
   return {
-    announce: () => parts.ledger.writePreface(),
+    async announce() {
+      await parts.host.examine();
+      await parts.ledger.writePreface();
+    },
     call: (call) => callOverWire(call, parts),
     callInProcess: (call) => callInProcess(call, parts),
 

@@ -8,11 +8,13 @@ import {
   openContentFiles,
   openHome,
   openSqliteStore,
+  openWorkshop,
   resolveWorkspace,
   type SocketPaths,
   storeUnavailable,
   systemClock,
   type TokenScope,
+  type Workshop,
 } from "@narthex/host";
 import {
   type Approver,
@@ -97,8 +99,9 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
   const policy = await loadPolicy(home, options);
   const contentStore = await openContentFiles(paths.content);
   const store = await openSqliteStore({ directory: paths.store });
+  const workshop = openWorkshop({ paths });
   try {
-    const kernel = await start(home, configuration, policy, store, contentStore, options);
+    const kernel = await start({ home, configuration, policy, store, contentStore, workshop }, options);
     const authorizeToken: OpenedKernel["authorizeToken"] = async (token) => home.tokens.authorize(token);
     const ledgerSource = (): LedgerSource => storeLedgerSource(store, contentStore);
     let doors: Serving | undefined;
@@ -124,6 +127,7 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
       },
       async close({ graceMs = configuration.timeouts.shutdownMs } = {}) {
         await Promise.all([kernel.close({ graceMs }), doors?.close({ graceMs: graceMs + LAST_ANSWERS_MS })]);
+        await workshop.close();
         await home.close();
       },
     };
@@ -145,14 +149,17 @@ async function loadPolicy(home: Home, options: OpenKernelOptions): Promise<Polic
   }
 }
 
-function start(
-  home: Home,
-  configuration: Configuration,
-  policy: Policy,
-  store: Store,
-  contentStore: ContentStore,
-  options: OpenKernelOptions,
-): Promise<Kernel> {
+interface HomeParts {
+  readonly home: Home;
+  readonly configuration: Configuration;
+  readonly policy: Policy;
+  readonly store: Store;
+  readonly contentStore: ContentStore;
+  readonly workshop: Workshop;
+}
+
+function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kernel> {
+  const { home, configuration, policy, store, contentStore, workshop } = parts;
   const { session, timeouts } = configuration;
   keepCallsYoung();
   return startKernel({
@@ -162,6 +169,10 @@ function start(
     random: createSystemRandom(),
     policy,
     tools: [...builtinTools(), ...(options.tools ?? [])],
+    files: workshop.files,
+    programs: workshop.programs,
+    protectedPaths: workshop.protectedPaths,
+    examineHost: () => workshop.examineHost(),
     approver: options.approver,
     observer: options.observer,
     log: options.log,

@@ -153,6 +153,7 @@ function sessionFacts(workspace = "/workspace"): SessionFacts {
       state: "open",
       calls: 3,
       labels: ["secret"],
+      level: "",
     },
     lease: {
       id: leaseId,

@@ -13,8 +13,16 @@ describe("the built-in tools", () => {
         ["artifact_get", "1.0.0", "read_only", "deterministic", []],
         ["artifact_publish", "1.0.0", "side_effecting", "deterministic", ["artifact"]],
         ["echo", "1.0.0", "read_only", "pure", []],
+        ["file_delete", "1.0.0", "side_effecting", "deterministic", ["fs_write"]],
+        ["file_edit", "1.0.0", "side_effecting", "deterministic", ["fs_read", "fs_write"]],
+        ["file_list", "1.0.0", "read_only", "deterministic", ["fs_read"]],
+        ["file_move", "1.0.0", "side_effecting", "deterministic", ["fs_write"]],
+        ["file_read", "1.0.0", "read_only", "deterministic", ["fs_read"]],
+        ["file_write", "1.0.0", "side_effecting", "deterministic", ["fs_write"]],
         ["hash", "1.0.0", "read_only", "pure", []],
+        ["read_file", "1.0.0", "read_only", "deterministic", ["fs_read"]],
         ["result_read", "1.0.0", "read_only", "pure", []],
+        ["shell_exec", "1.0.0", "privileged", "nondeterministic", ["fs_read", "fs_write", "process_spawn"]],
       ],
     );
     await kernel.close();

@@ -28,6 +28,7 @@ const FOLLOWS: { readonly [Step in CallStep]: ReadonlySet<CallKind> } = {
   invoked: new Set(["capabilityCheck", ...FAILURES]),
   checked: new Set(["policyDecision", ...FAILURES]),
   permitted: new Set([
+    "policyDecision",
     "approvalRequested",
     "approvalResolved",
     "toolStarted",
@@ -43,8 +44,11 @@ const FOLLOWS: { readonly [Step in CallStep]: ReadonlySet<CallKind> } = {
   ended: new Set(),
 };
 
-/** The first decision, one after an approval, one after the tool found another path than the one decided on. */
-const MAX_DECISIONS = 3;
+/**
+ * The first decision, one after an approval, one after the tool found another path than the one decided on; each of them
+ * with a second one, about a protected path.
+ */
+const MAX_DECISIONS = 6;
 
 /**
  * The entries of a call come in their order and end in exactly one outcome. Answers the call this record belongs to,
@@ -88,7 +92,7 @@ function advance(chain: Chain, call: Call, entry: CallEntry, record: DecodedReco
       call.requestCommitment = entry.value.requestCommitment;
       return undefined;
     case "policyDecision":
-      return decided(call, entry.value);
+      return decided(call, from, entry.value);
     case "approvalRequested":
       chain.askApproval(entry.value.approvalId);
       return undefined;
@@ -127,9 +131,11 @@ function stepAfter(entry: CallEntry): CallStep {
   }
 }
 
-function decided(call: Call, decision: EntryOf<"policyDecision">): Wrong | undefined {
+function decided(call: Call, from: CallStep, decision: EntryOf<"policyDecision">): Wrong | undefined {
   call.decisions++;
-  call.needsApproval = !decision.observedOnly && (decision.approve === "human" || decision.approve === "console");
+  const asks = !decision.observedOnly && (decision.approve === "human" || decision.approve === "console");
+  // Of two decisions about one call, either can ask.
+  call.needsApproval = asks || (from === "permitted" && call.needsApproval);
   if (decision.proofCommitment.length > 0) call.proofCommitment = decision.proofCommitment;
   if (call.decisions <= MAX_DECISIONS) return undefined;
   return { code: "call_order", message: `the call was decided more than ${MAX_DECISIONS} times` };

@@ -40,6 +40,7 @@ const KEPT = {
     errorCommitment: NO_BYTES,
     filesCommitment: NO_BYTES,
     preimageCommitments: NO_ITEMS,
+    outputCommitments: NO_ITEMS,
   }),
   CallRepeated: () => ({ firstRecordIndex: 0 }),
   SessionOpened: () => ({ sessionId: "" }),

@@ -10,6 +10,10 @@ export interface HomePaths {
   readonly keys: string;
   readonly store: string;
   readonly content: string;
+  /** The homes that programs of each workspace have. */
+  readonly cache: string;
+  /** What sandboxes are made with. */
+  readonly sandbox: string;
   /** What belongs to the kernel that runs now: lock, sockets, tokens. */
   readonly run: string;
   readonly lock: string;
@@ -29,6 +33,8 @@ export function homePaths(home: string): HomePaths {
     keys: join(home, "keys"),
     store: join(home, "store"),
     content: join(home, "content"),
+    cache: join(home, "cache"),
+    sandbox: join(run, "sandbox"),
     run,
     lock: join(run, "lock.db"),
     holder: join(run, "holder.json"),

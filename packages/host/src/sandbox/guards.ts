@@ -1,33 +1,21 @@
-import { lstat, open, stat } from "node:fs/promises";
+import { lstat, readFile } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 import { KernelError } from "@narthex/contracts";
-import type { SandboxMount } from "./sandbox-plan.ts";
+import type { FileIdentity, SandboxMount } from "./sandbox-plan.ts";
 import type { SandboxStatus } from "./sandbox-status.ts";
 
 /** A nested mount, and what it was when the sandbox was planned. */
-export interface PinnedGuard {
+export interface PinnedGuard extends FileIdentity {
   readonly target: string;
-  readonly device: bigint;
-  readonly inode: bigint;
+  readonly access: SandboxMount["access"];
 }
 
 const POLL_MS = 1;
 const MAX_POLLS = 10_000;
 
-/** Looks once at each guarded path, without following a link at its end. */
-export async function pinGuards(mounts: readonly SandboxMount[]): Promise<PinnedGuard[]> {
-  const guarded = mounts.filter((mount) => mount.isGuard === true);
-  return await Promise.all(
-    guarded.map(async ({ source, target }) => {
-      const file = await open(source, O_PATH | O_NOFOLLOW);
-      try {
-        const { dev, ino } = await file.stat({ bigint: true });
-        return { target, device: dev, inode: ino };
-      } finally {
-        await file.close();
-      }
-    }),
-  );
+/** The mounts that have to be compared. */
+export function guardsOf(mounts: readonly SandboxMount[]): PinnedGuard[] {
+  return mounts.flatMap(({ target, access, guard }) => (guard === undefined ? [] : [{ target, access, ...guard }]));
 }
 
 /**
@@ -48,11 +36,30 @@ export async function verifyGuards(
     if (status.hasEnded || polls >= MAX_POLLS) throw new KernelError("SANDBOX_ERROR", "the sandbox was not finished");
     await setTimeout(POLL_MS);
   }
-  for (const { target, device, inode } of guards) {
-    const found = await stat(root + target, { bigint: true });
-    if (found.dev === device && found.ino === inode) continue;
-    throw new KernelError("SANDBOX_ERROR", `\`${target}\` was replaced while the sandbox was made`);
+  const mounted = await readMounts(pid);
+  for (const { target, access, device, inode } of guards) {
+    const found = await lstat(root + target, { bigint: true }).catch(() => undefined);
+    const isThere = found?.dev === device && found.ino === inode && mounted.get(target) === access;
+    if (!isThere) throw new KernelError("SANDBOX_ERROR", `\`${target}\` was replaced while the sandbox was made`);
   }
+}
+
+/**
+ * Where something is mounted inside, and how. SECURITY: a path that was swapped for the moment of the mount and put back
+ * has the right file at it and nothing mounted on it.
+ */
+async function readMounts(pid: number): Promise<Map<string, "read" | "write">> {
+  const mounts = new Map<string, "read" | "write">();
+  for (const line of (await readFile(`/proc/${pid}/mountinfo`, "latin1")).split("\n")) {
+    const [, , , , place, options = ""] = line.split(" ");
+    if (place === undefined) continue;
+    // Blanks and the like are written as `\040`; the bytes of a name are those of its UTF-8.
+    const bytes = place.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+    const path = Buffer.from(bytes, "latin1").toString("utf8");
+    // The last mount on a path is the one that is seen.
+    mounts.set(path, options.split(",").includes("ro") ? "read" : "write");
+  }
+  return mounts;
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -63,6 +70,3 @@ async function exists(path: string): Promise<boolean> {
     return false;
   }
 }
-
-const O_PATH = 0o10000000;
-const O_NOFOLLOW = 0o400000;

@@ -17,6 +17,8 @@ export interface Containment {
   readonly level: SandboxLevel;
   /** Of `L2`: why, and what an administrator can do. */
   readonly problem: ContainmentProblem | undefined;
+  /** Undefined of `L2`. */
+  readonly machine: SandboxMachine | undefined;
   readonly selfTest: SelfTestReport | undefined;
   readonly controlGroups: 1 | 2 | undefined;
   identityFor(workspace: string): Promise<WorkspaceIdentity>;
@@ -79,6 +81,7 @@ function contained({ machine, files, groups, selfTest, who }: Parts): Containmen
   return {
     level: groups === undefined ? "L1" : "L0",
     problem: undefined,
+    machine,
     selfTest,
     controlGroups: groups?.version,
     identityFor: (workspace) => findWorkspaceIdentity(workspace, who),
@@ -90,6 +93,7 @@ function nothingContained(problem: ContainmentProblem, selfTest: SelfTestReport 
   return {
     level: "L2",
     problem,
+    machine: undefined,
     selfTest,
     controlGroups: undefined,
     identityFor: (workspace) => findWorkspaceIdentity(workspace, who),

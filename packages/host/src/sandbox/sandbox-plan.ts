@@ -31,9 +31,15 @@ export interface SandboxMount {
   readonly access: "read" | "write";
   /**
    * Nested in a mount that a tool can write. SECURITY: another sandbox on the same workspace can swap it for a link
-   * while this one is made, so device and inode of what was really mounted are compared before anything runs.
+   * while this one is made, so what was really mounted is compared with this before anything runs.
    */
-  readonly isGuard?: boolean;
+  readonly guard?: FileIdentity;
+}
+
+/** Which file it is, whatever it is called. */
+export interface FileIdentity {
+  readonly device: bigint;
+  readonly inode: bigint;
 }
 
 export interface SandboxSymlink {

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { chown, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
+import { chown, lstat, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { isKernelError } from "@narthex/contracts";
+import type { SandboxMount } from "./sandbox-plan.ts";
 import { createTestSandbox, type TestSandbox } from "./testing/test-sandbox.ts";
 
 let sandbox: TestSandbox;
@@ -133,9 +134,9 @@ describe("a guarded path inside a writable workspace", () => {
     await own(git, join(git, "hooks"), join(git, "config"));
     const mounts = [
       ...sandbox.plan.mounts,
-      { source: git, target: "/workspace/.git", access: "write" as const, isGuard: true },
-      { source: join(git, "hooks"), target: "/workspace/.git/hooks", access: "read" as const, isGuard: true },
-      { source: join(git, "config"), target: "/workspace/.git/config", access: "read" as const, isGuard: true },
+      await guardAt(".git", "write"),
+      await guardAt(".git/hooks", "read"),
+      await guardAt(".git/config", "read"),
     ];
     const script = `echo evil > .git/config; echo evil > .git/hooks/pre-commit; mv .git gone; rm -rf .git/hooks; echo fine > .git/HEAD`;
     const { stderr } = await sandbox.run(script, { mounts });
@@ -152,10 +153,7 @@ describe("a guarded path inside a writable workspace", () => {
     await mkdir(guarded);
     await mkdir(secret, { recursive: true });
     await own(guarded);
-    const mounts = [
-      ...sandbox.plan.mounts,
-      { source: guarded, target: "/workspace/guarded", access: "write" as const, isGuard: true },
-    ];
+    const mounts = [...sandbox.plan.mounts, await guardAt("guarded", "write")];
     const starting = sandbox.start(["/bin/sh", "-c", "touch /workspace/guarded/x; touch /workspace/ran"], { mounts });
     // Between the look at the path and the mount: what a second sandbox on the same workspace would do.
     await rename(guarded, `${guarded}-away`);
@@ -174,6 +172,12 @@ describe("a guarded path inside a writable workspace", () => {
     assert.deepEqual(await readdir(secret), []);
   });
 });
+
+async function guardAt(path: string, access: "read" | "write"): Promise<SandboxMount> {
+  const source = join(sandbox.workspace, path);
+  const { dev, ino } = await lstat(source, { bigint: true });
+  return { source, target: `/workspace/${path}`, access, guard: { device: dev, inode: ino } };
+}
 
 async function own(...paths: string[]): Promise<void> {
   if (process.getuid?.() !== 0) return;

@@ -4,7 +4,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { KernelError } from "@narthex/contracts";
 import { bubblewrapOptions, limitedCommand } from "./bubblewrap-options.ts";
-import { type PinnedGuard, pinGuards, verifyGuards } from "./guards.ts";
+import { guardsOf, type PinnedGuard, verifyGuards } from "./guards.ts";
 import type { SandboxFiles, SandboxMachine } from "./sandbox-machine.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
 import { followStatus, type SandboxStatus } from "./sandbox-status.ts";
@@ -39,12 +39,14 @@ export async function spawnSandbox(
   beforeRelease?: BeforeRelease,
 ): Promise<SandboxedProcess> {
   if (plan.identity.uid === 0) throw new KernelError("SANDBOX_ERROR", "a sandbox is never started as root");
-  const guards = await pinGuards(plan.mounts);
+  const guards = guardsOf(plan.mounts);
   const opened = await openFiles(files, plan);
   try {
     const marker = `/.sandbox-${randomBytes(12).toString("hex")}`;
     const marked = { ...plan, symlinks: [...plan.symlinks, { target: "/", path: marker }] };
     const options = bubblewrapOptions(marked, DESCRIPTORS);
+    // SECURITY: options are parted by NULs. In a variable's value one would begin an option of the caller's own.
+    if (options.some((option) => option.includes("\0"))) throw new KernelError("INVALID_INPUT", "leave out the NUL");
     const child = spawn(machine.bubblewrap, ["--args", "3", "--", ...limitedCommand(plan.limits, command)], {
       cwd: "/",
       env: {},

@@ -17,7 +17,7 @@ export function callReservation(
 
 const NOTHING: BudgetAmounts = {};
 
-/** The smaller of the tool's bound and what is left of the time its caller will wait. */
-export function timeoutFor(tool: ToolDeclaration, remainingMs: number): number {
-  return Math.max(1, Math.ceil(Math.min(tool.bounds.timeoutMs, remainingMs)));
+/** The smaller of the call's bound and what is left of the time its caller will wait. */
+export function timeoutFor(boundMs: number, remainingMs: number): number {
+  return Math.max(1, Math.ceil(Math.min(boundMs, remainingMs)));
 }

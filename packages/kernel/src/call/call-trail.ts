@@ -1,6 +1,7 @@
 import type { Reservation } from "../budget/budget-account.ts";
 import type { Fingerprint } from "../journal/request-memory.ts";
 import type { RunningCall, Waiter } from "../journal/running-call.ts";
+import type { CollectedContent } from "../result/content-collector.ts";
 import type { Committed } from "../ledger/commitment.ts";
 import type { ContentDraft, EntryDraft } from "../ledger/record-draft.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
@@ -48,6 +49,10 @@ export class CallTrail {
   effectsPossible = false;
   /** What the call read and changed; made at its first file. */
   files: FileLog | undefined;
+  /** What programs printed, whole. */
+  readonly outputs: CollectedContent[] = [];
+  /** The same, once the outcome names it. */
+  outputCommitments: readonly Committed[] = [];
   /** The list of those files, once the outcome names it. */
   fileList: Committed | undefined;
   /** It was decided a second time, about what was really opened. */
@@ -58,6 +63,8 @@ export class CallTrail {
   startedAtMs: number;
   #entries: EntryDraft[] = [];
   #content: ContentDraft[] = [];
+  #programs: Set<Promise<void>> | undefined;
+  #isUnheard = false;
   #writtenRequest: Committed | undefined;
   #writtenProof: Committed | undefined;
 
@@ -102,6 +109,8 @@ export class CallTrail {
     this.result = undefined;
     this.files = undefined;
     this.fileList = undefined;
+    this.outputs.length = 0;
+    this.outputCommitments = [];
   }
 
   /** Commitments that an earlier record of the call made, and that its outcome names again. */
@@ -110,6 +119,32 @@ export class CallTrail {
       request: this.#writtenRequest === this.request ? this.request : undefined,
       proof: this.#writtenProof === this.proof ? this.proof : undefined,
     };
+  }
+
+  /** Programs of the call that still run: none outlives it. */
+  followProgram(running: Promise<unknown>): void {
+    this.#programs ??= new Set();
+    const programs = this.#programs;
+    const settled = running.then(forget, forget);
+    programs.add(settled);
+    function forget(): void {
+      programs.delete(settled);
+    }
+  }
+
+  /** The programs that still run, to wait for once they are killed; undefined if there are none. */
+  programsGone(): Promise<unknown> | undefined {
+    return this.#programs === undefined || this.#programs.size === 0 ? undefined : Promise.all(this.#programs);
+  }
+
+  /** Hands output on. A reader who fails hears no more; the call goes on. */
+  async show(chunk: Uint8Array, listener: ((chunk: Uint8Array) => void | Promise<void>) | undefined): Promise<void> {
+    if (listener === undefined || this.#isUnheard) return;
+    try {
+      await listener(chunk);
+    } catch {
+      this.#isUnheard = true;
+    }
   }
 
   addLabels(labels: readonly string[]): void {

@@ -57,6 +57,8 @@ export interface DecidedCall extends CheckedCall {
   readonly effects: readonly Effect[];
   readonly tier: SafetyTier;
   readonly determinism: Determinism;
+  /** The most time it may take. */
+  readonly timeoutMs: number;
   readonly required: readonly Capability[];
   readonly policyAnswer: PolicyAnswer;
   readonly policyHash: Uint8Array;

@@ -1,6 +1,7 @@
 import type { Capability } from "../capability/capability.ts";
 import type { KernelParts } from "../kernel-parts.ts";
-import { askPolicy } from "./decide/ask-policy.ts";
+import { narrowFor } from "../tool/narrow-for.ts";
+import { askAboutCall } from "./decide/ask-about-call.ts";
 import { checkAuthority } from "./decide/check-authority.ts";
 import type { PermittedCall } from "./decide/decide.ts";
 import { Denied, Failed, isEnding } from "./ending.ts";
@@ -20,10 +21,10 @@ export function decideAgain(call: PermittedCall, needed: readonly Capability[], 
 }
 
 function decide(call: PermittedCall, needed: readonly Capability[], kernel: KernelParts): Denied | undefined {
-  const { tier, effects, determinism } = call;
-  const refused = checkAuthority(call, { tier, required: call.registered.tool.capabilities, needed }, kernel);
+  const facts = narrowFor(call.registered.tool, call.input);
+  const refused = checkAuthority(call, { ...facts, required: call.registered.tool.capabilities, needed }, kernel);
   if (refused !== undefined) return refused;
-  const answer = askPolicy(call, { tier, effects, determinism }, kernel);
+  const answer = askAboutCall(call, facts, needed, kernel);
   if (isEnding(answer)) return answer;
   return answer.approval === "none" || answer.approval === call.approval ? undefined : unasked();
 }

@@ -104,6 +104,10 @@ describe("a granted lease", () => {
       capabilities: [
         { kind: "fs_read", prefixes: ["/project"] },
         { kind: "fs_write", prefixes: ["/project"] },
+        { kind: "exec", names: ["*"] },
+        { kind: "git", names: ["*"] },
+        { kind: "db_read", names: ["*"] },
+        { kind: "db_write", names: ["*"] },
         { kind: "artifact", names: ["*"] },
         { kind: "clock" },
       ],

@@ -84,6 +84,10 @@ function defaultCapabilities(workspace: string): Capability[] {
   return [
     { kind: "fs_read", prefixes: [workspace] },
     { kind: "fs_write", prefixes: [workspace] },
+    { kind: "exec", names: ["*"] },
+    { kind: "git", names: ["*"] },
+    { kind: "db_read", names: ["*"] },
+    { kind: "db_write", names: ["*"] },
     { kind: "artifact", names: ["*"] },
     { kind: "clock" },
   ];

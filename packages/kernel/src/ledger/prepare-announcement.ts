@@ -12,8 +12,8 @@ import { type ContentDraft, type EntryDraft, SYSTEM_CHAIN } from "./record-draft
  * tool definitions. Both are content, so that later decisions can be made again from them. A run that only reads
  * writes nothing.
  */
-export async function prepareAnnouncement(version: string, envelope: string, kernel: KernelParts): Promise<void> {
-  const entries: EntryDraft[] = [{ case: "kernelStarted", value: { version, envelope } }];
+export async function prepareAnnouncement(version: string, kernel: KernelParts): Promise<void> {
+  const entries: EntryDraft[] = [{ case: "kernelStarted", value: { version } }];
   const content: ContentDraft[] = [];
   const state: StateChange[] = [];
   await announcePolicy(kernel, entries, content, state);

@@ -8,7 +8,13 @@ import type { LiveSession } from "../session/live-session.ts";
 import type { NarrowedTool } from "../tool/narrow-for.ts";
 import { policyQuestion } from "./policy-question.ts";
 
-const FACTS: NarrowedTool = { effects: ["fs_read"], tier: "read_only", determinism: "pure" };
+const FACTS: NarrowedTool = {
+  effects: ["fs_read"],
+  tier: "read_only",
+  determinism: "pure",
+  action: "echo",
+  timeoutMs: 1000,
+};
 
 function liveSession(names: { agent: string; user: string; tenant: string; workspace: string }): LiveSession {
   const live = { id: "ses_aaaaaaaaaaaaaaaaaaaa", labels: ["untrusted"], session: names, questionForms: undefined };

@@ -56,7 +56,8 @@ function fits(form: PolicyQuestionForm, live: LiveSession, facts: NarrowedTool):
     form.labels === live.labels &&
     form.facts.effects === facts.effects &&
     form.facts.tier === facts.tier &&
-    form.facts.determinism === facts.determinism
+    form.facts.determinism === facts.determinism &&
+    form.facts.action === facts.action
   );
 }
 
@@ -75,7 +76,7 @@ function requestOf(live: LiveSession, form: PolicyQuestionForm, inputDigest: str
   const { registered, facts } = form;
   const { session } = live;
   return {
-    action: registered.tool.name,
+    action: facts.action,
     context: {
       definition_hash: form.definitionHash,
       determinism: facts.determinism,

@@ -4,7 +4,7 @@ import type { JsonObject } from "@narthex/contracts";
 export interface PolicyRequest {
   /** The agent, by session. */
   readonly principal: string;
-  /** The tool's name. */
+  /** The tool's name, or one of several it goes by: `git_push`. */
   readonly action: string;
   /** The workspace. */
   readonly resource: string;

@@ -46,6 +46,7 @@ const HOLDING_ROLES: ReadonlySet<number> = new Set([
   ContentRole.GRANTED,
   ContentRole.ARTIFACT,
   ContentRole.INPUT,
+  ContentRole.OUTPUT,
 ]);
 
 export function createContentLibrary(store: Store, files: ContentStore): ContentLibrary {

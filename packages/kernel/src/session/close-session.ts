@@ -2,6 +2,7 @@ import { KernelError } from "@narthex/contracts";
 import { dedupeRow } from "../journal/dedupe-row.ts";
 import { settledIntentRow } from "../journal/intent.ts";
 import type { KernelParts } from "../kernel-parts.ts";
+import { describeFault } from "../result/describe-fault.ts";
 import type { StateChange } from "../ports.ts";
 import type { LiveSession } from "./live-session.ts";
 import { sessionRow } from "./open-session.ts";
@@ -36,6 +37,12 @@ async function close(live: LiveSession, reason: "closed" | "expired", kernel: Ke
     state: [sessionRow(live.session), live.usageRow(), ...forgottenRows(live)],
   });
   kernel.sessions.forget(live.id);
+  await kernel.programs?.endSession(live.id).catch((fault: unknown) => {
+    kernel.log("warn", "what a session left could not be taken away", {
+      session: live.id,
+      cause: describeFault(fault),
+    });
+  });
 }
 
 /** What was kept to answer repeats: there will be none. Calls whose outcome nobody knows stay in the journal. */

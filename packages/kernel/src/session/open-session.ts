@@ -22,6 +22,7 @@ export async function openSession(
     const text = violations.map((violation) => `${violation.field} ${violation.message}`).join("; ");
     throw new KernelError("INVALID_INPUT", `the session cannot be opened: ${text}`, { violations });
   }
+  const level = await kernel.host.examine();
   const random = (length: number): Uint8Array => kernel.random.bytes(length);
   const id = createId("ses", random);
   const nowMs = kernel.ledger.nowMs();
@@ -53,6 +54,7 @@ export async function openSession(
     state: "open",
     calls: 0,
     labels: NO_LABELS,
+    level,
   };
   const live = new LiveSession(session, lease, createBudgetAccount({ limits: lease.budgets, spent: {} }));
   await writeOpening(live, kernel);
@@ -93,6 +95,7 @@ async function writeOpening(live: LiveSession, kernel: KernelParts): Promise<voi
           seed: session.seed,
           leaseId: lease.id,
           expiresAtMs: session.expiresAtMs,
+          level: session.level,
         },
       },
       { case: "leaseGranted", value: { leaseId: lease.id, lease: canonicalJson(leaseToJson(lease)) } },

@@ -23,6 +23,7 @@ const SESSION: Session = {
   state: "open",
   calls: 3,
   labels: ["untrusted"],
+  level: "L0",
 };
 
 describe("a stored session", () => {

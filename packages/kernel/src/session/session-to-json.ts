@@ -26,9 +26,11 @@ const KEYS = [
   "state",
   "calls",
   "labels",
+  "level",
 ] as const;
 
 const STATES = ["open", "closed", "expired", "quarantined"] as const;
+const LEVELS = ["", "L0", "L1", "L2"] as const;
 const WHOLE = { min: 0, max: Number.MAX_SAFE_INTEGER };
 const MOST_LABELS = 1000;
 
@@ -50,6 +52,7 @@ export function sessionToJson(session: Session): JsonObject {
     state: session.state,
     calls: session.calls,
     labels: [...session.labels],
+    level: session.level,
   };
 }
 
@@ -85,6 +88,7 @@ function readSession(reader: JsonReader, json: JsonValue): Session | undefined {
       reader.list(ownField(object, "labels"), "labels", MOST_LABELS, (label, at) =>
         reader.name(label, at, MAX_ID_LEN),
       ) ?? [],
+    level: reader.choice(ownField(object, "level"), "level", LEVELS) ?? "",
   };
 }
 

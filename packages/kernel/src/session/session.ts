@@ -22,6 +22,8 @@ export interface Session {
   /** How many calls were granted so far: the next one's number is one more. */
   readonly calls: number;
   readonly labels: readonly string[];
+  /** The containment level it began under; empty where nothing was examined. */
+  readonly level: string;
 }
 
 export interface OpenSessionOptions {

@@ -58,6 +58,8 @@ describe("narrowFor", () => {
       effects: ["process_spawn", "fs_write", "net_write"],
       tier: "side_effecting",
       determinism: "external",
+      action: "git",
+      timeoutMs: 30_000,
     };
     assert.deepEqual(narrowFor(git(), null), expected);
     assert.deepEqual(
@@ -86,6 +88,8 @@ describe("narrowFor", () => {
         effects: ["process_spawn"],
         tier: "read_only",
         determinism: "external",
+        action: "git",
+        timeoutMs: 30_000,
       },
     );
     assert.equal(
@@ -95,5 +99,25 @@ describe("narrowFor", () => {
       ).determinism,
       "pure",
     );
+  });
+
+  it("asks for less time, never for more", () => {
+    const asking = (timeoutMs: number) =>
+      narrowFor(
+        git(() => ({ timeoutMs })),
+        null,
+      ).timeoutMs;
+    assert.equal(asking(5), 5);
+    for (const timeoutMs of [0, -1, 1.5, 30_001, Number.NaN]) {
+      assert.throws(() => asking(timeoutMs), { code: "INVALID_DECLARATION" });
+    }
+  });
+
+  it("goes by a name that begins with the tool's own", () => {
+    const named = (action: string) => narrowFor({ ...git(), action: () => action }, null).action;
+    assert.equal(named("git_push"), "git_push");
+    for (const action of ["push", "git", "gitpush", "shell_exec", "git_Push", "git_a b"]) {
+      assert.throws(() => named(action), { code: "INVALID_DECLARATION" }, action);
+    }
   });
 });

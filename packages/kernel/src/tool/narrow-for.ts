@@ -15,6 +15,9 @@ export interface NarrowedTool {
   readonly effects: readonly Effect[];
   readonly tier: SafetyTier;
   readonly determinism: Determinism;
+  /** What policy is asked about. */
+  readonly action: string;
+  readonly timeoutMs: number;
 }
 
 /**
@@ -24,7 +27,11 @@ export interface NarrowedTool {
  * a fault (INVALID_DECLARATION) and the call does not run.
  */
 export function narrowFor(tool: Tool, input: JsonValue): NarrowedTool {
-  if (tool.narrow === undefined) return { effects: tool.effects, tier: tool.tier, determinism: tool.determinism };
+  const action = actionFor(tool, input);
+  const { timeoutMs } = tool.bounds;
+  if (tool.narrow === undefined) {
+    return { effects: tool.effects, tier: tool.tier, determinism: tool.determinism, action, timeoutMs };
+  }
   const narrowing = askTool(tool, input);
   const effects = narrowing.effects ?? tool.effects;
   const tier = narrowing.tier ?? tool.tier;
@@ -38,7 +45,19 @@ export function narrowFor(tool: Tool, input: JsonValue): NarrowedTool {
   if (!isWithin(DETERMINISM_LEVELS, determinism, tool.determinism)) {
     refuse(tool, `loosens determinism to ${determinism}`);
   }
-  return { effects, tier, determinism };
+  const asked = narrowing.timeoutMs ?? timeoutMs;
+  if (!Number.isSafeInteger(asked) || asked < 1 || asked > timeoutMs) refuse(tool, `asks for ${asked} ms`);
+  return { effects, tier, determinism, action, timeoutMs: asked };
+}
+
+const ACTION = /^[a-z][a-z0-9_]{0,127}$/;
+
+/** SECURITY: a tool can speak only of itself: a rule for another tool never fits it. */
+function actionFor(tool: Tool, input: JsonValue): string {
+  if (tool.action === undefined) return tool.name;
+  const action = tool.action(input);
+  if (ACTION.test(action) && action.startsWith(`${tool.name}_`)) return action;
+  throw new KernelError("INVALID_DECLARATION", `${tool.name}@${tool.version} names an action that is not its own`);
 }
 
 function askTool(tool: Tool, input: JsonValue): Narrowing {

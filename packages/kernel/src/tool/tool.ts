@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 import type { Capability } from "../capability/capability.ts";
+import type { ContainedProgram, ExceededBound } from "../contained-programs.ts";
 import type { FileAnswer, FileOperation } from "../workspace-files.ts";
 
 export const EFFECTS = [
@@ -65,11 +66,15 @@ export interface Narrowing {
   readonly effects?: readonly Effect[];
   readonly tier?: SafetyTier;
   readonly determinism?: Determinism;
+  /** The time these arguments ask for, up to the declared bound. */
+  readonly timeoutMs?: number;
 }
 
 /** A declaration together with the code that runs. */
 export interface Tool extends ToolDeclaration {
   narrow?(input: JsonValue): Narrowing;
+  /** What policy is asked about, if calls of one tool are not all alike: `git_push`. The tool's name by default. */
+  action?(input: JsonValue): string;
   /** The capabilities these very arguments need. */
   needs?(input: JsonValue, session: ToolSession): readonly Capability[];
   /** The form of the input that digests, approvals and the ledger see; the input itself by default. */
@@ -113,6 +118,46 @@ export interface ToolContext {
   readonly content: ContentAccess;
   readonly artifacts: ArtifactAccess;
   readonly files: FileAccess;
+  readonly programs: ProgramAccess;
+}
+
+/** Programs in sandboxes, under the grant: the mounts follow from the call's effects. For tools of class `process`. */
+export interface ProgramAccess {
+  /**
+   * Runs a program to its end. What it prints is handed on as it comes, redacted and kept. Throws SANDBOX_ERROR if the
+   * sandbox failed and UNDECLARED_EFFECT if it changed what it must not; any other end is a result.
+   */
+  run(program: ProgramRequest): Promise<ProgramResult>;
+}
+
+export interface ProgramRequest extends ContainedProgram {
+  readonly input?: Uint8Array | AsyncIterable<Uint8Array>;
+  /** Less than the call's effects would give. */
+  readonly access?: "none" | "read";
+  /** Killed after this, with all it started; what it printed is kept. */
+  readonly timeoutMs?: number;
+  /** Of each stream. */
+  readonly maxOutputBytes?: number;
+  /** Streams whose whole is content that the session can read again; both by default. */
+  readonly kept?: readonly ("stdout" | "stderr")[];
+  /** Whether what it prints is shown while it runs; so by default. */
+  readonly isShown?: boolean;
+}
+
+export interface ProgramResult {
+  readonly exitCode: number | undefined;
+  readonly stdout: PrintedOutput;
+  readonly stderr: PrintedOutput;
+  /** Why it was killed, if it was. */
+  readonly exceeded: ExceededBound | undefined;
+}
+
+export interface PrintedOutput {
+  readonly size: number;
+  /** Lower-case hex. */
+  readonly hash: string;
+  /** Up to 1 MB of its beginning. */
+  readonly head: Uint8Array;
 }
 
 /** The files of the session's workspace, under the grant. */

@@ -51,6 +51,8 @@ function summariseEntry(entry: Entry): string {
       return `artifact ${kind.value.artifactId} published`;
     case "kernelStarted":
       return `kernel ${kind.value.version} started`;
+    case "hostExamined":
+      return `host examined: containment level ${kind.value.level}`;
     default:
       return entryName(entry);
   }

@@ -21,7 +21,7 @@ export type GitOperationName =
   | "REMOTE"
   | "SHOW";
 
-export interface GitOperationFacts extends Required<Narrowing> {
+export interface GitOperationFacts extends Required<Omit<Narrowing, "timeoutMs">> {
   /** Git's own name for it. */
   readonly command: string;
   /** Changes neither files nor references nor configuration, and takes no locks. */

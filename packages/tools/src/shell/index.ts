@@ -6,3 +6,4 @@ export {
   type RedirectionFacts,
   type RedirectionMode,
 } from "./command-facts.ts";
+export { shellExec } from "./shell-exec.ts";

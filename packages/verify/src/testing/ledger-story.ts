@@ -29,7 +29,7 @@ const encodeError = compileEncoder<ToolError>(ToolErrorSchema);
 
 /** How a kernel begins: what it is, the policy in force, the tools there are. */
 export function startKernel(ledger: LedgerBuilder): void {
-  ledger.append({ chain: "system", entries: [{ case: "kernelStarted", value: { version: "0.1.0", envelope: "{}" } }] });
+  ledger.append({ chain: "system", entries: [{ case: "kernelStarted", value: { version: "0.1.0" } }] });
   const policy = ledger.commit(ContentRole.POLICY_SET, POLICY);
   const loaded = {
     policyHash: POLICY_HASH,

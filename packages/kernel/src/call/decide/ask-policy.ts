@@ -53,7 +53,7 @@ export function askPolicy(
       rationaleCode: code ?? "",
     },
   });
-  if (code !== undefined) return denial(call, answer, code);
+  if (code !== undefined) return denial(facts.action, answer, code);
   return { policyAnswer: answer, policyHash: current.hash, approval: approve };
 }
 
@@ -63,9 +63,9 @@ function rationale(answer: PolicyAnswer): string | undefined {
   return answer.rules[0]?.rationale ?? (answer.rules.length > 0 ? "POLICY_DENIED" : "NO_MATCHING_RULE");
 }
 
-function denial(call: CheckedCall, answer: PolicyAnswer, code: string): Denied {
+function denial(action: string, answer: PolicyAnswer, code: string): Denied {
   const rule = answer.rules[0];
-  const tool = `\`${call.registered.tool.name}\``;
+  const tool = `\`${action}\``;
   if (answer.errors.length > 0) {
     return new Denied(
       code,

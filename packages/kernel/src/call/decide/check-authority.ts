@@ -12,6 +12,7 @@ import type { KernelParts } from "../../kernel-parts.ts";
 
 export interface AuthorityDemand {
   readonly tier: SafetyTier;
+  readonly timeoutMs: number;
   /** What the declaration asks for. */
   readonly required: readonly Capability[];
   /** What these very arguments need. */
@@ -24,7 +25,8 @@ export function checkAuthority(call: CheckedCall, demand: AuthorityDemand, kerne
   const nowMs = kernel.ledger.nowMs();
   const leaseCode = checkLease(live.lease, { toolName: registered.tool.name, tier: demand.tier, nowMs });
   const missing = leaseCode === undefined ? missingCapabilities(live.lease.capabilities, demand) : [];
-  const shortfall = leaseCode === undefined && missing.length === 0 ? findShortfall(call, kernel) : undefined;
+  const shortfall =
+    leaseCode === undefined && missing.length === 0 ? findShortfall(call, demand.timeoutMs, kernel) : undefined;
   const code = leaseCode ?? (missing.length > 0 ? "CAPABILITY_MISSING" : shortfall && "BUDGET_EXCEEDED");
   trail.add({
     case: "capabilityCheck",
@@ -48,8 +50,12 @@ interface Shortfall {
 }
 
 /** Asks the account without taking anything: `grant` reserves for good. */
-function findShortfall({ live, registered, frame }: CheckedCall, kernel: KernelParts): Shortfall | undefined {
-  const timeoutMs = timeoutFor(registered.tool, frame.deadlineMs - kernel.clock.monotonicMs());
+function findShortfall(
+  { live, registered, frame }: CheckedCall,
+  boundMs: number,
+  kernel: KernelParts,
+): Shortfall | undefined {
+  const timeoutMs = timeoutFor(boundMs, frame.deadlineMs - kernel.clock.monotonicMs());
   return live.account.shortfall(...callReservation(registered.tool, live.lease, timeoutMs));
 }
 

@@ -3,7 +3,7 @@ import { narrowFor } from "../../tool/narrow-for.ts";
 import type { CheckedCall, DecidedCall } from "../call.ts";
 import { Denied, type Ending, isEnding } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
-import { askPolicy } from "./ask-policy.ts";
+import { askAboutCall } from "./ask-about-call.ts";
 import { checkAuthority } from "./check-authority.ts";
 import { checkSession } from "../check-session.ts";
 import { Stamp } from "../stamp.ts";
@@ -32,13 +32,13 @@ export function decide(call: CheckedCall, kernel: KernelParts): PermittedCall | 
   const { tool } = call.registered;
   const narrowed = narrowFor(tool, call.input);
   const needed: readonly Capability[] = tool.needs?.(call.input, call.live.toolSession) ?? [];
-  const refused = checkAuthority(call, { tier: narrowed.tier, required: tool.capabilities, needed }, kernel);
+  const refused = checkAuthority(call, { ...narrowed, required: tool.capabilities, needed }, kernel);
   if (refused !== undefined) return refused;
-  const answer = askPolicy(call, narrowed, kernel);
+  const answer = askAboutCall(call, narrowed, needed, kernel);
   if (isEnding(answer)) return answer;
-  const { effects, tier, determinism } = narrowed;
+  const { effects, tier, determinism, timeoutMs } = narrowed;
   const required = [...tool.capabilities, ...needed];
-  const decided: DecidedCall = { ...call, effects, tier, determinism, required, ...answer };
+  const decided: DecidedCall = { ...call, effects, tier, determinism, timeoutMs, required, ...answer };
   new Permission(decided);
   return decided as PermittedCall;
 }

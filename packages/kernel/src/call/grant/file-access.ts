@@ -42,6 +42,7 @@ export function filesFor(
       await prepared.abandon();
       throw fault;
     }
+    if (access === "write") allowProtected(call, prepared, kernel);
     const answer = await prepared.commit();
     if (answer.kind === "changed") trail.files.changes.push(...answer.changes);
     return answer.kind === "read"
@@ -49,6 +50,13 @@ export function filesFor(
       : answer;
   };
   return { run };
+}
+
+/** INVARIANT: only what a rule permits comes so far. */
+function allowProtected({ live }: PermittedCall, { opened }: PreparedOperation, kernel: KernelParts): void {
+  for (const path of opened) {
+    if (kernel.isProtected(path)) kernel.programs?.allowChange(live.session.workspace, path);
+  }
 }
 
 function changesFiles({ kind }: FileOperation): boolean {

@@ -2,6 +2,7 @@ import { toHex } from "@narthex/contracts";
 import { amountList } from "../../budget/amount-list.ts";
 import { isShortfall } from "../../budget/budget-account.ts";
 import type { BudgetAmounts } from "../../budget/budget.ts";
+import { isWeakerLevel } from "../../host-examination.ts";
 import { intentRow } from "../../journal/intent.ts";
 import { logicalTimeMs } from "../../session/logical-time.ts";
 import type { ToolContext } from "../../tool/tool.ts";
@@ -47,6 +48,18 @@ class Seal extends Stamp {
 /** Turns a permitted call into a sealed grant; makes the intent durable before anything can happen. */
 export function grant(call: PermittedCall, kernel: KernelParts): GrantedCall | Ending | Promise<GrantedCall | Ending> {
   verifyPermitted(call);
+  if (!isContained(call)) return grantNow(call, kernel);
+  const { level } = kernel.host;
+  if (level !== undefined) return weaker(call, level) ?? grantNow(call, kernel);
+  return kernel.host.examine().then((found) => weaker(call, found) ?? grantNow(call, kernel));
+}
+
+function isContained({ registered }: PermittedCall): boolean {
+  const { isolation } = registered.tool;
+  return isolation === "worker" || isolation === "process";
+}
+
+function grantNow(call: PermittedCall, kernel: KernelParts): GrantedCall | Ending | Promise<GrantedCall | Ending> {
   const { trail, live, registered } = call;
   const session = checkSession(live, kernel);
   if (session instanceof Denied) return session;
@@ -55,7 +68,7 @@ export function grant(call: PermittedCall, kernel: KernelParts): GrantedCall | E
   if (trail.running?.cancelled !== undefined || remainingMs <= 0) {
     return new Failed("CANCELLED", "the call was cancelled before it began; nothing was done");
   }
-  const boundMs = timeoutFor(registered.tool, remainingMs);
+  const boundMs = timeoutFor(call.timeoutMs, remainingMs);
   const reservation = live.account.reserve(...callReservation(registered.tool, live.lease, boundMs));
   if (isShortfall(reservation)) {
     trail.add({ case: "budgetExceeded", value: { leaseId: live.lease.id, ...reservation } });
@@ -78,6 +91,14 @@ export function grant(call: PermittedCall, kernel: KernelParts): GrantedCall | E
   });
   if (!intent) return seal(call, timeoutMs, kernel);
   return writeIntent(call, reservation.amounts, kernel).then(() => seal(call, timeoutMs, kernel));
+}
+
+/** SECURITY: a session that began under one level of containment is not carried on under a weaker one. */
+function weaker({ live }: PermittedCall, level: string): Failed | undefined {
+  const began = live.session.level;
+  if (!isWeakerLevel(level, began)) return undefined;
+  const message = `this session began at containment level ${began}, and this host now has ${level}: open a new session`;
+  return new Failed("SANDBOX_UNAVAILABLE", message);
 }
 
 /** Throws unless `grant` made this very grant for this very call. */

@@ -1,10 +1,18 @@
 import { KernelError } from "@narthex/contracts";
 import { createCallRandom } from "../../session/call-random.ts";
 import { logicalTimeMs } from "../../session/logical-time.ts";
-import type { ArtifactAccess, ContentAccess, FileAccess, ToolContext, ToolSession } from "../../tool/tool.ts";
+import type {
+  ArtifactAccess,
+  ContentAccess,
+  FileAccess,
+  ProgramAccess,
+  ToolContext,
+  ToolSession,
+} from "../../tool/tool.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { filesFor } from "./file-access.ts";
+import { programsFor } from "./program-access.ts";
 
 /** Throws once the call has ended. */
 type Guard = () => void;
@@ -63,6 +71,15 @@ export class GrantedContext implements ToolContext {
 
   get files(): FileAccess {
     return filesFor(
+      this.#call,
+      () => this.#guard(),
+      () => this.signal,
+      this.#kernel,
+    );
+  }
+
+  get programs(): ProgramAccess {
+    return programsFor(
       this.#call,
       () => this.#guard(),
       () => this.signal,

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { ToolOutput } from "../../tool/tool.ts";
 import type { InvokedCall } from "../call.ts";
 import { type Ending, Failed } from "../ending.ts";
@@ -5,7 +6,11 @@ import { type GrantedCall, verifyGrant } from "../grant/grant.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { gatherStream } from "./gather-stream.ts";
 import { Interruption } from "./interruption.ts";
+import { nameOutputs } from "./name-outputs.ts";
 import { toolFailed } from "./tool-failed.ts";
+
+/** Killing cannot fail, but a disk can be slow to take what was printed. */
+const MAX_KILL_MS = 5000;
 
 /** Runs the tool in its isolation class, under its grant and against its clock. One that answers at once is not raced. */
 export function invoke(call: GrantedCall, kernel: KernelParts): InvokedCall | Ending | Promise<InvokedCall | Ending> {
@@ -30,7 +35,7 @@ async function follow(
 ): Promise<InvokedCall | Ending> {
   try {
     const output = isThenable(answered) ? await awaitOutput(answered, kernel, interruption) : answered;
-    if (output instanceof Failed) return end(call, interruption, output);
+    if (output instanceof Failed) return await endOfPrograms(call, interruption, output);
     if (!isStream(output)) return end(call, interruption, { ...call, output, gathered: undefined });
     return end(call, interruption, await gatherStream(call, kernel, interruption, output));
   } catch (fault) {
@@ -38,12 +43,24 @@ async function follow(
   }
 }
 
+/** Programs of an interrupted call are killed with it, and what they printed is kept: that takes a moment. */
+async function endOfPrograms(
+  call: GrantedCall,
+  interruption: Interruption,
+  failed: Failed,
+): Promise<InvokedCall | Ending> {
+  call.grant.end(failed.message);
+  const gone = call.trail.programsGone();
+  if (gone !== undefined) await Promise.race([gone, setTimeout(MAX_KILL_MS, undefined, { ref: false })]);
+  return end(call, interruption, failed);
+}
+
 /** From here on the tool's context opens nothing. */
 function end(call: GrantedCall, interruption: Interruption, ended: InvokedCall | Ending): InvokedCall | Ending {
   const { trail } = call;
   interruption.dispose();
   call.grant.end(ended instanceof Failed ? "the call has failed" : undefined);
-  if (trail.refusedAgain === undefined) return ended;
+  if (trail.refusedAgain === undefined) return ended instanceof Failed ? nameOutputs(ended, trail) : ended;
   // SECURITY: whatever the tool made of the refusal, the call was denied.
   if (trail.files === undefined || trail.files.changes.length === 0) trail.effectsPossible = false;
   return trail.refusedAgain;

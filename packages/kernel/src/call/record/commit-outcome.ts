@@ -11,6 +11,7 @@ import { placeBytes } from "../../result/place-bytes.ts";
 export function commitOutcome(trail: CallTrail, end: KeptCall | Ending, kernel: KernelParts): void {
   if (end instanceof Repeated || end instanceof Acknowledged) return;
   if (!isEnding(end)) commitResult(trail, end, kernel);
+  commitOutputs(trail, kernel);
   const { request, proof } = trail.earlierCommitments();
   if (request !== undefined) trail.attach(request.item);
   if (proof !== undefined) trail.attach({ ...proof.item, place: ContentPlace.ELSEWHERE, data: undefined });
@@ -22,6 +23,18 @@ export async function commitFiles(trail: CallTrail, files: FileLog, kernel: Kern
   const placed = await placeBytes(bytes, blake3(bytes), kernel.contentStore);
   trail.fileList = commitContent({ role: ContentRole.FILES, ...placed }, kernel.random);
   trail.attach(trail.fileList.item);
+}
+
+/** What programs printed, whether or not their call succeeded. */
+function commitOutputs(trail: CallTrail, kernel: KernelParts): void {
+  if (trail.outputs.length === 0) return;
+  trail.outputCommitments = trail.outputs.map(({ digest, size, place, head }) => {
+    const bytes = place === ContentPlace.ROW ? { bytes: head } : {};
+    const content = { role: ContentRole.OUTPUT, digest, size, place, labels: trail.labels, ...bytes };
+    const committed = commitContent(content, kernel.random);
+    trail.attach(committed.item);
+    return committed;
+  });
 }
 
 function commitResult(trail: CallTrail, kept: KeptCall, kernel: KernelParts): void {

@@ -284,6 +284,12 @@ export declare type Entry = Message<"narthex.v1.Entry"> & {
      */
     value: LabelsAdopted;
     case: "labelsAdopted";
+  } | {
+    /**
+     * @generated from field: narthex.v1.HostExamined host_examined = 40;
+     */
+    value: HostExamined;
+    case: "hostExamined";
   } | { case: undefined; value?: undefined };
 };
 
@@ -697,6 +703,13 @@ export declare type Outcome = Message<"narthex.v1.Outcome"> & {
    * @generated from field: repeated bytes preimage_commitments = 17;
    */
   preimageCommitments: Uint8Array[];
+
+  /**
+   * Of what programs of the call printed.
+   *
+   * @generated from field: repeated bytes output_commitments = 18;
+   */
+  outputCommitments: Uint8Array[];
 };
 
 /**
@@ -813,6 +826,13 @@ export declare type SessionOpened = Message<"narthex.v1.SessionOpened"> & {
    * @generated from field: string parent_session_id = 10;
    */
   parentSessionId: string;
+
+  /**
+   * The containment level it begins under; empty where nothing was examined.
+   *
+   * @generated from field: string level = 11;
+   */
+  level: string;
 };
 
 /**
@@ -1329,13 +1349,6 @@ export declare type KernelStarted = Message<"narthex.v1.KernelStarted"> & {
    * @generated from field: string version = 1;
    */
   version: string;
-
-  /**
-   * JSON text: what this host enforces.
-   *
-   * @generated from field: string envelope = 2;
-   */
-  envelope: string;
 };
 
 /**
@@ -1343,6 +1356,33 @@ export declare type KernelStarted = Message<"narthex.v1.KernelStarted"> & {
  * Use `create(KernelStartedSchema)` to create a new message.
  */
 export declare const KernelStartedSchema: GenMessage<KernelStarted>;
+
+/**
+ * What a run found out about its host, before the first session or call that rests on it.
+ *
+ * @generated from message narthex.v1.HostExamined
+ */
+export declare type HostExamined = Message<"narthex.v1.HostExamined"> & {
+  /**
+   * L0, L1 or L2.
+   *
+   * @generated from field: string level = 1;
+   */
+  level: string;
+
+  /**
+   * JSON text: what is enforced, and which classes of tools are ready.
+   *
+   * @generated from field: string envelope = 2;
+   */
+  envelope: string;
+};
+
+/**
+ * Describes the message narthex.v1.HostExamined.
+ * Use `create(HostExaminedSchema)` to create a new message.
+ */
+export declare const HostExaminedSchema: GenMessage<HostExamined>;
 
 /**
  * A session read labelled content outside a call.
@@ -1582,6 +1622,13 @@ export enum ContentRole {
    * @generated from enum value: CONTENT_ROLE_PREIMAGE = 13;
    */
   PREIMAGE = 13,
+
+  /**
+   * What a program printed.
+   *
+   * @generated from enum value: CONTENT_ROLE_OUTPUT = 14;
+   */
+  OUTPUT = 14,
 }
 
 /**

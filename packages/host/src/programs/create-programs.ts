@@ -1,0 +1,165 @@
+import { dirname } from "node:path";
+import { KernelError } from "@narthex/contracts";
+import type { ContainedEnd, ContainedProgram, ContainedPrograms, ProgramPlace, RunningProgram } from "@narthex/kernel";
+import type { Containment } from "../sandbox/open-containment.ts";
+import type { SandboxIdentity, SandboxMount } from "../sandbox/sandbox-plan.ts";
+import type { ContainedProgram as StartedProgram } from "../sandbox/start-contained.ts";
+import type { Toolchain } from "../toolchains/toolchain.ts";
+import { type CacheUse, openWorkspaceCache, type WorkspaceCache } from "../toolchains/workspace-cache.ts";
+import { programPlan } from "./program-plan.ts";
+import { ProtectedWorkspace } from "./protected-workspace.ts";
+import { SessionScratch } from "./session-scratch.ts";
+import type { Entrance } from "./workspace-gate.ts";
+
+export interface ProgramsOptions {
+  /** Opened when the first program is started. */
+  readonly containment: () => Promise<Containment>;
+  /** Where the homes of workspaces are kept. */
+  readonly cacheDirectory: string;
+  readonly protectedWorkspace: ProtectedWorkspace;
+  findToolchains(workspace: string, identity: SandboxIdentity): Promise<readonly Toolchain[]>;
+}
+
+export interface ProgramsDriver extends ContainedPrograms {
+  /** Kills what still runs. */
+  close(): Promise<void>;
+}
+
+const MAX_KNOWN = 256;
+
+/** Runs programs in sandboxes over workspaces. */
+export function createPrograms(options: ProgramsOptions): ProgramsDriver {
+  return new Programs(options);
+}
+
+class Programs implements ProgramsDriver {
+  readonly #options: ProgramsOptions;
+  readonly #scratch = new SessionScratch();
+  readonly #toolchains = new Map<string, Promise<readonly Toolchain[]>>();
+  readonly #caches = new Map<string, Promise<WorkspaceCache>>();
+  readonly #running = new Set<StartedProgram>();
+
+  constructor(options: ProgramsOptions) {
+    this.#options = options;
+  }
+
+  async start(place: ProgramPlace, program: ContainedProgram, signal: AbortSignal): Promise<RunningProgram> {
+    const containment = await this.#options.containment();
+    const { identity, access, reason } = await containment.identityFor(place.workspace);
+    if (place.access === "write" && access === "read") throw new KernelError("SANDBOX_UNAVAILABLE", reason ?? "");
+    const { protectedWorkspace } = this.#options;
+    const isGuarded = place.access === "write" && place.keepsProtected;
+    const [toolchains, home] = await Promise.all([
+      this.#toolchainsFor(place.workspace, identity),
+      program.hasHome === true ? this.#enterHome(containment, place, identity) : undefined,
+    ]);
+    let entered: Entrance | undefined;
+    try {
+      const guarded = isGuarded ? await protectedWorkspace.begin(place.workspace, program, signal) : undefined;
+      entered = guarded?.entrance;
+      const guards = guarded?.guards ?? [];
+      const plan = programPlan(place, program, { identity, toolchains, guards, homes: home?.mounts ?? [] });
+      signal.throwIfAborted();
+      const started = await containment.start(plan, program.command);
+      const finish = async (): Promise<readonly string[]> => (guarded === undefined ? [] : await guarded.putBack());
+      return this.#follow(started, signal, finish, () => release(entered, home?.use));
+    } catch (fault) {
+      release(entered, home?.use);
+      throw fault;
+    }
+  }
+
+  allowChange(workspace: string, path: string): void {
+    this.#options.protectedWorkspace.allowChange(workspace, path);
+  }
+
+  async endSession(sessionId: string): Promise<void> {
+    await this.#scratch.remove(sessionId);
+  }
+
+  async close(): Promise<void> {
+    for (const program of this.#running) program.kill();
+    await Promise.allSettled([...this.#running].map((program) => program.ended));
+  }
+
+  #follow(
+    started: StartedProgram,
+    signal: AbortSignal,
+    finish: () => Promise<readonly string[]>,
+    leave: () => void,
+  ): RunningProgram {
+    this.#running.add(started);
+    let isKilled = false;
+    const kill = (): void => {
+      isKilled = true;
+      started.kill();
+    };
+    signal.addEventListener("abort", kill, { once: true });
+    if (signal.aborted) kill();
+    const end = async (): Promise<ContainedEnd> => {
+      try {
+        // Whom we killed had no time to say how it ended.
+        const { exitCode, exceeded, peakMemoryBytes } = await started.ended.catch((fault: unknown) => {
+          if (!isKilled) throw fault;
+          return { exitCode: undefined, exceeded: undefined, peakMemoryBytes: 0 };
+        });
+        return { exitCode, exceeded, peakMemoryBytes, putBack: await finish() };
+      } finally {
+        this.#running.delete(started);
+        signal.removeEventListener("abort", kill);
+        leave();
+      }
+    };
+    const ended = end();
+    ended.catch(() => undefined);
+    const { stdin, stdout, stderr } = started;
+    return {
+      write: (chunk) => new Promise((resolve) => stdin.write(chunk, () => resolve())),
+      endInput: () => stdin.end(),
+      stdout,
+      stderr,
+      ended,
+      kill,
+    };
+  }
+
+  #toolchainsFor(workspace: string, identity: SandboxIdentity): Promise<readonly Toolchain[]> {
+    return remember(this.#toolchains, `${identity.uid}:${workspace}`, () =>
+      this.#options.findToolchains(workspace, identity),
+    );
+  }
+
+  /** What persists for the workspace, and what lasts as long as the session. */
+  async #enterHome(
+    containment: Containment,
+    place: ProgramPlace,
+    identity: SandboxIdentity,
+  ): Promise<{ readonly use: CacheUse; readonly mounts: readonly SandboxMount[] }> {
+    const cache = await this.#cacheFor(containment, place.workspace, identity);
+    const scratch = await this.#scratch.mountFor(place.sessionId, dirname(cache.path), identity);
+    const use = await cache.enter();
+    return { use, mounts: [use.mount, scratch] };
+  }
+
+  #cacheFor(containment: Containment, workspace: string, identity: SandboxIdentity): Promise<WorkspaceCache> {
+    return remember(this.#caches, `${identity.uid}:${workspace}`, () =>
+      openWorkspaceCache({ containment, directory: this.#options.cacheDirectory, workspace, identity }),
+    );
+  }
+}
+
+/** Measuring the home afterwards is nobody's to wait for. */
+function release(entered: Entrance | undefined, use: CacheUse | undefined): void {
+  entered?.leave();
+  use?.leave().catch(() => undefined);
+}
+
+function remember<T>(known: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const making = make();
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(key, making);
+  making.catch(() => known.delete(key));
+  return making;
+}

@@ -1,0 +1,140 @@
+import { KernelError } from "@narthex/contracts";
+import type { SandboxMount } from "../sandbox/sandbox-plan.ts";
+import { WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
+import { type Found, HeldDirectory } from "./walk-workspace.ts";
+
+/** What is protected in a workspace, as it is now. */
+export interface ProtectedState {
+  /** What is there, by path. */
+  readonly present: ReadonlyMap<string, Found>;
+  /** Mounts over what is there, parents first: read-only, or as a mount of its own that cannot be renamed. */
+  readonly guards: readonly SandboxMount[];
+}
+
+export interface ProtectedScan {
+  readonly workspace: string;
+  /** Directories in which the paths are protected, relative to the root, which is `.`. */
+  readonly bases: readonly string[];
+  /** Paths below each of them; `*` stands for any part of one name. */
+  readonly paths: readonly string[];
+}
+
+const MAX_GUARDS = 1024;
+
+/** Looks at every protected path once, from the root down, without following a link. */
+export async function scanProtected({ workspace, bases, paths }: ProtectedScan): Promise<ProtectedState> {
+  const rules = paths.map((path) => path.split("/"));
+  const scan = new Scan(workspace);
+  const root = await HeldDirectory.open(workspace);
+  try {
+    for (const base of bases) {
+      await scan.descend(root, base === "." ? [] : base.split("/"), "", (directory, path) =>
+        scan.match(directory, rules, path),
+      );
+    }
+  } finally {
+    await root.close();
+  }
+  return { present: scan.present, guards: [...scan.guards.values()] };
+}
+
+class Scan {
+  readonly present = new Map<string, Found>();
+  readonly guards = new Map<string, SandboxMount>();
+  readonly #workspace: string;
+
+  constructor(workspace: string) {
+    this.#workspace = workspace;
+  }
+
+  /** Goes down part by part; each directory on the way becomes a mount of its own. */
+  async descend(
+    directory: HeldDirectory,
+    parts: readonly string[],
+    path: string,
+    then: (directory: HeldDirectory, path: string) => Promise<void>,
+  ): Promise<void> {
+    const [part, ...rest] = parts;
+    if (part === undefined) return await then(directory, path);
+    const found = await directory.look(part);
+    if (found?.kind !== "directory") return;
+    const child = await directory.enter(part);
+    if (child === undefined) return;
+    try {
+      const childPath = join(path, part);
+      this.#guard(childPath, "write", found);
+      await this.descend(child, rest, childPath, then);
+    } finally {
+      await child.close();
+    }
+  }
+
+  /** Rules that have the next name in common are followed together. */
+  async match(directory: HeldDirectory, rules: readonly (readonly string[])[], path: string): Promise<void> {
+    const names = await directory.names();
+    const groups = new Map<string, (readonly string[])[]>();
+    for (const rule of rules) groups.set(rule[0] ?? "", [...(groups.get(rule[0] ?? "") ?? []), rule]);
+    for (const [part, group] of groups) {
+      const fits = nameRule(part);
+      for (const name of names) if (fits(name)) await this.#matchName(directory, name, group, path);
+    }
+  }
+
+  async #matchName(
+    directory: HeldDirectory,
+    name: string,
+    rules: readonly (readonly string[])[],
+    parent: string,
+  ): Promise<void> {
+    const found = await directory.look(name);
+    if (found === undefined) return;
+    const path = join(parent, name);
+    const deeper = rules.filter((rule) => rule.length > 1).map((rule) => rule.slice(1));
+    // A file or a link in the place of a directory stands for all that would be in it.
+    if (deeper.length < rules.length || found.kind !== "directory") {
+      this.present.set(path, found);
+      if (found.kind === "directory" || found.kind === "file") this.#guard(path, "read", found);
+      return;
+    }
+    const child = await directory.enter(name);
+    if (child === undefined) return;
+    try {
+      this.#guard(path, "write", found);
+      await this.match(child, deeper, path);
+    } finally {
+      await child.close();
+    }
+  }
+
+  #guard(path: string, access: SandboxMount["access"], { device, inode }: Found): void {
+    if (this.guards.has(path) && access === "write") return;
+    if (this.guards.size >= MAX_GUARDS) {
+      throw new KernelError("RESOURCE_EXCEEDED", `the workspace has more than ${MAX_GUARDS} protected paths`);
+    }
+    const [source, target] = [`${this.#workspace}/${path}`, `${WORKSPACE_PATH}/${path}`];
+    this.guards.set(path, { source, target, access, guard: { device, inode } });
+  }
+}
+
+function join(path: string, name: string): string {
+  return path === "" ? name : `${path}/${name}`;
+}
+
+/** SECURITY: without regard to case, as some file systems and most people read names. */
+function nameRule(part: string): (name: string) => boolean {
+  if (!part.includes("*")) {
+    const wanted = fold(part);
+    return (name) => fold(name) === wanted;
+  }
+  const pattern = new RegExp(
+    `^${fold(part)
+      .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
+      .replaceAll("*", ".*")}$`,
+    "su",
+  );
+  return (name) => pattern.test(fold(name));
+}
+
+function fold(name: string): string {
+  return name.normalize("NFC").toLowerCase();
+}

@@ -1,0 +1,42 @@
+/**
+ * Lets sandboxes that write one workspace run beside each other only if they have the same guards.
+ *
+ * SECURITY: a sandbox made before a path was guarded can still change it. When the set of guards changes, those that run
+ * with the old one end first.
+ */
+export class WorkspaceGate {
+  readonly #places = new Map<string, { readonly key: string; readonly live: Set<Entrance> }>();
+
+  /** Undefined while somebody is inside with another key. */
+  tryEnter(workspace: string, key: string, onAsked?: () => void): Entrance | undefined {
+    const known = this.#places.get(workspace);
+    if (known !== undefined && known.key !== key) return undefined;
+    const place = known ?? { key, live: new Set<Entrance>() };
+    this.#places.set(workspace, place);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const entrance: Entrance = {
+      left: promise,
+      askToLeave: () => onAsked?.(),
+      leave: () => {
+        place.live.delete(entrance);
+        if (place.live.size === 0 && this.#places.get(workspace) === place) this.#places.delete(workspace);
+        resolve();
+      },
+    };
+    place.live.add(entrance);
+    return entrance;
+  }
+
+  /** Resolves when one of those inside has left. Those who would stay for long are asked to. */
+  async someoneLeft(workspace: string): Promise<void> {
+    const live = [...(this.#places.get(workspace)?.live ?? [])];
+    for (const entrance of live) entrance.askToLeave();
+    if (live.length > 0) await Promise.race(live.map((entrance) => entrance.left));
+  }
+}
+
+export interface Entrance {
+  readonly left: Promise<void>;
+  askToLeave(): void;
+  leave(): void;
+}

@@ -1,0 +1,172 @@
+import { KernelError, toHex } from "@narthex/contracts";
+import type { ContainedEnd, ExceededBound, ProgramPlace, RunningProgram } from "../../contained-programs.ts";
+import type { KernelParts } from "../../kernel-parts.ts";
+import { ContentCollector } from "../../result/content-collector.ts";
+import { createStreamRedactor } from "../../result/redact.ts";
+import type { PrintedOutput, ProgramAccess, ProgramRequest, ProgramResult } from "../../tool/tool.ts";
+import { chargeResult } from "../charge-stored.ts";
+import type { PermittedCall } from "../decide/decide.ts";
+import { mayChangeProtected } from "../decide/protected-paths.ts";
+
+const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Programs as one call may run them.
+ *
+ * SECURITY: what a program gets follows from the call's effects, whatever its tool asks for: no fs_write is a read-only
+ * workspace, no process_spawn is no second process.
+ */
+export function programsFor(
+  call: PermittedCall,
+  guard: () => void,
+  signal: () => AbortSignal,
+  kernel: KernelParts,
+): ProgramAccess {
+  return {
+    run(request) {
+      guard();
+      const running = runProgram(call, request, signal(), kernel);
+      call.trail.followProgram(running);
+      return running;
+    },
+  };
+}
+
+async function runProgram(
+  call: PermittedCall,
+  request: ProgramRequest,
+  signal: AbortSignal,
+  kernel: KernelParts,
+): Promise<ProgramResult> {
+  const { id, tool } = call.registered;
+  if (tool.isolation !== "process") {
+    throw new KernelError(
+      "UNDECLARED_EFFECT",
+      `\`${id}\` is ${tool.isolation}: only tools of class process run programs`,
+    );
+  }
+  if (kernel.programs === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel runs no programs");
+  const program = await kernel.programs.start(placeFor(call, request, kernel), request, signal);
+  const bounds = new ProgramBounds(program, request);
+  try {
+    const [stdout, stderr] = [
+      new Printed(call, request, "stdout", kernel),
+      new Printed(call, request, "stderr", kernel),
+    ];
+    const reading = Promise.all([
+      stdout.read(program.stdout, bounds),
+      stderr.read(program.stderr, bounds),
+      feed(program, request.input),
+    ]);
+    // A budget that runs out ends the program too.
+    reading.catch(() => program.kill());
+    const ended = await program.ended;
+    await reading.catch(async (fault: unknown) => {
+      await Promise.all([stdout.abort(), stderr.abort()]);
+      throw fault;
+    });
+    const kept = { stdout: await stdout.finish(), stderr: await stderr.finish() };
+    refuseUndeclared(id, ended);
+    return { exitCode: ended.exitCode, ...kept, exceeded: bounds.exceeded ?? ended.exceeded };
+  } finally {
+    bounds.dispose();
+  }
+}
+
+function placeFor(call: PermittedCall, request: ProgramRequest, kernel: KernelParts): ProgramPlace {
+  const { effects, live } = call;
+  const granted = effects.includes("fs_write") ? "write" : effects.includes("fs_read") ? "read" : "none";
+  const access = granted === "none" ? "none" : (request.access ?? granted);
+  return {
+    sessionId: live.id,
+    workspace: live.session.workspace,
+    access,
+    mayFork: effects.includes("process_spawn"),
+    keepsProtected: access === "write" && !mayChangeProtected(call, kernel),
+  };
+}
+
+async function feed(program: RunningProgram, input: ProgramRequest["input"]): Promise<void> {
+  if (input instanceof Uint8Array) await program.write(input);
+  else if (input !== undefined) for await (const chunk of input) await program.write(chunk);
+  program.endInput();
+}
+
+function refuseUndeclared(tool: string, { putBack }: ContainedEnd): void {
+  if (putBack.length === 0) return;
+  const paths = putBack.map((path) => `\`${path}\``).join(", ");
+  throw new KernelError(
+    "UNDECLARED_EFFECT",
+    `\`${tool}\` changed what is protected, and it was put back: ${paths}. Everything else it did stands`,
+  );
+}
+
+/** Time and output of one program. */
+class ProgramBounds {
+  exceeded: ExceededBound | undefined;
+  readonly maxOutputBytes: number;
+  readonly #program: RunningProgram;
+  readonly #timer: NodeJS.Timeout | undefined;
+
+  constructor(program: RunningProgram, { timeoutMs, maxOutputBytes = MAX_OUTPUT_BYTES }: ProgramRequest) {
+    this.#program = program;
+    this.maxOutputBytes = maxOutputBytes;
+    if (timeoutMs === undefined) return;
+    this.#timer = setTimeout(() => this.end({ limit: "wall clock", allowed: timeoutMs, peak: timeoutMs }), timeoutMs);
+  }
+
+  end(exceeded: ExceededBound): void {
+    this.exceeded ??= exceeded;
+    this.#program.kill();
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** One stream of a program on its way: hidden, shown, kept. */
+class Printed {
+  readonly #call: PermittedCall;
+  readonly #isShown: boolean;
+  readonly #isKept: boolean;
+  readonly #collector: ContentCollector;
+
+  constructor(call: PermittedCall, request: ProgramRequest, name: "stdout" | "stderr", kernel: KernelParts) {
+    this.#call = call;
+    this.#isShown = request.isShown ?? true;
+    this.#isKept = request.kept?.includes(name) ?? true;
+    this.#collector = new ContentCollector(kernel.contentStore, (bytes) => {
+      if (this.#isKept) chargeResult(call, bytes);
+    });
+  }
+
+  async read(stream: AsyncIterable<Uint8Array>, bounds: ProgramBounds): Promise<void> {
+    const redactor = createStreamRedactor(this.#call.registered.tool.redactors ?? []);
+    let size = 0;
+    for await (const chunk of stream) {
+      const room = bounds.maxOutputBytes - size;
+      size += chunk.length;
+      if (room > 0) await this.#take(redactor.push(chunk.subarray(0, room)));
+      if (size > bounds.maxOutputBytes) bounds.end({ limit: "output", allowed: bounds.maxOutputBytes, peak: size });
+    }
+    await this.#take(redactor.end());
+  }
+
+  async finish(): Promise<PrintedOutput> {
+    const collected = await this.#collector.finish();
+    const { digest, size, head } = collected;
+    if (this.#isKept && size > 0) this.#call.trail.outputs.push(collected);
+    return { hash: toHex(digest), size, head };
+  }
+
+  abort(): Promise<void> {
+    return this.#collector.abort();
+  }
+
+  async #take(chunk: Uint8Array): Promise<void> {
+    if (chunk.length === 0) return;
+    await this.#collector.write(chunk);
+    if (this.#isShown) await this.#call.frame.trail.show(chunk, this.#call.frame.onChunk);
+  }
+}

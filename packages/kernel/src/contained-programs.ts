@@ -1,0 +1,83 @@
+/**
+ * Programs in sandboxes of their own.
+ *
+ * SECURITY: behind this port there is no way to run a program bare. What is not named here does not exist inside: no
+ * other file of the host, no network, no variable of the kernel's environment.
+ */
+export interface ContainedPrograms {
+  /** Throws SANDBOX_UNAVAILABLE where nothing can be contained. The signal kills everything inside. */
+  start(place: ProgramPlace, program: ContainedProgram, signal: AbortSignal): Promise<RunningProgram>;
+  /** A protected path that a call is allowed to change: no program that runs meanwhile is blamed for it. */
+  allowChange(workspace: string, path: string): void;
+  /** Takes away what was kept for a session. */
+  endSession(sessionId: string): Promise<void>;
+}
+
+/** What a call's grant gives its programs. */
+export interface ProgramPlace {
+  readonly sessionId: string;
+  /** Absolute, real path on the host. */
+  readonly workspace: string;
+  readonly access: "none" | "read" | "write";
+  /** Whether there may be a second process. */
+  readonly mayFork: boolean;
+  /** Protected paths of the workspace stay as they are: no rule lets this call change them. */
+  readonly keepsProtected: boolean;
+}
+
+export interface ContainedProgram {
+  /** The program and its arguments. Without a `/`, it is looked for on the PATH inside. */
+  readonly command: readonly string[];
+  /** Relative to the workspace's root, which is `.`. Ignored without a workspace. */
+  readonly workingDirectory: string;
+  /** Besides PATH, HOME and the like, which the driver sets. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Files and directories of the host that are there too, read-only. */
+  readonly files?: readonly ProgramFile[];
+  /** Git's own files: `guarded` keeps its configuration and hooks read-only, `configurable` only the hooks. */
+  readonly git?: "guarded" | "configurable";
+  /** Directories that hold a repository, or will: their git files are guarded from now on. */
+  readonly repositories?: readonly string[];
+  /** A home that persists for the workspace, with its caches; without one HOME is empty and read-only. */
+  readonly hasHome?: boolean;
+  readonly limits?: ProgramLimits;
+}
+
+export interface ProgramFile {
+  readonly source: string;
+  readonly target: string;
+}
+
+export interface ProgramLimits {
+  readonly memoryBytes?: number;
+  readonly cpuMs?: number;
+  readonly processes?: number;
+}
+
+export interface RunningProgram {
+  /** Resolves once there is room for more. What a program that has ended does not take is dropped. */
+  write(chunk: Uint8Array): Promise<void>;
+  endInput(): void;
+  readonly stdout: AsyncIterable<Uint8Array>;
+  readonly stderr: AsyncIterable<Uint8Array>;
+  /** Resolves when nothing of it runs any more. Rejects with SANDBOX_ERROR if the sandbox itself failed. */
+  readonly ended: Promise<ContainedEnd>;
+  /** Ends every process inside, at once. */
+  kill(): void;
+}
+
+export interface ContainedEnd {
+  /** Undefined if it was killed before it said how it ended. */
+  readonly exitCode: number | undefined;
+  readonly exceeded: ExceededBound | undefined;
+  readonly peakMemoryBytes: number;
+  /** Protected paths that it changed, and that are as they were again. */
+  readonly putBack: readonly string[];
+}
+
+/** A bound that a program ran into. */
+export interface ExceededBound {
+  readonly limit: "memory" | "processes" | "output" | "cpu" | "wall clock";
+  readonly allowed: number;
+  readonly peak: number;
+}

@@ -1,0 +1,105 @@
+import { KernelError } from "@narthex/contracts";
+import type { ExceededBound, PrintedOutput, ProgramResult } from "@narthex/kernel";
+
+/** How much of each stream stands in the result itself; the whole is content, by its hash. */
+const SHOWN_BYTES = 256 * 1024;
+
+/** A type and not an interface: only those are JSON. */
+export type ProgramAnswer = {
+  readonly exit_code: number | null;
+  readonly signal: string | null;
+  readonly stdout: PrintedAnswer;
+  readonly stderr: PrintedAnswer;
+};
+
+type PrintedAnswer = {
+  readonly text: string;
+  /** Of the whole. */
+  readonly size: number;
+  readonly cut: boolean;
+  readonly hash: string;
+};
+
+/** What a finished program is to its caller. A non-zero exit is a result. Throws if it was stopped for a bound. */
+export function programAnswer(result: ProgramResult): ProgramAnswer {
+  const { exitCode, exceeded } = result;
+  if (exceeded !== undefined) throw exceededError(exceeded);
+  return {
+    exit_code: exitCode ?? null,
+    signal: signalOf(exitCode),
+    stderr: printed(result.stderr),
+    stdout: printed(result.stdout),
+  };
+}
+
+/** The schema of the above. */
+export const PROGRAM_ANSWER = {
+  type: "object",
+  properties: {
+    exit_code: { type: ["integer", "null"] },
+    signal: { type: ["string", "null"] },
+    stdout: { $ref: "#/$defs/printed" },
+    stderr: { $ref: "#/$defs/printed" },
+  },
+  required: ["exit_code", "signal", "stdout", "stderr"],
+  $defs: {
+    printed: {
+      type: "object",
+      properties: {
+        text: { type: "string" },
+        size: { type: "integer" },
+        cut: { type: "boolean" },
+        hash: { type: "string" },
+      },
+      required: ["text", "size", "cut", "hash"],
+    },
+  },
+} as const;
+
+function printed({ head, size, hash }: PrintedOutput): PrintedAnswer {
+  const shown = head.subarray(0, SHOWN_BYTES);
+  return { cut: shown.length < size, hash, size, text: lenientText.decode(shown) };
+}
+
+const lenientText = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Shells and sandboxes say 128 and the signal's number. */
+function signalOf(exitCode: number | undefined): string | null {
+  return (exitCode !== undefined && SIGNALS.get(exitCode - 128)) || null;
+}
+
+const SIGNALS: ReadonlyMap<number, string> = new Map([
+  [1, "SIGHUP"],
+  [2, "SIGINT"],
+  [3, "SIGQUIT"],
+  [4, "SIGILL"],
+  [6, "SIGABRT"],
+  [7, "SIGBUS"],
+  [8, "SIGFPE"],
+  [9, "SIGKILL"],
+  [11, "SIGSEGV"],
+  [13, "SIGPIPE"],
+  [14, "SIGALRM"],
+  [15, "SIGTERM"],
+  [24, "SIGXCPU"],
+  [25, "SIGXFSZ"],
+  [31, "SIGSYS"],
+]);
+
+export function exceededError({ limit, allowed, peak }: ExceededBound): KernelError {
+  if (limit === "wall clock") {
+    return new KernelError(
+      "TIMEOUT",
+      `the program did not finish within ${allowed} ms, and was killed with all it started`,
+    );
+  }
+  return new KernelError(
+    "RESOURCE_EXCEEDED",
+    `${limit}: at most ${inUnits(limit, allowed)}, and it came to ${inUnits(limit, peak)}`,
+  );
+}
+
+function inUnits(limit: ExceededBound["limit"], amount: number): string {
+  if (limit === "memory" || limit === "output") return `${Math.ceil(amount / 1_048_576)} MB`;
+  return limit === "cpu" ? `${amount} ms` : `${amount}`;
+}
