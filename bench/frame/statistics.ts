@@ -15,3 +15,14 @@ export function percentile(values: readonly number[], share: number): number {
 export function ratioOf(ours: readonly number[], theirs: readonly number[]): number {
   return median(ours.map((value, round) => value / (theirs[round] ?? Number.NaN)));
 }
+
+/** The median of so many runs, one after the other, in milliseconds. */
+export async function medianTime(count: number, run: (n: number) => Promise<void> | void): Promise<number> {
+  const times: number[] = [];
+  for (let n = 0; n < count; n++) {
+    const startedMs = performance.now();
+    await run(n);
+    times.push(performance.now() - startedMs);
+  }
+  return percentile(times, 0.5);
+}

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { interleave } from "../../frame/interleave.ts";
 import type { Measurement } from "../../frame/measurement.ts";
 import { type Embedded, openEmbedded } from "../../frame/open-embedded.ts";
-import { percentile, ratioOf } from "../../frame/statistics.ts";
+import { medianTime, ratioOf } from "../../frame/statistics.ts";
 
 const COUNT = 400;
 /** What a call may cost besides making its record durable. */
@@ -48,14 +48,4 @@ async function recordSize({ kernel }: Embedded): Promise<number> {
   const stored = await kernel.readRecord(kernel.recordCount() - 1);
   if (stored === undefined) throw new Error("the call left no record");
   return stored.record.length + stored.content.length + stored.hash.length;
-}
-
-async function medianTime(count: number, run: (n: number) => Promise<void> | void): Promise<number> {
-  const times: number[] = [];
-  for (let n = 0; n < count; n++) {
-    const startedMs = performance.now();
-    await run(n);
-    times.push(performance.now() - startedMs);
-  }
-  return percentile(times, 0.5);
 }

@@ -1,0 +1,53 @@
+import type { ContainedEnd, ContainedPrograms, ProgramPlace, RunningProgram } from "../../../contained-programs.ts";
+
+/** What a program does instead of running: prints, and ends or waits to be killed. */
+export interface Script {
+  readonly stdout?: readonly string[];
+  readonly stderr?: readonly string[];
+  readonly end?: Partial<ContainedEnd>;
+  /** Goes on until it is killed. */
+  readonly isEndless?: boolean;
+}
+
+export interface ScriptedPrograms extends ContainedPrograms {
+  readonly places: ProgramPlace[];
+  readonly received: string[];
+  kills: number;
+}
+
+const END: ContainedEnd = { exitCode: 0, exceeded: undefined, peakMemoryBytes: 0, putBack: [] };
+
+/** A driver of the port that runs nothing, to see what the kernel makes of what programs do. */
+export function scriptPrograms(script: Script): ScriptedPrograms {
+  const driver: ScriptedPrograms = {
+    places: [],
+    received: [],
+    kills: 0,
+    allowChange: () => undefined,
+    endSession: () => Promise.resolve(),
+    start(place, _program, signal): Promise<RunningProgram> {
+      driver.places.push(place);
+      const killed = Promise.withResolvers<void>();
+      const kill = (): void => {
+        driver.kills++;
+        killed.resolve();
+      };
+      signal.addEventListener("abort", kill);
+      const isOver = script.isEndless === true ? killed.promise : Promise.resolve();
+      async function* stream(chunks: readonly string[] = []): AsyncGenerator<Uint8Array> {
+        for (const chunk of chunks) yield Buffer.from(chunk);
+        await isOver;
+      }
+      const exitCode = script.isEndless === true ? undefined : 0;
+      return Promise.resolve({
+        write: async (chunk) => void driver.received.push(Buffer.from(chunk).toString()),
+        endInput: () => driver.received.push("end"),
+        stdout: stream(script.stdout),
+        stderr: stream(script.stderr),
+        ended: isOver.then(() => ({ ...END, exitCode, ...script.end })),
+        kill,
+      });
+    },
+  };
+  return driver;
+}
