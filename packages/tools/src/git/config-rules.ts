@@ -73,16 +73,10 @@ export const CONFIG_RULES: readonly ConfigRule[] = [
     why: "brings configuration from a file that can change during the operation: remove the include",
   },
   {
-    key: /^remote\..*\.uploadpack$/s,
-    remedy: "override",
-    set: { uploadpack: "git-upload-pack" },
-    why: "runs a program",
-  },
-  {
-    key: /^remote\..*\.receivepack$/s,
-    remedy: "override",
-    set: { receivepack: "git-receive-pack" },
-    why: "runs a program",
+    key: /^remote\..*\.(?:uploadpack|receivepack)$/s,
+    // Of several values git takes the first, which is the repository's: an option cannot override it.
+    remedy: ifNetwork("refuse", "contained"),
+    why: "names the program of the other side: unset it",
   },
   { key: /^remote\..*\.proxy$/s, remedy: "override", set: { proxy: "" }, why: "leads past the gate" },
   { key: /^remote\..*\.vcs$/s, remedy: ifNetwork("refuse", "contained"), why: "runs a transport helper: unset it" },

@@ -6,7 +6,8 @@ import { describe, it } from "node:test";
 import { utf8 } from "@narthex/contracts";
 import fc from "fast-check";
 import { CONFIG_RULES } from "./config-rules.ts";
-import { dangerousConfig, MAX_LISTING_BYTES, MAX_OVERRIDES } from "./dangerous-config.ts";
+import { MAX_LISTING_BYTES } from "./config-entries.ts";
+import { dangerousConfig, MAX_OVERRIDES } from "./dangerous-config.ts";
 import { gitArguments } from "./git-arguments.ts";
 import { GIT_OPERATION_FACTS, isExpectedConfigChange } from "./git-operations.ts";
 import { gitPrefix } from "./git-prefix.ts";
@@ -277,7 +278,8 @@ describe("the operations", () => {
     for (const [name, facts] of Object.entries(GIT_OPERATION_FACTS)) {
       const external = ["CLONE", "FETCH", "PULL", "PUSH"].includes(name);
       assert.equal(facts.determinism, external ? "external" : "nondeterministic", name);
-      assert.equal(facts.tier, name === "PUSH" ? "privileged" : "side_effecting", name);
+      const reads = ["DIFF", "STATUS", "LOG", "SHOW"].includes(name);
+      assert.equal(facts.tier, name === "PUSH" ? "privileged" : reads ? "read_only" : "side_effecting", name);
       assert.equal(facts.effects.includes("net_write"), name === "PUSH", name);
       assert.equal(facts.effects.includes("fs_write"), !facts.readOnly, name);
       assert.equal(facts.network, external, name);

@@ -1,3 +1,4 @@
+import { readConfigEntries } from "./config-entries.ts";
 import { CONFIG_RULES, type ConfigRemedy } from "./config-rules.ts";
 import { GIT_OPERATION_FACTS, type GitOperationName } from "./git-operations.ts";
 
@@ -23,8 +24,9 @@ export interface DangerousConfig {
 /** What lists the configuration; it stands after the prefix of the operation. */
 export const CONFIG_LISTING = ["config", "--list", "--null", "--show-origin", "--includes"] as const;
 
-/** Largest listing that is read. */
-export const MAX_LISTING_BYTES = 1024 * 1024;
+/** The same of the repository's own file alone: what an operation may have written. */
+export const OWN_CONFIG_LISTING = ["config", "--local", "--no-includes", "--list", "--null", "--show-origin"] as const;
+
 /** Most keys that are overridden: each is an argument. */
 export const MAX_OVERRIDES = 512;
 
@@ -32,26 +34,17 @@ const SHOWN_CHARACTERS = 120;
 
 /**
  * Reads what `CONFIG_LISTING` wrote, in the directory of the operation, and says how each dangerous key is made harmless.
- * The listing of `.gitmodules` may follow: `git config --file .gitmodules --list --null --show-origin`.
+ * The listing of `.gitmodules` may follow: `git config --file .gitmodules --list --null --show-origin`. `variables` begins
+ * the names of the environment's variables that are used.
  * SECURITY: names inside keys are an attacker's. They go back to git as bytes for bytes the same or the operation is refused.
  */
-export function dangerousConfig(listing: Uint8Array, operation: GitOperationName): DangerousConfig {
-  if (listing.length > MAX_LISTING_BYTES) return refused(`configuration of more than ${MAX_LISTING_BYTES} bytes`);
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(listing);
-  } catch {
-    return refused("configuration that is not UTF-8");
-  }
-  const fields = text.split("\0");
-  // Each entry is an origin and a key, and the last ends with a NUL too.
-  if (fields.pop() !== "" || fields.length % 2 !== 0) return refused("configuration that could not be listed");
+export function dangerousConfig(listing: Uint8Array, operation: GitOperationName, variables?: string): DangerousConfig {
+  const entries = readConfigEntries(listing);
+  if ("problem" in entries) return refused(entries.problem);
   const findings: ConfigFinding[] = [];
   const refusals: string[] = [];
   const overrides = new Map<string, string>();
-  for (let at = 0; at < fields.length; at += 2) {
-    const origin = fields[at] ?? "";
-    const [key = ""] = (fields[at + 1] ?? "").split("\n", 1);
+  for (const { origin, key } of entries) {
     if (origin === "command line:") continue;
     const rule = CONFIG_RULES.find((candidate) => candidate.key.test(key));
     if (rule === undefined) continue;
@@ -62,7 +55,7 @@ export function dangerousConfig(listing: Uint8Array, operation: GitOperationName
       for (const [name, value] of Object.entries(rule.set ?? {})) overrides.set(beside(key, name), value);
   }
   if (overrides.size > MAX_OVERRIDES) return refused(`more than ${MAX_OVERRIDES} settings to override`);
-  return { findings, refusals, ...overrideOptions(overrides) };
+  return { findings, refusals, ...configOptions(overrides, variables) };
 }
 
 /** The variable of that name below the same section and name; the key itself for the empty one. */
@@ -71,16 +64,19 @@ function beside(key: string, name: string): string {
 }
 
 /**
- * `-c` ends the key at the first equals sign, `--config-env` at the last: a key with one in it can only be given by the
- * second.
+ * Settings as options of git. `-c` ends the key at the first equals sign, `--config-env` at the last: a key with one in
+ * it can only be given by the second.
  */
-function overrideOptions(overrides: ReadonlyMap<string, string>): Pick<DangerousConfig, "argv" | "environment"> {
+export function configOptions(
+  settings: ReadonlyMap<string, string>,
+  variables = "NARTHEX_GIT",
+): Pick<DangerousConfig, "argv" | "environment"> {
   const argv: string[] = [];
   const environment: Record<string, string> = {};
-  for (const [key, value] of overrides) {
+  for (const [key, value] of settings) {
     if (!key.includes("=")) argv.push("-c", `${key}=${value}`);
     else {
-      const variable = `NARTHEX_GIT_${Object.keys(environment).length}`;
+      const variable = `${variables}_${Object.keys(environment).length}`;
       environment[variable] = value;
       argv.push(`--config-env=${key}=${variable}`);
     }

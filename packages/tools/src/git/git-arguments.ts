@@ -15,7 +15,12 @@ export interface GitArgumentOptions {
 
 /** What git is started with after the prefix, or everything that is wrong with the request. */
 export type GitArguments =
-  | { readonly argv: readonly string[]; readonly operation: GitOperationName }
+  | {
+      readonly operation: GitOperationName;
+      readonly argv: readonly string[];
+      /** Of these, what is no option: addresses, names and paths. */
+      readonly operands: readonly string[];
+    }
   | { readonly violations: readonly Violation[] };
 
 const DEFAULT_PROTOCOLS = ["https", "http", "ssh"];
@@ -57,18 +62,19 @@ export function gitArguments(request: GitRequest, options: GitArgumentOptions = 
   const reader = new ArgumentReader(grammar, args, new Set(options.protocols ?? DEFAULT_PROTOCOLS));
   const read = reader.read(start);
   if (reader.violations.length > 0) return { violations: reader.violations };
-  return { operation, argv: [...command, ...(reader.alone ? [] : grammar.forced), ...read] };
+  const { alone, operands } = reader;
+  return { operation, argv: [...command, ...(alone ? [] : grammar.forced), ...read], operands };
 }
 
 /** One walk over the arguments of one operation. */
 class ArgumentReader {
   readonly violations: Violation[] = [];
+  readonly operands: string[] = [];
   alone = false;
   readonly #grammar: GitGrammar;
   readonly #args: readonly string[];
   readonly #protocols: ReadonlySet<string>;
   readonly #read: string[] = [];
-  #operands = 0;
 
   constructor(grammar: GitGrammar, args: readonly string[], protocols: ReadonlySet<string>) {
     this.#grammar = grammar;
@@ -95,7 +101,7 @@ class ArgumentReader {
 
   #operand(at: number, operand: string, ended: boolean): void {
     const { urls, remoteNames, inside, paths } = this.#grammar;
-    const index = this.#operands++;
+    const index = this.operands.push(operand) - 1;
     this.#read.push(operand);
     if (ended && !paths && operand.startsWith("-")) {
       return this.#refuse(at, "format", "must not start with a dash: it is no path");

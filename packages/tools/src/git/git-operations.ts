@@ -1,25 +1,28 @@
 import type { Narrowing } from "@narthex/kernel";
 
 /** The operations of INV-0021. */
-export type GitOperationName =
-  | "CLONE"
-  | "FETCH"
-  | "PULL"
-  | "DIFF"
-  | "COMMIT"
-  | "PUSH"
-  | "STATUS"
-  | "LOG"
-  | "BRANCH"
-  | "CHECKOUT"
-  | "MERGE"
-  | "REBASE"
-  | "ADD"
-  | "RESET"
-  | "STASH"
-  | "TAG"
-  | "REMOTE"
-  | "SHOW";
+export const GIT_OPERATION_NAMES = [
+  "CLONE",
+  "FETCH",
+  "PULL",
+  "DIFF",
+  "COMMIT",
+  "PUSH",
+  "STATUS",
+  "LOG",
+  "BRANCH",
+  "CHECKOUT",
+  "MERGE",
+  "REBASE",
+  "ADD",
+  "RESET",
+  "STASH",
+  "TAG",
+  "REMOTE",
+  "SHOW",
+] as const;
+
+export type GitOperationName = (typeof GIT_OPERATION_NAMES)[number];
 
 export interface GitOperationFacts extends Required<Omit<Narrowing, "timeoutMs">> {
   /** Git's own name for it. */
@@ -32,7 +35,7 @@ export interface GitOperationFacts extends Required<Omit<Narrowing, "timeoutMs">
   readonly network: boolean;
 }
 
-const READS = facts({ effects: ["process_spawn", "fs_read"], readOnly: true });
+const READS = facts({ effects: ["process_spawn", "fs_read"], tier: "read_only", readOnly: true });
 const WRITES = facts({ effects: ["process_spawn", "fs_read", "fs_write"] });
 const RECEIVES = facts({
   effects: ["process_spawn", "fs_read", "fs_write", "net_read"],
@@ -76,12 +79,13 @@ export function isGitOperation(name: string): name is GitOperationName {
 const EXPECTED_CHANGES: Readonly<Partial<Record<GitOperationName, RegExp>>> = {
   // A clone's configuration is its own; `filter.`, `include.` and the like never come from a remote.
   CLONE:
-    /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|symlinks|ignorecase|precomposeunicode)|extensions\.(?:objectformat|partialclone)|remote\..+\.(?:url|fetch|mirror|tagopt|promisor|partialclonefilter)|branch\..+\.(?:remote|merge|rebase)|submodule\.active)$/s,
+    /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|symlinks|ignorecase|precomposeunicode|sparsecheckout|sparsecheckoutcone)|index\.sparse|extensions\.(?:objectformat|refstorage|partialclone|worktreeconfig)|remote\..+\.(?:url|fetch|mirror|tagopt|promisor|partialclonefilter)|branch\..+\.(?:remote|merge|rebase)|submodule\.active)$/s,
   PULL: /^branch\..+\.(?:remote|merge|rebase)$/s,
   PUSH: /^branch\..+\.(?:remote|merge|rebase)$/s,
   BRANCH: /^branch\..+\.(?:remote|merge|rebase|pushremote|description)$/s,
   CHECKOUT: /^branch\..+\.(?:remote|merge|rebase)$/s,
-  REMOTE: /^(?:remote\..+\.(?:url|pushurl|fetch|push|mirror|tagopt)|branch\..+\.(?:remote|merge|rebase|pushremote))$/s,
+  REMOTE:
+    /^(?:remote\.pushdefault|remote\..+\.(?:url|pushurl|fetch|push|mirror|tagopt)|branch\..+\.(?:remote|merge|rebase|pushremote))$/s,
 };
 
 /** Whether an operation that writes the configuration may have changed this key. Any other change is put back. */

@@ -11,3 +11,4 @@ export {
 } from "./git-operations.ts";
 export { todoRunsPrograms } from "./todo-runs-programs.ts";
 export { type GitPrefix, type GitPrefixOptions, gitPrefix } from "./git-prefix.ts";
+export { gitTool } from "./git-tool.ts";

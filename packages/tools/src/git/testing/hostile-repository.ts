@@ -1,5 +1,17 @@
 import { spawnSync } from "node:child_process";
-import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  closeSync,
+  constants,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CONFIG_LISTING, dangerousConfig } from "../dangerous-config.ts";
@@ -12,7 +24,15 @@ export interface GitRun {
   readonly stderr: string;
 }
 
-/** A repository in a directory of its own, with a program that leaves a mark when it is run. */
+export interface HostileOptions {
+  /** Whom everything belongs to and who runs git here, if this process is root. */
+  readonly owner?: number;
+}
+
+/**
+ * A repository in a directory of its own, with a program that leaves a mark when it is run. The mark goes through a
+ * pipe, which can be written even where nothing else can: on a file system that is mounted read-only.
+ */
 export class HostileRepository {
   readonly root = mkdtempSync(join(tmpdir(), "narthex-git-"));
   readonly directory = join(this.root, "work");
@@ -22,12 +42,19 @@ export class HostileRepository {
   /** The same for those that git talks to: it leaves at once. */
   readonly mute = join(this.bin, "mute-program");
   readonly #mark = join(this.root, "mark");
+  readonly #marks: number;
+  readonly #owner: number | undefined;
 
-  constructor() {
+  constructor({ owner }: HostileOptions = {}) {
+    this.#owner = process.getuid?.() === 0 ? owner : undefined;
+    // Somebody else must be able to go through it.
+    chmodSync(this.root, 0o755);
+    if (spawnSync("mkfifo", [this.#mark]).status !== 0) throw new Error("there is no `mkfifo` here");
+    this.#marks = openSync(this.#mark, constants.O_RDWR | constants.O_NONBLOCK);
     mkdirSync(this.bin);
     this.program(this.trap);
     for (const name of ["mute-program", "git-remote-trapped", "git-merge-trapped"]) {
-      writeFileSync(join(this.bin, name), `#!/bin/sh\n: > '${this.#mark}'\nexit 1\n`, { mode: 0o755 });
+      writeFileSync(join(this.bin, name), `#!/bin/sh\necho >> '${this.#mark}'\nexit 1\n`, { mode: 0o755 });
     }
     first ??= makeFirst();
     cpSync(first, this.directory, { recursive: true });
@@ -35,7 +62,7 @@ export class HostileRepository {
 
   /** A program that leaves the mark and passes its input on, as a filter would. */
   program(path: string): void {
-    writeFileSync(path, `#!/bin/sh\n: > '${this.#mark}'\n[ -t 0 ] || cat\n`, { mode: 0o755 });
+    writeFileSync(path, `#!/bin/sh\necho >> '${this.#mark}'\n[ -t 0 ] || cat\n`, { mode: 0o755 });
   }
 
   write(name: string, content: string): void {
@@ -98,12 +125,24 @@ export class HostileRepository {
 
   /** Whether the program was run since the last time this was asked. */
   sprung(): boolean {
-    const found = existsSync(this.#mark);
-    rmSync(this.#mark, { force: true });
+    let found = false;
+    try {
+      while (readSync(this.#marks, Buffer.alloc(4096)) > 0) found = true;
+    } catch (fault) {
+      if (!(fault instanceof Error && "code" in fault && fault.code === "EAGAIN")) throw fault;
+    }
     return found;
   }
 
+  /** Gives everything to the owner, also what was written since. */
+  own(): void {
+    if (this.#owner === undefined) return;
+    const { status } = spawnSync("chown", ["-R", "-h", `${this.#owner}:${this.#owner}`, this.root]);
+    if (status !== 0) throw new Error("the repository could not be handed over");
+  }
+
   remove(): void {
+    closeSync(this.#marks);
     rmSync(this.root, { recursive: true, force: true });
   }
 
@@ -112,7 +151,9 @@ export class HostileRepository {
   }
 
   #run([program = "", ...args]: readonly string[], env: Readonly<Record<string, string>>, input: string): GitRun {
-    const options = { cwd: this.directory, env, input, encoding: "utf8", timeout: 20_000 } as const;
+    this.own();
+    const owner = this.#owner === undefined ? {} : { uid: this.#owner, gid: this.#owner };
+    const options = { cwd: this.directory, env, input, encoding: "utf8", timeout: 20_000, ...owner } as const;
     const { status, stdout, stderr } = spawnSync(program, args, options);
     return { status, stdout, stderr };
   }

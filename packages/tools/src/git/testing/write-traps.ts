@@ -57,11 +57,11 @@ export const WRITE_TRAPS: readonly Trap[] = [
   program("core.askPass", "FETCH", ["credential", "fill"], { input: CREDENTIAL, fails: true }),
   program("remote.origin.uploadpack", "FETCH", ["fetch", "origin"], {
     set: (repository) => remote(repository),
-    fails: true,
+    refused: true,
   }),
   program("remote.origin.receivepack", "PUSH", ["push", "origin", "main"], {
     set: (repository) => remote(repository),
-    fails: true,
+    refused: true,
   }),
   {
     key: "remote.NAME.vcs",

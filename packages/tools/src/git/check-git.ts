@@ -1,0 +1,30 @@
+import { KernelError } from "@narthex/contracts";
+import type { ToolSession } from "@narthex/kernel";
+import { workspacePath } from "../files/workspace-path.ts";
+import { cloneRequest } from "./clone-request.ts";
+import { type GitArguments, gitArguments } from "./git-arguments.ts";
+
+export interface GitInput {
+  readonly operation: string;
+  readonly args?: readonly string[];
+  readonly cwd?: string;
+}
+
+/** A request whose arguments are all allowed. */
+export type CheckedGit = Extract<GitArguments, { argv: unknown }> & { readonly workingDirectory: string };
+
+/** Which of them can be reached is another question: what cannot is told apart from what is wrong. */
+const PROTOCOLS = ["https", "http", "ssh", "git", "file"];
+
+/** Throws INVALID_INPUT with everything that is wrong, before anything is decided or run. */
+export function checkGit({ operation, args, cwd }: GitInput, session: ToolSession): CheckedGit {
+  const workingDirectory = workspacePath(cwd || ".", session);
+  const checked = gitArguments({ operation, ...(args && { args }) }, { protocols: PROTOCOLS });
+  if ("violations" in checked) {
+    const violations = checked.violations.map((violation) => ({ ...violation, field: `$.${violation.field}` }));
+    const [first] = violations;
+    throw new KernelError("INVALID_INPUT", `${first?.field} ${first?.message}`, { violations });
+  }
+  if (checked.operation === "CLONE") cloneRequest(checked);
+  return { ...checked, workingDirectory };
+}

@@ -1,0 +1,33 @@
+/** One value of the configuration. */
+export interface ConfigEntry {
+  /** Where it stands, as git says it: `file:.git/config`. */
+  readonly origin: string;
+  readonly key: string;
+  /** Undefined for a key that stands without one, which means true. */
+  readonly value: string | undefined;
+}
+
+/** Largest listing that is read. */
+export const MAX_LISTING_BYTES = 1024 * 1024;
+
+/** Reads what `CONFIG_LISTING` wrote, or says why it cannot be read. */
+export function readConfigEntries(listing: Uint8Array): readonly ConfigEntry[] | { readonly problem: string } {
+  if (listing.length > MAX_LISTING_BYTES) return { problem: `configuration of more than ${MAX_LISTING_BYTES} bytes` };
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(listing);
+  } catch {
+    return { problem: "configuration that is not UTF-8" };
+  }
+  const fields = text.split("\0");
+  // Each entry is an origin and a key, and the last ends with a NUL too.
+  if (fields.pop() !== "" || fields.length % 2 !== 0) return { problem: "configuration that could not be listed" };
+  const entries: ConfigEntry[] = [];
+  for (let at = 0; at < fields.length; at += 2) {
+    const setting = fields[at + 1] ?? "";
+    const end = setting.indexOf("\n");
+    const [key, value] = end === -1 ? [setting, undefined] : [setting.slice(0, end), setting.slice(end + 1)];
+    entries.push({ origin: fields[at] ?? "", key, value });
+  }
+  return entries;
+}

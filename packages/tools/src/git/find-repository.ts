@@ -1,0 +1,83 @@
+import { posix } from "node:path";
+import { KernelError } from "@narthex/contracts";
+import type { GitRunner, Looked } from "./git-runner.ts";
+import { insidePath, relativeInside } from "./inside-path.ts";
+
+/** The repository that an operation works in. */
+export interface FoundRepository {
+  /** Its working tree, relative to the workspace. */
+  readonly top: string;
+  /** Directories whose git files belong to it: its own, and that of the repository it is a worktree or submodule of. */
+  readonly repositories: readonly string[];
+  /** The list of a rebase that may be under way, inside the sandbox. */
+  readonly todo: string;
+}
+
+const QUESTION = [
+  "rev-parse",
+  "--path-format=absolute",
+  "--show-toplevel",
+  "--absolute-git-dir",
+  "--git-common-dir",
+  "--git-path",
+  "rebase-merge/git-rebase-todo",
+];
+
+/**
+ * SECURITY: a `.git` file, `commondir` and `core.worktree` can name any directory. Inside the sandbox there is nothing
+ * of the host to find; and what is not the workspace's is refused all the same.
+ */
+export async function findRepository(git: GitRunner, workingDirectory: string): Promise<FoundRepository> {
+  const looked = await git.look(QUESTION, { workingDirectory });
+  if (looked.exitCode !== 0) throw noRepository(looked, workingDirectory);
+  const [top, own, common, todo, ...rest] = new TextDecoder().decode(looked.stdout).split("\n");
+  if (top === undefined || own === undefined || common === undefined || todo === undefined || rest.join("") !== "") {
+    throw failed("the repository's path has a line break in it: rename the directory");
+  }
+  const paths = [top, own, common].map((path) => {
+    const relative = relativeInside(path);
+    if (relative === undefined) throw leadsOutside(path);
+    return relative;
+  });
+  const repositories = new Set(paths.map(holderOf));
+  return { top: paths[0] ?? ".", repositories: [...repositories], todo };
+}
+
+/** The directory that holds the `.git` in a path; the path itself if it has none. */
+function holderOf(path: string): string {
+  const parts = path.split("/");
+  const at = parts.indexOf(".git");
+  return at === -1 ? path : parts.slice(0, at).join("/") || ".";
+}
+
+/** Why git could not even look. */
+export function noRepository({ stderr }: Looked, workingDirectory: string): KernelError {
+  if (stderr.includes("fatal: cannot change to")) {
+    return new KernelError("FILE_NOT_FOUND", `there is no directory \`${workingDirectory.slice(0, 200)}\``);
+  }
+  const elsewhere = /(?:not a git repository: |Invalid path ')([^'\n]+)/.exec(stderr)?.[1];
+  if (elsewhere !== undefined) return leadsOutside(elsewhere);
+  if (stderr.includes("not a git repository")) {
+    return failed(
+      `\`${posix.basename(insidePath(workingDirectory))}\` is not in a git repository: set cwd, or CLONE one`,
+    );
+  }
+  if (stderr.includes("cannot use bare repository") || stderr.includes("must be run in a work tree")) {
+    return failed("this is a bare repository or a git directory: git works only where files are checked out");
+  }
+  return failed(`git cannot work here: ${firstLine(stderr)}`);
+}
+
+function leadsOutside(path: string): KernelError {
+  return failed(
+    `the repository leads out of the workspace, to \`${firstLine(path)}\`: open a session on the repository itself, or CLONE it`,
+  );
+}
+
+function failed(message: string): KernelError {
+  return new KernelError("EXECUTION_FAILED", message);
+}
+
+function firstLine(text: string): string {
+  return (text.trim().split("\n", 1)[0] ?? "").slice(0, 200);
+}

@@ -1,0 +1,81 @@
+import { KernelError } from "@narthex/contracts";
+import type { ProgramAccess, ProgramResult } from "@narthex/kernel";
+import { exceededError } from "../programs/program-answer.ts";
+import { MAX_LISTING_BYTES } from "./config-entries.ts";
+import type { GitOperationName } from "./git-operations.ts";
+import { insidePath } from "./inside-path.ts";
+import { type GitPrefix, gitPrefix } from "./git-prefix.ts";
+
+/** What a run that nobody sees printed. */
+export interface Looked {
+  readonly exitCode: number;
+  readonly stdout: Uint8Array;
+  readonly stderr: string;
+}
+
+export interface LookOptions {
+  readonly workingDirectory?: string;
+  /** Changes files, and is not only to read them; the repositories' git files are guarded from now on. */
+  readonly writes?: { readonly git: "guarded" | "configurable"; readonly repositories: readonly string[] };
+}
+
+const LOOK_TIMEOUT_MS = 30_000;
+
+/** Runs git for one call: what prepares and checks the operation, and the operation itself. */
+export class GitRunner {
+  readonly prefix: GitPrefix;
+  readonly workingDirectory: string;
+  readonly #programs: ProgramAccess;
+
+  constructor(programs: ProgramAccess, operation: GitOperationName, workingDirectory: string) {
+    this.#programs = programs;
+    this.workingDirectory = workingDirectory;
+    // There is no way out of the sandbox: only repositories that are paths can be reached.
+    this.prefix = gitPrefix(operation, { protocols: ["file"] });
+  }
+
+  /** Goes to the directory by itself, and so can say that it is not there. */
+  look(
+    args: readonly string[],
+    { workingDirectory = this.workingDirectory, writes }: LookOptions = {},
+  ): Promise<Looked> {
+    const command = [...this.prefix.argv, "-C", insidePath(workingDirectory), ...args];
+    return this.script(command, { workingDirectory: ".", ...(writes && { writes }) });
+  }
+
+  /** A command of ours; never anything that a caller wrote. */
+  async script(command: readonly string[], { workingDirectory, writes }: LookOptions = {}): Promise<Looked> {
+    const { exitCode, exceeded, stdout, stderr } = await this.#programs.run({
+      command,
+      workingDirectory: workingDirectory ?? this.workingDirectory,
+      environment: this.prefix.environment,
+      timeoutMs: LOOK_TIMEOUT_MS,
+      maxOutputBytes: MAX_LISTING_BYTES,
+      kept: [],
+      isShown: false,
+      ...(writes ?? { access: "read" }),
+    });
+    if (exceeded !== undefined) throw exceededError(exceeded);
+    if (exitCode === undefined) throw new KernelError("EXECUTION_FAILED", "git was killed before it was done");
+    return { exitCode, stdout: stdout.head, stderr: new TextDecoder().decode(stderr.head.subarray(0, 4096)) };
+  }
+
+  /** The operation: what it prints is shown and kept. */
+  run(options: {
+    readonly argv: readonly string[];
+    readonly environment: Readonly<Record<string, string>>;
+    readonly readOnly: boolean;
+    readonly git: "guarded" | "configurable";
+    readonly repositories: readonly string[];
+    readonly timeoutMs: number;
+  }): Promise<ProgramResult> {
+    const { argv, environment, readOnly, ...rest } = options;
+    return this.#programs.run({
+      command: [...this.prefix.argv, ...argv],
+      workingDirectory: this.workingDirectory,
+      environment: { ...this.prefix.environment, ...environment },
+      ...rest,
+      ...(readOnly && { access: "read" }),
+    });
+  }
+}

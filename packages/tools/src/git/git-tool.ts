@@ -1,0 +1,77 @@
+import { type Capability, defineTool, type Effect } from "@narthex/kernel";
+import { PROGRAM_ANSWER } from "../programs/program-answer.ts";
+import { checkGit } from "./check-git.ts";
+import { GIT_OPERATION_FACTS, GIT_OPERATION_NAMES } from "./git-operations.ts";
+import { runGit } from "./run-git.ts";
+
+const READ_TIMEOUT_MS = 60_000;
+const MAX_TIMEOUT_MS = 600_000;
+/** Git's own time ends first, so that its output is kept. */
+const GRACE_MS = 10_000;
+/** No operation reaches a network: there is none in the sandbox. */
+const EFFECTS = ["process_spawn", "fs_read", "fs_write"] as const satisfies readonly Effect[];
+
+/** The real git, in a sandbox over the workspace. */
+export const gitTool = defineTool({
+  name: "git",
+  description:
+    "Runs one operation of git in a repository of the workspace, in a sandbox without network. Hooks, filters, pagers and " +
+    "other programs that a repository names are not run. A non-zero exit code is a result, not an error.",
+  source: "builtin",
+  isolation: "process",
+  inputSchema: {
+    type: "object",
+    properties: {
+      operation: { type: "string", enum: GIT_OPERATION_NAMES, description: "What to do: STATUS, COMMIT, ..." },
+      args: {
+        type: "array",
+        items: { type: "string", maxLength: 32_768 },
+        maxItems: 1000,
+        description: 'Options and operands as on git\'s command line, one to an entry: ["-m", "first commit"].',
+      },
+      cwd: {
+        type: "string",
+        maxLength: 4096,
+        description: "The repository, or a directory in it; the session's working directory by default.",
+      },
+    },
+    required: ["operation"],
+    additionalProperties: false,
+  },
+  outputSchema: PROGRAM_ANSWER,
+  resultType: "object",
+  effects: EFFECTS,
+  determinism: "nondeterministic",
+  tier: "privileged",
+  capabilities: [
+    { kind: "git", names: [] },
+    { kind: "fs_read", prefixes: [] },
+    { kind: "fs_write", prefixes: [] },
+  ],
+  bounds: { timeoutMs: MAX_TIMEOUT_MS, maxOutputBytes: 32_768 },
+  action: ({ operation }) => `git_${operation.toLowerCase()}`,
+  narrow({ operation }) {
+    const { effects, tier, determinism, readOnly } = GIT_OPERATION_FACTS[operation];
+    return {
+      effects: EFFECTS.filter((effect) => effects.includes(effect)),
+      tier,
+      determinism,
+      timeoutMs: readOnly ? READ_TIMEOUT_MS : MAX_TIMEOUT_MS,
+    };
+  },
+  needs(input, session): Capability[] {
+    checkGit(input, session);
+    const { operation } = input;
+    return [
+      { kind: "git", names: [operation] },
+      { kind: "fs_read", prefixes: [session.workspace] },
+      ...(GIT_OPERATION_FACTS[operation].readOnly
+        ? []
+        : [{ kind: "fs_write", prefixes: [session.workspace] } as const]),
+    ];
+  },
+  run(input, context) {
+    const { readOnly } = GIT_OPERATION_FACTS[input.operation];
+    return runGit(checkGit(input, context.session), context, (readOnly ? READ_TIMEOUT_MS : MAX_TIMEOUT_MS) - GRACE_MS);
+  },
+});

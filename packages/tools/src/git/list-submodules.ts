@@ -1,0 +1,39 @@
+import { CONFIG_LISTING } from "./dangerous-config.ts";
+import type { GitRunner } from "./git-runner.ts";
+
+/** Git reads `.gitmodules` from the first of these that is there. */
+const LIST_MODULES = `
+for source in --file=.gitmodules --blob=:.gitmodules --blob=HEAD:.gitmodules; do
+  git config "$source" --list --null --show-origin 2>/dev/null
+done
+exit 0`;
+
+/** Lists the configuration of each submodule that is checked out, and goes on in it, a few levels deep. */
+const WALK = `
+git ls-files --stage -z 2>/dev/null | sed -z -n 's/^160000 [^\\t]*\\t//p' |
+  LEVEL=x$LEVEL xargs -0 -r -n 1 /bin/sh -c '
+    [ -L "./$1" ] || [ ! -e "./$1/.git" ] || [ "$LEVEL" = xxxxx ] || ! cd "./$1" || {
+      git ${CONFIG_LISTING.join(" ")}
+      eval "$WALK"
+    }
+    exit 0' sh
+[ "$?" = 0 ]`;
+// Without the tools it needs it would find nothing, and that must not look like none.
+const LIST_SUBMODULES = `sed -z -n p < /dev/null && xargs -0 -r true < /dev/null || exit 1
+WALK='${WALK.replaceAll("'", "'\\''")}'; export WALK; eval "$WALK"`;
+
+/** What `.gitmodules` says, as a listing of configuration. */
+export async function listModules(git: GitRunner, workingDirectory: string): Promise<Uint8Array> {
+  return (await git.script(["/bin/sh", "-c", LIST_MODULES], { workingDirectory })).stdout;
+}
+
+/**
+ * The configuration of all submodules together.
+ *
+ * SECURITY: to find out whether a submodule is changed, git starts a git in it, which reads the configuration there. It
+ * is given the same options, so what is overridden here is overridden there.
+ */
+export async function listSubmodules(git: GitRunner, workingDirectory: string): Promise<Uint8Array | undefined> {
+  const { exitCode, stdout } = await git.script(["/bin/sh", "-c", LIST_SUBMODULES], { workingDirectory });
+  return exitCode === 0 ? stdout : undefined;
+}

@@ -1,0 +1,18 @@
+import { KernelError } from "@narthex/contracts";
+import { type AddressBase, repositoryAddress } from "./repository-address.ts";
+
+/** Throws for a repository that no program in the sandbox can get to. */
+export function refuseUnreachable(address: string, base: AddressBase): void {
+  const { kind } = repositoryAddress(address, base);
+  if (kind === "remote") throw networkBlocked(/^\w+(?=:\/\/)/.exec(address)?.[0] ?? "ssh");
+  if (kind === "outside") {
+    throw new KernelError("PATH_ESCAPE", `\`${address.slice(0, 200)}\` lies outside the workspace`);
+  }
+}
+
+export function networkBlocked(transport: string): KernelError {
+  return new KernelError(
+    "NETWORK_BLOCKED",
+    `there is no way to a repository by ${transport} from here: only repositories inside the workspace can be reached`,
+  );
+}

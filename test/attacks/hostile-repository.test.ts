@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { READ_TRAPS } from "../../packages/tools/src/git/testing/read-traps.ts";
+import { GIT_OPERATION_FACTS } from "@narthex/tools";
+import { SUBMODULE_TRAPS } from "../../packages/tools/src/git/testing/submodule-traps.ts";
+import { WRITE_TRAPS } from "../../packages/tools/src/git/testing/write-traps.ts";
+import { HostileKernel } from "./hostile-repository-kernel.ts";
+
+let kernel: HostileKernel;
+before(async () => {
+  kernel = await HostileKernel.open();
+});
+after(() => kernel.close());
+
+describe("a hostile repository, to operations that read", () => {
+  it("would be noticed even though nothing can be written", () =>
+    kernel.visit(async (repository, session) => {
+      await kernel.plain(repository, session, [repository.trap], true);
+      assert.equal(repository.sprung(), true);
+    }));
+
+  for (const trap of READ_TRAPS) {
+    it(`${trap.key} runs nothing at all on ${trap.operation} ${trap.args.slice(1).join(" ")}`, async () => {
+      const { exitCode, code, message } = await kernel.spring(trap);
+      if (code === "INVALID_INPUT") return;
+      assert.equal(code, "success", message);
+      if (trap.fails) assert.notEqual(exitCode, 0);
+      else assert.equal(exitCode, 0);
+    });
+  }
+});
+
+describe("a hostile repository, to operations that write", () => {
+  for (const trap of [...WRITE_TRAPS, ...SUBMODULE_TRAPS]) {
+    // Some are about a command of git that no operation is; they are tried without a kernel.
+    if (trap.args[0] !== GIT_OPERATION_FACTS[trap.operation].command) continue;
+    it(`${trap.key} runs nothing on ${trap.operation} ${trap.args.slice(1).join(" ")}`, async () => {
+      const { code, message } = await kernel.spring(trap);
+      if (trap.refused) {
+        assert.equal(code, "EXECUTION_FAILED");
+        assert.match(message, /nothing was run/);
+      } else assert.match(code, /^(?:success|INVALID_INPUT|NETWORK_BLOCKED)$/, message);
+    });
+  }
+});
