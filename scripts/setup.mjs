@@ -8,7 +8,10 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const STAMP = join(ROOT, "node_modules", ".setup-stamp");
 
-/** Debian packages that tests and campaigns use, and what is lost without them. */
+/** Debian packages that the kernel itself uses, and what is lost without them. */
+const KERNEL_PACKAGES = [{ name: "bubblewrap", without: "nothing can be contained, so file and shell tools refuse" }];
+
+/** The same for tests and campaigns. */
 const TEST_PACKAGES = [
   { name: "git", without: "tests that keep their work in a repository fail" },
   { name: "protobuf-compiler", without: "proto/ is not compiled a second time with protoc" },
@@ -19,18 +22,18 @@ const TEST_PACKAGES = [
   { name: "libtest-json-schema-acceptance-perl", without: "tests with the official JSON Schema suite fail" },
   { name: "fiu-utils", without: "tests with a disk that fails fail" },
   { name: "libfaketime", without: "tests with a clock that is set back fail" },
-  { name: "bubblewrap", without: "tests of the sandbox fail" },
+  ...KERNEL_PACKAGES,
   { name: "socat", without: "the doctor's test of the egress forwarder fails" },
 ];
 
 /** Debian packages by the command that uses them. */
 const SYSTEM_PACKAGES = {
-  start: [],
+  start: KERNEL_PACKAGES,
   generate: [],
   pack: [],
   test: TEST_PACKAGES,
   campaign: TEST_PACKAGES,
-  bench: [{ name: "git", without: "numbers do not name their commit" }],
+  bench: [{ name: "git", without: "numbers do not name their commit" }, ...KERNEL_PACKAGES],
 };
 
 /** Everything a command needs that is not in the repository. Ends the process if packages cannot be installed. */

@@ -7,6 +7,7 @@ import { bundleCode, INSTALLED } from "./bundle-code.ts";
 import { bundleTypes } from "./bundle-types.ts";
 import { publishedManifest } from "./published-manifest.ts";
 import { thirdPartyNotices } from "./third-party-notices.ts";
+import { writeWorkerProgram } from "./write-worker-program.ts";
 
 /** Builds the package as it is published and gives the path of its tarball, which is written into the directory. */
 export async function packNarthex(directory: string): Promise<string> {
@@ -24,6 +25,7 @@ export async function packNarthex(directory: string): Promise<string> {
 async function fillStage(stage: string): Promise<void> {
   const dist = join(stage, "dist");
   const code = await bundleCode(dist);
+  await writeWorkerProgram(dist);
   const { entry, files } = await bundleTypes({
     entry: join(REPOSITORY, "packages/narthex/src/index.ts"),
     directory: join(dist, "types"),

@@ -1,20 +1,29 @@
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { KernelError } from "@narthex/contracts";
-import type { ContainedPrograms, HostExamination, WorkspaceFiles } from "@narthex/kernel";
+import type { ContainedPrograms, HostExamination, SessionShells, ShellBackend, WorkspaceFiles } from "@narthex/kernel";
+import { describeEnvelope } from "./bootstrap/envelope.ts";
+import { filesApart, toolchainsApart } from "./bootstrap/keep-apart.ts";
+import { type OpenedVault, openVault } from "./bootstrap/open-vault.ts";
 import { createWorkspaceFiles, type WorkspaceFilesDriver } from "./files/create-workspace-files.ts";
+import { DEFAULT_SECRET_PATHS } from "./files/secret-paths.ts";
 import type { HomePaths } from "./home/home-paths.ts";
-import { createPrograms } from "./programs/create-programs.ts";
+import { createPrograms, type ProgramsOptions } from "./programs/create-programs.ts";
 import { DEFAULT_PROTECTED_PATHS } from "./programs/protected-paths.ts";
 import { ProtectedWorkspace } from "./programs/protected-workspace.ts";
+import { takeAway } from "./programs/take-away.ts";
 import { type Containment, openContainment } from "./sandbox/open-containment.ts";
+import { createShells } from "./shells/create-shells.ts";
 import { findToolchains } from "./toolchains/find-toolchains.ts";
 
 /** Where tools work on a host: its sandboxes, and what runs in them. */
 export interface Workshop {
   readonly files: WorkspaceFiles;
   readonly programs: ContainedPrograms;
+  readonly shells: SessionShells;
   readonly protectedPaths: readonly string[];
+  readonly secretPaths: readonly string[];
+  readonly vault: OpenedVault | undefined;
   examineHost(): Promise<HostExamination>;
   containment(): Promise<Containment>;
   close(): Promise<void>;
@@ -23,15 +32,28 @@ export interface Workshop {
 export interface WorkshopOptions {
   readonly paths: HomePaths;
   readonly protectedPaths?: readonly string[];
+  readonly secretPaths?: readonly string[];
+  /** A directory that only `vault_copyto` reads. */
+  readonly vault?: string | undefined;
+  readonly shellBackend?: ShellBackend;
   readonly environment?: NodeJS.ProcessEnv;
+  /** Folders in which bubblewrap is looked for. */
+  readonly programs?: readonly string[] | undefined;
 }
 
 /** Makes nothing yet: the host is examined when something first rests on it. */
 export function openWorkshop(options: WorkshopOptions): Workshop {
-  const { paths, protectedPaths = DEFAULT_PROTECTED_PATHS, environment = process.env } = options;
+  const {
+    paths,
+    protectedPaths = DEFAULT_PROTECTED_PATHS,
+    secretPaths = DEFAULT_SECRET_PATHS,
+    environment = process.env,
+  } = options;
+  const { shellBackend = "sandbox" } = options;
   let opened: Promise<Containment> | undefined;
   let driver: WorkspaceFilesDriver | undefined;
-  const containment = (): Promise<Containment> => (opened ??= openContainment({ directory: paths.sandbox }));
+  const containment = (): Promise<Containment> =>
+    (opened ??= openContainment({ directory: paths.sandbox, ...(options.programs && { path: options.programs }) }));
 
   async function fileDriver(): Promise<WorkspaceFilesDriver> {
     const { machine, problem } = await containment();
@@ -45,34 +67,47 @@ export function openWorkshop(options: WorkshopOptions): Workshop {
     return driver;
   }
 
-  const files: WorkspaceFiles = {
+  const anyFiles: WorkspaceFiles = {
     prepare: (place, operation, signal) =>
       driver === undefined
         ? fileDriver().then((ready) => ready.prepare(place, operation, signal))
         : driver.prepare(place, operation, signal),
   };
+  const { vault: directory } = options;
+  const vault = directory ? openVault({ directory, kernelHome: paths.home, files: anyFiles }) : undefined;
+  const files = vault ? filesApart(anyFiles, vault) : anyFiles;
+  const toolchainsFor: ProgramsOptions["findToolchains"] = (workspace, identity) =>
+    findToolchains({
+      path: environment["PATH"] ?? "",
+      userHome: homedir(),
+      kernelHome: paths.home,
+      workspace,
+      identity,
+    });
   const programs = createPrograms({
     containment,
     cacheDirectory: paths.cache,
-    protectedWorkspace: new ProtectedWorkspace(protectedPaths, files),
-    findToolchains: (workspace, identity) =>
-      findToolchains({
-        path: environment["PATH"] ?? "",
-        userHome: homedir(),
-        kernelHome: paths.home,
-        workspace,
-        identity,
-      }),
+    protectedWorkspace: new ProtectedWorkspace(protectedPaths, files, async (made) =>
+      takeAway(await containment(), made),
+    ),
+    findToolchains: vault ? toolchainsApart(toolchainsFor, vault) : toolchainsFor,
   });
+
+  const shells = createShells({ backend: shellBackend, containment, programs });
 
   return {
     files,
     programs,
+    shells,
     protectedPaths,
+    secretPaths,
+    vault,
     containment,
-    examineHost: async () => describeHost(await containment()),
+    examineHost: async () => describeEnvelope({ containment: await containment(), shellBackend, vault }),
     async close() {
+      await shells.close();
       await Promise.all([programs.close(), driver?.close()]);
+      await (await opened)?.close();
     },
   };
 }
@@ -80,17 +115,4 @@ export function openWorkshop(options: WorkshopOptions): Workshop {
 /** Stands for the home in names of temporary files: only one kernel at a time has it. */
 function ownerOf(home: string): string {
   return createHash("sha256").update(home).digest("hex").slice(0, 12);
-}
-
-function describeHost({ level, problem, selfTest, controlGroups }: Containment): HostExamination {
-  const checks = Object.fromEntries((selfTest?.checks ?? []).map(({ name, holds }) => [name, holds]));
-  const envelope = {
-    level,
-    control_groups: controlGroups ?? 0,
-    checks,
-    shell_backend: level === "L2" ? "disabled" : "sandbox",
-    egress: "none",
-    ...(problem !== undefined && { problem: problem.problem, fix: problem.fix }),
-  };
-  return { level, envelope: JSON.stringify(envelope) };
 }

@@ -1,7 +1,8 @@
-import { DEFAULT_VIEW_BYTES, MAX_INLINE_RESULT_BYTES } from "@narthex/contracts";
+import { DEFAULT_VIEW_BYTES, MAX_INLINE_RESULT_BYTES, parseJson } from "@narthex/contracts";
 import { createApprovals } from "./approval/approvals.ts";
 import { createArtifacts } from "./artifact/artifacts.ts";
 import { createProtectedPaths } from "./call/decide/protected-paths.ts";
+import { createSecretPaths } from "./call/grant/secret-paths.ts";
 import { decideAgain } from "./call/decide-again.ts";
 import { createExaminedHost } from "./host-examination.ts";
 import { createAnswerArchive } from "./journal/answer-archive.ts";
@@ -84,6 +85,11 @@ export async function assembleParts(
         const found = registry.resolve(name, version);
         return found === undefined ? Math.min(DEFAULT_VIEW_BYTES, settings.viewBytes) : viewBytesOf(found.tool);
       },
+      firstLineOf(toolId, input) {
+        const [name = "", version = ""] = toolId.split("@");
+        const tool = registry.resolve(name, version)?.tool;
+        return tool?.firstLine === undefined || input.length === 0 ? undefined : tool.firstLine(parseJson(input));
+      },
     }),
     approvals: createApprovals({
       approver: options.approver,
@@ -96,8 +102,12 @@ export async function assembleParts(
     artifacts: createArtifacts({ store, ledger, random }),
     files: options.files,
     programs: options.programs,
+    shells: options.shells,
+    vault: options.vault,
     isProtected: createProtectedPaths(options.protectedPaths ?? []),
+    isSecret: createSecretPaths(options.secretPaths ?? []),
     host: createExaminedHost(options.examineHost?.bind(options), ledger),
+    adoptWorkspace: options.adoptWorkspace?.bind(options),
     decideAgain,
     settling: new Set(),
     counters: { lateResults: 0, running: 0 },

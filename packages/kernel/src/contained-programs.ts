@@ -1,3 +1,5 @@
+import type { BundledProgram } from "./bundled-programs.ts";
+
 /**
  * Programs in sandboxes of their own.
  *
@@ -34,6 +36,10 @@ export interface ContainedProgram {
   readonly environment?: Readonly<Record<string, string>>;
   /** Files and directories of the host that are there too, read-only. */
   readonly files?: readonly ProgramFile[];
+  /** What comes with Narthex and is there too: at its `BUNDLED_PATHS`. */
+  readonly bundled?: readonly BundledProgram[];
+  /** Files that are there too, read-only, and exist nowhere on the host: these very bytes. */
+  readonly contents?: readonly ProgramContent[];
   /** Git's own files: `guarded` keeps its configuration and hooks read-only, `configurable` only the hooks. */
   readonly git?: "guarded" | "configurable";
   /** Directories that hold a repository, or will: their git files are guarded from now on. */
@@ -46,6 +52,13 @@ export interface ContainedProgram {
 export interface ProgramFile {
   readonly source: string;
   readonly target: string;
+}
+
+export interface ProgramContent {
+  /** Below `/opt`. */
+  readonly target: string;
+  readonly bytes: Uint8Array;
+  readonly isExecutable: boolean;
 }
 
 export interface ProgramLimits {

@@ -1,6 +1,7 @@
-import type { HostExamination } from "./kernel-options.ts";
+import type { HostExamination, ToolReadiness } from "./kernel-options.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import { SYSTEM_CHAIN } from "./ledger/record-draft.ts";
+import type { ToolDeclaration } from "./tool/tool.ts";
 
 const LEVELS = ["L0", "L1", "L2"];
 
@@ -8,20 +9,29 @@ const LEVELS = ["L0", "L1", "L2"];
 export interface ExaminedHost {
   /** Undefined until it was examined. */
   readonly level: string | undefined;
+  /** JSON text; empty until it was examined. */
+  readonly envelope: string;
   examine(): Promise<string>;
+  /** Ready, as long as nothing is known to the contrary. */
+  stateOf(tool: ToolDeclaration): ToolReadiness;
 }
+
+const READY: ToolReadiness = { state: "ready", reason: "" };
 
 export function createExaminedHost(
   examine: (() => Promise<HostExamination>) | undefined,
   ledger: Ledger,
 ): ExaminedHost {
   let level: string | undefined;
+  let known: HostExamination | undefined;
   let examining: Promise<string> | undefined;
 
   async function run(): Promise<string> {
     if (examine === undefined) return (level = "");
     const found = await examine();
-    await ledger.append({ chain: SYSTEM_CHAIN, entries: [{ case: "hostExamined", value: found }], state: [] });
+    const value = { level: found.level, envelope: found.envelope };
+    await ledger.append({ chain: SYSTEM_CHAIN, entries: [{ case: "hostExamined", value }], state: [] });
+    known = found;
     level = found.level;
     return level;
   }
@@ -30,6 +40,10 @@ export function createExaminedHost(
     get level() {
       return level;
     },
+    get envelope() {
+      return known?.envelope ?? "";
+    },
+    stateOf: (tool) => known?.stateOf?.(tool) ?? READY,
     examine() {
       examining ??= run();
       return examining;

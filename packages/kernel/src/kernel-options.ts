@@ -1,8 +1,10 @@
 import type { ContainedPrograms } from "./contained-programs.ts";
 import type { BudgetLimits } from "./budget/budget.ts";
 import type { Approver, Clock, ContentStore, Log, Observer, Policy, Random, Store } from "./ports.ts";
+import type { SessionShells } from "./session-shells.ts";
 import type { ViolationWindowOptions } from "./session/violation-window.ts";
-import type { Tool } from "./tool/tool.ts";
+import type { Tool, ToolDeclaration } from "./tool/tool.ts";
+import type { Vault } from "./vault.ts";
 import type { WorkspaceFiles } from "./workspace-files.ts";
 
 /** What a kernel is made from. */
@@ -17,17 +19,25 @@ export interface KernelOptions {
   readonly files?: WorkspaceFiles | undefined;
   /** Without it, tools that run programs cannot run. */
   readonly programs?: ContainedPrograms | undefined;
+  /** Without it, there are no shell commands. */
+  readonly shells?: SessionShells | undefined;
+  /** Without it, nothing can be copied out of a vault. */
+  readonly vault?: Vault | undefined;
   readonly approver?: Approver | undefined;
   readonly observer?: Observer | undefined;
   readonly log?: Log | undefined;
   /** Paths in a workspace that only a rule for `write_protected` lets an agent change. */
   readonly protectedPaths?: readonly string[];
+  /** Paths in a workspace whose readers carry the label `secret` from then on. */
+  readonly secretPaths?: readonly string[];
   /** The version that KernelStarted names. */
   readonly version: string;
   /** Finds out, once, what this host enforces: before the first session, or call that rests on it. */
   examineHost?(): Promise<HostExamination>;
   /** Looks at a workspace on this machine: its real path, or a WORKSPACE_REFUSED. */
   resolveWorkspace?(workspace: string): Promise<string>;
+  /** Makes a workspace one that tools can change, if somebody asks for it. A WORKSPACE_REFUSED says why not. */
+  adoptWorkspace?(workspace: string): Promise<void>;
   /** Called once, if the store fails: the kernel has stopped. */
   onFailure?(failure: Error): void;
   readonly settings?: Partial<KernelSettings>;
@@ -38,6 +48,15 @@ export interface HostExamination {
   readonly level: string;
   /** JSON text. */
   readonly envelope: string;
+  /** Whether a tool can run safely here. Without it, all can. */
+  stateOf?(tool: ToolDeclaration): ToolReadiness;
+}
+
+/** Whether a tool can run; where it cannot, or only in part, why, and what to do. */
+export interface ToolReadiness {
+  readonly state: "ready" | "degraded" | "disabled";
+  /** Empty if it is ready. */
+  readonly reason: string;
 }
 
 export interface KernelSettings {

@@ -1,7 +1,9 @@
 import type { ContainedPrograms } from "./contained-programs.ts";
 import type { Capability } from "./capability/capability.ts";
 import type { ProtectedPaths } from "./call/decide/protected-paths.ts";
+import type { SecretPaths } from "./call/grant/secret-paths.ts";
 import type { PermittedCall } from "./call/decide/decide.ts";
+import type { Vault } from "./vault.ts";
 import type { WorkspaceFiles } from "./workspace-files.ts";
 import type { Approvals } from "./approval/approvals.ts";
 import type { Artifacts } from "./artifact/artifacts.ts";
@@ -13,6 +15,7 @@ import type { Refusals } from "./ledger/refusals.ts";
 import type { Clock, ContentStore, Log, Observer, Policy, Random, Store } from "./ports.ts";
 import type { Registry } from "./registry/registry.ts";
 import type { ContentLibrary } from "./result/content-library.ts";
+import type { SessionShells } from "./session-shells.ts";
 import type { SessionTable } from "./session/session-table.ts";
 import type { ViolationWindowOptions } from "./session/violation-window.ts";
 import type { ToolDeclaration } from "./tool/tool.ts";
@@ -38,8 +41,13 @@ export interface KernelParts {
   /** Undefined where nothing can be contained. */
   readonly files: WorkspaceFiles | undefined;
   readonly programs: ContainedPrograms | undefined;
+  readonly shells: SessionShells | undefined;
+  readonly vault: Vault | undefined;
   readonly isProtected: ProtectedPaths;
+  readonly isSecret: SecretPaths;
   readonly host: ExaminedHost;
+  /** Undefined where nobody can hand a workspace over. */
+  readonly adoptWorkspace: ((workspace: string) => Promise<void>) | undefined;
   /** Throws unless the call may also do this. */
   decideAgain(call: PermittedCall, needed: readonly Capability[], kernel: KernelParts): void;
   /** Intents that a person is settling right now, by key. */

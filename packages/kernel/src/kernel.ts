@@ -22,6 +22,9 @@ export interface Kernel {
   /** The session a token belongs to, or a KernelError with a SESSION_* code. */
   authenticate(token: string): Promise<SessionFacts>;
 
+  /** Finds out what this host enforces, once, and records it. */
+  examineHost(): Promise<HostFacts>;
+
   /** Every registered tool; with a session, those its lease and policy could permit. */
   listTools(options: { readonly sessionId?: string; readonly allVersions: boolean }): ToolFacts[];
 
@@ -43,6 +46,8 @@ export interface Kernel {
 
   listIntents(): Promise<IntentFacts[]>;
   settleIntent(settlement: Settlement): Promise<{ readonly recordIndex: number }>;
+  /** Puts back what file tools changed. Throws NOTHING_TO_UNDO, or UNDO_CONFLICT with the paths, and changes nothing. */
+  undo(undoing: Undoing): Promise<UndoneCall[]>;
 
   /** A request that never reached a session: counted, and recorded at most once per door, reason and second. */
   refuse(refusal: Refusal): void;
@@ -114,6 +119,16 @@ export interface ToolFacts {
   readonly declaration: ToolDeclaration;
   readonly definitionHash: Uint8Array;
   readonly state: "ready" | "degraded" | "disabled" | "quarantined";
+  /** Why it is not ready, and what to do. Empty if it is, or where nothing was examined yet. */
+  readonly reason: string;
+}
+
+/** What a host enforces. */
+export interface HostFacts {
+  /** Empty where nothing was examined. */
+  readonly level: string;
+  /** JSON text. SPEC: docs/formats/ledger.md. */
+  readonly envelope: string;
 }
 
 export interface ContentPut {
@@ -173,6 +188,25 @@ export interface Settlement {
   readonly requestId: string;
   readonly answer: "happened" | "did_not_happen";
   readonly by: string;
+}
+
+export interface Undoing {
+  readonly sessionId: string;
+  /** Absent means every call of the session, from the last to the first. */
+  readonly requestId?: string;
+  /** Who asks for it. */
+  readonly by: string;
+  /** Only says what would be done. */
+  readonly dryRun: boolean;
+}
+
+export interface UndoneCall {
+  readonly requestId: string;
+  /** The record with the call's outcome. */
+  readonly recordIndex: number;
+  /** The record that says that it was undone; 0 for a dry run. */
+  readonly undoneIndex: number;
+  readonly changes: readonly { readonly path: string; readonly action: "restored" | "removed" | "moved_back" }[];
 }
 
 export interface Refusal {

@@ -21,6 +21,7 @@ import type { LiveSession } from "./session/live-session.ts";
 import { openSession } from "./session/open-session.ts";
 import { requireOpen } from "./session/require-open.ts";
 import { startExpiry } from "./session/start-expiry.ts";
+import { undo } from "./undo/undo.ts";
 
 /** Starts a kernel on its ports: settles what a crash left open, and takes calls. */
 export async function startKernel(options: KernelOptions): Promise<Kernel> {
@@ -60,6 +61,10 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     listSessions: (query) => listSessions(query, parts),
     authenticate: async (token) => facts(requireOpen(await parts.sessions.authenticate(token), parts.ledger.nowMs())),
 
+    async examineHost() {
+      const level = await parts.host.examine();
+      return { level, envelope: parts.host.envelope };
+    },
     listTools: (query) => listTools(query, parts),
 
     async putContent(put) {
@@ -107,6 +112,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
 
     listIntents: () => listIntents(parts),
     settleIntent: (settlement) => settleByHand(settlement, parts),
+    undo: (undoing) => undo(undoing, parts),
 
     refuse: (refusal) => parts.refusals.count(refusal),
     get closing() {

@@ -3,7 +3,9 @@ import {
   createSystemRandom,
   keepCallsYoung,
   defaultHomePath,
+  handOverWorkspace,
   type Home,
+  loadAddedTools,
   loadConfiguration,
   openContentFiles,
   openHome,
@@ -47,6 +49,8 @@ export interface OpenKernelOptions {
   /** Rules besides those of the home's policy directory, as Cedar text. */
   readonly policies?: readonly { readonly name: string; readonly text: string }[];
   readonly approver?: Approver;
+  /** Folders in which bubblewrap is looked for; those of the system by default. */
+  readonly sandboxPrograms?: readonly string[];
   readonly observer?: Observer;
   readonly log?: Log;
   /** Called once if the store fails: the kernel has stopped. */
@@ -97,11 +101,13 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
   });
   const configuration = await loadConfiguration(paths.configuration);
   const policy = await loadPolicy(home, options);
+  const { protectedPaths, vault, shell } = configuration;
+  const workshop = openWorkshop({ paths, protectedPaths, vault, shellBackend: shell.backend, programs: options.sandboxPrograms });
   const contentStore = await openContentFiles(paths.content);
   const store = await openSqliteStore({ directory: paths.store });
-  const workshop = openWorkshop({ paths });
   try {
-    const kernel = await start({ home, configuration, policy, store, contentStore, workshop }, options);
+    const added = await addedTools(home, configuration, options);
+    const kernel = await start({ home, configuration, policy, store, contentStore, workshop, added }, options);
     const authorizeToken: OpenedKernel["authorizeToken"] = async (token) => home.tokens.authorize(token);
     const ledgerSource = (): LedgerSource => storeLedgerSource(store, contentStore);
     let doors: Serving | undefined;
@@ -149,6 +155,18 @@ async function loadPolicy(home: Home, options: OpenKernelOptions): Promise<Polic
   }
 }
 
+/** Tools of the home: programs and modules that `narthex tools add` put there. */
+function addedTools(home: Home, configuration: Configuration, options: OpenKernelOptions): Promise<Tool[]> {
+  return loadAddedTools({
+    directory: home.paths.tools,
+    secrets: configuration.secrets,
+    environment: process.env,
+    builtins: builtinTools(),
+    taken: new Set((options.tools ?? []).map(({ name }) => name)),
+    log: options.log,
+  });
+}
+
 interface HomeParts {
   readonly home: Home;
   readonly configuration: Configuration;
@@ -156,10 +174,11 @@ interface HomeParts {
   readonly store: Store;
   readonly contentStore: ContentStore;
   readonly workshop: Workshop;
+  readonly added: readonly Tool[];
 }
 
 function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kernel> {
-  const { home, configuration, policy, store, contentStore, workshop } = parts;
+  const { home, configuration, policy, store, contentStore, workshop, added } = parts;
   const { session, timeouts } = configuration;
   keepCallsYoung();
   return startKernel({
@@ -168,16 +187,20 @@ function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kernel> {
     clock: systemClock,
     random: createSystemRandom(),
     policy,
-    tools: [...builtinTools(), ...(options.tools ?? [])],
+    tools: [...builtinTools(), ...added, ...(options.tools ?? [])],
     files: workshop.files,
     programs: workshop.programs,
+    shells: workshop.shells,
     protectedPaths: workshop.protectedPaths,
+    secretPaths: workshop.secretPaths,
+    vault: workshop.vault,
     examineHost: () => workshop.examineHost(),
     approver: options.approver,
     observer: options.observer,
     log: options.log,
     version: VERSION,
-    resolveWorkspace: (workspace) => resolveWorkspace(workspace, { home: home.path }),
+    resolveWorkspace: (workspace) => resolveWorkspace(workspace, { home: home.path, whyApart: workshop.vault?.whyApart }),
+    adoptWorkspace: (workspace) => handOverWorkspace(workspace),
     ...(options.onFailure && { onFailure: options.onFailure }),
     settings: {
       budgets: configuration.budgets,

@@ -10,6 +10,8 @@ export type HostCode =
   | "CONTENT_DAMAGED"
   | "LEASE_INVALID"
   | "INTENT_NOT_FOUND"
+  | "NOTHING_TO_UNDO"
+  | "UNDO_CONFLICT"
   | "RECORD_NOT_FOUND"
   | "TOKEN_INVALID";
 
@@ -85,6 +87,22 @@ export const HOST_CODES: ReadonlyMap<HostCode, CodeFacts> = new Map<HostCode, Co
       retryable: false,
       meaning: "no unsettled call has this session and request id",
       next: "run `narthex journal` to see the calls that wait to be settled",
+    },
+  ],
+  [
+    "NOTHING_TO_UNDO",
+    {
+      retryable: false,
+      meaning: "the call or session changed no files, or its changes were undone already",
+      next: "run `narthex ledger list` to see which calls there were",
+    },
+  ],
+  [
+    "UNDO_CONFLICT",
+    {
+      retryable: false,
+      meaning: "files were changed again since, so nothing was undone",
+      next: "undo what changed them later first, or put these paths back by hand",
     },
   ],
   [

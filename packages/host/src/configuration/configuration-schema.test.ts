@@ -5,7 +5,7 @@ import { type JsonObject, type JsonValue, parseJson } from "@narthex/contracts";
 import { defineTool } from "@narthex/kernel";
 import { createTestKernel } from "@narthex/testkit";
 import * as fc from "fast-check";
-import { CONFIGURATION_SCHEMA, type SectionSchema, type SettingSchema } from "./configuration-schema.ts";
+import { CONFIGURATION_SCHEMA, isSection, type SectionSchema, type SettingSchema } from "./configuration-schema.ts";
 import { parseConfiguration } from "./parse-configuration.ts";
 
 async function readPublished(): Promise<JsonValue> {
@@ -20,7 +20,7 @@ test("every key is described, and every default within its own range", () => {
   let settings = 0;
   function check(schema: SettingSchema, path: string): void {
     assert.ok(schema.description.length > 3, path);
-    if (schema.type === "object") {
+    if (isSection(schema)) {
       assert.equal(schema.additionalProperties, false, path);
       for (const [key, inner] of Object.entries(schema.properties)) {
         assert.match(key, /^[a-z_]+$/);
@@ -34,7 +34,7 @@ test("every key is described, and every default within its own range", () => {
     }
   }
   check(CONFIGURATION_SCHEMA, "");
-  assert.equal(settings, 17);
+  assert.equal(settings, 21);
 });
 
 test("the published schema and the reader take the same files", async () => {
@@ -77,6 +77,25 @@ const NEAR_MISSES: readonly JsonObject[] = [
   { budgets: { calls: Number.MAX_SAFE_INTEGER } },
   { budgets: { call: 1 } },
   { view_bytes: [] },
+  { vault: "/a/.b/..c" },
+  { vault: "" },
+  { vault: "/" },
+  { vault: "a" },
+  { vault: "/a/" },
+  { vault: "/a/../b" },
+  { vault: "/a/./b" },
+  { protected_paths: [] },
+  { protected_paths: [".git", "*.key", "a/..b/*"] },
+  { protected_paths: ["/a"] },
+  { protected_paths: [".."] },
+  { protected_paths: ["a//b"] },
+  { protected_paths: ["x".repeat(1025)] },
+  { protected_paths: "x" },
+  { protected_paths: [1] },
+  { shell: { backend: "host" } },
+  { shell: { backend: "Host" } },
+  { shell: { backend: "" } },
+  { shell: { backends: "host" } },
 ];
 
 function takes(text: string): boolean {
@@ -105,8 +124,38 @@ function arbitrarySetting(schema: SettingSchema): fc.Arbitrary<JsonValue> {
   return fc.oneof({ weight: 24, arbitrary: arbitraryRight(schema) }, { weight: 1, arbitrary: wrong });
 }
 
+const arbitrarySecretName = fc.oneof(
+  { weight: 12, arbitrary: fc.stringMatching(/^[a-z][a-z0-9_]{0,9}$/) },
+  { weight: 1, arbitrary: fc.constantFrom("Key", "", "1a", "a-b", "a".repeat(64), "a".repeat(65)) },
+);
+const arbitrarySource = fc.oneof(
+  { weight: 12, arbitrary: fc.constantFrom<JsonValue>({ env: "A_1" }, { file: "/a" }, { command: ["a", "b c"] }) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<JsonValue>(
+      null,
+      "x",
+      {},
+      { env: "A", file: "/a" },
+      { env: "A-B" },
+      { env: 1 },
+      { file: "a" },
+      { file: "/" },
+      { command: [] },
+      { command: "a" },
+      { command: ["a", ""] },
+      { command: ["a", 1] },
+      { other: "x" },
+    ),
+  },
+);
+
 function arbitraryRight(schema: SettingSchema): fc.Arbitrary<JsonValue> {
-  if (schema.type === "object") return arbitrarySection(schema);
+  if (isSection(schema)) return arbitrarySection(schema);
+  if (schema.type === "object") return fc.dictionary(arbitrarySecretName, arbitrarySource, { maxKeys: 3 });
+  if (schema.type === "string" && "enum" in schema) return fc.constantFrom(...schema.enum);
+  if (schema.type === "array") return fc.array(fc.constantFrom(".git", "a/*", "..x"), { maxLength: 4 });
+  if (schema.type === "string" && schema.default === "") return fc.constantFrom("", "/a", "/srv/a b/.c");
   if (schema.type === "string") return fc.constantFrom("127.0.0.1:0", "localhost:65535", "[::1]:7411");
   const { minimum, maximum } = schema;
   return fc.oneof(

@@ -1,5 +1,7 @@
 import { DEFAULT_VIEW_BYTES, MAX_INLINE_RESULT_BYTES } from "@narthex/contracts";
-import { BUDGET_DIMENSIONS, type BudgetDimension } from "@narthex/kernel";
+import { BUDGET_DIMENSIONS, type BudgetDimension, SHELL_BACKENDS } from "@narthex/kernel";
+import { DEFAULT_PROTECTED_PATHS } from "../programs/protected-paths.ts";
+import { SECRET_NAME_PATTERN } from "../secrets/secret-source.ts";
 
 export interface SectionSchema {
   readonly type: "object";
@@ -23,13 +25,61 @@ export interface TextSchema {
   readonly default: string;
 }
 
-export type SettingSchema = SectionSchema | IntegerSchema | TextSchema;
+/** A section whose keys are names that people choose. */
+export interface NamedSchema {
+  readonly type: "object";
+  readonly description: string;
+  readonly propertyNames: { readonly pattern: string };
+  readonly maxProperties: number;
+  readonly additionalProperties: SourceSchema;
+}
+
+/** Exactly one of its keys. */
+export interface SourceSchema {
+  readonly type: "object";
+  readonly additionalProperties: false;
+  readonly minProperties: 1;
+  readonly maxProperties: 1;
+  readonly properties: {
+    readonly env: { readonly type: "string"; readonly pattern: string };
+    readonly file: { readonly type: "string"; readonly pattern: string; readonly maxLength: number };
+    readonly command: {
+      readonly type: "array";
+      readonly minItems: 1;
+      readonly maxItems: number;
+      readonly items: { readonly type: "string"; readonly pattern: string; readonly maxLength: number };
+    };
+  };
+}
+
+export interface ChoiceSchema {
+  readonly type: "string";
+  readonly description: string;
+  readonly enum: readonly string[];
+  readonly default: string;
+}
+
+export interface ListSchema {
+  readonly type: "array";
+  readonly description: string;
+  readonly maxItems: number;
+  readonly items: { readonly type: "string"; readonly pattern: string; readonly maxLength: number };
+  readonly default: readonly string[];
+}
+
+export type SettingSchema = SectionSchema | NamedSchema | IntegerSchema | TextSchema | ChoiceSchema | ListSchema;
+
+export function isSection(schema: SettingSchema): schema is SectionSchema {
+  return schema.type === "object" && "properties" in schema;
+}
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MB = 1024 * 1024;
 
 const PORT = "(?:0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
+/** A part of a path: anything but `.` and `..`. */
+const PART = "(?:[^/.\u0000][^/\u0000]*|\\.[^/.\u0000][^/\u0000]*|\\.\\.[^/\u0000]+)";
 const BYTE = "(?:0|[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-5])";
 
 const BUDGET_DESCRIPTIONS: { readonly [D in BudgetDimension]: string } = {
@@ -82,6 +132,44 @@ export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; r
         default: 10_000,
       }),
     }),
+    secrets: {
+      type: "object",
+      description:
+        "Secrets by name, read when the kernel starts: from a variable, a file or what a command prints. A tool gets those that it was added with.",
+      propertyNames: { pattern: SECRET_NAME_PATTERN },
+      maxProperties: 100,
+      additionalProperties: {
+        type: "object",
+        additionalProperties: false,
+        minProperties: 1,
+        maxProperties: 1,
+        properties: {
+          env: { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_]{0,255}$" },
+          file: { type: "string", pattern: "^/[^\u0000]+$", maxLength: 4096 },
+          command: {
+            type: "array",
+            minItems: 1,
+            maxItems: 64,
+            items: { type: "string", pattern: "^[^\u0000]+$", maxLength: 4096 },
+          },
+        },
+      },
+    },
+    protected_paths: {
+      type: "array",
+      description:
+        "What agents change only by a rule for `write_protected`, in every directory of a workspace; `*` is any part of a name.",
+      maxItems: 1000,
+      items: { type: "string", pattern: `^${PART}(?:/${PART})*$`, maxLength: 1024 },
+      default: DEFAULT_PROTECTED_PATHS,
+    },
+    vault: {
+      type: "string",
+      description:
+        "The directory that only `vault_copyto` reads, as an absolute path outside every workspace. Empty is none.",
+      pattern: `^(?:|(?:/${PART})+)$`,
+      default: "",
+    },
     limits: section("How much the doors take on.", {
       max_in_flight_bytes: integer("Requests and answers held at once, over all doors.", {
         minimum: MB,
@@ -89,6 +177,15 @@ export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; r
         default: 256 * MB,
       }),
       max_connections: integer("Connections of one door at once.", { minimum: 1, maximum: 65_535, default: 1024 }),
+    }),
+    shell: section("How shell commands are run.", {
+      backend: {
+        type: "string",
+        description:
+          "sandbox: each in a fresh sandbox. session: in one sandboxed shell per session, which keeps its directory and variables. disabled: not at all. host: bare on this machine, contained by nothing; everything it makes is labelled `host`.",
+        enum: SHELL_BACKENDS,
+        default: "sandbox",
+      },
     }),
     view_bytes: integer("How much of a result a model is shown; the rest is paged.", {
       minimum: 64,

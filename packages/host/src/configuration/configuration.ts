@@ -1,6 +1,7 @@
 import { KernelError } from "@narthex/contracts";
-import { BUDGET_DIMENSIONS, type BudgetLimits } from "@narthex/kernel";
-import { CONFIGURATION_SCHEMA, type SettingSchema } from "./configuration-schema.ts";
+import { BUDGET_DIMENSIONS, type BudgetLimits, SHELL_BACKENDS, type ShellBackend } from "@narthex/kernel";
+import type { SecretSources } from "../secrets/secret-source.ts";
+import { CONFIGURATION_SCHEMA, isSection, type SettingSchema } from "./configuration-schema.ts";
 import { type ListenAddress, parseListenAddress } from "./listen-address.ts";
 
 /** What `narthex.yaml` says, with a default for all that it does not. */
@@ -18,19 +19,28 @@ export interface Configuration {
     readonly approvalWaitMs: number;
     readonly shutdownMs: number;
   };
+  /** Where secrets are found; what they are is read by whoever needs them. */
+  readonly secrets: SecretSources;
   readonly limits: {
     readonly maxInFlightBytes: number;
     readonly maxConnections: number;
   };
+  readonly shell: { readonly backend: ShellBackend };
+  /** What agents have no business changing. */
+  readonly protectedPaths: readonly string[];
+  /** The directory that only `vault_copyto` reads. */
+  readonly vault: string | undefined;
   readonly viewBytes: number;
 }
 
 /** Values by their path, such as `session.ttl_ms`. They keep the schema. */
-export type Settings = ReadonlyMap<string, string | number>;
+export type Settings = ReadonlyMap<string, Setting>;
+
+type Setting = string | number | readonly string[];
 
 export const DEFAULT_CONFIGURATION: Configuration = createConfiguration(new Map());
 
-export function createConfiguration(settings: Settings): Configuration {
+export function createConfiguration(settings: Settings, secrets: SecretSources = new Map()): Configuration {
   const number = (path: string): number => requireNumber(path, settings.get(path) ?? defaultOf(path));
   return Object.freeze({
     listen: Object.freeze(requireListen(settings.get("listen") ?? defaultOf("listen"))),
@@ -54,27 +64,44 @@ export function createConfiguration(settings: Settings): Configuration {
       approvalWaitMs: number("timeouts.approval_wait_ms"),
       shutdownMs: number("timeouts.shutdown_ms"),
     }),
+    secrets,
     limits: Object.freeze({
       maxInFlightBytes: number("limits.max_in_flight_bytes"),
       maxConnections: number("limits.max_connections"),
     }),
+    shell: Object.freeze({ backend: requireBackend(settings.get("shell.backend") ?? defaultOf("shell.backend")) }),
+    protectedPaths: requireList(settings.get("protected_paths") ?? defaultOf("protected_paths")),
+    vault: String(settings.get("vault") ?? defaultOf("vault")) || undefined,
     viewBytes: number("view_bytes"),
   });
 }
 
-function defaultOf(path: string): string | number | undefined {
+function defaultOf(path: string): Setting | undefined {
   let schema: SettingSchema | undefined = CONFIGURATION_SCHEMA;
-  for (const key of path.split(".")) schema = schema?.type === "object" ? schema.properties[key] : undefined;
+  for (const key of path.split(".")) {
+    schema = schema !== undefined && isSection(schema) ? schema.properties[key] : undefined;
+  }
   return schema === undefined || schema.type === "object" ? undefined : schema.default;
 }
 
-function requireNumber(path: string, value: string | number | undefined): number {
+function requireNumber(path: string, value: Setting | undefined): number {
   if (typeof value !== "number") throw new KernelError("INTERNAL", `the setting \`${path}\` has no number`);
   return value;
 }
 
-function requireListen(value: string | number | undefined): ListenAddress {
+function requireList(value: Setting | undefined): readonly string[] {
+  if (typeof value !== "object") throw new KernelError("INTERNAL", "a setting has no list");
+  return Object.freeze([...value]);
+}
+
+function requireListen(value: Setting | undefined): ListenAddress {
   const address = parseListenAddress(String(value));
   if ("problem" in address) throw new KernelError("INTERNAL", `the setting \`listen\` ${address.problem}`);
   return address;
+}
+
+function requireBackend(value: Setting | undefined): ShellBackend {
+  const backend = SHELL_BACKENDS.find((known) => known === value);
+  if (backend === undefined) throw new KernelError("INTERNAL", "the setting `shell.backend` has no known value");
+  return backend;
 }

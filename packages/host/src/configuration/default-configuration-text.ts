@@ -1,3 +1,5 @@
+import { DEFAULT_PROTECTED_PATHS } from "../programs/protected-paths.ts";
+
 /** The file that `init` writes: every key, explained, at its default. */
 export const DEFAULT_CONFIGURATION_TEXT = `# Configuration of this kernel. Every key is optional; those below have their default values.
 # The kernel reads this file when it starts. Unknown keys are errors, so that a typing mistake is never silent.
@@ -33,11 +35,33 @@ timeouts:
   # When the kernel is told to stop, calls that run have so long to finish.
   shutdown_ms: 10000
 
+# Secrets by name, read when the kernel starts. A tool that was added with a secret finds it in a variable, and it is
+# hidden in everything that the tool returns. In place of the braces, write lines such as these:
+#   weather_key: { env: WEATHER_API_KEY }
+#   mail_password: { file: /run/secrets/mail }
+#   deploy_token: { command: [pass, show, deploy] }
+secrets: {}
+
+# What agents change only if a rule for \`write_protected\` in the policy permits it, in every directory of a workspace:
+# what other programs run or trust without being asked, and credentials. \`*\` stands for any part of one name.
+protected_paths:
+${DEFAULT_PROTECTED_PATHS.map((path) => `  - ${path}`).join("\n")}
+
+# A directory of secrets, as an absolute path outside every workspace. Only \`vault_copyto\` reads it, each time after a
+# person said yes; no other tool sees it. Empty is none.
+vault: ""
+
 limits:
   # Requests and answers held at once, over all doors: 256 MB.
   max_in_flight_bytes: 268435456
   # Connections of one door at once.
   max_connections: 1024
+
+shell:
+  # How shell commands are run. sandbox: each in a fresh sandbox. session: in one sandboxed shell per session, which keeps
+  # its directory, variables and functions. disabled: not at all. host: bare on this machine, contained by nothing, for
+  # development only; everything it makes is labelled \`host\`.
+  backend: sandbox
 
 # How much of a result a model is shown; it pages through the rest with \`result_read\`.
 view_bytes: 16384

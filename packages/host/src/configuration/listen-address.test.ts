@@ -87,7 +87,7 @@ test("loopback addresses are taken, and localhost is not looked up", () => {
 
 test("the published pattern takes exactly the same", () => {
   const { listen } = CONFIGURATION_SCHEMA.properties;
-  assert.equal(listen?.type, "string");
+  assert.ok(listen?.type === "string" && "pattern" in listen);
   const pattern = new RegExp(listen.pattern, "u");
   for (const text of [...BEYOND, ...MALFORMED, ...BAD_PORTS]) assert.ok(!pattern.test(text), text);
   for (const [text] of GOOD) assert.ok(pattern.test(text), text);

@@ -1,4 +1,4 @@
-import type { SectionSchema } from "./configuration-schema.ts";
+import { isSection, type SectionSchema } from "./configuration-schema.ts";
 
 /** Longer keys are compared by their beginning. */
 const MAX_COMPARED = 64;
@@ -31,7 +31,7 @@ function plain(key: string): string {
 function listPaths(section: SectionSchema, path: string): string[] {
   return Object.entries(section.properties).flatMap(([key, schema]) => {
     const own = joinPath(path, key);
-    return schema.type === "object" ? [own, ...listPaths(schema, own)] : [own];
+    return isSection(schema) ? [own, ...listPaths(schema, own)] : [own];
   });
 }
 

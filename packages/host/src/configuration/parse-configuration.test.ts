@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { isKernelError, type KernelError } from "@narthex/contracts";
 import { DEFAULT_CONFIGURATION } from "./configuration.ts";
 import { DEFAULT_CONFIGURATION_TEXT } from "./default-configuration-text.ts";
+import { DEFAULT_PROTECTED_PATHS } from "../programs/protected-paths.ts";
 import { parseConfiguration } from "./parse-configuration.ts";
 
 const parse = (text: string): unknown => parseConfiguration(text, "/home/narthex.yaml");
@@ -221,6 +222,23 @@ describe("YAML", () => {
   });
 });
 
+describe("protected paths and the vault", () => {
+  test("take the place of the defaults", () => {
+    const { protectedPaths, vault } = parseConfiguration("protected_paths: [a, 'b/*.key']\nvault: /srv/vault", "x");
+    assert.deepEqual([protectedPaths, vault], [["a", "b/*.key"], "/srv/vault"]);
+    assert.deepEqual(parseConfiguration("protected_paths: []", "x").protectedPaths, []);
+  });
+
+  test("that lead elsewhere are refused, each with its line", () => {
+    assert.deepEqual(messagesOf("protected_paths:\n  - ok\n  - /etc\n  - ../x\n  - [a]\nvault: srv/../x"), [
+      "line 3: `protected_paths` takes relative paths without `.` and `..` (found the text `/etc`)",
+      "line 4: `protected_paths` takes relative paths without `.` and `..` (found the text `../x`)",
+      "line 5: `protected_paths` takes relative paths without `.` and `..` (found a list)",
+      "line 6: `vault` must be an absolute path without `.` and `..`, or empty (found the text `srv/../x`)",
+    ]);
+  });
+});
+
 describe("the default file", () => {
   test("says what holds without a file", () => {
     assert.deepEqual(parse(DEFAULT_CONFIGURATION_TEXT), DEFAULT_CONFIGURATION);
@@ -231,9 +249,13 @@ describe("the default file", () => {
   test("has a line for every key, at work or to be taken into work", () => {
     const uncommented = DEFAULT_CONFIGURATION_TEXT.replaceAll("#   ", "  ").replace("budgets: {}\n", "");
     const withBudgets = uncommented.replace("# Replace the braces by lines such as these:\n", "budgets:\n");
-    const { budgets, ...rest } = parseConfiguration(withBudgets, "x");
+    const withSecrets = withBudgets
+      .replace(/# hidden in .* such as these:\n/, "secrets:\n")
+      .replace("secrets: {}\n", "");
+    const { budgets, secrets, ...rest } = parseConfiguration(withSecrets, "x");
     assert.equal(Object.keys(budgets).length, 7);
-    assert.deepEqual({ ...rest, budgets: {} }, DEFAULT_CONFIGURATION);
+    assert.deepEqual([...secrets.keys()], ["weather_key", "mail_password", "deploy_token"]);
+    assert.deepEqual({ ...rest, budgets: {}, secrets: new Map() }, DEFAULT_CONFIGURATION);
   });
 
   test("has the values that are promised", () => {
@@ -242,7 +264,11 @@ describe("the default file", () => {
       session: { ttlMs: 28_800_000, quarantine: { violations: 5, windowMs: 60_000 } },
       budgets: {},
       timeouts: { approvalMs: 600_000, approvalWaitMs: 45_000, shutdownMs: 10_000 },
+      protectedPaths: DEFAULT_PROTECTED_PATHS,
+      vault: undefined,
+      secrets: new Map(),
       limits: { maxInFlightBytes: 268_435_456, maxConnections: 1024 },
+      shell: { backend: "sandbox" },
       viewBytes: 16_384,
     });
   });

@@ -7,7 +7,7 @@ import { readSettings } from "./read-settings.ts";
 export function parseConfiguration(text: string, file: string): Configuration {
   const problems = new ConfigurationProblems(file);
   const yaml = parseYaml(text, problems);
-  const settings = yaml === undefined ? undefined : readSettings(yaml, problems);
+  const read = yaml === undefined ? undefined : readSettings(yaml, problems);
   problems.throwIfAny();
-  return createConfiguration(settings ?? new Map());
+  return createConfiguration(read?.settings ?? new Map(), read?.secrets);
 }

@@ -1,21 +1,31 @@
 import { isAlias, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from "yaml";
+import type { SecretSource, SecretSources } from "../secrets/secret-source.ts";
 import type { Settings } from "./configuration.ts";
 import {
+  type ChoiceSchema,
   CONFIGURATION_SCHEMA,
   type IntegerSchema,
+  isSection,
+  type ListSchema,
   type SectionSchema,
   type SettingSchema,
+  type TextSchema,
 } from "./configuration-schema.ts";
 import { type ConfigurationProblems, quote } from "./configuration-problems.ts";
 import { parseListenAddress } from "./listen-address.ts";
 import { joinPath, nearestKey } from "./nearest-key.ts";
 import type { YamlFile } from "./parse-yaml.ts";
+import { readSecretSources } from "./read-secret-sources.ts";
 
 type Node = ParsedNode | null | undefined;
 
 /** Checks a tree against the schema and gives the values that keep it. */
-export function readSettings(file: YamlFile, problems: ConfigurationProblems): Settings {
-  const settings = new Map<string, string | number>();
+export function readSettings(
+  file: YamlFile,
+  problems: ConfigurationProblems,
+): { readonly settings: Settings; readonly secrets: SecretSources } {
+  const settings = new Map<string, string | number | readonly string[]>();
+  const secrets = new Map<string, SecretSource>();
   const { root } = file;
 
   function add(at: unknown, field: string, rule: string, message: () => string): void {
@@ -50,12 +60,17 @@ export function readSettings(file: YamlFile, problems: ConfigurationProblems): S
       return;
     }
     if (schema.type === "object") {
-      if (isMap(node)) readSection(node, schema, path);
+      if (isMap(node) && isSection(schema)) readSection(node, schema, path);
+      else if (isMap(node)) readSecretSources(node, path, { add, secrets });
       else add(at, path, "format", () => `\`${path}\` must be a section of keys (found ${describe(node)})`);
       return;
     }
+    if (schema.type === "array") {
+      readList(node, schema, path, at);
+      return;
+    }
     const value: unknown = isScalar(node) ? node.value : undefined;
-    const problem = schema.type === "integer" ? integerProblem(value, schema) : listenProblem(value);
+    const problem = problemOf(value, schema);
     if (problem !== undefined) {
       add(at, path, problem.rule, () => `\`${path}\` ${problem.message} (found ${describe(node)})`);
     } else if (typeof value === "string" || typeof value === "number") {
@@ -64,15 +79,46 @@ export function readSettings(file: YamlFile, problems: ConfigurationProblems): S
     }
   }
 
-  if (isEmpty(root)) return settings;
+  function readList(node: Node, { items, maxItems }: ListSchema, path: string, at: unknown): void {
+    if (!isSeq(node)) {
+      add(at, path, "format", () => `\`${path}\` must be a list (found ${describe(node)})`);
+      return;
+    }
+    if (node.items.length > maxItems) add(at, path, "max_items", () => `\`${path}\` has more than ${maxItems} entries`);
+    const texts: string[] = [];
+    for (const item of node.items) {
+      const value: unknown = isScalar(item) ? item.value : undefined;
+      const fits = typeof value === "string" && new RegExp(items.pattern, "u").test(value);
+      // Counted as the schema counts them.
+      if (fits && Array.from(value).length <= items.maxLength) texts.push(value);
+      else
+        add(
+          item,
+          path,
+          "format",
+          () => `\`${path}\` takes relative paths without \`.\` and \`..\` (found ${describe(item)})`,
+        );
+    }
+    settings.set(path, texts);
+  }
+
+  if (isEmpty(root)) return { settings, secrets };
   if (isMap(root)) readSection(root, CONFIGURATION_SCHEMA, "");
   else add(root, "", "format", () => `the file must be keys and values (found ${describe(root)})`);
-  return settings;
+  return { settings, secrets };
 }
 
 interface ValueProblem {
   readonly rule: string;
   readonly message: string;
+}
+
+function problemOf(value: unknown, schema: IntegerSchema | TextSchema | ChoiceSchema): ValueProblem | undefined {
+  if (schema.type === "integer") return integerProblem(value, schema);
+  if (schema === CONFIGURATION_SCHEMA.properties["listen"]) return listenProblem(value);
+  if (!("enum" in schema)) return pathProblem(value, schema.pattern);
+  if (typeof value === "string" && schema.enum.includes(value)) return undefined;
+  return { rule: "one_of", message: `must be one of ${schema.enum.join(", ")}` };
 }
 
 function integerProblem(value: unknown, { minimum, maximum }: IntegerSchema): ValueProblem | undefined {
@@ -87,6 +133,11 @@ function listenProblem(value: unknown): ValueProblem | undefined {
   if (typeof value !== "string") return { rule: "format", message: "must be host:port" };
   const address = parseListenAddress(value);
   return "problem" in address ? { rule: "format", message: address.problem } : undefined;
+}
+
+function pathProblem(value: unknown, pattern: string): ValueProblem | undefined {
+  if (typeof value === "string" && new RegExp(pattern, "u").test(value)) return undefined;
+  return { rule: "format", message: "must be an absolute path without `.` and `..`, or empty" };
 }
 
 function isEmpty(node: Node): boolean {

@@ -1,7 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ShellBackend } from "@narthex/kernel";
 import { findMachine, isMissing } from "../sandbox/find-machine.ts";
+import { NamedPipes } from "../sandbox/named-pipes.ts";
 import { type Containment, openContainment } from "../sandbox/open-containment.ts";
 import { SandboxFiles } from "../sandbox/sandbox-machine.ts";
 import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
@@ -10,7 +12,7 @@ import { findToolchains } from "../toolchains/find-toolchains.ts";
 import type { Toolchain } from "../toolchains/toolchain.ts";
 import { insidePath } from "../toolchains/toolchain-plan.ts";
 import { fixSteps } from "./fix-steps.ts";
-import type { HostReport, Mechanism } from "./host-report.ts";
+import type { HostReport, Mechanism, ToolClass } from "./host-report.ts";
 import { judgeToolClasses } from "./judge-tool-classes.ts";
 import type { StartProgram } from "./trial.ts";
 import { tryLimits } from "./try-limits.ts";
@@ -26,6 +28,8 @@ export interface ExamineOptions {
   readonly directory: string;
   /** Folders in which bubblewrap is looked for. */
   readonly programs?: readonly string[];
+  /** What is configured; `sandbox` by default. */
+  readonly shellBackend?: ShellBackend;
 }
 
 /** Runs every mechanism for real. Takes no lock and writes nothing into the kernel's home: one may run beside it. */
@@ -34,6 +38,7 @@ export async function examineHost(options: ExamineOptions): Promise<HostReport> 
   try {
     return await examine(options, directory);
   } finally {
+    await NamedPipes.at(join(directory, "pipes")).close();
     await rm(directory, { recursive: true, force: true });
   }
 }
@@ -56,7 +61,7 @@ async function examine(options: ExamineOptions, directory: string): Promise<Host
   ];
   const { level, problem } = containment;
   const isRootOwned = workspace !== undefined && (await containment.identityFor(workspace)).reason !== undefined;
-  const facts = { level, problem: problem?.problem, mechanisms };
+  const facts = { level, problem: problem?.problem, fix: problem?.fix, mechanisms };
   const toolClasses = judgeToolClasses({ ...facts, access, isWorkspace: workspace !== undefined });
   return {
     level,
@@ -65,9 +70,7 @@ async function examine(options: ExamineOptions, directory: string): Promise<Host
     toolchains,
     path: insidePath(toolchains),
     toolClasses,
-    shellBackend: toolClasses.some(({ name, state }) => name === "shell" && state !== "disabled")
-      ? "sandbox"
-      : "disabled",
+    shellBackend: backendHere(options.shellBackend ?? "sandbox", toolClasses),
     steps: fixSteps({
       ...facts,
       cause: problem?.cause,
@@ -75,6 +78,12 @@ async function examine(options: ExamineOptions, directory: string): Promise<Host
       rootOwned: isRootOwned ? workspace : undefined,
     }),
   };
+}
+
+/** Nothing but a bare shell works where nothing is contained. */
+function backendHere(configured: ShellBackend, toolClasses: readonly ToolClass[]): ShellBackend {
+  const isContained = toolClasses.some(({ name, state }) => name === "shell" && state !== "disabled");
+  return isContained || configured === "host" ? configured : "disabled";
 }
 
 /** What was found out when the containment was opened. */

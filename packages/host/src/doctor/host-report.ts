@@ -1,3 +1,4 @@
+import type { ShellBackend } from "@narthex/kernel";
 import type { SandboxLevel } from "../sandbox/open-containment.ts";
 import type { Toolchain } from "../toolchains/toolchain.ts";
 
@@ -12,7 +13,7 @@ export interface HostReport {
   readonly path: string;
   readonly toolClasses: readonly ToolClass[];
   /** How programs of the shell are run. */
-  readonly shellBackend: "sandbox" | "disabled";
+  readonly shellBackend: ShellBackend;
   readonly steps: readonly FixStep[];
 }
 
@@ -31,6 +32,8 @@ export interface ToolClass {
   readonly name: "files" | "shell" | "git";
   readonly state: "ready" | "degraded" | "disabled";
   readonly reasons: readonly string[];
+  /** What an administrator can do about it, where there is one thing. */
+  readonly fix: string | undefined;
 }
 
 /** Something an administrator does. */

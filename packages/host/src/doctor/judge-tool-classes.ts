@@ -5,6 +5,7 @@ export interface ClassFacts {
   readonly level: SandboxLevel;
   /** Of `L2`: why. */
   readonly problem: string | undefined;
+  readonly fix: string | undefined;
   readonly mechanisms: readonly Mechanism[];
   /** What programs can do in the current directory. */
   readonly access: "none" | "read" | "write";
@@ -26,17 +27,23 @@ const NEEDS: ReadonlyArray<
 /** Which tools can run safely here, which only in part, and why. */
 export function judgeToolClasses(facts: ClassFacts): ToolClass[] {
   const { level, problem, mechanisms, access, isWorkspace } = facts;
+  const adviceOn = (row: string | undefined): string | undefined =>
+    mechanisms.find(({ name, state }) => name === row && state === "fails")?.advice;
   const failures = new Map(mechanisms.filter(({ state }) => state === "fails").map((row) => [row.name, row.found]));
   return NEEDS.map(([name, needed, useful]) => {
-    if (level === "L2") return { name, state: "disabled", reasons: [problem ?? "nothing is contained here"] };
+    if (level === "L2") {
+      return { name, state: "disabled", reasons: [problem ?? "nothing is contained here"], fix: facts.fix };
+    }
     const broken = [...NEEDED_BY_ALL, ...needed].filter((row) => failures.has(row));
     if (broken.length > 0) {
-      return { name, state: "disabled", reasons: broken.map((row) => `${row}: ${failures.get(row) ?? ""}`) };
+      const reasons = broken.map((row) => `${row}: ${failures.get(row) ?? ""}`);
+      return { name, state: "disabled", reasons, fix: adviceOn(broken[0]) };
     }
-    const reasons = [...useful].filter(([row]) => failures.has(row)).map(([row, what]) => `${what}: ${row} fails`);
+    const missing = [...useful].filter(([row]) => failures.has(row));
+    const reasons = missing.map(([row, what]) => `${what}: ${row} fails`);
     if (isWorkspace && access !== "write") {
       reasons.push(`programs ${access === "read" ? "can only read" : "cannot enter"} the current directory`);
     }
-    return { name, state: reasons.length === 0 ? "ready" : "degraded", reasons };
+    return { name, state: reasons.length === 0 ? "ready" : "degraded", reasons, fix: adviceOn(missing[0]?.[0]) };
   });
 }

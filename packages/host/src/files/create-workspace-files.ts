@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isKernelError, KernelError } from "@narthex/contracts";
 import type { FileOperation, PreparedOperation, WorkspaceFiles, WorkspacePlace } from "@narthex/kernel";
+import { type FoundWorkspace, findWorkspace } from "../sandbox/find-workspace.ts";
 import { SandboxFiles, type SandboxMachine } from "../sandbox/sandbox-machine.ts";
 import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
 import type { SandboxedProcess } from "../sandbox/spawn-sandbox.ts";
@@ -45,7 +46,7 @@ export function createWorkspaceFiles(options: WorkspaceFilesOptions): WorkspaceF
 }
 
 /** A workspace as it was last seen. */
-interface FoundWorkspace {
+interface KnownWorkspace {
   readonly place: WorkerPlace;
   /** What its worker is found by. */
   readonly key: string;
@@ -61,7 +62,7 @@ class WorkerFiles implements WorkspaceFilesDriver {
   readonly #runPrefix: string;
   /** What workers that died may have left, by what the next one is found by. */
   readonly #leftOver = new Map<string, Array<{ readonly path: string; readonly prefix: string }>>();
-  readonly #known = new Map<string, FoundWorkspace>();
+  readonly #known = new Map<string, KnownWorkspace>();
   readonly #prefixes = new WeakMap<FileWorker, string>();
 
   constructor(options: WorkspaceFilesOptions) {
@@ -81,7 +82,7 @@ class WorkerFiles implements WorkspaceFilesDriver {
   /** Asks the worker that is known while it looks whether the workspace still is the same: mostly it is. */
   async prepare(place: WorkspacePlace, operation: FileOperation, signal: AbortSignal): Promise<PreparedOperation> {
     checkOperation(operation);
-    const finding = this.#find(place);
+    const finding = this.#look(place);
     const name = `${place.access}:${place.workspace}`;
     const known = this.#known.get(name);
     if (known !== undefined) {
@@ -93,7 +94,8 @@ class WorkerFiles implements WorkspaceFilesDriver {
       this.#known.delete(name);
       if (attempt.status === "fulfilled") await attempt.value.abandon();
     }
-    const found = await finding;
+    await finding;
+    const found = this.#identify(place, await findWorkspace(place.workspace));
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     this.#known.set(name, found);
     return await this.#prepareAt(found, operation, signal);
@@ -103,16 +105,22 @@ class WorkerFiles implements WorkspaceFilesDriver {
     await this.#pool.close();
   }
 
-  async #find(place: WorkspacePlace): Promise<FoundWorkspace> {
-    const found = await findWorkspace(place.workspace);
-    const owner = { uid: Number(found.uid), gid: Number(found.gid) };
+  /** Whether it is what is known already. SECURITY: links are followed here, so nothing new is believed of it. */
+  async #look(place: WorkspacePlace): Promise<KnownWorkspace> {
+    const { dev, ino, uid, gid } = await stat(place.workspace, { bigint: true }).catch((cause: unknown) => {
+      throw new KernelError("FILE_NOT_FOUND", `the workspace ${quotePath(place.workspace)} is gone`, { cause });
+    });
+    return this.#identify(place, { device: dev, inode: ino, owner: { uid: Number(uid), gid: Number(gid) } });
+  }
+
+  #identify(place: WorkspacePlace, { device, inode, owner }: FoundWorkspace): KnownWorkspace {
     const identity = (this.#options.identify ?? identifyBy(place.workspace))(owner, place.access);
     const key = `${identity.uid}:${place.access}:${place.workspace}`;
-    return { place: { ...place, identity }, key, version: `${found.dev}:${found.ino}` };
+    return { place: { ...place, identity }, key, version: `${device}:${inode}` };
   }
 
   async #prepareAt(
-    { place, key, version }: FoundWorkspace,
+    { place, key, version }: KnownWorkspace,
     operation: FileOperation,
     signal: AbortSignal,
   ): Promise<PreparedOperation> {
@@ -182,12 +190,4 @@ function identifyBy(workspace: string): NonNullable<WorkspaceFilesOptions["ident
     if (access === "read" || found.access === "write") return found.identity;
     throw new KernelError("SANDBOX_UNAVAILABLE", found.reason ?? "the workspace can only be read");
   };
-}
-
-async function findWorkspace(workspace: string): Promise<{ dev: bigint; ino: bigint; uid: bigint; gid: bigint }> {
-  const found = await stat(workspace, { bigint: true }).catch((cause: unknown) => {
-    throw new KernelError("FILE_NOT_FOUND", `the workspace ${quotePath(workspace)} is gone`, { cause });
-  });
-  if (found.isDirectory()) return found;
-  throw new KernelError("NOT_A_DIRECTORY", `the workspace ${quotePath(workspace)} is not a directory`);
 }

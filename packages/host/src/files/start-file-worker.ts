@@ -2,6 +2,7 @@ import { realpath } from "node:fs/promises";
 import type { SandboxFiles, SandboxMachine } from "../sandbox/sandbox-machine.ts";
 import { type SandboxIdentity, type SandboxPlan, WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
 import { type SandboxedProcess, spawnSandbox } from "../sandbox/spawn-sandbox.ts";
+import { reachableProgram } from "../bootstrap/reachable-program.ts";
 import { findWorkerProgram } from "./worker-program.ts";
 
 export interface WorkerPlace {
@@ -29,8 +30,8 @@ export async function startFileWorker(
 export async function fileWorkerPlan({ workspace, access, identity }: WorkerPlace): Promise<SandboxPlan> {
   return {
     mounts: [
-      { source: await realpath(process.execPath), target: NODE_PATH, access: "read" },
-      { source: await findWorkerProgram(), target: FOLDER_PATH, access: "read" },
+      { source: await reachableProgram(await realpath(process.execPath), identity), target: NODE_PATH, access: "read" },
+      { source: await reachableProgram(await findWorkerProgram(), identity), target: FOLDER_PATH, access: "read" },
       { source: workspace, target: WORKSPACE_PATH, access },
     ],
     symlinks: [],

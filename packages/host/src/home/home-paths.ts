@@ -8,6 +8,8 @@ export interface HomePaths {
   /** `.cedar` files. */
   readonly policy: string;
   readonly keys: string;
+  /** Tools that were added, each in a directory of its own. */
+  readonly tools: string;
   readonly store: string;
   readonly content: string;
   /** The homes that programs of each workspace have. */
@@ -31,6 +33,7 @@ export function homePaths(home: string): HomePaths {
     configuration: join(home, "narthex.yaml"),
     policy: join(home, "policy"),
     keys: join(home, "keys"),
+    tools: join(home, "tools"),
     store: join(home, "store"),
     content: join(home, "content"),
     cache: join(home, "cache"),

@@ -8,6 +8,8 @@ export interface WorkspaceSurroundings {
   readonly home: string;
   /** The user's own; the system's answer by default. */
   readonly userHome?: string;
+  /** Why a directory has to stay apart from the vault; undefined if it need not. */
+  readonly whyApart?: ((directory: string) => string | undefined) | undefined;
 }
 
 /**
@@ -24,6 +26,8 @@ export async function resolveWorkspace(workspace: string, around: WorkspaceSurro
   if (real === userHome) throw refused(real, "it is your home directory");
   if (contains(real, home)) throw refused(real, "it holds the kernel's own home");
   if (contains(home, real)) throw refused(real, "it lies inside the kernel's own home");
+  const apart = around.whyApart?.(real);
+  if (apart !== undefined) throw refused(real, apart);
   return real;
 }
 

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import type { Duplex, Readable } from "node:stream";
 import { KernelError } from "@narthex/contracts";
 import type { ContainedEnd, ContainedProgram, ContainedPrograms, ProgramPlace, RunningProgram } from "@narthex/kernel";
 import type { Containment } from "../sandbox/open-containment.ts";
@@ -6,10 +7,12 @@ import type { SandboxIdentity, SandboxMount } from "../sandbox/sandbox-plan.ts";
 import type { ContainedProgram as StartedProgram } from "../sandbox/start-contained.ts";
 import type { Toolchain } from "../toolchains/toolchain.ts";
 import { type CacheUse, openWorkspaceCache, type WorkspaceCache } from "../toolchains/workspace-cache.ts";
+import { bundledFiles } from "./bundled-files.ts";
 import { programPlan } from "./program-plan.ts";
-import { ProtectedWorkspace } from "./protected-workspace.ts";
+import type { GuardedStay, ProtectedWorkspace } from "./protected-workspace.ts";
 import { SessionScratch } from "./session-scratch.ts";
 import type { Entrance } from "./workspace-gate.ts";
+import { lockWorkspace } from "./workspace-lock.ts";
 
 export interface ProgramsOptions {
   /** Opened when the first program is started. */
@@ -21,8 +24,34 @@ export interface ProgramsOptions {
 }
 
 export interface ProgramsDriver extends ContainedPrograms {
+  start(
+    place: ProgramPlace,
+    program: ContainedProgram,
+    signal: AbortSignal,
+    lasting?: LastingOptions,
+  ): Promise<StartedLasting>;
   /** Kills what still runs. */
   close(): Promise<void>;
+}
+
+/** Of a program that goes on after the call that started it. */
+export interface LastingOptions {
+  /** Called when the workspace's guards change: it must end before others can work there. */
+  onAsked(): void;
+  /** See `SandboxPlan`. */
+  readonly hasChannel?: boolean;
+}
+
+export interface StartedLasting extends RunningProgram {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly channel: Duplex | undefined;
+  /** Puts back what it has changed among the protected paths so far. Answers their names. */
+  putBackNow(): Promise<readonly string[]>;
+  /** See `GuardedStay`. */
+  readonly stay: Pick<GuardedStay, "isCurrent" | "renew" | "vouch"> | undefined;
+  /** Its first process, by its number outside. */
+  readonly pid: Promise<number>;
 }
 
 const MAX_KNOWN = 256;
@@ -43,28 +72,48 @@ class Programs implements ProgramsDriver {
     this.#options = options;
   }
 
-  async start(place: ProgramPlace, program: ContainedProgram, signal: AbortSignal): Promise<RunningProgram> {
+  async start(
+    place: ProgramPlace,
+    program: ContainedProgram,
+    signal: AbortSignal,
+    lasting?: LastingOptions,
+  ): Promise<StartedLasting> {
     const containment = await this.#options.containment();
-    const { identity, access, reason } = await containment.identityFor(place.workspace);
+    const { identity, directory, access, reason } = await containment.identityFor(place.workspace);
     if (place.access === "write" && access === "read") throw new KernelError("SANDBOX_UNAVAILABLE", reason ?? "");
     const { protectedWorkspace } = this.#options;
-    const isGuarded = place.access === "write" && place.keepsProtected;
-    const [toolchains, home] = await Promise.all([
+    const [toolchains, home, bundled] = await Promise.all([
       this.#toolchainsFor(place.workspace, identity),
       program.hasHome === true ? this.#enterHome(containment, place, identity) : undefined,
+      bundledFiles(program.bundled ?? []),
     ]);
+    const files = [...(program.files ?? []), ...bundled];
     let entered: Entrance | undefined;
+    let unlock: (() => void) | undefined;
     try {
-      const guarded = isGuarded ? await protectedWorkspace.begin(place.workspace, program, signal) : undefined;
+      if (place.access === "write") unlock = await lockWorkspace(directory, signal);
+      const guarded =
+        place.access !== "write"
+          ? undefined
+          : place.keepsProtected
+            ? await protectedWorkspace.begin(place.workspace, program, signal, lasting?.onAsked)
+            : await protectedWorkspace.beginUnguarded(place.workspace, signal, lasting?.onAsked);
       entered = guarded?.entrance;
       const guards = guarded?.guards ?? [];
-      const plan = programPlan(place, program, { identity, toolchains, guards, homes: home?.mounts ?? [] });
+      const plan = programPlan(
+        place,
+        { ...program, files },
+        { identity, directory, toolchains, guards, homes: home?.mounts ?? [] },
+      );
       signal.throwIfAborted();
-      const started = await containment.start(plan, program.command);
+      const hasChannel = lasting?.hasChannel ?? false;
+      const started = await containment.start({ ...plan, hasChannel }, program.command);
       const finish = async (): Promise<readonly string[]> => (guarded === undefined ? [] : await guarded.putBack());
-      return this.#follow(started, signal, finish, () => release(entered, home?.use));
+      const running = this.#follow(started, signal, finish, () => release(entered, home?.use, unlock));
+      const { stdout, stderr, channel, pid } = started;
+      return { ...running, stdout, stderr, channel, pid, putBackNow: finish, stay: guarded };
     } catch (fault) {
-      release(entered, home?.use);
+      release(entered, home?.use, unlock);
       throw fault;
     }
   }
@@ -149,8 +198,9 @@ class Programs implements ProgramsDriver {
 }
 
 /** Measuring the home afterwards is nobody's to wait for. */
-function release(entered: Entrance | undefined, use: CacheUse | undefined): void {
+function release(entered: Entrance | undefined, use: CacheUse | undefined, unlock: (() => void) | undefined): void {
   entered?.leave();
+  unlock?.();
   use?.leave().catch(() => undefined);
 }
 

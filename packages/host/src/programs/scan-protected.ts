@@ -1,6 +1,7 @@
 import { KernelError } from "@narthex/contracts";
 import type { SandboxMount } from "../sandbox/sandbox-plan.ts";
 import { WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
+import { findGitPaths } from "./git-directories.ts";
 import { type Found, HeldDirectory } from "./walk-workspace.ts";
 
 /** What is protected in a workspace, as it is now. */
@@ -17,12 +18,14 @@ export interface ProtectedScan {
   readonly bases: readonly string[];
   /** Paths below each of them; `*` stands for any part of one name. */
   readonly paths: readonly string[];
+  /** How much of a repository is guarded; undefined if repositories are not. */
+  readonly git: "guarded" | "configurable" | undefined;
 }
 
 const MAX_GUARDS = 1024;
 
 /** Looks at every protected path once, from the root down, without following a link. */
-export async function scanProtected({ workspace, bases, paths }: ProtectedScan): Promise<ProtectedState> {
+export async function scanProtected({ workspace, bases, paths, git }: ProtectedScan): Promise<ProtectedState> {
   const rules = paths.map((path) => path.split("/"));
   const scan = new Scan(workspace);
   const root = await HeldDirectory.open(workspace);
@@ -31,6 +34,10 @@ export async function scanProtected({ workspace, bases, paths }: ProtectedScan):
       await scan.descend(root, base === "." ? [] : base.split("/"), "", (directory, path) =>
         scan.match(directory, rules, path),
       );
+      if (git === undefined) continue;
+      const found = await findGitPaths(root, base, { git, workspace });
+      const exact = found.map((path) => path.split("/"));
+      await scan.match(root, exact, "");
     }
   } finally {
     await root.close();
@@ -42,12 +49,14 @@ class Scan {
   readonly present = new Map<string, Found>();
   readonly guards = new Map<string, SandboxMount>();
   readonly #workspace: string;
+  /** Directories on the way. */
+  readonly #passed = new Map<string, Found>();
 
   constructor(workspace: string) {
     this.#workspace = workspace;
   }
 
-  /** Goes down part by part; each directory on the way becomes a mount of its own. */
+  /** Goes down part by part. */
   async descend(
     directory: HeldDirectory,
     parts: readonly string[],
@@ -62,7 +71,7 @@ class Scan {
     if (child === undefined) return;
     try {
       const childPath = join(path, part);
-      this.#guard(childPath, "write", found);
+      this.#passed.set(childPath, found);
       await this.descend(child, rest, childPath, then);
     } finally {
       await child.close();
@@ -99,18 +108,26 @@ class Scan {
     const child = await directory.enter(name);
     if (child === undefined) return;
     try {
-      this.#guard(path, "write", found);
+      this.#passed.set(path, found);
       await this.match(child, deeper, path);
     } finally {
       await child.close();
     }
   }
 
-  #guard(path: string, access: SandboxMount["access"], { device, inode }: Found): void {
+  /**
+   * Each directory on the way becomes a mount of its own: what holds a guarded path cannot be renamed. Others stay as they
+   * are, so that where a program starts makes no difference to its guards.
+   */
+  #guard(path: string, access: SandboxMount["access"], found: Found): void {
+    const parent = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+    const passed = this.#passed.get(parent);
+    if (passed !== undefined && !this.guards.has(parent)) this.#guard(parent, "write", passed);
     if (this.guards.has(path) && access === "write") return;
     if (this.guards.size >= MAX_GUARDS) {
       throw new KernelError("RESOURCE_EXCEEDED", `the workspace has more than ${MAX_GUARDS} protected paths`);
     }
+    const { device, inode } = found;
     const [source, target] = [`${this.#workspace}/${path}`, `${WORKSPACE_PATH}/${path}`];
     this.guards.set(path, { source, target, access, guard: { device, inode } });
   }

@@ -1,8 +1,10 @@
 import { constants } from "node:fs";
-import { type FileHandle, open, readdir, readlink } from "node:fs/promises";
+import { type FileHandle, lstat, open, readdir, readlink } from "node:fs/promises";
+import { KernelError } from "@narthex/contracts";
 
-const { O_DIRECTORY, O_NOFOLLOW } = constants;
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 const O_PATH = 0o10000000;
+const MAX_TRIES = 40;
 
 /** What was found at a path, held open. */
 export interface Found {
@@ -34,8 +36,16 @@ export class HeldDirectory {
     return await readdir(this.#path);
   }
 
-  /** Undefined if there is nothing of that name. */
+  /** Undefined if there is nothing of that name. Somebody who exchanges it all the time is given up on. */
   async look(name: string): Promise<Found | undefined> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const found = await this.#lookOnce(name);
+      if (found !== "exchanged") return found;
+    }
+    throw new KernelError("SANDBOX_ERROR", "a protected path is being replaced all the time");
+  }
+
+  async #lookOnce(name: string): Promise<Found | undefined | "exchanged"> {
     const handle = await openIfThere(`${this.#path}/${name}`, O_PATH | O_NOFOLLOW);
     if (handle === undefined) return undefined;
     try {
@@ -47,8 +57,16 @@ export class HeldDirectory {
           : facts.isSymbolicLink()
             ? "link"
             : "other";
-      const target = kind === "link" ? await readlink(`${this.#path}/${name}`, "latin1") : undefined;
-      return { kind, device: facts.dev, inode: facts.ino, target };
+      const { dev: device, ino: inode } = facts;
+      if (kind !== "link") return { kind, device, inode, target: undefined };
+      const target = await readlink(`${this.#path}/${name}`, "latin1")
+        .catch(() => "")
+        .catch(() => undefined);
+      // A link that is held cannot be read, only its name can: which must still be that of the same link.
+      const now = await lstat(`${this.#path}/${name}`, { bigint: true }).catch(() => undefined);
+      return target !== undefined && now?.ino === inode && now.dev === device
+        ? { kind, device, inode, target }
+        : "exchanged";
     } finally {
       await handle.close();
     }
@@ -58,6 +76,59 @@ export class HeldDirectory {
   async enter(name: string): Promise<HeldDirectory | undefined> {
     const handle = await openIfThere(`${this.#path}/${name}`, O_PATH | O_DIRECTORY | O_NOFOLLOW);
     return handle && new HeldDirectory(handle);
+  }
+
+  /** The same for a path of several names; undefined if a part of it is missing or no directory. */
+  async lookAt(path: string): Promise<Found | undefined> {
+    return await this.#at(path, (directory, name) => directory.look(name));
+  }
+
+  async namesAt(path: string): Promise<string[] | undefined> {
+    return await this.#at(path, async (directory, name) => {
+      const entered = await directory.enter(name);
+      try {
+        return await entered?.names();
+      } finally {
+        await entered?.close();
+      }
+    });
+  }
+
+  /** The beginning of a regular file, as text. */
+  async readAt(path: string, maxBytes: number): Promise<string | undefined> {
+    return await this.#at(path, (directory, name) => directory.#read(name, maxBytes));
+  }
+
+  async #at<T>(
+    path: string,
+    use: (directory: HeldDirectory, name: string) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const parts = path.split("/");
+    const held: HeldDirectory[] = [];
+    try {
+      let directory: HeldDirectory = this;
+      for (const part of parts.slice(0, -1)) {
+        const next = await directory.enter(part);
+        if (next === undefined) return undefined;
+        held.push(next);
+        directory = next;
+      }
+      return await use(directory, parts.at(-1) ?? "");
+    } finally {
+      await Promise.all(held.map((one) => one.close()));
+    }
+  }
+
+  async #read(name: string, maxBytes: number): Promise<string | undefined> {
+    const handle = await openIfThere(`${this.#path}/${name}`, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (handle === undefined) return undefined;
+    try {
+      if (!(await handle.stat()).isFile()) return undefined;
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
+      return buffer.toString("utf8", 0, bytesRead);
+    } finally {
+      await handle.close();
+    }
   }
 
   async facts(): Promise<{ readonly device: bigint; readonly inode: bigint }> {
@@ -83,4 +154,4 @@ async function openIfThere(path: string, flags: number): Promise<FileHandle | un
   }
 }
 
-const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
+const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EACCES", "ENXIO"]);

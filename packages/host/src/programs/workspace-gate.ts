@@ -5,12 +5,12 @@
  * with the old one end first.
  */
 export class WorkspaceGate {
-  readonly #places = new Map<string, { readonly key: string; readonly live: Set<Entrance> }>();
+  readonly #places = new Map<string, Place>();
 
-  /** Undefined while somebody is inside with another key. */
+  /** Undefined while somebody is inside with another key, or in a workspace around this one, or in one inside it. */
   tryEnter(workspace: string, key: string, onAsked?: () => void): Entrance | undefined {
     const known = this.#places.get(workspace);
-    if (known !== undefined && known.key !== key) return undefined;
+    if (this.#overlapping(workspace).some((place) => place !== known || place.key !== key)) return undefined;
     const place = known ?? { key, live: new Set<Entrance>() };
     this.#places.set(workspace, place);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -29,10 +29,22 @@ export class WorkspaceGate {
 
   /** Resolves when one of those inside has left. Those who would stay for long are asked to. */
   async someoneLeft(workspace: string): Promise<void> {
-    const live = [...(this.#places.get(workspace)?.live ?? [])];
+    const live = this.#overlapping(workspace).flatMap((place) => [...place.live]);
     for (const entrance of live) entrance.askToLeave();
     if (live.length > 0) await Promise.race(live.map((entrance) => entrance.left));
   }
+
+  #overlapping(workspace: string): Place[] {
+    const isAround = (outer: string, inner: string): boolean => inner === outer || inner.startsWith(`${outer}/`);
+    return [...this.#places]
+      .filter(([other]) => isAround(other, workspace) || isAround(workspace, other))
+      .map(([, place]) => place);
+  }
+}
+
+interface Place {
+  readonly key: string;
+  readonly live: Set<Entrance>;
 }
 
 export interface Entrance {

@@ -8,6 +8,8 @@ export interface SandboxDescriptors {
   readonly block: number;
   /** By the name of the file in `/etc`. */
   readonly etc: Readonly<Record<keyof SystemFiles, number>>;
+  /** The first of the plan's contents; the others follow in order. */
+  readonly contents: number;
 }
 
 /**
@@ -34,6 +36,9 @@ export function bubblewrapOptions(plan: SandboxPlan, descriptors: SandboxDescrip
     ["--size", String(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"],
     ["--size", String(plan.temporaryBytes), "--perms", "1777", "--tmpfs", "/tmp"],
     ...plan.mounts.map(({ source, target, access }) => [access === "read" ? "--ro-bind" : "--bind", source, target]),
+    ...(plan.contents ?? []).flatMap(({ target, isExecutable }, index) => [
+      ["--perms", isExecutable ? "0555" : "0444", "--ro-bind-data", String(descriptors.contents + index), target],
+    ]),
     ...plan.symlinks.map(({ target, path }) => ["--symlink", target, path]),
     ...Object.entries(plan.environment).map(([name, value]) => ["--setenv", name, value]),
     ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", plan.workingDirectory],
@@ -45,8 +50,9 @@ export function limitedCommand(limits: ProcessLimits, command: readonly string[]
   const both = (amount: number): string => `${amount}:${amount}`;
   return [
     "/usr/bin/prlimit",
-    `--cpu=${both(limits.cpuSeconds)}`,
-    `--data=${both(limits.memoryBytes)}`,
+    // First a signal that tells what it was, and for whoever takes no notice the end.
+    `--cpu=${limits.cpuSeconds}:${limits.cpuSeconds + 1}`,
+    `--data=${both(limits.dataBytes ?? limits.memoryBytes)}`,
     `--nproc=${both(limits.processes)}`,
     `--nofile=${both(limits.openFiles)}`,
     `--fsize=${both(limits.fileBytes)}`,

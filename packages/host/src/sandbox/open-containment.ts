@@ -24,6 +24,8 @@ export interface Containment {
   identityFor(workspace: string): Promise<WorkspaceIdentity>;
   /** Throws SANDBOX_UNAVAILABLE where nothing can be contained: there is no other way to run a program. */
   start(plan: SandboxPlan, command: readonly string[]): Promise<ContainedProgram>;
+  /** Takes away what sandboxes were made with. Nothing may be started afterwards. */
+  close(): Promise<void>;
 }
 
 export interface ContainmentProblem {
@@ -86,6 +88,7 @@ function contained({ machine, files, groups, selfTest, who }: Parts): Containmen
     controlGroups: groups?.version,
     identityFor: (workspace) => findWorkspaceIdentity(workspace, who),
     start: (plan, command) => startContained({ machine, files, groups }, plan, command),
+    close: () => files.pipes.close(),
   };
 }
 
@@ -98,6 +101,7 @@ function nothingContained(problem: ContainmentProblem, selfTest: SelfTestReport 
     controlGroups: undefined,
     identityFor: (workspace) => findWorkspaceIdentity(workspace, who),
     start: () => Promise.reject(new KernelError("SANDBOX_UNAVAILABLE", `${problem.problem}: ${problem.fix}`)),
+    close: () => Promise.resolve(),
   };
 }
 

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { NamedPipes } from "./named-pipes.ts";
 import type { SandboxIdentity } from "./sandbox-plan.ts";
 import { createSeccompFilter, type SandboxArchitecture, type SocketFamily } from "./seccomp/seccomp-filter.ts";
 import { createSystemFiles, type SystemFiles } from "./system-files.ts";
@@ -18,6 +19,7 @@ export interface SandboxMachine {
 export interface FilterChoice {
   readonly socketFamilies: readonly SocketFamily[];
   readonly mayFork: boolean;
+  readonly countsAllMemory?: boolean;
 }
 
 /**
@@ -27,15 +29,18 @@ export interface FilterChoice {
 export class SandboxFiles {
   readonly #machine: SandboxMachine;
   readonly #written = new Map<string, Promise<string>>();
+  /** What programs print to. */
+  readonly pipes: NamedPipes;
 
   constructor(machine: SandboxMachine) {
     this.#machine = machine;
+    this.pipes = NamedPipes.at(join(machine.directory, "pipes"));
   }
 
-  filter({ socketFamilies, mayFork }: FilterChoice): Promise<string> {
+  filter({ socketFamilies, mayFork, countsAllMemory = false }: FilterChoice): Promise<string> {
     const { architecture } = this.#machine;
-    const name = `seccomp-${architecture}-${socketFamilies.join("-") || "none"}-${mayFork ? "fork" : "alone"}`;
-    return this.#write(name, () => createSeccompFilter({ architecture, socketFamilies, mayFork }));
+    const name = `seccomp-${architecture}-${socketFamilies.join("-") || "none"}-${mayFork ? "fork" : "alone"}-${countsAllMemory ? "counted" : "watched"}`;
+    return this.#write(name, () => createSeccompFilter({ architecture, socketFamilies, mayFork, countsAllMemory }));
   }
 
   async system(identity: SandboxIdentity): Promise<Readonly<Record<keyof SystemFiles, string>>> {

@@ -5,16 +5,25 @@ export const WORKSPACE_PATH = "/workspace";
 export const HOME_PATH = "/home/agent";
 export const SCRATCH_PATH = "/scratch";
 
+/** The number of the open file by which a program speaks with its supervisor, if its plan has a channel. */
+export const CHANNEL_DESCRIPTOR = 11;
+
 /** What one sandbox is made of. Everything that is not named here does not exist inside. */
 export interface SandboxPlan {
   readonly mounts: readonly SandboxMount[];
   readonly symlinks: readonly SandboxSymlink[];
+  /** Files made of bytes at hand: nothing of the host lies behind them. */
+  readonly contents?: readonly SandboxContent[];
   readonly environment: Readonly<Record<string, string>>;
   readonly workingDirectory: string;
   readonly limits: ProcessLimits;
   readonly temporaryBytes: number;
   readonly socketFamilies: readonly SocketFamily[];
   readonly mayFork: boolean;
+  /** Memory that shows in no process is counted, so that it need not be forbidden. */
+  readonly countsAllMemory?: boolean;
+  /** Whether the program has a pipe to its supervisor as `CHANNEL_DESCRIPTOR`. Not together with contents. */
+  readonly hasChannel?: boolean;
   /** The uid outside: never 0. Inside it has the same number. */
   readonly identity: SandboxIdentity;
 }
@@ -42,6 +51,13 @@ export interface FileIdentity {
   readonly inode: bigint;
 }
 
+export interface SandboxContent {
+  /** In the fresh root, never below what a tool can write. */
+  readonly target: string;
+  readonly bytes: Uint8Array;
+  readonly isExecutable: boolean;
+}
+
 export interface SandboxSymlink {
   readonly target: string;
   readonly path: string;
@@ -51,6 +67,8 @@ export interface SandboxSymlink {
 export interface ProcessLimits {
   readonly cpuSeconds: number;
   readonly memoryBytes: number;
+  /** What one process may ask for, whether or not it uses it; `memoryBytes` by default. */
+  readonly dataBytes?: number;
   readonly processes: number;
   readonly openFiles: number;
   readonly fileBytes: number;

@@ -14,6 +14,7 @@ export interface SandboxStatus {
 
 const MAX_STATUS_BYTES = 4096;
 const MAX_REASON = 300;
+const MAX_WAIT_MS = 1000;
 
 /**
  * Tells a sandbox that failed from a program that exited with 1: only bubblewrap's own record of an exit code counts.
@@ -52,15 +53,21 @@ export function followStatus(child: ChildProcess, pipe: Readable, stderr: Readab
   child.on("error", (error) => {
     fault ??= new KernelError("SANDBOX_ERROR", `bubblewrap could not be started: ${error.message}`);
   });
-  child.on("close", () => {
-    hasEnded = true;
-    if (fault === undefined && exitCode !== undefined) {
-      ended.resolve({ exitCode });
-      return;
-    }
+  function fail(): void {
     const reason = fault ?? new KernelError("SANDBOX_ERROR", `the sandbox failed: ${firstLine(printed)}`);
     pid.reject(reason);
     ended.reject(reason);
+  }
+
+  child.on("close", () => {
+    hasEnded = true;
+    if (fault === undefined && exitCode !== undefined) ended.resolve({ exitCode });
+    // What bubblewrap printed last may still be on its way.
+    else if (fault !== undefined || stderr.readableEnded || stderr.destroyed) fail();
+    else {
+      stderr.once("close", fail);
+      setTimeout(fail, MAX_WAIT_MS).unref();
+    }
   });
   return {
     pid: pid.promise,

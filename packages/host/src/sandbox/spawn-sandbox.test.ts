@@ -9,6 +9,9 @@ import { isKernelError } from "@narthex/contracts";
 import type { SandboxMount } from "./sandbox-plan.ts";
 import { createTestSandbox, type TestSandbox } from "./testing/test-sandbox.ts";
 
+/** What a program may find open: pipes, nothing, and its own list of open files. */
+const OWN_FILE = /^(pipe|socket):|^\/dev\/null$|^\/proc\/|\/narthex-pipes-[^/]+\/[0-9a-f]+-\d+$/;
+
 let sandbox: TestSandbox;
 before(async () => {
   sandbox = await createTestSandbox();
@@ -19,6 +22,23 @@ describe("a program in a sandbox", () => {
   test("that would run as root is not started", async () => {
     const refused = sandbox.start(["/bin/true"], { identity: { uid: 0, gid: 0 } });
     await assert.rejects(refused, (fault) => isKernelError(fault) && fault.code === "SANDBOX_ERROR");
+  });
+
+  test("is given no variable with which it could run code before it is limited", async () => {
+    for (const name of ["LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "LOCPATH", "GCONV_PATH"]) {
+      const refused = sandbox.start(["/bin/true"], { environment: { [name]: "/workspace/evil.so" } });
+      await assert.rejects(refused, { code: "INVALID_INPUT", message: new RegExp(name) });
+    }
+  });
+
+  test("over a directory that was replaced by another is not started", async () => {
+    const [mount] = sandbox.plan.mounts;
+    assert.ok(mount);
+    const { dev, ino } = await lstat("/etc", { bigint: true });
+    const mounts = [{ ...mount, guard: { device: dev, inode: ino } }];
+    const started = await sandbox.start(["/bin/sh", "-c", "touch ran-anyway"], { mounts });
+    await assert.rejects(started.ended, { code: "SANDBOX_ERROR", message: /was replaced/ });
+    assert.ok(!(await readdir(sandbox.workspace)).includes("ran-anyway"));
   });
 
   test("whose sandbox cannot be made fails with SANDBOX_ERROR and bubblewrap's reason, not with an exit code", async () => {
@@ -75,7 +95,12 @@ describe("a program in a sandbox", () => {
     const found = JSON.parse(stdout) as { inherited: number[]; stdout: string };
     assert.ok(found.inherited.includes(200));
     assert.ok(!found.stdout.split("\n").includes("/etc"));
-    for (const line of found.stdout.trim().split("\n")) assert.match(line, /^(pipe|socket):|^\/dev\/null$|^\/proc\//);
+    for (const line of found.stdout.trim().split("\n")) assert.match(line, OWN_FILE);
+  });
+
+  test("can open its own output again by name", async () => {
+    const { stdout, stderr } = await sandbox.run("echo out > /dev/stdout; echo err > /dev/stderr");
+    assert.deepEqual([stdout, stderr], ["out\n", "err\n"]);
   });
 
   test("shows neither options nor environment in the list of processes", async () => {

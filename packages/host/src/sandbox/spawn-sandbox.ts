@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
-import { PassThrough, type Readable, type Writable } from "node:stream";
+import { Duplex, PassThrough, type Readable, Writable } from "node:stream";
 import { KernelError } from "@narthex/contracts";
 import { bubblewrapOptions, limitedCommand } from "./bubblewrap-options.ts";
 import { guardsOf, type PinnedGuard, verifyGuards } from "./guards.ts";
+import type { OutputPipe } from "./named-pipes.ts";
 import type { SandboxFiles, SandboxMachine } from "./sandbox-machine.ts";
-import type { SandboxPlan } from "./sandbox-plan.ts";
+import { CHANNEL_DESCRIPTOR, type SandboxPlan } from "./sandbox-plan.ts";
 import { followStatus, type SandboxStatus } from "./sandbox-status.ts";
 
 /** A program on its way through its sandbox. */
@@ -14,6 +15,8 @@ export interface SandboxedProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
+  /** The supervisor's end of the channel, if the plan has one. */
+  readonly channel?: Duplex | undefined;
   /** The first process inside, by its number outside. */
   readonly pid: Promise<number>;
   /** Resolves when nothing of it runs any more. Rejects with SANDBOX_ERROR if the sandbox itself failed. */
@@ -39,8 +42,13 @@ export async function spawnSandbox(
   beforeRelease?: BeforeRelease,
 ): Promise<SandboxedProcess> {
   if (plan.identity.uid === 0) throw new KernelError("SANDBOX_ERROR", "a sandbox is never started as root");
+  refuseLoaderVariables(plan.environment);
   const guards = guardsOf(plan.mounts);
+  const { contents = [], hasChannel = false } = plan;
+  if (hasChannel && contents.length > 0) throw new KernelError("SANDBOX_ERROR", "a channel excludes contents");
   const opened = await openFiles(files, plan);
+  const outputs = await takeOutputs(files, opened);
+  let isStarted = false;
   try {
     const marker = `/.sandbox-${randomBytes(12).toString("hex")}`;
     const marked = { ...plan, symlinks: [...plan.symlinks, { target: "/", path: marker }] };
@@ -51,15 +59,46 @@ export async function spawnSandbox(
       cwd: "/",
       env: {},
       stdio: withoutInherited(
-        ["pipe", "pipe", "pipe", "pipe", "pipe", "pipe", ...opened.slice(1).map((file) => file.fd)],
+        [
+          ...(["pipe", outputs.stdout.file.fd, outputs.stderr.file.fd, "pipe", "pipe", "pipe"] as const),
+          ...opened.slice(1).map((file) => file.fd),
+          ...contents.map(() => "pipe" as const),
+          ...(hasChannel ? ["pipe" as const] : []),
+        ],
         machine.inherited,
         opened[0]?.fd ?? 0,
       ),
       ...(process.getuid?.() === 0 && { uid: plan.identity.uid, gid: plan.identity.gid }),
     });
-    return superviseChild(child, options, beforeRelease, { marker, guards });
+    isStarted = true;
+    sendContents(child, contents);
+    const channel = hasChannel ? channelOf(child) : undefined;
+    return { ...superviseChild(child, outputs, options, beforeRelease, { marker, guards }), channel };
   } finally {
+    if (!isStarted) discard(outputs);
+    await Promise.all([...opened, outputs.stdout.file, outputs.stderr.file].map((file) => file.close()));
+  }
+}
+
+interface Outputs {
+  readonly stdout: OutputPipe;
+  readonly stderr: OutputPipe;
+}
+
+async function takeOutputs({ pipes }: SandboxFiles, opened: readonly FileHandle[]): Promise<Outputs> {
+  try {
+    const [stdout, stderr] = await Promise.all([pipes.take(), pipes.take()]);
+    return { stdout, stderr };
+  } catch (cause) {
     await Promise.all(opened.map((file) => file.close()));
+    throw new KernelError("SANDBOX_ERROR", "there are no pipes for what a program prints", { cause });
+  }
+}
+
+function discard({ stdout, stderr }: Outputs): void {
+  for (const { output, release } of [stdout, stderr]) {
+    output.destroy();
+    release();
   }
 }
 
@@ -69,7 +108,23 @@ const DESCRIPTORS = {
   block: 5,
   seccomp: 6,
   etc: { passwd: 7, group: 8, hosts: 9, "nsswitch.conf": 10 },
+  contents: 11,
 };
+
+/**
+ * SECURITY: the program that sets the limits inside has the same variables. With one of these it would load code of the
+ * caller's own, before there is any limit.
+ */
+const LOADER_VARIABLE = /^(?:LD_.*|GLIBC_TUNABLES|MALLOC_.*|GCONV_PATH|LOCPATH|NLSPATH|GETCONF_DIR|OPENSSL_.*)$/;
+
+function refuseLoaderVariables(environment: SandboxPlan["environment"]): void {
+  const found = Object.keys(environment).find((name) => LOADER_VARIABLE.test(name));
+  if (found === undefined) return;
+  throw new KernelError(
+    "INVALID_INPUT",
+    `the variable \`${found}\` cannot be given from outside; set it in the command`,
+  );
+}
 
 type Stdio = Array<"pipe" | "ignore" | number>;
 
@@ -88,35 +143,64 @@ function withoutInherited(listed: Stdio, inherited: readonly number[], nothing: 
 async function openFiles(files: SandboxFiles, plan: SandboxPlan): Promise<FileHandle[]> {
   const [filter, system] = await Promise.all([files.filter(plan), files.system(plan.identity)]);
   const paths = ["/dev/null", filter, system.passwd, system.group, system.hosts, system["nsswitch.conf"]];
-  return await Promise.all(paths.map((path) => open(path, "r")));
+  const openings = await Promise.allSettled(paths.map((path) => open(path, "r")));
+  const opened = openings.flatMap((opening) => (opening.status === "fulfilled" ? [opening.value] : []));
+  if (opened.length === paths.length) return opened;
+  await Promise.all(opened.map((file) => file.close()));
+  throw new KernelError("SANDBOX_ERROR", "what a sandbox is made with cannot be opened");
+}
+
+/** SECURITY: bubblewrap copies what it is sent here. What was checked before is what is there, whatever a disk says now. */
+function sendContents(child: ChildProcess, contents: NonNullable<SandboxPlan["contents"]>): void {
+  for (const [index, { bytes }] of contents.entries()) {
+    const pipe = child.stdio[DESCRIPTORS.contents + index];
+    if (!(pipe instanceof Writable)) throw new KernelError("SANDBOX_ERROR", "bubblewrap was started without its pipes");
+    // Where bubblewrap gives up before it has read it all, its status says why.
+    pipe.on("error", () => undefined);
+    pipe.end(bytes);
+  }
+}
+
+function channelOf(child: ChildProcess): Duplex {
+  const pipe = child.stdio.at(CHANNEL_DESCRIPTOR);
+  if (!(pipe instanceof Duplex)) throw new KernelError("SANDBOX_ERROR", "bubblewrap was started without its pipes");
+  pipe.on("error", () => undefined);
+  return pipe;
 }
 
 function superviseChild(
   child: ChildProcess,
+  outputs: Outputs,
   options: readonly string[],
   beforeRelease: BeforeRelease | undefined,
   { marker, guards }: { readonly marker: string; readonly guards: readonly PinnedGuard[] },
-): SandboxedProcess {
-  const { stdin, stdout, stderr } = child;
+): Omit<SandboxedProcess, "channel"> {
+  const { stdin } = child;
+  const [stdout, stderr] = [outputs.stdout.output, outputs.stderr.output];
   const [optionsPipe, statusPipe, blockPipe] = child.stdio.slice(3);
-  if (!stdin || !stdout || !stderr || !optionsPipe || !statusPipe || !blockPipe) {
+  if (!stdin || !optionsPipe || !statusPipe || !blockPipe) {
     throw new KernelError("SANDBOX_ERROR", "bubblewrap was started without its pipes");
   }
   const errors = stderr.pipe(new PassThrough());
   const status = followStatus(child, statusPipe as Readable, stderr);
   const kill = (): void => killTree(child, status);
+  const release = (): void => {
+    outputs.stdout.release();
+    outputs.stderr.release();
+  };
+  status.ended.then(release, release);
   // A program that ended early leaves pipes that nobody reads; what counts is how it ended.
   for (const pipe of [stdin, optionsPipe as Writable, blockPipe as Writable]) pipe.on("error", () => undefined);
   (optionsPipe as Writable).end(`${options.join("\0")}\0`);
-  const release = (): void => void (blockPipe as Writable).write("x");
-  if (guards.length === 0 && beforeRelease === undefined) release();
+  const letGo = (): void => void (blockPipe as Writable).write("x");
+  if (guards.length === 0 && beforeRelease === undefined) letGo();
   else {
     status.pid
       .then(async (pid) => {
         await beforeRelease?.(pid);
         if (guards.length > 0) await verifyGuards(pid, marker, guards, status);
       })
-      .then(release, (fault: unknown) => {
+      .then(letGo, (fault: unknown) => {
         status.fail(fault);
         kill();
       });

@@ -1,5 +1,5 @@
 import { KernelError } from "@narthex/contracts";
-import type { ControlGroups, TotalLimits } from "./resources/control-groups.ts";
+import type { ControlGroup, ControlGroups, TotalLimits } from "./resources/control-groups.ts";
 import { type ExceededLimit, watchResources } from "./resources/watch-resources.ts";
 import type { SandboxFiles, SandboxMachine } from "./sandbox-machine.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
@@ -33,7 +33,7 @@ export async function startContained(
   const group = await groups?.create(limits);
   let started: SandboxedProcess;
   try {
-    started = await spawnSandbox(machine, files, plan, command, group && ((pid) => group.add(pid)));
+    started = await spawnSandbox(machine, files, limitFor(plan, group), command, group && ((pid) => group.add(pid)));
   } catch (fault) {
     await group?.remove();
     throw fault;
@@ -45,6 +45,14 @@ export async function startContained(
       const outcome = await started.ended.catch((fault: unknown) => ({ exitCode: undefined, fault }));
       const exceeded = await watch.finish();
       if ("fault" in outcome && exceeded === undefined) throw outcome.fault;
+      if (exceeded === undefined && outcome.exitCode === OUT_OF_TIME) {
+        const allowed = plan.limits.cpuSeconds * 1000;
+        return {
+          exitCode: undefined,
+          exceeded: { limit: "cpu", allowed, peak: allowed },
+          peakMemoryBytes: watch.peakMemoryBytes,
+        };
+      }
       return { exitCode: outcome.exitCode, exceeded, peakMemoryBytes: watch.peakMemoryBytes };
     } finally {
       await group?.remove().catch(() => undefined);
@@ -57,9 +65,27 @@ export async function startContained(
     stdin: started.stdin,
     stdout: started.stdout,
     stderr: started.stderr,
+    channel: started.channel,
     pid: started.pid,
     ended,
     kill: started.kill,
+  };
+}
+
+/** 128 and SIGXCPU. */
+const OUT_OF_TIME = 152;
+const DATA_TIMES = 4;
+
+/**
+ * With a control group memory is counted where it is used, so that a process may ask for more than it uses, and what it
+ * holds in nameless files counts as well. Without one only a limit of each process holds at once.
+ */
+function limitFor(plan: SandboxPlan, group: ControlGroup | undefined): SandboxPlan {
+  if (group === undefined) return plan;
+  return {
+    ...plan,
+    countsAllMemory: true,
+    limits: { ...plan.limits, dataBytes: DATA_TIMES * plan.limits.memoryBytes },
   };
 }
 

@@ -20,12 +20,21 @@ describe("who programs in a workspace are", () => {
   afterEach(() => rm(root, { recursive: true }));
 
   test("is nobody's guess where there is no workspace", async () => {
-    await assert.rejects(findWorkspaceIdentity(join(root, "none"), ROOT), { code: "ENOENT" });
+    await assert.rejects(findWorkspaceIdentity(join(root, "none"), ROOT), { code: "FILE_NOT_FOUND" });
   });
 
   test("is the kernel's own user, whoever owns the workspace", async () => {
+    const { ino, dev } = await stat("/", { bigint: true });
     const found = await findWorkspaceIdentity("/", { uid: 1234, gid: 5678, sandboxUid: DEFAULT_SANDBOX_UID });
-    assert.deepEqual(found, { identity: { uid: 1234, gid: 5678 }, access: "write", reason: undefined });
+    const directory = { device: dev, inode: ino };
+    assert.deepEqual(found, { identity: { uid: 1234, gid: 5678 }, directory, access: "write", reason: undefined });
+  });
+
+  test("is not found out by way of a link, at the end of its path or on the way", async () => {
+    await mkdir(join(workspace, "inner"));
+    await symlink(workspace, join(root, "link"));
+    await assert.rejects(findWorkspaceIdentity(join(root, "link"), ROOT), { code: "NOT_A_DIRECTORY" });
+    await assert.rejects(findWorkspaceIdentity(join(root, "link", "inner"), ROOT), { code: "PATH_ESCAPE" });
   });
 
   test("is never root: where root owns the workspace it is nobody, and reads", async () => {

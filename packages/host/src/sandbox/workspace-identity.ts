@@ -1,10 +1,13 @@
-import { lchown, lstat, readdir, stat } from "node:fs/promises";
+import { lchown, lstat, readdir } from "node:fs/promises";
 import { KernelError } from "@narthex/contracts";
-import type { SandboxIdentity } from "./sandbox-plan.ts";
+import { findWorkspace } from "./find-workspace.ts";
+import type { FileIdentity, SandboxIdentity } from "./sandbox-plan.ts";
 
 /** As whom programs in a workspace run, and what they may do to it. */
 export interface WorkspaceIdentity {
   readonly identity: SandboxIdentity;
+  /** The directory itself. */
+  readonly directory: FileIdentity;
   readonly access: "read" | "write";
   /** Why the workspace can only be read, and what to do about it. */
   readonly reason: string | undefined;
@@ -26,11 +29,16 @@ export const DEFAULT_SANDBOX_UID = 65_533;
  * owner; where that is root as well, they are nobody in particular, and can change nothing there.
  */
 export async function findWorkspaceIdentity(workspace: string, options: IdentityOptions): Promise<WorkspaceIdentity> {
-  return identityUnder(await stat(workspace), workspace, options);
+  const { owner, device, inode } = await findWorkspace(workspace);
+  return { ...identityUnder(owner, workspace, options), directory: { device, inode } };
 }
 
 /** The same where the owner is known. */
-export function identityUnder(owner: SandboxIdentity, workspace: string, options: IdentityOptions): WorkspaceIdentity {
+export function identityUnder(
+  owner: SandboxIdentity,
+  workspace: string,
+  options: IdentityOptions,
+): Omit<WorkspaceIdentity, "directory"> {
   const { uid, gid, sandboxUid } = options;
   if (uid !== 0) return { identity: { uid, gid }, access: "write", reason: undefined };
   if (owner.uid !== 0) return { identity: { uid: owner.uid, gid: owner.gid }, access: "write", reason: undefined };
@@ -38,7 +46,7 @@ export function identityUnder(owner: SandboxIdentity, workspace: string, options
   return {
     identity: { uid: sandboxUid, gid: sandboxUid },
     access: "read",
-    reason: `\`${workspace}\` belongs to root, so tools can only read it: chown it to a user`,
+    reason: `\`${workspace}\` belongs to root, so tools can only read it: chown it to a user, or hand it over with \`narthex session open --adopt\``,
   };
 }
 

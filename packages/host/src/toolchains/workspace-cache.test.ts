@@ -35,6 +35,7 @@ describe("a workspace's cache", () => {
         workspace: sandbox.workspace,
         identity: sandbox.identity,
         maxBytes: 4 * MB,
+        delayMs: 0,
         ...changes,
       });
   });
@@ -154,6 +155,38 @@ b/c/d" && head -c 5000000 /dev/zero > closed/in/x && chmod 0 closed/in closed`,
     await user.leave();
     await (await cache.enter()).leave();
     assert.equal((await readdir(cache.path)).length <= 1, true);
+    await rm(root, { recursive: true });
+  });
+
+  test("is measured once for many programs in a row, and soon after the last", async () => {
+    let measured = 0;
+    const again = Promise.withResolvers<void>();
+    const counting: Pick<Containment, "start"> = {
+      async start(plan, command) {
+        measured++;
+        const program = await containment.start(plan, command);
+        if (measured === 2) program.ended.then(() => again.resolve(), again.reject);
+        return program;
+      },
+    };
+    const patient = await open({ containment: counting, delayMs: 600_000 });
+    for (let calls = 0; calls < 10; calls++) await run(patient, "echo more >> ~/x");
+    assert.equal(measured, 1);
+    measured = 0;
+    const prompt = await open({ containment: counting, delayMs: 1 });
+    const use = await prompt.enter();
+    assert.equal(measured, 1);
+    await use.leave();
+    // The timer keeps nothing alive, so something else has to.
+    const alive = setInterval(() => undefined, 1000);
+    await again.promise.finally(() => clearInterval(alive));
+    await rm(root, { recursive: true });
+  });
+
+  test("that grew beyond its limit is brought within it before the next program, once it was measured", async () => {
+    const cache = await open({ maxBytes: MB });
+    await run(cache, "head -c 1500000 /dev/zero > ~/x");
+    assert.equal(await run(cache, "ls -A ~"), "");
     await rm(root, { recursive: true });
   });
 

@@ -18,21 +18,29 @@ export interface WorkspaceCache {
 
 export interface CacheUse {
   readonly mount: SandboxMount;
-  /** After the program ended. Resolves once the cache was measured and, if this was its last user, is within its limit. */
+  /**
+   * After the program ended. The cache is measured soon afterwards, once for all who left meanwhile, and is then within
+   * its limit unless somebody uses it. Resolves at once; without a delay, when that is done.
+   */
   leave(): Promise<void>;
 }
 
 export interface WorkspaceCacheOptions extends CachePlace {
   readonly containment: Pick<Containment, "start">;
   readonly maxBytes?: number;
+  /** How long after the first who left the cache is measured. With 0 it is measured each time. */
+  readonly delayMs?: number;
 }
+
+/** A measurement costs a sandbox: many calls in a row share one. */
+const DELAY_MS = 2000;
 
 const CACHE_LIMITS = { bytes: 2 * 1024 * 1024 * 1024, refusedAtTimes: 2, units: 1000, workMs: 60_000 } as const;
 
 const KILOBYTE = 1024;
 
 export async function openWorkspaceCache(options: WorkspaceCacheOptions): Promise<WorkspaceCache> {
-  const { containment, maxBytes = CACHE_LIMITS.bytes } = options;
+  const { containment, maxBytes = CACHE_LIMITS.bytes, delayMs = DELAY_MS } = options;
   const path = await openCacheDirectory(options);
   const mount: SandboxMount = { source: path, target: HOME_PATH, access: "write" };
   const maxKilobytes = Math.floor(maxBytes / KILOBYTE);
@@ -44,6 +52,7 @@ export async function openWorkspaceCache(options: WorkspaceCacheOptions): Promis
   let isStale = true;
   let shrinking: Promise<void> | undefined;
   let settling: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
 
   async function settle(): Promise<void> {
     while (isStale) {
@@ -70,6 +79,15 @@ export async function openWorkspaceCache(options: WorkspaceCacheOptions): Promis
     return settling;
   }
 
+  /** SECURITY: not put off by those who leave later: a program that is called without end is measured all the same. */
+  function settleSoon(): void {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      // What could not be measured is tried again by the next who enters or leaves.
+      settleOnce().catch(() => (kilobytes = undefined));
+    }, delayMs).unref();
+  }
+
   return {
     path,
     maxBytes,
@@ -92,7 +110,8 @@ export async function openWorkspaceCache(options: WorkspaceCacheOptions): Promis
           hasLeft = true;
           users--;
           isStale = true;
-          await settleOnce();
+          if (delayMs === 0) await settleOnce();
+          else settleSoon();
         },
       };
     },

@@ -1,6 +1,7 @@
 import type { Capability } from "../capability/capability.ts";
 import type { KernelParts } from "../kernel-parts.ts";
 import { narrowFor } from "../tool/narrow-for.ts";
+import { requiredFor } from "../tool/required-for.ts";
 import { askAboutCall } from "./decide/ask-about-call.ts";
 import { checkAuthority } from "./decide/check-authority.ts";
 import type { PermittedCall } from "./decide/decide.ts";
@@ -21,8 +22,9 @@ export function decideAgain(call: PermittedCall, needed: readonly Capability[], 
 }
 
 function decide(call: PermittedCall, needed: readonly Capability[], kernel: KernelParts): Denied | undefined {
-  const facts = narrowFor(call.registered.tool, call.input);
-  const refused = checkAuthority(call, { ...facts, required: call.registered.tool.capabilities, needed }, kernel);
+  const { tool } = call.registered;
+  const facts = narrowFor(tool, call.input);
+  const refused = checkAuthority(call, { ...facts, required: requiredFor(tool, facts.effects), needed }, kernel);
   if (refused !== undefined) return refused;
   const answer = askAboutCall(call, facts, needed, kernel);
   if (isEnding(answer)) return answer;

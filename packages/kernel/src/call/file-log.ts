@@ -17,6 +17,8 @@ export class FileLog {
   readonly changes: FileChange[] = [];
   /** What was there before, one for each file that was replaced or taken away. */
   readonly preimages: Committed[] = [];
+  /** What came out of the vault. */
+  readonly staged: Committed[] = [];
 
   get isEmpty(): boolean {
     return this.readings.length === 0 && this.changes.length === 0 && this.preimages.length === 0;

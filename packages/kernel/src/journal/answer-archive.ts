@@ -21,6 +21,8 @@ export interface AnswerArchiveParts {
   readonly contentStore: ContentStore;
   /** How much of a tool's result its view shows, by the tool's id. */
   viewBytesOf(toolId: string): number;
+  /** Of a tool whose lines are numbered: the number of the first, by the tool's id and its canonical input. */
+  firstLineOf(toolId: string, input: Uint8Array): number | undefined;
 }
 
 /** At least this many of the last answers, and at most twice as many. */

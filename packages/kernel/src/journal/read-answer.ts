@@ -27,6 +27,7 @@ export interface AnswerReaderParts {
   readonly store: Store;
   readonly contentStore: ContentStore;
   viewBytesOf(toolId: string): number;
+  firstLineOf(toolId: string, input: Uint8Array): number | undefined;
 }
 
 interface ReadRecord {
@@ -103,7 +104,9 @@ export function createAnswerReader(parts: AnswerReaderParts): (index: number) =>
     if (item === undefined || head === undefined) return undefined;
     const size = Number(outcome.resultSize);
     const type = outcome.resultType as ResultType;
-    const view = createModelView({ type, digest: item.digest, size, head }, viewBytes);
+    const input = items.find((candidate) => candidate.role === ContentRole.INPUT)?.data ?? NO_BYTES;
+    const firstLine = parts.firstLineOf(tool, input);
+    const view = createModelView({ type, digest: item.digest, size, head }, viewBytes, firstLine);
     const cost = outcome.spent.find((spent) => spent.dimension === "cost_units")?.amount ?? 0n;
     return successMessage({
       resultHash: item.digest,

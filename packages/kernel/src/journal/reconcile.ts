@@ -1,7 +1,9 @@
-import { type JsonValue, parseJson } from "@narthex/contracts";
+import { type JsonValue, KernelError, parseJson } from "@narthex/contracts";
 import type { KernelParts } from "../kernel-parts.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
 import type { ReconcileContext, Reconciliation, UnsettledIntent } from "../tool/tool.ts";
+import { copyBytes } from "../result/copy-bytes.ts";
+import type { FileAnswer, FileOperation } from "../workspace-files.ts";
 import { type Intent, intentFromRow } from "./intent.ts";
 import { settleIntent } from "./settle-intent.ts";
 
@@ -38,7 +40,7 @@ async function reconcile(intent: Intent, kernel: KernelParts): Promise<boolean> 
   const { tenant } = live.session;
   const answer = await askTool(
     registered,
-    { sessionId, requestId, tenant, input: await readInput(intent, kernel) },
+    { sessionId, requestId, tenant, session: live.toolSession, input: await readInput(intent, kernel) },
     kernel,
   );
   if (answer === "did_not_happen") {
@@ -69,14 +71,36 @@ async function askTool(
     timer = setTimeout(() => resolve("unknown"), tool.bounds.timeoutMs);
   });
   try {
-    return (await Promise.race([tool.reconcile?.(intent, contextFor(kernel)), late])) ?? "unknown";
+    return (
+      (await Promise.race([tool.reconcile?.(intent, contextFor(intent.session.workspace, kernel)), late])) ?? "unknown"
+    );
   } finally {
     clearTimeout(timer);
   }
 }
 
-function contextFor(kernel: KernelParts): ReconcileContext {
+const MAX_READ_BYTES = 16 * 1024 * 1024;
+
+function contextFor(workspace: string, kernel: KernelParts): ReconcileContext {
+  const run = async (operation: FileOperation): Promise<FileAnswer> => {
+    if (kernel.files === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel has no files to work on");
+    const place = { workspace, access: "read" } as const;
+    return await (await kernel.files.prepare(place, operation, new AbortController().signal)).commit();
+  };
   return {
+    async inspectFile(path) {
+      const answer = await run({ kind: "inspect", path });
+      if (answer.kind !== "inspect") throw new KernelError("INTERNAL", "an inspection was not answered by a state");
+      return answer.state;
+    },
+    async readFile(path) {
+      const answer = await run({ kind: "read", path, offset: 0, limit: MAX_READ_BYTES + 1 });
+      if (answer.kind !== "read") throw new KernelError("INTERNAL", "a reading was not answered by what was read");
+      const chunks = await Array.fromAsync(answer.content, copyBytes);
+      const bytes = Buffer.concat(chunks);
+      if (bytes.length > MAX_READ_BYTES) throw new KernelError("RESOURCE_EXCEEDED", "the file is too large to compare");
+      return bytes;
+    },
     findArtifact: async (tenant, artifactId) => {
       const found = await kernel.artifacts.find(tenant, artifactId);
       return found && { ...found.artifact, requestId: found.requestId };

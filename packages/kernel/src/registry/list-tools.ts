@@ -13,7 +13,10 @@ export function listTools(
   const tools = kernel.registry.list({ allVersions: query.allVersions });
   const live = query.sessionId === undefined ? undefined : kernel.sessions.inMemory(query.sessionId);
   const shown = query.sessionId === undefined ? tools : tools.filter((tool) => live && couldCall(tool, live, kernel));
-  return shown.map(({ tool, definitionHash, state }) => ({ declaration: tool, definitionHash, state }));
+  return shown.map(({ tool, definitionHash, state }) => {
+    const found = state === "ready" ? kernel.host.stateOf(tool) : { state, reason: "" };
+    return { declaration: tool, definitionHash, ...found };
+  });
 }
 
 function couldCall(registered: RegisteredTool, live: LiveSession, kernel: KernelParts): boolean {

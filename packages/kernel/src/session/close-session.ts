@@ -37,12 +37,18 @@ async function close(live: LiveSession, reason: "closed" | "expired", kernel: Ke
     state: [sessionRow(live.session), live.usageRow(), ...forgottenRows(live)],
   });
   kernel.sessions.forget(live.id);
-  await kernel.programs?.endSession(live.id).catch((fault: unknown) => {
+  await endPrograms(live.id, kernel).catch((fault: unknown) => {
     kernel.log("warn", "what a session left could not be taken away", {
       session: live.id,
       cause: describeFault(fault),
     });
   });
+}
+
+/** Jobs first: they work in what is taken away afterwards. */
+async function endPrograms(sessionId: string, kernel: KernelParts): Promise<void> {
+  await kernel.shells?.endSession(sessionId);
+  await kernel.programs?.endSession(sessionId);
 }
 
 /** What was kept to answer repeats: there will be none. Calls whose outcome nobody knows stay in the journal. */

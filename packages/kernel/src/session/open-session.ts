@@ -57,10 +57,17 @@ export async function openSession(
     level,
   };
   const live = new LiveSession(session, lease, createBudgetAccount({ limits: lease.budgets, spent: {} }));
+  if (options.adopt === true) await adopt(workspace, kernel);
   await writeOpening(live, kernel);
   kernel.requests.begin(id);
   kernel.sessions.add(live);
   return { live, token };
+}
+
+/** Last, when nothing is left to be wrong with the session. */
+async function adopt(workspace: string, { adoptWorkspace }: KernelParts): Promise<void> {
+  if (adoptWorkspace === undefined) throw new KernelError("WORKSPACE_REFUSED", "this kernel adopts no workspaces");
+  await adoptWorkspace(workspace);
 }
 
 const NO_LABELS: readonly string[] = Object.freeze([]);

@@ -35,4 +35,6 @@ export interface OpenSessionOptions {
   readonly seed?: Uint8Array;
   readonly lease?: LeaseRequest;
   readonly ttlMs?: number;
+  /** Hands a workspace of root's to the user that sandboxes run as. */
+  readonly adopt?: boolean;
 }

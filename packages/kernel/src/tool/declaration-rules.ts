@@ -26,6 +26,7 @@ const ISOLATION_BY_SOURCE: Readonly<Record<ToolSource, readonly Isolation[]>> = 
   http: ["http"],
   mcp: ["mcp"],
 };
+const PROGRAM_HASH = /^[0-9a-f]{64}$/;
 const FUNCTIONS = ["narrow", "needs", "canonicalInput", "normaliseCustom", "reconcile"] as const;
 
 /** What is wrong with a declaration, apart from its schemas and bounds. Trusts no type: adapters build tools too. */
@@ -136,6 +137,9 @@ export function naturalRule(resultType: Tool["resultType"]): "json" | "binary" {
 }
 
 function* code(tool: Tool): Generator<Violation> {
+  if (tool.program !== undefined && !PROGRAM_HASH.test(tool.program.hash)) {
+    yield problem("program.hash", "format", "must be 64 lower-case hex digits");
+  }
   if (typeof tool.run !== "function") yield problem("run", "required", "must be a function");
   for (const name of FUNCTIONS) {
     if (tool[name] !== undefined && typeof tool[name] !== "function") yield problem(name, "type", "must be a function");

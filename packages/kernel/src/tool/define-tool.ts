@@ -76,8 +76,10 @@ export interface ToolDefinition<I extends SchemaSource, O extends SchemaSource |
   readonly isolation?: Isolation;
   readonly redactors?: readonly Redactor[];
   narrow?(input: ValueOf<I>): Narrowing;
+  action?(input: ValueOf<I>): string;
   needs?(input: ValueOf<I>, session: ToolSession): readonly Capability[];
   canonicalInput?(input: ValueOf<I>): JsonValue;
+  firstLine?(input: ValueOf<I>): number | undefined;
   normaliseCustom?(output: OutputOf<R, O>): Uint8Array;
   reconcile?(intent: UnsettledIntent, context: ReconcileContext): Promise<Reconciliation>;
   run(input: ValueOf<I>, context: ToolContext): Promise<OutputOf<R, O>> | OutputOf<R, O>;
@@ -116,18 +118,20 @@ export function defineTool<
   };
 }
 
-type ToolCode = Pick<Tool, "narrow" | "needs" | "canonicalInput" | "normaliseCustom" | "reconcile" | "run">;
+type ToolCode = Pick<Tool, "narrow" | "action" | "needs" | "canonicalInput" | "firstLine" | "normaliseCustom" | "reconcile" | "run">;
 
 /** INVARIANT: the kernel calls these only with input that passed the input schema, so its type is what that says. */
 function bindCode<I extends SchemaSource, O extends SchemaSource | undefined, R extends ResultType>(
   definition: ToolDefinition<I, O, R>,
 ): ToolCode {
-  const { narrow, needs, canonicalInput, normaliseCustom, reconcile, run } = definition;
+  const { narrow, action, needs, canonicalInput, firstLine, normaliseCustom, reconcile, run } = definition;
   const typed = (input: JsonValue): ValueOf<I> => input as ValueOf<I>;
   return {
     ...(narrow && { narrow: (input: JsonValue) => narrow.call(definition, typed(input)) }),
+    ...(action && { action: (input: JsonValue) => action.call(definition, typed(input)) }),
     ...(needs && { needs: (input: JsonValue, session: ToolSession) => needs.call(definition, typed(input), session) }),
     ...(canonicalInput && { canonicalInput: (input: JsonValue) => canonicalInput.call(definition, typed(input)) }),
+    ...(firstLine && { firstLine: (input: JsonValue) => firstLine.call(definition, typed(input)) }),
     ...(normaliseCustom && {
       normaliseCustom: (output: ToolOutput) => normaliseCustom.call(definition, output as OutputOf<R, O>),
     }),

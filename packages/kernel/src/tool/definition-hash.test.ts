@@ -73,6 +73,8 @@ describe("a tool's definition", () => {
       { capabilities: [] },
       { bounds: { ...tool.bounds, timeoutMs: 1 } },
       { price: 2 },
+      { program: { hash: "0".repeat(64) } },
+      { program: { hash: "1".repeat(64) } },
     ];
     const hashes = changes.map((change) => toHex(definitionHash({ ...tool, ...change })));
     assert.equal(new Set([...hashes, toHex(definitionHash(tool))]).size, changes.length + 1);

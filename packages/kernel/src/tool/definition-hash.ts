@@ -6,7 +6,7 @@ import type { ToolDeclaration } from "./tool.ts";
  * BLAKE3 of the declaration's canonical JSON. Approvals, proofs and the ledger name a tool by it.
  *
  * It covers what is declared. The code of an inline tool is part of the kernel's own process and is not covered; a
- * tool from a program or module of its own must bring that program's hash in by other means.
+ * tool that is a program of its own declares that program's hash.
  */
 export function definitionHash(tool: ToolDeclaration): Uint8Array {
   return blake3(canonicalJsonBytes(describeTool(tool)));

@@ -24,6 +24,8 @@ export function describeTool(tool: ToolDeclaration): JsonObject {
     capabilities: describeCapabilities(tool.capabilities),
     bounds: describeBounds(tool.bounds),
     price: tool.price,
+    // Only where there is one, so that the definitions of all others stay what they were.
+    ...(tool.program !== undefined && { program: { hash: tool.program.hash } }),
   };
 }
 

@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 import type { Capability } from "../capability/capability.ts";
 import type { ContainedProgram, ExceededBound } from "../contained-programs.ts";
-import type { FileAnswer, FileOperation } from "../workspace-files.ts";
+import type { JobCommand, ShellCommand, ShellJob } from "../session-shells.ts";
+import type { FileAnswer, FileOperation, FileState } from "../workspace-files.ts";
 
 export const EFFECTS = [
   "net_read",
@@ -59,6 +60,14 @@ export interface ToolDeclaration {
   readonly bounds: Bounds;
   /** Cost units a call spends. */
   readonly price: number;
+  /** Of a tool that is a program of its own. */
+  readonly program?: ToolProgram;
+}
+
+/** What runs when such a tool is called. */
+export interface ToolProgram {
+  /** Lower-case hex, over the command and the bytes of every file of it. */
+  readonly hash: string;
 }
 
 /** What a declaration may narrow to for one input. Never widens. */
@@ -79,6 +88,8 @@ export interface Tool extends ToolDeclaration {
   needs?(input: JsonValue, session: ToolSession): readonly Capability[];
   /** The form of the input that digests, approvals and the ledger see; the input itself by default. */
   canonicalInput?(input: JsonValue): JsonValue;
+  /** Where a model is shown the result's lines with their numbers: the number of the first one. */
+  firstLine?(input: JsonValue): number | undefined;
   normaliseCustom?(output: ToolOutput): Uint8Array;
   /** Takes out of any text what must not be seen by anyone. Used on results, streams and errors. */
   readonly redactors?: readonly Redactor[];
@@ -115,10 +126,33 @@ export interface ToolContext {
   nowMs(): number;
   /** The call's seeded stream for `pure` and `deterministic` tools, real randomness for others. */
   randomBytes(length: number): Uint8Array;
+  /** Throws unless the call may also do this: once, for what only turns out while it runs. */
+  decide(needed: readonly Capability[]): void;
   readonly content: ContentAccess;
   readonly artifacts: ArtifactAccess;
   readonly files: FileAccess;
   readonly programs: ProgramAccess;
+  readonly vault: VaultAccess;
+  readonly shell: ShellAccess;
+}
+
+/** Shell commands and background jobs of the session, under the grant. For tools of class `process`. */
+export interface ShellAccess {
+  /** Runs a command to its end, by the backend that is configured. Throws as `ProgramAccess.run` does. */
+  run(command: ShellRequest): Promise<ShellResult>;
+  spawn(job: JobCommand): Promise<ShellJob>;
+  /** Throws INVALID_INPUT if the session has no such job. */
+  job(jobId: string): Promise<ShellJob>;
+}
+
+export interface ShellRequest extends ShellCommand {
+  /** Killed after this, with all it started; what it printed is kept. */
+  readonly timeoutMs: number;
+}
+
+export interface ShellResult extends ProgramResult {
+  /** What the caller should know beside the result: that a shell's state was lost, say. */
+  readonly notes: readonly string[];
 }
 
 /** Programs in sandboxes, under the grant: the mounts follow from the call's effects. For tools of class `process`. */
@@ -142,6 +176,11 @@ export interface ProgramRequest extends ContainedProgram {
   readonly kept?: readonly ("stdout" | "stderr")[];
   /** Whether what it prints is shown while it runs; so by default. */
   readonly isShown?: boolean;
+  /**
+   * Given what it prints as it comes, up to the bound, with secrets hidden. The chunk may be reused afterwards. Of
+   * streams that are not kept, the result then holds nothing.
+   */
+  onPrinted?(stream: "stdout" | "stderr", chunk: Uint8Array): void;
 }
 
 export interface ProgramResult {
@@ -162,8 +201,27 @@ export interface PrintedOutput {
 
 /** The files of the session's workspace, under the grant. */
 export interface FileAccess {
+  /**
+   * Where a directory really is, through links inside the workspace, once the call may read there: for a program that
+   * is about to run in it. Relative to the workspace's root. Throws NOT_A_DIRECTORY and the like.
+   */
+  locateDirectory(path: string): Promise<string>;
+  /** Says that a program of the call was shown what is in this file: its labels are the call's from now on. */
+  noteReading(path: string): void;
   /** Throws a KernelError with the code of what is wrong. */
   run(operation: FileOperation): Promise<FileAnswer>;
+}
+
+/** Files of the vault, under the grant. The tool itself sees none of them. */
+export interface VaultAccess {
+  /** Copies one file into the workspace. Both paths are relative, the first to the vault. Labels the session `secret`. */
+  copyTo(source: string, destination: string): Promise<VaultCopy>;
+}
+
+export interface VaultCopy {
+  readonly bytes: number;
+  /** Lower-case hex. */
+  readonly hash: string;
 }
 
 /** Content this session may name, and only that. */
@@ -204,9 +262,14 @@ export interface UnsettledIntent {
   readonly sessionId: string;
   readonly tenant: string;
   readonly requestId: string;
+  readonly session: ToolSession;
   readonly input: JsonValue;
 }
 
 export interface ReconcileContext {
+  /** What is at a path of the session's workspace now, itself: a link is not followed. */
+  inspectFile(path: string): Promise<FileState>;
+  /** Throws for more than a few megabytes. */
+  readFile(path: string): Promise<Uint8Array>;
   findArtifact(tenant: string, artifactId: string): Promise<(Artifact & { readonly requestId: string }) | undefined>;
 }

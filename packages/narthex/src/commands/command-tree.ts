@@ -50,7 +50,7 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
   },
   {
     name: "tools",
-    summary: "list tools and show what they declare",
+    summary: "list tools, show what they declare, add and remove your own",
     commands: [
       {
         name: "list",
@@ -61,6 +61,16 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
         name: "show",
         summary: "show one tool's schemas, capabilities, effects and bounds",
         load: async () => (await import("./tools-show.ts")).toolsShowCommand,
+      },
+      {
+        name: "add",
+        summary: "add a tool: a manifest with a program, or a module that exports tools",
+        load: async () => (await import("./tools-add.ts")).toolsAddCommand,
+      },
+      {
+        name: "remove",
+        summary: "take a tool that was added out of the home",
+        load: async () => (await import("./tools-remove.ts")).toolsRemoveCommand,
       },
     ],
   },
@@ -131,6 +141,11 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
         load: async () => (await import("./journal-settle.ts")).journalSettleCommand,
       },
     ],
+  },
+  {
+    name: "undo",
+    summary: "put back what file tools changed",
+    load: async () => (await import("./undo.ts")).undoCommand,
   },
   {
     name: "doctor",

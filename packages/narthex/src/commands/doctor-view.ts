@@ -79,7 +79,12 @@ export function reportToJson(report: HostReport): JsonObject {
       directories: [...directories],
     })),
     path: report.path,
-    tool_classes: report.toolClasses.map(({ name, state, reasons }) => ({ name, state, reasons: [...reasons] })),
+    tool_classes: report.toolClasses.map(({ name, state, reasons, fix }) => ({
+      name,
+      state,
+      reasons: [...reasons],
+      fix: fix ?? "",
+    })),
     shell_backend: report.shellBackend,
     steps: report.steps.map(stepToJson),
   };

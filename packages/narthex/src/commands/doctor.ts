@@ -11,12 +11,14 @@ export const doctorCommand: Command = {
   examples: ["narthex doctor", "narthex doctor --fix", "narthex doctor --json"],
 
   async run({ home, environment, options, terminal }) {
-    const { examineHost } = await import("@narthex/host");
+    const { examineHost, homePaths, loadConfiguration } = await import("@narthex/host");
+    const { shell } = await loadConfiguration(homePaths(home).configuration);
     const report = await examineHost({
       kernelHome: home,
       userHome: homedir(),
       path: environment["PATH"] ?? "",
       directory: process.cwd(),
+      shellBackend: shell.backend,
     });
     if (terminal.json) terminal.printJson(reportToJson(report));
     else if (options.flag("fix")) printSteps(report, terminal);

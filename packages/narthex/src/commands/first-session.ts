@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { loadSessionToken, stateDirectory } from "@narthex/host";
+import { isWorkable, loadSessionToken, makeWorkspace, stateDirectory } from "@narthex/host";
 import { keepToken } from "../connection/session-token.ts";
 import type { OpenedKernel } from "../open-kernel.ts";
 
@@ -10,17 +10,16 @@ export interface FirstSession {
 }
 
 /**
- * A session to try the kernel with: the one of the last run while it is open, else a new one on a fresh workspace outside
- * the home. Commands that name no session use it.
+ * A session to try the kernel with: the one of the last run while it is open and its workspace is there, else a new one
+ * on a fresh workspace outside the home. Commands that name no session use it.
  */
 export async function openFirstSession(kernel: OpenedKernel, environment: NodeJS.ProcessEnv): Promise<FirstSession> {
   const place = kernel.home.paths.firstSession;
   const known = await readFile(place, "utf8").catch(() => "");
   const kept = await findOpenSession(kernel, known.trim(), environment);
   if (kept !== undefined) return kept;
-  const parent = join(stateDirectory(environment), "workspaces");
-  await mkdir(parent, { recursive: true, mode: 0o700 });
-  const opened = await kernel.openSession({ workspace: await mkdtemp(join(parent, "first-")), agent: "first" });
+  const made = await makeWorkspace({ parent: join(stateDirectory(environment), "workspaces") });
+  const opened = await kernel.openSession({ workspace: made, agent: "first" });
   const { id, workspace } = opened.session.session;
   await keepToken(id, opened.token, environment);
   await writeFile(place, `${id}\n`, { mode: 0o600 });
@@ -36,6 +35,7 @@ async function findOpenSession(
   if (token === undefined) return undefined;
   try {
     const { session } = await kernel.authenticate(token);
+    if (!(await isWorkable(session.workspace))) return undefined;
     return { sessionId: session.id, workspace: session.workspace };
   } catch {
     return undefined;

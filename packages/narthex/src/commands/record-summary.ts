@@ -45,6 +45,8 @@ function summariseEntry(entry: Entry): string {
       return `${kind.value.count} refused at ${kind.value.door}: ${kind.value.reason}`;
     case "outcomeSettled":
       return `${kind.value.requestId} ${kind.value.answer}, says ${kind.value.by}`;
+    case "changesUndone":
+      return `${kind.value.requestId} ${kind.value.done ? "undone" : "about to be undone"}, asked by ${kind.value.by}`;
     case "contentStored":
       return `content stored, ${formatBytes(kind.value.size)}`;
     case "artifactPublished":

@@ -1,3 +1,5 @@
+import { summariseEnvelope } from "@narthex/host";
+import type { HostFacts } from "@narthex/kernel";
 import type { Serving } from "@narthex/server";
 import { type OpenedKernel, openKernel } from "../open-kernel.ts";
 import { EXIT_OK, EXIT_UNAVAILABLE } from "../terminal/exit-code.ts";
@@ -29,7 +31,7 @@ export const serveCommand: Command = {
     try {
       const addresses = await kernel.openDoors([listen ?? kernel.configuration.listen]);
       const first = options.flag("first-session") ? await openFirstSession(kernel, environment) : undefined;
-      announce(invocation, kernel, addresses, first);
+      announce(invocation, kernel, { addresses, first, host: await kernel.examineHost() });
       const failed = await Promise.race([failure.promise, aborted(invocation.signal)]);
       if (failed === undefined) log("info", "stopping: new calls are refused, running ones may finish", { graceMs });
       else log("error", "the store failed and the kernel has stopped", { error: failed });
@@ -40,11 +42,16 @@ export const serveCommand: Command = {
   },
 };
 
+interface Opened {
+  readonly addresses: Serving["addresses"];
+  readonly first: FirstSession | undefined;
+  readonly host: HostFacts;
+}
+
 function announce(
   { terminal, home, options, environment }: Invocation,
   kernel: OpenedKernel,
-  addresses: Serving["addresses"],
-  first: FirstSession | undefined,
+  { addresses, first, host }: Opened,
 ): void {
   const { framed, services } = kernel.sockets;
   const address = addresses.services
@@ -57,6 +64,7 @@ function announce(
       listen: address,
       services_socket: services,
       framed_socket: framed,
+      containment: summariseEnvelope(host),
       ...(first === undefined ? {} : { first_session: { session_id: first.sessionId, workspace: first.workspace } }),
     });
     return;
@@ -72,6 +80,7 @@ function announce(
       ["services", address],
       ["services", services],
       ["framed", framed],
+      ["containment", summariseEnvelope(host)],
       ...(first === undefined
         ? []
         : ([

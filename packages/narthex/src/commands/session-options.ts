@@ -18,6 +18,7 @@ export const SESSION_OPTIONS: readonly OptionDescription[] = [
   { flags: "--seed <hex>", description: "32 bytes from which each call's clock and random derive (default: random)" },
   { flags: "--ttl <duration>", description: "how long it may last, such as 30m or 8h (default: 8h)" },
   { flags: "--lease <file>", description: "the lease asked for, as JSON (default: all tools, no network)" },
+  { flags: "--adopt", description: "hand a workspace of root's, and what is in it, to the user that tools run as" },
 ];
 
 export async function readSessionOptions({ options }: Invocation): Promise<SessionToOpen> {
@@ -33,6 +34,7 @@ export async function readSessionOptions({ options }: Invocation): Promise<Sessi
     seed: parseSeed(options.text("seed")),
     lease: await readLease(options.text("lease")),
     ttlMs: options.durationMs("ttl"),
+    adopt: options.flag("adopt"),
   };
 }
 

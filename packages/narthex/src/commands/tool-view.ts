@@ -17,7 +17,7 @@ export function toolToJson(tool: ToolInfo): JsonObject {
 export function toolFacts(tool: ToolInfo): (readonly [string, string])[] {
   return [
     ["tool", `${tool.name}@${tool.version}`],
-    ["state", tool.state],
+    ["state", tool.reason === "" ? tool.state : `${tool.state}: ${tool.reason}`],
     ["safety tier", tool.safetyTier],
     ["determinism", tool.determinism],
     ["effects", tool.effects.join(", ") || "none"],

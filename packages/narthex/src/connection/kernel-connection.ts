@@ -6,6 +6,7 @@ import type {
   ToolInfo,
   ToolRequest,
   ToolResponse,
+  UndoneCall,
   VerifyReport,
 } from "@narthex/contracts";
 
@@ -38,6 +39,7 @@ export interface KernelConnection extends CallConnection {
 
   listIntents(): Promise<IntentInfo[]>;
   settleIntent(settlement: SettlementToMake): Promise<{ readonly recordIndex: bigint }>;
+  undo(undoing: UndoToMake): Promise<UndoneCall[]>;
 }
 
 export interface CallOptions {
@@ -82,6 +84,8 @@ export interface SessionToOpen {
   /** JSON text. */
   readonly lease: string | undefined;
   readonly ttlMs: number | undefined;
+  /** Whether a workspace of root's is handed to the user that sandboxes run as. */
+  readonly adopt: boolean;
 }
 
 export interface RecordsQuery {
@@ -102,6 +106,14 @@ export interface TailQuery {
 export interface VerifyOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (done: number, total: number) => void;
+}
+
+export interface UndoToMake {
+  readonly sessionId: string;
+  /** The whole session where absent. */
+  readonly requestId: string | undefined;
+  readonly by: string;
+  readonly dryRun: boolean;
 }
 
 export interface SettlementToMake {

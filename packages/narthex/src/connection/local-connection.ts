@@ -81,6 +81,7 @@ export function createLocalConnection(kernel: OpenedKernel): KernelConnection {
     async listTools({ token, allVersions }) {
       const sessionId = await sessionOf(token);
       const { toToolInfo } = await import("@narthex/server/tool-info");
+      await kernel.examineHost();
       return kernel.listTools({ allVersions, ...(sessionId === undefined ? {} : { sessionId }) }).map(toToolInfo);
     },
 
@@ -130,6 +131,11 @@ export function createLocalConnection(kernel: OpenedKernel): KernelConnection {
     async settleIntent(settlement) {
       return { recordIndex: BigInt((await kernel.settleIntent(settlement)).recordIndex) };
     },
+    async undo({ requestId, ...rest }) {
+      const { toUndoneCall } = await import("@narthex/server/undone-call");
+      const calls = await kernel.undo({ ...rest, ...(requestId === undefined ? {} : { requestId }) });
+      return calls.map(toUndoneCall);
+    },
 
     close: () => kernel.close(),
   };
@@ -143,9 +149,10 @@ function noSuchSession(sessionId: string): CommandError {
 }
 
 function toOpenOptions({ lease, ...session }: SessionToOpen): OpenSessionOptions {
-  const { workspace, workingDirectory, tenant, user, agent, seed, ttlMs } = session;
+  const { workspace, workingDirectory, tenant, user, agent, seed, ttlMs, adopt } = session;
   return {
     workspace,
+    ...(adopt && { adopt }),
     ...(workingDirectory === undefined ? {} : { workingDirectory }),
     ...(tenant === undefined ? {} : { tenant }),
     ...(user === undefined ? {} : { user }),

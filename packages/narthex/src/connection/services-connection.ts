@@ -13,6 +13,7 @@ import {
   SettleIntentRequestSchema,
   StatContentRequestSchema,
   TailLedgerRequestSchema,
+  UndoRequestSchema,
   VerifyRequestSchema,
 } from "@narthex/contracts";
 import { unreachable } from "./connection-error.ts";
@@ -110,6 +111,10 @@ export function createServicesConnection({ socketPath, adminToken }: ServicesEnd
     },
     settleIntent(settlement) {
       return client.unary(adminService.settleIntent, create(SettleIntentRequestSchema, settlement), admin);
+    },
+    async undo({ requestId = "", ...rest }) {
+      const request = create(UndoRequestSchema, { ...rest, requestId });
+      return (await client.unary(adminService.undo, request, admin)).calls;
     },
 
     async close() {

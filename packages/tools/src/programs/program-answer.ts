@@ -64,7 +64,7 @@ function printed({ head, size, hash }: PrintedOutput): PrintedAnswer {
 const lenientText = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Shells and sandboxes say 128 and the signal's number. */
-function signalOf(exitCode: number | undefined): string | null {
+export function signalOf(exitCode: number | undefined): string | null {
   return (exitCode !== undefined && SIGNALS.get(exitCode - 128)) || null;
 }
 

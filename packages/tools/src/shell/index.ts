@@ -7,3 +7,7 @@ export {
   type RedirectionMode,
 } from "./command-facts.ts";
 export { shellExec } from "./shell-exec.ts";
+export { shellInput } from "./shell-input.ts";
+export { shellKill } from "./shell-kill.ts";
+export { shellOutput } from "./shell-output.ts";
+export { shellSpawn } from "./shell-spawn.ts";

@@ -1,30 +1,30 @@
 import { KernelError } from "@narthex/contracts";
-import { type Capability, defineTool } from "@narthex/kernel";
+import { defineTool, type ShellResult } from "@narthex/kernel";
 import { workspacePath } from "../files/workspace-path.ts";
-import { PROGRAM_ANSWER, programAnswer } from "../programs/program-answer.ts";
-import { commandFacts } from "./command-facts.ts";
+import { exceededError, PROGRAM_ANSWER, type ProgramAnswer, programAnswer } from "../programs/program-answer.ts";
+import { COMMAND_FIELDS, commandNeeds, refuseNul } from "./command-input.ts";
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 3_600_000;
 /** The program's own time ends first, so that its output is kept. */
 const GRACE_MS = 10_000;
 
-/** Runs a command in a fresh sandbox over the workspace. */
+/** Runs a command over the workspace, by the backend that is configured: in a fresh sandbox, or in the session's shell. */
 export const shellExec = defineTool({
   name: "shell_exec",
   description:
     "Runs a shell command in the workspace, in a sandbox without network. Files outside the workspace do not exist there. " +
-    "A non-zero exit code is a result, not an error.",
+    "A non-zero exit code is a result, not an error. Processes that are to go on afterwards are started with shell_spawn.",
   source: "builtin",
   isolation: "process",
   inputSchema: {
     type: "object",
     properties: {
-      command: { type: "string", minLength: 1, maxLength: 65_536, description: "Run by bash." },
+      ...COMMAND_FIELDS,
       cwd: {
         type: "string",
         maxLength: 4096,
-        description: "Where to run it; the session's working directory by default.",
+        description: "Where to run it; the session's working directory by default, or where a session's shell is.",
       },
       timeout_ms: {
         type: "integer",
@@ -33,19 +33,18 @@ export const shellExec = defineTool({
         description: "0 or nothing: a minute.",
       },
       network_access: { type: "boolean", description: "Ask for the network." },
-      env: {
-        type: "object",
-        additionalProperties: { type: "string", maxLength: 32_768 },
-        propertyNames: { pattern: "^[A-Za-z_][A-Za-z0-9_]*$", maxLength: 256 },
-        maxProperties: 1000,
-        description: "Variables to set.",
-      },
       stdin: { type: "string", description: "What the command can read from its standard input." },
     },
     required: ["command"],
     additionalProperties: false,
   },
-  outputSchema: PROGRAM_ANSWER,
+  outputSchema: {
+    ...PROGRAM_ANSWER,
+    properties: {
+      ...PROGRAM_ANSWER.properties,
+      notes: { type: "array", items: { type: "string" }, description: "What became of the session's shell." },
+    },
+  },
   resultType: "object",
   effects: ["fs_read", "fs_write", "process_spawn"],
   determinism: "nondeterministic",
@@ -59,30 +58,32 @@ export const shellExec = defineTool({
   narrow: ({ timeout_ms: timeoutMs }) => ({
     timeoutMs: Math.min(MAX_TIMEOUT_MS, (timeoutMs || DEFAULT_TIMEOUT_MS) + GRACE_MS),
   }),
-  needs({ command }, { workspace }): Capability[] {
-    const { literal, names } = commandFacts(command);
-    return [
-      { kind: "exec", names: literal ? names : ["*"] },
-      { kind: "fs_read", prefixes: [workspace] },
-      { kind: "fs_write", prefixes: [workspace] },
-    ];
-  },
-  async run(input, { programs, session }) {
-    if (input.network_access === true) {
+  needs: ({ command }, session) => commandNeeds(command, session),
+  async run({ command, cwd, env, stdin, timeout_ms: timeoutMs, network_access: wantsNetwork }, { shell, session }) {
+    if (wantsNetwork === true) {
       throw new KernelError(
         "SANDBOX_UNAVAILABLE",
         "there is no network for programs here; run it without network_access",
       );
     }
-    if (input.command.includes("\0")) throw new KernelError("INVALID_INPUT", "a command cannot hold a NUL");
-    const result = await programs.run({
-      command: ["/bin/bash", "-c", input.command],
-      workingDirectory: workspacePath(input.cwd || ".", session),
-      environment: input.env ?? {},
-      hasHome: true,
-      timeoutMs: input.timeout_ms || DEFAULT_TIMEOUT_MS,
-      ...(input.stdin !== undefined && { input: new TextEncoder().encode(input.stdin) }),
+    refuseNul(command, env);
+    const result = await shell.run({
+      command,
+      workingDirectory: cwd ? workspacePath(cwd, session) : undefined,
+      startDirectory: workspacePath(".", session),
+      environment: env ?? {},
+      input: new TextEncoder().encode(stdin ?? ""),
+      timeoutMs: timeoutMs || DEFAULT_TIMEOUT_MS,
     });
-    return programAnswer(result);
+    return answer(result);
   },
 });
+
+function answer(result: ShellResult): ProgramAnswer & { readonly notes?: string[] } {
+  const { notes, exceeded } = result;
+  if (exceeded !== undefined && notes.length > 0) {
+    const { code, message } = exceededError(exceeded);
+    throw new KernelError(code, [message, ...notes].join("; "));
+  }
+  return { ...programAnswer(result), ...(notes.length > 0 && { notes: [...notes] }) };
+}

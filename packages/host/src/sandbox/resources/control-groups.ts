@@ -1,5 +1,7 @@
-import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as setTimeoutCallback } from "node:timers";
 import { setTimeout } from "node:timers/promises";
 
 /** Totals over all processes of a sandbox. */
@@ -32,6 +34,7 @@ export async function findControlGroups(): Promise<ControlGroups | undefined> {
     const groups = createGroups(layout);
     try {
       await prepare(layout);
+      await sweep(layout);
       await (await groups.create({ memoryBytes: 64 * 1024 * 1024, processes: 16 })).remove();
       return groups;
     } catch {
@@ -81,7 +84,30 @@ async function prepare({ version, memory }: Layout): Promise<void> {
   await writeFile(join(memory, "cgroup.subtree_control"), "+memory +pids");
 }
 
+const NAME = /^narthex-(\d+)-\d+$/;
+
+/** Takes away what kernels left that were killed. A group in which something still runs stays. */
+async function sweep({ memory, processes }: Layout): Promise<void> {
+  for (const parent of new Set([memory, processes])) {
+    for (const name of await readdir(parent)) {
+      const pid = NAME.exec(name)?.[1];
+      if (pid !== undefined && !existsSync(`/proc/${pid}`)) await rmdir(join(parent, name)).catch(() => undefined);
+    }
+  }
+}
+
 let made = 0;
+/** Groups that could not be taken away at once. */
+const leftOver = new Set<string>();
+
+async function removeLeftOvers(): Promise<void> {
+  for (const directory of leftOver) {
+    await rmdir(directory).then(
+      () => leftOver.delete(directory),
+      () => undefined,
+    );
+  }
+}
 
 function createGroups(layout: Layout): ControlGroups {
   const { version } = layout;
@@ -92,6 +118,7 @@ function createGroups(layout: Layout): ControlGroups {
       const memory = join(layout.memory, name);
       const processes = join(layout.processes, name);
       const directories = [...new Set([memory, processes])];
+      if (leftOver.size > 0) void removeLeftOvers();
       try {
         for (const directory of directories) await mkdir(directory);
         await writeFile(join(memory, FILES[version].limit), String(limits.memoryBytes));
@@ -122,6 +149,7 @@ const FILES = {
 } as const;
 
 const REMOVE_TRIES = 50;
+const LATER_MS = 2000;
 
 /** The last process of a group is counted a moment longer than it lives. */
 async function removeGroup(directory: string): Promise<void> {
@@ -130,8 +158,14 @@ async function removeGroup(directory: string): Promise<void> {
       await rmdir(directory);
       return;
     } catch (fault) {
-      if (tries >= REMOVE_TRIES || !(fault instanceof Error && "code" in fault && fault.code === "EBUSY")) throw fault;
-      await setTimeout(2);
+      const code = fault instanceof Error && "code" in fault ? fault.code : undefined;
+      if (code === "ENOENT") return;
+      if (tries < REMOVE_TRIES && code === "EBUSY") await setTimeout(2);
+      else {
+        leftOver.add(directory);
+        setTimeoutCallback(() => void removeLeftOvers(), LATER_MS).unref();
+        return;
+      }
     }
   }
 }

@@ -4,7 +4,7 @@ import { measureTree } from "./process-tree.ts";
 
 /** A limit that a sandbox ran into. */
 export interface ExceededLimit {
-  readonly limit: "memory" | "processes";
+  readonly limit: "memory" | "processes" | "cpu";
   readonly allowed: number;
   readonly peak: number;
 }

@@ -39,7 +39,13 @@ function answerOf(action: number): string {
 }
 
 function filterFor(options: Partial<SeccompOptions> = {}): Buffer {
-  return createSeccompFilter({ architecture: "x64", socketFamilies: ["inet"], mayFork: true, ...options });
+  return createSeccompFilter({
+    architecture: "x64",
+    socketFamilies: ["inet"],
+    mayFork: true,
+    countsAllMemory: true,
+    ...options,
+  });
 }
 
 for (const architecture of ["x64", "arm64"] as const satisfies readonly SandboxArchitecture[]) {

@@ -1,15 +1,26 @@
 import { BpfProgram } from "./bpf-program.ts";
-import { ABSENT_CALLS, DENIED_CALLS, FIRST_UNKNOWN_CALL, JUDGED_CALLS } from "./syscall-numbers.ts";
+import {
+  ABSENT_CALLS,
+  DENIED_CALLS,
+  FIRST_UNKNOWN_CALL,
+  HIDDEN_MEMORY_CALLS,
+  JUDGED_CALLS,
+} from "./syscall-numbers.ts";
 
 export type SandboxArchitecture = "x64" | "arm64";
 export type SocketFamily = "unix" | "inet" | "inet6";
 
 export interface SeccompOptions {
   readonly architecture: SandboxArchitecture;
-  /** Kinds of sockets a program may open; pairs between its own processes are always possible. */
+  /** Kinds of sockets a program may open; connected pairs between its own processes are always possible. */
   readonly socketFamilies: readonly SocketFamily[];
   /** Whether it may start other processes; threads are always possible. */
   readonly mayFork: boolean;
+  /**
+   * Whether memory counts that shows in no process. SECURITY: where a watchdog adds up what processes hold, nameless
+   * files and shared segments would be memory without a limit.
+   */
+  readonly countsAllMemory: boolean;
 }
 
 /**
@@ -17,7 +28,7 @@ export interface SeccompOptions {
  *
  * SECURITY: a program in its namespaces still reaches every system call. This takes away those that make new
  * namespaces, mount, trace, load code into the kernel or touch the whole machine; AF_VSOCK, which ignores network
- * namespaces; and pushing characters into a terminal. Tested from inside by `test/attacks/sandbox`.
+ * namespaces; sockets that can send to names; and pushing characters into a terminal. Tested from inside by `test/attacks/inside.test.ts`.
  */
 export function createSeccompFilter(options: SeccompOptions): Buffer {
   const column = options.architecture === "x64" ? 0 : 1;
@@ -26,6 +37,9 @@ export function createSeccompFilter(options: SeccompOptions): Buffer {
   if (options.architecture === "x64") program.ifAtLeast(X32_BIT, "kill");
   program.ifAtLeast(FIRST_UNKNOWN_CALL, "absent");
   for (const numbers of Object.values(ABSENT_CALLS)) onCall(program, numbers[column], "absent");
+  if (!options.countsAllMemory) {
+    for (const numbers of Object.values(HIDDEN_MEMORY_CALLS)) onCall(program, numbers[column], "absent");
+  }
   for (const numbers of Object.values(JUDGED_CALLS)) onCall(program, numbers[column], labelOf(numbers));
   for (const numbers of Object.values(DENIED_CALLS)) onCall(program, numbers[column], "deny");
   program.answer(ALLOW);
@@ -64,6 +78,10 @@ function judgeOthers(program: BpfProgram, { socketFamilies }: SeccompOptions): v
   program.label("socket").load(argument(0));
   for (const family of socketFamilies) program.ifEqual(FAMILIES[family], "socket-allowed");
   program.answer(errno(EAFNOSUPPORT)).label("socket-allowed").answer(ALLOW);
+  // A pair of datagram sockets would do to send to any socket of the host that lies in a mount.
+  program.label("socketpair").load(argument(1)).and(SOCKET_TYPE);
+  for (const type of CONNECTED_TYPES) program.ifEqual(type, "socketpair-allowed");
+  program.answer(errno(EPERM)).label("socketpair-allowed").answer(ALLOW);
   program.label("personality").load(argument(0)).ifEqual(0, "personality-allowed");
   program.ifNotEqual(ASK_PERSONALITY, "deny").label("personality-allowed").answer(ALLOW);
   for (const [call, mode] of [
@@ -99,6 +117,10 @@ const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 const ASK_PERSONALITY = 0xffff_ffff;
 const FAMILIES: Readonly<Record<SocketFamily, number>> = { unix: 1, inet: 2, inet6: 10 };
+/** Without SOCK_CLOEXEC and SOCK_NONBLOCK. */
+const SOCKET_TYPE = 0xf;
+/** Stream and seqpacket: bound to each other for good. */
+const CONNECTED_TYPES = [1, 5];
 const FILE_KIND = 0xf000;
 /** Unstated, regular file, pipe, socket: everything but devices. */
 const PLAIN_KINDS = [0, 0x8000, 0x1000, 0xc000];

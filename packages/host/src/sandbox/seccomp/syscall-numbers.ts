@@ -18,6 +18,12 @@ export const ABSENT_CALLS = {
   quotactl_fd: [443, 443],
 } as const satisfies Record<string, Numbers>;
 
+/** Memory that belongs to no process: absent where only what processes hold is counted. Programs have other ways. */
+export const HIDDEN_MEMORY_CALLS = {
+  memfd_create: [319, 279],
+  shmget: [29, 194],
+} as const satisfies Record<string, Numbers>;
+
 /** Refused outright: no tool has a use for them, and each is a way out or a way to the whole machine. */
 export const DENIED_CALLS = {
   mount: [165, 40],
@@ -83,6 +89,7 @@ export const JUDGED_CALLS = {
   vfork: [58, undefined],
   ioctl: [16, 29],
   socket: [41, 198],
+  socketpair: [53, 199],
   personality: [135, 92],
   mknod: [133, undefined],
   mknodat: [259, 33],

@@ -74,6 +74,7 @@ export async function createTestSandbox(): Promise<TestSandbox> {
       return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
     },
     async remove() {
+      await files.pipes.close();
       await rm(directory, { recursive: true, force: true });
       await rm(workspace, { recursive: true, force: true });
     },

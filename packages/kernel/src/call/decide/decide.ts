@@ -1,5 +1,6 @@
 import type { Capability } from "../../capability/capability.ts";
 import { narrowFor } from "../../tool/narrow-for.ts";
+import { requiredFor } from "../../tool/required-for.ts";
 import type { CheckedCall, DecidedCall } from "../call.ts";
 import { Denied, type Ending, isEnding } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
@@ -32,12 +33,13 @@ export function decide(call: CheckedCall, kernel: KernelParts): PermittedCall | 
   const { tool } = call.registered;
   const narrowed = narrowFor(tool, call.input);
   const needed: readonly Capability[] = tool.needs?.(call.input, call.live.toolSession) ?? [];
-  const refused = checkAuthority(call, { ...narrowed, required: tool.capabilities, needed }, kernel);
+  const declared = requiredFor(tool, narrowed.effects);
+  const refused = checkAuthority(call, { ...narrowed, required: declared, needed }, kernel);
   if (refused !== undefined) return refused;
   const answer = askAboutCall(call, narrowed, needed, kernel);
   if (isEnding(answer)) return answer;
   const { effects, tier, determinism, timeoutMs } = narrowed;
-  const required = [...tool.capabilities, ...needed];
+  const required = [...declared, ...needed];
   const decided: DecidedCall = { ...call, effects, tier, determinism, timeoutMs, required, ...answer };
   new Permission(decided);
   return decided as PermittedCall;

@@ -20,21 +20,14 @@ export function filesFor(
   signal: () => AbortSignal,
   kernel: KernelParts,
 ): FileAccess {
-  const { trail, live } = call;
+  const { trail } = call;
   const run = async (operation: FileOperation): Promise<FileAnswer> => {
     guard();
-    const access = changesFiles(operation) ? "write" : "read";
-    const effect = access === "write" ? "fs_write" : "fs_read";
-    if (!call.effects.includes(effect)) {
-      throw new KernelError("UNDECLARED_EFFECT", `\`${call.registered.id}\` did not declare the effect \`${effect}\``);
-    }
-    const { files } = kernel;
-    if (files === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel has no files to work on");
-    const place = { workspace: live.session.workspace, access } as const;
-    const prepared = await files.prepare(place, operation, signal());
+    const prepared = await prepare(call, operation, signal(), kernel);
     try {
       guard();
       decideOnOpened(call, operation, prepared, kernel);
+      if (bringsContent(operation)) labelSecrets(call, [...namedPaths(operation), ...prepared.opened], kernel);
       trail.files ??= new FileLog();
       for await (const preimage of prepared.preimages()) await keepPreimage(call, preimage, kernel);
       guard();
@@ -42,14 +35,44 @@ export function filesFor(
       await prepared.abandon();
       throw fault;
     }
-    if (access === "write") allowProtected(call, prepared, kernel);
+    if (changesFiles(operation)) allowProtected(call, prepared, kernel);
     const answer = await prepared.commit();
     if (answer.kind === "changed") trail.files.changes.push(...answer.changes);
     return answer.kind === "read"
       ? { ...answer, content: logReading(call, operation, prepared, answer.content) }
       : answer;
   };
-  return { run };
+  return {
+    run,
+    async locateDirectory(path) {
+      guard();
+      const operation = { kind: "list", path, depth: 1, glob: undefined, hidden: true, limit: 1 } as const;
+      const prepared = await prepare(call, operation, signal(), kernel);
+      await prepared.abandon();
+      decideOnOpened(call, operation, prepared, kernel);
+      return prepared.opened[0] ?? path;
+    },
+    noteReading(path) {
+      guard();
+      labelSecrets(call, [path], kernel);
+    },
+  };
+}
+
+function prepare(
+  call: PermittedCall,
+  operation: FileOperation,
+  signal: AbortSignal,
+  kernel: KernelParts,
+): Promise<PreparedOperation> {
+  const access = changesFiles(operation) ? "write" : "read";
+  const effect = access === "write" ? "fs_write" : "fs_read";
+  if (!call.effects.includes(effect)) {
+    throw new KernelError("UNDECLARED_EFFECT", `\`${call.registered.id}\` did not declare the effect \`${effect}\``);
+  }
+  const { files } = kernel;
+  if (files === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel has no files to work on");
+  return files.prepare({ workspace: call.live.session.workspace, access }, operation, signal);
 }
 
 /** INVARIANT: only what a rule permits comes so far. */
@@ -61,6 +84,16 @@ function allowProtected({ live }: PermittedCall, { opened }: PreparedOperation, 
 
 function changesFiles({ kind }: FileOperation): boolean {
   return kind !== "read" && kind !== "list" && kind !== "inspect";
+}
+
+/** What is read can be told on; what is moved can be read under a name that nobody calls secret. */
+function bringsContent({ kind }: FileOperation): boolean {
+  return kind === "read" || kind === "edit" || kind === "move";
+}
+
+/** SECURITY: before a byte is handed out; the label is the session's as soon as the call has ended, however it ends. */
+function labelSecrets({ trail }: PermittedCall, paths: readonly string[], kernel: KernelParts): void {
+  if (paths.some((path) => kernel.isSecret(path))) trail.addLabels(["secret"]);
 }
 
 /** Paths that the operation names, as they were decided on. */

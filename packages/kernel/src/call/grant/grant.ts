@@ -50,8 +50,8 @@ export function grant(call: PermittedCall, kernel: KernelParts): GrantedCall | E
   verifyPermitted(call);
   if (!isContained(call)) return grantNow(call, kernel);
   const { level } = kernel.host;
-  if (level !== undefined) return weaker(call, level) ?? grantNow(call, kernel);
-  return kernel.host.examine().then((found) => weaker(call, found) ?? grantNow(call, kernel));
+  if (level !== undefined) return weaker(call, level) ?? disabled(call, kernel) ?? grantNow(call, kernel);
+  return kernel.host.examine().then((found) => weaker(call, found) ?? disabled(call, kernel) ?? grantNow(call, kernel));
 }
 
 function isContained({ registered }: PermittedCall): boolean {
@@ -99,6 +99,12 @@ function weaker({ live }: PermittedCall, level: string): Failed | undefined {
   if (!isWeakerLevel(level, began)) return undefined;
   const message = `this session began at containment level ${began}, and this host now has ${level}: open a new session`;
   return new Failed("SANDBOX_UNAVAILABLE", message);
+}
+
+/** What cannot be contained here is not begun: nothing has happened, and nothing can have. */
+function disabled({ registered }: PermittedCall, { host }: KernelParts): Failed | undefined {
+  const { state, reason } = host.stateOf(registered.tool);
+  return state === "disabled" ? new Failed("SANDBOX_UNAVAILABLE", reason) : undefined;
 }
 
 /** Throws unless `grant` made this very grant for this very call. */

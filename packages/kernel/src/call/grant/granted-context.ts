@@ -1,4 +1,5 @@
 import { KernelError } from "@narthex/contracts";
+import type { Capability } from "../../capability/capability.ts";
 import { createCallRandom } from "../../session/call-random.ts";
 import { logicalTimeMs } from "../../session/logical-time.ts";
 import type {
@@ -6,13 +7,17 @@ import type {
   ContentAccess,
   FileAccess,
   ProgramAccess,
+  ShellAccess,
   ToolContext,
   ToolSession,
+  VaultAccess,
 } from "../../tool/tool.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { filesFor } from "./file-access.ts";
 import { programsFor } from "./program-access.ts";
+import { shellFor } from "./shell-access.ts";
+import { vaultFor } from "./vault-access.ts";
 
 /** Throws once the call has ended. */
 type Guard = () => void;
@@ -61,6 +66,13 @@ export class GrantedContext implements ToolContext {
     return this.#controller.signal;
   }
 
+  get decide(): ToolContext["decide"] {
+    return (needed: readonly Capability[]) => {
+      this.#guard();
+      this.#kernel.decideAgain(this.#call, needed, this.#kernel);
+    };
+  }
+
   get content(): ContentAccess {
     return contentFor(this.#call, () => this.#guard(), this.#kernel);
   }
@@ -85,6 +97,20 @@ export class GrantedContext implements ToolContext {
       () => this.signal,
       this.#kernel,
     );
+  }
+
+  get shell(): ShellAccess {
+    return shellFor(
+      this.#call,
+      () => this.#guard(),
+      () => this.signal,
+      this.#kernel,
+    );
+  }
+
+  get vault(): VaultAccess {
+    const { files } = this;
+    return vaultFor(this.#call, { guard: () => this.#guard(), signal: () => this.signal, files }, this.#kernel);
   }
 
   /** From now on the context opens nothing. With a reason, its signal aborts. Not for the tool: see `grant`. */

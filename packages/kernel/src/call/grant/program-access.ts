@@ -38,15 +38,36 @@ async function runProgram(
   signal: AbortSignal,
   kernel: KernelParts,
 ): Promise<ProgramResult> {
-  const { id, tool } = call.registered;
-  if (tool.isolation !== "process") {
-    throw new KernelError(
-      "UNDECLARED_EFFECT",
-      `\`${id}\` is ${tool.isolation}: only tools of class process run programs`,
-    );
-  }
+  requireProcess(call);
   if (kernel.programs === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel runs no programs");
   const program = await kernel.programs.start(placeFor(call, request, kernel), request, signal);
+  return await followProgram(call, request, program, kernel);
+}
+
+/** Throws unless the call's tool is one that runs programs. */
+export function requireProcess({ registered }: PermittedCall): void {
+  const { id, tool } = registered;
+  if (tool.isolation === "process") return;
+  throw new KernelError(
+    "UNDECLARED_EFFECT",
+    `\`${id}\` is ${tool.isolation}: only tools of class process run programs`,
+  );
+}
+
+/** What a program is fed, prints and how it ends, within its bounds. */
+export type ProgramFollowing = Pick<
+  ProgramRequest,
+  "input" | "timeoutMs" | "maxOutputBytes" | "kept" | "isShown" | "onPrinted"
+>;
+
+/** Goes along with a program up to its end. */
+export async function followProgram(
+  call: PermittedCall,
+  request: ProgramFollowing,
+  program: RunningProgram,
+  kernel: KernelParts,
+): Promise<ProgramResult> {
+  const { id } = call.registered;
   const bounds = new ProgramBounds(program, request);
   try {
     const [stdout, stderr] = [
@@ -60,11 +81,14 @@ async function runProgram(
     ]);
     // A budget that runs out ends the program too.
     reading.catch(() => program.kill());
-    const ended = await program.ended;
-    await reading.catch(async (fault: unknown) => {
-      await Promise.all([stdout.abort(), stderr.abort()]);
-      throw fault;
-    });
+    const ended = await Promise.all([program.ended, reading]).then(
+      ([end]) => end,
+      async (fault: unknown) => {
+        await Promise.allSettled([program.ended, reading]);
+        await Promise.all([stdout.abort(), stderr.abort()]);
+        throw fault;
+      },
+    );
     const kept = { stdout: await stdout.finish(), stderr: await stderr.finish() };
     refuseUndeclared(id, ended);
     return { exitCode: ended.exitCode, ...kept, exceeded: bounds.exceeded ?? ended.exceeded };
@@ -73,7 +97,12 @@ async function runProgram(
   }
 }
 
-function placeFor(call: PermittedCall, request: ProgramRequest, kernel: KernelParts): ProgramPlace {
+/** Where programs of a call may work. */
+export function placeFor(
+  call: PermittedCall,
+  request: Pick<ProgramRequest, "access">,
+  kernel: KernelParts,
+): ProgramPlace {
   const { effects, live } = call;
   const granted = effects.includes("fs_write") ? "write" : effects.includes("fs_read") ? "read" : "none";
   const access = granted === "none" ? "none" : (request.access ?? granted);
@@ -108,7 +137,7 @@ class ProgramBounds {
   readonly #program: RunningProgram;
   readonly #timer: NodeJS.Timeout | undefined;
 
-  constructor(program: RunningProgram, { timeoutMs, maxOutputBytes = MAX_OUTPUT_BYTES }: ProgramRequest) {
+  constructor(program: RunningProgram, { timeoutMs, maxOutputBytes = MAX_OUTPUT_BYTES }: ProgramFollowing) {
     this.#program = program;
     this.maxOutputBytes = maxOutputBytes;
     if (timeoutMs === undefined) return;
@@ -130,12 +159,14 @@ class Printed {
   readonly #call: PermittedCall;
   readonly #isShown: boolean;
   readonly #isKept: boolean;
+  readonly #onPrinted: ((chunk: Uint8Array) => void) | undefined;
   readonly #collector: ContentCollector;
 
-  constructor(call: PermittedCall, request: ProgramRequest, name: "stdout" | "stderr", kernel: KernelParts) {
+  constructor(call: PermittedCall, request: ProgramFollowing, name: "stdout" | "stderr", kernel: KernelParts) {
     this.#call = call;
     this.#isShown = request.isShown ?? true;
     this.#isKept = request.kept?.includes(name) ?? true;
+    this.#onPrinted = request.onPrinted && ((chunk) => request.onPrinted?.(name, chunk));
     this.#collector = new ContentCollector(kernel.contentStore, (bytes) => {
       if (this.#isKept) chargeResult(call, bytes);
     });
@@ -166,7 +197,9 @@ class Printed {
 
   async #take(chunk: Uint8Array): Promise<void> {
     if (chunk.length === 0) return;
-    await this.#collector.write(chunk);
+    this.#onPrinted?.(chunk);
+    // What the tool takes as it comes and nobody reads again would only pass through the disk.
+    if (this.#isKept || this.#onPrinted === undefined) await this.#collector.write(chunk);
     if (this.#isShown) await this.#call.frame.trail.show(chunk, this.#call.frame.onChunk);
   }
 }

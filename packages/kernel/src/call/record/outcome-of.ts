@@ -27,6 +27,7 @@ export function outcomeOf(
     proofCommitment: trail.proof?.commitment,
     filesCommitment: trail.fileList?.commitment,
     preimageCommitments: trail.files?.preimages.map((preimage) => preimage.commitment),
+    stagedCommitments: trail.files?.staged.map((staged) => staged.commitment),
     outputCommitments: trail.outputCommitments.map((output) => output.commitment),
   };
   if (end instanceof Denied) {

@@ -12,6 +12,8 @@ export function quarantineAfter(frame: CallFrame, live: LiveSession, end: Failed
   live.violations ??= createViolationWindow(kernel.quarantine);
   if (!live.violations.note(kernel.ledger.nowMs())) return [];
   live.session = { ...live.session, state: "quarantined" };
+  // What it has running in the background would only go on trying.
+  kernel.shells?.endSession(live.id).catch(() => kernel.log("warn", "jobs could not be ended", { session: live.id }));
   frame.trail.add({ case: "sessionQuarantined", value: { reason: `repeated ${end.code}` } });
   return [sessionRow({ ...live.session, calls: live.calls, labels: live.labels })];
 }

@@ -63,6 +63,13 @@ export declare type OpenSessionRequest = Message<"narthex.v1.OpenSessionRequest"
    * @generated from field: uint64 ttl_ms = 8;
    */
   ttlMs: bigint;
+
+  /**
+   * Hands a workspace that belongs to root, and what is in it, to the user that sandboxes run as.
+   *
+   * @generated from field: bool adopt = 9;
+   */
+  adopt: boolean;
 };
 
 /**
@@ -850,6 +857,119 @@ export declare type SettleIntentResponse = Message<"narthex.v1.SettleIntentRespo
 export declare const SettleIntentResponseSchema: GenMessage<SettleIntentResponse>;
 
 /**
+ * @generated from message narthex.v1.UndoRequest
+ */
+export declare type UndoRequest = Message<"narthex.v1.UndoRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * Empty means every call of the session, from the last to the first.
+   *
+   * @generated from field: string request_id = 2;
+   */
+  requestId: string;
+
+  /**
+   * Who asks for it.
+   *
+   * @generated from field: string by = 3;
+   */
+  by: string;
+
+  /**
+   * Only says what would be done.
+   *
+   * @generated from field: bool dry_run = 4;
+   */
+  dryRun: boolean;
+};
+
+/**
+ * Describes the message narthex.v1.UndoRequest.
+ * Use `create(UndoRequestSchema)` to create a new message.
+ */
+export declare const UndoRequestSchema: GenMessage<UndoRequest>;
+
+/**
+ * @generated from message narthex.v1.UndoResponse
+ */
+export declare type UndoResponse = Message<"narthex.v1.UndoResponse"> & {
+  /**
+   * In the order in which they were undone.
+   *
+   * @generated from field: repeated narthex.v1.UndoneCall calls = 1;
+   */
+  calls: UndoneCall[];
+};
+
+/**
+ * Describes the message narthex.v1.UndoResponse.
+ * Use `create(UndoResponseSchema)` to create a new message.
+ */
+export declare const UndoResponseSchema: GenMessage<UndoResponse>;
+
+/**
+ * @generated from message narthex.v1.UndoneCall
+ */
+export declare type UndoneCall = Message<"narthex.v1.UndoneCall"> & {
+  /**
+   * @generated from field: string request_id = 1;
+   */
+  requestId: string;
+
+  /**
+   * The record with the call's outcome.
+   *
+   * @generated from field: uint64 record_index = 2;
+   */
+  recordIndex: bigint;
+
+  /**
+   * The record that says that it was undone; 0 for a dry run.
+   *
+   * @generated from field: uint64 undone_index = 3;
+   */
+  undoneIndex: bigint;
+
+  /**
+   * @generated from field: repeated narthex.v1.UndoneChange changes = 4;
+   */
+  changes: UndoneChange[];
+};
+
+/**
+ * Describes the message narthex.v1.UndoneCall.
+ * Use `create(UndoneCallSchema)` to create a new message.
+ */
+export declare const UndoneCallSchema: GenMessage<UndoneCall>;
+
+/**
+ * @generated from message narthex.v1.UndoneChange
+ */
+export declare type UndoneChange = Message<"narthex.v1.UndoneChange"> & {
+  /**
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * restored, removed or moved_back.
+   *
+   * @generated from field: string action = 2;
+   */
+  action: string;
+};
+
+/**
+ * Describes the message narthex.v1.UndoneChange.
+ * Use `create(UndoneChangeSchema)` to create a new message.
+ */
+export declare const UndoneChangeSchema: GenMessage<UndoneChange>;
+
+/**
  * @generated from service narthex.v1.AdminService
  */
 export declare const AdminService: GenService<{
@@ -946,6 +1066,16 @@ export declare const AdminService: GenService<{
     methodKind: "unary";
     input: typeof SettleIntentRequestSchema;
     output: typeof SettleIntentResponseSchema;
+  },
+  /**
+   * Puts back what file tools changed, if nothing else has changed since.
+   *
+   * @generated from rpc narthex.v1.AdminService.Undo
+   */
+  undo: {
+    methodKind: "unary";
+    input: typeof UndoRequestSchema;
+    output: typeof UndoResponseSchema;
   },
 }>;
 

@@ -166,6 +166,13 @@ export declare type ToolInfo = Message<"narthex.v1.ToolInfo"> & {
    * @generated from field: uint64 price = 16;
    */
   price: bigint;
+
+  /**
+   * Why it is not ready, and what to do.
+   *
+   * @generated from field: string reason = 17;
+   */
+  reason: string;
 };
 
 /**

@@ -290,6 +290,12 @@ export declare type Entry = Message<"narthex.v1.Entry"> & {
      */
     value: HostExamined;
     case: "hostExamined";
+  } | {
+    /**
+     * @generated from field: narthex.v1.ChangesUndone changes_undone = 45;
+     */
+    value: ChangesUndone;
+    case: "changesUndone";
   } | { case: undefined; value?: undefined };
 };
 
@@ -710,6 +716,13 @@ export declare type Outcome = Message<"narthex.v1.Outcome"> & {
    * @generated from field: repeated bytes output_commitments = 18;
    */
   outputCommitments: Uint8Array[];
+
+  /**
+   * Of what the call took out of the vault.
+   *
+   * @generated from field: repeated bytes staged_commitments = 19;
+   */
+  stagedCommitments: Uint8Array[];
 };
 
 /**
@@ -1270,6 +1283,50 @@ export declare type OutcomeSettled = Message<"narthex.v1.OutcomeSettled"> & {
 export declare const OutcomeSettledSchema: GenMessage<OutcomeSettled>;
 
 /**
+ * The files that a call changed are put back: once before anything is done, and once when all of it is.
+ *
+ * @generated from message narthex.v1.ChangesUndone
+ */
+export declare type ChangesUndone = Message<"narthex.v1.ChangesUndone"> & {
+  /**
+   * @generated from field: string request_id = 1;
+   */
+  requestId: string;
+
+  /**
+   * The record with the call's outcome.
+   *
+   * @generated from field: uint64 record_index = 2;
+   */
+  recordIndex: bigint;
+
+  /**
+   * Who asked for it.
+   *
+   * @generated from field: string by = 3;
+   */
+  by: string;
+
+  /**
+   * @generated from field: bool done = 4;
+   */
+  done: boolean;
+
+  /**
+   * How many paths.
+   *
+   * @generated from field: uint64 paths = 5;
+   */
+  paths: bigint;
+};
+
+/**
+ * Describes the message narthex.v1.ChangesUndone.
+ * Use `create(ChangesUndoneSchema)` to create a new message.
+ */
+export declare const ChangesUndoneSchema: GenMessage<ChangesUndone>;
+
+/**
  * @generated from message narthex.v1.EgressRequested
  */
 export declare type EgressRequested = Message<"narthex.v1.EgressRequested"> & {
@@ -1629,6 +1686,13 @@ export enum ContentRole {
    * @generated from enum value: CONTENT_ROLE_OUTPUT = 14;
    */
   OUTPUT = 14,
+
+  /**
+   * A file of the vault on its way into a workspace. No session can name it.
+   *
+   * @generated from enum value: CONTENT_ROLE_STAGED = 15;
+   */
+  STAGED = 15,
 }
 
 /**

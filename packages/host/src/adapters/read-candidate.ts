@@ -1,0 +1,79 @@
+import { isJsonObject, KernelError } from "@narthex/contracts";
+import type { CandidateTool } from "./added-tool.ts";
+import { parseManifest } from "./parse-manifest.ts";
+import { type PinnedFile, pinFile } from "./program-pin.ts";
+import { MAX_MANIFEST_BYTES, readManifestText } from "./read-manifest-text.ts";
+import { DECLARATION_KEYS } from "./read-declaration.ts";
+import { ToolDirectory } from "./tool-directory.ts";
+import { PROGRAM_LIMITS } from "./tool-manifest.ts";
+
+/** What was found at a path that somebody wants to add. */
+export interface FoundTools {
+  readonly tools: readonly CandidateTool[];
+  /** Real paths of everything that was read. */
+  readonly paths: readonly string[];
+}
+
+/** Reads a manifest and every file of its program. Throws INVALID_DECLARATION with every problem. */
+export async function readCandidate(file: string): Promise<FoundTools> {
+  const { directory, name } = await ToolDirectory.holding(file);
+  try {
+    const { bytes: text } = await directory.read(name, MAX_MANIFEST_BYTES);
+    const json = readManifestText(text, name);
+    const { declaration, command, files, secrets } = parseManifest(json, name);
+    const bytes = new Map<string, Uint8Array>();
+    const pinned: PinnedFile[] = [];
+    const problems: KernelError[] = [];
+    let room: number = PROGRAM_LIMITS.bytes;
+    for (const path of files) {
+      const found = await directory.read(path, room).catch((fault: unknown) => {
+        if (!(fault instanceof KernelError)) throw fault;
+        problems.push(fault);
+        return undefined;
+      });
+      if (found === undefined) continue;
+      room -= found.bytes.length;
+      bytes.set(path, found.bytes);
+      pinned.push(pinFile(path, found.bytes, found.isExecutable));
+    }
+    throwProblems(problems, name);
+    refuseUnrunnable(command[0], pinned, name);
+    const source = Object.fromEntries(
+      Object.entries(isJsonObject(json) ? json : {}).filter(([key]) =>
+        (DECLARATION_KEYS as readonly string[]).includes(key),
+      ),
+    );
+    const tool: CandidateTool = {
+      declaration,
+      source,
+      pin: { kind: "subprocess", command, files: pinned, secrets },
+      bytes,
+    };
+    return { tools: [tool], paths: [name, ...files].map((path) => `${directory.path}/${path}`) };
+  } finally {
+    await directory.close();
+  }
+}
+
+function throwProblems(problems: readonly KernelError[], name: string): void {
+  const [first, ...more] = problems;
+  if (first === undefined) return;
+  if (more.length === 0) throw first;
+  throw new KernelError("INVALID_DECLARATION", `${first.message} (and ${more.length} more)`, {
+    violations: problems.map(({ message }) => ({ field: name, rule: "required", message })),
+  });
+}
+
+/** A file that is run by itself has to say so, here rather than at its first call. */
+function refuseUnrunnable(
+  program: CandidateTool["pin"]["command"][number] | undefined,
+  files: readonly PinnedFile[],
+  name: string,
+): void {
+  if (program === undefined || "word" in program) return;
+  if (files.find(({ path }) => path === program.file)?.isExecutable === true) return;
+  const message = `\`${program.file}\` is not executable: run \`chmod +x\` on it, or name its interpreter in \`command\``;
+  throw new KernelError("INVALID_DECLARATION", message, {
+    violations: [{ field: `${name}: command[0]`, rule: "format", message }],
+  });
+}

@@ -1,0 +1,184 @@
+import { isJsonObject, type JsonObject, type JsonValue, type Violation } from "@narthex/contracts";
+import {
+  type Bounds,
+  type Capability,
+  checkDeclaration,
+  defineTool,
+  type Effect,
+  type JsonReader,
+  joinField,
+  ownField,
+  readCapability,
+} from "@narthex/kernel";
+import type { ProgramDeclaration } from "./tool-manifest.ts";
+
+/** The keys that describe a tool; a manifest has some more. */
+export const DECLARATION_KEYS = [
+  "name",
+  "version",
+  "description",
+  "input_schema",
+  "output_schema",
+  "result_type",
+  "effects",
+  "determinism",
+  "tier",
+  "capabilities",
+  "bounds",
+  "price",
+] as const;
+
+const PROGRAM_EFFECTS = ["fs_read", "fs_write", "process_spawn"] as const;
+const PROGRAM_RESULTS = ["json", "object", "array", "string"] as const;
+const MAX_TEXT = 65_536;
+const MAX_CAPABILITIES = 100;
+
+const BOUND_NAMES: ReadonlyMap<string, keyof Bounds> = new Map<string, keyof Bounds>([
+  ["timeout_ms", "timeoutMs"],
+  ["max_output_bytes", "maxOutputBytes"],
+  ["max_memory_bytes", "maxMemoryBytes"],
+  ["max_cpu_ms", "maxCpuMs"],
+]);
+
+/** What a right must ask for so that its effect can be declared: the workspace is there as a whole or not at all. */
+const RIGHTS: Readonly<Record<(typeof PROGRAM_EFFECTS)[number], Capability>> = {
+  fs_read: { kind: "fs_read", prefixes: [] },
+  fs_write: { kind: "fs_write", prefixes: [] },
+  process_spawn: { kind: "exec", names: [] },
+};
+
+/**
+ * Reads the declaration in an untrusted object. Every problem is noted with the reader, those that the registry would
+ * find among them; the answer is to be used only if there is none.
+ */
+export function readDeclaration(reader: JsonReader, object: JsonObject, field: string): ProgramDeclaration {
+  const at = (key: string): string => joinField(field, key);
+  const known = reader.violations.length;
+  const text = (key: string): string => readText(reader, ownField(object, key), at(key));
+  const effects = readEffects(reader, ownField(object, "effects"), at("effects"));
+  const declaration: ProgramDeclaration = {
+    name: text("name"),
+    version: text("version"),
+    description: text("description"),
+    inputSchema: readSchema(reader, ownField(object, "input_schema"), at("input_schema")) ?? true,
+    outputSchema: Object.hasOwn(object, "output_schema")
+      ? readSchema(reader, object["output_schema"], at("output_schema"))
+      : undefined,
+    resultType: Object.hasOwn(object, "result_type")
+      ? (reader.choice(object["result_type"], at("result_type"), PROGRAM_RESULTS) ?? "json")
+      : "json",
+    effects,
+    // Whether the word is one of those that there are is the registry's to say.
+    determinism: text("determinism") as ProgramDeclaration["determinism"],
+    tier: text("tier") as ProgramDeclaration["tier"],
+    capabilities: readCapabilities(reader, object, at("capabilities"), effects),
+    bounds: readBounds(reader, ownField(object, "bounds"), at("bounds")),
+    price: Object.hasOwn(object, "price") ? readNumber(reader, object["price"], at("price")) : 1,
+  };
+  const refused = new Set(reader.violations.slice(known).map((violation) => topOf(violation.field, field)));
+  for (const violation of inspect(declaration)) {
+    const name = ownName(violation.field);
+    // One mistake is one problem: the registry would only say in other words what was said already.
+    if (!refused.has(topOf(name, ""))) reader.refuse(at(name), asRule(violation.rule), violation.message);
+  }
+  return declaration;
+}
+
+type Rule = Parameters<JsonReader["refuse"]>[1];
+
+function asRule(rule: string): Rule {
+  return rule as Rule;
+}
+
+function readText(reader: JsonReader, json: JsonValue | undefined, field: string): string {
+  if (typeof json === "string" && json.length <= MAX_TEXT) return json;
+  if (json === undefined) reader.refuse(field, "required", "must be given");
+  else if (typeof json === "string") reader.refuse(field, "max_length", `must have at most ${MAX_TEXT} characters`);
+  else reader.refuse(field, "format", "must be text");
+  return "";
+}
+
+function readNumber(reader: JsonReader, json: JsonValue | undefined, field: string): number {
+  return reader.wholeNumber(json, field, { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? 0;
+}
+
+function readSchema(reader: JsonReader, json: JsonValue | undefined, field: string): JsonObject | boolean | undefined {
+  if (typeof json === "boolean" || isJsonObject(json)) return json;
+  if (json === undefined) return reader.refuse(field, "required", "must be a JSON Schema; `true` takes any JSON");
+  return reader.refuse(field, "format", "must be a JSON Schema: an object, or `true` for any JSON");
+}
+
+function readEffects(reader: JsonReader, json: JsonValue | undefined, field: string): Effect[] {
+  const effects =
+    reader.list(json, field, 100, (item, itemField) => {
+      if (typeof item === "string" && item.startsWith("net_")) {
+        return reader.refuse(itemField, "one_of", "cannot be had: programs have no network here");
+      }
+      return reader.choice(item, itemField, PROGRAM_EFFECTS);
+    }) ?? [];
+  if (effects.includes("fs_write") && !effects.includes("fs_read")) {
+    reader.refuse(field, "required", "must hold fs_read beside fs_write: who can write the workspace can read it");
+  }
+  return effects;
+}
+
+/** What follows from the effects, and what the author demands of a session besides. */
+function readCapabilities(
+  reader: JsonReader,
+  object: JsonObject,
+  field: string,
+  effects: readonly Effect[],
+): Capability[] {
+  const needed = PROGRAM_EFFECTS.filter((effect) => effects.includes(effect)).map((effect) => RIGHTS[effect]);
+  if (!Object.hasOwn(object, "capabilities")) return needed;
+  const kinds = new Set<string>(Object.values(RIGHTS).map(({ kind }) => kind));
+  const demanded =
+    reader.list(object["capabilities"], field, MAX_CAPABILITIES, (item, itemField) => {
+      const capability = readCapability(reader, item, itemField);
+      if (capability === undefined || !kinds.has(capability.kind)) return capability;
+      return reader.refuse(itemField, "exclusive", `follows from the effects; leave ${capability.kind} out`);
+    }) ?? [];
+  return [...needed, ...demanded];
+}
+
+function readBounds(reader: JsonReader, json: JsonValue | undefined, field: string): Partial<Bounds> {
+  if (json === undefined) return {};
+  const object = reader.object(json, field, [...BOUND_NAMES.keys()]) ?? {};
+  return Object.fromEntries(
+    [...BOUND_NAMES].flatMap(([key, name]) =>
+      Object.hasOwn(object, key) ? [[name, readNumber(reader, object[key], joinField(field, key))]] : [],
+    ),
+  );
+}
+
+/** What the registry would refuse. */
+function inspect(declaration: ProgramDeclaration): readonly Violation[] {
+  try {
+    const { outputSchema, inputSchema, ...rest } = declaration;
+    const tool = defineTool({
+      ...rest,
+      inputSchema: true,
+      source: "subprocess",
+      isolation: "process",
+      run: () => null,
+    });
+    checkDeclaration({ ...tool, inputSchema, outputSchema });
+    return [];
+  } catch (fault) {
+    if (fault instanceof Error && "violations" in fault) return fault.violations as readonly Violation[];
+    throw fault;
+  }
+}
+
+/** `bounds.timeoutMs` is `bounds.timeout_ms` in a manifest. */
+function ownName(field: string): string {
+  return field.replace(/^[A-Za-z]+(?:\.[A-Za-z]+)?/u, (path) =>
+    path.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`),
+  );
+}
+
+/** The key itself, without where in it the problem lies. */
+function topOf(field: string, parent: string): string {
+  const own = parent === "" ? field : field.slice(parent.length + 1);
+  return /^(?:bounds\.[a-z_]+|[^.[/#]*)/u.exec(own)?.[0] ?? own;
+}

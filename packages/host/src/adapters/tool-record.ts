@@ -1,0 +1,81 @@
+import { type JsonObject, type JsonValue, KernelError, parseJson } from "@narthex/contracts";
+import { createJsonReader, type JsonReader, ownField } from "@narthex/kernel";
+import { isSecretName } from "../secrets/secret-source.ts";
+import type { AddedTool } from "./added-tool.ts";
+import { type PinnedFile, pinToJson, type ProgramPin } from "./program-pin.ts";
+import { DECLARATION_KEYS, readDeclaration } from "./read-declaration.ts";
+import { type CommandWord, PROGRAM_LIMITS } from "./tool-manifest.ts";
+
+const FORMAT = 1;
+const HASH = /^[0-9a-f]{64}$/;
+
+/** What is written down of an added tool, in the home. */
+export function encodeToolRecord({ source, pin }: AddedTool): string {
+  return `${JSON.stringify({ format: FORMAT, declaration: source, program: pinToJson(pin) }, undefined, 2)}\n`;
+}
+
+/** Throws INVALID_DECLARATION: the home is the kernel's own, and still whatever is not exactly this is not run. */
+export function decodeToolRecord(bytes: Uint8Array, file: string): AddedTool {
+  const reader = createJsonReader();
+  const what = `the tool's record \`${file.slice(0, 300)}\``;
+  const object = reader.object(readText(bytes, what), "", ["format", "declaration", "program"]);
+  if (object !== undefined && object["format"] !== FORMAT) reader.refuse("format", "one_of", `must be ${FORMAT}`);
+  const source = object && reader.object(ownField(object, "declaration"), "declaration", DECLARATION_KEYS);
+  const declaration = source && readDeclaration(reader, source, "declaration");
+  const pin = object && readPin(reader, ownField(object, "program"));
+  const tool = declaration && source && pin && { declaration, source, pin };
+  return reader.finish(tool, "INVALID_DECLARATION", what);
+}
+
+function readText(bytes: Uint8Array, what: string): JsonValue {
+  try {
+    return parseJson(bytes);
+  } catch (cause) {
+    throw new KernelError("INVALID_DECLARATION", `${what} is not JSON`, { cause });
+  }
+}
+
+function readPin(reader: JsonReader, json: JsonValue | undefined): ProgramPin | undefined {
+  const object = reader.object(json, "program", ["kind", "command", "files", "secrets"]);
+  if (object === undefined) return undefined;
+  const kind = reader.choice(ownField(object, "kind"), "program.kind", ["subprocess", "module"]);
+  const command = reader.list(ownField(object, "command"), "program.command", PROGRAM_LIMITS.words, (item, field) =>
+    readWord(reader, item, field),
+  );
+  const files = reader.list(ownField(object, "files"), "program.files", PROGRAM_LIMITS.files, (item, field) =>
+    readFile(reader, item, field),
+  );
+  const secrets = readSecrets(reader, ownField(object, "secrets"));
+  if (kind === undefined || command === undefined || files === undefined) return undefined;
+  return { kind, command, files, secrets };
+}
+
+function readWord(reader: JsonReader, json: JsonValue, field: string): CommandWord | undefined {
+  const object = reader.object(json, field, ["word", "file"]);
+  const file = object && ownField(object, "file");
+  if (typeof file === "string") return { file };
+  const word = object && ownField(object, "word");
+  return typeof word === "string" ? { word } : reader.refuse(field, "format", "must be a word or a file");
+}
+
+function readFile(reader: JsonReader, json: JsonValue, field: string): PinnedFile | undefined {
+  const object = reader.object(json, field, ["path", "size", "hash", "executable"]);
+  if (object === undefined) return undefined;
+  const path = reader.name(ownField(object, "path"), `${field}.path`, PROGRAM_LIMITS.wordLength);
+  const size = reader.wholeNumber(ownField(object, "size"), `${field}.size`, { min: 0, max: PROGRAM_LIMITS.bytes });
+  const hash = ownField(object, "hash");
+  const isExecutable = ownField(object, "executable") === true;
+  if (typeof hash !== "string" || !HASH.test(hash)) return reader.refuse(`${field}.hash`, "format", "must be a hash");
+  return path === undefined || size === undefined ? undefined : { path, size, hash, isExecutable };
+}
+
+function readSecrets(reader: JsonReader, json: JsonValue | undefined): ReadonlyMap<string, string> {
+  const names = typeof json === "object" && json !== null ? Object.keys(json) : [];
+  const object: JsonObject = reader.object(json, "program.secrets", names) ?? {};
+  const secrets = new Map<string, string>();
+  for (const [variable, secret] of Object.entries(object)) {
+    if (typeof secret === "string" && isSecretName(secret)) secrets.set(variable, secret);
+    else reader.refuse("program.secrets", "format", "must hold names of secrets");
+  }
+  return secrets;
+}

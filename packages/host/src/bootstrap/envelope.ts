@@ -1,0 +1,134 @@
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import type { HostExamination, ShellBackend, ToolDeclaration, ToolReadiness } from "@narthex/kernel";
+import type { Mechanism, ToolClass } from "../doctor/host-report.ts";
+import { judgeToolClasses } from "../doctor/judge-tool-classes.ts";
+import type { Containment } from "../sandbox/open-containment.ts";
+import { DEFAULT_LIMITS, HOME_PATH, SCRATCH_PATH, WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
+import { findRipgrep } from "../search/find-ripgrep.ts";
+import type { OpenedVault } from "./open-vault.ts";
+
+export interface EnvelopeParts {
+  readonly containment: Containment;
+  readonly shellBackend: ShellBackend;
+  readonly vault: OpenedVault | undefined;
+}
+
+/** A class of tools as sessions find it: the doctor's classes, and the vault. */
+interface EnvelopeClass extends Omit<ToolClass, "name"> {
+  readonly name: ToolClass["name"] | "vault" | "programs";
+}
+
+/** What sessions of this kernel get: the level, the shell's backend, mounts, egress, limits, and which tools can run. */
+export async function describeEnvelope({ containment, shellBackend, vault }: EnvelopeParts): Promise<HostExamination> {
+  const { level, problem, selfTest, controlGroups } = containment;
+  const found = { level, problem: problem?.problem, fix: problem?.fix, mechanisms: await lookForPrograms() };
+  const judged = judgeToolClasses({ ...found, access: "write", isWorkspace: false });
+  const isBare = shellBackend === "host";
+  const classes: EnvelopeClass[] = [
+    ...judged.map((one) => (one.name === "shell" && isBare ? BARE_SHELL : one)),
+    programsLike(judged),
+    await judgeVault(vault, judged),
+  ];
+  const envelope = {
+    level,
+    control_groups: controlGroups ?? 0,
+    checks: Object.fromEntries((selfTest?.checks ?? []).map(({ name, holds }) => [name, holds])),
+    shell_backend: level === "L2" && !isBare ? "disabled" : shellBackend,
+    mounts: MOUNTS,
+    egress: "none",
+    limits: {
+      cpu_seconds: DEFAULT_LIMITS.cpuSeconds,
+      memory_bytes: DEFAULT_LIMITS.memoryBytes,
+      processes: DEFAULT_LIMITS.processes,
+      open_files: DEFAULT_LIMITS.openFiles,
+      file_bytes: DEFAULT_LIMITS.fileBytes,
+    },
+    tool_classes: classes.map(({ name, state, reasons, fix }) => ({ name, state, reasons, fix: fix ?? "" })),
+    ...(problem !== undefined && { problem: problem.problem, fix: problem.fix }),
+  };
+  return { level, envelope: JSON.stringify(envelope), stateOf: (tool) => readinessOf(tool, classes) };
+}
+
+/** One line for people, out of an envelope. */
+export function summariseEnvelope({ level, envelope }: Pick<HostExamination, "level" | "envelope">): string {
+  const { shell_backend: backend, problem } = JSON.parse(envelope) as { shell_backend: string; problem?: string };
+  return `${level}, shell backend ${backend}${problem === undefined ? "" : ` (${problem})`}`;
+}
+
+/** What each class of tools sees besides the system's own programs. Whatever is not named here does not exist inside. */
+const MOUNTS = {
+  file_read: [`${WORKSPACE_PATH} read`],
+  file_write: [`${WORKSPACE_PATH} write`],
+  shell: [
+    `${WORKSPACE_PATH} write, protected paths read`,
+    `${HOME_PATH} write`,
+    `${SCRATCH_PATH} write`,
+    "toolchains read",
+  ],
+  git: [`${WORKSPACE_PATH} write, configuration and hooks of repositories read`, `${HOME_PATH} write`],
+  vault_read: ["the vault read"],
+  vault_place: [`${WORKSPACE_PATH} write`],
+};
+
+const BARE_SHELL: EnvelopeClass = {
+  name: "shell",
+  state: "degraded",
+  reasons: ["commands run on the host, and nothing contains them"],
+  fix: "set `shell.backend` to `sandbox` in narthex.yaml",
+};
+
+/** Only what can be seen without a sandbox: `narthex doctor` tries everything. */
+async function lookForPrograms(): Promise<Mechanism[]> {
+  const git = await isThere("/usr/bin/git");
+  const ripgrep = await findRipgrep().then(isThere, () => false);
+  return [
+    mechanism("git", git, "git is not installed", "apt-get install git"),
+    mechanism("ripgrep", ripgrep, "the ripgrep of the package is missing", "install the package again"),
+  ];
+}
+
+function mechanism(name: string, holds: boolean, found: string, advice: string): Mechanism {
+  const state = holds ? "holds" : "fails";
+  return { name, state, how: "looked for", found: holds ? "found" : found, advice: holds ? undefined : advice };
+}
+
+/** Tools of other people's programs need what the shell needs. */
+function programsLike(judged: readonly ToolClass[]): EnvelopeClass {
+  const shell = judged.find(({ name }) => name === "shell");
+  return { state: "ready", reasons: [], fix: undefined, ...shell, name: "programs" };
+}
+
+async function judgeVault(vault: OpenedVault | undefined, judged: readonly ToolClass[]): Promise<EnvelopeClass> {
+  const files = judged.find(({ name }) => name === "files");
+  if (files?.state === "disabled") return { ...files, name: "vault" };
+  const fix = "name its directory as `vault` in narthex.yaml";
+  if (vault === undefined) return { name: "vault", state: "disabled", reasons: ["this kernel has no vault"], fix };
+  const closed = await vault.whyClosed();
+  if (closed === undefined) return { name: "vault", state: "ready", reasons: [], fix: undefined };
+  return { name: "vault", state: "degraded", reasons: [closed], fix: undefined };
+}
+
+/** Tools without a sandbox rest on nothing that could be missing. */
+function readinessOf(tool: ToolDeclaration, classes: readonly EnvelopeClass[]): ToolReadiness {
+  const name = classOf(tool);
+  const found = classes.find((one) => one.name === name);
+  if (found === undefined || found.state === "ready") return { state: "ready", reason: "" };
+  const reasons = found.reasons.join("; ");
+  return { state: found.state, reason: found.fix === undefined ? reasons : `${reasons}: ${found.fix}` };
+}
+
+function classOf({ name, source, isolation }: ToolDeclaration): EnvelopeClass["name"] | undefined {
+  if (isolation !== "worker" && isolation !== "process") return undefined;
+  if (source !== "builtin") return "programs";
+  if (name.startsWith("vault_")) return "vault";
+  if (name.startsWith("shell_")) return "shell";
+  return name === "git" ? "git" : "files";
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,41 @@
+import { KernelError } from "@narthex/contracts";
+import type { WorkspaceFiles } from "@narthex/kernel";
+import type { ProgramsOptions } from "../programs/create-programs.ts";
+import type { Toolchain } from "../toolchains/toolchain.ts";
+import type { OpenedVault } from "./open-vault.ts";
+
+type FindToolchains = ProgramsOptions["findToolchains"];
+
+/**
+ * Keeps the vault out of every sandbox but its own.
+ *
+ * SECURITY: no session is opened on a workspace that overlaps the vault. But a session lasts longer than a kernel: one
+ * that was opened before the vault was configured is refused here, with each call.
+ */
+export function filesApart(files: WorkspaceFiles, vault: OpenedVault): WorkspaceFiles {
+  return {
+    async prepare(place, operation, signal) {
+      verifyApart(place.workspace, vault);
+      return await files.prepare(place, operation, signal);
+    },
+  };
+}
+
+/** The same for programs, which start with the toolchains of their workspace. */
+export function toolchainsApart(find: FindToolchains, vault: OpenedVault): FindToolchains {
+  return async (workspace, identity) => {
+    verifyApart(workspace, vault);
+    return (await find(workspace, identity)).map((toolchain) => toolchainApart(toolchain, vault));
+  };
+}
+
+/** A prefix on the user's PATH may hold the vault as well. */
+function toolchainApart(toolchain: Toolchain, vault: OpenedVault): Toolchain {
+  const apart = vault.whyApart(toolchain.prefix);
+  return apart === undefined ? toolchain : { ...toolchain, unusable: apart };
+}
+
+function verifyApart(workspace: string, vault: OpenedVault): void {
+  const apart = vault.whyApart(workspace);
+  if (apart !== undefined) throw new KernelError("PATH_ESCAPE", `the workspace cannot be used: ${apart}`);
+}

@@ -1,0 +1,83 @@
+import { realpathSync } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
+import { isAbsolute, normalize } from "node:path";
+import { KernelError } from "@narthex/contracts";
+import type { Vault, WorkspaceFiles } from "@narthex/kernel";
+import { currentIdentity, identityUnder } from "../sandbox/workspace-identity.ts";
+import { containsPath } from "../toolchains/path-containment.ts";
+import { whyUnreadable } from "../toolchains/why-unreadable.ts";
+
+export interface VaultOptions {
+  /** As it is configured. */
+  readonly directory: string;
+  readonly kernelHome: string;
+  readonly files: WorkspaceFiles;
+}
+
+export interface OpenedVault extends Vault {
+  /** Without links, if it is there. */
+  readonly directory: string;
+  /** Why a directory may not be mounted for anybody: it holds the vault, or lies in it. */
+  whyApart(directory: string): string | undefined;
+  /** Why nothing can be copied out of it now, and what to do; undefined if something can. */
+  whyClosed(): Promise<string | undefined>;
+}
+
+/** Every sandbox sees these, or something in them. */
+const SEEN_BY_ALL = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ssl", "/etc/alternatives"];
+const NEVER = [...SEEN_BY_ALL, "/proc", "/sys", "/dev", "/var/cache/narthex"];
+
+/** Throws CONFIG_INVALID for a directory that is, holds or lies in what tools see or the kernel keeps. */
+export function openVault({ directory, kernelHome, files }: VaultOptions): OpenedVault {
+  if (!isAbsolute(directory) || normalize(directory) !== directory || directory.endsWith("/")) {
+    throw invalid(directory, "is no absolute path without `.`, `..` and a `/` at its end");
+  }
+  const real = realPathOf(directory);
+  const home = realPathOf(kernelHome);
+  const near = [...NEVER, home].find((path) => containsPath(real, path) || containsPath(path, real));
+  if (near !== undefined) throw invalid(directory, `overlaps \`${near}\`; give it a directory of its own`);
+
+  async function whyClosed(): Promise<string | undefined> {
+    const found = await stat(real).catch(() => undefined);
+    if (found?.isDirectory() !== true)
+      return `the vault \`${directory}\` is no directory: make it, and put files into it`;
+    const { identity } = identityUnder(found, real, currentIdentity());
+    const closed = await whyUnreadable(real, identity);
+    return closed && `${closed}: give the vault to a user of its own, such as \`chown -R ${identity.uid} ${real}\``;
+  }
+
+  return {
+    directory: real,
+    whyApart: (path) =>
+      containsPath(path, real) ? "it holds the vault" : containsPath(real, path) ? "it lies in the vault" : undefined,
+    whyClosed,
+    async prepareRead({ path, workspace }, signal) {
+      const closed = await whyClosed();
+      if (closed !== undefined) throw new KernelError("SANDBOX_UNAVAILABLE", closed);
+      // SECURITY: a link in the place of the vault would have its worker mount another directory.
+      if ((await realpath(directory)) !== real) {
+        throw new KernelError("SANDBOX_ERROR", "the vault was moved since the kernel started; start it again");
+      }
+      if (containsPath(workspace, real) || containsPath(real, workspace)) {
+        throw new KernelError("PATH_ESCAPE", "the workspace and the vault overlap; open a session elsewhere");
+      }
+      return await files.prepare(
+        { workspace: real, access: "read" },
+        { kind: "read", path, offset: 0, limit: 0 },
+        signal,
+      );
+    },
+  };
+}
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function invalid(directory: string, why: string): KernelError {
+  return new KernelError("CONFIG_INVALID", `\`vault\`: \`${directory.slice(0, 200)}\` ${why}`);
+}

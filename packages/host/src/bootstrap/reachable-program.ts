@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import { chmod, cp, lstat, mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { KernelError } from "@narthex/contracts";
+import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
+import { whyUnreadable } from "../toolchains/why-unreadable.ts";
+
+const DIRECTORY = "/var/cache/narthex/programs";
+const known = new Map<string, Promise<string>>();
+
+/**
+ * A path at which a sandbox of this identity can read a program of the kernel's own: the program itself, or, where it
+ * lies in a directory that is closed to others (as `/root` is), a copy.
+ *
+ * SECURITY: only root runs programs as somebody else. Copies belong to root, and so do the directories on the way to
+ * them: nobody else can put another program there.
+ */
+export function reachableProgram(path: string, identity: SandboxIdentity, directory = DIRECTORY): Promise<string> {
+  if (process.getuid?.() !== 0) return Promise.resolve(path);
+  const key = `${identity.uid}:${identity.gid}:${directory}:${path}`;
+  const finding = known.get(key) ?? find(path, identity, directory);
+  known.set(key, finding);
+  finding.catch(() => known.delete(key));
+  return finding;
+}
+
+async function find(path: string, identity: SandboxIdentity, directory: string): Promise<string> {
+  if ((await whyUnreadable(path, identity)) === undefined) return path;
+  const to = join(directory, await nameOf(path), basename(path));
+  if (!(await isThere(to))) await copyProgram(path, to, directory);
+  await verifyRoots(dirname(to), directory);
+  const closed = await whyUnreadable(to, identity);
+  if (closed === undefined) return to;
+  throw new KernelError("SANDBOX_UNAVAILABLE", `\`${path}\` cannot be read inside, and neither can a copy: ${closed}`);
+}
+
+async function copyProgram(path: string, to: string, directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o755 });
+  await verifyRoots(directory, directory);
+  const made = await mkdtemp(join(directory, "new-"));
+  try {
+    await cp(path, join(made, basename(path)), { recursive: true });
+    await openToAll(made);
+    await rename(made, dirname(to)).catch(async (fault: unknown) => {
+      // Another kernel was faster.
+      if (!(await isThere(to))) throw fault;
+    });
+  } finally {
+    await rm(made, { recursive: true, force: true });
+  }
+}
+
+/** To be read and run, and changed by root alone. */
+async function openToAll(path: string): Promise<void> {
+  const isDirectory = (await lstat(path)).isDirectory();
+  await chmod(path, 0o755);
+  if (isDirectory) for (const name of await readdir(path)) await openToAll(join(path, name));
+}
+
+async function verifyRoots(path: string, directory: string): Promise<void> {
+  for (const each of new Set([dirname(directory), directory, path])) {
+    const { uid, mode } = await lstat(each);
+    if (uid !== 0 || (mode & 0o022) !== 0) throw new KernelError("SANDBOX_ERROR", `\`${each}\` is not root's alone`);
+  }
+}
+
+/** Another version of it has another name. */
+async function nameOf(path: string): Promise<string> {
+  const { ino, size, mtimeMs } = await stat(path);
+  return createHash("sha256").update(`${path}\0${ino}\0${size}\0${mtimeMs}`).digest("hex").slice(0, 32);
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    () => true,
+    () => false,
+  );
+}

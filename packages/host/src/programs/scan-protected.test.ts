@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { scanProtected } from "./scan-protected.ts";
+
+const RACER = fileURLToPath(new URL("../files/testing/swap-racer.py", import.meta.url));
+
+describe("the scan for protected paths", () => {
+  let root: string;
+  let workspace: string;
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), "narthex-scan-"));
+    workspace = join(root, "workspace");
+    await mkdir(workspace);
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  async function put(...paths: readonly string[]): Promise<void> {
+    for (const path of paths) {
+      await mkdir(dirname(join(workspace, path)), { recursive: true });
+      await writeFile(join(workspace, path), path);
+    }
+  }
+  const scan = (paths: readonly string[], bases: readonly string[] = ["."]) =>
+    scanProtected({ workspace, bases, paths, git: undefined });
+  const shown = async (...asked: Parameters<typeof scan>): Promise<string[]> =>
+    (await scan(...asked)).guards.map(({ target, access }) => `${target} ${access}`);
+
+  it("finds nothing where nothing is, and makes nothing", async () => {
+    const { present, guards } = await scan([".env", ".github/workflows"]);
+    assert.deepEqual([present.size, guards.length], [0, 0]);
+  });
+
+  it("guards what is there, and the directories on the way to it as mounts of their own", async () => {
+    await put(".env", ".github/workflows/ci.yml", ".github/other");
+    assert.deepEqual(await shown([".env", ".github/workflows", ".vscode"]), [
+      "/workspace/.env read",
+      "/workspace/.github write",
+      "/workspace/.github/workflows read",
+    ]);
+  });
+
+  it("compares names without regard to case, and in one form of Unicode", async () => {
+    await put(".ENV", ".GitHub/WorkFlows/a", "caf\u0065\u0301");
+    const { present } = await scan([".env", ".github/workflows", "caf\u00e9"]);
+    assert.deepEqual([...present.keys()].sort(), [".ENV", ".GitHub/WorkFlows", "caf\u0065\u0301"]);
+  });
+
+  it("takes a star for any part of one name, and of no other", async () => {
+    await put("keys/a.key", "keys/b.txt", "keys/deep/c.key", "a+b.key");
+    const { present } = await scan(["keys/*.key", "a+b.*"]);
+    assert.deepEqual([...present.keys()].sort(), ["a+b.key", "keys/a.key"]);
+  });
+
+  it("reports links and follows none, in the path's place or on the way to it", async () => {
+    await put("elsewhere/workflows/a");
+    await symlink("elsewhere", join(workspace, ".github"));
+    await symlink("/etc", join(workspace, ".vscode"));
+    const { present, guards } = await scan([".github/workflows", ".vscode", ".env"]);
+    assert.deepEqual(
+      [...present].map(([path, { kind, target }]) => [path, kind, target]),
+      [
+        [".github", "link", "elsewhere"],
+        [".vscode", "link", "/etc"],
+      ],
+    );
+    assert.deepEqual(guards, []);
+  });
+
+  it("looks below every base, and enters no base through a link", async () => {
+    await put("packages/one/.env", "real/.env");
+    await symlink("real", join(workspace, "linked"));
+    assert.deepEqual(await shown([".env"], [".", "packages/one", "linked", "absent/x"]), [
+      "/workspace/packages write",
+      "/workspace/packages/one write",
+      "/workspace/packages/one/.env read",
+    ]);
+  });
+
+  it("keeps a path read-only that is protected by itself and holds another", async () => {
+    await put(".git/config", ".git/hooks/pre-commit");
+    const [guard, ...more] = await shown([".git", ".git/hooks"]);
+    assert.deepEqual([guard, more], ["/workspace/.git read", []]);
+  });
+
+  it("refuses a workspace with more protected paths than can be mounted", async () => {
+    await put(...Array.from({ length: 1025 }, (_, index) => `${index}.key`));
+    await assert.rejects(scan(["*.key"]), { code: "RESOURCE_EXCEEDED" });
+  });
+
+  it("never takes what lies outside for a protected path, however names are exchanged meanwhile", async () => {
+    const outside = join(root, "outside");
+    await mkdir(join(outside, "workflows"), { recursive: true });
+    await put(".github/workflows/a");
+    await symlink(outside, join(workspace, "decoy"));
+    const forbidden = new Set([
+      String((await stat(outside)).ino),
+      String((await stat(join(outside, "workflows"))).ino),
+    ]);
+    const racer: ChildProcess = spawn("python3", [RACER, join(workspace, ".github"), join(workspace, "decoy")], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    try {
+      assert.ok(racer.stdout);
+      await once(racer.stdout, "data");
+      const seen = new Set<string>();
+      for (let tries = 0; tries < 500; tries++) {
+        const { present, guards } = await scan([".github/workflows"]);
+        for (const { guard } of guards) assert.equal(forbidden.has(String(guard?.inode)), false);
+        for (const [path, { kind, inode }] of present) {
+          assert.equal(forbidden.has(String(inode)), false, path);
+          seen.add(kind);
+        }
+      }
+      assert.ok(seen.size > 0, "the race was none");
+    } finally {
+      racer.kill("SIGKILL");
+    }
+  });
+});

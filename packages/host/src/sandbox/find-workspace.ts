@@ -1,0 +1,34 @@
+import { constants } from "node:fs";
+import { open, readlink } from "node:fs/promises";
+import { KernelError } from "@narthex/contracts";
+import type { FileIdentity, SandboxIdentity } from "./sandbox-plan.ts";
+
+const O_PATH = 0o10000000;
+
+/** A workspace's directory, and whose it is. */
+export interface FoundWorkspace extends FileIdentity {
+  readonly owner: SandboxIdentity;
+}
+
+/**
+ * Looks at a workspace by the real path that its session was opened on.
+ *
+ * SECURITY: where one workspace lies in another, an agent of the outer one can put a link in the place of a directory on
+ * the way to the inner one. What is found under another name than the one it was asked for by is refused.
+ */
+export async function findWorkspace(workspace: string): Promise<FoundWorkspace> {
+  const shown = `\`${workspace.slice(0, 200)}\``;
+  const held = await open(workspace, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch((cause: unknown) => {
+    const isLink = cause instanceof Error && "code" in cause && (cause.code === "ELOOP" || cause.code === "ENOTDIR");
+    if (isLink) throw new KernelError("NOT_A_DIRECTORY", `the workspace ${shown} is not a directory`, { cause });
+    throw new KernelError("FILE_NOT_FOUND", `the workspace ${shown} is gone`, { cause });
+  });
+  try {
+    const name = await readlink(`/proc/self/fd/${held.fd}`);
+    if (name !== workspace) throw new KernelError("PATH_ESCAPE", `the workspace ${shown} is reached by a link now`);
+    const { dev, ino, uid, gid } = await held.stat({ bigint: true });
+    return { device: dev, inode: ino, owner: { uid: Number(uid), gid: Number(gid) } };
+  } finally {
+    await held.close();
+  }
+}

@@ -1,0 +1,133 @@
+import { KernelError } from "@narthex/contracts";
+import type {
+  JobCommand,
+  ProgramPlace,
+  RunningCommand,
+  RunningProgram,
+  SessionShells,
+  ShellBackend,
+  ShellCommand,
+  ShellJob,
+} from "@narthex/kernel";
+import type { ProgramsDriver } from "../programs/create-programs.ts";
+import type { Containment } from "../sandbox/open-containment.ts";
+import { WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
+import { startOnHost } from "./host-program.ts";
+import { JobTable } from "./job-table.ts";
+import { ShellPool } from "./shell-pool.ts";
+
+export interface ShellsOptions {
+  readonly backend: ShellBackend;
+  readonly containment: () => Promise<Containment>;
+  readonly programs: ProgramsDriver;
+}
+
+export interface ShellsDriver extends SessionShells {
+  /** Kills what still runs. */
+  close(): Promise<void>;
+}
+
+/** Runs shell commands by the backend that is configured. */
+export function createShells(options: ShellsOptions): ShellsDriver {
+  return new Shells(options);
+}
+
+class Shells implements ShellsDriver {
+  readonly #options: ShellsOptions;
+  readonly #pool: ShellPool;
+  readonly #jobs = new JobTable();
+
+  constructor(options: ShellsOptions) {
+    this.#options = options;
+    this.#pool = new ShellPool(options.programs);
+  }
+
+  async backend(): Promise<ShellBackend> {
+    const { backend, containment } = this.#options;
+    if (backend === "disabled") {
+      throw new KernelError("SANDBOX_UNAVAILABLE", "`shell.backend` is `disabled` in the kernel's configuration");
+    }
+    if (backend === "host") return backend;
+    const { level, problem } = await containment();
+    if (level !== "L2") return backend;
+    const why = `${problem?.problem ?? "nothing is contained here"}: ${problem?.fix ?? "run narthex doctor"}`;
+    throw new KernelError("SANDBOX_UNAVAILABLE", `shell commands are disabled on this host: ${why}`);
+  }
+
+  async run(place: ProgramPlace, command: ShellCommand, signal: AbortSignal): Promise<RunningCommand> {
+    const backend = await this.backend();
+    if (backend === "session") return await this.#pool.run(place, command, signal);
+    const { workingDirectory = command.startDirectory, environment } = command;
+    const once = { command: command.command, workingDirectory, environment };
+    const program =
+      backend === "host"
+        ? await this.#startBare(place, once, signal)
+        : await this.#options.programs.start(
+            place,
+            {
+              command: ["/bin/bash", "--norc", "--noprofile", "-c", command.command],
+              workingDirectory,
+              environment,
+              hasHome: true,
+            },
+            signal,
+          );
+    void program.write(command.input).then(() => program.endInput());
+    const ended = program.ended.then((end) => ({ ...end, notes: [] }));
+    ended.catch(() => undefined);
+    return { ...program, write: () => Promise.resolve(), endInput: () => undefined, ended };
+  }
+
+  /**
+   * Each job has a sandbox of its own, not a place in the session's shell: it is killed with its whole tree and nothing
+   * else, has bounds and pipes of its own, says itself how it ended, and lives on when the shell is lost.
+   */
+  async spawn(place: ProgramPlace, job: JobCommand, signal: AbortSignal): Promise<ShellJob> {
+    const backend = await this.backend();
+    return await this.#jobs.add(place.sessionId, job.timeoutMs, signal, (life, onAsked) =>
+      backend === "host" ? this.#startBare(place, job, life) : this.#startContained(place, job, life, onAsked),
+    );
+  }
+
+  job(sessionId: string, jobId: string): ShellJob {
+    return this.#jobs.find(sessionId, jobId);
+  }
+
+  async endSession(sessionId: string): Promise<void> {
+    await Promise.all([this.#jobs.end(sessionId), this.#pool.end(sessionId)]);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#jobs.close(), this.#pool.close()]);
+  }
+
+  /** It starts at the root, as the session's shell does, so that both have the same guards and neither must end. */
+  #startContained(
+    place: ProgramPlace,
+    { command, workingDirectory, environment }: JobCommand,
+    life: AbortSignal,
+    onAsked: (reason: string) => void,
+  ): Promise<RunningProgram> {
+    const directory = workingDirectory === "." ? WORKSPACE_PATH : `${WORKSPACE_PATH}/${workingDirectory}`;
+    const script = 'cd -- "$0" && exec /bin/bash -c "$1"';
+    const program = {
+      command: ["/bin/bash", "--norc", "--noprofile", "-c", script, directory, command],
+      workingDirectory: ".",
+      environment,
+      hasHome: true,
+    };
+    const reason = "the protected paths of the workspace have changed";
+    return this.#options.programs.start(place, program, life, { onAsked: () => onAsked(reason) });
+  }
+
+  async #startBare(
+    place: ProgramPlace,
+    command: Omit<JobCommand, "timeoutMs">,
+    signal: AbortSignal,
+  ): Promise<RunningProgram> {
+    const { identity, access, reason } = await (await this.#options.containment()).identityFor(place.workspace);
+    if (access === "read") throw new KernelError("SANDBOX_UNAVAILABLE", reason ?? "the workspace is read-only");
+    signal.throwIfAborted();
+    return startOnHost(place, command, identity, signal);
+  }
+}

@@ -1,0 +1,102 @@
+import { spawn } from "node:child_process";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, type Readable } from "node:stream";
+import type { ContainedEnd, JobCommand, ProgramPlace, RunningProgram } from "@narthex/kernel";
+import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
+
+const SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin";
+/** How long the pipes of an ended program stay open for what it left behind. */
+const LAST_OUTPUT_MS = 500;
+
+/**
+ * Runs a command bare on the host.
+ *
+ * SECURITY: nothing is contained here. Only the configuration can ask for it, and what it makes is labelled. It never
+ * runs as root, has an environment made from nothing, and its process group is killed with it; a process that leaves
+ * the group stays.
+ */
+export function startOnHost(
+  place: Pick<ProgramPlace, "workspace">,
+  { command, workingDirectory, environment }: Omit<JobCommand, "timeoutMs">,
+  identity: SandboxIdentity,
+  signal: AbortSignal,
+): RunningProgram {
+  const isRoot = process.getuid?.() === 0;
+  const child = spawn("/bin/bash", ["--norc", "--noprofile", "-c", command], {
+    cwd: join(place.workspace, workingDirectory),
+    env: {
+      PATH: SYSTEM_PATH,
+      HOME: isRoot ? place.workspace : homedir(),
+      SHELL: "/bin/bash",
+      LANG: "C.UTF-8",
+      TZ: "UTC",
+      TERM: "dumb",
+      TMPDIR: "/tmp",
+      ...environment,
+    },
+    stdio: ["pipe", "pipe", "pipe"],
+    detached: true,
+    ...(isRoot && identity),
+  });
+  const { stdin } = child;
+  const [stdout, stderr] = [child.stdout.pipe(new PassThrough()), child.stderr.pipe(new PassThrough())];
+  stdin.on("error", () => undefined);
+  let isKilled = false;
+  const killGroup = (): void => {
+    if (child.pid === undefined) return;
+    try {
+      process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // The group is empty.
+    }
+  };
+  const kill = (): void => {
+    isKilled = true;
+    killGroup();
+  };
+  signal.addEventListener("abort", kill, { once: true });
+  const ended = new Promise<ContainedEnd>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code, name) => {
+      killGroup();
+      closeSoon(child.stdout, stdout);
+      closeSoon(child.stderr, stderr);
+      child.once("close", () => {
+        signal.removeEventListener("abort", kill);
+        const exitCode = isKilled ? undefined : (code ?? 128 + (SIGNAL_NUMBERS.get(name ?? "") ?? 0));
+        resolve({ exitCode, exceeded: undefined, peakMemoryBytes: 0, putBack: [] });
+      });
+    });
+  });
+  ended.catch(() => undefined);
+  if (signal.aborted) kill();
+  return {
+    write: (chunk) => new Promise((resolve) => stdin.write(chunk, () => resolve())),
+    endInput: () => stdin.end(),
+    stdout,
+    stderr,
+    ended,
+    kill,
+  };
+}
+
+/** A process that left the group may hold the pipes open for ever. */
+function closeSoon(pipe: Readable, output: PassThrough): void {
+  const timer = setTimeout(() => {
+    pipe.unpipe(output);
+    pipe.destroy();
+    output.end();
+  }, LAST_OUTPUT_MS);
+  pipe.once("close", () => clearTimeout(timer));
+}
+
+const SIGNAL_NUMBERS: ReadonlyMap<string, number> = new Map([
+  ["SIGHUP", 1],
+  ["SIGINT", 2],
+  ["SIGABRT", 6],
+  ["SIGKILL", 9],
+  ["SIGSEGV", 11],
+  ["SIGPIPE", 13],
+  ["SIGTERM", 15],
+]);

@@ -1,0 +1,165 @@
+import { randomBytes } from "node:crypto";
+import type { Duplex, Readable } from "node:stream";
+import { KernelError } from "@narthex/contracts";
+import type { CommandEnd, ContainedEnd, RunningCommand, ShellCommand } from "@narthex/kernel";
+import type { StartedLasting } from "../programs/create-programs.ts";
+import { measureTree } from "../sandbox/resources/process-tree.ts";
+import { OutputTap } from "./output-tap.ts";
+import { commandLines, FIRST_LINES, markLines, parseStatus } from "./shell-protocol.ts";
+
+const MAX_STATUS = 16;
+/** Bubblewrap's own, and bash. */
+const PROCESSES_OF_A_SHELL = 2;
+
+/**
+ * A shell that stays, in a sandbox of its own: bash, which reads one command after the other.
+ *
+ * SECURITY: what runs in it can do with it what it likes: define functions, replace it with another program, lie about
+ * how a command ended. It can do that to its own session only. Nothing that is printed is taken for a report, and a
+ * report that was not due ends the shell.
+ */
+export class SessionShell {
+  readonly #program: StartedLasting;
+  readonly #out: OutputTap;
+  readonly #err: OutputTap;
+  readonly #channel: Duplex;
+  #awaited: ((code: number) => void) | undefined;
+  #violation: KernelError | undefined;
+  #hasEnded = false;
+  /** Nothing runs in it but itself, and it waits: it changes no file until it is given the next command. */
+  #rests = false;
+  #received = "";
+
+  constructor(program: StartedLasting) {
+    if (program.channel === undefined) throw new KernelError("SANDBOX_ERROR", "the shell has no channel");
+    this.#program = program;
+    this.#channel = program.channel;
+    this.#out = new OutputTap(program.stdout);
+    this.#err = new OutputTap(program.stderr);
+    this.#channel.setEncoding("latin1");
+    this.#channel.on("data", (text: string) => this.#receive(text));
+    void program.write(Buffer.from(FIRST_LINES));
+    const markEnded = (): void => {
+      this.#hasEnded = true;
+    };
+    program.ended.then(markEnded, markEnded);
+  }
+
+  /** False once nothing can be run in it any more. */
+  get isAlive(): boolean {
+    return !this.#hasEnded && this.#violation === undefined;
+  }
+
+  /** Resolves, however it ended, when nothing of it is left and protected paths are as they were. */
+  get ended(): Promise<ContainedEnd> {
+    return this.#program.ended;
+  }
+
+  /** Whether its guards are those that the workspace needs now. */
+  async isCurrent(): Promise<boolean> {
+    const { stay } = this.#program;
+    if (stay === undefined) return true;
+    return this.#rests ? await stay.renew() : await stay.isCurrent();
+  }
+
+  /** What people made among the protected paths while the shell rested is not its doing, and stays. */
+  kill(): void {
+    if (this.#rests) this.#program.stay?.vouch();
+    this.#program.kill();
+  }
+
+  /** INVARIANT: one at a time. Killing the command kills the shell: nobody can say what of the tree was the command's. */
+  run(command: ShellCommand, notes: readonly string[]): RunningCommand {
+    this.#rests = false;
+    const between = this.#out.takeDropped() + this.#err.takeDropped();
+    const [stdout, stderr] = [this.#out.open(), this.#err.open()];
+    const told = between === 0 ? notes : [...notes, droppedNote(between)];
+    const ended = this.#follow(command, told);
+    ended.catch(() => undefined);
+    return {
+      stdout: stdout as Readable,
+      stderr: stderr as Readable,
+      ended,
+      write: () => Promise.resolve(),
+      endInput: () => undefined,
+      kill: () => this.kill(),
+    };
+  }
+
+  async #follow(command: ShellCommand, notes: readonly string[]): Promise<CommandEnd> {
+    const outcome = await Promise.race([
+      this.#execute(command).then((exitCode) => ({ exitCode })),
+      this.#program.ended.then((end) => ({ end })),
+    ]);
+    if (this.#violation !== undefined) {
+      this.kill();
+      await this.#program.ended;
+      throw this.#violation;
+    }
+    if ("end" in outcome) return { ...outcome.end, notes: [...notes, endedNote(outcome.end)] };
+    const isAlone = await this.#isAlone();
+    const putBack = await this.#program.putBackNow();
+    this.#rests = isAlone;
+    return { exitCode: outcome.exitCode, exceeded: undefined, peakMemoryBytes: 0, putBack, notes };
+  }
+
+  /**
+   * Looked at twice, from the first process down: whoever moves from one parent to another meanwhile is seen at one of
+   * them. Before protected paths are put back, so that nothing is left to change them again.
+   */
+  async #isAlone(): Promise<boolean> {
+    const pid = await this.#program.pid;
+    for (let look = 0; look < 2; look++) {
+      if ((await measureTree(pid)).processes > PROCESSES_OF_A_SHELL) return false;
+    }
+    return true;
+  }
+
+  async #execute(command: ShellCommand): Promise<number> {
+    const status = new Promise<number>((resolve) => {
+      this.#awaited = resolve;
+    });
+    await this.#program.write(Buffer.from(commandLines(command)));
+    const exitCode = await status;
+    const mark = randomBytes(24).toString("hex");
+    const marked = Promise.all([this.#out.endAt(mark), this.#err.endAt(mark)]);
+    await this.#program.write(Buffer.from(markLines(mark)));
+    await marked;
+    return exitCode;
+  }
+
+  /**
+   * SECURITY: the shell writes one line for each command, before it reads the next line that marks the output's end. A
+   * second line means that the first was not the shell's own.
+   */
+  #receive(text: string): void {
+    this.#received += text;
+    if (this.#received.length > MAX_STATUS) return this.#violate();
+    const end = this.#received.indexOf("\n");
+    if (end === -1) return;
+    const exitCode = parseStatus(this.#received.slice(0, end));
+    const rest = this.#received.slice(end + 1);
+    this.#received = "";
+    const awaited = this.#awaited;
+    this.#awaited = undefined;
+    if (awaited === undefined || exitCode === undefined || rest !== "") this.#violate();
+    else awaited(exitCode);
+  }
+
+  #violate(): void {
+    this.#violation ??= new KernelError(
+      "SANDBOX_ERROR",
+      "the session's shell reported an end that was not due, and was ended: its variables, directory and processes are lost",
+    );
+    this.kill();
+  }
+}
+
+function droppedNote(bytes: number): string {
+  return `${bytes} bytes that processes in the background printed since the last command were dropped: start such programs with shell_spawn`;
+}
+
+function endedNote({ exitCode }: ContainedEnd): string {
+  const how = exitCode === undefined ? "was killed" : "has ended";
+  return `the session's shell ${how}: its variables, directory and background processes are lost`;
+}

@@ -1,0 +1,127 @@
+import type { ProgramPlace, RunningCommand, ShellCommand } from "@narthex/kernel";
+import { KernelError } from "@narthex/contracts";
+import type { ProgramsDriver } from "../programs/create-programs.ts";
+import { SessionQueue } from "./session-queue.ts";
+import { SessionShell } from "./session-shell.ts";
+import { SHELL_PROGRAM } from "./shell-protocol.ts";
+
+const MAX_SHELLS = 256;
+
+interface Place {
+  readonly queue: SessionQueue;
+  shell: SessionShell | undefined;
+  /** What its sandbox was made for. */
+  made: string;
+  /** Why there is no shell any more. */
+  lost: string | undefined;
+  hasEnded: boolean;
+}
+
+/** One shell for each session that runs commands. */
+export class ShellPool {
+  readonly #programs: ProgramsDriver;
+  readonly #places = new Map<string, Place>();
+
+  constructor(programs: ProgramsDriver) {
+    this.#programs = programs;
+  }
+
+  async run(place: ProgramPlace, command: ShellCommand, signal: AbortSignal): Promise<RunningCommand> {
+    const own = this.#placeOf(place.sessionId);
+    const leave = await own.queue.enter(signal);
+    try {
+      if (own.hasEnded) throw new KernelError("CANCELLED", "the session has ended");
+      const { shell, notes, isNew } = await this.#shellFor(own, place, signal);
+      const start = command.workingDirectory ?? (isNew ? command.startDirectory : undefined);
+      const running = shell.run({ ...command, workingDirectory: start }, notes);
+      const kill = (): void => shell.kill();
+      signal.addEventListener("abort", kill, { once: true });
+      if (signal.aborted) kill();
+      const finish = (): void => {
+        signal.removeEventListener("abort", kill);
+        leave();
+      };
+      running.ended.then(finish, finish);
+      return running;
+    } catch (fault) {
+      leave();
+      throw fault;
+    }
+  }
+
+  async end(sessionId: string): Promise<void> {
+    const own = this.#places.get(sessionId);
+    if (own === undefined) return;
+    this.#places.delete(sessionId);
+    own.hasEnded = true;
+    own.shell?.kill();
+    await own.shell?.ended.catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#places.keys()].map((sessionId) => this.end(sessionId)));
+  }
+
+  #placeOf(sessionId: string): Place {
+    const known = this.#places.get(sessionId);
+    if (known !== undefined) return known;
+    if (this.#places.size >= MAX_SHELLS) {
+      throw new KernelError("RESOURCE_EXCEEDED", `there are ${MAX_SHELLS} session shells already: close a session`);
+    }
+    const fresh: Place = { queue: new SessionQueue(), shell: undefined, made: "", lost: undefined, hasEnded: false };
+    this.#places.set(sessionId, fresh);
+    return fresh;
+  }
+
+  /** The session's shell, or a fresh one if that has ended, or stands on guards that no longer hold. */
+  async #shellFor(own: Place, place: ProgramPlace, signal: AbortSignal): Promise<ReadyShell> {
+    const made = [place.workspace, place.access, place.mayFork, place.keepsProtected].join("\n");
+    const known = own.shell;
+    if (known?.isAlive === true) {
+      if (own.made === made && (await known.isCurrent())) return { shell: known, notes: [], isNew: false };
+      own.lost ??= own.made === made ? GUARDS_CHANGED : "the session may now change other paths than before";
+      known.kill();
+    }
+    if (known !== undefined) {
+      own.shell = undefined;
+      own.lost ??= "the earlier one has ended";
+      await known.ended.catch(() => undefined);
+    }
+    const notes = own.lost === undefined ? [] : [`a fresh shell was started, because ${own.lost}`];
+    const shell = await this.#start(own, place, signal);
+    own.made = made;
+    own.lost = undefined;
+    return { shell, notes, isNew: true };
+  }
+
+  async #start(own: Place, place: ProgramPlace, signal: AbortSignal): Promise<SessionShell> {
+    let shell: SessionShell | undefined;
+    let isAsked = false;
+    // Its own life: it goes on when the call that started it has ended. Only its start can be given up.
+    const life = new AbortController();
+    const giveUp = (): void => life.abort(signal.reason);
+    signal.addEventListener("abort", giveUp, { once: true });
+    const onAsked = (): void => {
+      isAsked = true;
+      own.lost ??= GUARDS_CHANGED;
+      shell?.kill();
+    };
+    const program = { command: SHELL_PROGRAM, workingDirectory: ".", hasHome: true };
+    try {
+      shell = new SessionShell(await this.#programs.start(place, program, life.signal, { onAsked, hasChannel: true }));
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+    }
+    own.shell = shell;
+    if (isAsked || own.hasEnded) shell.kill();
+    return shell;
+  }
+}
+
+interface ReadyShell {
+  readonly shell: SessionShell;
+  readonly notes: readonly string[];
+  readonly isNew: boolean;
+}
+
+const GUARDS_CHANGED = "the protected paths of the workspace have changed";

@@ -1,0 +1,23 @@
+/** Says of a path, relative to a workspace's root, whether what is in it is secret. */
+export type SecretPaths = (path: string) => boolean;
+
+/**
+ * A pattern names a file or a directory, in every directory of a workspace; all below a directory is secret too. A `*`
+ * stands for any part of one name.
+ *
+ * SECURITY: names are compared without regard to case, because some file systems do.
+ */
+export function createSecretPaths(patterns: readonly string[]): SecretPaths {
+  if (patterns.length === 0) return () => false;
+  // One expression for all: a search asks about every file it found something in.
+  const rule = new RegExp(`(?:^|/)(?:${patterns.map(expressionOf).join("|")})(?:/|$)`, "u");
+  return (path) => rule.test(path.normalize("NFC").toLowerCase());
+}
+
+function expressionOf(pattern: string): string {
+  return pattern
+    .normalize("NFC")
+    .toLowerCase()
+    .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
+    .replaceAll("*", "[^/]*");
+}

@@ -1,0 +1,84 @@
+import type { Undoing, UndoneCall } from "../kernel.ts";
+import { KernelError } from "@narthex/contracts";
+import type { KernelParts } from "../kernel-parts.ts";
+import type { EntryDraft } from "../ledger/record-draft.ts";
+import { applyStep, type UndoPlace } from "./apply-step.ts";
+import { planUndo } from "./plan-undo.ts";
+import { type RecordedCall, readRecordedCalls } from "./recorded-calls.ts";
+import type { UndoStep } from "./undo-steps.ts";
+
+const MAX_NAME = 256;
+
+/** One at a time: what one of them has checked, another must not change. */
+const latest = new WeakMap<KernelParts, Promise<unknown>>();
+
+/**
+ * Puts back what file tools changed, of one call or of a whole session from its last call to its first. Looks at every
+ * path first: if any is not as the calls left it, nothing is done.
+ */
+export async function undo(undoing: Undoing, kernel: KernelParts): Promise<UndoneCall[]> {
+  const mine = (latest.get(kernel) ?? Promise.resolve()).then(() => undoNow(undoing, kernel));
+  latest.set(
+    kernel,
+    mine.catch(() => undefined),
+  );
+  kernel.counters.running++;
+  try {
+    return await mine;
+  } finally {
+    kernel.counters.running--;
+  }
+}
+
+async function undoNow(undoing: Undoing, kernel: KernelParts): Promise<UndoneCall[]> {
+  if (kernel.closing()) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
+  const live = await kernel.sessions.find(undoing.sessionId);
+  if (live === undefined)
+    throw new KernelError("SESSION_UNKNOWN", "no session has this id; see `narthex session list`");
+  const { files } = kernel;
+  if (files === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel has no files to work on");
+  const place = { files, workspace: live.session.workspace, kernel };
+  const calls = chooseCalls(await readRecordedCalls(undoing.sessionId, kernel), undoing.requestId);
+  const planned = await planUndo(calls, place);
+  const undone: UndoneCall[] = [];
+  for (const { call, steps } of planned) {
+    const undoneIndex = undoing.dryRun ? 0 : await undoCall(call, steps, undoing, place);
+    const { requestId, recordIndex } = call;
+    undone.push({ requestId, recordIndex, undoneIndex, changes: steps.map(toldOf) });
+  }
+  return undone;
+}
+
+/** Last call first. */
+function chooseCalls(recorded: readonly RecordedCall[], requestId: string | undefined): RecordedCall[] {
+  const asked = requestId === undefined ? recorded : recorded.filter((call) => call.requestId === requestId);
+  const open = asked.filter(({ undone }) => undone !== "done");
+  if (open.length > 0) return open.toReversed();
+  const subject = requestId === undefined ? "this session" : "this call";
+  const message = asked.length > 0 ? `what ${subject} changed was undone already` : `${subject} changed no files`;
+  throw new KernelError("NOTHING_TO_UNDO", message);
+}
+
+/** Recorded before the first path changes and after the last one has. */
+async function undoCall(
+  call: RecordedCall,
+  steps: readonly UndoStep[],
+  undoing: Undoing,
+  place: UndoPlace,
+): Promise<number> {
+  const { requestId, recordIndex } = call;
+  const by = undoing.by.slice(0, MAX_NAME).toWellFormed();
+  const record = async (done: boolean): Promise<number> => {
+    const value = { requestId, recordIndex, by, done, paths: call.changes.length };
+    const entries: EntryDraft[] = [{ case: "changesUndone", value }];
+    return (await place.kernel.ledger.append({ chain: undoing.sessionId, entries })).index;
+  };
+  await record(false);
+  for (const step of steps) await applyStep(step, place);
+  return await record(true);
+}
+
+function toldOf(step: UndoStep): UndoneCall["changes"][number] {
+  if (step.kind === "move") return { path: step.to, action: "moved_back" };
+  return { path: step.path, action: step.before.kind === "absent" ? "removed" : "restored" };
+}

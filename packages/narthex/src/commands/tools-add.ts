@@ -1,0 +1,183 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { type JsonObject, KernelError, toHex } from "@narthex/contracts";
+import {
+  addedToolId,
+  type CandidateTool,
+  describeCandidate,
+  findTools,
+  type FoundTools,
+  type HomePaths,
+  homePaths,
+  reservedNameProblem,
+  storeTool,
+} from "@narthex/host";
+import { createAllowListPolicy, definitionHash } from "@narthex/kernel";
+import { builtinTools } from "@narthex/tools";
+import { tryServicesConnection, withConnection } from "../connection/open-connection.ts";
+import { readPolicyFiles } from "../prepare-home.ts";
+import { EXIT_OK } from "../terminal/exit-code.ts";
+import { renderFacts } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { formatBytes } from "../terminal/units.ts";
+import { visible } from "../terminal/visible.ts";
+import type { Command, Invocation } from "./command.ts";
+import { toolRule, toolRuleFile } from "./tools-add-rule.ts";
+
+export const toolsAddCommand: Command = {
+  details:
+    "PATH is a manifest (tool.json, tool.yaml) beside its program, or a .ts or .js file that exports tools. The files are " +
+    "copied into the kernel's home and pinned by their hashes. docs/tools.md says how to write one.",
+  arguments: [{ name: "<path>", description: "a manifest, or a module" }],
+  options: [
+    { flags: "--allow", description: "write the rule that permits it into the policy directory" },
+    { flags: "--replace", description: "take the place of another definition of the same name and version" },
+  ],
+  examples: ["narthex tools add ./word-count/tool.yaml --allow", "narthex tools add ./my-tools.ts"],
+
+  async run(invocation) {
+    const { options, terminal } = invocation;
+    const found = await findTools(resolve(invocation.arguments[0] ?? ""));
+    refuseReserved(found);
+    await refuseWorkspaces(found, invocation);
+    const paths = homePaths(invocation.home);
+    const isRunning = await somebodyRuns(invocation.home);
+    const allowed = options.flag("allow");
+    const rules = found.tools.map(
+      ({ declaration }) => [toolRuleFile(declaration.name), toolRule(declaration)] as const,
+    );
+    const answers: JsonObject[] = [];
+    const states: StoreState[] = [];
+    for (const tool of found.tools) {
+      states.push(await storeTool(paths.tools, tool, { replace: options.flag("replace") }));
+    }
+    // A rule for what is not there yet would permit whatever is added under that name later.
+    if (allowed) await writeRules(paths, new Map(rules));
+    for (const [index, tool] of found.tools.entries()) {
+      const [name = "", rule = ""] = rules[index] ?? [];
+      const [file, state] = [join(paths.policy, name), states[index] ?? "unchanged"];
+      answers.push(answerFor(tool, state, rule, allowed ? file : ""));
+      if (!terminal.json) show(tool, state, { rule, file, allowed }, terminal);
+    }
+    if (terminal.json) terminal.printJson({ tools: answers, restart_needed: isRunning });
+    else {
+      terminal.print("", "sessions that are open already do not have it: open a new session");
+      if (isRunning) terminal.note("a kernel runs on this home: restart it, and the tool is there");
+    }
+    return EXIT_OK;
+  },
+};
+
+/** All of them before any is kept. */
+function refuseReserved({ tools }: FoundTools): void {
+  const builtins = builtinTools();
+  const violations = tools.flatMap((tool) => {
+    const message = reservedNameProblem(tool.declaration.name, builtins);
+    return message === undefined ? [] : [{ field: "name", rule: "exclusive", message }];
+  });
+  const [first] = violations;
+  if (first !== undefined) throw new KernelError("ALREADY_REGISTERED", `${first.message}: choose another name`);
+}
+
+/** SECURITY: what lies in a workspace may have been written by the agent that would then call it. */
+async function refuseWorkspaces({ paths }: FoundTools, invocation: Invocation): Promise<void> {
+  const sessions = await withConnection(invocation, "tools add", (kernel) =>
+    kernel.listSessions({ all: false, limit: MAX_SESSIONS }),
+  );
+  for (const { workspace } of sessions) {
+    const inside = paths.find((path) => path.startsWith(`${workspace}/`));
+    if (inside === undefined) continue;
+    throw new KernelError(
+      "INVALID_DECLARATION",
+      `\`${inside}\` lies in the workspace of an open session, where an agent may have written it: move it elsewhere`,
+    );
+  }
+}
+
+const MAX_SESSIONS = 10_000;
+
+async function somebodyRuns(home: string): Promise<boolean> {
+  const kernel = await tryServicesConnection(home);
+  await kernel?.close();
+  return kernel !== undefined;
+}
+
+/**
+ * Writes rules each into a file of its own. What somebody changed stays as it is.
+ *
+ * SECURITY: one bad rule makes the whole policy invalid, and then everything is denied. So they are tried beside those
+ * that are there, before anything is written.
+ */
+async function writeRules(paths: HomePaths, rules: ReadonlyMap<string, string>): Promise<void> {
+  const known = (await readPolicyFiles(paths)).filter(({ name }) => !rules.has(name));
+  const { current } = createAllowListPolicy([...known, ...[...rules].map(([name, text]) => ({ name, text }))]);
+  if ("problem" in current) {
+    throw new KernelError("POLICY_INVALID", `with the new rule the policy cannot be used: ${current.problem}`);
+  }
+  for (const [name, rule] of rules) await writeRule(join(paths.policy, name), rule);
+}
+
+async function writeRule(file: string, rule: string): Promise<void> {
+  try {
+    await writeFile(file, rule, { flag: "wx", mode: 0o600 });
+  } catch (fault) {
+    if (!(fault instanceof Error && "code" in fault && fault.code === "EEXIST")) throw fault;
+    if ((await readFile(file, "utf8")) === rule) return;
+    throw new KernelError("POLICY_INVALID", `\`${file}\` is there already and says something else: look at it`);
+  }
+}
+
+type StoreState = Awaited<ReturnType<typeof storeTool>>;
+
+function answerFor(tool: CandidateTool, state: StoreState, rule: string, policyFile: string): JsonObject {
+  const { declaration, pin } = tool;
+  const described = describeCandidate(tool);
+  return {
+    tool: addedToolId(tool),
+    state,
+    source: pin.kind,
+    effects: [...declaration.effects],
+    tier: declaration.tier,
+    determinism: declaration.determinism,
+    files: pin.files.map(({ path, size, hash }) => ({ path, size, hash })),
+    secrets: Object.fromEntries(pin.secrets),
+    program_hash: described.program?.hash ?? "",
+    definition_hash: toHex(definitionHash(described)),
+    rule,
+    policy_file: policyFile,
+  };
+}
+
+const STATES: Readonly<Record<StoreState, string>> = {
+  added: "added",
+  replaced: "replaced",
+  unchanged: "is there already, unchanged:",
+};
+
+function show(
+  tool: CandidateTool,
+  state: StoreState,
+  policy: { readonly rule: string; readonly file: string; readonly allowed: boolean },
+  terminal: Terminal,
+): void {
+  const { declaration, pin } = tool;
+  const { paint } = terminal;
+  const files = pin.files.map(({ path, size }) => `${path} (${formatBytes(size)})`);
+  const secrets = [...pin.secrets].map(([variable, name]) => `${name} as ${variable}`);
+  terminal.print(
+    visible(`${STATES[state]} ${addedToolId(tool)}`),
+    ...renderFacts([
+      ["effects", declaration.effects.join(", ") || "none: no files, no network, no second process"],
+      ["safety tier", declaration.tier],
+      ["determinism", declaration.determinism],
+      ["program", files.join(", ")],
+      ...(secrets.length > 0 ? [["secrets", secrets.join(", ")] as const] : []),
+      ["program hash", describeCandidate(tool).program?.hash ?? ""],
+    ]),
+  );
+  if (policy.allowed) terminal.print(visible(`permitted by ${policy.file}`));
+  else {
+    terminal.print("", paint.dim("no rule permits it yet; write this into the policy directory, or use --allow:"));
+    terminal.print(...policy.rule.trimEnd().split("\n").map(visible));
+  }
+}

@@ -1,0 +1,37 @@
+import { KernelError } from "@narthex/contracts";
+import type { Capability, ToolSession } from "@narthex/kernel";
+import { commandFacts } from "./command-facts.ts";
+
+/** Fields that every tool has that takes a command. */
+export const COMMAND_FIELDS = {
+  command: { type: "string", minLength: 1, maxLength: 65_536, description: "Run by bash." },
+  env: {
+    type: "object",
+    additionalProperties: { type: "string", maxLength: 32_768 },
+    propertyNames: { pattern: "^[A-Za-z_][A-Za-z0-9_]*$", maxLength: 256 },
+    maxProperties: 1000,
+    description: "Variables to set for it.",
+  },
+} as const;
+
+/** What a command needs of a lease. */
+export function commandNeeds(command: string, { workspace }: ToolSession): Capability[] {
+  const { literal, names } = commandFacts(command);
+  return [
+    { kind: "exec", names: literal ? names : ["*"] },
+    { kind: "fs_read", prefixes: [workspace] },
+    { kind: "fs_write", prefixes: [workspace] },
+  ];
+}
+
+/** Throws INVALID_INPUT for what no process can be given. */
+export function refuseNul(command: string, env: Readonly<Record<string, string>> = {}): void {
+  const violations = [
+    ...(command.includes("\0") ? [{ field: "$.command", rule: "no_nul", message: "cannot hold a NUL" }] : []),
+    ...Object.entries(env)
+      .filter(([, value]) => value.includes("\0"))
+      .map(([name]) => ({ field: `$.env.${name}`, rule: "no_nul", message: "cannot hold a NUL" })),
+  ];
+  if (violations.length === 0) return;
+  throw new KernelError("INVALID_INPUT", "a command and its variables cannot hold a NUL", { violations });
+}

@@ -1,0 +1,46 @@
+import { defineTool } from "@narthex/kernel";
+import { JOB_ANSWER, JOB_ID, jobAnswer } from "./job-answer.ts";
+
+/**
+ * Writes to a job's standard input.
+ *
+ * SECURITY: what is typed into a shell or an interpreter runs there, so this is no less than starting a command that
+ * nobody can read beforehand: it stays privileged, and needs the right to run anything.
+ */
+export const shellInput = defineTool({
+  name: "shell_input",
+  description: "Writes text to a job's standard input, and closes it if asked to.",
+  source: "builtin",
+  isolation: "process",
+  inputSchema: {
+    type: "object",
+    properties: {
+      job_id: JOB_ID,
+      data: { type: "string", maxLength: 1_048_576, description: "Written as it is: end a line with a line feed." },
+      close: { type: "boolean", description: "Nothing more will come." },
+    },
+    required: ["job_id", "data"],
+    additionalProperties: false,
+  },
+  outputSchema: JOB_ANSWER,
+  resultType: "object",
+  effects: ["fs_read", "fs_write", "process_spawn"],
+  determinism: "nondeterministic",
+  tier: "privileged",
+  capabilities: [
+    { kind: "exec", names: [] },
+    { kind: "fs_read", prefixes: [] },
+    { kind: "fs_write", prefixes: [] },
+  ],
+  needs: (_, { workspace }) => [
+    { kind: "exec", names: ["*"] },
+    { kind: "fs_read", prefixes: [workspace] },
+    { kind: "fs_write", prefixes: [workspace] },
+  ],
+  async run({ job_id: jobId, data, close }, { shell }) {
+    const job = await shell.job(jobId);
+    await job.write(new TextEncoder().encode(data));
+    if (close === true) job.endInput();
+    return jobAnswer(jobId, job.state);
+  },
+});

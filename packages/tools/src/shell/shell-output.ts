@@ -1,0 +1,51 @@
+import { defineTool } from "@narthex/kernel";
+import { JOB_ID, JOB_OUTPUT_ANSWER, jobOutputAnswer } from "./job-answer.ts";
+
+const MAX_WAIT_MS = 60_000;
+const GRACE_MS = 10_000;
+
+/** What a job has printed so far, and whether it still runs. */
+export const shellOutput = defineTool({
+  name: "shell_output",
+  description:
+    "Reads what a job has printed, from an offset on, and says whether it runs. Reading changes nothing and can be repeated.",
+  source: "builtin",
+  isolation: "process",
+  inputSchema: {
+    type: "object",
+    properties: {
+      job_id: JOB_ID,
+      offset: {
+        type: "integer",
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: "`next_offset` of the last reading.",
+      },
+      wait_ms: {
+        type: "integer",
+        minimum: 0,
+        maximum: MAX_WAIT_MS,
+        description: "Wait so long while there is nothing new and the job runs.",
+      },
+    },
+    required: ["job_id"],
+    additionalProperties: false,
+  },
+  outputSchema: JOB_OUTPUT_ANSWER,
+  resultType: "object",
+  effects: ["fs_read", "fs_write", "process_spawn"],
+  determinism: "nondeterministic",
+  tier: "privileged",
+  capabilities: [
+    { kind: "exec", names: [] },
+    { kind: "fs_read", prefixes: [] },
+    { kind: "fs_write", prefixes: [] },
+  ],
+  bounds: { timeoutMs: MAX_WAIT_MS + GRACE_MS, maxOutputBytes: 32_768 },
+  /** Whoever may start a job may see what it printed. */
+  narrow: ({ wait_ms: waitMs = 0 }) => ({ effects: [], tier: "read_only", timeoutMs: waitMs + GRACE_MS }),
+  async run({ job_id: jobId, offset = 0, wait_ms: waitMs = 0 }, { shell, signal }) {
+    const job = await shell.job(jobId);
+    return jobOutputAnswer(jobId, await job.read(offset, waitMs, signal));
+  },
+});

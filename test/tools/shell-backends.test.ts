@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { createClient } from "@connectrpc/connect";
+import { create, fromBinary, KernelService, RecordSchema, ToolRequestSchema } from "@narthex/contracts";
+import { createTestHome } from "../cli/home.ts";
+import { connectTo, createShellKernel, processesWith, type ShellKernel, type ShellSession } from "./shell-kernel.ts";
+
+describe("the backend of shell commands", { timeout: 240_000 }, () => {
+  it("is a fresh sandbox for each call unless the configuration says otherwise", async () => {
+    await using at = await disposable(await createShellKernel(undefined));
+    const shell = await at.open();
+    await shell.run("cd /tmp; kept=1; echo x > /tmp/file; mkdir /workspace/own; sleep 300 & true");
+    const { out, notes } = await shell.run("pwd; echo [$kept]; ls /tmp/file; ls /proc | grep -c '^[0-9]'");
+    assert.match(out, /^\/workspace\n\[\]\n\d+\n$/);
+    assert.ok(Number(out.split("\n")[2]) < 6, "nothing of the first call runs in the second");
+    assert.deepEqual(notes, []);
+    const fed = await shell.run("cat; echo $NAME; pwd; exit 3", { stdin: "input", env: { NAME: "value" }, cwd: "own" });
+    assert.deepEqual([fed.code, fed.out], [3, "inputvalue\n/workspace/own\n"]);
+  });
+
+  it("shows what a command prints while it runs, through CallStream, whichever backend", async () => {
+    for (const backend of ["sandbox", "session", "host"] as const) {
+      await using at = await disposable(await createShellKernel(backend));
+      const shell = await at.open();
+      await streams(at, shell);
+    }
+  });
+
+  it("disabled refuses every tool of the shell with the reason, and runs nothing", async () => {
+    await using at = await disposable(await createShellKernel("disabled"));
+    const shell = await at.open();
+    const inputs = {
+      shell_exec: { command: "touch ran" },
+      shell_spawn: { command: "touch ran" },
+      shell_output: { job_id: "x" },
+      shell_input: { job_id: "x", data: "" },
+      shell_kill: { job_id: "x" },
+    };
+    for (const [tool, input] of Object.entries(inputs)) {
+      const { code, message } = await shell.refused(tool, input);
+      assert.equal(code, "SANDBOX_UNAVAILABLE", tool);
+      assert.match(message, /`shell\.backend` is `disabled`/);
+    }
+    assert.deepEqual(await readdir(at.workspace), []);
+  });
+
+  it("is written where people look: in the ledger and by doctor, which knows no other by itself than sandbox", async () => {
+    const home = await createTestHome();
+    try {
+      assert.equal((await doctor(home))["shell_backend"], "sandbox");
+      await mkdir(home.home, { mode: 0o700 });
+      await writeFile(join(home.home, "narthex.yaml"), "shell: { backend: session }\n");
+      assert.equal((await doctor(home))["shell_backend"], "session");
+      await home.openSession();
+      const { records } = await home.ask(["ledger", "list", "--limit", "50"]);
+      assert.match(JSON.stringify(records), /shell_backend[^,]*session/);
+      await writeFile(join(home.home, "narthex.yaml"), "shell: { backend: hosts }\n");
+      const wrong = await home.run(["session", "open", "--workspace", home.workspace]);
+      assert.notEqual(wrong.code, 0);
+      assert.match(wrong.stderr, /shell\.backend.*must be one of sandbox, session, disabled, host/);
+    } finally {
+      await home.remove();
+    }
+  });
+});
+
+describe("the host as backend", { timeout: 120_000 }, () => {
+  it("runs as nobody's root with an environment from nothing, and labels everything it made", async () => {
+    process.env["NARTHEX_TEST_LEAK"] = "leaked-onto-the-host";
+    await using at = await disposable(await createShellKernel("host"));
+    const shell = await at.open();
+    const { response, raw } = await shell.session.call("shell_exec", { command: "env; id -u; pwd; exit 6" });
+    delete process.env["NARTHEX_TEST_LEAK"];
+    assert.ok(response.result.case === "success");
+    assert.deepEqual(response.result.value.labels, ["host"]);
+    const { exit_code: code, stdout } = raw as { exit_code: number; stdout: { text: string } };
+    assert.equal(code, 6);
+    assert.ok(!stdout.text.includes("leaked-onto-the-host"));
+    assert.match(stdout.text, new RegExp(`\n${(await stat(at.workspace)).uid}\n${at.workspace}\n$`));
+    const failed = await shell.session.call("shell_exec", { command: "echo part; sleep 300", timeout_ms: 300 });
+    assert.equal(failed.status, "error");
+    const job = await shell.spawn("echo from the host");
+    assert.equal((await shell.finish(job))["text"], "from the host\n");
+    const outcomes = await outcomesOf(at, shell);
+    assert.ok(outcomes.length >= 4);
+    for (const { kind, labels } of outcomes) assert.deepEqual([...labels], ["host"], kind);
+  });
+
+  it("kills the process group at the time-out, and waits for nothing that left it", async () => {
+    await using at = await disposable(await createShellKernel("host"));
+    const shell = await at.open();
+    const mark = `narthex-host-${process.pid}`;
+    const command = `trap "" TERM; (exec -a ${mark} sleep 300) & echo begun; wait`;
+    const refused = await shell.refused("shell_exec", { command, timeout_ms: 400 });
+    assert.equal(refused.code, "TIMEOUT");
+    for (let tries = 0; (await processesWith(mark)).length > 0; tries++) {
+      assert.ok(tries < 500, "processes are left");
+      await setTimeout(10);
+    }
+    const left = await shell.run("setsid sleep 20 & echo answered");
+    assert.equal(left.out, "answered\n");
+  });
+
+  it("is refused in a workspace of root's", async (context) => {
+    if (process.getuid?.() !== 0) return context.diagnostic("only root can make a workspace of root's");
+    await using at = await disposable(await createShellKernel("host"));
+    const owned = await mkdtemp(join(tmpdir(), "narthex-root-owned-"));
+    try {
+      const shell = await at.open(owned);
+      assert.equal((await shell.refused("shell_exec", { command: "touch ran" })).code, "SANDBOX_UNAVAILABLE");
+      assert.deepEqual(await readdir(owned), []);
+    } finally {
+      await rm(owned, { recursive: true });
+    }
+  });
+});
+
+async function disposable(at: ShellKernel): Promise<ShellKernel & AsyncDisposable> {
+  return { ...at, [Symbol.asyncDispose]: () => at.remove() };
+}
+
+async function doctor(home: Awaited<ReturnType<typeof createTestHome>>): Promise<Record<string, unknown>> {
+  const { stdout } = await home.run(["doctor", "--json"]);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+/** The command goes on only after the test has seen its first line. */
+async function streams(at: ShellKernel, shell: ShellSession): Promise<void> {
+  const command = "echo first; while [ ! -e seen ]; do sleep 0.02; done; rm seen; echo second >&2; exit 2";
+  const request = create(ToolRequestSchema, {
+    requestId: "streamed",
+    sessionToken: shell.session.token,
+    tool: { case: "call", value: { name: "shell_exec", input: Buffer.from(JSON.stringify({ command })) } },
+  });
+  let text = "";
+  let code: unknown;
+  for await (const { event } of createClient(KernelService, connectTo(at.kernel)).callStream(request)) {
+    if (event.case === "chunk") {
+      text += Buffer.from(event.value).toString();
+      if (text === "first\n") await writeFile(join(at.workspace, "seen"), "", { mode: 0o666 });
+    }
+    if (event.case !== "response") continue;
+    const { result } = event.value;
+    if (result.case !== "success") assert.fail(result.value?.message);
+    code = (JSON.parse(Buffer.from(result.value.inlineResult).toString()) as { exit_code: number }).exit_code;
+  }
+  assert.deepEqual([text, code], ["first\nsecond\n", 2]);
+}
+
+async function outcomesOf(at: ShellKernel, { session }: ShellSession) {
+  const found: { readonly kind: string; readonly labels: readonly string[] }[] = [];
+  for (const { record } of await at.kernel.listRecords({ chain: session.id, limit: 100 })) {
+    for (const { kind } of fromBinary(RecordSchema, record).entries) {
+      if (kind.case === "toolCompleted" || kind.case === "toolFailed" || kind.case === "toolTimedOut") {
+        found.push({ kind: kind.case, labels: kind.value.labels });
+      }
+    }
+  }
+  return found;
+}
