@@ -13,7 +13,9 @@ const NAMES = [
   "covers",
   "decoder",
   "es6-numbers",
+  "file-races",
   "frames",
+  "guard-races",
   "kills",
   "schema",
 ] as const;

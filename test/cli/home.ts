@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -50,6 +50,8 @@ export interface TestHome {
 
 export async function createTestHome(): Promise<TestHome> {
   const root = await mkdtemp(join(tmpdir(), "narthex-cli-"));
+  // Programs that a kernel of root's runs are somebody else, who must be able to get there.
+  await chmod(root, 0o711);
   const home = join(root, "home");
   const workspace = join(root, "workspace");
   await mkdir(workspace);

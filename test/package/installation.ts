@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
@@ -27,6 +27,8 @@ export async function createInstallation(): Promise<Installation> {
   const root = await mkdtemp(join(tmpdir(), "narthex-package-"));
   const folder = join(root, "program");
   const home = join(root, "user");
+  // Programs that a kernel of root's runs are somebody else, who must be able to get there.
+  await chmod(root, 0o711);
   await mkdir(folder);
   await mkdir(home);
   const tarball = await packNarthex(join(root, "tarball"));

@@ -15,6 +15,7 @@ const ALLOWED_FILES = [
   /^policies\/default\.cedar$/,
   /^bin\/(?:narthex|node-version|pinned-node)\.js$/,
   /^dist\/[\w-]+\.js$/,
+  /^dist\/worker\/(?:[a-z-]+\.js|package\.json)$/,
   /^dist\/third-party-notices\.txt$/,
   /^dist\/types\/.+\.d\.[mc]?ts$/,
 ];
@@ -116,6 +117,29 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     const report = JSON.parse(alone.output) as { intact: boolean; complete: boolean; records: number };
     assert.deepEqual([report.intact, report.complete], [true, true]);
     assert.ok(report.records >= 5);
+  });
+
+  it("works on files and runs programs in its sandboxes", async () => {
+    const kernel = at.start(["serve", "--first-session", "--listen", "127.0.0.1:0", "--json"]);
+    const ready = await createInterface({ input: kernel.stdout })[Symbol.asyncIterator]().next();
+    assert.ok(ready.value, "it did not start");
+    await stop(kernel);
+    const rule = '@id("test-shell") @approve("none") permit(principal, action == Action::"shell_exec", resource);\n';
+    await writeFile(join(at.environment["NARTHEX_DATA"] ?? "", "policy", "test.cedar"), rule);
+    const again = at.start(["serve", "--first-session", "--listen", "127.0.0.1:0", "--json"]);
+    await createInterface({ input: again.stdout })[Symbol.asyncIterator]().next();
+    const written = await at.run(["call", "file_write", '{"path":"note.txt","content":"kept"}']);
+    assert.equal(written.code, 0, written.output);
+    const read = await at.run(["call", "file_read", '{"path":"note.txt"}']);
+    assert.deepEqual([read.code, read.output.trim()], [0, "kept"]);
+    const command = JSON.stringify({ command: "cat note.txt && pwd && test -w . && echo made > made.txt" });
+    const ran = await at.run(["call", "shell_exec", command, "--json"]);
+    assert.equal(ran.code, 0, ran.output);
+    const { result } = JSON.parse(ran.output) as { result: { exit_code: number; stdout: { text: string } } };
+    assert.deepEqual([result.exit_code, result.stdout.text], [0, "kept/workspace\n"]);
+    const made = await at.run(["call", "file_read", '{"path":"made.txt"}']);
+    assert.equal(made.output.trim(), "made");
+    await stop(again);
   });
 
   it("loads few files for a call through a running kernel, and starts no other process", async () => {

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { programPlan } from "../../../packages/host/src/programs/program-plan.ts";
 import { HOME_PATH, SCRATCH_PATH, type SandboxPlan } from "../../../packages/host/src/sandbox/sandbox-plan.ts";
+import { findWorkspace } from "../../../packages/host/src/sandbox/find-workspace.ts";
 import { findToolchains } from "../../../packages/host/src/toolchains/find-toolchains.ts";
 import { WORKSPACE_OWNER } from "./open-workbench.ts";
 
@@ -22,10 +23,15 @@ export async function planOfShell(workspace: string, directory: string): Promise
     workspace,
     identity,
   });
+  const found = await findWorkspace(workspace);
   const place = { sessionId: "", workspace, access: "write", mayFork: true, keepsProtected: true } as const;
   const homes = [
     { source: await owned("bare-home"), target: HOME_PATH, access: "write" },
     { source: await owned("bare-scratch"), target: SCRATCH_PATH, access: "write" },
   ] as const;
-  return programPlan(place, { command: [], workingDirectory: "." }, { identity, toolchains, guards: [], homes });
+  return programPlan(
+    place,
+    { command: [], workingDirectory: "." },
+    { identity, directory: found, toolchains, guards: [], homes },
+  );
 }

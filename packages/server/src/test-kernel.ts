@@ -74,6 +74,7 @@ export function createTestKernel(): TestKernel {
     refuse: (refusal) => void kernel.refusals.push(refusal),
 
     listTools: () => [echoFacts],
+    examineHost: () => Promise.resolve({ level: "", envelope: "" }),
     announce: () => Promise.resolve(),
     openSession: (options) => Promise.resolve({ session: sessionFacts(options.workspace), token }),
     closeSession: () => Promise.resolve(sessionFacts()),
@@ -110,6 +111,7 @@ export function createTestKernel(): TestKernel {
     },
     listIntents: () => Promise.resolve([]),
     settleIntent: () => Promise.resolve({ recordIndex: 5 }),
+    undo: () => Promise.resolve([]),
     callInProcess: notUsed,
     close: () => Promise.resolve(),
   };
@@ -190,6 +192,7 @@ const echoFacts: ToolFacts = {
   },
   definitionHash: new Uint8Array(32).fill(9),
   state: "ready",
+  reason: "",
 };
 
 function succeeded(requestId: string, result: Uint8Array): ToolResponse {

@@ -1,26 +1,38 @@
-import { shellExec } from "./shell/index.ts";
+import { shellExec, shellInput, shellKill, shellOutput, shellSpawn } from "./shell/index.ts";
 import type { Tool } from "@narthex/kernel";
 import { artifactGet, artifactPublish } from "./artifact/index.ts";
 import { resultRead } from "./content/index.ts";
+import { dbQuery } from "./database/index.ts";
 import { echo } from "./echo/index.ts";
 import { fileDelete, fileEdit, fileList, fileMove, fileRead, fileWrite, readFile } from "./files/index.ts";
+import { gitTool } from "./git/index.ts";
 import { hash } from "./hash/index.ts";
+import { fileSearch } from "./search/index.ts";
+import { vaultCopyTo } from "./vault/index.ts";
 
 /** Every tool that comes with Narthex, sorted by name. */
 export function builtinTools(): Tool[] {
   return [
     artifactGet,
     artifactPublish,
+    dbQuery,
     echo,
     fileDelete,
     fileEdit,
     fileList,
     fileMove,
     fileRead,
+    fileSearch,
     fileWrite,
+    gitTool,
     hash,
     readFile,
     resultRead,
     shellExec,
+    shellInput,
+    shellKill,
+    shellOutput,
+    shellSpawn,
+    vaultCopyTo,
   ];
 }

@@ -6,3 +6,4 @@ export * from "./files/index.ts";
 export * from "./git/index.ts";
 export { hash } from "./hash/index.ts";
 export * from "./shell/index.ts";
+export { vaultCopyTo } from "./vault/index.ts";

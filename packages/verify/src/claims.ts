@@ -44,6 +44,7 @@ function addClaims(claims: Claim[], kind: DecodedEntry): void {
       commit(claims, ContentRole.FILES, kind.value.filesCommitment);
       for (const value of kind.value.preimageCommitments) commit(claims, ContentRole.PREIMAGE, value);
       for (const value of kind.value.outputCommitments) commit(claims, ContentRole.OUTPUT, value);
+      for (const value of kind.value.stagedCommitments) commit(claims, ContentRole.STAGED, value);
       return;
     case "contentStored":
       commit(claims, ContentRole.PUT, kind.value.contentCommitment, kind.value.size, kind.value.labels);

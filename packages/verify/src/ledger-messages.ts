@@ -41,6 +41,7 @@ const KEPT = {
     filesCommitment: NO_BYTES,
     preimageCommitments: NO_ITEMS,
     outputCommitments: NO_ITEMS,
+    stagedCommitments: NO_ITEMS,
   }),
   CallRepeated: () => ({ firstRecordIndex: 0 }),
   SessionOpened: () => ({ sessionId: "" }),

@@ -1,5 +1,5 @@
-import { KernelError } from "@narthex/contracts";
-import type { ContainedProgram, FileOperation, WorkspaceFiles } from "@narthex/kernel";
+import { blake3, KernelError, toHex } from "@narthex/contracts";
+import type { ContainedProgram, FileOperation, FileState, WorkspaceFiles } from "@narthex/kernel";
 import { type SandboxMount, WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
 import type { MadePaths } from "./take-away.ts";
 import { type ProtectedScan, type ProtectedState, scanProtected } from "./scan-protected.ts";
@@ -122,16 +122,15 @@ export class ProtectedWorkspace {
     const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
       (path) => !isSame(before.get(path), after.get(path)) && !this.#isAllowed(workspace, path),
     );
-    const made = changed.filter((path) => after.has(path));
+    const written = changed.filter(
+      (path) => before.get(path)?.content !== undefined && after.get(path)?.kind === "file",
+    );
+    const made = changed.filter((path) => after.has(path) && !written.includes(path));
     const taken = new Set(made.map((path) => (isNewRepository(path, guards) ? repositoryOf(path) : path)));
     const place = taken.size === 0 ? "" : await this.#takeAway({ workspace, paths: [...taken], guards });
     for (const path of changed) {
-      const target = before.get(path)?.target;
-      if (target === undefined) continue;
-      // Compared byte by byte, written as text.
-      const text = Buffer.from(target, "latin1").toString("utf8");
-      const [expected, link] = [{ kind: "absent" }, { kind: "link", target: text }] as const;
-      await this.#do(workspace, { kind: "restore", path, expected, before: link, content: undefined });
+      const restoring = restoration(path, before.get(path), written.includes(path) ? after.get(path) : undefined);
+      if (restoring !== undefined) await this.#do(workspace, restoring);
     }
     return place === "" ? changed : [...changed, `kept in ${place}`];
   }
@@ -191,12 +190,33 @@ function repositoryOf(path: string): string {
   return at === -1 ? "" : parts.slice(0, at + 1).join("/");
 }
 
+/** How to bring back a link, or a file that was written by another of its names. */
+function restoration(
+  path: string,
+  was: Found | undefined,
+  is: Found | undefined,
+): (FileOperation & { readonly path: string }) | undefined {
+  if (was?.target !== undefined) {
+    // Compared byte by byte, written as text.
+    const target = Buffer.from(was.target, "latin1").toString("utf8");
+    const [expected, before] = [{ kind: "absent" }, { kind: "link", target }] as const;
+    return { kind: "restore", path, expected, before, content: undefined };
+  }
+  if (was?.content === undefined || is?.content === undefined) return undefined;
+  return { kind: "restore", path, expected: stateOf(is), before: stateOf(was), content: was.content };
+}
+
+function stateOf({ content = Buffer.alloc(0), mode }: Found): FileState {
+  return { kind: "file", hash: toHex(blake3(content)), size: content.length, mode };
+}
+
 function isSame(one: Found | undefined, other: Found | undefined): boolean {
   return (
     one?.kind === other?.kind &&
     one?.device === other?.device &&
     one?.inode === other?.inode &&
-    one?.target === other?.target
+    one?.target === other?.target &&
+    (one?.content === undefined || other?.content === undefined || one.content.equals(other.content))
   );
 }
 

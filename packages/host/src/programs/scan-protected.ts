@@ -23,6 +23,7 @@ export interface ProtectedScan {
 }
 
 const MAX_GUARDS = 1024;
+const MAX_KEPT_BYTES = 1024 * 1024;
 
 /** Looks at every protected path once, from the root down, without following a link. */
 export async function scanProtected({ workspace, bases, paths, git }: ProtectedScan): Promise<ProtectedState> {
@@ -101,7 +102,7 @@ class Scan {
     const deeper = rules.filter((rule) => rule.length > 1).map((rule) => rule.slice(1));
     // A file or a link in the place of a directory stands for all that would be in it.
     if (deeper.length < rules.length || found.kind !== "directory") {
-      this.present.set(path, found);
+      this.present.set(path, { ...found, content: await contentOf(directory, name, found) });
       if (found.kind === "directory" || found.kind === "file") this.#guard(path, "read", found);
       return;
     }
@@ -131,6 +132,14 @@ class Scan {
     const [source, target] = [`${this.#workspace}/${path}`, `${WORKSPACE_PATH}/${path}`];
     this.guards.set(path, { source, target, access, guard: { device, inode } });
   }
+}
+
+/** SECURITY: a mount guards one name. By another the file can still be written, so it is compared, and put back. */
+async function contentOf(directory: HeldDirectory, name: string, { kind, links }: Found): Promise<Buffer | undefined> {
+  if (kind !== "file" || links < 2) return undefined;
+  const content = await directory.read(name, MAX_KEPT_BYTES + 1);
+  if (content === undefined || content.length <= MAX_KEPT_BYTES) return content;
+  throw new KernelError("RESOURCE_EXCEEDED", `\`${name}\` is protected, has several names, and is larger than 1 MB`);
 }
 
 function join(path: string, name: string): string {

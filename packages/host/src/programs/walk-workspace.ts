@@ -13,6 +13,11 @@ export interface Found {
   readonly inode: bigint;
   /** Of a link. */
   readonly target: string | undefined;
+  readonly mode: number;
+  /** How many names it has. */
+  readonly links: number;
+  /** Of a file with several names, which a mount over one of them does not guard: what is in it. */
+  readonly content?: Buffer | undefined;
 }
 
 /**
@@ -58,15 +63,13 @@ export class HeldDirectory {
             ? "link"
             : "other";
       const { dev: device, ino: inode } = facts;
-      if (kind !== "link") return { kind, device, inode, target: undefined };
-      const target = await readlink(`${this.#path}/${name}`, "latin1")
-        .catch(() => "")
-        .catch(() => undefined);
+      const found = { kind, device, inode, mode: Number(facts.mode) & 0o7777, links: Number(facts.nlink) } as const;
+      if (kind !== "link") return { ...found, target: undefined };
+      const target = await readlink(`${this.#path}/${name}`, "latin1").catch(() => undefined);
       // A link that is held cannot be read, only its name can: which must still be that of the same link.
       const now = await lstat(`${this.#path}/${name}`, { bigint: true }).catch(() => undefined);
-      return target !== undefined && now?.ino === inode && now.dev === device
-        ? { kind, device, inode, target }
-        : "exchanged";
+      const isSame = target !== undefined && now?.ino === inode && now.dev === device;
+      return isSame ? { ...found, target } : "exchanged";
     } finally {
       await handle.close();
     }
@@ -96,7 +99,7 @@ export class HeldDirectory {
 
   /** The beginning of a regular file, as text. */
   async readAt(path: string, maxBytes: number): Promise<string | undefined> {
-    return await this.#at(path, (directory, name) => directory.#read(name, maxBytes));
+    return await this.#at(path, async (directory, name) => (await directory.read(name, maxBytes))?.toString("utf8"));
   }
 
   async #at<T>(
@@ -106,26 +109,25 @@ export class HeldDirectory {
     const parts = path.split("/");
     const held: HeldDirectory[] = [];
     try {
-      let directory: HeldDirectory = this;
       for (const part of parts.slice(0, -1)) {
-        const next = await directory.enter(part);
+        const next = await (held.at(-1) ?? this).enter(part);
         if (next === undefined) return undefined;
         held.push(next);
-        directory = next;
       }
-      return await use(directory, parts.at(-1) ?? "");
+      return await use(held.at(-1) ?? this, parts.at(-1) ?? "");
     } finally {
       await Promise.all(held.map((one) => one.close()));
     }
   }
 
-  async #read(name: string, maxBytes: number): Promise<string | undefined> {
+  /** The beginning of a regular file. */
+  async read(name: string, maxBytes: number): Promise<Buffer | undefined> {
     const handle = await openIfThere(`${this.#path}/${name}`, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (handle === undefined) return undefined;
     try {
       if (!(await handle.stat()).isFile()) return undefined;
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
-      return buffer.toString("utf8", 0, bytesRead);
+      return buffer.subarray(0, bytesRead);
     } finally {
       await handle.close();
     }

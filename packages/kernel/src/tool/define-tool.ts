@@ -118,7 +118,10 @@ export function defineTool<
   };
 }
 
-type ToolCode = Pick<Tool, "narrow" | "action" | "needs" | "canonicalInput" | "firstLine" | "normaliseCustom" | "reconcile" | "run">;
+type ToolCode = Pick<
+  Tool,
+  "narrow" | "action" | "needs" | "canonicalInput" | "firstLine" | "normaliseCustom" | "reconcile" | "run"
+>;
 
 /** INVARIANT: the kernel calls these only with input that passed the input schema, so its type is what that says. */
 function bindCode<I extends SchemaSource, O extends SchemaSource | undefined, R extends ResultType>(

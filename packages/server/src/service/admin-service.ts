@@ -16,6 +16,7 @@ import {
 } from "@narthex/kernel";
 import { toLedgerRecord, withoutBytes } from "./ledger-record.ts";
 import { toSessionInfo } from "./session-info.ts";
+import { toUndoneCall } from "./undone-call.ts";
 import { streamVerify, type Verify } from "./verify-stream.ts";
 import { toHash, toWholeNumber } from "./wire-values.ts";
 
@@ -115,11 +116,16 @@ export function createAdminService({
       const { recordIndex } = await kernel.settleIntent({ sessionId, requestId, answer: toAnswer(answer), by });
       return { recordIndex: BigInt(recordIndex) };
     },
+
+    async undo({ sessionId, requestId, by, dryRun }) {
+      const calls = await kernel.undo({ sessionId, by, dryRun, ...(requestId === "" ? {} : { requestId }) });
+      return { calls: calls.map(toUndoneCall) };
+    },
   };
 }
 
 function toOpenOptions(request: OpenSessionRequest): OpenSessionOptions {
-  const { workspace, workingDirectory, tenant, user, agent, seed, lease, ttlMs } = request;
+  const { workspace, workingDirectory, tenant, user, agent, seed, lease, ttlMs, adopt } = request;
   return {
     workspace,
     ...(workingDirectory === "" ? {} : { workingDirectory }),
@@ -129,6 +135,7 @@ function toOpenOptions(request: OpenSessionRequest): OpenSessionOptions {
     ...(seed.length === 0 ? {} : { seed: toHash(seed, "seed") }),
     ...(lease === "" ? {} : { lease: parseLeaseRequest(parseLeaseText(lease)) }),
     ...(ttlMs === 0n ? {} : { ttlMs: toWholeNumber(ttlMs, "ttl_ms") }),
+    ...(adopt && { adopt }),
   };
 }
 

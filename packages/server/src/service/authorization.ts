@@ -32,6 +32,7 @@ const OPEN_TO: ReadonlyMap<unknown, readonly ("anyone" | "session" | TokenScope)
   [AdminService.method.openSession, ["admin"]],
   [AdminService.method.closeSession, ["admin"]],
   [AdminService.method.settleIntent, ["admin"]],
+  [AdminService.method.undo, ["admin"]],
   [AdminService.method.listSessions, ["admin", "read"]],
   [AdminService.method.getSession, ["admin", "read"]],
   [AdminService.method.listRecords, ["admin", "read"]],

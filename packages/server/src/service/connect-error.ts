@@ -26,6 +26,8 @@ const CONNECT_CODES: Readonly<Record<KernelCode, Code>> = {
   CONTENT_NOT_FOUND: Code.NotFound,
   FILE_NOT_FOUND: Code.NotFound,
   INTENT_NOT_FOUND: Code.NotFound,
+  NOTHING_TO_UNDO: Code.NotFound,
+  UNDO_CONFLICT: Code.FailedPrecondition,
   RECORD_NOT_FOUND: Code.NotFound,
   NO_MATCH: Code.NotFound,
   ALREADY_REGISTERED: Code.AlreadyExists,

@@ -2,7 +2,7 @@ import { create, type ToolInfo, ToolInfoSchema } from "@narthex/contracts";
 import { capabilityToJson, type ToolFacts } from "@narthex/kernel";
 
 /** A registered tool as the wire shows it. */
-export function toToolInfo({ declaration, definitionHash, state }: ToolFacts): ToolInfo {
+export function toToolInfo({ declaration, definitionHash, state, reason }: ToolFacts): ToolInfo {
   const { bounds } = declaration;
   return create(ToolInfoSchema, {
     name: declaration.name,
@@ -28,6 +28,7 @@ export function toToolInfo({ declaration, definitionHash, state }: ToolFacts): T
     isolation: declaration.isolation,
     definitionHash,
     state,
+    reason,
     price: BigInt(declaration.price),
   });
 }

@@ -110,12 +110,14 @@ describe("a publication that a crash interrupted", () => {
   };
   const intent: UnsettledIntent = {
     sessionId: "s",
+    session: { id: "session", tenant: "tenant", workspace: "/w", workingDirectory: "/w" },
     tenant: "t",
     requestId: "r",
     input: { artifact_id: "a", content_hash: "11".repeat(32), category: "c", metadata: ["k=v"] },
   };
   const settle = (found: (Artifact & { requestId: string }) | undefined, lost: UnsettledIntent = intent) =>
-    artifactPublish.reconcile?.(lost, { findArtifact: async () => found });
+    artifactPublish.reconcile?.(lost, { findArtifact: async () => found, inspectFile: noFiles, readFile: noFiles });
+  const noFiles = (): Promise<never> => Promise.reject(new Error("artifacts are no files"));
 
   it("did not happen if the name is free, or was given by another call", async () => {
     assert.equal(await settle(undefined), "did_not_happen");

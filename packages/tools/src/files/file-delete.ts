@@ -1,6 +1,7 @@
 import { defineTool } from "@narthex/kernel";
 import { changesOf } from "./changed-file.ts";
 import { path } from "./path-schema.ts";
+import { lostChange } from "./reconcile-change.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
 const MAX_NAMED = 1000;
@@ -26,6 +27,13 @@ export const fileDelete = defineTool({
   tier: "side_effecting",
   capabilities: [{ kind: "fs_write", prefixes: [] }],
   needs: (input, session) => [{ kind: "fs_write", prefixes: [absolutePath(input.path, session)] }],
+  async reconcile(intent, context) {
+    const lost = lostChange(intent, context);
+    const { kind } = await lost.stateOf("path");
+    if (kind === "absent") return { happened: { count: null, deleted: [lost.pathOf("path")] } };
+    // A directory goes piece by piece.
+    return kind === "directory" && lost.input["recursive"] === true ? "unknown" : "did_not_happen";
+  },
   async run(input, { files, session }) {
     const operation = {
       kind: "delete",

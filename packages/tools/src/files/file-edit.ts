@@ -2,6 +2,7 @@ import { KernelError } from "@narthex/contracts";
 import { defineTool } from "@narthex/kernel";
 import { changesOf, hashesOf } from "./changed-file.ts";
 import { path } from "./path-schema.ts";
+import { lostChange } from "./reconcile-change.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
 /** Replaces one piece of a text file. What does not occur exactly once changes nothing. */
@@ -37,6 +38,19 @@ export const fileEdit = defineTool({
       { kind: "fs_read", prefixes },
       { kind: "fs_write", prefixes },
     ];
+  },
+  async reconcile(intent, context) {
+    const lost = lostChange(intent, context);
+    const state = await lost.stateOf("path");
+    const { old_content: old, new_content: fresh } = lost.input;
+    if (state.kind !== "file" || typeof old !== "string" || typeof fresh !== "string") return "unknown";
+    const text = Buffer.from(await lost.read("path")).toString();
+    const hasOld = text.includes(old);
+    const hasNew = text.includes(fresh);
+    if (hasOld && !hasNew) return "did_not_happen";
+    // Where one is part of the other, or nothing was to be put there, both or neither can be found anyway.
+    if (hasOld || !hasNew || fresh === "") return "unknown";
+    return { happened: { hash_after: state.hash, hash_before: null, lines: [] } };
   },
   async run(input, { files, session }) {
     const answer = await files.run({

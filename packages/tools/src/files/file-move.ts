@@ -1,6 +1,7 @@
 import { defineTool } from "@narthex/kernel";
 import { changesOf } from "./changed-file.ts";
 import { path } from "./path-schema.ts";
+import { lostChange } from "./reconcile-change.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
 /** Gives a file or a directory another name or place in the workspace. */
@@ -27,6 +28,14 @@ export const fileMove = defineTool({
   needs: (input, session) => [
     { kind: "fs_write", prefixes: [absolutePath(input.source, session), absolutePath(input.destination, session)] },
   ],
+  async reconcile(intent, context) {
+    const lost = lostChange(intent, context);
+    const [source, destination] = [await lost.stateOf("source"), await lost.stateOf("destination")];
+    if (source.kind !== "absent") return "did_not_happen";
+    if (destination.kind === "absent") return "unknown";
+    const told = { destination: lost.pathOf("destination"), source: lost.pathOf("source") };
+    return { happened: { ...told, replaced: null } };
+  },
   async run(input, { files, session }) {
     const source = workspacePath(input.source, session);
     const destination = workspacePath(input.destination, session);

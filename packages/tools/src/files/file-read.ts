@@ -43,6 +43,9 @@ export const fileRead = defineTool({
   tier: "read_only",
   capabilities: [{ kind: "fs_read", prefixes: [] }],
   needs: (input, session) => [{ kind: "fs_read", prefixes: [absolutePath(input.path, session)] }],
+  firstLine({ first_line: first, line_count: count }) {
+    return first === undefined && count === undefined ? undefined : (first ?? 1);
+  },
   async run(input, { files, session }) {
     const { offset = 0, limit = 0, first_line: first, line_count: count } = input;
     const answer = await files.run({ kind: "read", path: workspacePath(input.path, session), offset, limit });

@@ -1,7 +1,8 @@
-import { KernelError } from "@narthex/contracts";
+import { blake3, KernelError, toHex } from "@narthex/contracts";
 import { defineTool } from "@narthex/kernel";
 import { changesOf, hashesOf } from "./changed-file.ts";
 import { path } from "./path-schema.ts";
+import { lostChange } from "./reconcile-change.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
 /** Writes a whole file, or adds to its end, so that nobody ever sees half of it. */
@@ -30,6 +31,16 @@ export const fileWrite = defineTool({
   tier: "side_effecting",
   capabilities: [{ kind: "fs_write", prefixes: [] }],
   needs: (input, session) => [{ kind: "fs_write", prefixes: [absolutePath(input.path, session)] }],
+  async reconcile(intent, context) {
+    const lost = lostChange(intent, context);
+    const state = await lost.stateOf("path");
+    if (state.kind === "absent") return "did_not_happen";
+    const { content, encoding, append } = lost.input;
+    if (state.kind !== "file" || append === true || typeof content !== "string") return "unknown";
+    const bytes = decodeContent(content, encoding === "base64" ? "base64" : "utf8");
+    if (state.hash !== toHex(blake3(bytes))) return "did_not_happen";
+    return { happened: { bytes: bytes.length, created: null, hash_after: state.hash, hash_before: null } };
+  },
   async run(input, { files, session }) {
     const content = decodeContent(input.content, input.encoding ?? "utf8");
     const mode = input.append === true ? "append" : input.create_only === true ? "create_only" : "replace";

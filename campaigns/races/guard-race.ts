@@ -1,0 +1,170 @@
+import { chmod, chown, lchown, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { WorkspaceFiles } from "@narthex/kernel";
+import { createPrograms, type ProgramsDriver } from "../../packages/host/src/programs/create-programs.ts";
+import { ProtectedWorkspace } from "../../packages/host/src/programs/protected-workspace.ts";
+import { type Containment, openContainment } from "../../packages/host/src/sandbox/open-containment.ts";
+import { DEFAULT_LIMITS, type SandboxIdentity, WORKSPACE_PATH } from "../../packages/host/src/sandbox/sandbox-plan.ts";
+import type { ContainedProgram } from "../../packages/host/src/sandbox/start-contained.ts";
+
+/** A workspace with a repository, what lies outside, and a sandbox that swaps one for the other. */
+export interface GuardRace {
+  readonly workspace: string;
+  readonly outside: string;
+  readonly programs: ProgramsDriver;
+  readonly recorder: GuardRecorder;
+  /** What was changed of the repository or outside; none if nothing was. */
+  changes(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+const TEST_USER = 1000;
+const CONFIG = "[core]\n\tbare = false\n";
+export const OUTSIDE_SECRET = "this lies outside";
+
+/** Remembers what of the repository was seen as itself and not as a link, and so had to be guarded. */
+export class GuardRecorder extends ProtectedWorkspace {
+  readonly #guarded = new Map<AbortSignal, readonly string[]>();
+
+  override async begin(...[workspace, program, signal, onAsked]: Parameters<ProtectedWorkspace["begin"]>) {
+    const stay = await super.begin(workspace, program, signal, onAsked);
+    const targets = new Set(stay.guards.map(({ target }) => target));
+    this.#guarded.set(
+      signal,
+      ["config", "hooks"].filter((name) => targets.has(`${WORKSPACE_PATH}/.git/${name}`)),
+    );
+    return stay;
+  }
+
+  /** Asked once, after the program with this signal was started. */
+  guardedFor(signal: AbortSignal): readonly string[] {
+    const guarded = this.#guarded.get(signal) ?? [];
+    this.#guarded.delete(signal);
+    return guarded;
+  }
+}
+
+/** Putting back is not raced here: it would take away what the swapper works with. */
+const NO_FILES: WorkspaceFiles = {
+  prepare: () =>
+    Promise.resolve({
+      opened: [],
+      needs: [],
+      preimages: async function* () {},
+      commit: () => Promise.resolve({ kind: "changed", changes: [] }),
+      abandon: () => Promise.resolve(),
+    } as unknown as Awaited<ReturnType<WorkspaceFiles["prepare"]>>),
+};
+
+export async function startGuardRace(seed: number): Promise<GuardRace> {
+  const directory = await mkdtemp(join(tmpdir(), "narthex-guards-"));
+  await chmod(directory, 0o755);
+  const [workspace, outside] = [join(directory, "workspace"), join(directory, "outside")];
+  await makeRepository(workspace, outside);
+  const containment = await openContainment({ directory: join(directory, "machine") });
+  if (containment.problem !== undefined) throw new Error(`${containment.problem.problem}: ${containment.problem.fix}`);
+  const { identity } = await containment.identityFor(workspace);
+  const recorder = new GuardRecorder([".git"], NO_FILES, () => Promise.resolve(""));
+  const programs = createPrograms({
+    containment: () => Promise.resolve(containment),
+    cacheDirectory: join(directory, "cache"),
+    protectedWorkspace: recorder,
+    findToolchains: () => Promise.resolve([]),
+  });
+  const swapper = await startSwapper(containment, workspace, identity, seed);
+  let hasEnded = false;
+  const ended = swapper.ended
+    .catch(() => undefined)
+    .then(() => {
+      hasEnded = true;
+    });
+  return {
+    workspace,
+    outside,
+    programs,
+    recorder,
+    changes: async () => [
+      ...(await findChanges(workspace, outside)),
+      ...(hasEnded ? ["nobody swaps any more: the race is over"] : []),
+    ],
+    async close() {
+      swapper.kill();
+      await ended;
+      await programs.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function makeRepository(workspace: string, outside: string): Promise<void> {
+  for (const root of [workspace, outside]) {
+    const git = root === workspace ? join(workspace, ".git") : outside;
+    await mkdir(join(git, "hooks"), { recursive: true });
+    await writeFile(join(git, "config"), root === workspace ? CONFIG : OUTSIDE_SECRET);
+    if (root === outside) await writeFile(join(git, "only-outside"), OUTSIDE_SECRET);
+  }
+  await symlink(outside, join(workspace, "to-outside"));
+  await mkdir(join(outside, "empty"));
+  // SECURITY: bubblewrap has the host's root below this name while it makes mount points.
+  await symlink(`/oldroot${outside}/empty`, join(workspace, "to-old-root"));
+  await symlink(join(outside, "config"), join(workspace, "config-to-outside"));
+  await symlink(join(outside, "hooks"), join(workspace, "hooks-to-outside"));
+  await own(workspace);
+  // Whoever got there could do anything.
+  await own(outside);
+}
+
+async function own(path: string): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  await chown(path, TEST_USER, TEST_USER);
+  for (const entry of await readdir(path, { withFileTypes: true })) {
+    if (entry.isDirectory()) await own(join(path, entry.name));
+    else await lchown(join(path, entry.name), TEST_USER, TEST_USER);
+  }
+}
+
+async function startSwapper(
+  containment: Containment,
+  workspace: string,
+  identity: SandboxIdentity,
+  seed: number,
+): Promise<ContainedProgram> {
+  const program = await readFile(new URL("./guard-swapper.py", import.meta.url), "utf8");
+  const plan = {
+    mounts: [{ source: workspace, target: WORKSPACE_PATH, access: "write" }],
+    symlinks: [],
+    environment: { PATH: "/usr/bin:/bin" },
+    workingDirectory: WORKSPACE_PATH,
+    limits: { ...DEFAULT_LIMITS, cpuSeconds: 86_400 },
+    temporaryBytes: 1024 * 1024,
+    socketFamilies: [],
+    mayFork: true,
+    identity,
+  } as const;
+  const swapper = await containment.start(plan, ["/usr/bin/python3", "-c", program, String(seed)]);
+  swapper.stdin.end();
+  swapper.stderr.resume();
+  await once(swapper.stdout, "data");
+  return swapper;
+}
+
+async function findChanges(workspace: string, outside: string): Promise<string[]> {
+  const found: string[] = [];
+  const names = (await readdir(outside, { recursive: true })).sort().join();
+  if (names !== "config,empty,hooks,only-outside") found.push(`outside there are ${names}`);
+  // Told once; what comes next is found again.
+  for (const name of await readdir(join(outside, "empty"))) await rm(join(outside, "empty", name), { recursive: true });
+  for (const name of ["config", "only-outside"]) {
+    const text = await readFile(join(outside, name), "utf8").catch(String);
+    if (text !== OUTSIDE_SECRET) found.push(`outside, ${name} is now ${text}`);
+  }
+  for (const place of [".git", "away", "to-outside"]) {
+    const text = await readFile(join(workspace, place, "config"), "utf8").catch(() => CONFIG);
+    if (text !== CONFIG && text !== OUTSIDE_SECRET) found.push(`${place}/config is now ${text}`);
+    const hooks = await readdir(join(workspace, place, "hooks")).catch(() => []);
+    if (hooks.length > 0) found.push(`${place}/hooks has ${hooks.join()}`);
+  }
+  return found;
+}

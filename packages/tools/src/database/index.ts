@@ -1,0 +1,1 @@
+export { dbQuery } from "./db-query.ts";

@@ -1,0 +1,31 @@
+import { isJsonObject, type JsonObject, KernelError } from "@narthex/contracts";
+import type { FileState, ReconcileContext, ToolSession, UnsettledIntent } from "@narthex/kernel";
+import { workspacePath } from "./workspace-path.ts";
+
+/**
+ * After a crash: what a call that changes a file was asked, and what is there now. Changes are made at once or not at
+ * all, so what is there tells which; only what several steps make, or what depends on what was there before, does not.
+ */
+export interface LostChange {
+  readonly input: JsonObject;
+  stateOf(field: string): Promise<FileState>;
+  read(field: string): Promise<Uint8Array>;
+  pathOf(field: string): string;
+}
+
+export function lostChange({ input, session }: UnsettledIntent, context: ReconcileContext): LostChange {
+  if (!isJsonObject(input)) throw new KernelError("INTERNAL", "the input of a lost call is not an object");
+  const pathOf = (field: string): string => pathIn(input, field, session);
+  return {
+    input,
+    pathOf,
+    stateOf: (field) => context.inspectFile(pathOf(field)),
+    read: (field) => context.readFile(pathOf(field)),
+  };
+}
+
+function pathIn(input: JsonObject, field: string, session: ToolSession): string {
+  const path = input[field];
+  if (typeof path !== "string") throw new KernelError("INTERNAL", "the input of a lost call names no path");
+  return workspacePath(path, session);
+}

@@ -1,0 +1,1 @@
+export { fileSearch } from "./file-search.ts";

@@ -1,0 +1,1 @@
+export { vaultCopyTo } from "./vault-copyto.ts";

@@ -1,0 +1,44 @@
+import { defineTool } from "@narthex/kernel";
+import { path } from "../files/path-schema.ts";
+import { absolutePath, workspacePath } from "../files/workspace-path.ts";
+import { vaultPath } from "./vault-path.ts";
+
+/** Copies one file of the vault into the workspace. */
+export const vaultCopyTo = defineTool({
+  name: "vault_copyto",
+  description:
+    "Copies a file of the vault, which no other tool can read, to a path of the workspace. What the session does afterwards is labelled secret.",
+  source: "builtin",
+  isolation: "worker",
+  inputSchema: {
+    type: "object",
+    properties: {
+      source: path("The file, from the vault's root."),
+      destination: path("Where it goes, relative to the working directory or absolute; a file there is replaced."),
+    },
+    required: ["source", "destination"],
+    additionalProperties: false,
+  },
+  outputSchema: {
+    type: "object",
+    properties: { bytes: { type: "integer" }, hash: { type: "string" } },
+    required: ["bytes", "hash"],
+    additionalProperties: false,
+  },
+  resultType: "object",
+  effects: ["fs_read", "fs_write"],
+  determinism: "deterministic",
+  tier: "side_effecting",
+  capabilities: [
+    { kind: "vault", prefixes: [] },
+    { kind: "fs_write", prefixes: [] },
+  ],
+  needs: (input, session) => [
+    { kind: "vault", prefixes: [`/${vaultPath(input.source)}`] },
+    { kind: "fs_write", prefixes: [absolutePath(input.destination, session)] },
+  ],
+  async run(input, { vault, session }) {
+    const { bytes, hash } = await vault.copyTo(vaultPath(input.source), workspacePath(input.destination, session));
+    return { bytes, hash };
+  },
+});

@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { appendFile, link, lstat, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { type AttackedKernel, startAttackedKernel } from "./support/attacked-kernel.ts";
+import { hostGit, makeRepository } from "./support/repository.ts";
+import { treeFacts } from "./support/tree-facts.ts";
+
+const ABSENT = [
+  ".git/config",
+  ".GIT/config",
+  ".Git/hooks/pre-commit",
+  ".claude/settings.json",
+  ".mcp.json",
+  ".MCP.json",
+  ".vscode/tasks.json",
+  ".husky/_/pre-commit",
+  ".bashrc",
+  ".profile",
+  ".npmrc",
+  ".envrc",
+  ".env",
+  ".github/workflows/x.yml",
+  ".ssh/authorized_keys",
+];
+
+let at: AttackedKernel;
+before(async () => {
+  at = await startAttackedKernel();
+});
+after(() => at.remove());
+
+async function exists(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+describe("protected files that do not exist yet", { timeout: 120_000 }, () => {
+  for (const path of ABSENT) {
+    test(`\`${path}\` is made by no tool anywhere, and by no program at the root`, async () => {
+      const workspace = await at.makeWorkspace(`absent-${path.replaceAll("/", "-")}`);
+      const session = await at.open(workspace);
+      for (const place of [path, `sub/${path}`]) {
+        for (const [tool, input] of [
+          ["file_write", { path: place, content: "attack" }],
+          ["file_write", { path: place, content: "attack", create_only: true }],
+          ["file_move", { source: "ordinary", destination: place }],
+        ] as const) {
+          await session.call("file_write", { path: "ordinary", content: "x" });
+          assert.equal((await session.call(tool, input)).status, "denied", `${tool} ${place}`);
+        }
+      }
+      const script = `mkdir -p "$(dirname ${path})"; echo attack > ${path}; ln -sf ordinary link`;
+      const { status, code } = await session.call("shell_exec", { command: script });
+      assert.deepEqual([status, code], ["error", "UNDECLARED_EFFECT"]);
+      assert.ok(!(await exists(join(workspace, path))), "it is still there");
+      assert.ok(await exists(join(workspace, "link")), "everything else stands");
+    });
+  }
+
+  test("nor does a program make them in the directories down to where it starts", async () => {
+    const workspace = await at.makeWorkspace("below");
+    const session = await at.open(workspace);
+    await session.call("shell_exec", { command: "mkdir -p sub a/b" });
+    for (const [cwd, path] of [
+      ["sub", ".git/config"],
+      ["sub", ".vscode/tasks.json"],
+      ["a/b", ".git/hooks/pre-commit"],
+      ["a/b", ".claude/settings.json"],
+      ["a/b", "../.mcp.json"],
+    ] as const) {
+      const command = `mkdir -p "$(dirname ${path})"; echo attack > ${path}`;
+      assert.equal((await session.call("shell_exec", { command, cwd })).code, "UNDECLARED_EFFECT", `${cwd} ${path}`);
+      assert.ok(!(await exists(join(workspace, cwd, path))), `${cwd} ${path}`);
+    }
+  });
+});
+
+/** What a program does to a repository so that git on the host does the attacker's will. */
+const REPOSITORY_ATTACKS: ReadonlyArray<readonly [name: string, script: string]> = [
+  ["its configuration is appended to", "printf '[core]\\n fsmonitor = ./evil\\n' >> .git/config"],
+  ["git writes its configuration", "git config core.fsmonitor ./evil"],
+  ["its configuration is replaced", "cp .git/config c; echo '[core] fsmonitor=./evil' >> c; mv -f c .git/config"],
+  ["a hook is made", "printf '#!/bin/sh\\n./evil' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit"],
+  [
+    "the repository is renamed and made anew",
+    "mv .git old; cp -r old .git; printf '[core]\\n fsmonitor = ./evil\\n' >> .git/config",
+  ],
+  ["the repository is deleted", "rm -rf .git; git init -q; git config core.fsmonitor ./evil"],
+  [
+    "the repository becomes a link",
+    "cp -r .git evil.git; printf '[core]\\n fsmonitor = ./evil\\n' >> evil.git/config; rm -rf .git; ln -s evil.git .git",
+  ],
+  ["attributes are set in it", "mkdir -p .git/info; echo '* filter=evil' > .git/info/attributes"],
+  [
+    "its configuration is linked and written by its other name",
+    "ln .git/config other && printf '[core]\\n fsmonitor = ./evil\\n' >> other",
+  ],
+  [
+    "another directory becomes its common one",
+    "mkdir evil; cp -r .git/. evil/; rm -f evil/commondir; printf '[core]\\n fsmonitor = ./evil\\n' >> evil/config; echo ../evil > .git/commondir",
+  ],
+  ["a configuration of the work tree is made", "printf '[core]\\n fsmonitor = ./evil\\n' > .git/config.worktree"],
+];
+
+describe("a repository under a program that attacks it", { timeout: 120_000 }, () => {
+  for (const [name, script] of REPOSITORY_ATTACKS) {
+    test(`${name}: git on the host finds nothing of the attacker's`, async () => {
+      const workspace = await at.makeWorkspace(`repository-${name.replaceAll(" ", "-")}`);
+      await makeRepository(workspace);
+      await hostGit(workspace, "config", "extensions.worktreeConfig", "true");
+      await at.own(workspace);
+      const before = await readFile(join(workspace, ".git/config"), "utf8");
+      const session = await at.open(workspace);
+      await session.call("shell_exec", { command: script });
+      assert.equal(await hostGit(workspace, "config", "core.fsmonitor"), "");
+      assert.equal(await readFile(join(workspace, ".git/config"), "utf8"), before);
+      assert.ok(!(await exists(join(workspace, ".git/hooks/pre-commit"))));
+      assert.ok(!(await exists(join(workspace, ".git/info/attributes"))));
+    });
+  }
+
+  test("what its configuration names as the place of hooks is guarded like the hooks themselves", async () => {
+    const workspace = await at.makeWorkspace("hooks-path");
+    await makeRepository(workspace);
+    await hostGit(workspace, "config", "core.hooksPath", "tools/hooks");
+    await mkdir(join(workspace, "tools/hooks"), { recursive: true });
+    await at.own(workspace);
+    await (await at.open(workspace)).call("shell_exec", {
+      command: "echo ./evil > tools/hooks/pre-commit; chmod +x tools/hooks/pre-commit",
+    });
+    assert.ok(!(await exists(join(workspace, "tools/hooks/pre-commit"))));
+  });
+
+  test("a submodule's configuration is guarded, also below a name with a slash", async () => {
+    const workspace = await at.makeWorkspace("submodules");
+    await makeRepository(workspace);
+    const configs = [".git/modules/plain/config", ".git/modules/with/slash/config"].map((path) =>
+      join(workspace, path),
+    );
+    for (const config of configs) {
+      await mkdir(join(config, "../hooks"), { recursive: true });
+      await writeFile(config, "[core]\n");
+    }
+    await at.own(workspace);
+    const session = await at.open(workspace);
+    await session.call("shell_exec", {
+      command:
+        "for c in .git/modules/plain .git/modules/with/slash; do echo evil >> $c/config; echo evil > $c/hooks/x; done",
+    });
+    for (const config of configs) {
+      assert.equal(await readFile(config, "utf8"), "[core]\n", config);
+      assert.ok(!(await exists(join(config, "../hooks/x"))), config);
+    }
+  });
+
+  test("a `.git` file that points to a directory of the workspace keeps that directory's configuration", async () => {
+    const workspace = await at.makeWorkspace("git-file");
+    await makeRepository(join(workspace, "source"));
+    await hostGit(workspace, "init", "-q", "--separate-git-dir", join(workspace, "meta"), join(workspace, "tree"));
+    await writeFile(join(workspace, ".git"), `gitdir: ${join(workspace, "meta")}\n`);
+    await at.own(workspace);
+    const session = await at.open(workspace);
+    await session.call("shell_exec", {
+      command: "printf '[core]\\n fsmonitor = ./evil\\n' >> meta/config; echo 'gitdir: evil' > .git",
+    });
+    assert.equal(await readFile(join(workspace, ".git"), "utf8"), `gitdir: ${join(workspace, "meta")}\n`);
+    assert.equal(await hostGit(workspace, "config", "core.fsmonitor"), "");
+  });
+
+  test("a protected file with a second name in the workspace is not changed by that name", async () => {
+    const workspace = await at.makeWorkspace("second-name");
+    await writeFile(join(workspace, ".env"), "KEY=1\n");
+    await link(join(workspace, ".env"), join(workspace, "copy"));
+    await at.own(workspace);
+    const { code } = await (await at.open(workspace)).call("shell_exec", { command: "echo attack > copy" });
+    assert.equal(await readFile(join(workspace, ".env"), "utf8"), "KEY=1\n", code);
+  });
+
+  test("what a person makes among the protected paths while a program runs is not lost", async () => {
+    const workspace = await at.makeWorkspace("person");
+    const session = await at.open(workspace);
+    const running = Promise.withResolvers<void>();
+    const call = session.call(
+      "shell_exec",
+      { command: "echo running; until [ -e go ]; do sleep 0.05; done" },
+      { onOutput: () => running.resolve() },
+    );
+    await running.promise;
+    await appendFile(join(workspace, ".env"), "KEY=1\n");
+    await at.own(workspace);
+    await writeFile(join(workspace, "go"), "");
+    await call;
+    const kept = Object.values(await treeFacts(workspace)).some((facts) => facts.includes("KEY=1"));
+    assert.ok(kept, "the person's file is nowhere any more");
+  });
+});

@@ -1,0 +1,285 @@
+import assert from "node:assert/strict";
+import { chmod, lstat, mkdir, readdir, readlink, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { blake3, type JsonValue, toHex } from "@narthex/contracts";
+import { codeOf, createFileKernel, type FileKernel } from "./file-kernel.ts";
+
+const hashOf = (content: string | Uint8Array): string => toHex(blake3(Buffer.from(content)));
+
+describe("changing files through a kernel", { timeout: 120_000 }, () => {
+  let at: FileKernel;
+  before(async () => {
+    at = await createFileKernel();
+  });
+  after(() => at[Symbol.asyncDispose]());
+
+  const isThere = async (path: string): Promise<boolean> =>
+    await lstat(at.at(path)).then(
+      () => true,
+      () => false,
+    );
+
+  it("file_write creates a file with its directories, replaces it, and tells both hashes", async () => {
+    assert.deepEqual(await at.ask("file_write", { path: "new/deep/a.txt", content: "one" }), {
+      bytes: 3,
+      created: true,
+      hash_after: hashOf("one"),
+      hash_before: null,
+    });
+    assert.deepEqual(await at.ask("file_write", { path: "new/deep/a.txt", content: "zwölf" }), {
+      bytes: 6,
+      created: false,
+      hash_after: hashOf("zwölf"),
+      hash_before: hashOf("one"),
+    });
+    assert.equal(await at.text("new/deep/a.txt"), "zwölf");
+    assert.deepEqual(await readdir(at.at("new/deep")), ["a.txt"], "nothing temporary is left");
+  });
+
+  it("new files belong to whoever owns the workspace", async () => {
+    await at.ask("file_write", { path: "owned/by.txt", content: "x" });
+    const { uid } = await lstat(at.workspace);
+    assert.deepEqual([(await lstat(at.at("owned"))).uid, (await lstat(at.at("owned/by.txt"))).uid], [uid, uid]);
+  });
+
+  it("content in base64 is written as the bytes it stands for, and anything else is refused", async () => {
+    const bytes = Buffer.from([0, 255, 10, 13]);
+    await at.ask("file_write", { path: "bytes", content: bytes.toString("base64"), encoding: "base64" });
+    assert.equal(await at.text("bytes"), bytes.toString());
+    for (const content of ["no base64!", "AAA*", "A"]) {
+      assert.equal(await at.refused("file_write", { path: "bytes2", content, encoding: "base64" }), "INVALID_INPUT");
+    }
+    assert.equal(await isThere("bytes2"), false);
+  });
+
+  it("a write keeps the file's mode", async () => {
+    await at.put("script.sh", "old");
+    await chmod(at.at("script.sh"), 0o754);
+    await at.ask("file_write", { path: "script.sh", content: "new" });
+    assert.equal((await lstat(at.at("script.sh"))).mode & 0o7777, 0o754);
+    await at.ask("file_edit", { path: "script.sh", old_content: "new", new_content: "newer" });
+    await at.ask("file_write", { path: "script.sh", content: "!", append: true });
+    assert.equal((await lstat(at.at("script.sh"))).mode & 0o7777, 0o754);
+    assert.equal(await at.text("script.sh"), "newer!");
+  });
+
+  it("create_only leaves what is there, and of many at once exactly one wins", async () => {
+    await at.put("taken", "mine");
+    assert.equal(await at.refused("file_write", { path: "taken", content: "x", create_only: true }), "FILE_EXISTS");
+    assert.equal(await at.text("taken"), "mine");
+    await symlink("nowhere", at.at("dangling"));
+    await at.own();
+    assert.equal(await at.refused("file_write", { path: "dangling", content: "x", create_only: true }), "FILE_EXISTS");
+    assert.equal(await readlink(at.at("dangling")), "nowhere");
+    const writers = Array.from({ length: 20 }, (_, index) => `writer ${index}`);
+    const results = await Promise.all(
+      writers.map((content) => at.session.call("file_write", { path: "raced", content, create_only: true })),
+    );
+    const winners = writers.filter((_, index) => results[index]?.status === "success");
+    assert.deepEqual(winners, [await at.text("raced")]);
+    const losers = results.filter(({ status }) => status !== "success");
+    assert.deepEqual(new Set(losers.map(({ response }) => codeOf(response.result))), new Set(["FILE_EXISTS"]));
+  });
+
+  it("append adds behind what is there, and creates what is absent", async () => {
+    await at.ask("file_write", { path: "log/new", content: "a", append: true });
+    const answer = await at.ask("file_write", { path: "log/new", content: "b\n", append: true });
+    assert.deepEqual(answer, { bytes: 2, created: false, hash_after: hashOf("ab\n"), hash_before: hashOf("a") });
+    assert.equal(await at.text("log/new"), "ab\n");
+    assert.equal(
+      await at.refused("file_write", { path: "log/new", content: "x", append: true, create_only: true }),
+      "INVALID_INPUT",
+    );
+  });
+
+  it("appends at the same time each leave their line, or fail and leave the file as it was", async () => {
+    await at.put("busy", "");
+    const results = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        at.session.call("file_write", { path: "busy", content: `${index}\n`, append: true }),
+      ),
+    );
+    const written = results.flatMap(({ status }, index) => (status === "success" ? [String(index)] : []));
+    const lines = (await at.text("busy")).split("\n").slice(0, -1);
+    assert.deepEqual(lines.sort(), written.sort());
+    assert.ok(written.length > 0);
+  });
+
+  it("FileWrite on the wire carries any bytes, create_only and append, and never both", async () => {
+    const bytes = Uint8Array.of(0, 0xff, 0xfe);
+    const write = (value: object) => at.send({ case: "fileWrite", value: { path: "wire.bin", ...value } });
+    assert.equal((await write({ content: bytes, createOnly: true })).case, "success");
+    assert.equal(codeOf(await write({ content: Buffer.from("x"), createOnly: true })), "FILE_EXISTS");
+    assert.equal((await write({ content: Buffer.from("abc"), append: true })).case, "success");
+    const result = await at.send({ case: "fileRead", value: { path: "wire.bin" } });
+    assert.ok(result.case === "success");
+    assert.deepEqual(Buffer.from(result.value.inlineResult), Buffer.concat([bytes, Buffer.from("abc")]));
+    assert.match(codeOf(await write({ content: bytes, append: true, createOnly: true })), /^INVALID_/);
+    assert.equal((await write({ content: new Uint8Array() })).case, "success");
+    assert.equal(await at.text("wire.bin"), "");
+    for (const path of ["", "a\0b", "../up", "x".repeat(4097)]) {
+      assert.match(codeOf(await at.send({ case: "fileWrite", value: { path, content: bytes } })), /^INVALID_/, path);
+    }
+  });
+
+  it("file_edit replaces exactly one occurrence, and keeps CRLF and a missing final newline", async () => {
+    await at.put("crlf", "one\r\ntwo\r\nthree");
+    assert.deepEqual(await at.ask("file_edit", { path: "crlf", old_content: "two\r\n", new_content: "2\r\n" }), {
+      hash_after: hashOf("one\r\n2\r\nthree"),
+      hash_before: hashOf("one\r\ntwo\r\nthree"),
+      lines: [2],
+    });
+    assert.equal(await at.text("crlf"), "one\r\n2\r\nthree");
+    const wire = await at.send({ case: "fileEdit", value: { path: "crlf", oldContent: "three", newContent: "3" } });
+    assert.equal(wire.case, "success");
+    assert.equal(await at.text("crlf"), "one\r\n2\r\n3");
+  });
+
+  it("an edit that does not fit exactly once changes nothing and says how often and where", async () => {
+    const text = "aaa\nb\naa\n";
+    await at.put("many", text);
+    const before = await lstat(at.at("many"));
+    const edit = async (old: string) => {
+      const { response } = await at.session.call("file_edit", { path: "many", old_content: old, new_content: "x" });
+      const { result } = response;
+      return result.case === "error" ? [result.value.errorCode, result.value.message] : assert.fail(result.case);
+    };
+    const [code, message = ""] = await edit("aa");
+    assert.equal(code, "MULTIPLE_MATCHES");
+    assert.match(message, /\b3\b.*lines? 1\b.*3\b/, "overlapping ones count: two on the first line, one on the third");
+    assert.equal((await edit("absent"))[0], "NO_MATCH");
+    assert.equal(await at.refused("file_edit", { path: "many", old_content: "", new_content: "x" }), "INVALID_INPUT");
+    assert.match(
+      codeOf(await at.send({ case: "fileEdit", value: { path: "many", oldContent: "", newContent: "x" } })),
+      /^INVALID_/,
+    );
+    assert.equal(
+      codeOf(await at.send({ case: "fileEdit", value: { path: "many", oldContent: "aa", newContent: "x" } })),
+      "MULTIPLE_MATCHES",
+    );
+    assert.equal(await at.text("many"), text);
+    assert.equal((await lstat(at.at("many"))).ino, before.ino, "it is the very same file");
+    await at.ask("file_edit", { path: "many", old_content: "aa", new_content: "c", replace_all: true });
+    assert.equal(await at.text("many"), "ca\nb\nc\n");
+    await at.put("binary", Buffer.from([0xff, 0x61, 0xff]));
+    assert.equal(await at.refused("file_edit", { path: "binary", old_content: "a", new_content: "b" }), "NOT_TEXT");
+  });
+
+  it("file_delete takes files and links, directories only if empty or recursive, and never follows a link", async () => {
+    await at.put("gone/kept/file", "kept");
+    await symlink("kept", at.at("gone/link"));
+    await at.put("gone/file", "x");
+    await at.own();
+    assert.equal(await at.refused("file_delete", { path: "gone" }), "DIRECTORY_NOT_EMPTY");
+    assert.deepEqual(await at.ask("file_delete", { path: "gone/link" }), { count: 1, deleted: ["gone/link"] });
+    assert.equal(await at.text("gone/kept/file"), "kept");
+    await mkdir(join(at.root, "outside"));
+    await writeFile(join(at.root, "outside/precious"), "precious");
+    await symlink(join(at.root, "outside"), at.at("gone/out"));
+    await at.own();
+    const answer = await at.askObject("file_delete", { path: "gone", recursive: true });
+    assert.equal(answer["count"], 5);
+    assert.deepEqual([...(answer["deleted"] as string[])].sort(), [
+      "gone",
+      "gone/file",
+      "gone/kept",
+      "gone/kept/file",
+      "gone/out",
+    ]);
+    assert.equal(await at.text("../outside/precious"), "precious");
+    await mkdir(at.at("empty"));
+    await at.own();
+    assert.deepEqual(await at.ask("file_delete", { path: "empty" }), { count: 1, deleted: ["empty"] });
+    assert.equal(await at.refused("file_delete", { path: "empty" }), "FILE_NOT_FOUND");
+    assert.notEqual(await at.refused("file_delete", { path: ".", recursive: true }), "");
+    assert.ok(await isThere("."));
+  });
+
+  it("file_move renames and moves, and replaces only if asked to", async () => {
+    await at.put("from/a", "a");
+    await at.put("to/b", "b");
+    const move = { source: "from/a", destination: "to/b" };
+    assert.equal(await at.refused("file_move", move), "FILE_EXISTS");
+    assert.deepEqual([await at.text("from/a"), await at.text("to/b")], ["a", "b"]);
+    assert.deepEqual(await at.ask("file_move", { ...move, overwrite: true }), { ...move, replaced: true });
+    assert.equal(await at.text("to/b"), "a");
+    const directory = { source: "to", destination: "else/where" };
+    assert.deepEqual(await at.ask("file_move", directory), { ...directory, replaced: false });
+    assert.equal(await at.text("else/where/b"), "a");
+    assert.equal(await at.refused("file_move", { source: "to", destination: "x" }), "FILE_NOT_FOUND");
+  });
+
+  it("nothing outside is written, created or deleted, by whatever path", async () => {
+    const outside = join(at.root, "precious");
+    await mkdir(outside);
+    await writeFile(join(outside, "file"), "precious");
+    await symlink(outside, at.at("way-out"));
+    await symlink(join(outside, "file"), at.at("file-out"));
+    await symlink(join(outside, "new"), at.at("new-out"));
+    await at.put("plain", "plain");
+    const attempts: readonly (readonly [string, Record<string, JsonValue>])[] = [
+      ...["way-out/new", "file-out", "new-out", "../precious/new", join(outside, "new"), "/proc/self/cwd/x"].flatMap(
+        (path) =>
+          [
+            ["file_write", { path, content: "x" }],
+            ["file_write", { path, content: "x", append: true }],
+            ["file_write", { path, content: "x", create_only: true }],
+            ["file_edit", { path, old_content: "precious", new_content: "x" }],
+            ["file_move", { source: "plain", destination: path }],
+          ] as const,
+      ),
+      ["file_delete", { path: "way-out/file" }],
+      ["file_delete", { path: "../precious", recursive: true }],
+      ["file_move", { source: "way-out/file", destination: "stolen" }],
+    ];
+    for (const [tool, input] of attempts) {
+      const session = await at.kernel.session({ workspace: at.workspace });
+      const { status } = await session.call(tool, input);
+      assert.deepEqual(await readdir(outside), ["file"], `${tool} ${JSON.stringify(input)}: ${status}`);
+      assert.equal(await at.text("../precious/file"), "precious");
+      assert.equal(await isThere("stolen"), false);
+      if (!(await isThere("plain"))) await at.put("plain", "plain");
+    }
+  });
+
+  it("protected paths stay: in any case, below, above, not there yet, and by a link", async () => {
+    await at.put(".git/config", "[core]");
+    await at.put("sub/.GIT/hooks/pre-commit", "x");
+    await symlink(".git", at.at("innocent"));
+    await at.own();
+    for (const [tool, input] of [
+      ["file_write", { path: ".git/config", content: "x" }],
+      ["file_write", { path: ".GIT/config", content: "x" }],
+      ["file_write", { path: "sub/.git/config", content: "x" }],
+      ["file_write", { path: "innocent/config", content: "x" }],
+      ["file_write", { path: ".vscode/tasks.json", content: "x" }],
+      ["file_write", { path: "a/b/.npmrc", content: "x" }],
+      ["file_write", { path: ".envrc", content: "x" }],
+      ["file_edit", { path: ".git/config", old_content: "core", new_content: "x" }],
+      ["file_delete", { path: ".git", recursive: true }],
+      ["file_move", { source: ".git", destination: "git" }],
+      ["file_move", { source: "plain", destination: ".bashrc" }],
+    ] as const) {
+      assert.equal(await at.refused(tool, input), "NO_MATCHING_RULE", JSON.stringify(input));
+    }
+    assert.equal(await at.text(".git/config"), "[core]");
+    for (const path of [".vscode", "a/b", ".envrc", "git", ".bashrc"]) assert.equal(await isThere(path), false, path);
+  });
+
+  it("the ledger holds what each call read and changed, with what was there before, and stays whole", async () => {
+    await at.put("kept", "before");
+    const { requestId } = await at.session.call("file_edit", {
+      path: "kept",
+      old_content: "before",
+      new_content: "after",
+    });
+    const stored = await at.kernel.findCall(at.session.id, requestId);
+    assert.ok(stored !== undefined);
+    const status = await at.kernel.statContent(blake3(Buffer.from("before")));
+    assert.ok(status?.holders.some(({ role, recordIndex }) => role === "preimage" && recordIndex === stored.index));
+    const { verifyLedger } = await import("@narthex/verify");
+    const report = await verifyLedger(at.kernel.ledgerSource());
+    assert.deepEqual(report.problems, []);
+  });
+});
