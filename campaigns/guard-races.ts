@@ -23,7 +23,7 @@ true`;
 export const guardRaces: Campaign = {
   name: "guard-races",
   title:
-    "Programs are started over a repository whose guarded paths another sandbox swaps for links, renames and puts back all the time: none ever runs with a directory of the host mounted, or with an unguarded repository.",
+    "Programs are started over a repository whose guarded paths a sandbox that no kernel would let run beside them swaps for links, renames and puts back all the time: none ever runs with a directory of the host mounted, or with an unguarded repository.",
   unit: "programs",
   sample: 200,
   full: 100_000,
@@ -37,6 +37,7 @@ export const guardRaces: Campaign = {
     } finally {
       await race.close();
     }
+    findings.fact("mount points that bubblewrap made outside, which the kernel's gate and lock prevent", race.made);
     findings.fact("swaps that came between the look and the mount", state.swapped);
     if (state.swapped === 0) findings.fail("no swap ever came in between, so there was no race");
     return findings.outcome(state.done);

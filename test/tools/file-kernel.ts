@@ -41,13 +41,22 @@ export interface FileKernel extends AsyncDisposable {
 /** SECURITY: sandboxes never run as root, so a test that does gives its workspace to somebody. */
 const OWNER = process.getuid?.() === 0 ? 1000 : undefined;
 
-export async function createFileKernel(options: OpenKernelOptions = {}): Promise<FileKernel> {
+export interface FileKernelOptions extends OpenKernelOptions {
+  /** What `narthex.yaml` says. */
+  readonly configuration?: string;
+}
+
+export async function createFileKernel({ configuration, ...options }: FileKernelOptions = {}): Promise<FileKernel> {
   const root = await mkdtemp(join(tmpdir(), "narthex-files-"));
   const workspace = join(root, "workspace");
   await mkdir(workspace);
   // Whoever owns the workspace has to get there; the home in it is closed to others by itself.
   await chmod(root, 0o755);
   if (OWNER !== undefined) await chown(workspace, OWNER, OWNER);
+  if (configuration !== undefined) {
+    await mkdir(join(root, "home"), { mode: 0o700 });
+    await writeFile(join(root, "home/narthex.yaml"), configuration, { mode: 0o600 });
+  }
   const kernel = await createKernel({ data: join(root, "home"), ...options });
   const session = await kernel.session({ workspace });
   const transport = createConnectTransport({

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { chmod, link, mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { after, before, describe, it } from "node:test";
+import { after, before, describe, it, test } from "node:test";
 import { promisify } from "node:util";
 import { blake3, toHex } from "@narthex/contracts";
 import { codeOf, createFileKernel, type FileKernel } from "./file-kernel.ts";
@@ -324,4 +324,13 @@ describe("reading files through a kernel", { timeout: 120_000 }, () => {
       assert.deepEqual((await session.call("echo", 1)).metadata.labels, expected, label);
     }
   });
+});
+
+test("the configuration says which paths are secret", { timeout: 60_000 }, async () => {
+  await using at = await createFileKernel({ configuration: "secret_paths: [keys/*.txt]\n" });
+  await at.put("keys/a.txt", "a");
+  await at.put(".env", "KEY=1");
+  const labelsOf = async (path: string) => (await at.session.call("file_read", { path })).metadata.labels;
+  assert.deepEqual(await labelsOf(".env"), []);
+  assert.deepEqual(await labelsOf("keys/a.txt"), ["secret"]);
 });

@@ -101,8 +101,8 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
   });
   const configuration = await loadConfiguration(paths.configuration);
   const policy = await loadPolicy(home, options);
-  const { protectedPaths, vault, shell } = configuration;
-  const workshop = openWorkshop({ paths, protectedPaths, vault, shellBackend: shell.backend, programs: options.sandboxPrograms });
+  const { protectedPaths, secretPaths, vault, shell } = configuration;
+  const workshop = openWorkshop({ paths, protectedPaths, secretPaths, vault, shellBackend: shell.backend, programs: options.sandboxPrograms });
   const contentStore = await openContentFiles(paths.content);
   const store = await openSqliteStore({ directory: paths.store });
   try {

@@ -1,5 +1,6 @@
 import { DEFAULT_VIEW_BYTES, MAX_INLINE_RESULT_BYTES } from "@narthex/contracts";
 import { BUDGET_DIMENSIONS, type BudgetDimension, SHELL_BACKENDS } from "@narthex/kernel";
+import { DEFAULT_SECRET_PATHS } from "../files/secret-paths.ts";
 import { DEFAULT_PROTECTED_PATHS } from "../programs/protected-paths.ts";
 import { SECRET_NAME_PATTERN } from "../secrets/secret-source.ts";
 
@@ -162,6 +163,14 @@ export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; r
       maxItems: 1000,
       items: { type: "string", pattern: `^${PART}(?:/${PART})*$`, maxLength: 1024 },
       default: DEFAULT_PROTECTED_PATHS,
+    },
+    secret_paths: {
+      type: "array",
+      description:
+        "Files whose readers carry the label `secret`, in every directory of a workspace; `*` is any part of a name.",
+      maxItems: 1000,
+      items: { type: "string", pattern: `^${PART}(?:/${PART})*$`, maxLength: 1024 },
+      default: DEFAULT_SECRET_PATHS,
     },
     vault: {
       type: "string",

@@ -28,6 +28,8 @@ export interface Configuration {
   readonly shell: { readonly backend: ShellBackend };
   /** What agents have no business changing. */
   readonly protectedPaths: readonly string[];
+  /** What makes a secret of whatever is read from it. */
+  readonly secretPaths: readonly string[];
   /** The directory that only `vault_copyto` reads. */
   readonly vault: string | undefined;
   readonly viewBytes: number;
@@ -71,6 +73,7 @@ export function createConfiguration(settings: Settings, secrets: SecretSources =
     }),
     shell: Object.freeze({ backend: requireBackend(settings.get("shell.backend") ?? defaultOf("shell.backend")) }),
     protectedPaths: requireList(settings.get("protected_paths") ?? defaultOf("protected_paths")),
+    secretPaths: requireList(settings.get("secret_paths") ?? defaultOf("secret_paths")),
     vault: String(settings.get("vault") ?? defaultOf("vault")) || undefined,
     viewBytes: number("view_bytes"),
   });

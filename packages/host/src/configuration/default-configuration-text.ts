@@ -1,3 +1,4 @@
+import { DEFAULT_SECRET_PATHS } from "../files/secret-paths.ts";
 import { DEFAULT_PROTECTED_PATHS } from "../programs/protected-paths.ts";
 
 /** The file that `init` writes: every key, explained, at its default. */
@@ -46,6 +47,11 @@ secrets: {}
 # what other programs run or trust without being asked, and credentials. \`*\` stands for any part of one name.
 protected_paths:
 ${DEFAULT_PROTECTED_PATHS.map((path) => `  - ${path}`).join("\n")}
+
+# Files that usually hold credentials, in every directory of a workspace: a session that reads one carries the label
+# \`secret\` from then on.
+secret_paths:
+${DEFAULT_SECRET_PATHS.map((path) => `  - ${path}`).join("\n")}
 
 # A directory of secrets, as an absolute path outside every workspace. Only \`vault_copyto\` reads it, each time after a
 # person said yes; no other tool sees it. Empty is none.

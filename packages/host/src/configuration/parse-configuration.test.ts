@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { isKernelError, type KernelError } from "@narthex/contracts";
 import { DEFAULT_CONFIGURATION } from "./configuration.ts";
 import { DEFAULT_CONFIGURATION_TEXT } from "./default-configuration-text.ts";
+import { DEFAULT_SECRET_PATHS } from "../files/secret-paths.ts";
 import { DEFAULT_PROTECTED_PATHS } from "../programs/protected-paths.ts";
 import { parseConfiguration } from "./parse-configuration.ts";
 
@@ -265,6 +266,7 @@ describe("the default file", () => {
       budgets: {},
       timeouts: { approvalMs: 600_000, approvalWaitMs: 45_000, shutdownMs: 10_000 },
       protectedPaths: DEFAULT_PROTECTED_PATHS,
+      secretPaths: DEFAULT_SECRET_PATHS,
       vault: undefined,
       secrets: new Map(),
       limits: { maxInFlightBytes: 268_435_456, maxConnections: 1024 },

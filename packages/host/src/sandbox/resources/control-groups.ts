@@ -130,7 +130,12 @@ function createGroups(layout: Layout): ControlGroups {
       }
       return {
         add: async (pid) => {
-          for (const directory of directories) await writeFile(join(directory, "cgroup.procs"), String(pid));
+          for (const directory of directories) {
+            await writeFile(join(directory, "cgroup.procs"), String(pid)).catch((fault: unknown) => {
+              // Gone already: why, bubblewrap says itself.
+              if (!(fault instanceof Error && "code" in fault && fault.code === "ESRCH")) throw fault;
+            });
+          }
         },
         peakMemoryBytes: async () => numberIn(await read(join(memory, FILES[version].peak))),
         ranOutOfMemory: async () => countIn(await read(join(memory, FILES[version].events)), "oom_kill") > 0,
