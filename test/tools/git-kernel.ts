@@ -107,7 +107,7 @@ function inputOf(operation: string, args: readonly string[], cwd: string): JsonO
   return { operation, ...(args.length > 0 && { args: [...args] }), ...(cwd !== "" && { cwd }) };
 }
 
-export function answerOf({ raw, response }: { readonly raw: unknown; readonly response: ToolResponse }): GitAnswer {
+function answerOf({ raw, response }: { readonly raw: unknown; readonly response: ToolResponse }): GitAnswer {
   assert.ok(response.result.case === "success", JSON.stringify(refusalOf(response)));
   assert.ok(isRecord(raw));
   const { exit_code: exitCode, stdout, stderr } = raw;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
-import { rgPath } from "@vscode/ripgrep";
+import { findRipgrep } from "@narthex/host";
 import { codeOf, createFileKernel, type FileKernel } from "./file-kernel.ts";
 
 const run = promisify(execFile);
@@ -53,7 +53,9 @@ describe("file_search through a kernel", { timeout: 180_000 }, () => {
   it("answers in the order of paths, the first max_matches of it, however many there are", async () => {
     const names = ["a/x", "a-b/x", "a.txt", "a/b/c", "B", "ä", "z/1", "z/10", "z/2"];
     for (const name of names) await at.put(`order/${name}`, "hit\nhit\nhit\n");
-    const { stdout } = await run(rgPath, ["--no-config", "--sort=path", "--files", "./"], { cwd: at.at("order") });
+    const { stdout } = await run(await findRipgrep(), ["--no-config", "--sort=path", "--files", "./"], {
+      cwd: at.at("order"),
+    });
     const expected = stdout
       .split("\n")
       .filter(Boolean)

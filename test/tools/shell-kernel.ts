@@ -91,7 +91,7 @@ export async function createShellKernel(
   };
 }
 
-export function shellSession(session: KernelSession): ShellSession {
+function shellSession(session: KernelSession): ShellSession {
   async function ask(tool: string, input: JsonValue): Promise<JsonObject> {
     const { response, raw } = await session.call(tool, input);
     const { result } = response;

@@ -8,7 +8,10 @@ import type { SandboxPlan } from "../../../packages/host/src/sandbox/sandbox-pla
 
 /** Where the files go that bubblewrap is started with. */
 const DESCRIPTORS = {
-  ...{ status: 4, block: 5, seccomp: 6, contents: 11 },
+  status: 4,
+  block: 5,
+  seccomp: 6,
+  contents: 11,
   etc: { passwd: 7, group: 8, hosts: 9, "nsswitch.conf": 10 },
 };
 /** About as long as the two records of a call. */

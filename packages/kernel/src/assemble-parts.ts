@@ -1,7 +1,7 @@
 import { DEFAULT_VIEW_BYTES, MAX_INLINE_RESULT_BYTES, parseJson } from "@narthex/contracts";
 import { createApprovals } from "./approval/approvals.ts";
 import { createArtifacts } from "./artifact/artifacts.ts";
-import { createProtectedPaths } from "./call/decide/protected-paths.ts";
+import { createProtectedPaths, mayChangeProtected } from "./call/decide/protected-paths.ts";
 import { createSecretPaths } from "./call/grant/secret-paths.ts";
 import { decideAgain } from "./call/decide-again.ts";
 import { createExaminedHost } from "./host-examination.ts";
@@ -108,6 +108,7 @@ export async function assembleParts(
     isSecret: createSecretPaths(options.secretPaths ?? []),
     host: createExaminedHost(options.examineHost?.bind(options), ledger),
     adoptWorkspace: options.adoptWorkspace?.bind(options),
+    mayChangeProtected,
     decideAgain,
     settling: new Set(),
     counters: { lateResults: 0, running: 0 },

@@ -2,6 +2,7 @@ import type { ContainedPrograms } from "./contained-programs.ts";
 import type { Capability } from "./capability/capability.ts";
 import type { ProtectedPaths } from "./call/decide/protected-paths.ts";
 import type { SecretPaths } from "./call/grant/secret-paths.ts";
+import type { DecidedCall } from "./call/call.ts";
 import type { PermittedCall } from "./call/decide/decide.ts";
 import type { Vault } from "./vault.ts";
 import type { WorkspaceFiles } from "./workspace-files.ts";
@@ -48,6 +49,8 @@ export interface KernelParts {
   readonly host: ExaminedHost;
   /** Undefined where nobody can hand a workspace over. */
   readonly adoptWorkspace: ((workspace: string) => Promise<void>) | undefined;
+  /** Whether a rule lets the programs of this call change what is protected, without anyone being asked. */
+  mayChangeProtected(call: DecidedCall, kernel: KernelParts): boolean;
   /** Throws unless the call may also do this. */
   decideAgain(call: PermittedCall, needed: readonly Capability[], kernel: KernelParts): void;
   /** Intents that a person is settling right now, by key. */

@@ -102,7 +102,14 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
   const configuration = await loadConfiguration(paths.configuration);
   const policy = await loadPolicy(home, options);
   const { protectedPaths, secretPaths, vault, shell } = configuration;
-  const workshop = openWorkshop({ paths, protectedPaths, secretPaths, vault, shellBackend: shell.backend, programs: options.sandboxPrograms });
+  const workshop = openWorkshop({
+    paths,
+    protectedPaths,
+    secretPaths,
+    vault,
+    shellBackend: shell.backend,
+    programs: options.sandboxPrograms,
+  });
   const contentStore = await openContentFiles(paths.content);
   const store = await openSqliteStore({ directory: paths.store });
   try {
@@ -199,7 +206,8 @@ function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kernel> {
     observer: options.observer,
     log: options.log,
     version: VERSION,
-    resolveWorkspace: (workspace) => resolveWorkspace(workspace, { home: home.path, whyApart: workshop.vault?.whyApart }),
+    resolveWorkspace: (workspace) =>
+      resolveWorkspace(workspace, { home: home.path, whyApart: workshop.vault?.whyApart }),
     adoptWorkspace: (workspace) => handOverWorkspace(workspace),
     ...(options.onFailure && { onFailure: options.onFailure }),
     settings: {

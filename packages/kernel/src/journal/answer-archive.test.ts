@@ -146,7 +146,12 @@ test("memory holds a bounded number of answers, and none that is large", async (
       return undefined;
     },
   };
-  const archive = createAnswerArchive({ store, contentStore: noFiles, viewBytesOf: () => 100, firstLineOf: () => undefined });
+  const archive = createAnswerArchive({
+    store,
+    contentStore: noFiles,
+    viewBytesOf: () => 100,
+    firstLineOf: () => undefined,
+  });
   const requestDigest = new Uint8Array(32);
   archive.remember("s", "large", { requestDigest, answer: answerOf("x".repeat(20_000)) });
   assert.equal(await archive.find("s", "large"), undefined);

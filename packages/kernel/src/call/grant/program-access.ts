@@ -6,7 +6,6 @@ import { createStreamRedactor } from "../../result/redact.ts";
 import type { PrintedOutput, ProgramAccess, ProgramRequest, ProgramResult } from "../../tool/tool.ts";
 import { chargeResult } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
-import { mayChangeProtected } from "../decide/protected-paths.ts";
 
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
@@ -111,7 +110,7 @@ export function placeFor(
     workspace: live.session.workspace,
     access,
     mayFork: effects.includes("process_spawn"),
-    keepsProtected: access === "write" && !mayChangeProtected(call, kernel),
+    keepsProtected: access === "write" && !kernel.mayChangeProtected(call, kernel),
   };
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import type { ToolOutput } from "../../tool/tool.ts";
 import type { InvokedCall } from "../call.ts";
 import { type Ending, Failed } from "../ending.ts";
@@ -51,8 +50,17 @@ async function endOfPrograms(
 ): Promise<InvokedCall | Ending> {
   call.grant.end(failed.message);
   const gone = call.trail.programsGone();
-  if (gone !== undefined) await Promise.race([gone, setTimeout(MAX_KILL_MS, undefined, { ref: false })]);
+  if (gone !== undefined) await atMost(MAX_KILL_MS, gone);
   return end(call, interruption, failed);
+}
+
+async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([work, over]);
+  clearTimeout(timer);
 }
 
 /** From here on the tool's context opens nothing. */

@@ -18,7 +18,11 @@ export function keep(call: InvokedCall, kernel: KernelParts): KeptCall | Ending 
 function finish(call: InvokedCall, kept: Kept | Failed, kernel: KernelParts): KeptCall | Ending {
   if (kept instanceof Failed) return kept;
   const { tool } = call.registered;
-  const view = createModelView({ type: tool.resultType, ...kept.result }, kernel.viewBytesOf(tool), tool.firstLine?.(call.input));
+  const view = createModelView(
+    { type: tool.resultType, ...kept.result },
+    kernel.viewBytesOf(tool),
+    tool.firstLine?.(call.input),
+  );
   call.trail.addLabels(call.live.labels);
   return { ...call, ...kept, view: view.text, cut: view.cut, labels: call.trail.labels };
 }
