@@ -1,4 +1,4 @@
-import { chmod, chown, mkdir } from "node:fs/promises";
+import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import type { JsonValue } from "@narthex/contracts";
@@ -46,7 +46,6 @@ export async function openWorkbench(directory: string, settings = ""): Promise<W
 }
 
 async function prepareSettings(home: string, settings: string): Promise<void> {
-  const { writeFile } = await import("node:fs/promises");
   await mkdir(home, { mode: 0o700 });
   await writeFile(join(home, "narthex.yaml"), settings, { mode: 0o600 });
 }

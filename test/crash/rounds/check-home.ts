@@ -28,7 +28,7 @@ export interface Findings {
 
 /** All that a running kernel has beside its lock. */
 const RUN_FILES: ReadonlySet<string> = new Set(
-  "lock.db lock.db-journal holder.json admin.token read.token framed.sock services.sock sockets".split(" "),
+  "lock.db lock.db-journal holder.json admin.token read.token framed.sock services.sock sockets sandbox".split(" "),
 );
 const UNKNOWN = "error OUTCOME_UNKNOWN";
 

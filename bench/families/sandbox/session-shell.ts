@@ -1,0 +1,39 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { interleave } from "../../frame/interleave.ts";
+import type { Measurement } from "../../frame/measurement.ts";
+import { medianTime, ratioOf } from "../../frame/statistics.ts";
+import { openWorkbench } from "./open-workbench.ts";
+
+const COUNT = 30;
+const INPUT = { command: "true" };
+
+/** `true` in the shell of a session that is there already, beside a fresh sandbox. */
+export const sessionShell: Measurement = async ({ rounds, scale, directory }) => {
+  const open = async (backend: string) => {
+    const place = join(directory, backend);
+    await mkdir(place);
+    return await openWorkbench(place, `shell:\n  backend: ${backend}\n`);
+  };
+  const [fresh, session] = [await open("sandbox"), await open("session")];
+  const count = Math.max(5, Math.round(COUNT * scale));
+  const results = await interleave(rounds, {
+    ours: () => medianTime(count, () => session.call("shell_exec", INPUT)),
+    fresh: () => medianTime(count, () => fresh.call("shell_exec", INPUT)),
+  });
+  await fresh.close();
+  await session.close();
+  return {
+    rows: [
+      {
+        what: "p50 of `true` in a session's shell",
+        ours: { value: Math.min(...results.ours), unit: "ms" },
+        beside: { value: Math.min(...results.fresh), unit: "ms", name: "a fresh sandbox" },
+        ratio: ratioOf(results.ours, results.fresh),
+        bar: { of: "ratio", limit: "at most", value: 0.4 },
+        picture: "a session's shell, beside a fresh sandbox",
+      },
+    ],
+    raw: { "session's shell, p50 ms": results.ours, "fresh sandbox, p50 ms": results.fresh },
+  };
+};
