@@ -4,17 +4,19 @@ import type { Measurement } from "../../frame/measurement.ts";
 import { openWorkbench, WORKSPACE_OWNER } from "./open-workbench.ts";
 
 const SESSIONS = 1000;
-const WORKSPACES = 100;
+const WORKSPACES = 50;
 const MB = 1024 * 1024;
 
-/** A thousand sessions over a hundred workspaces that each read a file: the kernel's memory and its workers'. */
+/** A thousand sessions over fifty workspaces that each read a file: the kernel's memory and its workers'. */
 export const manySessions: Measurement = async ({ scale, directory }) => {
   const bench = await openWorkbench(directory);
   const count = Math.max(20, Math.round(SESSIONS * scale));
   const workspaces = Math.max(2, Math.round(WORKSPACES * scale));
   let most = 0;
   for (let n = 0; n < count; n++) {
-    const session = await bench.kernel.session({ workspace: await workspaceAt(n % workspaces, n < workspaces) });
+    const session = await bench.kernel.session({
+      workspace: await workspaceAt(Math.floor((n * workspaces) / count), (n * workspaces) % count < workspaces),
+    });
     await bench.call("file_read", { path: "file.txt" }, session);
     if (n % 50 === 0) most = Math.max(most, await residentOfTree());
   }
@@ -30,7 +32,7 @@ export const manySessions: Measurement = async ({ scale, directory }) => {
       },
     ],
     raw: { "resident MB": [most / MB] },
-    notes: ["many sessions: private and shared pages of every process are counted, so shared ones count many times"],
+    notes: ["many sessions: a page that several processes share counts once, in parts (Pss)"],
   };
 
   async function workspaceAt(n: number, isNew: boolean): Promise<string> {
@@ -43,18 +45,21 @@ export const manySessions: Measurement = async ({ scale, directory }) => {
   }
 };
 
-/** This process and all below it. */
+/** Of this process and all below it. */
 async function residentOfTree(): Promise<number> {
   const parents = new Map<number, number>();
-  const resident = new Map<number, number>();
   for (const name of await readdir("/proc")) {
-    const pid = Number(name);
-    const text = Number.isInteger(pid) ? await readFile(`/proc/${name}/status`, "utf8").catch(() => "") : "";
-    const field = (key: string): number => Number(new RegExp(`^${key}:\\s+(\\d+)`, "m").exec(text)?.[1] ?? 0);
-    if (text === "") continue;
-    parents.set(pid, field("PPid"));
-    resident.set(pid, field("VmRSS") * 1024);
+    const status = /^\d+$/.test(name) ? await readFile(`/proc/${name}/status`, "utf8").catch(() => "") : "";
+    if (status !== "") parents.set(Number(name), numberIn(status, "PPid"));
   }
   const isBelow = (pid: number): boolean => pid === process.pid || (parents.has(pid) && isBelow(parents.get(pid) ?? 0));
-  return [...resident].filter(([pid]) => isBelow(pid)).reduce((sum, [, bytes]) => sum + bytes, 0);
+  let bytes = 0;
+  for (const pid of [...parents.keys()].filter(isBelow)) {
+    bytes += numberIn(await readFile(`/proc/${pid}/smaps_rollup`, "utf8").catch(() => ""), "Pss") * 1024;
+  }
+  return bytes;
+}
+
+function numberIn(text: string, key: string): number {
+  return Number(new RegExp(`^${key}:\\s+(\\d+)`, "m").exec(text)?.[1] ?? 0);
 }

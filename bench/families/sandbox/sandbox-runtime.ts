@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { dirname } from "node:path";
+import { findRipgrep } from "@narthex/host";
 import { SandboxManager } from "@anthropic-ai/sandbox-runtime";
 import { NotMeasured } from "../../frame/measurement.ts";
 
@@ -9,6 +11,8 @@ export interface OtherSandbox {
 
 /** The same command by @anthropic-ai/sandbox-runtime, as its README says: initialised once, wrapped for each command. */
 export async function prepareSandboxRuntime(workspace: string, command: string): Promise<OtherSandbox> {
+  // It looks for ripgrep on the PATH.
+  process.env["PATH"] = `${process.env["PATH"]}:${dirname(await findRipgrep())}`;
   const filesystem = { denyRead: [], allowWrite: [workspace], denyWrite: [] };
   try {
     await SandboxManager.initialize({ network: { allowedDomains: [], deniedDomains: [] }, filesystem });

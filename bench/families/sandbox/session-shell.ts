@@ -12,7 +12,7 @@ const INPUT = { command: "true" };
 export const sessionShell: Measurement = async ({ rounds, scale, directory }) => {
   const open = async (backend: string) => {
     const place = join(directory, backend);
-    await mkdir(place);
+    await mkdir(place, { mode: 0o755 });
     return await openWorkbench(place, `shell:\n  backend: ${backend}\n`);
   };
   const [fresh, session] = [await open("sandbox"), await open("session")];

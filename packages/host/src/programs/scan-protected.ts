@@ -31,14 +31,12 @@ export async function scanProtected({ workspace, bases, paths, git }: ProtectedS
   const scan = new Scan(workspace);
   const root = await HeldDirectory.open(workspace);
   try {
+    const searches = git === undefined ? [] : bases.map((base) => findGitPaths(root, base, { git, workspace }));
+    const exact = (await Promise.all(searches)).flat().map((path) => path.split("/"));
     for (const base of bases) {
       await scan.descend(root, base === "." ? [] : base.split("/"), "", (directory, path) =>
-        scan.match(directory, rules, path),
+        scan.match(directory, path === "" ? [...rules, ...exact] : rules, path),
       );
-      if (git === undefined) continue;
-      const found = await findGitPaths(root, base, { git, workspace });
-      const exact = found.map((path) => path.split("/"));
-      await scan.match(root, exact, "");
     }
   } finally {
     await root.close();

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { open, readlink } from "node:fs/promises";
+import { open, readlink, stat } from "node:fs/promises";
 import { KernelError } from "@narthex/contracts";
 import type { FileIdentity, SandboxIdentity } from "./sandbox-plan.ts";
 
@@ -17,6 +17,27 @@ export interface FoundWorkspace extends FileIdentity {
  * the way to the inner one. What is found under another name than the one it was asked for by is refused.
  */
 export async function findWorkspace(workspace: string): Promise<FoundWorkspace> {
+  const known = KNOWN.get(workspace);
+  if (known !== undefined) {
+    // Links are followed here, but what is found is believed only if it is what was found without.
+    const now = await stat(workspace, { bigint: true }).catch(() => undefined);
+    const isSame =
+      now?.dev === known.device &&
+      now.ino === known.inode &&
+      Number(now.uid) === known.owner.uid &&
+      Number(now.gid) === known.owner.gid;
+    if (isSame) return known;
+  }
+  const found = await lookAt(workspace);
+  if (KNOWN.size >= MAX_KNOWN) KNOWN.clear();
+  KNOWN.set(workspace, found);
+  return found;
+}
+
+const KNOWN = new Map<string, FoundWorkspace>();
+const MAX_KNOWN = 1000;
+
+async function lookAt(workspace: string): Promise<FoundWorkspace> {
   const shown = `\`${workspace.slice(0, 200)}\``;
   const held = await open(workspace, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch((cause: unknown) => {
     const isLink = cause instanceof Error && "code" in cause && (cause.code === "ELOOP" || cause.code === "ENOTDIR");

@@ -88,7 +88,9 @@ function contained({ machine, files, groups, selfTest, who }: Parts): Containmen
     controlGroups: groups?.version,
     identityFor: (workspace) => findWorkspaceIdentity(workspace, who),
     start: (plan, command) => startContained({ machine, files, groups }, plan, command),
-    close: () => files.pipes.close(),
+    close: async () => {
+      await Promise.all([files.pipes.close(), groups?.close()]);
+    },
   };
 }
 

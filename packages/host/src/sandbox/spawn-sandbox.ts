@@ -46,8 +46,7 @@ export async function spawnSandbox(
   const guards = guardsOf(plan.mounts);
   const { contents = [], hasChannel = false } = plan;
   if (hasChannel && contents.length > 0) throw new KernelError("SANDBOX_ERROR", "a channel excludes contents");
-  const opened = await openFiles(files, plan);
-  const outputs = await takeOutputs(files, opened);
+  const [opened, outputs] = await openAll(files, plan);
   let isStarted = false;
   try {
     const marker = `/.sandbox-${randomBytes(12).toString("hex")}`;
@@ -85,14 +84,24 @@ interface Outputs {
   readonly stderr: OutputPipe;
 }
 
-async function takeOutputs({ pipes }: SandboxFiles, opened: readonly FileHandle[]): Promise<Outputs> {
-  try {
-    const [stdout, stderr] = await Promise.all([pipes.take(), pipes.take()]);
-    return { stdout, stderr };
-  } catch (cause) {
-    await Promise.all(opened.map((file) => file.close()));
-    throw new KernelError("SANDBOX_ERROR", "there are no pipes for what a program prints", { cause });
+/** All or none. */
+async function openAll(files: SandboxFiles, plan: SandboxPlan): Promise<[FileHandle[], Outputs]> {
+  const [opening, stdout, stderr] = await Promise.allSettled([
+    openFiles(files, plan),
+    files.pipes.take(),
+    files.pipes.take(),
+  ]);
+  if (opening.status === "fulfilled" && stdout.status === "fulfilled" && stderr.status === "fulfilled") {
+    return [opening.value, { stdout: stdout.value, stderr: stderr.value }];
   }
+  if (opening.status === "fulfilled") await Promise.all(opening.value.map((file) => file.close()));
+  for (const taken of [stdout, stderr]) {
+    if (taken.status !== "fulfilled") continue;
+    taken.value.output.destroy();
+    taken.value.release();
+    await taken.value.file.close();
+  }
+  throw new KernelError("SANDBOX_ERROR", "what a sandbox is made with cannot be opened");
 }
 
 function discard({ stdout, stderr }: Outputs): void {
@@ -197,8 +206,10 @@ function superviseChild(
   else {
     status.pid
       .then(async (pid) => {
-        await beforeRelease?.(pid);
-        if (guards.length > 0) await verifyGuards(pid, marker, guards, status);
+        await Promise.all([
+          beforeRelease?.(pid),
+          guards.length > 0 ? verifyGuards(pid, marker, guards, status) : undefined,
+        ]);
       })
       .then(letGo, (fault: unknown) => {
         status.fail(fault);

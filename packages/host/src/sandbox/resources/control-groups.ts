@@ -19,13 +19,15 @@ export interface ControlGroup {
   ranOutOfMemory(): Promise<boolean>;
   /** A process could not be started because there were too many. */
   ranOutOfProcesses(): Promise<boolean>;
-  /** Once nothing runs in it. */
+  /** Gives it up, once nothing runs in it. */
   remove(): Promise<void>;
 }
 
 export interface ControlGroups {
   readonly version: 1 | 2;
   create(limits: TotalLimits): Promise<ControlGroup>;
+  /** Takes away those that are not in use. */
+  close(): Promise<void>;
 }
 
 /** Undefined where this process may not make any. Tried, not read off settings. */
@@ -36,7 +38,8 @@ export async function findControlGroups(): Promise<ControlGroups | undefined> {
       await prepare(layout);
       await sweep(layout);
       await (await groups.create({ memoryBytes: 64 * 1024 * 1024, processes: 16 })).remove();
-      return groups;
+      await groups.close();
+      return createGroups(layout);
     } catch {
       // Not allowed here, or not with these controllers.
     }
@@ -111,41 +114,83 @@ async function removeLeftOvers(): Promise<void> {
 
 function createGroups(layout: Layout): ControlGroups {
   const { version } = layout;
+  /** Making and taking away a group costs more than starting a program in it, so they are used again. */
+  const free = new Map<string, Group[]>();
+  let isClosed = false;
+
+  async function make(limits: TotalLimits): Promise<Group> {
+    const name = `narthex-${process.pid}-${++made}`;
+    const memory = join(layout.memory, name);
+    const processes = join(layout.processes, name);
+    const directories = [...new Set([memory, processes])];
+    if (leftOver.size > 0) void removeLeftOvers();
+    try {
+      for (const directory of directories) await mkdir(directory);
+      await writeFile(join(memory, FILES[version].limit), String(limits.memoryBytes));
+      if (version === 2) await writeFile(join(memory, "memory.swap.max"), "0").catch(() => undefined);
+      await writeFile(join(processes, "pids.max"), String(limits.processes));
+    } catch (fault) {
+      for (const directory of directories) await rmdir(directory).catch(() => undefined);
+      throw fault;
+    }
+    return { memory, processes, directories, killed: 0, refused: 0 };
+  }
+
   return {
     version,
     async create(limits) {
-      const name = `narthex-${process.pid}-${++made}`;
-      const memory = join(layout.memory, name);
-      const processes = join(layout.processes, name);
-      const directories = [...new Set([memory, processes])];
-      if (leftOver.size > 0) void removeLeftOvers();
-      try {
-        for (const directory of directories) await mkdir(directory);
-        await writeFile(join(memory, FILES[version].limit), String(limits.memoryBytes));
-        if (version === 2) await writeFile(join(memory, "memory.swap.max"), "0").catch(() => undefined);
-        await writeFile(join(processes, "pids.max"), String(limits.processes));
-      } catch (fault) {
-        for (const directory of directories) await rmdir(directory).catch(() => undefined);
-        throw fault;
-      }
+      const key = `${limits.memoryBytes} ${limits.processes}`;
+      const group = free.get(key)?.pop() ?? (await make(limits));
+      const { memory, processes, directories } = group;
+      const before = { killed: group.killed, refused: group.refused };
       return {
         add: async (pid) => {
-          for (const directory of directories) {
-            await writeFile(join(directory, "cgroup.procs"), String(pid)).catch((fault: unknown) => {
-              // Gone already: why, bubblewrap says itself.
-              if (!(fault instanceof Error && "code" in fault && fault.code === "ESRCH")) throw fault;
-            });
-          }
+          await Promise.all(directories.map((directory) => addTo(directory, pid)));
         },
         peakMemoryBytes: async () => numberIn(await read(join(memory, FILES[version].peak))),
-        ranOutOfMemory: async () => countIn(await read(join(memory, FILES[version].events)), "oom_kill") > 0,
-        ranOutOfProcesses: async () => countIn(await read(join(processes, "pids.events")), "max") > 0,
+        ranOutOfMemory: async () => {
+          group.killed = countIn(await read(join(memory, FILES[version].events)), "oom_kill");
+          return group.killed > before.killed;
+        },
+        ranOutOfProcesses: async () => {
+          group.refused = countIn(await read(join(processes, "pids.events")), "max");
+          return group.refused > before.refused;
+        },
         remove: async () => {
-          for (const directory of directories) await removeGroup(directory);
+          const waiting = free.get(key) ?? [];
+          free.set(key, waiting);
+          // One that ran out of memory would show its peak to the next program.
+          const isFresh = group.killed === before.killed;
+          if (!isClosed && isFresh && waiting.length < MAX_FREE) waiting.push(group);
+          else for (const directory of directories) await removeGroup(directory);
         },
       };
     },
+    async close() {
+      isClosed = true;
+      const groups = [...free.values()].flat();
+      free.clear();
+      for (const { directories } of groups) for (const directory of directories) await removeGroup(directory);
+    },
   };
+}
+
+interface Group {
+  readonly memory: string;
+  readonly processes: string;
+  readonly directories: readonly string[];
+  /** Counts that only ever grow, as they were last seen. */
+  killed: number;
+  refused: number;
+}
+
+const MAX_FREE = 16;
+
+async function addTo(directory: string, pid: number): Promise<void> {
+  await writeFile(join(directory, "cgroup.procs"), String(pid)).catch((fault: unknown) => {
+    // Gone already: why, bubblewrap says itself.
+    if (!(fault instanceof Error && "code" in fault && fault.code === "ESRCH")) throw fault;
+  });
 }
 
 const FILES = {

@@ -63,12 +63,12 @@ export function watchResources(
     async finish() {
       clearInterval(timer);
       await looking;
-      if (group === undefined) return exceeded;
-      peak = Math.max(peak, (await group.peakMemoryBytes()) ?? 0);
-      if (exceeded === undefined && (await group.ranOutOfMemory())) {
+      if (group === undefined || exceeded !== undefined) return exceeded;
+      const [outOfMemory, outOfProcesses] = await Promise.all([group.ranOutOfMemory(), group.ranOutOfProcesses()]);
+      if (outOfMemory) {
+        peak = Math.max(peak, (await group.peakMemoryBytes()) ?? 0);
         exceeded = { limit: "memory", allowed: limits.memoryBytes, peak };
-      }
-      if (exceeded === undefined && (await group.ranOutOfProcesses())) {
+      } else if (outOfProcesses) {
         exceeded = { limit: "processes", allowed: limits.processes, peak: limits.processes };
       }
       return exceeded;
