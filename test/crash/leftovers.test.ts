@@ -18,14 +18,15 @@ describe("what killed kernels leave behind", () => {
   });
   afterEach(() => at.remove());
 
-  it("on a home with a path too long for sockets is one directory for them, used again and removed in the end", async () => {
+  it("on a home with a path too long for sockets is one directory for them, and one for pipes, used again and removed in the end", async () => {
     const temporary = join(at.root, "tmp");
     await mkdir(temporary);
     const long = { ...at, home: join(at.root, "x".repeat(120)) };
     const start = () => startMachineKernel(long, { seed: SEED, env: { TMPDIR: temporary } });
     for (let time = 0; time < 2; time++) {
       await (await start()).kill();
-      assert.equal((await readdir(temporary)).length, 1);
+      // And one for the pipes of programs.
+      assert.equal((await readdir(temporary)).length, 2);
     }
     await (await start()).close();
     assert.deepEqual(await readdir(temporary), []);

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { KernelError } from "@narthex/contracts";
 import type { ContainedPrograms, HostExamination, SessionShells, ShellBackend, WorkspaceFiles } from "@narthex/kernel";
@@ -108,6 +109,7 @@ export function openWorkshop(options: WorkshopOptions): Workshop {
       await shells.close();
       await Promise.all([programs.close(), driver?.close()]);
       await (await opened)?.close();
+      if (opened !== undefined) await rm(paths.sandbox, { recursive: true, force: true });
     },
   };
 }

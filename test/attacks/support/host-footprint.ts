@@ -96,14 +96,16 @@ async function findOpenFiles(pid: number): Promise<string[]> {
     .sort();
 }
 
-/** Control groups that a kernel made. */
+/** Control groups of a kernel that hold something. Empty ones wait for the next program. */
 export async function findGroups(pid: number): Promise<string[]> {
   const found: string[] = [];
   const look = async (directory: string, depth: number): Promise<void> => {
     for (const entry of await readdir(directory, { withFileTypes: true }).catch(() => [])) {
       if (!entry.isDirectory()) continue;
-      if (entry.name.startsWith(`narthex-${pid}-`)) found.push(join(directory, entry.name));
-      else if (depth > 0) await look(join(directory, entry.name), depth - 1);
+      const path = join(directory, entry.name);
+      if (entry.name.startsWith(`narthex-${pid}-`)) {
+        if ((await readFile(join(path, "cgroup.procs"), "latin1").catch(() => "")) !== "") found.push(path);
+      } else if (depth > 0) await look(path, depth - 1);
     }
   };
   await look("/sys/fs/cgroup", 4);

@@ -109,7 +109,7 @@ class Shells implements ShellsDriver {
     onAsked: (reason: string) => void,
   ): Promise<RunningProgram> {
     const directory = workingDirectory === "." ? WORKSPACE_PATH : `${WORKSPACE_PATH}/${workingDirectory}`;
-    const script = 'cd -- "$0" && exec /bin/bash -c "$1"';
+    const script = 'cd -- "$0" && exec /bin/bash --norc --noprofile -c "$1"';
     const program = {
       command: ["/bin/bash", "--norc", "--noprofile", "-c", script, directory, command],
       workingDirectory: ".",
