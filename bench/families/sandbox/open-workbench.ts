@@ -1,5 +1,5 @@
 import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { inspect } from "node:util";
 import type { JsonValue } from "@narthex/contracts";
 import { createKernel, type KernelSession, type NarthexKernel } from "narthex";
@@ -26,7 +26,6 @@ export const WORKSPACE_OWNER = process.getuid?.() === 0 ? 1000 : (process.getuid
 /** A kernel in this process with a home, a policy and a workspace of its own. */
 export async function openWorkbench(directory: string, settings = ""): Promise<Workbench> {
   await chmod(directory, 0o755);
-  await chmod(dirname(directory), 0o755);
   const workspace = join(directory, "workspace");
   await mkdir(workspace);
   if (process.getuid?.() === 0) await chown(workspace, WORKSPACE_OWNER, WORKSPACE_OWNER);

@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { interleave } from "../../frame/interleave.ts";
 import type { Measurement } from "../../frame/measurement.ts";
@@ -10,6 +10,7 @@ const INPUT = { command: "true" };
 
 /** `true` in the shell of a session that is there already, beside a fresh sandbox. */
 export const sessionShell: Measurement = async ({ rounds, scale, directory }) => {
+  await chmod(directory, 0o755);
   const open = async (backend: string) => {
     const place = join(directory, backend);
     await mkdir(place, { mode: 0o755 });
