@@ -51,7 +51,9 @@ describe("a program that does what it did not declare", { timeout: 300_000 }, ()
     await at.addPython("changes_itself", trying(`open(sys.argv[0], "a").write("# more")\nreturn sys.argv[0]`));
     await at.addPython(
       "leaves_something",
-      trying(`found = os.listdir("/tmp")\nopen("/tmp/left", "w").write("x")\nreturn found`),
+      trying(
+        `found = [name for name in os.listdir("/tmp") if name == "left"]\nopen("/tmp/left", "w").write("x")\nreturn found`,
+      ),
     );
     await at.addPython("environment", trying(`return dict(os.environ)`));
     await at.start();
