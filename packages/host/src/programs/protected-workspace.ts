@@ -21,9 +21,8 @@ export interface GuardedStay {
 }
 
 const REPOSITORY = ".git";
-const MAX_BASES = 64;
-const MAX_LOOKED = 256;
-const MAX_ALLOWED = 1000;
+const MAX_BASES = 256;
+const MAX_LOOKED = 4096;
 
 /** Keeps the protected paths of workspaces as they are while programs write beside them. */
 export class ProtectedWorkspace {
@@ -33,8 +32,8 @@ export class ProtectedWorkspace {
   readonly #gate = new WorkspaceGate();
   /** Directories in which repositories were seen, by workspace. */
   readonly #repositories = new Map<string, Promise<Set<string>>>();
-  /** Protected paths that calls were allowed to change, by workspace. */
-  readonly #allowed = new Map<string, Set<string>>();
+  /** Programs that are at work, and what calls beside them were allowed to change meanwhile. */
+  readonly #stays = new Set<Stay>();
 
   /** `takeAway` moves what was made aside, and answers where it is. */
   constructor(paths: readonly string[], files: WorkspaceFiles, takeAway: (made: MadePaths) => Promise<string>) {
@@ -61,7 +60,9 @@ export class ProtectedWorkspace {
     };
     const entrance = await this.#enter(workspace, look, signal, onAsked);
     const { guards } = state;
-    const stay = { before: state, isVouchedFor: false };
+    const stay: Stay = { workspace, before: state, isVouchedFor: false, allowed: new Set() };
+    this.#stays.add(stay);
+    entrance.left.then(() => this.#stays.delete(stay)).catch(() => undefined);
     return {
       guards,
       entrance,
@@ -73,7 +74,7 @@ export class ProtectedWorkspace {
       vouch: () => {
         stay.isVouchedFor = true;
       },
-      putBack: async () => (stay.isVouchedFor ? [] : await this.#putBack(scan, stay.before)),
+      putBack: async () => (stay.isVouchedFor ? [] : await this.#putBack(scan, stay)),
     };
   }
 
@@ -109,18 +110,16 @@ export class ProtectedWorkspace {
 
   /** A call may change this path: a program that runs meanwhile is not blamed for it. */
   allowChange(workspace: string, path: string): void {
-    const allowed = this.#allowed.get(workspace) ?? new Set();
-    if (allowed.size >= MAX_ALLOWED) allowed.clear();
-    allowed.add(path);
-    this.#allowed.set(workspace, allowed);
+    for (const stay of this.#stays) if (stay.workspace === workspace) stay.allowed.add(path);
   }
 
   /** What was made goes; a link that was changed or taken away comes back. Files and directories cannot be: see guards. */
-  async #putBack(scan: ProtectedScan, { present: before, guards }: ProtectedState): Promise<readonly string[]> {
+  async #putBack(scan: ProtectedScan, { before: state, allowed }: Stay): Promise<readonly string[]> {
+    const { present: before, guards } = state;
     const { workspace } = scan;
     const { present: after } = await scanProtected(scan);
     const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
-      (path) => !isSame(before.get(path), after.get(path)) && !this.#isAllowed(workspace, path),
+      (path) => !isSame(before.get(path), after.get(path)) && !isAllowed(allowed, path),
     );
     const written = changed.filter(
       (path) => before.get(path)?.content !== undefined && after.get(path)?.kind === "file",
@@ -133,12 +132,6 @@ export class ProtectedWorkspace {
       if (restoring !== undefined) await this.#do(workspace, restoring);
     }
     return place === "" ? changed : [...changed, `kept in ${place}`];
-  }
-
-  #isAllowed(workspace: string, path: string): boolean {
-    const allowed = this.#allowed.get(workspace);
-    if (allowed === undefined) return false;
-    return [...allowed].some((one) => one === path || one.startsWith(`${path}/`) || path.startsWith(`${one}/`));
   }
 
   async #do(workspace: string, operation: FileOperation & { readonly path: string }): Promise<void> {
@@ -155,7 +148,11 @@ export class ProtectedWorkspace {
   async #basesFor(workspace: string, program: ContainedProgram): Promise<string[]> {
     const known = await this.#repositoriesOf(workspace);
     for (const repository of program.repositories ?? []) {
-      if (known.size < MAX_BASES) known.add(repository);
+      if (known.size >= MAX_BASES && !known.has(repository)) {
+        // SECURITY: one more would not be guarded.
+        throw new KernelError("RESOURCE_EXCEEDED", `a workspace has at most ${MAX_BASES} repositories in use`);
+      }
+      known.add(repository);
     }
     const bases = new Set([".", ...known]);
     let path = "";
@@ -188,6 +185,18 @@ function repositoryOf(path: string): string {
   const parts = path.split("/");
   const at = parts.findIndex((part) => part.toLowerCase() === ".git");
   return at === -1 ? "" : parts.slice(0, at + 1).join("/");
+}
+
+/** One program's stay. SECURITY: what was allowed is allowed for as long as it lasts, and for no program after it. */
+interface Stay {
+  readonly workspace: string;
+  before: ProtectedState;
+  isVouchedFor: boolean;
+  readonly allowed: Set<string>;
+}
+
+function isAllowed(allowed: ReadonlySet<string>, path: string): boolean {
+  return [...allowed].some((one) => one === path || one.startsWith(`${path}/`) || path.startsWith(`${one}/`));
 }
 
 /** How to bring back a link, or a file that was written by another of its names. */

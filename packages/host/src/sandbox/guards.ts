@@ -6,6 +6,7 @@ import type { SandboxStatus } from "./sandbox-status.ts";
 
 /** A nested mount, and what it was when the sandbox was planned. */
 export interface PinnedGuard extends FileIdentity {
+  readonly source: string;
   readonly target: string;
   readonly access: SandboxMount["access"];
 }
@@ -15,7 +16,9 @@ const MAX_POLLS = 10_000;
 
 /** The mounts that have to be compared. */
 export function guardsOf(mounts: readonly SandboxMount[]): PinnedGuard[] {
-  return mounts.flatMap(({ target, access, guard }) => (guard === undefined ? [] : [{ target, access, ...guard }]));
+  return mounts.flatMap(({ source, target, access, guard }) =>
+    guard === undefined ? [] : [{ source, target, access, ...guard }],
+  );
 }
 
 /**
@@ -36,12 +39,29 @@ export async function verifyGuards(
     if (status.hasEnded || polls >= MAX_POLLS) throw new KernelError("SANDBOX_ERROR", "the sandbox was not finished");
     await setTimeout(POLL_MS);
   }
+  await compare(guards, "source", "");
   const mounted = await readMounts(pid);
-  for (const { target, access, device, inode } of guards) {
-    const found = await lstat(root + target, { bigint: true }).catch(() => undefined);
-    const isThere = found?.dev === device && found.ino === inode && mounted.get(target) === access;
-    if (!isThere) throw new KernelError("SANDBOX_ERROR", `\`${target}\` was replaced while the sandbox was made`);
-  }
+  await compare(guards, "target", root);
+  await compare(guards, "source", "");
+  for (const { target, access } of guards) if (mounted.get(target) !== access) throw replaced(target);
+}
+
+/**
+ * SECURITY: inside, a path shows what is mounted on it, and not what it is mounted on: that may be a directory that only
+ * stood in for a moment, and takes the mount with it when it goes. So each is looked at outside as well, where nothing is
+ * mounted, before and after.
+ */
+async function compare(guards: readonly PinnedGuard[], side: "source" | "target", root: string): Promise<void> {
+  await Promise.all(
+    guards.map(async (guard) => {
+      const found = await lstat(root + guard[side], { bigint: true }).catch(() => undefined);
+      if (found?.dev !== guard.device || found.ino !== guard.inode) throw replaced(guard.target);
+    }),
+  );
+}
+
+function replaced(target: string): KernelError {
+  return new KernelError("SANDBOX_ERROR", `\`${target}\` was replaced while the sandbox was made`);
 }
 
 /**
