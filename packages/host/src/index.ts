@@ -39,8 +39,6 @@ export {
 } from "./files/create-workspace-files.ts";
 export { findRipgrep } from "./search/find-ripgrep.ts";
 export { type Containment, type ContainmentOptions, openContainment } from "./sandbox/open-containment.ts";
-export { adoptWorkspace } from "./sandbox/workspace-identity.ts";
-export { exceededError } from "./sandbox/start-contained.ts";
 export { summariseEnvelope } from "./bootstrap/envelope.ts";
 export { isWorkable, makeWorkspace } from "./bootstrap/make-workspace.ts";
 export { handOverWorkspace } from "./bootstrap/hand-over-workspace.ts";

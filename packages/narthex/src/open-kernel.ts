@@ -145,7 +145,7 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
       },
     };
   } catch (fault) {
-    await store.close();
+    await Promise.all([store.close(), workshop.close()]);
     throw fault;
   }
 }

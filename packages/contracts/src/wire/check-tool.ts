@@ -27,7 +27,7 @@ import {
 import { checkText, type Report, type TextRules } from "./check-text.ts";
 
 /** The operations of the `git` tool. */
-export const GIT_OPERATIONS: ReadonlySet<string> = new Set([
+export const GIT_OPERATIONS = [
   "CLONE",
   "FETCH",
   "PULL",
@@ -46,7 +46,9 @@ export const GIT_OPERATIONS: ReadonlySet<string> = new Set([
   "TAG",
   "REMOTE",
   "SHOW",
-]);
+] as const;
+
+const KNOWN_OPERATIONS: ReadonlySet<string> = new Set(GIT_OPERATIONS);
 
 const MAX_UINT32 = 0xffff_ffff;
 const MAX_UINT64 = 0xffff_ffff_ffff_ffffn;
@@ -116,9 +118,9 @@ function checkShellExec(report: Report, call: ShellExec): void {
 
 function checkGitOperation(report: Report, call: GitOperation): void {
   if (call.operation === "") report("git_op.operation", "required", "must not be empty");
-  else if (!GIT_OPERATIONS.has(call.operation)) {
+  else if (!KNOWN_OPERATIONS.has(call.operation)) {
     // INV-0021
-    report("git_op.operation", "one_of", `must be one of ${[...GIT_OPERATIONS].join(", ")}`);
+    report("git_op.operation", "one_of", `must be one of ${GIT_OPERATIONS.join(", ")}`);
   }
   checkItems(report, "git_op.args", call.args, checkArgument); // INV-0022, INV-0023
   checkText(report, "git_op.cwd", call.cwd, CWD); // INV-0024

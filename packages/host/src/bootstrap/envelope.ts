@@ -66,7 +66,7 @@ const MOUNTS = {
     `${SCRATCH_PATH} write`,
     "toolchains read",
   ],
-  git: [`${WORKSPACE_PATH} write, configuration and hooks of repositories read`, `${HOME_PATH} write`],
+  git: [`${WORKSPACE_PATH} write, configuration and hooks of repositories read`, "toolchains read"],
   vault_read: ["the vault read"],
   vault_place: [`${WORKSPACE_PATH} write`],
 };

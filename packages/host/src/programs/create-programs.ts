@@ -82,12 +82,13 @@ class Programs implements ProgramsDriver {
     const { identity, directory, access, reason } = await containment.identityFor(place.workspace);
     if (place.access === "write" && access === "read") throw new KernelError("SANDBOX_UNAVAILABLE", reason ?? "");
     const { protectedWorkspace } = this.#options;
-    const [toolchains, home, bundled] = await Promise.all([
+    const [toolchains, bundled] = await Promise.all([
       this.#toolchainsFor(place.workspace, identity),
-      program.hasHome === true ? this.#enterHome(containment, place, identity) : undefined,
       bundledFiles(program.bundled ?? []),
     ]);
     const files = [...(program.files ?? []), ...bundled];
+    // Last of all that can fail before it is given back below.
+    const home = program.hasHome === true ? await this.#enterHome(containment, place, identity) : undefined;
     let entered: Entrance | undefined;
     let unlock: (() => void) | undefined;
     try {

@@ -26,13 +26,19 @@ export async function lockWorkspace({ device, inode }: FileIdentity, signal: Abo
   const name = `\0narthex-workspace-${device}-${inode}`;
   let held = HELD.get(name);
   if (held === undefined) {
-    held = { users: 0, server: listen(name, signal), timer: undefined };
+    held = { users: 0, server: listen(name), timer: undefined };
     HELD.set(name, held);
     held.server.catch(() => HELD.delete(name));
   }
   held.users++;
   clearTimeout(held.timer);
-  await held.server;
+  try {
+    // Others may wait for the same lock: one that is cancelled leaves without them.
+    await Promise.race([held.server, cancelled(signal)]);
+  } catch (fault) {
+    letGo(name, held);
+    throw fault;
+  }
   return () => letGo(name, held);
 }
 
@@ -47,17 +53,24 @@ function letGo(name: string, held: Held): void {
   held.timer.unref();
 }
 
-async function listen(name: string, signal: AbortSignal): Promise<Server> {
+async function listen(name: string): Promise<Server> {
   for (const endMs = performance.now() + WAIT_MS; ; ) {
     const server = await tryToListen(name);
     if (server !== undefined) return server;
-    signal.throwIfAborted();
     if (performance.now() > endMs) {
       const message = "another kernel runs programs in this workspace; wait for them to end, or open a session there";
       throw new KernelError("SANDBOX_UNAVAILABLE", message);
     }
     await setTimeout(RETRY_MS);
   }
+}
+
+function cancelled(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const fail = (): void => reject(new KernelError("CANCELLED", "the call was cancelled while it waited"));
+    if (signal.aborted) fail();
+    else signal.addEventListener("abort", fail, { once: true });
+  });
 }
 
 /** Undefined while somebody else has it. */

@@ -54,7 +54,7 @@ export function followStatus(child: ChildProcess, pipe: Readable, stderr: Readab
     fault ??= new KernelError("SANDBOX_ERROR", `bubblewrap could not be started: ${error.message}`);
   });
   function fail(): void {
-    const reason = fault ?? new KernelError("SANDBOX_ERROR", `the sandbox failed: ${firstLine(printed)}`);
+    const reason = fault ?? explain(firstLine(printed));
     pid.reject(reason);
     ended.reject(reason);
   }
@@ -96,6 +96,15 @@ function readStatus(line: string): { "child-pid"?: number; "exit-code"?: number 
   } catch {
     return {};
   }
+}
+
+/** Of what bubblewrap says, one thing is the caller's own to mend. */
+function explain(line: string): KernelError {
+  const place = /^bwrap: Can't chdir to (.+): (?:No such file or directory|Not a directory|Permission denied)$/.exec(
+    line,
+  );
+  if (place === null) return new KernelError("SANDBOX_ERROR", `the sandbox failed: ${line}`);
+  return new KernelError("FILE_NOT_FOUND", `the working directory \`${place[1]}\` is not there, or cannot be entered`);
 }
 
 function firstLine(printed: string): string {

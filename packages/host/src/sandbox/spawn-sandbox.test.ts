@@ -50,6 +50,13 @@ describe("a program in a sandbox", () => {
     });
   });
 
+  test("whose working directory is not there is told so, and does not run", async () => {
+    await assert.rejects(sandbox.run("true", { workingDirectory: "/workspace/none" }), {
+      code: "FILE_NOT_FOUND",
+      message: /`\/workspace\/none`/,
+    });
+  });
+
   test("that exits with 1, or cannot be found, has an exit code", async () => {
     assert.equal((await sandbox.run("exit 1")).exitCode, 1);
     assert.equal((await sandbox.run("exec /no/such/program")).exitCode, 127);

@@ -1,4 +1,3 @@
-import { KernelError } from "@narthex/contracts";
 import type { ControlGroup, ControlGroups, TotalLimits } from "./resources/control-groups.ts";
 import { type ExceededLimit, watchResources } from "./resources/watch-resources.ts";
 import type { SandboxFiles, SandboxMachine } from "./sandbox-machine.ts";
@@ -87,13 +86,4 @@ function limitFor(plan: SandboxPlan, group: ControlGroup | undefined): SandboxPl
     countsAllMemory: true,
     limits: { ...plan.limits, dataBytes: DATA_TIMES * plan.limits.memoryBytes },
   };
-}
-
-/** A limit that was exceeded, as the caller of a tool is told. */
-export function exceededError({ limit, allowed, peak }: ExceededLimit): KernelError {
-  const amount = (value: number): string => (limit === "memory" ? `${Math.ceil(value / 1_048_576)} MB` : String(value));
-  return new KernelError(
-    "RESOURCE_EXCEEDED",
-    `${limit}: at most ${amount(allowed)} are allowed, and ${amount(peak)} were used`,
-  );
 }

@@ -256,7 +256,7 @@ describe("what is built", () => {
   });
 
   it("knows the operations of the wire, no more and no fewer", () => {
-    assert.deepEqual(new Set(OPERATIONS), GIT_OPERATIONS);
+    assert.deepEqual(new Set(OPERATIONS), new Set<string>(GIT_OPERATIONS));
   });
 
   it("starts with the command, and has nothing after it that the grammar does not name", () => {

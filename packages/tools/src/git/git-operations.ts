@@ -1,28 +1,7 @@
+import type { GIT_OPERATIONS } from "@narthex/contracts";
 import type { Narrowing } from "@narthex/kernel";
 
-/** The operations of INV-0021. */
-export const GIT_OPERATION_NAMES = [
-  "CLONE",
-  "FETCH",
-  "PULL",
-  "DIFF",
-  "COMMIT",
-  "PUSH",
-  "STATUS",
-  "LOG",
-  "BRANCH",
-  "CHECKOUT",
-  "MERGE",
-  "REBASE",
-  "ADD",
-  "RESET",
-  "STASH",
-  "TAG",
-  "REMOTE",
-  "SHOW",
-] as const;
-
-export type GitOperationName = (typeof GIT_OPERATION_NAMES)[number];
+export type GitOperationName = (typeof GIT_OPERATIONS)[number];
 
 export interface GitOperationFacts extends Required<Omit<Narrowing, "timeoutMs">> {
   /** Git's own name for it. */

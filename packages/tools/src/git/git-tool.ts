@@ -1,7 +1,8 @@
+import { GIT_OPERATIONS } from "@narthex/contracts";
 import { type Capability, defineTool, type Effect } from "@narthex/kernel";
 import { PROGRAM_ANSWER } from "../programs/program-answer.ts";
 import { checkGit } from "./check-git.ts";
-import { GIT_OPERATION_FACTS, GIT_OPERATION_NAMES } from "./git-operations.ts";
+import { GIT_OPERATION_FACTS } from "./git-operations.ts";
 import { runGit } from "./run-git.ts";
 
 const READ_TIMEOUT_MS = 60_000;
@@ -22,7 +23,7 @@ export const gitTool = defineTool({
   inputSchema: {
     type: "object",
     properties: {
-      operation: { type: "string", enum: GIT_OPERATION_NAMES, description: "What to do: STATUS, COMMIT, ..." },
+      operation: { type: "string", enum: GIT_OPERATIONS, description: "What to do: STATUS, COMMIT, ..." },
       args: {
         type: "array",
         items: { type: "string", maxLength: 32_768 },

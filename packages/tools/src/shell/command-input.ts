@@ -14,6 +14,21 @@ export const COMMAND_FIELDS = {
   },
 } as const;
 
+/** What every tool of the shell declares at most. */
+export const SHELL_DECLARATION = {
+  source: "builtin",
+  isolation: "process",
+  resultType: "object",
+  effects: ["fs_read", "fs_write", "process_spawn"],
+  determinism: "nondeterministic",
+  tier: "privileged",
+  capabilities: [
+    { kind: "exec", names: [] },
+    { kind: "fs_read", prefixes: [] },
+    { kind: "fs_write", prefixes: [] },
+  ],
+} as const;
+
 /** What a command needs of a lease. */
 export function commandNeeds(command: string, { workspace }: ToolSession): Capability[] {
   const { literal, names } = commandFacts(command);

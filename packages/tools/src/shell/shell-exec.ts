@@ -2,7 +2,7 @@ import { KernelError } from "@narthex/contracts";
 import { defineTool, type ShellResult } from "@narthex/kernel";
 import { workspacePath } from "../files/workspace-path.ts";
 import { exceededError, PROGRAM_ANSWER, type ProgramAnswer, programAnswer } from "../programs/program-answer.ts";
-import { COMMAND_FIELDS, commandNeeds, refuseNul } from "./command-input.ts";
+import { COMMAND_FIELDS, commandNeeds, refuseNul, SHELL_DECLARATION } from "./command-input.ts";
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 3_600_000;
@@ -11,12 +11,11 @@ const GRACE_MS = 10_000;
 
 /** Runs a command over the workspace, by the backend that is configured: in a fresh sandbox, or in the session's shell. */
 export const shellExec = defineTool({
+  ...SHELL_DECLARATION,
   name: "shell_exec",
   description:
     "Runs a shell command in the workspace, in a sandbox without network. Files outside the workspace do not exist there. " +
     "A non-zero exit code is a result, not an error. Processes that are to go on afterwards are started with shell_spawn.",
-  source: "builtin",
-  isolation: "process",
   inputSchema: {
     type: "object",
     properties: {
@@ -45,15 +44,6 @@ export const shellExec = defineTool({
       notes: { type: "array", items: { type: "string" }, description: "What became of the session's shell." },
     },
   },
-  resultType: "object",
-  effects: ["fs_read", "fs_write", "process_spawn"],
-  determinism: "nondeterministic",
-  tier: "privileged",
-  capabilities: [
-    { kind: "exec", names: [] },
-    { kind: "fs_read", prefixes: [] },
-    { kind: "fs_write", prefixes: [] },
-  ],
   bounds: { timeoutMs: MAX_TIMEOUT_MS, maxOutputBytes: 32_768 },
   narrow: ({ timeout_ms: timeoutMs }) => ({
     timeoutMs: Math.min(MAX_TIMEOUT_MS, (timeoutMs || DEFAULT_TIMEOUT_MS) + GRACE_MS),

@@ -1,4 +1,5 @@
 import { defineTool } from "@narthex/kernel";
+import { SHELL_DECLARATION } from "./command-input.ts";
 import { JOB_ANSWER, JOB_ID, jobAnswer } from "./job-answer.ts";
 
 /**
@@ -8,10 +9,9 @@ import { JOB_ANSWER, JOB_ID, jobAnswer } from "./job-answer.ts";
  * nobody can read beforehand: it stays privileged, and needs the right to run anything.
  */
 export const shellInput = defineTool({
+  ...SHELL_DECLARATION,
   name: "shell_input",
   description: "Writes text to a job's standard input, and closes it if asked to.",
-  source: "builtin",
-  isolation: "process",
   inputSchema: {
     type: "object",
     properties: {
@@ -23,15 +23,6 @@ export const shellInput = defineTool({
     additionalProperties: false,
   },
   outputSchema: JOB_ANSWER,
-  resultType: "object",
-  effects: ["fs_read", "fs_write", "process_spawn"],
-  determinism: "nondeterministic",
-  tier: "privileged",
-  capabilities: [
-    { kind: "exec", names: [] },
-    { kind: "fs_read", prefixes: [] },
-    { kind: "fs_write", prefixes: [] },
-  ],
   needs: (_, { workspace }) => [
     { kind: "exec", names: ["*"] },
     { kind: "fs_read", prefixes: [workspace] },

@@ -1,12 +1,12 @@
 import { defineTool } from "@narthex/kernel";
+import { SHELL_DECLARATION } from "./command-input.ts";
 import { JOB_ANSWER, JOB_ID, jobAnswer } from "./job-answer.ts";
 
 /** Ends a job with everything it started. */
 export const shellKill = defineTool({
+  ...SHELL_DECLARATION,
   name: "shell_kill",
   description: "Ends a job at once, with every process it started. What it printed can still be read.",
-  source: "builtin",
-  isolation: "process",
   inputSchema: {
     type: "object",
     properties: { job_id: JOB_ID },
@@ -14,15 +14,6 @@ export const shellKill = defineTool({
     additionalProperties: false,
   },
   outputSchema: JOB_ANSWER,
-  resultType: "object",
-  effects: ["fs_read", "fs_write", "process_spawn"],
-  determinism: "nondeterministic",
-  tier: "privileged",
-  capabilities: [
-    { kind: "exec", names: [] },
-    { kind: "fs_read", prefixes: [] },
-    { kind: "fs_write", prefixes: [] },
-  ],
   /** Ending what the session itself began is no privilege, and starts nothing. */
   narrow: () => ({ effects: [], tier: "side_effecting" }),
   async run({ job_id: jobId }, { shell }) {

@@ -1,4 +1,5 @@
 import { defineTool } from "@narthex/kernel";
+import { SHELL_DECLARATION } from "./command-input.ts";
 import { JOB_ID, JOB_OUTPUT_ANSWER, jobOutputAnswer } from "./job-answer.ts";
 
 const MAX_WAIT_MS = 60_000;
@@ -6,11 +7,10 @@ const GRACE_MS = 10_000;
 
 /** What a job has printed so far, and whether it still runs. */
 export const shellOutput = defineTool({
+  ...SHELL_DECLARATION,
   name: "shell_output",
   description:
     "Reads what a job has printed, from an offset on, and says whether it runs. Reading changes nothing and can be repeated.",
-  source: "builtin",
-  isolation: "process",
   inputSchema: {
     type: "object",
     properties: {
@@ -32,15 +32,6 @@ export const shellOutput = defineTool({
     additionalProperties: false,
   },
   outputSchema: JOB_OUTPUT_ANSWER,
-  resultType: "object",
-  effects: ["fs_read", "fs_write", "process_spawn"],
-  determinism: "nondeterministic",
-  tier: "privileged",
-  capabilities: [
-    { kind: "exec", names: [] },
-    { kind: "fs_read", prefixes: [] },
-    { kind: "fs_write", prefixes: [] },
-  ],
   bounds: { timeoutMs: MAX_WAIT_MS + GRACE_MS, maxOutputBytes: 32_768 },
   /** Whoever may start a job may see what it printed. */
   narrow: ({ wait_ms: waitMs = 0 }) => ({ effects: [], tier: "read_only", timeoutMs: waitMs + GRACE_MS }),

@@ -1,18 +1,17 @@
 import { defineTool } from "@narthex/kernel";
 import { workspacePath } from "../files/workspace-path.ts";
-import { COMMAND_FIELDS, commandNeeds, refuseNul } from "./command-input.ts";
+import { COMMAND_FIELDS, commandNeeds, refuseNul, SHELL_DECLARATION } from "./command-input.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
 /** Starts a command that goes on after its call. */
 export const shellSpawn = defineTool({
+  ...SHELL_DECLARATION,
   name: "shell_spawn",
   description:
     "Starts a shell command as a job of the session and answers at once. Its output is read with shell_output, its input " +
     "written with shell_input, and shell_kill ends it; it ends with the session. It runs in a sandbox of its own: other " +
     "commands see the files it writes, not its processes or its loopback network.",
-  source: "builtin",
-  isolation: "process",
   inputSchema: {
     type: "object",
     properties: {
@@ -33,15 +32,6 @@ export const shellSpawn = defineTool({
     additionalProperties: false,
   },
   outputSchema: { type: "object", properties: { job_id: { type: "string" } }, required: ["job_id"] },
-  resultType: "object",
-  effects: ["fs_read", "fs_write", "process_spawn"],
-  determinism: "nondeterministic",
-  tier: "privileged",
-  capabilities: [
-    { kind: "exec", names: [] },
-    { kind: "fs_read", prefixes: [] },
-    { kind: "fs_write", prefixes: [] },
-  ],
   needs: ({ command }, session) => commandNeeds(command, session),
   async run({ command, cwd, env, timeout_ms: timeoutMs }, { shell, session }) {
     refuseNul(command, env);
