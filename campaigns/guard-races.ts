@@ -7,7 +7,10 @@ const LANES = 3;
 const CHECK_EVERY = 50;
 const REPLACED = "was replaced while the sandbox was made";
 
-/** From inside: is the outside there? Can what was guarded be changed? It is told on its input what that is. */
+/**
+ * From inside: is the outside there? Can what was guarded be changed? It is told on its input what that is. The mounts are
+ * printed last, for the report of a failure.
+ */
 const LOOK = `
 read -r guarded
 cat .git/only-outside to-outside/only-outside 2>/dev/null
@@ -17,7 +20,7 @@ for name in $guarded; do
     hooks) (echo attack > .git/hooks/attack) 2>/dev/null && echo WROTE hooks ;;
   esac
 done
-true`;
+grep workspace /proc/self/mountinfo`;
 
 /** Guarded sandboxes over a repository that another sandbox swaps for links to the outside all the time. */
 export const guardRaces: Campaign = {
@@ -89,7 +92,7 @@ async function startOne({ programs, workspace, recorder }: GuardRace): Promise<G
 function judge(findings: Findings, number: number, { guarded, printed, fault }: GuardedEnd): void {
   if (printed.includes(OUTSIDE_SECRET)) findings.fail(`program ${number} had a directory of the host`);
   for (const word of ["WROTE config", "WROTE hooks"]) {
-    if (printed.includes(word)) findings.fail(`program ${number} ran with ${guarded.join()} guarded: ${word}`);
+    if (printed.includes(word)) findings.fail(`program ${number} ran with ${guarded.join()} guarded: ${printed}`);
   }
   if (fault !== undefined) findings.count(`refused: ${kindOf(fault)}`);
   else
