@@ -70,6 +70,13 @@ export declare type OpenSessionRequest = Message<"narthex.v1.OpenSessionRequest"
    * @generated from field: bool adopt = 9;
    */
   adopt: boolean;
+
+  /**
+   * Empty, or the session whose lease this one is split off; its workspace is then the parent's.
+   *
+   * @generated from field: string parent_session_id = 10;
+   */
+  parentSessionId: string;
 };
 
 /**
@@ -185,6 +192,11 @@ export declare type SessionInfo = Message<"narthex.v1.SessionInfo"> & {
    * @generated from field: string budget_remaining = 15;
    */
   budgetRemaining: string;
+
+  /**
+   * @generated from field: string parent_session_id = 16;
+   */
+  parentSessionId: string;
 };
 
 /**
@@ -970,6 +982,614 @@ export declare type UndoneChange = Message<"narthex.v1.UndoneChange"> & {
 export declare const UndoneChangeSchema: GenMessage<UndoneChange>;
 
 /**
+ * @generated from message narthex.v1.GetLeaseRequest
+ */
+export declare type GetLeaseRequest = Message<"narthex.v1.GetLeaseRequest"> & {
+  /**
+   * @generated from field: string lease_id = 1;
+   */
+  leaseId: string;
+};
+
+/**
+ * Describes the message narthex.v1.GetLeaseRequest.
+ * Use `create(GetLeaseRequestSchema)` to create a new message.
+ */
+export declare const GetLeaseRequestSchema: GenMessage<GetLeaseRequest>;
+
+/**
+ * @generated from message narthex.v1.GetLeaseResponse
+ */
+export declare type GetLeaseResponse = Message<"narthex.v1.GetLeaseResponse"> & {
+  /**
+   * @generated from field: narthex.v1.LeaseInfo lease = 1;
+   */
+  lease?: LeaseInfo | undefined;
+};
+
+/**
+ * Describes the message narthex.v1.GetLeaseResponse.
+ * Use `create(GetLeaseResponseSchema)` to create a new message.
+ */
+export declare const GetLeaseResponseSchema: GenMessage<GetLeaseResponse>;
+
+/**
+ * @generated from message narthex.v1.LeaseInfo
+ */
+export declare type LeaseInfo = Message<"narthex.v1.LeaseInfo"> & {
+  /**
+   * @generated from field: string lease_id = 1;
+   */
+  leaseId: string;
+
+  /**
+   * @generated from field: string parent_lease_id = 2;
+   */
+  parentLeaseId: string;
+
+  /**
+   * The session that holds it.
+   *
+   * @generated from field: string session_id = 3;
+   */
+  sessionId: string;
+
+  /**
+   * active, expired, revoked or not_yet.
+   *
+   * @generated from field: string state = 4;
+   */
+  state: string;
+
+  /**
+   * JSON text; see docs/formats/lease.md.
+   *
+   * @generated from field: string lease = 5;
+   */
+  lease: string;
+
+  /**
+   * JSON text: what is left of each budget that has a limit.
+   *
+   * @generated from field: string budget_remaining = 6;
+   */
+  budgetRemaining: string;
+
+  /**
+   * Leases split off this one.
+   *
+   * @generated from field: repeated string child_lease_ids = 7;
+   */
+  childLeaseIds: string[];
+};
+
+/**
+ * Describes the message narthex.v1.LeaseInfo.
+ * Use `create(LeaseInfoSchema)` to create a new message.
+ */
+export declare const LeaseInfoSchema: GenMessage<LeaseInfo>;
+
+/**
+ * @generated from message narthex.v1.RevokeLeaseRequest
+ */
+export declare type RevokeLeaseRequest = Message<"narthex.v1.RevokeLeaseRequest"> & {
+  /**
+   * @generated from field: string lease_id = 1;
+   */
+  leaseId: string;
+
+  /**
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * Who says so.
+   *
+   * @generated from field: string by = 3;
+   */
+  by: string;
+};
+
+/**
+ * Describes the message narthex.v1.RevokeLeaseRequest.
+ * Use `create(RevokeLeaseRequestSchema)` to create a new message.
+ */
+export declare const RevokeLeaseRequestSchema: GenMessage<RevokeLeaseRequest>;
+
+/**
+ * @generated from message narthex.v1.RevokeLeaseResponse
+ */
+export declare type RevokeLeaseResponse = Message<"narthex.v1.RevokeLeaseResponse"> & {
+  /**
+   * The lease and all below it.
+   *
+   * @generated from field: repeated string lease_ids = 1;
+   */
+  leaseIds: string[];
+
+  /**
+   * Calls that ran under them and were cancelled.
+   *
+   * @generated from field: uint32 cancelled_calls = 2;
+   */
+  cancelledCalls: number;
+};
+
+/**
+ * Describes the message narthex.v1.RevokeLeaseResponse.
+ * Use `create(RevokeLeaseResponseSchema)` to create a new message.
+ */
+export declare const RevokeLeaseResponseSchema: GenMessage<RevokeLeaseResponse>;
+
+/**
+ * @generated from message narthex.v1.ReloadPolicyRequest
+ */
+export declare type ReloadPolicyRequest = Message<"narthex.v1.ReloadPolicyRequest"> & {
+  /**
+   * Who says so.
+   *
+   * @generated from field: string by = 1;
+   */
+  by: string;
+};
+
+/**
+ * Describes the message narthex.v1.ReloadPolicyRequest.
+ * Use `create(ReloadPolicyRequestSchema)` to create a new message.
+ */
+export declare const ReloadPolicyRequestSchema: GenMessage<ReloadPolicyRequest>;
+
+/**
+ * @generated from message narthex.v1.ReloadPolicyResponse
+ */
+export declare type ReloadPolicyResponse = Message<"narthex.v1.ReloadPolicyResponse"> & {
+  /**
+   * @generated from field: narthex.v1.PolicyInfo policy = 1;
+   */
+  policy?: PolicyInfo | undefined;
+
+  /**
+   * False if the same set was in force before.
+   *
+   * @generated from field: bool changed = 2;
+   */
+  changed: boolean;
+};
+
+/**
+ * Describes the message narthex.v1.ReloadPolicyResponse.
+ * Use `create(ReloadPolicyResponseSchema)` to create a new message.
+ */
+export declare const ReloadPolicyResponseSchema: GenMessage<ReloadPolicyResponse>;
+
+/**
+ * @generated from message narthex.v1.GetPolicyRequest
+ */
+export declare type GetPolicyRequest = Message<"narthex.v1.GetPolicyRequest"> & {
+};
+
+/**
+ * Describes the message narthex.v1.GetPolicyRequest.
+ * Use `create(GetPolicyRequestSchema)` to create a new message.
+ */
+export declare const GetPolicyRequestSchema: GenMessage<GetPolicyRequest>;
+
+/**
+ * @generated from message narthex.v1.GetPolicyResponse
+ */
+export declare type GetPolicyResponse = Message<"narthex.v1.GetPolicyResponse"> & {
+  /**
+   * @generated from field: narthex.v1.PolicyInfo policy = 1;
+   */
+  policy?: PolicyInfo | undefined;
+};
+
+/**
+ * Describes the message narthex.v1.GetPolicyResponse.
+ * Use `create(GetPolicyResponseSchema)` to create a new message.
+ */
+export declare const GetPolicyResponseSchema: GenMessage<GetPolicyResponse>;
+
+/**
+ * @generated from message narthex.v1.PolicyInfo
+ */
+export declare type PolicyInfo = Message<"narthex.v1.PolicyInfo"> & {
+  /**
+   * @generated from field: bytes policy_hash = 1;
+   */
+  policyHash: Uint8Array;
+
+  /**
+   * @generated from field: bytes schema_hash = 2;
+   */
+  schemaHash: Uint8Array;
+
+  /**
+   * What evaluates it.
+   *
+   * @generated from field: string engine = 3;
+   */
+  engine: string;
+
+  /**
+   * @generated from field: uint64 rule_count = 4;
+   */
+  ruleCount: bigint;
+
+  /**
+   * Empty, or why no policy is in force.
+   *
+   * @generated from field: string problem = 5;
+   */
+  problem: string;
+
+  /**
+   * enforce or observe.
+   *
+   * @generated from field: string mode = 6;
+   */
+  mode: string;
+
+  /**
+   * Where its files lie.
+   *
+   * @generated from field: string directory = 7;
+   */
+  directory: string;
+
+  /**
+   * Why the compiled evaluator was not used; empty if it was.
+   *
+   * @generated from field: string fallback = 8;
+   */
+  fallback: string;
+};
+
+/**
+ * Describes the message narthex.v1.PolicyInfo.
+ * Use `create(PolicyInfoSchema)` to create a new message.
+ */
+export declare const PolicyInfoSchema: GenMessage<PolicyInfo>;
+
+/**
+ * @generated from message narthex.v1.ListApprovalsRequest
+ */
+export declare type ListApprovalsRequest = Message<"narthex.v1.ListApprovalsRequest"> & {
+  /**
+   * Also answers that were given for longer than one call.
+   *
+   * @generated from field: bool standing = 1;
+   */
+  standing: boolean;
+};
+
+/**
+ * Describes the message narthex.v1.ListApprovalsRequest.
+ * Use `create(ListApprovalsRequestSchema)` to create a new message.
+ */
+export declare const ListApprovalsRequestSchema: GenMessage<ListApprovalsRequest>;
+
+/**
+ * @generated from message narthex.v1.ListApprovalsResponse
+ */
+export declare type ListApprovalsResponse = Message<"narthex.v1.ListApprovalsResponse"> & {
+  /**
+   * Oldest first.
+   *
+   * @generated from field: repeated narthex.v1.ApprovalInfo approvals = 1;
+   */
+  approvals: ApprovalInfo[];
+
+  /**
+   * @generated from field: repeated narthex.v1.StandingApproval standing = 2;
+   */
+  standing: StandingApproval[];
+};
+
+/**
+ * Describes the message narthex.v1.ListApprovalsResponse.
+ * Use `create(ListApprovalsResponseSchema)` to create a new message.
+ */
+export declare const ListApprovalsResponseSchema: GenMessage<ListApprovalsResponse>;
+
+/**
+ * The exact call that a person is asked about.
+ *
+ * @generated from message narthex.v1.ApprovalInfo
+ */
+export declare type ApprovalInfo = Message<"narthex.v1.ApprovalInfo"> & {
+  /**
+   * @generated from field: string approval_id = 1;
+   */
+  approvalId: string;
+
+  /**
+   * @generated from field: string session_id = 2;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: string request_id = 3;
+   */
+  requestId: string;
+
+  /**
+   * @generated from field: string tenant = 4;
+   */
+  tenant: string;
+
+  /**
+   * @generated from field: string user = 5;
+   */
+  user: string;
+
+  /**
+   * @generated from field: string agent = 6;
+   */
+  agent: string;
+
+  /**
+   * @generated from field: string workspace = 7;
+   */
+  workspace: string;
+
+  /**
+   * name@version
+   *
+   * @generated from field: string tool = 8;
+   */
+  tool: string;
+
+  /**
+   * @generated from field: bytes definition_hash = 9;
+   */
+  definitionHash: Uint8Array;
+
+  /**
+   * JSON text, whole: never cut.
+   *
+   * @generated from field: string input = 10;
+   */
+  input: string;
+
+  /**
+   * @generated from field: bytes input_digest = 11;
+   */
+  inputDigest: Uint8Array;
+
+  /**
+   * @generated from field: bytes policy_hash = 12;
+   */
+  policyHash: Uint8Array;
+
+  /**
+   * @generated from field: repeated string rule_ids = 13;
+   */
+  ruleIds: string[];
+
+  /**
+   * human or console.
+   *
+   * @generated from field: string kind = 14;
+   */
+  kind: string;
+
+  /**
+   * @generated from field: string safety_tier = 15;
+   */
+  safetyTier: string;
+
+  /**
+   * @generated from field: repeated string effects = 16;
+   */
+  effects: string[];
+
+  /**
+   * @generated from field: repeated string labels = 17;
+   */
+  labels: string[];
+
+  /**
+   * @generated from field: uint64 requested_at_ms = 18;
+   */
+  requestedAtMs: bigint;
+
+  /**
+   * @generated from field: uint64 expires_at_ms = 19;
+   */
+  expiresAtMs: bigint;
+
+  /**
+   * What an answer for the session would allow; empty if there is none.
+   *
+   * @generated from field: string session_scope = 20;
+   */
+  sessionScope: string;
+
+  /**
+   * The Cedar rule that an answer as a rule would write; empty if there is none.
+   *
+   * @generated from field: string rule_text = 21;
+   */
+  ruleText: string;
+
+  /**
+   * What the rules that ask say about it.
+   *
+   * @generated from field: repeated string messages = 22;
+   */
+  messages: string[];
+};
+
+/**
+ * Describes the message narthex.v1.ApprovalInfo.
+ * Use `create(ApprovalInfoSchema)` to create a new message.
+ */
+export declare const ApprovalInfoSchema: GenMessage<ApprovalInfo>;
+
+/**
+ * @generated from message narthex.v1.StandingApproval
+ */
+export declare type StandingApproval = Message<"narthex.v1.StandingApproval"> & {
+  /**
+   * @generated from field: string standing_id = 1;
+   */
+  standingId: string;
+
+  /**
+   * session or rule.
+   *
+   * @generated from field: string scope = 2;
+   */
+  scope: string;
+
+  /**
+   * Empty for a rule.
+   *
+   * @generated from field: string session_id = 3;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: string tool = 4;
+   */
+  tool: string;
+
+  /**
+   * What it allows, for people.
+   *
+   * @generated from field: string allows = 5;
+   */
+  allows: string;
+
+  /**
+   * @generated from field: string approval_id = 6;
+   */
+  approvalId: string;
+
+  /**
+   * @generated from field: string door = 7;
+   */
+  door: string;
+
+  /**
+   * @generated from field: string approver = 8;
+   */
+  approver: string;
+
+  /**
+   * @generated from field: uint64 given_at_ms = 9;
+   */
+  givenAtMs: bigint;
+};
+
+/**
+ * Describes the message narthex.v1.StandingApproval.
+ * Use `create(StandingApprovalSchema)` to create a new message.
+ */
+export declare const StandingApprovalSchema: GenMessage<StandingApproval>;
+
+/**
+ * @generated from message narthex.v1.ResolveApprovalRequest
+ */
+export declare type ResolveApprovalRequest = Message<"narthex.v1.ResolveApprovalRequest"> & {
+  /**
+   * @generated from field: string approval_id = 1;
+   */
+  approvalId: string;
+
+  /**
+   * once, session, rule or deny.
+   *
+   * @generated from field: string answer = 2;
+   */
+  answer: string;
+
+  /**
+   * Who answers; shown in the ledger.
+   *
+   * @generated from field: string approver = 3;
+   */
+  approver: string;
+
+  /**
+   * Told to the agent with a no.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message narthex.v1.ResolveApprovalRequest.
+ * Use `create(ResolveApprovalRequestSchema)` to create a new message.
+ */
+export declare const ResolveApprovalRequestSchema: GenMessage<ResolveApprovalRequest>;
+
+/**
+ * @generated from message narthex.v1.ResolveApprovalResponse
+ */
+export declare type ResolveApprovalResponse = Message<"narthex.v1.ResolveApprovalResponse"> & {
+  /**
+   * once, session, rule or deny.
+   *
+   * @generated from field: string answer = 1;
+   */
+  answer: string;
+
+  /**
+   * Of an answer for longer.
+   *
+   * @generated from field: narthex.v1.StandingApproval standing = 2;
+   */
+  standing?: StandingApproval | undefined;
+};
+
+/**
+ * Describes the message narthex.v1.ResolveApprovalResponse.
+ * Use `create(ResolveApprovalResponseSchema)` to create a new message.
+ */
+export declare const ResolveApprovalResponseSchema: GenMessage<ResolveApprovalResponse>;
+
+/**
+ * @generated from message narthex.v1.RevokeApprovalRequest
+ */
+export declare type RevokeApprovalRequest = Message<"narthex.v1.RevokeApprovalRequest"> & {
+  /**
+   * @generated from field: string standing_id = 1;
+   */
+  standingId: string;
+
+  /**
+   * @generated from field: string by = 2;
+   */
+  by: string;
+};
+
+/**
+ * Describes the message narthex.v1.RevokeApprovalRequest.
+ * Use `create(RevokeApprovalRequestSchema)` to create a new message.
+ */
+export declare const RevokeApprovalRequestSchema: GenMessage<RevokeApprovalRequest>;
+
+/**
+ * @generated from message narthex.v1.RevokeApprovalResponse
+ */
+export declare type RevokeApprovalResponse = Message<"narthex.v1.RevokeApprovalResponse"> & {
+  /**
+   * @generated from field: narthex.v1.StandingApproval standing = 1;
+   */
+  standing?: StandingApproval | undefined;
+};
+
+/**
+ * Describes the message narthex.v1.RevokeApprovalResponse.
+ * Use `create(RevokeApprovalResponseSchema)` to create a new message.
+ */
+export declare const RevokeApprovalResponseSchema: GenMessage<RevokeApprovalResponse>;
+
+/**
  * @generated from service narthex.v1.AdminService
  */
 export declare const AdminService: GenService<{
@@ -1076,6 +1696,70 @@ export declare const AdminService: GenService<{
     methodKind: "unary";
     input: typeof UndoRequestSchema;
     output: typeof UndoResponseSchema;
+  },
+  /**
+   * @generated from rpc narthex.v1.AdminService.GetLease
+   */
+  getLease: {
+    methodKind: "unary";
+    input: typeof GetLeaseRequestSchema;
+    output: typeof GetLeaseResponseSchema;
+  },
+  /**
+   * Revokes a lease and every lease below it, and cancels what runs under them.
+   *
+   * @generated from rpc narthex.v1.AdminService.RevokeLease
+   */
+  revokeLease: {
+    methodKind: "unary";
+    input: typeof RevokeLeaseRequestSchema;
+    output: typeof RevokeLeaseResponseSchema;
+  },
+  /**
+   * Reads the policy directory again. A set that is not valid changes nothing.
+   *
+   * @generated from rpc narthex.v1.AdminService.ReloadPolicy
+   */
+  reloadPolicy: {
+    methodKind: "unary";
+    input: typeof ReloadPolicyRequestSchema;
+    output: typeof ReloadPolicyResponseSchema;
+  },
+  /**
+   * @generated from rpc narthex.v1.AdminService.GetPolicy
+   */
+  getPolicy: {
+    methodKind: "unary";
+    input: typeof GetPolicyRequestSchema;
+    output: typeof GetPolicyResponseSchema;
+  },
+  /**
+   * What people are asked right now, and what they allowed for longer. Also for tokens of scope approve.
+   *
+   * @generated from rpc narthex.v1.AdminService.ListApprovals
+   */
+  listApprovals: {
+    methodKind: "unary";
+    input: typeof ListApprovalsRequestSchema;
+    output: typeof ListApprovalsResponseSchema;
+  },
+  /**
+   * @generated from rpc narthex.v1.AdminService.ResolveApproval
+   */
+  resolveApproval: {
+    methodKind: "unary";
+    input: typeof ResolveApprovalRequestSchema;
+    output: typeof ResolveApprovalResponseSchema;
+  },
+  /**
+   * Takes back an answer that was given for longer than one call.
+   *
+   * @generated from rpc narthex.v1.AdminService.RevokeApproval
+   */
+  revokeApproval: {
+    methodKind: "unary";
+    input: typeof RevokeApprovalRequestSchema;
+    output: typeof RevokeApprovalResponseSchema;
   },
 }>;
 

@@ -391,6 +391,92 @@ export declare type ContentInfo = Message<"narthex.v1.ContentInfo"> & {
 export declare const ContentInfoSchema: GenMessage<ContentInfo>;
 
 /**
+ * @generated from message narthex.v1.DelegateLeaseRequest
+ */
+export declare type DelegateLeaseRequest = Message<"narthex.v1.DelegateLeaseRequest"> & {
+  /**
+   * The lease asked for, as JSON text; see docs/formats/lease.md. What is left out is as narrow as the parent's.
+   *
+   * @generated from field: string lease = 1;
+   */
+  lease: string;
+
+  /**
+   * Empty means the parent's.
+   *
+   * @generated from field: string agent = 2;
+   */
+  agent: string;
+
+  /**
+   * Empty means the parent's.
+   *
+   * @generated from field: string working_directory = 3;
+   */
+  workingDirectory: string;
+
+  /**
+   * Empty, or 32 bytes.
+   *
+   * @generated from field: bytes seed = 4;
+   */
+  seed: Uint8Array;
+
+  /**
+   * Labels the child has besides its parent's.
+   *
+   * @generated from field: repeated string labels = 5;
+   */
+  labels: string[];
+};
+
+/**
+ * Describes the message narthex.v1.DelegateLeaseRequest.
+ * Use `create(DelegateLeaseRequestSchema)` to create a new message.
+ */
+export declare const DelegateLeaseRequestSchema: GenMessage<DelegateLeaseRequest>;
+
+/**
+ * @generated from message narthex.v1.DelegateLeaseResponse
+ */
+export declare type DelegateLeaseResponse = Message<"narthex.v1.DelegateLeaseResponse"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * Shown once.
+   *
+   * @generated from field: string token = 2;
+   */
+  token: string;
+
+  /**
+   * @generated from field: string lease_id = 3;
+   */
+  leaseId: string;
+
+  /**
+   * JSON text.
+   *
+   * @generated from field: string lease = 4;
+   */
+  lease: string;
+
+  /**
+   * @generated from field: uint64 expires_at_ms = 5;
+   */
+  expiresAtMs: bigint;
+};
+
+/**
+ * Describes the message narthex.v1.DelegateLeaseResponse.
+ * Use `create(DelegateLeaseResponseSchema)` to create a new message.
+ */
+export declare const DelegateLeaseResponseSchema: GenMessage<DelegateLeaseResponse>;
+
+/**
  * @generated from service narthex.v1.KernelService
  */
 export declare const KernelService: GenService<{
@@ -453,6 +539,16 @@ export declare const KernelService: GenService<{
     methodKind: "server_streaming";
     input: typeof GetContentRequestSchema;
     output: typeof GetContentResponseSchema;
+  },
+  /**
+   * Splits a narrower lease off the caller's own, held by a session of its own. Bearer: session token.
+   *
+   * @generated from rpc narthex.v1.KernelService.DelegateLease
+   */
+  delegateLease: {
+    methodKind: "unary";
+    input: typeof DelegateLeaseRequestSchema;
+    output: typeof DelegateLeaseResponseSchema;
   },
 }>;
 

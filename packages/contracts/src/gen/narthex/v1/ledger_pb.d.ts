@@ -292,6 +292,30 @@ export declare type Entry = Message<"narthex.v1.Entry"> & {
     case: "hostExamined";
   } | {
     /**
+     * @generated from field: narthex.v1.StandingApprovalRevoked standing_approval_revoked = 41;
+     */
+    value: StandingApprovalRevoked;
+    case: "standingApprovalRevoked";
+  } | {
+    /**
+     * @generated from field: narthex.v1.WorkspaceLabelled workspace_labelled = 42;
+     */
+    value: WorkspaceLabelled;
+    case: "workspaceLabelled";
+  } | {
+    /**
+     * @generated from field: narthex.v1.PolicyRefused policy_refused = 43;
+     */
+    value: PolicyRefused;
+    case: "policyRefused";
+  } | {
+    /**
+     * @generated from field: narthex.v1.LeaseReleased lease_released = 44;
+     */
+    value: LeaseReleased;
+    case: "leaseReleased";
+  } | {
+    /**
      * @generated from field: narthex.v1.ChangesUndone changes_undone = 45;
      */
     value: ChangesUndone;
@@ -543,6 +567,27 @@ export declare type ApprovalResolved = Message<"narthex.v1.ApprovalResolved"> & 
    * @generated from field: string approver = 4;
    */
   approver: string;
+
+  /**
+   * once, session or rule; empty unless it was approved.
+   *
+   * @generated from field: string scope = 5;
+   */
+  scope: string;
+
+  /**
+   * The answer for longer that was given, or that this call rests on.
+   *
+   * @generated from field: string standing_id = 6;
+   */
+  standingId: string;
+
+  /**
+   * What such an answer allows: canonical JSON for a session, Cedar text for a rule. Only where it was given.
+   *
+   * @generated from field: string allows = 7;
+   */
+  allows: string;
 };
 
 /**
@@ -950,6 +995,11 @@ export declare type LeaseRevoked = Message<"narthex.v1.LeaseRevoked"> & {
    * @generated from field: string reason = 2;
    */
   reason: string;
+
+  /**
+   * @generated from field: string by = 3;
+   */
+  by: string;
 };
 
 /**
@@ -957,6 +1007,78 @@ export declare type LeaseRevoked = Message<"narthex.v1.LeaseRevoked"> & {
  * Use `create(LeaseRevokedSchema)` to create a new message.
  */
 export declare const LeaseRevokedSchema: GenMessage<LeaseRevoked>;
+
+/**
+ * A child's session has ended: what it did not spend is its parent's again.
+ *
+ * @generated from message narthex.v1.LeaseReleased
+ */
+export declare type LeaseReleased = Message<"narthex.v1.LeaseReleased"> & {
+  /**
+   * @generated from field: string lease_id = 1;
+   */
+  leaseId: string;
+
+  /**
+   * @generated from field: string parent_lease_id = 2;
+   */
+  parentLeaseId: string;
+
+  /**
+   * @generated from field: repeated narthex.v1.BudgetAmount returned = 3;
+   */
+  returned: BudgetAmount[];
+};
+
+/**
+ * Describes the message narthex.v1.LeaseReleased.
+ * Use `create(LeaseReleasedSchema)` to create a new message.
+ */
+export declare const LeaseReleasedSchema: GenMessage<LeaseReleased>;
+
+/**
+ * @generated from message narthex.v1.StandingApprovalRevoked
+ */
+export declare type StandingApprovalRevoked = Message<"narthex.v1.StandingApprovalRevoked"> & {
+  /**
+   * @generated from field: string standing_id = 1;
+   */
+  standingId: string;
+
+  /**
+   * @generated from field: string by = 2;
+   */
+  by: string;
+};
+
+/**
+ * Describes the message narthex.v1.StandingApprovalRevoked.
+ * Use `create(StandingApprovalRevokedSchema)` to create a new message.
+ */
+export declare const StandingApprovalRevokedSchema: GenMessage<StandingApprovalRevoked>;
+
+/**
+ * A session with labels wrote in its workspace: whoever reads there has them from now on.
+ *
+ * @generated from message narthex.v1.WorkspaceLabelled
+ */
+export declare type WorkspaceLabelled = Message<"narthex.v1.WorkspaceLabelled"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * @generated from field: repeated string labels = 2;
+   */
+  labels: string[];
+};
+
+/**
+ * Describes the message narthex.v1.WorkspaceLabelled.
+ * Use `create(WorkspaceLabelledSchema)` to create a new message.
+ */
+export declare const WorkspaceLabelledSchema: GenMessage<WorkspaceLabelled>;
 
 /**
  * @generated from message narthex.v1.PolicyLoaded
@@ -988,6 +1110,20 @@ export declare type PolicyLoaded = Message<"narthex.v1.PolicyLoaded"> & {
    * @generated from field: string problem = 5;
    */
   problem: string;
+
+  /**
+   * observe, or empty where answers are carried out.
+   *
+   * @generated from field: string mode = 6;
+   */
+  mode: string;
+
+  /**
+   * Who reloaded it; empty at a start.
+   *
+   * @generated from field: string by = 7;
+   */
+  by: string;
 };
 
 /**
@@ -995,6 +1131,29 @@ export declare type PolicyLoaded = Message<"narthex.v1.PolicyLoaded"> & {
  * Use `create(PolicyLoadedSchema)` to create a new message.
  */
 export declare const PolicyLoadedSchema: GenMessage<PolicyLoaded>;
+
+/**
+ * A policy that was to be put in force and is not valid: the one before it stays.
+ *
+ * @generated from message narthex.v1.PolicyRefused
+ */
+export declare type PolicyRefused = Message<"narthex.v1.PolicyRefused"> & {
+  /**
+   * @generated from field: string problem = 1;
+   */
+  problem: string;
+
+  /**
+   * @generated from field: string by = 2;
+   */
+  by: string;
+};
+
+/**
+ * Describes the message narthex.v1.PolicyRefused.
+ * Use `create(PolicyRefusedSchema)` to create a new message.
+ */
+export declare const PolicyRefusedSchema: GenMessage<PolicyRefused>;
 
 /**
  * @generated from message narthex.v1.ToolRegistered
@@ -1693,6 +1852,13 @@ export enum ContentRole {
    * @generated from enum value: CONTENT_ROLE_STAGED = 15;
    */
   STAGED = 15,
+
+  /**
+   * The schema that a policy set was validated against.
+   *
+   * @generated from enum value: CONTENT_ROLE_POLICY_SCHEMA = 16;
+   */
+  POLICY_SCHEMA = 16,
 }
 
 /**
