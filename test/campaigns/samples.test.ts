@@ -9,6 +9,7 @@ const SEED = 20_260_801;
 const NAMES = [
   "budgets",
   "canonical",
+  "cedar",
   "chain",
   "covers",
   "decoder",

@@ -1,0 +1,36 @@
+import { type CedarValue, EntityValue, isSet } from "./cedar-value.ts";
+import { EvaluationError } from "./evaluation-error.ts";
+
+/** What Cedar's JSON reads as something else than a record. */
+const ESCAPES: readonly string[] = ["__entity", "__extn", "__expr"];
+
+export function isEscape(attribute: string): boolean {
+  return ESCAPES.includes(attribute);
+}
+
+/**
+ * Passes a value that may come from a request on.
+ * SECURITY: a request has none of these. If one does all the same, another engine would read it in another way, so the
+ * rule that looks at it has no answer.
+ */
+export function expectPlain(value: CedarValue): CedarValue {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+    case "bigint":
+      return value;
+    case "number":
+      if (Number.isSafeInteger(value)) return value;
+      throw new EvaluationError("a number is no long that can be told exactly");
+    case "object":
+      if (value === null) throw new EvaluationError("null is no value");
+      if (isSet(value) || value instanceof EntityValue) return value;
+      for (const escape of ESCAPES) {
+        if (Object.hasOwn(value, escape))
+          throw new EvaluationError(`a record has the reserved attribute \`${escape}\``);
+      }
+      return value;
+    default:
+      throw new EvaluationError(`${typeof value} is no value`);
+  }
+}

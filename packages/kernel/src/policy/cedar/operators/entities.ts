@@ -1,0 +1,42 @@
+import { type CedarValue, EntityValue, isSet } from "../cedar-value.ts";
+import { typeError } from "../evaluation-error.ts";
+import type { Expression } from "../expression.ts";
+import type { RequestFrame } from "../request-frame.ts";
+
+/** `in`: an entity or any of a set of them. */
+export function isIn({ evaluate: first }: Expression, { evaluate: second, constant }: Expression): Expression {
+  if (constant instanceof EntityValue) return { evaluate: (frame) => frame.isIn(expectEntity(first(frame)), constant) };
+  return {
+    evaluate(frame) {
+      const entity = first(frame);
+      const groups = second(frame);
+      return isWithin(expectEntity(entity), groups, frame);
+    },
+  };
+}
+
+/** `is`, and `is T in`, which looks at the group only if the type fits. */
+export function isOfType({ evaluate }: Expression, type: string, group: Expression | undefined): Expression {
+  if (group === undefined) return { evaluate: (frame) => expectEntity(evaluate(frame)).type === type };
+  const { evaluate: evaluateGroup } = group;
+  return {
+    evaluate(frame) {
+      const entity = expectEntity(evaluate(frame));
+      return entity.type === type && isWithin(entity, evaluateGroup(frame), frame);
+    },
+  };
+}
+
+function isWithin(entity: EntityValue, groups: CedarValue, frame: RequestFrame): boolean {
+  if (groups instanceof EntityValue) return frame.isIn(entity, groups);
+  if (typeof groups !== "object" || !isSet(groups)) throw typeError("set or entity", groups);
+  let isFound = false;
+  // All of them, also after one was found: what is no entity is an error wherever it stands.
+  for (const group of groups) isFound = frame.isIn(entity, expectEntity(group)) || isFound;
+  return isFound;
+}
+
+function expectEntity(value: CedarValue): EntityValue {
+  if (value instanceof EntityValue) return value;
+  throw typeError("entity", value);
+}
