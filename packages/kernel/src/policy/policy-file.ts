@@ -8,11 +8,6 @@ export interface PolicyFile {
   readonly text: string;
 }
 
-/** A load error at a place in a file: `file:line:column: message`. */
-export function policyFault(file: PolicyFile, offset: number, message: string): KernelError {
-  return policyInvalid([{ field: placeIn(file, offset), rule: "malformed", message }]);
-}
-
 /** All load errors as one fault. */
 export function policyInvalid(violations: readonly Violation[]): KernelError {
   const [first, ...others] = violations;

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { canonicalJson, utf8 } from "@narthex/contracts";
+import { canonicalJson, isJsonObject, type JsonObject, parseJson, utf8 } from "@narthex/contracts";
 import { echoTool } from "@narthex/testkit";
 import fc from "fast-check";
 import type { RegisteredTool } from "../registry/registry.ts";
 import type { LiveSession } from "../session/live-session.ts";
 import type { NarrowedTool } from "../tool/narrow-for.ts";
+import { cedarRequest, entitiesOf } from "./cedar-request.ts";
 import { policyQuestion } from "./policy-question.ts";
+import type { CallFacts, StoredCallFacts, StoredForm } from "./question-facts.ts";
 
 const FACTS: NarrowedTool = {
   effects: ["fs_read"],
@@ -15,9 +17,19 @@ const FACTS: NarrowedTool = {
   action: "echo",
   timeoutMs: 1000,
 };
+const LABELS = ["untrusted"];
+const CALL: CallFacts = {
+  inputDigest: new Uint8Array(32),
+  labels: LABELS,
+  calls: 3,
+  time_ms: 1_000_004,
+  budget: { calls: 7 },
+  path: "src/a.ts",
+  writes: false,
+};
 
 function liveSession(names: { agent: string; user: string; tenant: string; workspace: string }): LiveSession {
-  const live = { id: "ses_aaaaaaaaaaaaaaaaaaaa", labels: ["untrusted"], session: names, questionForms: undefined };
+  const live = { id: "ses_aaaaaaaaaaaaaaaaaaaa", labels: LABELS, session: names, questionForms: undefined };
   return live as unknown as LiveSession;
 }
 
@@ -26,23 +38,31 @@ function registeredTool(name: string): RegisteredTool {
   return { tool, definitionHash: new Uint8Array(32).fill(3) } as unknown as RegisteredTool;
 }
 
-const names = fc.oneof(
-  fc.string({ unit: "grapheme" }),
-  fc.constantFrom('"input_digest":"<input>"', "<input>", '\\"input_digest\\":\\"<input>\\"'),
-);
+/** As who has nothing but the stored bytes and the input would ask it again. */
+function askedAgain(bytes: Uint8Array, input: JsonObject) {
+  const stored = parseJson(bytes);
+  assert.ok(isJsonObject(stored));
+  const { form, call } = stored as unknown as { form: StoredForm; call: StoredCallFacts };
+  return cedarRequest(form, entitiesOf(form), call, input);
+}
 
-test("the bytes of a question are its canonical JSON, whatever things are called", () => {
+const names = fc.string({ unit: "grapheme" });
+
+test("a question can be asked again from its bytes, whatever things are called", () => {
   fc.assert(
     fc.property(
       fc.record({ agent: names, user: names, tenant: names, workspace: names }),
       names,
+      names,
       fc.uint8Array({ minLength: 32, maxLength: 32 }),
-      (session, tool, digest) => {
+      (session, tool, path, inputDigest) => {
         const live = liveSession(session);
         const registered = registeredTool(tool);
         for (let round = 0; round < 2; round++) {
-          const { request, bytes } = policyQuestion(live, registered, FACTS, digest);
-          assert.deepEqual(new Uint8Array(bytes), utf8(canonicalJson(request)));
+          const input = { path };
+          const { request, bytes } = policyQuestion(live, registered, FACTS, { ...CALL, path, inputDigest }, input);
+          assert.deepEqual(askedAgain(bytes, input), request);
+          assert.deepEqual(new Uint8Array(bytes), utf8(canonicalJson(parseJson(bytes))));
         }
       },
     ),
@@ -52,14 +72,28 @@ test("the bytes of a question are its canonical JSON, whatever things are called
 test("what has changed since the last question is asked anew", () => {
   const live = liveSession({ agent: "a", user: "u", tenant: "t", workspace: "/project" });
   const registered = registeredTool("echo");
-  const digest = new Uint8Array(32);
-  const asked = (facts: NarrowedTool) => policyQuestion(live, registered, facts, digest);
+  const asked = (facts: NarrowedTool, labels = LABELS) =>
+    policyQuestion(live, registered, facts, { ...CALL, labels }, {});
   const first = asked(FACTS);
-  live.labels = ["secret", "untrusted"];
-  const labelled = asked(FACTS);
+  const labelled = asked(FACTS, ["secret", "untrusted"]);
   assert.deepEqual(labelled.request.context["labels"], ["secret", "untrusted"]);
   assert.notDeepEqual(labelled.bytes, first.bytes);
-  const raised = asked({ ...FACTS, tier: "privileged" });
-  assert.equal(raised.request.context["tier"], "privileged");
-  assert.deepEqual(new Uint8Array(raised.bytes), utf8(canonicalJson(raised.request)));
+  assert.equal(asked({ ...FACTS, tier: "privileged" }).request.context["tier"], "privileged");
+});
+
+test("what a tool says about its arguments cannot stand for what the kernel says", () => {
+  const live = liveSession({ agent: "a", user: "u", tenant: "t", workspace: "/project" });
+  const derived = { labels: [], tier: "read_only", tool: "hash", path: "elsewhere", input: {}, extra: true };
+  const { request } = policyQuestion(
+    live,
+    registeredTool("echo"),
+    { ...FACTS, tier: "privileged" },
+    { ...CALL, derived },
+    { x: 1 },
+  );
+  const { labels, tier, tool, path, input, extra } = request.context;
+  assert.deepEqual(
+    [labels, tier, tool, path, input, extra],
+    [LABELS, "privileged", "echo", "src/a.ts", { x: 1 }, true],
+  );
 });

@@ -1,95 +1,52 @@
-import { canonicalJson, sharedUtf8, toHex } from "@narthex/contracts";
-import type { PolicyRequest } from "./policy.ts";
+import { canonicalJson, type JsonObject, sharedUtf8, toHex } from "@narthex/contracts";
 import type { RegisteredTool } from "../registry/registry.ts";
 import type { LiveSession } from "../session/live-session.ts";
 import type { NarrowedTool } from "../tool/narrow-for.ts";
+import { cedarRequest } from "./cedar-request.ts";
+import type { PolicyRequest } from "./policy.ts";
+import type { CallFacts } from "./question-facts.ts";
+import { createForm, fitsForm, type PolicyQuestionForm } from "./question-form.ts";
 
-/** What policy is asked about a call, and the canonical bytes of it. */
+/** What policy is asked about a call, and the canonical bytes from which it can be asked again. */
 export interface PolicyQuestion {
   readonly request: PolicyRequest;
   readonly bytes: Uint8Array;
 }
 
-/** All of a question that calls of one tool in one session have in common. */
-export interface PolicyQuestionForm {
-  readonly registered: RegisteredTool;
-  readonly facts: NarrowedTool;
-  readonly labels: readonly string[];
-  readonly definitionHash: string;
-  /** The canonical text before and after the input's digest. */
-  readonly before: string;
-  readonly after: string;
-}
-
-/** Stands for the digest, which has no such letters, while the text around it is made. */
-const GAP = "<input>";
-/** A session's memory for tools it used, about a kilobyte each. */
+/** A session's memory for tools it used, some kilobytes each. */
 const MAX_FORMS = 32;
 
-/** The input itself is content under its digest: what is asked stays small, and can be asked again. */
+/**
+ * The input itself is content under its digest: what is stored stays small. What is the same for all calls of a tool in a
+ * session is written once.
+ */
 export function policyQuestion(
   live: LiveSession,
   registered: RegisteredTool,
   facts: NarrowedTool,
-  inputDigest: Uint8Array,
+  call: CallFacts,
+  input: JsonObject,
 ): PolicyQuestion {
-  const form = formFor(live, registered, facts);
-  const digest = toHex(inputDigest);
+  const form = formFor(live, registered, facts, call.labels);
+  const { labels: _, inputDigest, ...rest } = call;
+  const stored = { ...rest, input_digest: toHex(inputDigest) };
   return {
-    request: requestOf(live, form, digest),
-    bytes: sharedUtf8(form.before + digest + form.after),
+    request: cedarRequest(form.stored, form.entities, stored, input),
+    bytes: sharedUtf8(`{"call":${canonicalJson(stored)},"form":${form.text}}`),
   };
 }
 
-function formFor(live: LiveSession, registered: RegisteredTool, facts: NarrowedTool): PolicyQuestionForm {
+function formFor(
+  live: LiveSession,
+  registered: RegisteredTool,
+  facts: NarrowedTool,
+  labels: readonly string[],
+): PolicyQuestionForm {
   const known = live.questionForms?.get(registered);
-  if (known !== undefined && fits(known, live, facts)) return known;
-  const form = createForm(live, registered, facts);
+  if (known !== undefined && fitsForm(known, facts, labels)) return known;
+  const form = createForm(live, registered, facts, labels);
   live.questionForms ??= new Map();
   if (live.questionForms.size >= MAX_FORMS) live.questionForms.clear();
   live.questionForms.set(registered, form);
   return form;
-}
-
-function fits(form: PolicyQuestionForm, live: LiveSession, facts: NarrowedTool): boolean {
-  return (
-    form.labels === live.labels &&
-    form.facts.effects === facts.effects &&
-    form.facts.tier === facts.tier &&
-    form.facts.determinism === facts.determinism &&
-    form.facts.action === facts.action
-  );
-}
-
-function createForm(live: LiveSession, registered: RegisteredTool, facts: NarrowedTool): PolicyQuestionForm {
-  const definitionHash = toHex(registered.definitionHash);
-  const form = { registered, facts, labels: live.labels, definitionHash, before: "", after: "" };
-  // INVARIANT: keys are written in order, and what a session or a tool is called cannot come before `input_digest`
-  // with this very text around it, because quotes within a text are escaped.
-  const text = canonicalJson(requestOf(live, form, GAP));
-  const mark = `"input_digest":"${GAP}"`;
-  const at = text.indexOf(mark) + mark.length - GAP.length - 1;
-  return { ...form, before: text.slice(0, at), after: text.slice(at + GAP.length) };
-}
-
-function requestOf(live: LiveSession, form: PolicyQuestionForm, inputDigest: string): PolicyRequest {
-  const { registered, facts } = form;
-  const { session } = live;
-  return {
-    action: facts.action,
-    context: {
-      definition_hash: form.definitionHash,
-      determinism: facts.determinism,
-      effects: [...facts.effects],
-      input_digest: inputDigest,
-      labels: [...form.labels],
-      session: live.id,
-      tenant: session.tenant,
-      tier: facts.tier,
-      user: session.user,
-      version: registered.tool.version,
-    },
-    principal: session.agent,
-    resource: session.workspace,
-  };
 }

@@ -1,18 +1,11 @@
-import type { JsonObject } from "@narthex/contracts";
+import type { CedarRequest } from "./cedar/cedar.ts";
 
-/** What policy is asked. Its canonical JSON is content, so that the decision can be made again. */
-export interface PolicyRequest {
-  /** The agent, by session. */
-  readonly principal: string;
-  /** The tool's name, or one of several it goes by: `git_push`. */
-  readonly action: string;
-  /** The workspace. */
-  readonly resource: string;
-  readonly context: JsonObject;
-}
+/** What policy is asked. docs/formats/policy.md says what is in it. */
+export type PolicyRequest = CedarRequest;
 
 export type ApprovalDemand = "none" | "human" | "console" | "unstated";
 
+/** What a rule's annotations say. */
 export interface PolicyRule {
   readonly id: string;
   readonly approve: ApprovalDemand;
@@ -25,15 +18,26 @@ export interface PolicyAnswer {
   /** The rules that determined the answer, sorted by id. */
   readonly rules: readonly PolicyRule[];
   /** Any entry denies. */
-  readonly errors: readonly string[];
+  readonly errors: readonly PolicyError[];
 }
 
-/** A loaded set: its text is content under `hash`. */
+/** A rule that could not be evaluated, or a request that no rule can be held against. */
+export interface PolicyError {
+  /** Empty for the request itself. */
+  readonly rule: string;
+  /** For people: engines say it differently, so it is no part of a proof. */
+  readonly message: string;
+}
+
+/** A loaded set: its files are content under `hash`, the schema they were checked against under `schemaHash`. */
 export interface PolicySet {
   readonly hash: Uint8Array;
   readonly schemaHash: Uint8Array;
   readonly engine: string;
+  /** Why the compiled evaluator is not used; empty if it is. */
+  readonly fallback: string;
   readonly ruleCount: number;
   /** The canonical bytes that `hash` is of. */
   readonly bytes: Uint8Array;
+  readonly schemaBytes: Uint8Array;
 }

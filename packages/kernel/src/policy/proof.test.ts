@@ -3,8 +3,7 @@ import { describe, test } from "node:test";
 import { blake3, create, fromBinary, ProofSchema, toBinary, toHex } from "@narthex/contracts";
 import { SAFETY_TIERS } from "../tool/tool.ts";
 import { approvalDemand } from "./approval-demand.ts";
-import type { ApprovalDemand, PolicyAnswer, PolicyRule } from "./policy.ts";
-import { policySetFrom } from "./policy-set.ts";
+import type { ApprovalDemand, PolicyAnswer, PolicyRule, PolicySet } from "./policy.ts";
 import { createProof, type ProofFacts } from "./proof.ts";
 
 const rule = (id: string, approve: ApprovalDemand): PolicyRule => ({
@@ -13,12 +12,18 @@ const rule = (id: string, approve: ApprovalDemand): PolicyRule => ({
   rationale: undefined,
   message: undefined,
 });
-const { set, answers } = policySetFrom([
-  { name: "a.cedar", text: '@id("a") permit(principal, action == Action::"echo", resource);' },
-]);
+const set: PolicySet = {
+  hash: new Uint8Array(32).fill(1),
+  schemaHash: new Uint8Array(32).fill(2),
+  engine: "narthex-cedar/1",
+  fallback: "",
+  ruleCount: 1,
+  bytes: new Uint8Array(),
+  schemaBytes: new Uint8Array(),
+};
 const DENIED: PolicyAnswer = { allowed: false, rules: [], errors: [] };
 const FACTS: ProofFacts = {
-  answer: answers.get("echo") ?? DENIED,
+  answer: { allowed: true, rules: [rule("a", "unstated")], errors: [] },
   set,
   requestHash: new Uint8Array(32).fill(9),
   approve: "none",
@@ -27,10 +32,14 @@ const FACTS: ProofFacts = {
 
 describe("a proof", () => {
   test("of an answer with an error is no permission", () => {
-    const answer: PolicyAnswer = { allowed: true, rules: [rule("a", "none")], errors: ["rule a: overflow"] };
+    const answer: PolicyAnswer = {
+      allowed: true,
+      rules: [rule("a", "none")],
+      errors: [{ rule: "a", message: "overflow" }],
+    };
     const proof = fromBinary(ProofSchema, createProof({ ...FACTS, answer, rationaleCode: "POLICY_ERROR" }).bytes);
     assert.equal(proof.allowed, false);
-    assert.deepEqual(proof.errors, ["rule a: overflow"]);
+    assert.deepEqual(proof.errors, ["a"]);
     assert.equal(proof.rationaleCode, "POLICY_ERROR");
   });
 
@@ -56,7 +65,7 @@ describe("a proof", () => {
         policyHash: set.hash,
         schemaHash: set.schemaHash,
         requestHash: FACTS.requestHash,
-        engine: "narthex-allow-list/1",
+        engine: "narthex-cedar/1",
         approve: "none",
       }),
     );

@@ -37,7 +37,7 @@ export function createProof(facts: ProofFacts): EncodedProof {
     engine: set?.engine,
     rationaleCode: facts.rationaleCode,
     approve: facts.approve,
-    errors: answer.errors,
+    errors: answer.errors.map(({ rule }) => rule),
   });
   return { bytes, digest: blake3(bytes) };
 }

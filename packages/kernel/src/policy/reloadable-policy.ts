@@ -1,16 +1,12 @@
 import type { Policy } from "../ports.ts";
-import { allowListPolicy } from "./allow-list-policy.ts";
-import type { PolicySet } from "./policy.ts";
-import type { PolicyFile } from "./policy-file.ts";
-import { policySetFrom } from "./policy-set.ts";
 
 export interface ReloadablePolicy extends Policy {
-  /** Puts a new set in force, or throws POLICY_INVALID and leaves everything as it was. */
-  replace(files: readonly PolicyFile[]): PolicySet;
+  /** Puts another one in force, at once and as a whole. */
+  replace(next: Policy): void;
 }
 
 /**
- * INVARIANT: `current` and `evaluate` always speak of the same set. Who needs both for one decision reads them
+ * INVARIANT: everything asked of it is answered by one and the same set. Who needs several answers for one decision asks
  * without waiting in between.
  */
 export function createReloadablePolicy(initial: Policy): ReloadablePolicy {
@@ -20,10 +16,11 @@ export function createReloadablePolicy(initial: Policy): ReloadablePolicy {
       return policy.current;
     },
     evaluate: (request) => policy.evaluate(request),
-    replace(files) {
-      const next = policySetFrom(files);
-      policy = allowListPolicy(next);
-      return next.set;
+    couldPermit: (action) => policy.couldPermit(action),
+    visibleInput: (action, input) => policy.visibleInput(action, input),
+    explain: (request) => policy.explain(request),
+    replace(next) {
+      policy = next;
     },
   };
 }

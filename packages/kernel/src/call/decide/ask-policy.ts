@@ -1,30 +1,38 @@
-import { blake3, ContentRole } from "@narthex/contracts";
+import { blake3, ContentRole, isKernelError } from "@narthex/contracts";
 import { commitContent } from "../../ledger/commitment.ts";
 import { approvalDemand } from "../../policy/approval-demand.ts";
+import type { PolicyQuestion } from "../../policy/policy-question.ts";
 import { createProof } from "../../policy/proof.ts";
-import type { PolicyAnswer } from "../../policy/policy.ts";
-import type { NarrowedTool } from "../../tool/narrow-for.ts";
-import type { CheckedCall, DecidedCall } from "../call.ts";
+import { refusalOf } from "../../policy/refusal-of.ts";
+import type { DecidedCall } from "../call.ts";
 import { Denied } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
-import { policyQuestion } from "../../policy/policy-question.ts";
+import { type CallQuestion, questionAbout } from "./question-about.ts";
+import { PROTECTED_ACTION } from "../../policy/protected-action.ts";
 
 /** Asks policy and seals its answer in a proof. Nothing matched means denied, and so does any error. */
 export function askPolicy(
-  call: CheckedCall,
-  facts: NarrowedTool,
+  asked: CallQuestion,
   kernel: KernelParts,
 ): Pick<DecidedCall, "policyAnswer" | "policyHash" | "approval"> | Denied {
+  const { call, facts } = asked;
   const current = kernel.policy.current;
   if ("problem" in current) {
     call.trail.add({ case: "policyDecision", value: { allowed: false, rationaleCode: "POLICY_MISSING" } });
     return new Denied("POLICY_MISSING", "kernel:decide", `no policy is in force: ${current.problem}`);
   }
-  const { request, bytes: requestBytes } = policyQuestion(call.live, call.registered, facts, call.inputDigest);
+  const question = askable(() => questionAbout(asked, kernel));
+  if (question instanceof Denied) {
+    call.trail.add({ case: "policyDecision", value: { allowed: false, rationaleCode: "POLICY_ERROR" } });
+    return question;
+  }
+  const { request, bytes: requestBytes } = question;
   const requestHash = blake3(requestBytes);
   const answer = kernel.policy.evaluate(request);
-  const code = rationale(answer);
+  const refusal = refusalOf(facts.action, answer);
+  const code = refusal?.code;
   const approve = code === undefined ? approvalDemand(answer.rules, facts.tier) : "none";
+  const isObserved = isOnlyObserved(facts.action, code, approve, kernel);
   const ruleIds = answer.rules.map((rule) => rule.id);
   const proof = createProof({ answer, set: current, requestHash, approve, rationaleCode: code ?? "" });
 
@@ -51,28 +59,29 @@ export function askPolicy(
       policyRequestCommitment: committedRequest.commitment,
       approve,
       rationaleCode: code ?? "",
+      observedOnly: isObserved || (kernel.policyMode === "observe" && code === undefined),
     },
   });
-  if (code !== undefined) return denial(facts.action, answer, code);
+  if (isObserved) return { policyAnswer: answer, policyHash: current.hash, approval: "none" };
+  if (refusal !== undefined) return new Denied(refusal.code, refusal.ruleId, refusal.message);
   return { policyAnswer: answer, policyHash: current.hash, approval: approve };
 }
 
-function rationale(answer: PolicyAnswer): string | undefined {
-  if (answer.errors.length > 0) return "POLICY_ERROR";
-  if (answer.allowed) return undefined;
-  return answer.rules[0]?.rationale ?? (answer.rules.length > 0 ? "POLICY_DENIED" : "NO_MATCHING_RULE");
+/**
+ * In observe mode what rules refuse, or would ask a person about, is recorded and not carried out. A policy that cannot be
+ * evaluated still denies, and protected paths stay protected: those are not a rule's opinion.
+ */
+function isOnlyObserved(action: string, code: string | undefined, approve: string, kernel: KernelParts): boolean {
+  if (kernel.policyMode !== "observe" || code === "POLICY_ERROR" || action === PROTECTED_ACTION) return false;
+  return code !== undefined || approve !== "none";
 }
 
-function denial(action: string, answer: PolicyAnswer, code: string): Denied {
-  const rule = answer.rules[0];
-  const tool = `\`${action}\``;
-  if (answer.errors.length > 0) {
-    return new Denied(
-      code,
-      rule?.id ?? "kernel:decide",
-      `policy could not be evaluated, so it denies: ${answer.errors[0]}`,
-    );
+/** SECURITY: what cannot even be asked is denied like any other error of policy. */
+function askable(ask: () => PolicyQuestion): PolicyQuestion | Denied {
+  try {
+    return ask();
+  } catch (fault) {
+    if (!isKernelError(fault) || fault.code !== "POLICY_ERROR") throw fault;
+    return new Denied("POLICY_ERROR", "kernel:decide", `policy could not be asked, so it denies: ${fault.message}`);
   }
-  if (rule !== undefined) return new Denied(code, rule.id, rule.message ?? `rule \`${rule.id}\` forbids ${tool}`);
-  return new Denied(code, "kernel:decide", `no rule permits ${tool}; add one to the policy directory`);
 }

@@ -4,6 +4,7 @@ import { capabilityToJson } from "../../capability/capability-to-json.ts";
 import { missingCapabilities } from "../../capability/covers.ts";
 import { describeCapability } from "../../capability/describe-capability.ts";
 import { checkLease } from "../../lease/check-lease.ts";
+import { lineageProblem } from "../../session/lineage.ts";
 import type { SafetyTier } from "../../tool/tool.ts";
 import { callReservation, timeoutFor } from "../call-reservation.ts";
 import type { CheckedCall } from "../call.ts";
@@ -13,6 +14,7 @@ import type { KernelParts } from "../../kernel-parts.ts";
 export interface AuthorityDemand {
   readonly tier: SafetyTier;
   readonly timeoutMs: number;
+  readonly maxCpuMs?: number | undefined;
   /** What the declaration asks for. */
   readonly required: readonly Capability[];
   /** What these very arguments need. */
@@ -23,10 +25,11 @@ export interface AuthorityDemand {
 export function checkAuthority(call: CheckedCall, demand: AuthorityDemand, kernel: KernelParts): Denied | undefined {
   const { live, trail, registered } = call;
   const nowMs = kernel.ledger.nowMs();
-  const leaseCode = checkLease(live.lease, { toolName: registered.tool.name, tier: demand.tier, nowMs });
+  const leaseCode =
+    lineageProblem(live.parent, nowMs) ??
+    checkLease(live.lease, { toolName: registered.tool.name, tier: demand.tier, nowMs });
   const missing = leaseCode === undefined ? missingCapabilities(live.lease.capabilities, demand) : [];
-  const shortfall =
-    leaseCode === undefined && missing.length === 0 ? findShortfall(call, demand.timeoutMs, kernel) : undefined;
+  const shortfall = leaseCode === undefined && missing.length === 0 ? findShortfall(call, demand, kernel) : undefined;
   const code = leaseCode ?? (missing.length > 0 ? "CAPABILITY_MISSING" : shortfall && "BUDGET_EXCEEDED");
   trail.add({
     case: "capabilityCheck",
@@ -49,14 +52,16 @@ interface Shortfall {
   readonly remaining: number;
 }
 
-/** Asks the account without taking anything: `grant` reserves for good. */
+/** Asks the account without taking anything: `grant` reserves for good, once for each call. */
 function findShortfall(
-  { live, registered, frame }: CheckedCall,
-  boundMs: number,
+  { live, registered, frame, trail }: CheckedCall,
+  demand: AuthorityDemand,
   kernel: KernelParts,
 ): Shortfall | undefined {
-  const timeoutMs = timeoutFor(boundMs, frame.deadlineMs - kernel.clock.monotonicMs());
-  return live.account.shortfall(...callReservation(registered.tool, live.lease, timeoutMs));
+  if (trail.reservation !== undefined) return undefined;
+  const timeoutMs = timeoutFor(demand.timeoutMs, frame.deadlineMs - kernel.clock.monotonicMs());
+  const { maxCpuMs } = demand;
+  return live.account.shortfall(...callReservation(registered.tool, live.lease, { timeoutMs, maxCpuMs }));
 }
 
 function texts(capabilities: readonly Capability[]): string[] {
@@ -75,9 +80,9 @@ function explain(
     case "LEASE_SCOPE":
       return `the session's lease does not cover ${tool}`;
     case "LEASE_EXPIRED":
-      return "the session's lease is not valid at this time";
+      return "the session's lease, or one that it came from, is not valid at this time";
     case "LEASE_REVOKED":
-      return "the session's lease was revoked";
+      return "the session's lease, or one that it came from, was revoked";
     case "TIER_NOT_ALLOWED":
       return `${tool} is ${demand.tier} here; the lease allows at most ${call.live.lease.highestTier}`;
     case "CAPABILITY_MISSING":

@@ -1,8 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fromBinary, ProofSchema, toHex } from "@narthex/contracts";
-import { createCountingTool, createTestKernel, echoTool, permitAll } from "@narthex/testkit";
-import { createAllowListPolicy } from "../../policy/allow-list-policy.ts";
+import { fromBinary, type JsonValue, ProofSchema, type RecordMessage, toHex } from "@narthex/contracts";
+import {
+  createCountingTool,
+  createTestKernel,
+  createTestPolicy,
+  createTestRandom,
+  echoTool,
+  permitAll,
+} from "@narthex/testkit";
+import { createNoPolicy } from "../../policy/create-policy.ts";
+import type { Policy } from "../../ports.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import { type GrantedCall, verifyGrant } from "../grant/grant.ts";
 import { type PermittedCall, verifyPermitted } from "./decide.ts";
@@ -22,7 +30,7 @@ test("a forged grant is refused at run time", () => {
 });
 
 test("no policy in force denies every call and says why", async () => {
-  const { open } = await createTestKernel({ tools: [echoTool], policy: createAllowListPolicy([]) });
+  const { open } = await createTestKernel({ tools: [echoTool], policy: createNoPolicy("no rules") });
   const denied = await denial((await open()).call("echo", 1));
   assert.equal(denied.rationaleCode, "POLICY_MISSING");
 });
@@ -30,7 +38,7 @@ test("no policy in force denies every call and says why", async () => {
 test("nothing matched means denied, with a proof", async () => {
   const { open, kernel } = await createTestKernel({
     tools: [echoTool],
-    policy: permitAll([defineTool({ ...echoTool, name: "other" })]),
+    policy: createTestPolicy([{ id: "other", action: "other" }], [echoTool]),
   });
   const session = await open();
   const denied = await denial(session.call("echo", 1));
@@ -43,11 +51,14 @@ test("nothing matched means denied, with a proof", async () => {
 });
 
 test("the same inputs give the same proof, byte for byte", async () => {
-  const { open } = await createTestKernel({ tools: [echoTool] });
-  const session = await open();
-  const first = await session.call("echo", { a: 1 });
-  const second = await session.call("echo", { a: 1 });
-  assert.deepEqual(first.proof, second.proof);
+  const prove = async (seed: string, input: JsonValue) => {
+    const { open } = await createTestKernel({ tools: [echoTool], random: createTestRandom(seed) });
+    return (await (await open()).call("echo", input)).proof;
+  };
+  const proof = await prove("one", { a: 1 });
+  assert.ok(proof !== undefined && proof.length > 0);
+  assert.deepEqual(await prove("one", { a: 1 }), proof);
+  assert.notDeepEqual(await prove("one", { a: 2 }), proof);
 });
 
 test("a tool outside the lease is LEASE_SCOPE", async () => {
@@ -99,4 +110,86 @@ test("a spent budget is BUDGET_EXCEEDED, and a hundred parallel calls never over
   assert.equal(results.filter((result) => result.status === "success").length, 10);
   assert.equal((await denial(session.call("count", {}))).rationaleCode, "BUDGET_EXCEEDED");
   assert.deepEqual((await kernel.getSession(session.id))?.budgetRemaining, { calls: 0 });
+});
+
+/** What of each decision the ledger says. */
+async function decisions(records: readonly RecordMessage[]) {
+  return records.flatMap(({ entries }) =>
+    entries.flatMap(({ kind }) =>
+      kind.case === "policyDecision" ? [[kind.value.allowed, kind.value.rationaleCode, kind.value.observedOnly]] : [],
+    ),
+  );
+}
+
+test("in observe mode what rules refuse is recorded and goes on, and nobody is asked", async () => {
+  const counting = createCountingTool();
+  const rules = [{ id: "asks", action: "count", approve: "human" }] as const;
+  const { open, records } = await createTestKernel({
+    tools: [echoTool, counting.tool],
+    policy: createTestPolicy(rules, [echoTool, counting.tool]),
+    policyMode: "observe",
+  });
+  const session = await open();
+  assert.equal((await session.call("echo", 1)).status, "success");
+  assert.equal((await session.call("count", {})).status, "success");
+  assert.deepEqual(await decisions(await records(session.id)), [
+    [false, "NO_MATCHING_RULE", true],
+    [true, "", true],
+  ]);
+  const [loaded] = (await records("system")).flatMap(({ entries }) =>
+    entries.flatMap(({ kind }) => (kind.case === "policyLoaded" ? [kind.value.mode] : [])),
+  );
+  assert.equal(loaded, "observe");
+});
+
+test("in observe mode an error of the policy, a lease and a missing policy still deny", async () => {
+  const when = { ".": { left: { Var: "context" }, attr: "nothing" } };
+  const tools = [echoTool];
+  const broken = createTestPolicy([{ id: "broken", action: "echo", when }], tools);
+  const codeWith = async (policy: Policy, lease = {}) => {
+    const { open } = await createTestKernel({ tools, policy, policyMode: "observe" });
+    return (await denial((await open({ lease })).call("echo", 1))).rationaleCode;
+  };
+  assert.equal(await codeWith(broken), "POLICY_ERROR");
+  assert.equal(await codeWith(createNoPolicy("no rules")), "POLICY_MISSING");
+  assert.equal(await codeWith(permitAll(tools), { tool_patterns: ["hash"] }), "LEASE_SCOPE");
+});
+
+test("each path that a call touches is asked about, and one that is forbidden forbids the call", async () => {
+  const mover = defineTool({
+    name: "mover",
+    description: "Moves.",
+    inputSchema: { type: "object", properties: { from: { type: "string" }, to: { type: "string" } } } as const,
+    effects: ["fs_write"],
+    capabilities: [{ kind: "fs_write", prefixes: [] }],
+    needs: ({ from, to }) => [{ kind: "fs_write", prefixes: [`/workspace/${from}`, `/workspace/${to}`] }],
+    run: () => null,
+  });
+  const inDocs = {
+    like: { left: { ".": { left: { Var: "context" }, attr: "path" } }, pattern: [{ Literal: "docs/" }, "Wildcard"] },
+  };
+  const { open } = await createTestKernel({
+    tools: [mover],
+    policy: createTestPolicy([{ id: "docs", action: "mover", when: inDocs }], [mover]),
+  });
+  const session = await open();
+  assert.equal((await session.call("mover", { from: "docs/a", to: "docs/b" })).status, "success");
+  for (const [from, to] of [
+    ["docs/a", "b"],
+    ["a", "docs/b"],
+    ["docs", "docs/b"],
+  ] as const) {
+    const denied = await denial(session.call("mover", { from, to }));
+    assert.equal(denied.rationaleCode, "NO_MATCHING_RULE", `${from} to ${to}`);
+  }
+});
+
+test("a rule's own code and message reach the caller", async () => {
+  const rules = [
+    { id: "all" },
+    { id: "friday", action: "echo", effect: "forbid", rationale: "FREEZE", message: "not on Fridays" },
+  ] as const;
+  const { open } = await createTestKernel({ tools: [echoTool], policy: createTestPolicy(rules, [echoTool]) });
+  const denied = await denial((await open()).call("echo", 1));
+  assert.deepEqual([denied.rationaleCode, denied.ruleId, denied.message], ["FREEZE", "friday", "not on Fridays"]);
 });

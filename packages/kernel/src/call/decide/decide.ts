@@ -38,9 +38,10 @@ export function decide(call: CheckedCall, kernel: KernelParts): PermittedCall | 
   if (refused !== undefined) return refused;
   const answer = askAboutCall(call, narrowed, needed, kernel);
   if (isEnding(answer)) return answer;
-  const { effects, tier, determinism, timeoutMs } = narrowed;
+  const { effects, tier, determinism, timeoutMs, maxCpuMs } = narrowed;
   const required = [...declared, ...needed];
-  const decided: DecidedCall = { ...call, effects, tier, determinism, timeoutMs, required, ...answer };
+  const bounds = { timeoutMs, maxCpuMs };
+  const decided: DecidedCall = { ...call, effects, tier, determinism, ...bounds, required, needed, ...answer };
   new Permission(decided);
   return decided as PermittedCall;
 }

@@ -1,0 +1,102 @@
+import { blake3, isKernelError } from "@narthex/contracts";
+import {
+  type CedarEngine,
+  compileCedar,
+  createNoPolicy,
+  createPolicy,
+  type Policy,
+  type PolicyFile,
+  type PolicySchema,
+  type PolicyTool,
+  policySchema,
+  type Tool,
+} from "@narthex/kernel";
+import { explainRules } from "./explain-rules.ts";
+import { loadKnownSet, type PolicyLoading } from "./known-sets.ts";
+import type { LoadedPolicySet } from "./load-policy-set.ts";
+import { createWasmEngine } from "./wasm-engine.ts";
+
+/** What the rules of a kernel with these tools are validated against. */
+export function schemaForTools(tools: readonly Tool[], unusable: readonly string[] = []): PolicySchema {
+  return policySchema([...policyTools(tools), ...absentTools(tools, unusable)]);
+}
+
+/**
+ * Tools that are in the home and cannot be used now. Rules may speak of them all the same: one broken tool must not make the
+ * whole policy invalid. Of their input nothing is known.
+ */
+function absentTools(tools: readonly Tool[], names: readonly string[]): PolicyTool[] {
+  const known = new Set(tools.map(({ name }) => name));
+  return [...new Set(names)]
+    .filter((name) => !known.has(name))
+    .map((name) => ({ declaration: { name, inputSchema: {}, capabilities: ANY_CAPABILITY } }));
+}
+
+const ANY_CAPABILITY: PolicyTool["declaration"]["capabilities"] = [
+  { kind: "fs_read", prefixes: [] },
+  { kind: "net_read", hosts: [] },
+  { kind: "exec", names: [] },
+  { kind: "db_read", names: [] },
+];
+
+/** The arguments of a tool with a form of its own for them are not what the ledger keeps, so rules do not see them. */
+export function policyTools(tools: readonly Tool[]): PolicyTool[] {
+  return tools.map(({ name, capabilities, inputSchema, canonicalInput, actions, derived }) => ({
+    declaration: { name, capabilities, inputSchema: canonicalInput === undefined ? inputSchema : {} },
+    actions,
+    facts: derived?.schema,
+  }));
+}
+
+/** A policy from its files. Throws POLICY_INVALID with every problem. */
+export async function assemblePolicy(
+  files: readonly PolicyFile[],
+  schema: PolicySchema,
+  loading: PolicyLoading = {},
+): Promise<Policy> {
+  const loaded = await loadKnownSet(files, schema, loading);
+  const { engine, fallback } = await engineFor(loaded, schema);
+  return createPolicy({
+    set: {
+      hash: blake3(loaded.bytes),
+      schemaHash: schema.hash,
+      engine: engine.name,
+      fallback,
+      ruleCount: loaded.rules.length,
+      bytes: loaded.bytes,
+      schemaBytes: schema.bytes,
+    },
+    rules: loaded.rules,
+    policies: loaded.policies,
+    schema,
+    engine,
+    explain: (request) => explainRules(loaded, schema, request),
+  });
+}
+
+/** The same for a kernel that starts: what cannot be used denies everything and says why. */
+export async function assemblePolicyOrNone(
+  read: () => Promise<readonly PolicyFile[]>,
+  schema: PolicySchema,
+  loading: PolicyLoading = {},
+): Promise<Policy> {
+  try {
+    return await assemblePolicy(await read(), schema, loading);
+  } catch (fault) {
+    if (isKernelError(fault) && fault.code === "POLICY_INVALID") return createNoPolicy(fault.message);
+    const problem = fault instanceof Error ? fault.message : String(fault);
+    return createNoPolicy(`the policy directory cannot be read: ${problem}`);
+  }
+}
+
+/** The compiled evaluator, or Cedar's own for what that lacks. */
+async function engineFor(
+  loaded: LoadedPolicySet,
+  schema: PolicySchema,
+): Promise<{ readonly engine: CedarEngine; readonly fallback: string }> {
+  const groups = new Map(schema.actions.map((action) => [action, schema.groupsOf(action).slice(1)]));
+  const { engine, unsupported } = compileCedar(loaded.policies, groups);
+  if (engine !== undefined) return { engine, fallback: "" };
+  const fallback = `rule \`${unsupported.rule}\`: ${unsupported.message}`;
+  return { engine: await createWasmEngine(loaded, schema), fallback };
+}

@@ -1,0 +1,62 @@
+import type { JsonValue } from "@narthex/contracts";
+
+export const EXPECTED_ANSWERS = ["allow", "ask", "deny"] as const;
+export type ExpectedAnswer = (typeof EXPECTED_ANSWERS)[number];
+
+/** A call, and what the rules should say about it. */
+export interface PolicyExample {
+  readonly expected: ExpectedAnswer;
+  readonly tool: string;
+  readonly input: JsonValue;
+  /** Of the session. */
+  readonly labels: readonly string[];
+  /** The rule that should decide. */
+  readonly rule: string | undefined;
+  /** The rationale code that a denial should have. */
+  readonly code: string | undefined;
+  readonly file: string;
+  readonly line: number;
+}
+
+/** What the rules do say. */
+export interface ExampleAnswer {
+  readonly answer: ExpectedAnswer;
+  readonly rules: readonly string[];
+  /** Empty if it is allowed. */
+  readonly code: string;
+}
+
+export type DecideExample = (example: PolicyExample) => ExampleAnswer | Promise<ExampleAnswer>;
+
+export interface ExampleFailure {
+  readonly example: PolicyExample;
+  readonly answer: ExampleAnswer;
+  /** One line: what was expected and what came. */
+  readonly problem: string;
+}
+
+/** Asks about each example and tells those that are answered otherwise than they say. */
+export async function runExamples(
+  examples: readonly PolicyExample[],
+  decide: DecideExample,
+): Promise<ExampleFailure[]> {
+  const failures: ExampleFailure[] = [];
+  for (const example of examples) {
+    const answer = await decide(example);
+    const problem = problemOf(example, answer);
+    if (problem !== undefined) failures.push({ example, answer, problem });
+  }
+  return failures;
+}
+
+function problemOf(example: PolicyExample, { answer, rules, code }: ExampleAnswer): string | undefined {
+  const by = rules.length === 0 ? "no rule" : rules.join(", ");
+  const because = code === "" ? "" : ` with ${code}`;
+  if (answer !== example.expected) return `should be ${example.expected}, is ${answer}${because} by ${by}`;
+  if (example.rule !== undefined && !rules.includes(example.rule)) {
+    return `should be decided by ${example.rule}, is decided by ${by}`;
+  }
+  if (example.code !== undefined && example.code !== code)
+    return `should say ${example.code}, says ${code || "nothing"}`;
+  return undefined;
+}

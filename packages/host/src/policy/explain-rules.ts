@@ -1,0 +1,106 @@
+import type { Clause, Expr, PolicyJson } from "@cedar-policy/cedar-wasm/nodejs";
+import type { CedarEngine, CedarPolicy, CedarRequest, PolicySchema, RuleFinding } from "@narthex/kernel";
+import { type Cedar, loadCedar } from "./cedar-wasm.ts";
+import type { LoadedPolicySet } from "./load-policy-set.ts";
+import type { LoadedRule } from "./read-rules.ts";
+import { createWasmEngine } from "./wasm-engine.ts";
+
+/**
+ * What each rule whose scope fits had to say about a request: that it matched, or which of its conditions did not.
+ * Conditions joined with `&&` are looked at one by one.
+ */
+export async function explainRules(
+  set: Pick<LoadedPolicySet, "rules" | "policies">,
+  schema: PolicySchema,
+  request: CedarRequest,
+): Promise<RuleFinding[]> {
+  const { parts, engine } = await explainerOf(set, schema);
+  const held = holding(engine, request);
+  const byRule = Map.groupBy(parts, (part) => part.rule);
+  return set.rules.flatMap((rule, index) => {
+    const own = byRule.get(index) ?? [];
+    if (!own.some(({ id, kind }) => kind === "scope" && held.matched.has(id))) return [];
+    return [findingOf(rule, own, held)];
+  });
+}
+
+interface Explainer {
+  readonly parts: readonly RulePart[];
+  readonly engine: CedarEngine;
+}
+
+/** Of each set that somebody still holds. */
+const explainers = new WeakMap<object, Promise<Explainer>>();
+
+/** One engine for all the parts of all rules: each part alone is a rule that permits if it holds. */
+function explainerOf(set: Pick<LoadedPolicySet, "policies">, schema: PolicySchema): Promise<Explainer> {
+  const known = explainers.get(set.policies);
+  if (known !== undefined) return known;
+  const created = loadCedar().then(async (cedar) => {
+    const parts = set.policies.flatMap((policy, index) => partsOf(cedar, policy, index));
+    return { parts, engine: await createWasmEngine({ rules: parts }, schema) };
+  });
+  explainers.set(set.policies, created);
+  return created;
+}
+
+interface RulePart {
+  readonly id: string;
+  /** The place of its rule in the set. */
+  readonly rule: number;
+  readonly kind: "scope" | "condition";
+  /** What it says, for people. */
+  readonly shown: string;
+  readonly text: string;
+}
+
+interface Held {
+  readonly matched: ReadonlySet<string>;
+  readonly errors: ReadonlyMap<string, string>;
+}
+
+function partsOf(cedar: Cedar, { json }: CedarPolicy, rule: number): RulePart[] {
+  const policy = { ...(json as unknown as PolicyJson), effect: "permit" as const, annotations: {} };
+  const part = (kind: RulePart["kind"], conditions: Clause[], number: number): RulePart => ({
+    id: `${rule}.${number}`,
+    rule,
+    kind,
+    shown: textOf(cedar, { ...policy, principal: ALL, action: ALL, resource: ALL, conditions }).replace(SCOPE, ""),
+    text: textOf(cedar, { ...policy, conditions }),
+  });
+  const conditions = policy.conditions.flatMap(conjunctsOf);
+  return [part("scope", [], 0), ...conditions.map((clause, index) => part("condition", [clause], index + 1))];
+}
+
+const ALL = { op: "All" } as const;
+const SCOPE = /^permit\s*\(\s*principal\s*,\s*action\s*,\s*resource\s*\)\s*|;\s*$/g;
+
+/** `unless` holds or fails as a whole. */
+function conjunctsOf(clause: Clause): Clause[] {
+  if (clause.kind === "unless") return [clause];
+  const conjuncts = (body: Expr): Expr[] =>
+    "&&" in body ? Object.values(body["&&"] as { left: Expr; right: Expr }).flatMap(conjuncts) : [body];
+  return conjuncts(clause.body).map((body) => ({ kind: "when", body }));
+}
+
+function textOf(cedar: Cedar, policy: PolicyJson): string {
+  const answer = cedar.policyToText(policy);
+  return answer.type === "success" ? answer.text : "";
+}
+
+function holding(engine: CedarEngine, request: CedarRequest): Held {
+  const { rules, errors } = engine.evaluate(request);
+  return { matched: new Set(rules), errors: new Map(errors.map(({ rule, message }) => [rule, message])) };
+}
+
+function findingOf({ id, effect, file, line }: LoadedRule, parts: readonly RulePart[], held: Held): RuleFinding {
+  // A condition after one that failed may be an error only because nothing guards it: the first one counts.
+  const failed = parts.filter((part) => !held.matched.has(part.id));
+  const [first] = failed;
+  const isError = first !== undefined && held.errors.has(first.id);
+  const because = isError
+    ? [`${first.shown}: ${held.errors.get(first.id) ?? ""}`]
+    : failed.filter((part) => !held.errors.has(part.id)).map(({ shown }) => shown);
+  const verdict = first === undefined ? "matched" : isError ? "error" : "almost";
+  return { id, effect, verdict, because, file, line };
+}

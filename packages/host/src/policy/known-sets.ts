@@ -1,0 +1,71 @@
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { blake3, canonicalJsonBytes, isJsonObject, parseJson, toHex } from "@narthex/contracts";
+import type { PolicyFile, PolicySchema } from "@narthex/kernel";
+import { loadInThread } from "./load-in-thread.ts";
+import { type LoadedPolicySet, loadPolicySet, policySetBytes } from "./load-policy-set.ts";
+import { WASM_ENGINE } from "./wasm-engine.ts";
+
+/** How a set is read. */
+export interface PolicyLoading {
+  /** Where sets that were found valid are kept; nowhere by default. */
+  readonly directory?: string | undefined;
+  /** Beside the thread that calls: for a kernel that serves meanwhile. */
+  readonly inThread?: boolean;
+}
+
+/** Another number whenever what is kept changes its shape. */
+const FORMAT = 1;
+const MOST_KEPT = 8;
+const memory = new Map<string, LoadedPolicySet>();
+
+/**
+ * A set that was read and validated before needs no second time: Cedar takes some hundred milliseconds to load and to check
+ * it, the same result some two to read. Kept by the hash of all that it depends on.
+ *
+ * SECURITY: the directory is the home's own, and as private as the policy itself: whoever can write there can write rules.
+ */
+export async function loadKnownSet(
+  files: readonly PolicyFile[],
+  schema: PolicySchema,
+  { directory, inThread = false }: PolicyLoading,
+): Promise<LoadedPolicySet> {
+  const bytes = policySetBytes(files);
+  const key = toHex(blake3(canonicalJsonBytes([FORMAT, WASM_ENGINE, toHex(blake3(bytes)), toHex(schema.hash)])));
+  const known = memory.get(key) ?? (directory === undefined ? undefined : await readKept(directory, key, bytes));
+  if (known !== undefined) return remember(key, known);
+  const loaded = await (inThread ? loadInThread(files, schema) : loadPolicySet(files, schema));
+  // What cannot be kept is read again next time.
+  if (directory !== undefined) await keep(directory, key, loaded).catch(() => undefined);
+  return remember(key, loaded);
+}
+
+function remember(key: string, set: LoadedPolicySet): LoadedPolicySet {
+  memory.delete(key);
+  memory.set(key, set);
+  const [oldest] = memory.keys();
+  if (memory.size > MOST_KEPT && oldest !== undefined) memory.delete(oldest);
+  return set;
+}
+
+async function readKept(directory: string, key: string, bytes: Uint8Array): Promise<LoadedPolicySet | undefined> {
+  try {
+    const kept = parseJson(await readFile(join(directory, `${key}.json`)));
+    if (!isJsonObject(kept) || !Array.isArray(kept["rules"])) return undefined;
+    return { ...(kept as unknown as Omit<LoadedPolicySet, "bytes">), bytes };
+  } catch {
+    return undefined;
+  }
+}
+
+async function keep(directory: string, key: string, { rules, policies, warnings }: LoadedPolicySet): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const file = join(directory, `${key}.json`);
+  const draft = `${file}.${process.pid}`;
+  await writeFile(draft, JSON.stringify({ rules, policies, warnings }), { mode: 0o600 });
+  await rename(draft, file);
+  const others = (await readdir(directory)).filter((name) => name !== `${key}.json`).sort();
+  for (const name of others.slice(0, Math.max(0, others.length - MOST_KEPT + 1))) {
+    await rm(join(directory, name), { force: true });
+  }
+}

@@ -1,0 +1,52 @@
+import { type PolicyFile, quoteText } from "@narthex/kernel";
+import { createFilePlaces } from "./file-places.ts";
+import type { PolicyProblems } from "./policy-problems.ts";
+
+export const MOST_FILES = 1000;
+export const LONGEST_FILE = 1_048_576;
+const FILE_NAME = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
+
+/**
+ * SECURITY: characters that make a reviewer see other text than the parser does (direction overrides, invisible marks),
+ * and control characters, are refused wherever they stand, comments included.
+ */
+const DECEPTIVE = /[^\P{Cc}\t\r\n]|[\u061c\u200b-\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff]|\p{Cs}/u;
+
+/** Checks what can be said of files before Cedar sees them, and gives those that it can be shown, sorted by name. */
+export function checkPolicyFiles(files: readonly PolicyFile[], problems: PolicyProblems): PolicyFile[] {
+  const sorted = files.map(({ name, text }) => ({ name, text })).sort((left, right) => compare(left.name, right.name));
+  if (sorted.length > MOST_FILES) problems.add("", "max_items", `there are more than ${MOST_FILES} policy files`);
+  const kept = sorted.slice(0, MOST_FILES);
+  for (const [index, { name }] of kept.entries()) {
+    if (!FILE_NAME.test(name)) problems.add("", "format", `${quoteText(name)} is no name for a policy file`);
+    if (index > 0 && kept[index - 1]?.name === name) {
+      problems.add("", "duplicate", `there are two files named ${quoteText(name)}`);
+    }
+  }
+  return kept.filter((file) => isReadable(file, problems));
+}
+
+function isReadable(file: PolicyFile, problems: PolicyProblems): boolean {
+  const places = createFilePlaces(file);
+  if (file.text.length > LONGEST_FILE) {
+    problems.add(places.show(0), "max_length", "the file is longer than 1 MB; split it");
+    return false;
+  }
+  const deceptive = DECEPTIVE.exec(file.text);
+  if (deceptive === null) return true;
+  problems.add(places.show(deceptive.index), "format", deceptiveProblem(deceptive[0], deceptive.index));
+  return false;
+}
+
+function deceptiveProblem(character: string, offset: number): string {
+  if (character === "\ufeff" && offset === 0) {
+    return "the file starts with a byte order mark; save it as UTF-8 without one";
+  }
+  const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, "0").toUpperCase();
+  return `the character U+${code} is not allowed; write it as \\u{...} in a string`;
+}
+
+/** By code unit: the same on every machine. */
+function compare(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

@@ -1,0 +1,20 @@
+/** Reads and validates a policy set beside the thread that serves calls: Cedar takes its time and does not wait. */
+import { parentPort, workerData } from "node:worker_threads";
+import { isKernelError } from "@narthex/contracts";
+import { readPolicySchema } from "@narthex/kernel";
+import { loadPolicySet } from "./load-policy-set.ts";
+import type { PolicyThreadAnswer, PolicyThreadData } from "./load-in-thread.ts";
+
+const { files, schema } = workerData as PolicyThreadData;
+
+async function load(): Promise<PolicyThreadAnswer> {
+  try {
+    const { rules, policies, warnings } = await loadPolicySet(files, readPolicySchema(schema));
+    return { loaded: { rules, policies, warnings } };
+  } catch (fault) {
+    if (!isKernelError(fault)) throw fault;
+    return { refused: { code: fault.code, message: fault.message, violations: fault.violations } };
+  }
+}
+
+parentPort?.postMessage(await load());

@@ -1,0 +1,104 @@
+import type { JsonObject } from "@narthex/contracts";
+import type { PolicyFile, PolicyRule } from "@narthex/kernel";
+import { cedarMessage, cedarOffset } from "./cedar-message.ts";
+import type { Cedar } from "./cedar-wasm.ts";
+import { createFilePlaces, type FilePlaces } from "./file-places.ts";
+import type { PolicyProblems } from "./policy-problems.ts";
+import { annotationProblem, approvalFrom } from "./rule-annotations.ts";
+import { type RuleText, splitRules } from "./split-rules.ts";
+
+/** One rule of a set that was read. */
+export interface LoadedRule extends PolicyRule {
+  readonly effect: "permit" | "forbid";
+  /** As it is written, annotations included. */
+  readonly text: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A rule on its way into the set. */
+export interface ReadRule {
+  readonly rule: LoadedRule;
+  /** Cedar's own JSON form. */
+  readonly json: JsonObject;
+  /** `file:line:column` of an offset in the rule's text. */
+  placeOf(offset: number): string;
+}
+
+export const MOST_RULES = 10_000;
+
+/** The rules of one file, at most `limit`. Whatever is wrong goes to `problems`. */
+export function readRules(cedar: Cedar, file: PolicyFile, limit: number, problems: PolicyProblems): ReadRule[] {
+  const places = createFilePlaces(file);
+  const pieces = splitRules(file.text);
+  if (pieces.length > limit) {
+    problems.add("", "max_items", `there are more than ${MOST_RULES} rules`);
+    return [];
+  }
+  const before = problems.count;
+  const rules = pieces.flatMap((piece, index) => readRule(cedar, { file, places, piece, number: index + 1 }, problems));
+  if (problems.count === before) compareWithCedar(cedar, file, rules.length, problems);
+  return rules;
+}
+
+interface Piece {
+  readonly file: PolicyFile;
+  readonly places: FilePlaces;
+  readonly piece: RuleText;
+  /** Of the rule in its file, from 1. */
+  readonly number: number;
+}
+
+function readRule(cedar: Cedar, { file, places, piece, number }: Piece, problems: PolicyProblems): ReadRule[] {
+  const { text, offset } = piece;
+  const placeOf = (inRule: number): string => places.show(offset + inRule);
+  const parsed = cedar.policyToJson(text);
+  if (parsed.type === "failure") {
+    for (const error of parsed.errors)
+      problems.add(placeOf(cedarOffset(text, error)), "malformed", cedarMessage(error));
+    return [];
+  }
+  const { effect, annotations = {} } = parsed.json;
+  const valueOf = (name: string): unknown => (Object.hasOwn(annotations, name) ? annotations[name] : undefined);
+  for (const annotation of piece.annotations) {
+    const problem = annotationProblem(annotation.name, valueOf(annotation.name), effect);
+    if (problem !== undefined) problems.add(places.show(annotation.offset), problem.rule, problem.message);
+  }
+  for (const at of piece.longNumbers) {
+    problems.add(places.show(at), "range", "the number is too large; whole numbers go up to 9007199254740991");
+  }
+  const textOf = (name: string): string | undefined => {
+    const value = valueOf(name);
+    return typeof value === "string" ? value : undefined;
+  };
+  const rule: LoadedRule = Object.freeze({
+    id: textOf("id") ?? `${file.name}#${number}`,
+    effect,
+    approve: approvalFrom(valueOf("approve")),
+    rationale: textOf("rationale"),
+    message: textOf("message"),
+    text,
+    file: file.name,
+    ...places.at(offset),
+  });
+  // What Cedar gives is JSON by construction: it comes out of JSON.parse.
+  return [{ rule, json: parsed.json as unknown as JsonObject, placeOf }];
+}
+
+/** SECURITY: the pieces must be all there is of the file, and each a rule of its own, in Cedar's eyes as well. */
+function compareWithCedar(cedar: Cedar, file: PolicyFile, count: number, problems: PolicyProblems): void {
+  const whole = cedar.policySetTextToParts(file.text);
+  const places = createFilePlaces(file);
+  if (whole.type === "failure") {
+    for (const error of whole.errors) {
+      problems.add(places.show(cedarOffset(file.text, error)), "malformed", cedarMessage(error));
+    }
+  } else if (whole.policies.length !== count || whole.policy_templates.length > 0) {
+    problems.add(
+      places.show(0),
+      "malformed",
+      "the rules of this file cannot be told apart; write each on its own lines",
+    );
+  }
+}

@@ -1,0 +1,59 @@
+import { MAX_ID_LEN, type Rule } from "@narthex/contracts";
+import { type ApprovalDemand, nearestName, quoteText } from "@narthex/kernel";
+
+const ANNOTATIONS = ["id", "approve", "rationale", "message"] as const;
+type Annotation = (typeof ANNOTATIONS)[number];
+
+const APPROVE_ANSWERS = ["human", "console", "none"] as const;
+const RATIONALE = /^[A-Z][A-Z0-9_]{0,63}$/;
+const CONTROL = /\p{Cc}/u;
+const LONGEST_MESSAGE = 1024;
+
+/** What is wrong with an annotation, if anything. `value` is null where it has none. */
+export function annotationProblem(
+  name: string,
+  value: unknown,
+  effect: "permit" | "forbid",
+): { readonly rule: Rule; readonly message: string } | undefined {
+  const known = ANNOTATIONS.find((annotation) => annotation === name);
+  if (known === undefined) return { rule: "unknown_field", message: unknownAnnotation(name) };
+  if (typeof value !== "string") return { rule: "required", message: `@${known} needs a value: @${known}("...")` };
+  const message = valueProblem(known, value, effect);
+  return message === undefined ? undefined : { rule: "format", message };
+}
+
+export function approvalFrom(value: unknown): ApprovalDemand {
+  return APPROVE_ANSWERS.find((answer) => answer === value) ?? "unstated";
+}
+
+function unknownAnnotation(name: string): string {
+  const nearest = nearestName(name, ANNOTATIONS);
+  const hint = nearest === undefined ? "" : `; did you mean @${nearest}?`;
+  return `${quoteText(`@${name}`)} is not an annotation; allowed are @id, @approve, @rationale and @message${hint}`;
+}
+
+function valueProblem(name: Annotation, value: string, effect: "permit" | "forbid"): string | undefined {
+  switch (name) {
+    case "id":
+      if (value === "" || value.length > MAX_ID_LEN || CONTROL.test(value)) {
+        return `@id must have 1 to ${MAX_ID_LEN} characters, none of them a control character`;
+      }
+      // SECURITY: `kernel:` ids name the kernel's own refusals in answers and in the ledger.
+      return value.startsWith("kernel:") ? "@id must not start with kernel:, which names the kernel itself" : undefined;
+    case "approve":
+      if (effect === "forbid") return "@approve belongs on a permit: what is forbidden is not asked about";
+      return APPROVE_ANSWERS.some((answer) => answer === value) ? undefined : wrongApprove(value);
+    case "rationale":
+      return RATIONALE.test(value) ? undefined : "@rationale must be a code such as WORKSPACE_READ";
+    case "message":
+      return value === "" || value.length > LONGEST_MESSAGE || CONTROL.test(value)
+        ? `@message must be one line of 1 to ${LONGEST_MESSAGE} characters`
+        : undefined;
+  }
+}
+
+function wrongApprove(value: string): string {
+  const nearest = nearestName(value, APPROVE_ANSWERS);
+  const hint = nearest === undefined ? "" : `; did you mean "${nearest}"?`;
+  return `@approve must be "human", "console" or "none", not ${quoteText(value)}${hint}`;
+}

@@ -1,0 +1,52 @@
+import type { JsonObject } from "@narthex/contracts";
+import type { CedarEntity, CedarRequest } from "./cedar/cedar.ts";
+import type { StoredCallFacts, StoredForm } from "./question-facts.ts";
+
+/** What stands for the session and its workspace. SPEC: docs/formats/policy.md. */
+export function entitiesOf({ agent, user, tenant, session, workspace }: StoredForm): readonly CedarEntity[] {
+  const [agentName, userName, tenantName] = [
+    { type: "Agent", id: agent },
+    { type: "User", id: user },
+    { type: "Tenant", id: tenant },
+  ];
+  return [
+    { uid: agentName, attrs: { name: agent, session, tenant, user }, parents: [userName, tenantName] },
+    { uid: userName, attrs: { name: user, tenant }, parents: [tenantName] },
+    { uid: tenantName, attrs: { name: tenant }, parents: [] },
+    { uid: { type: "Workspace", id: workspace }, attrs: { path: workspace }, parents: [] },
+  ];
+}
+
+/** INVARIANT: a question that is asked again from what was stored is this very request. */
+export function cedarRequest(
+  form: StoredForm,
+  entities: readonly CedarEntity[],
+  { derived, ...call }: StoredCallFacts,
+  input: JsonObject,
+): CedarRequest {
+  return {
+    principal: { type: "Agent", id: form.agent },
+    action: { type: "Action", id: form.action },
+    resource: { type: "Workspace", id: form.workspace },
+    context: asContext({
+      ...derived,
+      definition_hash: form.definition_hash,
+      determinism: form.determinism,
+      effects: form.effects,
+      isolation: form.isolation,
+      labels: form.labels,
+      source: form.source,
+      tier: form.tier,
+      tool: form.tool,
+      version: form.version,
+      ...call,
+      input,
+    }),
+    entities,
+  };
+}
+
+/** Lists here are never changed, which JSON's own type does not say. */
+function asContext(facts: object): JsonObject {
+  return facts as JsonObject;
+}

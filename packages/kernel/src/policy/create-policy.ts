@@ -1,0 +1,62 @@
+import type { Policy } from "../ports.ts";
+import type { CedarEngine, CedarPolicy, CedarRequest } from "./cedar/cedar.ts";
+import type { RuleFinding } from "./explain.ts";
+import type { PolicyAnswer, PolicyRule, PolicySet } from "./policy.ts";
+import { permittedActions } from "./schema/permitted-actions.ts";
+import type { PolicySchema } from "./schema/read-policy-schema.ts";
+
+/** A set that was read and checked, and what evaluates it. */
+export interface LoadedPolicy {
+  readonly set: PolicySet;
+  readonly rules: readonly PolicyRule[];
+  readonly policies: readonly CedarPolicy[];
+  readonly schema: PolicySchema;
+  readonly engine: CedarEngine;
+  explain(request: CedarRequest): Promise<readonly RuleFinding[]>;
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+/** A policy that is in force. */
+export function createPolicy(loaded: LoadedPolicy): Policy {
+  const { set, rules, policies, schema, engine } = loaded;
+  const byId = new Map(rules.map((rule) => [rule.id, rule]));
+  const permitted = permittedActions(policies, schema);
+  const ruleOf = (id: string): PolicyRule =>
+    byId.get(id) ?? { id, approve: "unstated", rationale: undefined, message: undefined };
+  return {
+    current: set,
+    couldPermit: (action) => permitted.has(action),
+    visibleInput: (action, input) => schema.visibleInput(action, input),
+    explain: (request) => loaded.explain(request),
+    /**
+     * SECURITY: any error denies, where Cedar itself would leave the rule out. A fact that is missing is an error as well:
+     * no rule is satisfied, and no forbid missed, by what a request does not say.
+     */
+    evaluate(request): PolicyAnswer {
+      const missing = schema.findMissing(request);
+      if (missing !== undefined) return refuse(`the request has no \`${missing}\` that the policy was checked with`);
+      const answer = engine.evaluate(request);
+      return {
+        allowed: answer.allowed && answer.errors.length === 0,
+        rules: answer.rules.map(ruleOf),
+        errors: answer.errors,
+      };
+    },
+  };
+}
+
+/** No policy that could be used: everything is denied, and why is said. */
+export function createNoPolicy(problem: string): Policy {
+  return {
+    current: { problem },
+    couldPermit: () => false,
+    visibleInput: () => ({}),
+    evaluate: () => refuse(problem),
+    explain: () => Promise.resolve([]),
+  };
+}
+
+function refuse(problem: string): PolicyAnswer {
+  return { allowed: false, rules: NOTHING, errors: [{ rule: "", message: problem }] };
+}

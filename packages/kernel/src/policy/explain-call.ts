@@ -1,0 +1,153 @@
+import { blake3, canonicalJsonBytes, isKernelError, type JsonValue, KernelError } from "@narthex/contracts";
+import type { Capability } from "../capability/capability.ts";
+import { missingCapabilities } from "../capability/covers.ts";
+import { describeCapability } from "../capability/describe-capability.ts";
+import { checkLease } from "../lease/check-lease.ts";
+import type { Policy } from "../ports.ts";
+import type { RegisteredTool, Registry } from "../registry/registry.ts";
+import type { LiveSession } from "../session/live-session.ts";
+import { type NarrowedTool, narrowFor } from "../tool/narrow-for.ts";
+import type { Effect } from "../tool/tool.ts";
+import { requiredFor } from "../tool/required-for.ts";
+import { approvalDemand } from "./approval-demand.ts";
+import { callFacts, plainFacts } from "./call-facts.ts";
+import type { CallExplanation, ExplainedQuestion, ExplainQuestion, MissingRight } from "./explain.ts";
+import { policyQuestion } from "./policy-question.ts";
+import { type PolicyTarget, targetsOf } from "./policy-target.ts";
+import { PROTECTED_ACTION } from "./protected-action.ts";
+import { refusalOf } from "./refusal-of.ts";
+
+export interface ExplainParts {
+  readonly registry: Registry;
+  readonly policy: Policy;
+  isProtected(path: string): boolean;
+  nowMs(): number;
+  /** Of the session and what it works in. */
+  labelsOf(live: LiveSession, effects: readonly Effect[]): readonly string[];
+}
+
+/** What would be said of a call if it came now, and why. Runs nothing, spends nothing, records nothing. */
+export async function explainCall(
+  question: ExplainQuestion,
+  live: LiveSession,
+  parts: ExplainParts,
+): Promise<CallExplanation> {
+  const registered = parts.registry.resolve(question.tool, question.version ?? "");
+  if (registered === undefined) throw new KernelError("TOOL_NOT_FOUND", `there is no tool \`${question.tool}\``);
+  try {
+    return await explain(registered, checkedInput(registered, question.input), live, parts);
+  } catch (fault) {
+    // What stops a call before it is decided: its input, a path outside the workspace, a policy that cannot be asked.
+    if (!isKernelError(fault)) throw fault;
+    return { answer: "deny", code: fault.code, message: fault.message, missing: [], questions: [] };
+  }
+}
+
+async function explain(
+  registered: RegisteredTool,
+  input: JsonValue,
+  live: LiveSession,
+  parts: ExplainParts,
+): Promise<CallExplanation> {
+  const facts = narrowFor(registered.tool, input);
+  const needed = registered.tool.needs?.(input, live.toolSession) ?? [];
+  const missing = missingRights(registered, facts, needed, live, parts);
+  const { current } = parts.policy;
+  if ("problem" in current) {
+    const message = `no policy is in force: ${current.problem}`;
+    return { answer: "deny", code: "POLICY_MISSING", message, missing, questions: [] };
+  }
+  const questions: AskedQuestion[] = [];
+  for (const asked of questionsOf(registered, facts, input, needed, live, parts)) {
+    questions.push(await ask(asked, facts, parts));
+  }
+  return { ...conclude(missing, questions), missing, questions: questions.map(({ asked }) => asked) };
+}
+
+interface AskedQuestion {
+  readonly asked: ExplainedQuestion;
+  readonly refusal: { readonly code: string; readonly message: string } | undefined;
+}
+
+interface PendingQuestion {
+  readonly action: string;
+  readonly target: PolicyTarget;
+  readonly request: ReturnType<typeof policyQuestion>["request"];
+}
+
+function* questionsOf(
+  registered: RegisteredTool,
+  facts: NarrowedTool,
+  input: JsonValue,
+  needed: readonly Capability[],
+  live: LiveSession,
+  { policy, isProtected, labelsOf }: ExplainParts,
+): Generator<PendingQuestion> {
+  const { tool } = registered;
+  const inputDigest = blake3(canonicalJsonBytes(tool.canonicalInput?.(input) ?? input));
+  const asked = { live, tool, input, inputDigest, needed, labels: labelsOf(live, facts.effects) };
+  for (const target of targetsOf(tool, facts.effects, needed, live.session.workspace)) {
+    const visible = policy.visibleInput(facts.action, input);
+    const { request } = policyQuestion(live, registered, facts, { ...callFacts(asked), ...target }, visible);
+    yield { action: facts.action, target, request };
+    const { path, writes } = target;
+    if (path === undefined || path === "." || writes !== true || !isProtected(path)) continue;
+    const about = { ...plainFacts(asked), path, writes };
+    const second = policyQuestion(live, registered, { ...facts, action: PROTECTED_ACTION }, about, {});
+    yield { action: PROTECTED_ACTION, target, request: second.request };
+  }
+}
+
+async function ask(
+  { action, target, request }: PendingQuestion,
+  { tier }: NarrowedTool,
+  { policy }: ExplainParts,
+): Promise<AskedQuestion> {
+  const answer = policy.evaluate(request);
+  const refusal = refusalOf(action, answer);
+  const asked = {
+    action,
+    path: target.path ?? "",
+    host: target.host ?? "",
+    allowed: refusal === undefined,
+    approve: refusal === undefined ? approvalDemand(answer.rules, tier) : "none",
+    rules: await policy.explain(request),
+  } as const;
+  return { asked, refusal };
+}
+
+function conclude(
+  missing: readonly MissingRight[],
+  questions: readonly AskedQuestion[],
+): Pick<CallExplanation, "answer" | "code" | "message"> {
+  const [right] = missing;
+  if (right !== undefined) return { answer: "deny", ...right };
+  const refused = questions.find(({ refusal }) => refusal !== undefined)?.refusal;
+  if (refused !== undefined) return { answer: "deny", code: refused.code, message: refused.message };
+  const asking = questions.find(({ asked }) => asked.approve !== "none")?.asked;
+  if (asking === undefined) return { answer: "allow", code: "", message: "" };
+  const where = asking.approve === "console" ? "at the console" : "at any door";
+  return { answer: "ask", code: "", message: `a person is asked first, ${where}` };
+}
+
+function missingRights(
+  { tool }: RegisteredTool,
+  { effects, tier }: NarrowedTool,
+  needed: readonly Capability[],
+  live: LiveSession,
+  { nowMs }: ExplainParts,
+): MissingRight[] {
+  const code = checkLease(live.lease, { toolName: tool.name, tier, nowMs: nowMs() });
+  if (code !== undefined) return [{ code, message: `the session's lease does not allow \`${tool.name}\` (${code})` }];
+  return missingCapabilities(live.lease.capabilities, { required: requiredFor(tool, effects), needed }).map(
+    (capability) => ({ code: "CAPABILITY_MISSING", message: `the lease lacks ${describeCapability(capability)}` }),
+  );
+}
+
+function checkedInput({ tool, inputSchema }: RegisteredTool, given: JsonValue): JsonValue {
+  const input = inputSchema.applyDefaults(given);
+  const violations = inputSchema.check(input);
+  if (violations.length === 0) return input;
+  const text = violations.map(({ message }) => message).join("; ");
+  throw new KernelError("INVALID_INPUT", `\`${tool.name}\`: ${text}`, { violations });
+}

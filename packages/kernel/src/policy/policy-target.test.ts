@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Capability } from "../capability/capability.ts";
+import { scopesOf, targetsOf } from "./policy-target.ts";
+
+const FILES: readonly Capability[] = [{ kind: "fs_write", prefixes: [] }];
+const targets = (needed: readonly Capability[], capabilities = FILES) =>
+  targetsOf({ capabilities }, ["fs_write"], needed, "/work/project");
+
+test("each path is a target of its own, and one that is read and written is written", () => {
+  const needed: Capability[] = [
+    { kind: "fs_read", prefixes: ["/work/project/a", "/work/project/b"] },
+    { kind: "fs_write", prefixes: ["/work/project/b"] },
+  ];
+  assert.deepEqual(targets(needed), [
+    { path: "a", writes: false },
+    { path: "b", writes: true },
+  ]);
+});
+
+test("a path outside the workspace keeps its whole name, also one that begins like it", () => {
+  const needed: Capability[] = [{ kind: "fs_read", prefixes: ["/work/project2/a", "/work/project"] }];
+  assert.deepEqual(targets(needed), [
+    { path: "/work/project2/a", writes: false },
+    { path: ".", writes: false },
+  ]);
+});
+
+test("a tool that works on files and names none is about the whole workspace", () => {
+  assert.deepEqual(targets([]), [{ path: ".", writes: true }]);
+});
+
+test("a tool that declares no files has no path", () => {
+  assert.deepEqual(targets([], []), [{}]);
+});
+
+test("each host and port is a target of its own, at each path; every port is 0", () => {
+  const needed: Capability[] = [
+    { kind: "fs_read", prefixes: ["/work/project/a"] },
+    { kind: "net_read", hosts: [{ host: "a.example", ports: [80, 443] }] },
+    { kind: "net_write", hosts: [{ host: "b.example" }] },
+  ];
+  assert.deepEqual(targets(needed), [
+    { path: "a", writes: false, host: "a.example", port: 80, sends: false },
+    { path: "a", writes: false, host: "a.example", port: 443, sends: false },
+    { path: "a", writes: false, host: "b.example", port: 0, sends: true },
+  ]);
+});
+
+test("programs and tables are sets, present for tools that declare them", () => {
+  const needed: Capability[] = [
+    { kind: "exec", names: ["npm", "git", "npm"] },
+    { kind: "db_read", names: ["b"] },
+    { kind: "db_write", names: ["a"] },
+  ];
+  assert.deepEqual(scopesOf({ capabilities: [{ kind: "exec", names: [] }] }, needed), { programs: ["git", "npm"] });
+  assert.deepEqual(scopesOf({ capabilities: [{ kind: "db_write", names: [] }] }, needed), { tables: ["a", "b"] });
+  assert.deepEqual(scopesOf({ capabilities: [] }, needed), {});
+});

@@ -1,0 +1,53 @@
+import { canonicalJson, toHex } from "@narthex/contracts";
+import type { RegisteredTool } from "../registry/registry.ts";
+import type { LiveSession } from "../session/live-session.ts";
+import type { NarrowedTool } from "../tool/narrow-for.ts";
+import type { CedarEntity } from "./cedar/cedar.ts";
+import { entitiesOf } from "./cedar-request.ts";
+import type { StoredForm } from "./question-facts.ts";
+
+/** All of a question that calls of one tool in one session have in common. */
+export interface PolicyQuestionForm {
+  readonly facts: NarrowedTool;
+  readonly labels: readonly string[];
+  readonly stored: StoredForm;
+  readonly entities: readonly CedarEntity[];
+  /** Canonical. */
+  readonly text: string;
+}
+
+export function fitsForm(form: PolicyQuestionForm, facts: NarrowedTool, labels: readonly string[]): boolean {
+  return (
+    form.labels === labels &&
+    form.facts.effects === facts.effects &&
+    form.facts.tier === facts.tier &&
+    form.facts.determinism === facts.determinism &&
+    form.facts.action === facts.action
+  );
+}
+
+export function createForm(
+  { id, session }: LiveSession,
+  { tool, definitionHash }: RegisteredTool,
+  facts: NarrowedTool,
+  labels: readonly string[],
+): PolicyQuestionForm {
+  const stored: StoredForm = {
+    action: facts.action,
+    agent: session.agent,
+    definition_hash: toHex(definitionHash),
+    determinism: facts.determinism,
+    effects: [...facts.effects],
+    isolation: tool.isolation,
+    labels: [...labels],
+    session: id,
+    source: tool.source,
+    tenant: session.tenant,
+    tier: facts.tier,
+    tool: tool.name,
+    user: session.user,
+    version: tool.version,
+    workspace: session.workspace,
+  };
+  return { facts, labels, stored, entities: entitiesOf(stored), text: canonicalJson(stored) };
+}

@@ -1,0 +1,136 @@
+import {
+  blake3,
+  equalBytes,
+  fromBinary,
+  isJsonObject,
+  type JsonObject,
+  JsonSyntaxError,
+  type JsonValue,
+  KernelError,
+  type Proof,
+  ProofSchema,
+  parseJson,
+  toHex,
+} from "@narthex/contracts";
+import { ownField } from "../capability/json-reader.ts";
+import { SAFETY_TIERS } from "../tool/tool.ts";
+import { approvalDemand } from "./approval-demand.ts";
+import type { CedarEngine, CedarPolicy } from "./cedar/cedar.ts";
+import { cedarRequest, entitiesOf } from "./cedar-request.ts";
+import { createPolicy } from "./create-policy.ts";
+import type { Recheck, StoredDecision } from "./explain.ts";
+import type { PolicyRule } from "./policy.ts";
+import { createProof } from "./proof.ts";
+import type { StoredCallFacts, StoredForm } from "./question-facts.ts";
+import { refusalOf } from "./refusal-of.ts";
+import type { PolicySchema } from "./schema/read-policy-schema.ts";
+
+/** The stored set, read anew, and an engine that evaluates it. */
+export interface RecheckPolicy {
+  readonly rules: readonly PolicyRule[];
+  readonly policies: readonly CedarPolicy[];
+  readonly schema: PolicySchema;
+  readonly engine: CedarEngine;
+}
+
+/**
+ * Makes a decision again from what was stored of it, and compares the proofs byte for byte. The stored set is loaded only
+ * if it is the one that the proof names.
+ */
+export async function recheckDecision(stored: StoredDecision, load: () => Promise<RecheckPolicy>): Promise<Recheck> {
+  const before = decodeProof(stored.proof);
+  const question = readRequest(stored.request);
+  const unlike = unlikeHashes(stored, before, question.call.input_digest);
+  if (unlike.length > 0) return { same: false, differences: unlike, engine: before.engine, checkedBy: "" };
+  const policy = await load();
+  const after = proofAgain(stored, before, question, policy);
+  const same = equalBytes(after, stored.proof);
+  const differences = same ? [] : unlikeFields(before, decodeProof(after));
+  return { same, differences, engine: before.engine, checkedBy: policy.engine.name };
+}
+
+function decodeProof(bytes: Uint8Array): Proof {
+  try {
+    return fromBinary(ProofSchema, bytes);
+  } catch (cause) {
+    throw new KernelError("INVALID_INPUT", "these bytes are no proof of a decision", { cause });
+  }
+}
+
+/** SECURITY: a bundle may come from anywhere, so each part must be the one that the proof names. */
+function unlikeHashes(stored: StoredDecision, proof: Proof, inputDigest: string): string[] {
+  const parts: readonly (readonly [string, Uint8Array, string])[] = [
+    ["policy set", stored.policySet, toHex(proof.policyHash)],
+    ["schema", stored.schema, toHex(proof.schemaHash)],
+    ["request", stored.request, toHex(proof.requestHash)],
+    ["input", stored.input, inputDigest],
+  ];
+  return parts
+    .map(([name, bytes, expected]) => ({ name, found: toHex(blake3(bytes)), expected }))
+    .filter(({ found, expected }) => found !== expected)
+    .map(({ name, found, expected }) => `the ${name} is ${found}, the decision was made on ${expected}`);
+}
+
+function proofAgain(
+  stored: StoredDecision,
+  before: Proof,
+  { call, form }: StoredQuestion,
+  { rules, policies, schema, engine }: RecheckPolicy,
+): Uint8Array {
+  const set = {
+    hash: before.policyHash,
+    schemaHash: before.schemaHash,
+    // What made the decision is part of the proof; what makes it again is told beside it.
+    engine: before.engine,
+    fallback: "",
+    ruleCount: rules.length,
+    bytes: stored.policySet,
+    schemaBytes: stored.schema,
+  };
+  const input = schema.visibleInput(form.action, parse(stored.input, "input"));
+  const request = cedarRequest(form, entitiesOf(form), call, input);
+  const answer = createPolicy({ set, rules, policies, schema, engine, explain: async () => [] }).evaluate(request);
+  const refusal = refusalOf(form.action, answer);
+  const tier = SAFETY_TIERS.find((known) => known === form.tier) ?? "privileged";
+  const approve = refusal === undefined ? approvalDemand(answer.rules, tier) : "none";
+  return createProof({ answer, set, requestHash: before.requestHash, approve, rationaleCode: refusal?.code ?? "" })
+    .bytes;
+}
+
+interface StoredQuestion {
+  readonly call: StoredCallFacts;
+  readonly form: StoredForm;
+}
+
+function readRequest(bytes: Uint8Array): StoredQuestion {
+  const json = parse(bytes, "request");
+  const call = isJsonObject(json) ? ownField(json, "call") : undefined;
+  const form = isJsonObject(json) ? ownField(json, "form") : undefined;
+  if (!isJsonObject(call) || !isJsonObject(form) || !isForm(form) || typeof call["input_digest"] !== "string") {
+    throw new KernelError("INVALID_INPUT", "this is not a request as Narthex stores it");
+  }
+  return { call: call as unknown as StoredCallFacts, form };
+}
+
+const FORM_TEXTS = ["action", "agent", "session", "tenant", "user", "workspace", "tier"] as const;
+
+/** What the engine does not check itself. */
+function isForm(form: JsonObject): form is JsonObject & StoredForm {
+  return FORM_TEXTS.every((name) => typeof ownField(form, name) === "string");
+}
+
+function parse(bytes: Uint8Array, what: string): JsonValue {
+  try {
+    return parseJson(bytes);
+  } catch (fault) {
+    if (!(fault instanceof JsonSyntaxError)) throw fault;
+    throw new KernelError("INVALID_INPUT", `the ${what} is not JSON: ${fault.message}`);
+  }
+}
+
+function unlikeFields(before: Proof, after: Proof): string[] {
+  const fields = ["allowed", "ruleIds", "rationaleCode", "approve", "errors"] as const;
+  const unlike = fields.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  if (unlike.length === 0) return ["the proof is written in another way than it should be"];
+  return unlike.map((name) => `${name}: was ${JSON.stringify(before[name])}, is ${JSON.stringify(after[name])}`);
+}

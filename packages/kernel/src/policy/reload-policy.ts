@@ -1,0 +1,115 @@
+import { ContentRole, equalBytes, isKernelError, KernelError } from "@narthex/contracts";
+import type { PolicyFacts, PolicyReload } from "../kernel.ts";
+import type { KernelParts } from "../kernel-parts.ts";
+import { publicContent } from "../ledger/public-content.ts";
+import { type ContentDraft, SYSTEM_CHAIN } from "../ledger/record-draft.ts";
+import type { Policy, StateChange } from "../ports.ts";
+import { describeFault } from "../result/describe-fault.ts";
+import type { PolicySet } from "./policy.ts";
+
+/** Puts another policy in force, one at a time. */
+export interface PolicyReloader {
+  reload(by: string): Promise<PolicyReload>;
+}
+
+const MAX_BY = 256;
+
+export function createPolicyReloader(kernel: KernelParts): PolicyReloader {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    async reload(by) {
+      if (by.length > MAX_BY) throw new KernelError("INVALID_INPUT", `who reloads has at most ${MAX_BY} characters`);
+      const next = last.then(() => reload(by, kernel));
+      last = next.catch(() => undefined);
+      return next;
+    },
+  };
+}
+
+/**
+ * INVARIANT: the set is content, and that it was loaded durable, before the first decision is made by it. One that cannot
+ * be used changes nothing but the ledger, which says so.
+ */
+async function reload(by: string, kernel: KernelParts): Promise<PolicyReload> {
+  const { policy, policySource } = kernel;
+  if (policySource === undefined) {
+    throw new KernelError(
+      "POLICY_INVALID",
+      "this kernel was given its policy in code; there are no files to read again",
+    );
+  }
+  const next = await load(by, kernel, () => policySource.load());
+  const { current } = next;
+  if ("problem" in current) throw await refused(current.problem, by, kernel);
+  const before = policy.current;
+  const isSame =
+    !("problem" in before) &&
+    equalBytes(before.hash, current.hash) &&
+    equalBytes(before.schemaHash, current.schemaHash);
+  if (!isSame) {
+    await kernel.ledger.append({ chain: SYSTEM_CHAIN, ...(await announcementOf(current, by, kernel)) });
+    policy.replace(next);
+  }
+  return { policy: policyFacts(kernel), changed: !isSame };
+}
+
+async function load(by: string, kernel: KernelParts, read: () => Promise<Policy>): Promise<Policy> {
+  try {
+    return await read();
+  } catch (fault) {
+    await refused(isKernelError(fault) ? fault.message : describeFault(fault), by, kernel);
+    throw fault;
+  }
+}
+
+/** Long messages name many places; the first of them tell what is wrong. */
+const MAX_PROBLEM = 2000;
+
+async function refused(problem: string, by: string, kernel: KernelParts): Promise<KernelError> {
+  const told = problem.slice(0, MAX_PROBLEM).toWellFormed();
+  await kernel.ledger.append({
+    chain: SYSTEM_CHAIN,
+    entries: [{ case: "policyRefused", value: { problem: told, by } }],
+  });
+  return new KernelError("POLICY_INVALID", problem);
+}
+
+/** The entry that names a set, and the set and its schema as content. */
+export async function announcementOf(
+  set: PolicySet,
+  by: string,
+  kernel: Pick<KernelParts, "contentStore" | "random" | "policyMode">,
+): Promise<{
+  readonly entries: [{ readonly case: "policyLoaded"; readonly value: object }];
+  readonly content: ContentDraft[];
+  readonly state: StateChange[];
+}> {
+  const { hash: policyHash, schemaHash, engine, ruleCount } = set;
+  const mode = kernel.policyMode === "observe" ? "observe" : "";
+  return {
+    entries: [{ case: "policyLoaded", value: { policyHash, schemaHash, engine, ruleCount, mode, by } }],
+    content: [
+      await publicContent(ContentRole.POLICY_SET, set.bytes, kernel),
+      await publicContent(ContentRole.POLICY_SCHEMA, set.schemaBytes, kernel),
+    ],
+    state: [{ table: "meta", key: "policy", value: announcedAs(set, mode) }],
+  };
+}
+
+/** What the set was announced as; the same again needs no second announcement. */
+export function announcedAs({ hash, schemaHash }: PolicySet, mode: string): Uint8Array {
+  return Buffer.concat([hash, schemaHash, Buffer.from(mode)]);
+}
+
+const EMPTY = new Uint8Array();
+
+export function policyFacts({ policy, policyMode, policySource }: KernelParts): PolicyFacts {
+  const { current } = policy;
+  const common = { mode: policyMode, directory: policySource?.directory ?? "" };
+  if ("problem" in current) {
+    const { problem } = current;
+    return { ...common, problem, policyHash: EMPTY, schemaHash: EMPTY, engine: "", ruleCount: 0, fallback: "" };
+  }
+  const { hash: policyHash, schemaHash, engine, ruleCount, fallback } = current;
+  return { ...common, problem: "", policyHash, schemaHash, engine, ruleCount, fallback };
+}

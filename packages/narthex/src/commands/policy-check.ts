@@ -1,0 +1,77 @@
+import { resolve } from "node:path";
+import { isKernelError, type KernelError, type Violation } from "@narthex/contracts";
+import { homePaths, loadPolicySet, readPolicyDirectory, schemaForTools } from "@narthex/host";
+import { compileCedar } from "@narthex/kernel";
+import { EXIT_OK, exitCodeOf } from "../terminal/exit-code.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { visible } from "../terminal/visible.ts";
+import type { Command } from "./command.ts";
+import { readPolicyTools } from "./policy-tools.ts";
+
+export const policyCheckCommand: Command = {
+  details:
+    "Reads every .cedar file of DIR as a kernel of this home would: syntax, annotations, and every action, attribute and " +
+    "type against the schema of the built-in tools and those that were added. Each problem is a line FILE:LINE:COLUMN: " +
+    "MESSAGE. Warnings tell of rules that can never apply. Exit code 4 means that the rules cannot be used.",
+  arguments: [{ name: "[dir]", description: "a policy directory (default: that of the kernel's home)" }],
+  examples: ["narthex policy check", "narthex policy check ./policies"],
+
+  async run({ arguments: [given], home, terminal }) {
+    const directory = given === undefined ? homePaths(home).policy : resolve(given);
+    const schema = schemaForTools((await readPolicyTools(home)).tools);
+    try {
+      const files = await readPolicyDirectory(directory);
+      const { rules, policies, warnings } = await loadPolicySet(files, schema);
+      const { engine, unsupported } = compileCedar(policies);
+      const fallback = unsupported === undefined ? "" : `rule \`${unsupported.rule}\`: ${unsupported.message}`;
+      const summary = { rules: rules.length, files: files.length, engine: engine?.name ?? "cedar-wasm", fallback };
+      if (terminal.json) terminal.printJson({ valid: true, ...summary, problems: [], warnings: warnings.map(toJson) });
+      else printValid(summary, warnings, terminal);
+      return EXIT_OK;
+    } catch (fault) {
+      if (!isKernelError(fault) || fault.code !== "POLICY_INVALID") throw fault;
+      printProblems(fault, terminal);
+      return exitCodeOf(fault.code);
+    }
+  },
+};
+
+interface Summary {
+  readonly rules: number;
+  readonly files: number;
+  readonly engine: string;
+  readonly fallback: string;
+}
+
+function printValid(
+  { rules, files, engine, fallback }: Summary,
+  warnings: readonly Violation[],
+  terminal: Terminal,
+): void {
+  for (const warning of warnings) terminal.print(`${terminal.paint.yellow("warning:")} ${lineOf(warning)}`);
+  const are = rules === 1 ? "is" : "are";
+  terminal.print(`${count(rules, "rule")} in ${count(files, "file")} ${are} valid; evaluated by ${engine}`);
+  if (fallback !== "") terminal.print(visible(`slower than need be, because of ${fallback}`));
+}
+
+function printProblems({ violations, message }: KernelError, terminal: Terminal): void {
+  if (terminal.json) {
+    terminal.printJson({ valid: false, problems: violations.map(toJson), warnings: [] });
+    return;
+  }
+  for (const violation of violations) terminal.print(lineOf(violation));
+  if (violations.length === 0) terminal.print(visible(message));
+  terminal.note(`${count(violations.length, "problem")}: with these rules every call is denied`);
+}
+
+function lineOf({ field, message }: Violation): string {
+  return visible(field === "" ? message : `${field}: ${message}`);
+}
+
+function toJson({ field, rule, message }: Violation) {
+  return { place: field, rule, message };
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,25 @@
+import { homePaths, loadAddedTools, loadConfiguration } from "@narthex/host";
+import type { Tool } from "@narthex/kernel";
+import { builtinTools } from "@narthex/tools";
+
+/** What rules of a home are checked against, read without taking the home. */
+export interface PolicyTools {
+  /** Built-in ones and those that were added. */
+  readonly tools: readonly Tool[];
+  readonly protectedPaths: readonly string[];
+}
+
+export async function readPolicyTools(home: string): Promise<PolicyTools> {
+  const paths = homePaths(home);
+  const builtins = builtinTools();
+  const { protectedPaths } = await loadConfiguration(paths.configuration);
+  // No tool runs here, so none is given its secrets.
+  const added = await loadAddedTools({
+    directory: paths.tools,
+    secrets: new Map(),
+    environment: {},
+    builtins,
+    taken: new Set(),
+  });
+  return { tools: [...builtins, ...added], protectedPaths };
+}

@@ -1,0 +1,7 @@
+import { create, type PolicyInfo, PolicyInfoSchema } from "@narthex/contracts";
+import type { PolicyFacts } from "@narthex/kernel";
+
+/** The policy in force, as an administrator sees it. */
+export function toPolicyInfo({ ruleCount, ...facts }: PolicyFacts): PolicyInfo {
+  return create(PolicyInfoSchema, { ...facts, ruleCount: BigInt(ruleCount) });
+}
