@@ -12,12 +12,18 @@ export interface LeaseQuestion {
 
 /** Why the lease refuses this call, or undefined if it does not. Capabilities and budgets are asked separately. */
 export function checkLease(lease: Lease, question: LeaseQuestion): RationaleCode | undefined {
-  if (lease.revoked) return "LEASE_REVOKED";
-  // SECURITY: written so that a time that is not a number is outside.
-  if (!(question.nowMs >= lease.notBeforeMs && question.nowMs < lease.expiresAtMs)) return "LEASE_EXPIRED";
+  const problem = leaseProblem(lease, question.nowMs);
+  if (problem !== undefined) return problem;
   if (!leaseAllowsTool(lease, question.toolName)) return "LEASE_SCOPE";
   if (!tierWithin(question.tier, lease.highestTier)) return "TIER_NOT_ALLOWED";
   return undefined;
+}
+
+/** Why a lease gives nothing at a moment, whatever it is asked for. */
+export function leaseProblem(lease: Lease, nowMs: number): "LEASE_REVOKED" | "LEASE_EXPIRED" | undefined {
+  if (lease.revoked) return "LEASE_REVOKED";
+  // SECURITY: written so that a time that is not a number is outside.
+  return nowMs >= lease.notBeforeMs && nowMs < lease.expiresAtMs ? undefined : "LEASE_EXPIRED";
 }
 
 export function leaseAllowsTool(lease: Lease, toolName: string): boolean {

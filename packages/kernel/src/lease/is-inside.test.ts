@@ -128,10 +128,21 @@ const ACCESSES: Capability[] = [
   ...["sh", "git", "rm"].map((name): Capability => ({ kind: "exec", names: [name] })),
 ];
 
+/** A child that is like its parent but for one part is often inside; one that is like nothing almost never. */
+const familyArbitrary = fc
+  .tuple(leaseArbitrary, leaseArbitrary, fc.constantFrom("rights", "budgets", "expiresAtMs", "everything" as const))
+  .map(([parent, other, part]) => {
+    const alike: Lease = { ...parent, ...parent.delegable };
+    const { toolPatterns, capabilities, highestTier, budgets, expiresAtMs } = other;
+    if (part === "everything") return { parent, child: other };
+    if (part === "rights") return { parent, child: { ...alike, toolPatterns, capabilities, highestTier } };
+    return { parent, child: { ...alike, ...(part === "budgets" ? { budgets } : { expiresAtMs }) } };
+  });
+
 test("whatever a child inside its parent may do, the parent could have delegated", () => {
   let insideCount = 0;
   fc.assert(
-    fc.property(leaseArbitrary, leaseArbitrary, (child, parent) => {
+    fc.property(familyArbitrary, ({ child, parent }) => {
       if (!isInside(child, parent)) return;
       insideCount++;
       const ceiling: Lease = { ...parent, ...parent.delegable };
@@ -152,9 +163,9 @@ test("whatever a child inside its parent may do, the parent could have delegated
         assert.ok((child.budgets[dimension] ?? Number.POSITIVE_INFINITY) <= most);
       }
     }),
-    { numRuns: 20_000 },
+    { numRuns: 5000 },
   );
-  assert.ok(insideCount > 20, `only ${insideCount} pairs were inside`);
+  assert.ok(insideCount > 500, `only ${insideCount} pairs were inside`);
 });
 
 test("a grandchild is inside its grandparent", () => {

@@ -1,4 +1,5 @@
 import { BUDGET_DIMENSIONS, type BudgetLimits } from "../budget/budget.ts";
+import type { Capability } from "../capability/capability.ts";
 import { isWithin } from "../capability/covers.ts";
 import type { DelegableRights, Lease } from "./lease.ts";
 import { tierWithin } from "./tier.ts";
@@ -39,12 +40,26 @@ export function outsideDimensions(child: Lease, parent: Lease): LeaseDimension[]
 
 function rightsInside(inner: DelegableRights, outer: DelegableRights) {
   return {
-    tool_patterns: inner.toolPatterns.every((pattern) =>
-      outer.toolPatterns.some((wider) => toolPatternWithin(pattern, wider)),
-    ),
-    capabilities: isWithin(inner.capabilities, outer.capabilities),
+    tool_patterns: patternsBeyond(inner, outer).length === 0,
+    capabilities: capabilitiesBeyond(inner, outer).length === 0,
     highest_tier: tierWithin(inner.highestTier, outer.highestTier),
   };
+}
+
+/** The patterns that no pattern of the other rights holds. */
+export function patternsBeyond(inner: DelegableRights, outer: DelegableRights): readonly string[] {
+  // What was left out of a request is its parent's own list.
+  if (inner.toolPatterns === outer.toolPatterns) return [];
+  const same = new Set(outer.toolPatterns);
+  const wider = outer.toolPatterns.filter((pattern) => pattern.endsWith("*"));
+  return inner.toolPatterns.filter(
+    (pattern) => !same.has(pattern) && !wider.some((outerPattern) => toolPatternWithin(pattern, outerPattern)),
+  );
+}
+
+export function capabilitiesBeyond(inner: DelegableRights, outer: DelegableRights): readonly Capability[] {
+  if (inner.capabilities === outer.capabilities) return [];
+  return inner.capabilities.filter((capability) => !isWithin([capability], outer.capabilities));
 }
 
 /** Absent is unlimited, so a limit of the parent's must be a limit of the child's. */

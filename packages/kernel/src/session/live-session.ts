@@ -1,10 +1,13 @@
 import { sharedUtf8, toHex } from "@narthex/contracts";
+import type { BudgetAmounts } from "../budget/budget.ts";
 import type { BudgetAccount, Reservation } from "../budget/budget-account.ts";
 import type { KeptAnswer } from "../journal/dedupe-row.ts";
 import type { RunningCall } from "../journal/running-call.ts";
 import { RunningCalls } from "../journal/running-calls.ts";
+import { joinLabels } from "../label/join-labels.ts";
+import type { Carving } from "../lease/carving.ts";
 import type { Lease } from "../lease/lease.ts";
-import type { PolicyQuestionForm } from "../policy/policy-question.ts";
+import type { PolicyQuestionForm } from "../policy/question-form.ts";
 import type { StateChange } from "../ports.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
 import type { ToolSession } from "../tool/tool.ts";
@@ -33,6 +36,14 @@ export class LiveSession {
   session: Session;
   lease: Lease;
   readonly account: BudgetAccount;
+  /** The session whose lease this one's was split off. */
+  readonly parent: LiveSession | undefined;
+  /** Those split off this one that are in memory, by id. */
+  readonly children = new SmallMap<string, LiveSession>();
+  /** By lease id: what was set aside for leases split off this one's. */
+  readonly carvings = new SmallMap<string, Carving>();
+  /** How many leases come from this one, at any depth. Counted for sessions without a parent only. */
+  descendants = 0;
   calls: number;
   labels: readonly string[];
   readonly running = new RunningCalls();
@@ -50,18 +61,19 @@ export class LiveSession {
   violations: ViolationWindow | undefined;
   /** By request id: what their intents had set aside. */
   readonly reservedByUnsettled = new SmallMap<string, Reservation>();
-  /** Set once the session is being closed; resolves when that is durable. */
-  closed: Promise<void> | undefined;
+  /** Set once the session is being closed; resolves when that is durable, with what its parent's budget got back. */
+  closed: Promise<BudgetAmounts> | undefined;
   #usageKey: string | undefined;
   #toolSession: ToolSession | undefined;
   #durableLabels: ReadonlySet<string>;
   #inFlight = 0;
   #onIdle: (() => void)[] | undefined;
 
-  constructor(session: Session, lease: Lease, account: BudgetAccount) {
+  constructor(session: Session, lease: Lease, account: BudgetAccount, parent?: LiveSession) {
     this.session = session;
     this.lease = lease;
     this.account = account;
+    this.parent = parent;
     this.calls = session.calls;
     this.labels = session.labels;
     this.#durableLabels = session.labels.length === 0 ? NO_LABELS : new Set(session.labels);
@@ -78,11 +90,12 @@ export class LiveSession {
     return this.#toolSession;
   }
 
-  /** Joins labels; true if any was new. */
+  /** Joins labels, onto the sessions split off this one too; true if any was new. */
   addLabels(labels: readonly string[]): boolean {
-    const fresh = labels.filter((label) => !this.labels.includes(label));
-    if (fresh.length === 0) return false;
-    this.labels = [...this.labels, ...fresh].sort();
+    const joined = joinLabels(this.labels, labels);
+    if (joined === this.labels) return false;
+    this.labels = joined;
+    for (const child of this.children.values()) child.addLabels(labels);
     return true;
   }
 

@@ -1,12 +1,11 @@
-import { canonicalJson, createId, createToken, hashToken, KernelError, utf8 } from "@narthex/contracts";
+import { createId, createToken, hashToken, KernelError } from "@narthex/contracts";
 import { createBudgetAccount } from "../budget/budget-account.ts";
 import type { KernelParts } from "../kernel-parts.ts";
+import { joinLabels } from "../label/join-labels.ts";
 import { createLease, type LeaseDefaults } from "../lease/create-lease.ts";
-import { leaseToJson } from "../lease/lease-to-json.ts";
-import type { Lease } from "../lease/lease.ts";
 import { LiveSession } from "./live-session.ts";
+import { openingDraft } from "./opening-draft.ts";
 import type { OpenSessionOptions, Session } from "./session.ts";
-import { sessionToJson } from "./session-to-json.ts";
 import { validateOpenOptions } from "./validate-open-options.ts";
 
 const SEED_BYTES = 32;
@@ -17,7 +16,7 @@ export async function openSession(
   defaults: LeaseDefaults,
   kernel: KernelParts,
 ): Promise<{ readonly live: LiveSession; readonly token: string }> {
-  const violations = validateOpenOptions(options);
+  const violations = validateOpenOptions(options, kernel.workspaceLabels.of(options.workspace));
   if (violations.length > 0) {
     const text = violations.map((violation) => `${violation.field} ${violation.message}`).join("; ");
     throw new KernelError("INVALID_INPUT", `the session cannot be opened: ${text}`, { violations });
@@ -53,21 +52,22 @@ export async function openSession(
     expiresAtMs: nowMs + ttlMs,
     state: "open",
     calls: 0,
-    labels: NO_LABELS,
+    labels: joinLabels(NO_LABELS, options.labels ?? []),
     level,
   };
   const live = new LiveSession(session, lease, createBudgetAccount({ limits: lease.budgets, spent: {} }));
-  if (options.adopt === true) await adopt(workspace, kernel);
-  await writeOpening(live, kernel);
+  const isAdopted = options.adopt === true && (await adopt(workspace, kernel));
+  await kernel.ledger.loadChain(id);
+  await kernel.ledger.append(openingDraft(live, { isAdopted }));
   kernel.requests.begin(id);
   kernel.sessions.add(live);
   return { live, token };
 }
 
 /** Last, when nothing is left to be wrong with the session. */
-async function adopt(workspace: string, { adoptWorkspace }: KernelParts): Promise<void> {
+async function adopt(workspace: string, { adoptWorkspace }: KernelParts): Promise<boolean> {
   if (adoptWorkspace === undefined) throw new KernelError("WORKSPACE_REFUSED", "this kernel adopts no workspaces");
-  await adoptWorkspace(workspace);
+  return adoptWorkspace(workspace);
 }
 
 const NO_LABELS: readonly string[] = Object.freeze([]);
@@ -80,41 +80,6 @@ function keptOnce(text: string): string {
 }
 
 /** A copy in memory that is shared with others, which is half the size of an array of its own. It stays inside. */
-function compactBytes(bytes: Uint8Array): Uint8Array {
+export function compactBytes(bytes: Uint8Array): Uint8Array {
   return Buffer.from(bytes);
-}
-
-async function writeOpening(live: LiveSession, kernel: KernelParts): Promise<void> {
-  const { session, lease } = live;
-  await kernel.ledger.loadChain(session.id);
-  await kernel.ledger.append({
-    chain: session.id,
-    entries: [
-      {
-        case: "sessionOpened",
-        value: {
-          sessionId: session.id,
-          tenant: session.tenant,
-          user: session.user,
-          agent: session.agent,
-          workspace: session.workspace,
-          workingDirectory: session.workingDirectory,
-          seed: session.seed,
-          leaseId: lease.id,
-          expiresAtMs: session.expiresAtMs,
-          level: session.level,
-        },
-      },
-      { case: "leaseGranted", value: { leaseId: lease.id, lease: canonicalJson(leaseToJson(lease)) } },
-    ],
-    state: [sessionRow(session), leaseRow(lease), live.usageRow()],
-  });
-}
-
-export function sessionRow(session: Session): { table: "sessions"; key: string; value: Uint8Array } {
-  return { table: "sessions", key: session.id, value: utf8(canonicalJson(sessionToJson(session))) };
-}
-
-function leaseRow(lease: Lease): { table: "leases"; key: string; value: Uint8Array } {
-  return { table: "leases", key: lease.id, value: utf8(canonicalJson(leaseToJson(lease))) };
 }

@@ -15,7 +15,28 @@ export function requireOpen(live: LiveSession | undefined, nowMs: number): LiveS
     throw new KernelError("SESSION_UNKNOWN", "no session has this token; open one with `narthex session open`");
   }
   const state = sessionStateAt(live.session, nowMs);
-  if (state === "open") return live;
-  const [code, message] = REFUSALS[state];
-  throw new KernelError(code, message);
+  if (state !== "open") {
+    const [code, message] = REFUSALS[state];
+    throw new KernelError(code, message);
+  }
+  if (live.parent !== undefined) requireOpenAbove(live.parent, nowMs);
+  return live;
+}
+
+/** The same for what is done without a call: nothing is put or read under a lease that was revoked. */
+export function requireUnrevoked(live: LiveSession | undefined, nowMs: number): LiveSession {
+  const session = requireOpen(live, nowMs);
+  for (let holder: LiveSession | undefined = session; holder !== undefined; holder = holder.parent) {
+    if (holder.lease.revoked) throw new KernelError("LEASE_REVOKED", "the session's lease was revoked");
+  }
+  return session;
+}
+
+/** SECURITY: whoever is shut out could go on through the sessions that it split off. */
+function requireOpenAbove(parent: LiveSession, nowMs: number): void {
+  for (let above: LiveSession | undefined = parent; above !== undefined; above = above.parent) {
+    const state = sessionStateAt(above.session, nowMs);
+    if (state !== "open")
+      throw new KernelError(REFUSALS[state][0], `a session that this one was split off is ${state}`);
+  }
 }

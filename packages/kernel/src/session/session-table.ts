@@ -3,6 +3,7 @@ import { createBudgetAccount } from "../budget/budget-account.ts";
 import { dedupeRowPrefix, keptAnswerFromRow, MAX_DEDUPE_KEYS } from "../journal/dedupe-row.ts";
 import { amountsFrom, intentFromRow, intentKey } from "../journal/intent.ts";
 import type { RequestMemory } from "../journal/request-memory.ts";
+import { carvingFromRow, carvingPrefix, readCarvingRow } from "../lease/carving.ts";
 import { leaseFromJson } from "../lease/lease-to-json.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Store } from "../ports.ts";
@@ -23,6 +24,9 @@ export interface SessionTable {
 }
 
 const MAX_INTENTS = 10_000;
+/** More than a tree of leases can have, and what is kept for unknown outcomes of those that ended. */
+const MAX_CARVINGS = 20_000;
+const NONE: readonly string[] = [];
 const SESSION_ID = /^ses_[a-z2-7]{20}$/;
 
 export function createSessionTable(parts: { store: Store; ledger: Ledger; requests: RequestMemory }): SessionTable {
@@ -30,7 +34,7 @@ export function createSessionTable(parts: { store: Store; ledger: Ledger; reques
   const sessions = new Map<string, LiveSession>();
   const loading = new Map<string, Promise<LiveSession | undefined>>();
 
-  async function load(sessionId: string): Promise<LiveSession | undefined> {
+  async function load(sessionId: string, below: readonly string[]): Promise<LiveSession | undefined> {
     const row = await store.getState("sessions", sessionId);
     if (row === undefined) return undefined;
     const session = sessionFromJson(parseJson(row));
@@ -39,15 +43,28 @@ export function createSessionTable(parts: { store: Store; ledger: Ledger; reques
     const lease = leaseFromJson(parseJson(leaseRow));
     const usage = await readUsage(sessionId);
     const account = createBudgetAccount({ limits: lease.budgets, spent: amountsFrom(usage["spent"]) });
-    const live = new LiveSession(session, lease, account);
+    const { parentSessionId } = session;
+    const parent = parentSessionId === undefined ? undefined : await find(parentSessionId, [...below, sessionId]);
+    // SECURITY: a lease that does not come from where it says gives no rights.
+    if (lease.parentId !== parent?.lease.id || (parentSessionId !== undefined && parent === undefined))
+      return undefined;
+    const live = new LiveSession(session, lease, account, parent);
     live.calls = typeof usage["calls"] === "number" ? usage["calls"] : session.calls;
     if (Array.isArray(usage["labels"])) {
       live.addLabels(usage["labels"].map(String));
       live.noteDurableLabels(live.labels);
     }
+    if (parent !== undefined) live.addLabels(parent.labels);
     // What has ended is not kept: a stranger with old ids cannot fill the memory.
     if (session.state === "closed" || session.state === "expired") return live;
-    await restore(live);
+    // INVARIANT: with a session all that it was split off stay in memory, so that each has one account.
+    parent?.children.set(sessionId, live);
+    try {
+      await restore(live);
+    } catch (fault) {
+      parent?.children.delete(sessionId);
+      throw fault;
+    }
     sessions.set(sessionId, live);
     return live;
   }
@@ -76,14 +93,28 @@ export function createSessionTable(parts: { store: Store; ledger: Ledger; reques
       // Unsettled effects count as spent until somebody settles them.
       live.reservedByUnsettled.set(requestId, live.account.restore(intent.reserved));
     }
+    for (const row of await store.listState("leases", carvingPrefix(live.lease.id), MAX_CARVINGS)) {
+      const carving = carvingFromRow(row, live.account);
+      live.carvings.set(carving.leaseId, carving);
+    }
+    if (live.parent === undefined) live.descendants = await countBelow(live.lease.id);
   }
 
-  async function find(sessionId: string): Promise<LiveSession | undefined> {
+  async function countBelow(leaseId: string): Promise<number> {
+    const rows = await store.listState("leases", carvingPrefix(leaseId), MAX_CARVINGS);
+    const open = rows.map(readCarvingRow).filter(({ ended }) => !ended);
+    let count = open.length;
+    for (const carving of open) count += await countBelow(carving.leaseId);
+    return count;
+  }
+
+  /** `below` are the sessions that are waiting for this one, which they were split off. */
+  async function find(sessionId: string, below: readonly string[] = NONE): Promise<LiveSession | undefined> {
     // The table holds other rows beside the sessions' own.
-    if (!SESSION_ID.test(sessionId)) return undefined;
+    if (!SESSION_ID.test(sessionId) || below.includes(sessionId)) return undefined;
     const known = sessions.get(sessionId) ?? loading.get(sessionId);
     if (known !== undefined) return known;
-    const loaded = load(sessionId).finally(() => loading.delete(sessionId));
+    const loaded = load(sessionId, below).finally(() => loading.delete(sessionId));
     loading.set(sessionId, loaded);
     return loaded;
   }
@@ -101,9 +132,13 @@ export function createSessionTable(parts: { store: Store; ledger: Ledger; reques
       if (live === undefined) return authenticateLoaded(token, parsed.sessionId);
       return verifySessionToken(token, live.session) ? live : undefined;
     },
-    find,
-    add: (live) => void sessions.set(live.id, live),
+    find: (sessionId) => find(sessionId),
+    add(live) {
+      sessions.set(live.id, live);
+      live.parent?.children.set(live.id, live);
+    },
     forget(sessionId) {
+      sessions.get(sessionId)?.parent?.children.delete(sessionId);
       sessions.delete(sessionId);
       requests.forget(sessionId);
       ledger.forgetChain(sessionId);

@@ -35,6 +35,8 @@ export interface OpenSessionOptions {
   readonly seed?: Uint8Array;
   readonly lease?: LeaseRequest;
   readonly ttlMs?: number;
+  /** That it has from the start. */
+  readonly labels?: readonly string[];
   /** Hands a workspace of root's to the user that sandboxes run as. */
   readonly adopt?: boolean;
 }

@@ -1,6 +1,7 @@
 import { HASH_SIZE, MAX_ID_LEN, MAX_PATH_LEN, type Violation } from "@narthex/contracts";
 import { createJsonReader, type JsonReader } from "../capability/json-reader.ts";
 import { isNormalPath, prefixCovers } from "../capability/path-prefix.ts";
+import { wrongLabels } from "../label/check-labels.ts";
 import type { OpenSessionOptions } from "./session.ts";
 
 /** A year. */
@@ -8,9 +9,12 @@ const MAX_SESSION_TTL_MS = 365 * 24 * 3_600_000;
 
 /**
  * Everything wrong with what a session is to be opened with; empty if nothing is. The lease is checked where it is
- * made, and what the workspace is on this machine by the host.
+ * made, and what the workspace is on this machine by the host. `present` are labels that it has anyway.
  */
-export function validateOpenOptions(options: OpenSessionOptions): readonly Violation[] {
+export function validateOpenOptions(
+  options: OpenSessionOptions,
+  present: readonly string[] = [],
+): readonly Violation[] {
   const reader = createJsonReader();
   const isWorkspaceFit = checkPath(reader, options.workspace, "workspace");
   if (options.workingDirectory !== undefined && checkPath(reader, options.workingDirectory, "working_directory")) {
@@ -26,7 +30,7 @@ export function validateOpenOptions(options: OpenSessionOptions): readonly Viola
     reader.refuse("seed", "exact_length", `must have ${HASH_SIZE} bytes, not ${options.seed.length}`);
   }
   if (options.ttlMs !== undefined) reader.wholeNumber(options.ttlMs, "ttl_ms", { min: 1, max: MAX_SESSION_TTL_MS });
-  return reader.violations;
+  return [...reader.violations, ...wrongLabels(options.labels ?? [], present)];
 }
 
 /** SECURITY: `/` is no workspace: a default lease would give the whole machine. */

@@ -15,6 +15,9 @@ export interface ControlGroup {
   /** Takes a process, and with it all that it starts from then on. */
   add(pid: number): Promise<void>;
   peakMemoryBytes(): Promise<number | undefined>;
+  readonly countsTime: boolean;
+  /** Time on the processor of all that ran in it since its first process was added; undefined if that is not counted. */
+  cpuMs(): Promise<number | undefined>;
   /** A process was killed because the group's memory was spent. */
   ranOutOfMemory(): Promise<boolean>;
   /** A process could not be started because there were too many. */
@@ -52,6 +55,8 @@ interface Layout {
   /** Directories in which groups are made: one for each controller, or one for all. */
   readonly memory: string;
   readonly processes: string;
+  /** Undefined where no controller counts time on the processor. */
+  readonly processor: string | undefined;
 }
 
 async function findLayouts(): Promise<Layout[]> {
@@ -66,13 +71,16 @@ async function findLayouts(): Promise<Layout[]> {
     return found?.[1] === undefined || path === undefined ? undefined : join(found[1], path);
   };
   const unified = places.find(([, , kind]) => kind === "cgroup2")?.[1];
-  const [memory, processes] = [mountOf("memory"), mountOf("pids")];
+  const [memory, processes, processor] = [mountOf("memory"), mountOf("pids"), mountOf("cpuacct")];
   const layouts: Layout[] = [];
   if (unified !== undefined) {
     const place = join(unified, paths.get("") ?? "");
-    layouts.push({ version: 2, memory: place, processes: place });
+    layouts.push({ version: 2, memory: place, processes: place, processor: place });
   }
-  if (memory !== undefined && processes !== undefined) layouts.push({ version: 1, memory, processes });
+  if (memory === undefined || processes === undefined) return layouts;
+  // Counting is worth having, but where only this controller is refused, the limits stand without it.
+  if (processor !== undefined) layouts.push({ version: 1, memory, processes, processor });
+  layouts.push({ version: 1, memory, processes, processor: undefined });
   return layouts;
 }
 
@@ -90,8 +98,8 @@ async function prepare({ version, memory }: Layout): Promise<void> {
 const NAME = /^narthex-(\d+)-\d+$/;
 
 /** Takes away what kernels left that were killed. A group in which something still runs stays. */
-async function sweep({ memory, processes }: Layout): Promise<void> {
-  for (const parent of new Set([memory, processes])) {
+async function sweep({ memory, processes, processor = memory }: Layout): Promise<void> {
+  for (const parent of new Set([memory, processes, processor])) {
     for (const name of await readdir(parent)) {
       const pid = NAME.exec(name)?.[1];
       if (pid !== undefined && !existsSync(`/proc/${pid}`)) await rmdir(join(parent, name)).catch(() => undefined);
@@ -122,18 +130,22 @@ function createGroups(layout: Layout): ControlGroups {
     const name = `narthex-${process.pid}-${++made}`;
     const memory = join(layout.memory, name);
     const processes = join(layout.processes, name);
-    const directories = [...new Set([memory, processes])];
+    const processor = layout.processor && join(layout.processor, name);
+    const directories = [...new Set([memory, processes, processor ?? memory])];
     if (leftOver.size > 0) void removeLeftOvers();
     try {
       for (const directory of directories) await mkdir(directory);
       await writeFile(join(memory, FILES[version].limit), String(limits.memoryBytes));
-      if (version === 2) await writeFile(join(memory, "memory.swap.max"), "0").catch(() => undefined);
+      // What is swapped out counts too. The file is missing where the machine cannot count it.
+      const [file, limit] =
+        version === 2 ? ["memory.swap.max", 0] : ["memory.memsw.limit_in_bytes", limits.memoryBytes];
+      await writeFile(join(memory, file), String(limit)).catch(() => undefined);
       await writeFile(join(processes, "pids.max"), String(limits.processes));
     } catch (fault) {
       for (const directory of directories) await rmdir(directory).catch(() => undefined);
       throw fault;
     }
-    return { memory, processes, directories, killed: 0, refused: 0 };
+    return { memory, processes, processor, directories, killed: 0, refused: 0 };
   }
 
   return {
@@ -143,9 +155,17 @@ function createGroups(layout: Layout): ControlGroups {
       const group = free.get(key)?.pop() ?? (await make(limits));
       const { memory, processes, directories } = group;
       const before = { killed: group.killed, refused: group.refused };
+      /** A group that is used again has counted for others; its next program is held back until it was added. */
+      let usedBefore: number | undefined;
       return {
         add: async (pid) => {
-          await Promise.all(directories.map((directory) => addTo(directory, pid)));
+          const adding = directories.map((directory) => addTo(directory, pid));
+          [usedBefore] = await Promise.all([usedBefore ?? processorTime(group, version), ...adding]);
+        },
+        countsTime: group.processor !== undefined,
+        cpuMs: async () => {
+          const used = await processorTime(group, version);
+          return used === undefined ? undefined : Math.ceil(used - (usedBefore ?? used));
         },
         peakMemoryBytes: async () => numberIn(await read(join(memory, FILES[version].peak))),
         ranOutOfMemory: async () => {
@@ -178,6 +198,7 @@ function createGroups(layout: Layout): ControlGroups {
 interface Group {
   readonly memory: string;
   readonly processes: string;
+  readonly processor: string | undefined;
   readonly directories: readonly string[];
   /** Counts that only ever grow, as they were last seen. */
   killed: number;
@@ -197,6 +218,17 @@ const FILES = {
   1: { limit: "memory.limit_in_bytes", peak: "memory.max_usage_in_bytes", events: "memory.oom_control" },
   2: { limit: "memory.max", peak: "memory.peak", events: "memory.events" },
 } as const;
+
+/** Of all that ever ran in a group, in milliseconds. */
+async function processorTime({ processor }: Group, version: 1 | 2): Promise<number | undefined> {
+  if (processor === undefined) return undefined;
+  if (version === 2) {
+    const microseconds = /^usage_usec (\d+)$/m.exec(await read(join(processor, "cpu.stat")))?.[1];
+    return microseconds === undefined ? undefined : Number(microseconds) / 1000;
+  }
+  const nanoseconds = numberIn(await read(join(processor, "cpuacct.usage")));
+  return nanoseconds === undefined ? undefined : nanoseconds / 1_000_000;
+}
 
 const REMOVE_TRIES = 50;
 const LATER_MS = 2000;

@@ -2,20 +2,30 @@ import { readFile } from "node:fs/promises";
 
 const MAX_PROCESSES = 10_000;
 
+export interface TreeMeasure {
+  readonly residentBytes: number;
+  readonly processes: number;
+}
+
+/** Is given the `stat` of each process that was seen. */
+export interface SeenProcesses {
+  see(pid: number, stat: string): void;
+}
+
 /** Memory that all processes of a tree hold, and how many they are. Processes that end meanwhile count for nothing. */
-export async function measureTree(
-  root: number,
-): Promise<{ readonly residentBytes: number; readonly processes: number }> {
+export async function measureTree(root: number, seen?: SeenProcesses): Promise<TreeMeasure> {
   const pending = [root];
   let residentBytes = 0;
   let processes = 0;
   for (let pid = pending.pop(); pid !== undefined && processes < MAX_PROCESSES; pid = pending.pop()) {
     processes++;
-    const [memory, children] = await Promise.all([
+    const [memory, children, stat] = await Promise.all([
       read(`/proc/${pid}/statm`),
       read(`/proc/${pid}/task/${pid}/children`),
+      seen === undefined ? "" : read(`/proc/${pid}/stat`),
     ]);
     residentBytes += Number(memory.split(" ")[1] ?? 0) * PAGE_BYTES;
+    seen?.see(pid, stat);
     for (const child of children.split(" ")) if (child !== "") pending.push(Number(child));
   }
   return { residentBytes, processes };

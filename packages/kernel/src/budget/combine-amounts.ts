@@ -1,0 +1,24 @@
+import { BUDGET_DIMENSIONS, type BudgetAmounts, type BudgetDimension, type BudgetLimits } from "./budget.ts";
+
+/** What is left of some amounts once others are taken away; never below nothing. */
+export function subtractAmounts(from: BudgetAmounts, taken: BudgetAmounts): BudgetAmounts {
+  return collectAmounts((dimension) => Math.max(0, (from[dimension] ?? 0) - (taken[dimension] ?? 0)));
+}
+
+/** Only the dimensions in which there is a limit: elsewhere nothing has to be set aside. */
+export function amountsUnder(limits: BudgetLimits, amounts: BudgetAmounts): BudgetAmounts {
+  return collectAmounts((dimension) => (limits[dimension] === undefined ? 0 : (amounts[dimension] ?? 0)));
+}
+
+export function isNothing(amounts: BudgetAmounts): boolean {
+  return BUDGET_DIMENSIONS.every((dimension) => (amounts[dimension] ?? 0) === 0);
+}
+
+function collectAmounts(amountOf: (dimension: BudgetDimension) => number): BudgetAmounts {
+  const amounts: { [D in BudgetDimension]?: number } = {};
+  for (const dimension of BUDGET_DIMENSIONS) {
+    const amount = amountOf(dimension);
+    if (amount > 0) amounts[dimension] = amount;
+  }
+  return amounts;
+}

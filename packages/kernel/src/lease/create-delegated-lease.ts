@@ -1,0 +1,163 @@
+import { KernelError, type Violation } from "@narthex/contracts";
+import { BUDGET_DIMENSIONS, type BudgetAmounts, type BudgetLimits } from "../budget/budget.ts";
+import type { Capability, HostPattern } from "../capability/capability.ts";
+import { describeCapability } from "../capability/describe-capability.ts";
+import { createJsonReader, type JsonReader } from "../capability/json-reader.ts";
+import { quoteText } from "../capability/quote-text.ts";
+import { capabilitiesBeyond, type LeaseDimension, outsideDimensions, patternsBeyond } from "./is-inside.ts";
+import type { DelegableRights, Lease, LeaseRequest } from "./lease.ts";
+import { leaseRequestToJson, parseLeaseRequest } from "./parse-lease-request.ts";
+import { expandToolPatterns } from "./tool-pattern.ts";
+
+export interface LeaseSplit {
+  readonly id: string;
+  /** The session that will hold it. */
+  readonly holder: string;
+  readonly parent: Lease;
+  /** What is left of the parent's budgets at this moment. */
+  readonly remaining: BudgetAmounts;
+  readonly request: LeaseRequest;
+  /** How long it lasts where the request does not say so; without it, as long as the parent. */
+  readonly ttlMs: number | undefined;
+  readonly nowMs: number;
+  /** Names of the tools that are ready. */
+  readonly knownTools: readonly string[];
+}
+
+/**
+ * A lease split off another. What the request leaves out is what the parent may delegate, its rest of each budget, and
+ * its end; what may be handed on further is, unless it says otherwise, what the child itself may use.
+ *
+ * Throws LEASE_INVALID with everything in which it would reach beyond its parent.
+ */
+export function createDelegatedLease(split: LeaseSplit): Lease {
+  const { parent, remaining, nowMs } = split;
+  // A request made in code is checked and put in normal form like one from outside.
+  const request = parseLeaseRequest(leaseRequestToJson(split.request));
+  const usable = rightsOf(request, parent.delegable, split.knownTools);
+  const notBeforeMs = request.not_before_ms ?? Math.max(nowMs, parent.notBeforeMs);
+  const ttlMs = request.ttl_ms ?? split.ttlMs;
+  const lease: Lease = {
+    id: split.id,
+    parentId: parent.id,
+    holder: split.holder,
+    ...usable,
+    budgets: { ...remaining, ...request.budgets },
+    notBeforeMs,
+    expiresAtMs: ttlMs === undefined ? parent.expiresAtMs : Math.max(nowMs, notBeforeMs) + ttlMs,
+    delegable: request.delegable === undefined ? usable : rightsOf(request.delegable, usable, split.knownTools),
+    revoked: false,
+  };
+  const reader = createJsonReader();
+  checkSize(reader, lease, parent);
+  if (reader.violations.length === 0) checkInside(reader, lease, parent, remaining);
+  if (reader.violations.length === 0) return lease;
+  throw beyondParent(reader.violations);
+}
+
+/** The rights asked for; each that is left out is that of the wider ones, the very same list. */
+function rightsOf(
+  request: NonNullable<LeaseRequest["delegable"]>,
+  wider: DelegableRights,
+  knownTools: readonly string[],
+): DelegableRights {
+  const { tool_patterns, capabilities, highest_tier } = request;
+  return {
+    toolPatterns: tool_patterns === undefined ? wider.toolPatterns : expandToolPatterns(tool_patterns, knownTools),
+    capabilities: capabilities ?? wider.capabilities,
+    highestTier: highest_tier ?? wider.highestTier,
+  };
+}
+
+/** Of patterns, and of paths, hosts, names and models together. */
+const MAX_PARTS = 1000;
+
+/**
+ * SECURITY: every part of a child is compared with every part of its parent. An agent that asks for long lists would
+ * keep the kernel from everybody else's calls.
+ */
+function checkSize(reader: JsonReader, lease: Lease, parent: Lease): void {
+  const known = new Set<unknown>([parent.delegable.toolPatterns, parent.delegable.capabilities]);
+  for (const [field, rights] of [
+    ["", lease],
+    ["delegable.", lease.delegable],
+  ] as const) {
+    const { toolPatterns, capabilities } = rights;
+    if (!known.has(toolPatterns) && toolPatterns.length > MAX_PARTS) {
+      reader.refuse(`${field}tool_patterns`, "max_items", `a delegated lease names at most ${MAX_PARTS} of its own`);
+    }
+    if (!known.has(capabilities) && partCount(capabilities) > MAX_PARTS) {
+      reader.refuse(
+        `${field}capabilities`,
+        "max_items",
+        `a delegated lease names at most ${MAX_PARTS} parts of its own`,
+      );
+    }
+  }
+}
+
+function partCount(capabilities: readonly Capability[]): number {
+  const parts = capabilities.flatMap((capability) =>
+    "hosts" in capability ? capability.hosts : Object.values(capability),
+  );
+  return parts.reduce<number>((count, part) => count + lengthOf(part), 0);
+}
+
+function lengthOf(part: HostPattern | string | number | readonly unknown[]): number {
+  if (Array.isArray(part)) return part.length;
+  return typeof part === "object" && "ports" in part ? 1 + (part.ports?.length ?? 0) : 1;
+}
+
+function checkInside(reader: JsonReader, lease: Lease, parent: Lease, remaining: BudgetAmounts): void {
+  for (const dimension of outsideDimensions(lease, parent)) {
+    // What is left decides, and is never more than the limit.
+    if (dimension !== "budgets") reader.refuse(dimension, "range", describeBeyond(dimension, lease, parent));
+  }
+  checkBudgets(reader, lease.budgets, remaining);
+  if (lease.expiresAtMs <= lease.notBeforeMs) {
+    reader.refuse("not_before_ms", "range", "is not before the lease's end, so it would never be valid");
+  }
+}
+
+function checkBudgets(reader: JsonReader, budgets: BudgetLimits, remaining: BudgetAmounts): void {
+  for (const dimension of BUDGET_DIMENSIONS) {
+    const left = remaining[dimension];
+    const asked = budgets[dimension];
+    if (left === undefined || (asked !== undefined && asked <= left)) continue;
+    reader.refuse(`budgets.${dimension}`, "range", `asks for ${asked}; the parent has ${left} left`);
+  }
+}
+
+function describeBeyond(dimension: LeaseDimension, lease: Lease, parent: Lease): string {
+  const { delegable } = parent;
+  switch (dimension) {
+    case "tool_patterns":
+      return `the parent does not delegate ${listed(patternsBeyond(lease, delegable).map(quoteText))}`;
+    case "capabilities":
+      return `the parent does not delegate ${listed(capabilitiesBeyond(lease, delegable).map(describeCapability))}`;
+    case "highest_tier":
+      return `is ${lease.highestTier}; the parent delegates at most ${delegable.highestTier}`;
+    case "not_before_ms":
+      return "begins before the parent's lease does";
+    case "expires_at_ms":
+      return "ends after the parent's lease does";
+    default:
+      return "would let the child hand on more than the parent may delegate";
+  }
+}
+
+const MOST_LISTED = 5;
+const LONGEST = 200;
+
+function listed(texts: readonly string[]): string {
+  const more = texts.length > MOST_LISTED ? ` and ${texts.length - MOST_LISTED} more` : "";
+  const shown = texts
+    .slice(0, MOST_LISTED)
+    .map((text) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text));
+  return shown.join(", ") + more;
+}
+
+function beyondParent(violations: readonly Violation[]): KernelError {
+  const named = violations.map(({ field, message }) => `\`${field}\` ${message}`).join("; ");
+  return new KernelError("LEASE_INVALID", `the lease reaches beyond its parent: ${named}`, { violations });
+}

@@ -1,0 +1,221 @@
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+import {
+  createCountingTool,
+  createMemoryStore,
+  createTestKernel,
+  echoTool,
+  type MemoryStore,
+  type TestKernel,
+} from "@narthex/testkit";
+import { BUDGET_DIMENSIONS, type BudgetAmounts } from "../budget/budget.ts";
+import type { Tool } from "../tool/tool.ts";
+import { codeOf, nextRandom, split } from "./testing/split-session.ts";
+
+// A kernel that crashed leaves calls running for ever; their time-outs must not keep the test alive.
+mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
+
+const remaining = async ({ kernel }: TestKernel, { id }: { readonly id: string }): Promise<BudgetAmounts | undefined> =>
+  (await kernel.getSession(id))?.budgetRemaining;
+
+const restart = (store: MemoryStore, tools: readonly Tool[]): Promise<TestKernel> =>
+  createTestKernel({ tools, store, random: nextRandom() });
+
+test("a child's budget above its parent's rest is refused, whatever the parent's limit was", async () => {
+  const at = await createTestKernel({ tools: [echoTool] });
+  const root = await at.open({ lease: { budgets: { calls: 10 } } });
+  await root.call("echo", 1);
+  await split(at, root, { lease: { budgets: { calls: 5 } } });
+  await assert.rejects(split(at, root, { lease: { budgets: { calls: 5 } } }), {
+    code: "LEASE_INVALID",
+    message: /`budgets.calls` asks for 5; the parent has 4 left/,
+  });
+  assert.deepEqual(await remaining(at, root), { calls: 4 });
+});
+
+test("of every dimension what is not named is the parent's whole rest, and what is unlimited stays so", async () => {
+  const at = await createTestKernel({ tools: [echoTool] });
+  const budgets = Object.fromEntries(BUDGET_DIMENSIONS.map((dimension, index) => [dimension, 100 + index]));
+  const root = await at.open({ lease: { budgets } });
+  const half = Object.fromEntries(BUDGET_DIMENSIONS.map((dimension) => [dimension, 50]));
+  const first = await split(at, root, { lease: { budgets: half } });
+  assert.deepEqual(await remaining(at, first), half);
+  const second = await split(at, root, { lease: { budgets: { calls: 1 } } });
+  const rest = Object.fromEntries(BUDGET_DIMENSIONS.map((dimension, index) => [dimension, 50 + index]));
+  assert.deepEqual(await remaining(at, second), { ...rest, calls: 1 });
+  const nothing = Object.fromEntries(BUDGET_DIMENSIONS.map((dimension) => [dimension, 0]));
+  assert.deepEqual(await remaining(at, root), { ...nothing, calls: 49 });
+  assert.deepEqual(await remaining(at, await split(at, await at.open(), { lease: { budgets: { cpu_ms: 3 } } })), {
+    cpu_ms: 3,
+  });
+});
+
+test("delegations at once never carve the same budget", async () => {
+  const at = await createTestKernel({ tools: [echoTool] });
+  const root = await at.open({ lease: { budgets: { calls: 10 } } });
+  const release = at.store.holdAppends();
+  const asked = Array.from({ length: 20 }, () => split(at, root, { lease: { budgets: { calls: 3 } } }));
+  const settled = Promise.allSettled(asked);
+  await new Promise((resolve) => setImmediate(resolve));
+  release();
+  assert.equal((await settled).filter(({ status }) => status === "fulfilled").length, 3);
+  assert.deepEqual(await remaining(at, root), { calls: 1 });
+});
+
+test("a hundred calls at once over several children and their parent never overspend", async () => {
+  const counting = createCountingTool();
+  const at = await createTestKernel({ tools: [counting.tool] });
+  const root = await at.open({ lease: { budgets: { calls: 20 } } });
+  const first = await split(at, root, { lease: { budgets: { calls: 7 } } });
+  const second = await split(at, root, { lease: { budgets: { calls: 6 } } });
+  const below = await split(at, first, { lease: { budgets: { calls: 4 } } });
+  const sessions = [root, first, second, below];
+  const results = await Promise.all(
+    Array.from({ length: 100 }, (_, index) => (sessions[index % 4] ?? root).call("count", { index })),
+  );
+  assert.equal(counting.count(), 20);
+  assert.equal(results.filter((result) => codeOf(result) === "success").length, 20);
+  for (const session of sessions) assert.deepEqual(await remaining(at, session), { calls: 0 });
+  await at.kernel.closeSession(first.id);
+  await at.kernel.closeSession(second.id);
+  assert.deepEqual(await remaining(at, root), { calls: 0 });
+});
+
+test("what a child did not spend is its parent's again once it is closed, and its ledger says how much", async () => {
+  const store = createMemoryStore();
+  const at = await createTestKernel({ tools: [echoTool], store });
+  const root = await at.open({ lease: { budgets: { calls: 10, cost_units: 100 } } });
+  const child = await split(at, root, { lease: { budgets: { calls: 6, cost_units: 50 } } });
+  const below = await split(at, child, { lease: { budgets: { calls: 2, cost_units: 10 } } });
+  await child.call("echo", 1);
+  await below.call("echo", 1);
+  assert.deepEqual(await remaining(at, root), { calls: 4, cost_units: 50 });
+  await at.kernel.closeSession(child.id);
+  assert.deepEqual(await remaining(at, root), { calls: 8, cost_units: 98 });
+  assert.equal((await at.kernel.getSession(below.id))?.session.state, "closed");
+  const last = (await at.records(child.id)).at(-1);
+  const released = last?.entries.at(-1)?.kind;
+  assert.ok(released?.case === "leaseReleased");
+  assert.deepEqual(
+    released.value.returned.map(({ dimension, amount }) => [dimension, Number(amount)]),
+    [
+      ["calls", 4],
+      ["cost_units", 48],
+    ],
+  );
+  const next = await restart(store, [echoTool]);
+  assert.deepEqual(await remaining(next, root), { calls: 8, cost_units: 98 });
+  assert.deepEqual((await next.kernel.getLease(released.value.parentLeaseId)).childLeaseIds, []);
+});
+
+test("after a restart what was carved is still set aside, and comes back when the child is closed", async () => {
+  const store = createMemoryStore();
+  const at = await createTestKernel({ tools: [echoTool], store });
+  const root = await at.open({ lease: { budgets: { calls: 10 } } });
+  const child = await split(at, root, { lease: { budgets: { calls: 6 } } });
+  const below = await split(at, child, { lease: { budgets: { calls: 4 } } });
+  await below.call("echo", 1);
+  const next = await restart(store, [echoTool]);
+  assert.deepEqual(await remaining(next, root), { calls: 4 });
+  assert.deepEqual(await remaining(next, child), { calls: 2 });
+  assert.deepEqual(await remaining(next, below), { calls: 3 });
+  await assert.rejects(split(next, root, { lease: { budgets: { calls: 5 } } }), { code: "LEASE_INVALID" });
+  await next.kernel.closeSession(below.id);
+  assert.deepEqual(await remaining(next, child), { calls: 5 });
+  await next.kernel.closeSession(child.id);
+  assert.deepEqual(await remaining(next, root), { calls: 9 });
+});
+
+test("a child whose lease is over gives its rest back by itself, also one that is in the store only", async () => {
+  const store = createMemoryStore();
+  const at = await createTestKernel({ tools: [echoTool], store });
+  const root = await at.open({ lease: { budgets: { calls: 10 } } });
+  const brief = await split(at, root, { lease: { budgets: { calls: 6 }, ttl_ms: 1000 } });
+  await brief.call("echo", 1);
+  const next = await restart(store, [echoTool]);
+  next.clock.advance(1000);
+  assert.deepEqual(await remaining(next, root), { calls: 4 });
+  mock.timers.tick(30_000);
+  while ((await next.kernel.getSession(brief.id))?.session.state === "open") {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await next.kernel.closeSession(brief.id);
+  assert.deepEqual(await remaining(next, root), { calls: 9 });
+  const token = { token: brief.token, tool: "echo", input: 1 };
+  assert.equal(codeOf(await next.kernel.callInProcess(token)), "SESSION_EXPIRED");
+});
+
+/** A tree three deep whose kernel died while the deepest ran an effect; the next kernel on its store. */
+async function crashBelow(store: MemoryStore) {
+  const started = Promise.withResolvers<void>();
+  const hanging = createCountingTool("count", () => {
+    started.resolve();
+    return new Promise(() => undefined);
+  });
+  const at = await createTestKernel({ tools: [hanging.tool], store });
+  const root = await at.open({ lease: { budgets: { calls: 10, cost_units: 10 } } });
+  const child = await split(at, root, { lease: { budgets: { calls: 6 } } });
+  const below = await split(at, child, { lease: { budgets: { calls: 4 } } });
+  void below.call("count", 1, { requestId: "lost" });
+  await started.promise;
+  return { root, child, below, next: await restart(store, [createCountingTool().tool]) };
+}
+
+test("a call of a child whose outcome is unknown counts as spent until it is settled, however much has ended above it", async () => {
+  for (const answer of ["did_not_happen", "happened"] as const) {
+    for (const closed of ["neither", "below", "both"] as const) {
+      const store = createMemoryStore();
+      const { root, child, below, next } = await crashBelow(store);
+      assert.deepEqual(await remaining(next, below), { calls: 3, cost_units: 9 });
+      if (closed === "below") await next.kernel.closeSession(below.id);
+      if (closed === "both") await next.kernel.closeSession(child.id);
+      const later = await restart(store, [createCountingTool().tool]);
+      const kept = {
+        neither: { calls: 4, cost_units: 0 },
+        below: { calls: 4, cost_units: 0 },
+        both: { calls: 9, cost_units: 9 },
+      };
+      assert.deepEqual(await remaining(later, root), kept[closed], closed);
+      if (closed === "below") assert.deepEqual(await remaining(later, child), { calls: 5, cost_units: 9 });
+      await later.kernel.settleIntent({ sessionId: below.id, requestId: "lost", answer, by: "ann" });
+      if (closed !== "both") await later.kernel.closeSession(child.id);
+      const left = answer === "happened" ? 9 : 10;
+      assert.deepEqual(await remaining(later, root), { calls: left, cost_units: left }, `${answer} ${closed}`);
+      const last = await restart(store, [createCountingTool().tool]);
+      assert.deepEqual(await remaining(last, root), { calls: left, cost_units: left });
+    }
+  }
+});
+
+test("closing a session closes first what was split off it, with the calls that run there", async () => {
+  const hanging = createCountingTool("count", () => new Promise(() => undefined));
+  const at = await createTestKernel({ tools: [hanging.tool] });
+  const root = await at.open();
+  const child = await split(at, root);
+  const below = await split(at, child);
+  const running = below.call("count", 1);
+  while ((await at.kernel.listIntents()).length === 0) await new Promise((resolve) => setImmediate(resolve));
+  const [, result] = await Promise.all([at.kernel.closeSession(root.id), running]);
+  assert.equal(codeOf(result), "CANCELLED");
+  for (const { call } of [root, child, below]) assert.equal(codeOf(await call("count", 1)), "SESSION_CLOSED");
+  const closings = (await at.records()).filter(({ entries }) =>
+    entries.some(({ kind }) => kind.case === "sessionClosed"),
+  );
+  assert.deepEqual(
+    closings.map(({ chain }) => chain),
+    [below.id, child.id, root.id],
+  );
+});
+
+test("a delegation that a close overtakes is refused, or closed with its parent", async () => {
+  const at = await createTestKernel({ tools: [echoTool] });
+  for (let turns = 0; turns < 6; turns++) {
+    const root = await at.open({ lease: { budgets: { calls: 5 } } });
+    const splitting = split(at, root).catch(() => undefined);
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    await at.kernel.closeSession(root.id);
+    const child = await splitting;
+    const codes = child === undefined ? "SESSION_CLOSED" : codeOf(await child.call("echo", 1));
+    assert.equal(codes, "SESSION_CLOSED");
+  }
+});

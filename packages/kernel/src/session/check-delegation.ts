@@ -1,0 +1,43 @@
+import { KernelError, type Violation } from "@narthex/contracts";
+import { joinLabels } from "../label/join-labels.ts";
+import type { WorkspaceLabels } from "../label/workspace-labels.ts";
+import type { Delegation } from "../lease/delegation.ts";
+import type { LiveSession } from "./live-session.ts";
+import { validateOpenOptions } from "./validate-open-options.ts";
+
+/** Each is looked up, and is an item of the record that opens the child. */
+const MAX_GRANTED = 100;
+
+/** Throws INVALID_INPUT with everything that is wrong with it besides the lease, which is checked where it is made. */
+export function checkDelegation(
+  delegation: Delegation,
+  { session, labels: present }: LiveSession,
+  workspaceLabels: WorkspaceLabels,
+): void {
+  const { agent, workingDirectory, seed, ttlMs, labels = [], contentHashes = [] } = delegation;
+  const violations: Violation[] = [
+    ...validateOpenOptions(
+      {
+        workspace: session.workspace,
+        labels,
+        ...(agent !== undefined && { agent }),
+        ...(workingDirectory !== undefined && { workingDirectory }),
+        ...(seed !== undefined && { seed }),
+        ...(ttlMs !== undefined && { ttlMs }),
+      },
+      joinLabels(present, workspaceLabels.of(session.workspace)),
+    ),
+  ];
+  if (contentHashes.length > MAX_GRANTED) {
+    const message = `has ${contentHashes.length} entries, at most ${MAX_GRANTED} are allowed`;
+    violations.push({ field: "content_hashes", rule: "max_items", message });
+  }
+  for (const key of ["workspace", "tenant", "user"] as const) {
+    const given = delegation[key];
+    if (given === undefined || given === session[key]) continue;
+    violations.push({ field: key, rule: "one_of", message: "is the parent's and cannot be another" });
+  }
+  if (violations.length === 0) return;
+  const text = violations.map((violation) => `${violation.field} ${violation.message}`).join("; ");
+  throw new KernelError("INVALID_INPUT", `the session cannot be split: ${text}`, { violations });
+}

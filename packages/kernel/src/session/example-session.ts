@@ -1,0 +1,43 @@
+import { createBudgetAccount } from "../budget/budget-account.ts";
+import { createLease, DEFAULT_LEASE_TTL_MS } from "../lease/create-lease.ts";
+import { LiveSession } from "./live-session.ts";
+
+/** Where a session without one works. */
+const WORKSPACE = "/workspace";
+const ID = "ses_aaaaaaaaaaaaaaaaaaaa";
+
+/** A session that was never opened, with the default lease: to say what policy would answer in such a one. */
+export function exampleSession(
+  knownTools: readonly string[],
+  nowMs: number,
+  labels: readonly string[] = [],
+): LiveSession {
+  const lease = createLease({
+    id: "lea_aaaaaaaaaaaaaaaaaaaa",
+    holder: ID,
+    request: undefined,
+    defaults: { budgets: {}, ttlMs: DEFAULT_LEASE_TTL_MS },
+    nowMs,
+    knownTools,
+    workspace: WORKSPACE,
+  });
+  const session = {
+    id: ID,
+    tenant: "default",
+    user: "user",
+    agent: "agent",
+    workspace: WORKSPACE,
+    workingDirectory: WORKSPACE,
+    leaseId: lease.id,
+    parentSessionId: undefined,
+    seed: new Uint8Array(32),
+    tokenHash: new Uint8Array(32),
+    openedAtMs: nowMs,
+    expiresAtMs: lease.expiresAtMs,
+    state: "open",
+    calls: 0,
+    labels: [...labels].sort(),
+    level: "",
+  } as const;
+  return new LiveSession(session, lease, createBudgetAccount({ limits: lease.budgets, spent: {} }));
+}

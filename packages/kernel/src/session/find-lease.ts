@@ -1,0 +1,42 @@
+import { KernelError, parseJson } from "@narthex/contracts";
+import type { LeaseFacts } from "../kernel.ts";
+import type { KernelParts } from "../kernel-parts.ts";
+import { leaseFromJson } from "../lease/lease-to-json.ts";
+import { lineageProblem } from "./lineage.ts";
+import type { LiveSession } from "./live-session.ts";
+
+const LEASE_ID = /^lea_[a-z2-7]{20}$/;
+
+/** The session that holds a lease. Throws LEASE_NOT_FOUND. */
+export async function findHolder(leaseId: string, kernel: KernelParts): Promise<LiveSession> {
+  const live = await lookUpHolder(leaseId, kernel);
+  if (live !== undefined) return live;
+  throw new KernelError("LEASE_NOT_FOUND", `there is no lease \`${leaseId.slice(0, 80)}\``);
+}
+
+export async function lookUpHolder(leaseId: string, kernel: KernelParts): Promise<LiveSession | undefined> {
+  // The table holds other rows beside the leases' own.
+  const row = LEASE_ID.test(leaseId) ? await kernel.store.getState("leases", leaseId) : undefined;
+  const live = row && (await kernel.sessions.find(leaseFromJson(parseJson(row)).holder));
+  return live?.lease.id === leaseId ? live : undefined;
+}
+
+/** A lease as administrators see it at a moment. */
+export function describeLease(live: LiveSession, nowMs: number): LeaseFacts {
+  const below = live.carvings.values().filter((carving) => !carving.ended);
+  return {
+    lease: live.lease,
+    state: stateOf(live, nowMs),
+    budgetRemaining: live.account.remaining(),
+    childLeaseIds: below.map(({ leaseId }) => leaseId),
+  };
+}
+
+function stateOf(live: LiveSession, nowMs: number): LeaseFacts["state"] {
+  const problem = lineageProblem(live, nowMs);
+  if (problem === "LEASE_REVOKED") return "revoked";
+  const { state } = live.session;
+  if (state === "closed" || state === "expired") return "expired";
+  if (problem === undefined) return "active";
+  return nowMs < live.lease.notBeforeMs ? "not_yet" : "expired";
+}

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isKernelError } from "@narthex/contracts";
+import { createMemoryStore, createTestKernel, createWaitingTool, echoTool, type TestKernel } from "@narthex/testkit";
+import type { LeaseRelease } from "../lease/delegation.ts";
+import { verifyStore } from "../testing/verify-store.ts";
+import { defineTool } from "../tool/define-tool.ts";
+import { codeOf, nextRandom, split } from "./testing/split-session.ts";
+
+const TOOLS = [echoTool];
+
+/** What a release is refused with; nothing is written. */
+async function refusal({ kernel, store }: TestKernel, release: LeaseRelease) {
+  const records = store.size;
+  try {
+    await kernel.releaseLease(release);
+  } catch (fault) {
+    assert.ok(isKernelError(fault), String(fault));
+    assert.equal(store.size, records);
+    return { code: fault.code, message: fault.message.replace(release.leaseId.slice(0, 80), "ID") };
+  }
+  return assert.fail("it was not refused");
+}
+
+test("a lease of others, of one's own line above, one that is over and none at all are LEASE_NOT_FOUND, in the same words", async () => {
+  const at = await createTestKernel({ tools: TOOLS });
+  const root = await at.open({ lease: { budgets: { calls: 20 } } });
+  const rootLease = (await at.kernel.getSession(root.id))?.lease.id ?? assert.fail();
+  const caller = await split(at, root, { lease: { budgets: { calls: 10 } } });
+  const sibling = await split(at, root, { lease: { budgets: { calls: 1 } } });
+  const below = await split(at, caller, { lease: { budgets: { calls: 5 } } });
+  const stranger = await at.open();
+  const strangerLease = (await at.kernel.getSession(stranger.id))?.lease.id ?? assert.fail();
+  const over = await split(at, caller, { lease: { budgets: { calls: 1 } } });
+  await at.kernel.closeSession(over.id);
+  const none = await refusal(at, { token: caller.token, leaseId: "lea_aaaaaaaaaaaaaaaaaaaa" });
+  assert.equal(none.code, "LEASE_NOT_FOUND");
+  for (const leaseId of [rootLease, sibling.leaseId, strangerLease, over.leaseId]) {
+    assert.deepEqual(await refusal(at, { token: caller.token, leaseId }), none);
+    assert.deepEqual(await refusal(at, { sessionId: caller.id, leaseId }), none);
+  }
+  for (const leaseId of ["", "lea_", below.id, `${caller.leaseId}/${below.leaseId}`, "\0", "x".repeat(100_000)]) {
+    assert.equal((await refusal(at, { token: caller.token, leaseId })).code, "LEASE_NOT_FOUND");
+  }
+  for (const session of [root, caller, sibling, below, stranger]) {
+    assert.equal(codeOf(await session.call("echo", 1)), "success");
+  }
+});
+
+test("a session does not release its own lease, nor anything by a token that is not one or under a lease that was revoked", async () => {
+  const at = await createTestKernel({ tools: TOOLS });
+  const root = await at.open();
+  const child = await split(at, root);
+  const below = await split(at, child);
+  assert.equal((await refusal(at, { token: child.token, leaseId: child.leaseId })).code, "INVALID_INPUT");
+  const release = { leaseId: below.leaseId };
+  assert.equal((await refusal(at, { ...release, token: `${child.token}x` })).code, "SESSION_UNKNOWN");
+  assert.equal((await refusal(at, { ...release, sessionId: "ses_aaaaaaaaaaaaaaaaaaaa" })).code, "SESSION_UNKNOWN");
+  await at.kernel.revokeLease({ leaseId: child.leaseId, reason: "", by: "ann" });
+  assert.equal((await refusal(at, { ...release, token: child.token })).code, "LEASE_REVOKED");
+  // Whoever is above may still take back what was revoked.
+  await at.kernel.releaseLease({ token: root.token, leaseId: child.leaseId });
+  assert.equal((await refusal(at, { ...release, token: child.token })).code, "SESSION_CLOSED");
+});
+
+test("a released lease is over with all below it, what runs there is cancelled, and its rest comes back once", async () => {
+  const waiting = createWaitingTool();
+  const at = await createTestKernel({ tools: [echoTool, waiting.tool] });
+  const root = await at.open({ lease: { budgets: { calls: 20, cost_units: 100 } } });
+  const child = await split(at, root, { lease: { budgets: { calls: 10, cost_units: 10 } } });
+  const below = await split(at, child, { lease: { budgets: { calls: 4, cost_units: 4 } } });
+  await child.call("echo", 1);
+  await below.call("echo", 1);
+  const running = below.call("wait", {});
+  await waiting.started;
+  const release = () => at.kernel.releaseLease({ token: root.token, leaseId: child.leaseId });
+  const [first, second] = await Promise.all([release(), release()]);
+  assert.equal(codeOf(await running), "CANCELLED");
+  assert.deepEqual(first.budgetReturned, { calls: 7, cost_units: 7 });
+  assert.deepEqual(second, first);
+  assert.deepEqual((await at.kernel.getSession(root.id))?.budgetRemaining, { calls: 17, cost_units: 97 });
+  for (const session of [child, below]) assert.equal(codeOf(await session.call("echo", 1)), "SESSION_CLOSED");
+  const ended = await at.records();
+  const closed = ended.filter(({ entries }) => entries.some(({ kind }) => kind.case === "sessionClosed"));
+  assert.deepEqual(
+    closed.map(({ chain }) => chain),
+    [below.id, child.id],
+  );
+  await assert.rejects(release(), { code: "LEASE_NOT_FOUND" });
+  await verifyStore(at.store);
+});
+
+test("an ancestor at any depth releases a lease, after a restart too, and what is back is told of every limit and no other", async () => {
+  const store = createMemoryStore();
+  const before = await createTestKernel({ tools: TOOLS, store });
+  const root = await before.open({ lease: { budgets: { calls: 5 } } });
+  const child = await split(before, root);
+  const deep = await split(before, child, { lease: { budgets: { calls: 5, cost_units: 3 } } });
+  for (let call = 0; call < 3; call++) await deep.call("echo", call);
+  const at = await createTestKernel({ tools: TOOLS, store, random: nextRandom() });
+  const { budgetReturned } = await at.kernel.releaseLease({ token: root.token, leaseId: deep.leaseId });
+  assert.deepEqual(budgetReturned, { calls: 2 });
+  assert.deepEqual((await at.kernel.getSession(child.id))?.budgetRemaining, { calls: 2 });
+  const used = await split(at, child, { lease: { budgets: { calls: 1 } } });
+  await used.call("echo", 1);
+  const released = await at.kernel.releaseLease({ token: child.token, leaseId: used.leaseId });
+  assert.deepEqual(released.budgetReturned, { calls: 0 });
+  await verifyStore(store);
+});
+
+test("what a call with an unknown outcome had set aside does not come back with its lease", async () => {
+  const hanging = defineTool({
+    name: "hang",
+    description: "Does not say what it did.",
+    inputSchema: true,
+    tier: "side_effecting",
+    effects: ["db_write"],
+    capabilities: [{ kind: "db_write", names: [] }],
+    price: 3,
+    run: () => new Promise<null>(() => undefined),
+  });
+  const store = createMemoryStore();
+  const lease = { budgets: { cost_units: 10 }, capabilities: [{ kind: "db_write", names: ["*"] }] as const };
+  const before = await createTestKernel({ tools: [hanging], store });
+  const root = await before.open({ lease });
+  const child = await split(before, root);
+  void child.call("hang", {});
+  while ((await store.listState("intents", "", 1)).length === 0) await new Promise((next) => setImmediate(next));
+  const at = await createTestKernel({ tools: [hanging], store, random: nextRandom() });
+  const { budgetReturned } = await at.kernel.releaseLease({ token: root.token, leaseId: child.leaseId });
+  assert.deepEqual(budgetReturned, { cost_units: 7 });
+  assert.deepEqual((await at.kernel.getSession(root.id))?.budgetRemaining, { cost_units: 7 });
+});

@@ -1,0 +1,25 @@
+import { type JsonObject, type LeaseInfo, LeaseInfoSchema } from "@narthex/contracts";
+import { messageToJson } from "../terminal/message-json.ts";
+import { readJsonText } from "./json-text.ts";
+
+/** A lease as scripts see it: the message's fields, with the lease itself and the budgets as JSON values. */
+export function leaseToJson(lease: LeaseInfo): JsonObject {
+  return {
+    ...messageToJson(LeaseInfoSchema, lease),
+    lease: readJsonText(lease.lease),
+    budget_remaining: readJsonText(lease.budgetRemaining),
+  };
+}
+
+/** A lease as people see it. */
+export function leaseFacts(lease: LeaseInfo): (readonly [string, string])[] {
+  return [
+    ["lease", lease.leaseId],
+    ["state", lease.state],
+    ["held by", lease.sessionId],
+    ...(lease.parentLeaseId === "" ? [] : [["split off", lease.parentLeaseId] as const]),
+    ["budget left", lease.budgetRemaining === "{}" ? "unlimited" : lease.budgetRemaining],
+    ["split off it", lease.childLeaseIds.join(", ") || "none"],
+    ["rights", lease.lease],
+  ];
+}
