@@ -1,16 +1,45 @@
-import type { JsonValue } from "@narthex/contracts";
+import { type JsonValue, toHex } from "@narthex/contracts";
+import type { Effect, SafetyTier } from "../tool/tool.ts";
+import type { ApprovalKind } from "./approval.ts";
+import type { ApprovalScope } from "./approval-scope.ts";
 
-/** What an approval is bound to: it is good for exactly this and nothing else. */
+/** What an approval is bound to, and what else a person is shown. */
 export interface ApprovalSubject {
-  readonly kind: "human" | "console";
+  readonly kind: ApprovalKind;
   readonly sessionId: string;
+  readonly requestId: string;
+  readonly tenant: string;
   readonly agent: string;
   readonly user: string;
   readonly workspace: string;
   readonly tool: string;
+  /** What policy was asked about. */
+  readonly action: string;
+  /** Code of Narthex itself, which changes only with Narthex. */
+  readonly isBuiltin: boolean;
   readonly definitionHash: Uint8Array;
   readonly input: JsonValue;
+  readonly inputBytes: number;
   readonly inputDigest: Uint8Array;
   readonly policyHash: Uint8Array;
   readonly ruleIds: readonly string[];
+  readonly messages: readonly string[];
+  readonly tier: SafetyTier;
+  readonly effects: readonly Effect[];
+  readonly labels: readonly string[];
+  /** What is alike enough to be covered by an answer for the session; undefined for this very input only. */
+  readonly scope: ApprovalScope | undefined;
+}
+
+/**
+ * SECURITY: every field that an approval is bound to is in here; a change in any of them finds no approval. The policy
+ * stands here as what it answered: one that was changed and answers the same leaves an approval good.
+ */
+export function keyOf(subject: ApprovalSubject): string {
+  return `${toHex(subject.inputDigest)} ${groundsOf(subject)}`;
+}
+
+/** The same without the input: what an answer for the session is bound to. */
+export function groundsOf({ sessionId, tool, kind, definitionHash, ruleIds }: ApprovalSubject): string {
+  return JSON.stringify([sessionId, tool, kind, toHex(definitionHash), ...ruleIds]);
 }

@@ -1,98 +1,41 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { createTestRandom } from "@narthex/testkit";
-import type { Approver } from "../ports.ts";
-import type { ApprovalAnswer, ApprovalQuestion } from "./approval.ts";
 import type { ApprovalSubject } from "./approval-subject.ts";
-import { type ApprovalOutcome, type Approvals, createApprovals } from "./approvals.ts";
-
-mock.timers.enable({ apis: ["setTimeout"] });
-
-const EXPIRY_MS = 1000;
-const WAIT_MS = 100;
-const YES = { approved: true, approver: "ann" };
-
-const subject: ApprovalSubject = {
-  kind: "human",
-  sessionId: "ses_a",
-  agent: "agent",
-  user: "user",
-  workspace: "/w",
-  tool: "push@1.0.0",
-  definitionHash: new Uint8Array(32).fill(1),
-  input: { a: 1 },
-  inputDigest: new Uint8Array(32).fill(2),
-  policyHash: new Uint8Array(32).fill(3),
-  ruleIds: ["rule"],
-};
-
-interface Asked {
-  readonly question: ApprovalQuestion;
-  readonly signal: AbortSignal;
-  answer(answer: ApprovalAnswer): Promise<void>;
-}
-
-function create(door: string | undefined = "test") {
-  let nowMs = 1_000_000;
-  const asked: Asked[] = [];
-  const approver: Approver = {
-    door,
-    ask(question, signal) {
-      const { promise, resolve } = Promise.withResolvers<ApprovalAnswer>();
-      const answer = async (given: ApprovalAnswer) => {
-        resolve(given);
-        await settled();
-      };
-      asked.push({ question, signal, answer });
-      return promise;
-    },
-  };
-  const approvals = createApprovals({
-    approver: door === "" ? undefined : approver,
-    random: createTestRandom("approvals"),
-    nowMs: () => nowMs,
-    expiryMs: EXPIRY_MS,
-    waitMs: WAIT_MS,
-  });
-  const pass = async (ms: number) => {
-    nowMs += ms;
-    mock.timers.tick(ms);
-    await settled();
-  };
-  return { approvals, asked, pass };
-}
-
-async function settled(): Promise<void> {
-  for (let i = 0; i < 10; i++) await Promise.resolve();
-}
-
-async function ask(
-  approvals: Approvals,
-  about: Partial<ApprovalSubject> = {},
-  wait: { signal?: AbortSignal; waitMs?: number } = {},
-) {
-  const asking = approvals.ask(
-    { ...subject, ...about },
-    { signal: wait.signal, waitMs: wait.waitMs ?? Number.POSITIVE_INFINITY, requested: async () => undefined },
-  );
-  await settled();
-  return { answer: asking };
-}
-
-const last = (asked: readonly Asked[]): Asked => asked.at(-1) ?? assert.fail("nobody was asked");
-
-async function outcomeOf(asking: Promise<ApprovalOutcome | undefined>): Promise<ApprovalOutcome> {
-  return (await asking) ?? assert.fail("nobody was asked");
-}
+import type { ApprovalAnswer } from "./approval.ts";
+import {
+  EXPIRY_MS,
+  WAIT_MS,
+  YES,
+  subject,
+  create,
+  ask,
+  last,
+  openIds,
+  onlyId,
+  answering,
+  isCode,
+  outcomeOf,
+} from "./testing/approval-desk.ts";
 
 test("a rule that demands the console is answered by no other door", async () => {
-  const { approvals, asked } = create("terminal");
+  const desk = create({ door: "console" });
+  const { approvals, asked } = desk;
   assert.equal(approvals.isAvailable("human"), true);
-  assert.equal(approvals.isAvailable("console"), false);
-  assert.equal(await (await ask(approvals, { kind: "console" })).answer, undefined);
+  assert.equal(approvals.isAvailable("console"), false, "a callback is no console, whatever it calls itself");
+  assert.equal(await (await ask(desk, { kind: "console" })).answer, undefined);
+  const close = approvals.openDoor();
+  const asking = await ask(desk, { kind: "console" });
   assert.equal(asked.length, 0);
-  assert.equal(create("console").approvals.isAvailable("console"), true);
-  assert.equal(create("").approvals.isAvailable("human"), false);
+  const id = onlyId(approvals);
+  for (const door of ["wire", "terminal", "test", "mcp", "", "Console"]) {
+    await assert.rejects(approvals.resolve(answering(id, "once", { door })), isCode("APPROVAL_UNAVAILABLE"));
+  }
+  await approvals.resolve(answering(id, "once", { door: "console" }));
+  assert.equal((await outcomeOf(asking.answer)).door, "console");
+  close();
+  close();
+  assert.equal(approvals.isAvailable("console"), false);
+  assert.equal(create({ isSilent: true }).approvals.isAvailable("human"), false);
 });
 
 test("an answer that only looks like a yes is a no", async () => {
@@ -106,12 +49,56 @@ test("an answer that only looks like a yes is a no", async () => {
     [],
     { approved: 1 },
     { approved: "true" },
+    { approved: true, term: "always" },
+    { approved: true, term: "session", words: 1 },
   ];
   for (const answer of answers) {
-    const { approvals, asked } = create();
-    const asking = await ask(approvals);
-    await last(asked).answer(answer as ApprovalAnswer);
+    const desk = create();
+    const asking = await ask(desk);
+    await last(desk.asked).answer(answer as ApprovalAnswer);
     assert.equal((await outcomeOf(asking.answer)).answer, "denied");
+    assert.equal(desk.rows.size, 0);
+  }
+});
+
+test("an id that was made up, answered or is over answers nothing", async () => {
+  const desk = create({ isSilent: true });
+  const { approvals, pass } = desk;
+  approvals.openDoor();
+  await ask(desk);
+  const id = onlyId(approvals);
+  for (const forged of ["", "apr_", `${id} `, id.toUpperCase(), `${id.slice(0, -1)}x`, "constructor"]) {
+    await assert.rejects(approvals.resolve(answering(forged)), isCode("APPROVAL_NOT_FOUND"), forged);
+  }
+  await approvals.resolve(answering(id, "deny"));
+  await assert.rejects(approvals.resolve(answering(id)), /denied by `ann`/);
+  await ask(desk, { sessionId: "ses_b" });
+  const second = onlyId(approvals);
+  await pass(EXPIRY_MS);
+  await assert.rejects(approvals.resolve(answering(second)), /timed_out/);
+  assert.equal(desk.rows.size, 0);
+});
+
+test("of two answers at once exactly one counts, and the other is told", async () => {
+  for (const order of [
+    ["once", "deny"],
+    ["deny", "once"],
+  ] as const) {
+    const desk = create();
+    const { approvals, asked, drafts } = desk;
+    approvals.openDoor();
+    const asking = await ask(desk);
+    const id = onlyId(approvals);
+    const answers = order.map((answer) => approvals.resolve(answering(id, answer)));
+    await last(asked).answer(YES);
+    const results = await Promise.allSettled(answers);
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ["fulfilled", "rejected"],
+    );
+    assert.equal((await outcomeOf(asking.answer)).answer, order[0] === "once" ? "approved" : "denied");
+    assert.equal(drafts.length, 1);
+    assert.equal(last(asked).signal.aborted, true);
   }
 });
 
@@ -123,126 +110,280 @@ test("a yes is good for exactly what was asked, and once", async () => {
     { definitionHash: new Uint8Array(32).fill(9) },
     { inputDigest: new Uint8Array(32).fill(9) },
     { ruleIds: ["other"] },
+    { ruleIds: ["rule", "other"] },
   ];
   for (const change of [...changed, {}]) {
-    const { approvals, asked } = create();
-    const asking = await ask(approvals);
+    const desk = create();
+    const { approvals, asked } = desk;
+    const asking = await ask(desk);
     await last(asked).answer(YES);
     const { approvalId } = await outcomeOf(asking.answer);
     assert.equal(approvals.redeem("apr_other", subject), false);
+    assert.equal(approvals.findGiven(subject), undefined, "it is in the hands of the call that asked");
     assert.equal(approvals.redeem(approvalId, { ...subject, ...change }), Object.keys(change).length === 0);
+    if (Object.keys(change).length > 0) continue;
     assert.equal(approvals.redeem(approvalId, subject), false);
+    approvals.spend(approvalId);
+    await approvals.release(approvalId);
+    assert.equal(approvals.findGiven(subject), undefined);
   }
 });
 
+test("a yes that a call proved and could not use is there for the same call again, once", async () => {
+  const desk = create();
+  const { approvals, asked, rows } = desk;
+  const asking = await ask(desk);
+  await last(asked).answer(YES);
+  const { approvalId } = await outcomeOf(asking.answer);
+  assert.equal(approvals.redeem(approvalId, subject), true);
+  await approvals.release(approvalId);
+  assert.equal(rows.size, 1);
+  assert.equal(approvals.findGiven({ ...subject, sessionId: "ses_b" }), undefined);
+  assert.equal(approvals.findGiven({ ...subject, requestId: "another" })?.approvalId, approvalId);
+  assert.equal(approvals.findGiven(subject), undefined);
+});
+
+test("a yes to what was decided otherwise meanwhile is void", async () => {
+  const desk = create();
+  const { approvals, asked, rows } = desk;
+  const asking = await ask(desk);
+  await last(asked).answer(YES);
+  const { approvalId } = await outcomeOf(asking.answer);
+  assert.equal(approvals.redeem(approvalId, { ...subject, ruleIds: ["other"] }), false);
+  await approvals.release(approvalId);
+  assert.equal(approvals.findGiven(subject), undefined);
+  assert.equal(rows.size, 0);
+});
+
 test("a changed policy that answers the same leaves an approval good", async () => {
-  const { approvals, asked } = create();
-  const asking = await ask(approvals);
+  const desk = create();
+  const { approvals, asked } = desk;
+  const asking = await ask(desk);
   await last(asked).answer(YES);
   const { approvalId } = await outcomeOf(asking.answer);
   assert.equal(approvals.redeem(approvalId, { ...subject, policyHash: new Uint8Array(32).fill(8) }), true);
 });
 
 test("two equal calls are two questions, and each yes is its own", async () => {
-  const { approvals, asked } = create();
-  const calls = [await ask(approvals), await ask(approvals)];
+  const desk = create();
+  const { approvals, asked } = desk;
+  const calls = [await ask(desk), await ask(desk)];
   assert.equal(asked.length, 2);
   for (const { answer } of asked) await answer(YES);
   for (const { answer } of calls) assert.equal(approvals.redeem((await outcomeOf(answer)).approvalId, subject), true);
 });
 
 test("a caller kept waiting is told so, and joins the same question when it comes back", async () => {
-  const { approvals, asked, pass } = create();
-  const first = await ask(approvals);
+  const desk = create();
+  const { approvals, asked, pass } = desk;
+  const first = await ask(desk);
   await pass(WAIT_MS);
   const { answer, approvalId } = await outcomeOf(first.answer);
   assert.equal(answer, "pending");
-  const again = await ask(approvals);
+  assert.deepEqual(openIds(approvals), [approvalId]);
+  const again = await ask(desk, { requestId: "another" });
   await last(asked).answer(YES);
   assert.equal((await outcomeOf(again.answer)).approvalId, approvalId);
   assert.equal(asked.length, 1);
 });
 
 test("an answer that came while nobody waited is there for who comes back in time, and for nobody later", async () => {
-  for (const [comesAfterMs, expected] of [
-    [EXPIRY_MS / 2, "approved"],
-    [EXPIRY_MS, "another question"],
+  for (const [comesAfterMs, isThere] of [
+    [EXPIRY_MS / 2, true],
+    [EXPIRY_MS, false],
   ] as const) {
-    const { approvals, asked, pass } = create();
-    await ask(approvals);
+    const desk = create();
+    const { approvals, asked, pass, rows } = desk;
+    await ask(desk);
     await pass(WAIT_MS);
     await last(asked).answer(YES);
     await pass(comesAfterMs);
-    const again = await ask(approvals);
-    if (expected === "approved") assert.equal((await outcomeOf(again.answer)).answer, "approved");
-    else assert.equal(asked.length, 2);
+    assert.equal(approvals.findGiven(subject)?.answer, isThere ? "approved" : undefined);
+    assert.equal(rows.size, isThere ? 1 : 0);
+    if (isThere) assert.equal(approvals.findGiven(subject), undefined, "and for one call only");
   }
 });
 
-test("a yes lapses when its time is over, however late it was given", async () => {
-  const { approvals, asked, pass } = create();
-  await ask(approvals);
+test("a no that came while nobody waited is told once, and the next such call is asked about anew", async () => {
+  const desk = create();
+  const { approvals, asked, pass } = desk;
+  await ask(desk);
   await pass(WAIT_MS);
-  const again = await ask(approvals);
+  await last(asked).answer({ approved: false, approver: "ann", reason: "not today" });
+  assert.deepEqual(openIds(approvals), []);
+  const told = await outcomeOf((await ask(desk)).answer);
+  assert.deepEqual([told.answer, told.reason, asked.length], ["denied", "not today", 1]);
+  await ask(desk);
+  assert.equal(asked.length, 2);
+  await assert.rejects(approvals.resolve(answering(told.approvalId)), isCode("APPROVAL_NOT_FOUND"));
+});
+
+test("a yes lapses when its time is over, however late it was given", async () => {
+  const desk = create();
+  const { approvals, asked, pass, rows } = desk;
+  await ask(desk);
+  await pass(WAIT_MS);
+  const again = await ask(desk);
   await pass(WAIT_MS - 1);
   await last(asked).answer(YES);
   const { approvalId } = await outcomeOf(again.answer);
   await pass(EXPIRY_MS);
   assert.equal(approvals.redeem(approvalId, subject), false);
+  await approvals.release(approvalId);
+  assert.equal(rows.size, 0);
 });
 
 test("nobody answering is a time-out, and the door is told", async () => {
-  const { approvals, asked, pass } = create();
-  await ask(approvals);
+  const desk = create();
+  const { asked, pass } = desk;
+  await ask(desk);
   await pass(WAIT_MS);
   await pass(EXPIRY_MS - WAIT_MS - 10);
-  const again = await ask(approvals);
+  const again = await ask(desk);
   await pass(10);
   assert.equal((await outcomeOf(again.answer)).answer, "timed_out");
   assert.equal(last(asked).signal.aborted, true);
 });
 
 test("a caller who leaves withdraws the question; one who left before is not asked for at all", async () => {
-  const { approvals, asked } = create();
+  const desk = create();
+  const { approvals, asked, rows } = desk;
   const caller = new AbortController();
-  const asking = await ask(approvals, {}, { signal: caller.signal });
+  const asking = await ask(desk, {}, { signal: caller.signal });
+  const id = onlyId(approvals);
   caller.abort();
   assert.equal((await outcomeOf(asking.answer)).answer, "withdrawn");
   assert.equal(last(asked).signal.aborted, true);
-  assert.equal((await outcomeOf((await ask(approvals, {}, { signal: caller.signal })).answer)).answer, "withdrawn");
+  await assert.rejects(approvals.resolve(answering(id)), isCode("APPROVAL_NOT_FOUND"));
+  assert.equal((await outcomeOf((await ask(desk, {}, { signal: caller.signal })).answer)).answer, "withdrawn");
   assert.equal(asked.length, 1);
+  assert.equal(rows.size, 0);
 });
 
 test("a caller's own deadline ends its wait, not the question", async () => {
-  const { approvals, asked, pass } = create();
-  const asking = await ask(approvals, {}, { waitMs: 10 });
+  const desk = create();
+  const { asked, pass } = desk;
+  const asking = await ask(desk, {}, { waitMs: 10 });
   await pass(10);
   assert.equal((await outcomeOf(asking.answer)).answer, "pending");
   assert.equal(last(asked).signal.aborted, false);
 });
 
 test("one session cannot use up what people of others can be asked", async () => {
-  const { approvals, asked } = create();
-  for (let i = 0; i < 100; i++) await ask(approvals, { inputDigest: new Uint8Array(32).fill(i) });
+  const desk = create();
+  const { asked } = desk;
+  for (let i = 0; i < 100; i++) await ask(desk, { inputDigest: new Uint8Array(32).fill(i) });
   const ofOne = asked.length;
   assert.ok(ofOne < 100);
-  await ask(approvals, { sessionId: "ses_b" });
+  await ask(desk, { sessionId: "ses_b" });
   assert.equal(asked.length, ofOne + 1);
 });
 
+test("what people are shown is held whole, and only so much of it", async () => {
+  const desk = create();
+  const big = { inputBytes: 9 * 1024 * 1024 };
+  await ask(desk, big);
+  assert.equal(await (await ask(desk, { ...big, inputDigest: new Uint8Array(32) })).answer, undefined);
+  for (let i = 0; i < 20; i++) await ask(desk, { ...big, sessionId: `ses_${i}` });
+  assert.equal(desk.asked.length, 7);
+});
+
 test("a question that could not be made durable is asked of nobody and takes no place", async () => {
-  const { approvals, asked } = create();
+  const desk = create();
+  const { approvals, asked } = desk;
   const wait = { signal: undefined, waitMs: 1, requested: () => Promise.reject(new Error("the disk is gone")) };
   for (let i = 0; i < 100; i++) await assert.rejects(approvals.ask(subject, wait), /disk/);
   assert.equal(asked.length, 0);
-  await ask(approvals);
+  await ask(desk);
   assert.equal(asked.length, 1);
 });
 
+test("an answer that could not be made durable is none", async () => {
+  const desk = create({ isSilent: true });
+  const { approvals, disk } = desk;
+  approvals.openDoor();
+  const asking = await ask(desk);
+  disk.isBroken = true;
+  await assert.rejects(approvals.resolve(answering(onlyId(approvals))), /disk/);
+  await assert.rejects(asking.answer, /disk/);
+  assert.equal(approvals.findGiven(subject), undefined);
+});
+
 test("closing withdraws what is open", async () => {
-  const { approvals, asked } = create();
-  const asking = await ask(approvals);
-  approvals.close();
+  const desk = create();
+  const { approvals, asked, rows } = desk;
+  const asking = await ask(desk);
+  await approvals.close();
   assert.equal(last(asked).signal.aborted, true);
   assert.equal((await outcomeOf(asking.answer)).answer, "withdrawn");
+  assert.equal(rows.size, 0);
+});
+
+test("a restart withdraws what was asked and keeps what was answered, for the same call and once", async () => {
+  const desk = create({ isSilent: true });
+  const { approvals, restart, store, pass, drafts, rows, keep } = desk;
+  approvals.openDoor();
+  await ask(desk);
+  const answered = onlyId(approvals);
+  await pass(WAIT_MS);
+  await approvals.resolve(answering(answered));
+  await ask(desk, { requestId: "asked last", sessionId: "ses_b" });
+  const pending = onlyId(approvals);
+  assert.equal(rows.size, 2);
+
+  const second = restart();
+  await second.recover(store);
+  second.openDoor();
+  const resolved = drafts.at(-1)?.entries[0];
+  assert.ok(resolved?.case === "approvalResolved");
+  assert.deepEqual(
+    [resolved.value.approvalId, resolved.value.answer, resolved.value.door],
+    [pending, "withdrawn", "kernel"],
+  );
+  assert.deepEqual(openIds(second), []);
+  await assert.rejects(second.resolve(answering(pending)), isCode("APPROVAL_NOT_FOUND"));
+  assert.equal(second.findGiven({ ...subject, sessionId: "ses_b" }), undefined);
+  assert.equal(second.findGiven(subject)?.approvalId, answered);
+  assert.equal(second.findGiven(subject), undefined);
+  assert.equal(second.redeem(answered, subject), true);
+  keep([second.spend(answered)]);
+  assert.equal(rows.size, 0);
+
+  const third = restart();
+  await third.recover(store);
+  assert.equal(third.findGiven(subject), undefined);
+});
+
+test("an answer whose time was over at a restart is gone", async () => {
+  const desk = create({ isSilent: true });
+  const { approvals, restart, store, pass, rows } = desk;
+  approvals.openDoor();
+  await ask(desk);
+  const id = onlyId(approvals);
+  await approvals.resolve(answering(id));
+  mock.timers.reset();
+  mock.timers.enable({ apis: ["setTimeout"] });
+  assert.equal(rows.size, 1);
+  await pass(EXPIRY_MS);
+  const second = restart();
+  await second.recover(store);
+  assert.equal(second.findGiven(subject), undefined);
+  assert.equal(rows.size, 0);
+});
+
+test("everything that changes is told to who watches, beginning with what there is", async () => {
+  const desk = create({ isSilent: true });
+  const { approvals } = desk;
+  approvals.openDoor();
+  const stop = new AbortController();
+  const lists = approvals.watch(stop.signal)[Symbol.asyncIterator]();
+  assert.deepEqual((await lists.next()).value, { open: [], standing: [] });
+  await ask(desk);
+  const id = onlyId(approvals);
+  assert.deepEqual((await lists.next()).value?.open[0]?.approvalId, id);
+  await approvals.resolve(answering(id, "session"));
+  const { value } = await lists.next();
+  assert.deepEqual([value?.open, value?.standing[0]?.approvalId], [[], id]);
+  stop.abort();
+  assert.equal((await lists.next()).done, true);
 });

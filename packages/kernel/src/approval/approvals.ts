@@ -1,23 +1,34 @@
-import { createId, toHex } from "@narthex/contracts";
-import type { Approver, Random } from "../ports.ts";
-import type { ApprovalSubject } from "./approval-subject.ts";
-import { askApprover } from "./ask-approver.ts";
-
-export interface ApprovalOutcome {
-  readonly approvalId: string;
-  readonly answer: "approved" | "denied" | "timed_out" | "withdrawn" | "pending";
-  readonly door: string;
-  readonly approver: string;
-  readonly reason?: string | undefined;
-}
+import { createId, KernelError } from "@narthex/contracts";
+import type { AppendedRecord, RecordDraft } from "../ledger/record-draft.ts";
+import { SYSTEM_CHAIN } from "../ledger/record-draft.ts";
+import type { Approver, PolicyRules, Random, StateChange, Store } from "../ports.ts";
+import type {
+  ApprovalKind,
+  ApprovalList,
+  ApprovalResolution,
+  ApprovalRevocation,
+  ResolvedApproval,
+  StandingApproval,
+} from "./approval.ts";
+import { type ApprovalOutcome, KERNEL_DOOR, resolvedEntry } from "./approval-outcome.ts";
+import { putRow, readRow, removeRow, type StandingRow, type YesRow } from "./approval-rows.ts";
+import { type ApprovalSubject, keyOf } from "./approval-subject.ts";
+import { askApprover, cut, MAX_APPROVER, MAX_REASON } from "./ask-approver.ts";
+import { createChangeSignal } from "./change-signal.ts";
+import { isCrowded } from "./crowding.ts";
+import { createEndedQuestions } from "./ended-questions.ts";
+import { createQuestion, type OpenQuestion } from "./open-question.ts";
+import { ruleIdOf } from "./rule-text.ts";
+import { createStandingAnswers } from "./standing-answers.ts";
+import { allowsOf, standingRow, unfit } from "./standing-row.ts";
+import { createUnusedYeses } from "./unused-yeses.ts";
+import { waitForAnswer } from "./wait-for-answer.ts";
 
 /** What is written down before anyone is asked. */
 export interface RequestedApproval {
   readonly approvalId: string;
   readonly expiresAtMs: number;
-  readonly kind: string;
-  readonly policyHash: Uint8Array;
-  readonly definitionHash: Uint8Array;
+  readonly row: StateChange;
 }
 
 export interface ApprovalWait {
@@ -29,177 +40,344 @@ export interface ApprovalWait {
   requested(approval: RequestedApproval): Promise<void>;
 }
 
+/** The desk at which people are asked: every door answers here, and the first answer counts. */
 export interface Approvals {
   /** Whether anyone may ever answer such a question. */
-  isAvailable(kind: ApprovalSubject["kind"]): boolean;
-  /** Uses up a yes to exactly this subject. */
-  redeem(approvalId: string, subject: ApprovalSubject): boolean;
+  isAvailable(kind: ApprovalKind): boolean;
+  /** Says that people can reach the desk from outside this process; gives the closing of that door. */
+  openDoor(): () => void;
+
+  /** A yes that was given already: while nobody waited for it, or for the session. */
+  findGiven(subject: ApprovalSubject): ApprovalOutcome | undefined;
   /**
-   * A caller who was told `pending` and comes back with the same call joins the question that is already out.
-   * Undefined if nobody is asked: there is no door for it, or too many questions are open.
+   * A caller who was told `pending` and comes back with the same call joins the question that is already out. Undefined
+   * if nobody is asked: there is no door for it, or too many questions are open.
    */
   ask(subject: ApprovalSubject, wait: ApprovalWait): Promise<ApprovalOutcome | undefined>;
-  close(): void;
+  /** Proves, when the call is about to run, that its yes is a yes to exactly this. */
+  redeem(approvalId: string, subject: ApprovalSubject): boolean;
+  /** Uses a yes up: the row goes with the record that starts the call. */
+  spend(approvalId: string): StateChange;
+  /** A call that had a yes has ended. One it proved and did not use is good for the same call again; else it is void. */
+  release(approvalId: string): Promise<void>;
+
+  list(): ApprovalList;
+  watch(signal: AbortSignal): AsyncIterable<ApprovalList>;
+  resolve(resolution: ApprovalResolution): Promise<ResolvedApproval>;
+  revoke(revocation: ApprovalRevocation): Promise<StandingApproval>;
+
+  /** After a start: takes up what was answered, and withdraws what was not. */
+  recover(store: Pick<Store, "listState">): Promise<void>;
+  /** Withdraws what a session asked, forgets what was said for it, and gives the rows that go with its end. */
+  endSession(sessionId: string): Promise<StateChange[]>;
+  close(): Promise<void>;
 }
 
 export interface ApprovalOptions {
   readonly approver: Approver | undefined;
+  readonly rules: PolicyRules | undefined;
   readonly random: Random;
   nowMs(): number;
+  append(draft: RecordDraft): Promise<AppendedRecord>;
   /** How long a question stays open, and how long its answer is good for: both from when it was asked. */
   readonly expiryMs: number;
   /** How long a caller is kept waiting before it is told to come back. */
   readonly waitMs: number;
 }
 
-interface Question {
-  readonly approvalId: string;
-  readonly sessionId: string;
-  readonly key: string;
-  readonly expiresAtMs: number;
-  /** Aborting withdraws the question. */
-  readonly withdraw: AbortController;
-  answer: Promise<ApprovalOutcome> | undefined;
-  expiry: NodeJS.Timeout | undefined;
-  /** One caller at a time waits for a question: one yes is one call. */
-  isAwaited: boolean;
-}
-
-const CONSOLE_DOOR = "console";
-const MAX_OPEN = 1000;
-/** SECURITY: one agent that asks and asks must not use up what people of other sessions can be asked. */
-const MAX_OPEN_PER_SESSION = 32;
+/** The web page, and the command line of whoever owns the home. */
+const CONSOLE_DOORS: ReadonlySet<string> = new Set(["console", "cli"]);
+const MAX_ROWS = 100_000;
 
 export function createApprovals(options: ApprovalOptions): Approvals {
-  const { approver } = options;
-  const open = new Map<string, Question>();
-  /** Yeses not used yet. */
-  const granted = new Map<string, Pick<Question, "key" | "expiresAtMs">>();
+  const { approver, rules, nowMs } = options;
+  /** In the order in which they were asked. */
+  const open = new Map<string, OpenQuestion>();
+  const ended = createEndedQuestions();
+  const standing = createStandingAnswers();
+  const changes = createChangeSignal();
+  const yeses = createUnusedYeses(nowMs, (row) => void closeYes(row, "timed_out").catch(() => undefined));
+  let doors = 0;
 
   /** SECURITY: a rule that demands the console is not satisfied by whoever happens to be asked. */
-  function isAvailable(kind: ApprovalSubject["kind"]): boolean {
-    return approver !== undefined && (kind === "human" || approver.door === CONSOLE_DOOR);
+  function isAvailable(kind: ApprovalKind): boolean {
+    return doors > 0 || (kind === "human" && approver !== undefined);
   }
 
-  function create(subject: ApprovalSubject): Question {
-    const approvalId = createId("apr", (length) => options.random.bytes(length));
-    const question: Question = {
-      approvalId,
-      sessionId: subject.sessionId,
-      key: keyOf(subject),
-      expiresAtMs: options.nowMs() + options.expiryMs,
-      withdraw: new AbortController(),
-      answer: undefined,
-      expiry: undefined,
-      isAwaited: true,
-    };
-    open.set(approvalId, question);
-    return question;
-  }
-
-  function close(question: Question): void {
-    clearTimeout(question.expiry);
-    open.delete(question.approvalId);
-  }
-
-  function isCrowded(sessionId: string): boolean {
-    if (open.size >= MAX_OPEN) return true;
-    let ofSession = 0;
-    for (const question of open.values()) if (question.sessionId === sessionId) ofSession++;
-    return ofSession >= MAX_OPEN_PER_SESSION;
-  }
-
-  function findReturning(key: string): Question | undefined {
+  function findReturning(key: string): OpenQuestion | undefined {
     for (const question of open.values()) {
-      if (question.key === key && !question.isAwaited && options.nowMs() < question.expiresAtMs) return question;
+      const isFree = !question.isAwaited && !question.isGone;
+      if (question.key === key && isFree && nowMs() < question.shown.expiresAtMs) return question;
     }
     return undefined;
   }
 
-  async function begin(subject: ApprovalSubject, asking: Approver, wait: ApprovalWait): Promise<Question> {
-    const question = create(subject);
-    const { approvalId, expiresAtMs } = question;
+  async function begin(subject: ApprovalSubject, wait: ApprovalWait): Promise<OpenQuestion> {
+    const approvalId = createId("apr", (length) => options.random.bytes(length));
+    const requestedAtMs = nowMs();
+    const times = { requestedAtMs, expiresAtMs: requestedAtMs + options.expiryMs };
+    const question = createQuestion(approvalId, subject, times, { canWriteRules: rules !== undefined });
+    // It has its place from now on, but nobody can answer what is not durable.
+    question.isAnswered = true;
+    open.set(approvalId, question);
     try {
-      const { kind, policyHash, definitionHash } = subject;
-      await wait.requested({ approvalId, expiresAtMs, kind, policyHash, definitionHash });
+      const row = putRow({ state: "open", approvalId, sessionId: subject.sessionId });
+      await wait.requested({ approvalId, expiresAtMs: times.expiresAtMs, row });
     } catch (fault) {
-      close(question);
+      open.delete(approvalId);
       throw fault;
     }
-    if (wait.signal?.aborted === true) return question;
-    const { withdraw } = question;
-    const { expiryMs } = options;
-    question.answer = askApprover({ approvalId, expiresAtMs, expiryMs, subject, withdraw }, asking);
-    // An answer that nobody comes back for is kept no longer than it is good for.
-    question.expiry = setTimeout(() => close(question), expiryMs).unref();
+    question.isAnswered = false;
+    question.expiry = setTimeout(
+      () => void end(question, "timed_out").catch(() => undefined),
+      options.expiryMs,
+    ).unref();
+    changes.changed();
+    if (wait.signal?.aborted !== true) askCallback(question);
     return question;
   }
 
-  async function settle(question: Question, wait: ApprovalWait): Promise<ApprovalOutcome> {
+  function askCallback(question: OpenQuestion): void {
+    if (approver === undefined || question.shown.kind === "console") return;
+    void askApprover(question.shown, approver, question.withdraw.signal)
+      .then((resolution) => (resolution === undefined || question.isAnswered ? undefined : resolve(resolution)))
+      // Whoever waits for the question is told if the store has failed; an answer that does not fit is none.
+      .catch(() => end(question, "denied").catch(() => undefined));
+  }
+
+  async function settle(question: OpenQuestion, wait: ApprovalWait): Promise<ApprovalOutcome> {
+    const { approvalId } = question.shown;
     question.isAwaited = true;
-    const outcome = await firstOf(question, wait, Math.min(options.waitMs, wait.waitMs));
+    const outcome = await waitForAnswer(question, {
+      signal: wait.signal,
+      waitMs: Math.min(options.waitMs, wait.waitMs),
+    });
     question.isAwaited = false;
-    if (outcome.answer === "pending") return outcome;
-    close(question);
-    if (outcome.answer !== "approved") return outcome;
-    // SECURITY: a yes that comes, or is fetched, after its time is none.
-    if (options.nowMs() >= question.expiresAtMs) return { ...outcome, answer: "timed_out" };
-    granted.set(question.approvalId, question);
-    // A call that is decided otherwise after its wait never uses its yes.
-    setTimeout(() => granted.delete(question.approvalId), options.expiryMs).unref();
+    if (outcome.answer === "withdrawn") await end(question, "withdrawn");
+    // A yes that came at the same moment is for whoever comes back.
+    if (outcome.answer === "pending" || outcome.answer === "withdrawn") yeses.free(approvalId);
+    else open.delete(approvalId);
     return outcome;
   }
 
+  /** Ends a question that no person answered, unless somebody just did. */
+  async function end(question: OpenQuestion, answer: "timed_out" | "withdrawn" | "denied"): Promise<void> {
+    if (question.isAnswered) return;
+    question.isAnswered = true;
+    question.isGone = answer !== "denied";
+    await conclude(question, { approvalId: question.shown.approvalId, answer, door: KERNEL_DOOR, approver: "" });
+  }
+
+  /** INVARIANT: nobody is told of an answer before it is durable. */
+  async function conclude(question: OpenQuestion, outcome: ApprovalOutcome, row?: StandingRow): Promise<void> {
+    const { approvalId, sessionId, expiresAtMs } = question.shown;
+    const { answer, door, approver: by } = outcome;
+    clearTimeout(question.expiry);
+    question.withdraw.abort();
+    changes.changed();
+    const yes: YesRow | undefined =
+      answer === "approved"
+        ? {
+            state: "yes",
+            approvalId,
+            sessionId,
+            key: question.key,
+            door,
+            approver: by,
+            term: outcome.term ?? "once",
+            expiresAtMs,
+          }
+        : undefined;
+    try {
+      await options.append({
+        chain: sessionId,
+        entries: [resolvedEntry(outcome, row && allowsOf(row))],
+        state: [yes === undefined ? removeRow(approvalId) : putRow(yes), ...(row === undefined ? [] : [putRow(row)])],
+      });
+    } catch (fault) {
+      open.delete(approvalId);
+      question.answered.reject(fault);
+      throw fault;
+    }
+    if (yes !== undefined) yeses.add(yes, { isTaken: question.isAwaited });
+    if (row !== undefined) standing.add(row);
+    ended.note(outcome);
+    // A no waits for whoever comes back to hear it, as long as the question would have.
+    if (answer === "denied" && !question.isAwaited) {
+      question.expiry = setTimeout(() => open.delete(approvalId), Math.max(0, expiresAtMs - nowMs())).unref();
+    } else open.delete(approvalId);
+    question.answered.resolve(outcome);
+    changes.changed();
+  }
+
+  /** A yes that will not be used. */
+  async function closeYes({ approvalId, sessionId }: YesRow, answer: "timed_out" | "withdrawn"): Promise<void> {
+    const entry = resolvedEntry({ approvalId, answer, door: KERNEL_DOOR, approver: "" });
+    await options.append({ chain: sessionId, entries: [entry], state: [removeRow(approvalId)] });
+  }
+
+  function openQuestion(approvalId: string): OpenQuestion {
+    const question = open.get(approvalId);
+    if (question !== undefined && !question.isAnswered && nowMs() < question.shown.expiresAtMs) return question;
+    const became = ended.find(approvalId) ?? (question === undefined ? undefined : "ended");
+    const id = `\`${approvalId.slice(0, 80)}\``;
+    const message = became === undefined ? `no open question has the id ${id}` : `${id} was ${became} already`;
+    throw new KernelError("APPROVAL_NOT_FOUND", message);
+  }
+
+  async function resolve(resolution: ApprovalResolution): Promise<ResolvedApproval> {
+    const { approvalId, answer, door } = resolution;
+    const question = openQuestion(approvalId);
+    // SECURITY: a question for the console stays open for the console when another door tries to answer it.
+    if (question.shown.kind === "console" && !CONSOLE_DOORS.has(door)) {
+      throw new KernelError("APPROVAL_UNAVAILABLE", "this question is answered at the console only");
+    }
+    const by = cut(resolution.approver, MAX_APPROVER) ?? "";
+    const row = standingRow(question, { ...resolution, approver: by }, nowMs());
+    if (row !== undefined && !standing.hasRoomFor(row)) {
+      throw unfit("answer", "too many answers for longer were given: revoke some first, or answer once");
+    }
+    question.isAnswered = true;
+    const outcome: ApprovalOutcome = {
+      approvalId,
+      answer: answer === "deny" ? "denied" : "approved",
+      door,
+      approver: by,
+      reason: cut(resolution.reason, MAX_REASON),
+      ...(answer !== "deny" && { term: answer }),
+      ...(row && { standingId: row.standing.standingId }),
+    };
+    await conclude(question, outcome, row);
+    if (answer === "rule" && row !== undefined) await writeRule(question, row);
+    return { answer, standing: row?.standing };
+  }
+
+  /** The answer is in the ledger before there is a rule: a rule nobody answers for must not exist. */
+  async function writeRule({ shown }: OpenQuestion, { standing: given }: StandingRow): Promise<void> {
+    try {
+      await rules?.addRule(ruleIdOf(shown.approvalId), shown.ruleText);
+    } catch (fault) {
+      standing.remove(given.standingId);
+      await noteRevoked(given, KERNEL_DOOR, []);
+      const why = fault instanceof Error ? fault.message : String(fault);
+      throw new KernelError("POLICY_INVALID", `the call is approved, once; the rule could not be written: ${why}`);
+    }
+  }
+
+  async function revoke({ standingId, by }: ApprovalRevocation): Promise<StandingApproval> {
+    // It covers nothing from now on, whatever becomes of the record.
+    const row = standing.remove(standingId);
+    if (row === undefined) {
+      throw new KernelError("APPROVAL_NOT_FOUND", `no answer for longer has the id \`${standingId.slice(0, 80)}\``);
+    }
+    const { standing: given } = row;
+    if (given.scope === "rule") await removeRule(row);
+    const unused = yeses.removeFree(given.approvalId);
+    await noteRevoked(given, cut(by, MAX_APPROVER) ?? "", unused === undefined ? [] : [removeRow(given.approvalId)]);
+    return given;
+  }
+
+  async function removeRule(row: StandingRow): Promise<void> {
+    try {
+      if (rules === undefined) throw unfit("standing_id", "this kernel has nowhere to take rules from");
+      await rules.removeRule(ruleIdOf(row.standing.approvalId));
+    } catch (fault) {
+      standing.add(row);
+      throw fault;
+    }
+  }
+
+  async function noteRevoked(given: StandingApproval, by: string, rows: readonly StateChange[]): Promise<void> {
+    const { standingId, sessionId } = given;
+    changes.changed();
+    await options.append({
+      chain: sessionId === "" ? SYSTEM_CHAIN : sessionId,
+      entries: [{ case: "standingApprovalRevoked", value: { standingId, by } }],
+      state: [removeRow(standingId), ...rows],
+    });
+  }
+
+  const list = (): ApprovalList => ({
+    open: [...open.values()].filter(({ isAnswered }) => !isAnswered).map(({ shown }) => shown),
+    standing: standing.list(),
+  });
+
   return {
     isAvailable,
-    redeem(approvalId, subject) {
-      const yes = granted.get(approvalId);
-      granted.delete(approvalId);
-      return yes !== undefined && yes.key === keyOf(subject) && options.nowMs() < yes.expiresAtMs;
+    openDoor() {
+      doors++;
+      let isOpen = true;
+      return () => {
+        if (isOpen) doors--;
+        isOpen = false;
+      };
+    },
+    findGiven(subject) {
+      const yes = yeses.take(keyOf(subject), nowMs());
+      if (yes !== undefined) return { ...aboutYes(yes), answer: "approved", term: "once" };
+      const given = standing.find(subject);
+      return given && { ...aboutYes(given), answer: "approved", term: "session", standingId: given.standingId };
     },
     async ask(subject, wait) {
       const returning = findReturning(keyOf(subject));
       if (returning !== undefined) return settle(returning, wait);
-      if (approver === undefined || !isAvailable(subject.kind) || isCrowded(subject.sessionId)) return undefined;
-      return settle(await begin(subject, approver, wait), wait);
+      if (!isAvailable(subject.kind) || isCrowded(open.values(), subject)) return undefined;
+      return settle(await begin(subject, wait), wait);
     },
-    close() {
-      for (const question of open.values()) {
-        question.withdraw.abort();
-        close(question);
+    redeem: (approvalId, subject) => yeses.redeem(approvalId, keyOf(subject), nowMs()),
+    spend(approvalId) {
+      yeses.remove(approvalId);
+      return removeRow(approvalId);
+    },
+    async release(approvalId) {
+      if (yeses.putBack(approvalId)) return;
+      const unused = yeses.remove(approvalId);
+      if (unused !== undefined) await closeYes(unused, "withdrawn");
+    },
+
+    list,
+    async *watch(signal) {
+      while (!signal.aborted) {
+        const seen = changes.count;
+        yield list();
+        await changes.waitForMore(seen, signal);
       }
-      granted.clear();
+    },
+    resolve,
+    revoke,
+
+    async recover(store) {
+      for (const stored of await store.listState("approvals", "", MAX_ROWS)) {
+        const row = readRow(stored);
+        if (row.state === "standing") standing.add(row);
+        else if (row.state === "yes" && nowMs() < row.expiresAtMs) yeses.add(row, { isTaken: false });
+        else {
+          // SECURITY: nothing runs on an answer to a question that this kernel did not ask.
+          const { approvalId, sessionId: chain } = row;
+          const answer = row.state === "yes" ? "timed_out" : "withdrawn";
+          const entry = resolvedEntry({ approvalId, answer, door: KERNEL_DOOR, approver: "" });
+          await options.append({ chain, entries: [entry], state: [removeRow(approvalId)] });
+        }
+      }
+    },
+    async endSession(sessionId) {
+      const asked = [...open.values()].filter(({ subject }) => subject.sessionId === sessionId);
+      await Promise.all(asked.map((question) => end(question, "withdrawn")));
+      const unused = yeses.ofSession(sessionId);
+      for (const approvalId of unused) yeses.remove(approvalId);
+      const rows = [...unused.map(removeRow), ...standing.endSession(sessionId)];
+      changes.changed();
+      return rows;
+    },
+    async close() {
+      doors = 0;
+      await Promise.allSettled([...open.values()].map((question) => end(question, "withdrawn")));
+      yeses.clear();
+      changes.changed();
     },
   };
 }
 
-/**
- * SECURITY: every field that an approval is bound to is in here; a change in any of them finds no approval. The policy
- * stands here as what it answered: one that was changed and answers the same leaves an approval good.
- */
-function keyOf({ sessionId, tool, kind, definitionHash, inputDigest, ruleIds }: ApprovalSubject): string {
-  return [sessionId, tool, kind, toHex(definitionHash), toHex(inputDigest), ...ruleIds].join("\n");
-}
-
-async function firstOf(question: Question, { signal }: ApprovalWait, waitMs: number): Promise<ApprovalOutcome> {
-  const early = { approvalId: question.approvalId, door: "", approver: "" };
-  let timer: NodeJS.Timeout | undefined;
-  const impatient = Promise.withResolvers<ApprovalOutcome>();
-  const leave = (): void => {
-    question.withdraw.abort();
-    impatient.resolve({ ...early, answer: "withdrawn" });
-  };
-  if (signal?.aborted === true || question.answer === undefined) leave();
-  else {
-    signal?.addEventListener("abort", leave, { once: true });
-    timer = setTimeout(() => impatient.resolve({ ...early, answer: "pending" }), waitMs);
-  }
-  try {
-    return await Promise.race(
-      question.answer === undefined ? [impatient.promise] : [question.answer, impatient.promise],
-    );
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", leave);
-  }
+function aboutYes({ approvalId, door, approver }: YesRow | StandingApproval) {
+  return { approvalId, door, approver };
 }

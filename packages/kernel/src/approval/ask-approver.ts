@@ -1,63 +1,45 @@
-import { toHex } from "@narthex/contracts";
 import type { Approver } from "../ports.ts";
-import type { ApprovalAnswer, ApprovalQuestion } from "./approval.ts";
-import type { ApprovalSubject } from "./approval-subject.ts";
-import type { ApprovalOutcome } from "./approvals.ts";
+import type { ApprovalAnswer, ApprovalQuestion, ApprovalResolution } from "./approval.ts";
 
-export interface ApprovalAsk {
-  readonly approvalId: string;
-  readonly subject: ApprovalSubject;
-  readonly expiresAtMs: number;
-  readonly expiryMs: number;
-  /** Aborted by whoever no longer wants to know, and when the time is over. */
-  readonly withdraw: AbortController;
-}
+const MAX_DOOR = 64;
+export const MAX_REASON = 500;
+export const MAX_APPROVER = 256;
 
-const MAX_REASON = 500;
-const MAX_APPROVER = 256;
-
-/** Puts a question to the approver. Always resolves: a door that fails, or answers too late, has said no. */
-export async function askApprover(ask: ApprovalAsk, approver: Approver): Promise<ApprovalOutcome> {
-  const { approvalId, withdraw } = ask;
-  const about = { approvalId, door: approver.door, approver: "" };
-  const early = Promise.withResolvers<ApprovalOutcome>();
-  const timer = setTimeout(() => {
-    early.resolve({ ...about, answer: "timed_out" });
-    withdraw.abort();
-  }, ask.expiryMs).unref();
-  withdraw.signal.addEventListener("abort", () => early.resolve({ ...about, answer: "withdrawn" }), { once: true });
+/**
+ * Puts a question to an embedder's callback. Always resolves: one that fails has said no. Undefined if the answer was
+ * no longer wanted when it came.
+ */
+export async function askApprover(
+  question: ApprovalQuestion,
+  approver: Approver,
+  signal: AbortSignal,
+): Promise<ApprovalResolution | undefined> {
+  const { approvalId } = question;
+  const door = cut(approver.door, MAX_DOOR) ?? "callback";
   try {
-    const asked = approver.ask(questionOf(ask), withdraw.signal);
-    const answered = Promise.resolve(asked).then((answer) => ({ ...about, ...read(answer) }));
-    return await Promise.race([answered, early.promise]);
+    const answer = await approver.ask(question, signal);
+    return signal.aborted ? undefined : { approvalId, door, ...read(answer, question) };
   } catch {
-    return { ...about, answer: "denied", reason: "the approver could not be asked" };
-  } finally {
-    clearTimeout(timer);
+    if (signal.aborted) return undefined;
+    return { approvalId, door, answer: "deny", approver: "", reason: "the approver could not be asked" };
   }
 }
 
-function questionOf({ approvalId, subject, expiresAtMs }: ApprovalAsk): ApprovalQuestion {
-  return {
-    ...subject,
-    approvalId,
-    definitionHash: toHex(subject.definitionHash),
-    inputDigest: toHex(subject.inputDigest),
-    policyHash: toHex(subject.policyHash),
-    expiresAtMs,
-  };
-}
+type Read = Pick<ApprovalResolution, "answer" | "approver" | "reason" | "words">;
 
 /** SECURITY: anything but a plain `true` is a no; an embedder's callback may return nonsense. */
-function read(answer: Partial<ApprovalAnswer> | undefined): Pick<ApprovalOutcome, "answer" | "approver" | "reason"> {
-  const approved: unknown = answer?.approved;
-  return {
-    answer: approved === true ? "approved" : "denied",
-    approver: textOf(answer?.approver, MAX_APPROVER) ?? "",
-    reason: textOf(answer?.reason, MAX_REASON),
-  };
+function read(answer: Partial<ApprovalAnswer> | undefined, question: ApprovalQuestion): Read {
+  const { approved, term, words }: { approved?: unknown; term?: unknown; words?: unknown } = answer ?? {};
+  const said = { approver: cut(answer?.approver, MAX_APPROVER) ?? "", reason: cut(answer?.reason, MAX_REASON) };
+  if (approved !== true) return { answer: "deny", ...said };
+  if (term === undefined || term === "once") return { answer: "once", ...said };
+  // Where no rule can be written, the yes to this call remains.
+  if (term === "rule") return { answer: question.ruleText === "" ? "once" : "rule", ...said };
+  if (term !== "session") return { answer: "deny", ...said };
+  return { answer: "session", ...said, words: typeof words === "number" ? words : undefined };
 }
 
-function textOf(value: unknown, most: number): string | undefined {
+/** Text that goes into the ledger: well formed, and bounded. */
+export function cut(value: unknown, most: number): string | undefined {
   return typeof value === "string" && value !== "" ? value.slice(0, most).toWellFormed() : undefined;
 }

@@ -4,6 +4,8 @@ export const EXIT_USAGE = 2;
 export const EXIT_DENIED = 3;
 const EXIT_INVALID_INPUT = 4;
 export const EXIT_UNAVAILABLE = 5;
+/** What was made again is not what was recorded. */
+export const EXIT_DIVERGED = 10;
 export const EXIT_LEDGER_BROKEN = 20;
 export const EXIT_UNREADABLE = 30;
 /** What shells expect of a command ended by Ctrl-C. */

@@ -1,12 +1,13 @@
+import { UNSEEN_CHARACTER } from "@narthex/contracts";
+
 /**
  * SECURITY: text from the ledger was chosen by agents and tools. Printed raw it could move the cursor, recolour the
  * screen, reverse the reading order or hide words. Everything a terminal or a reader would not show as a plain character
  * is written as an escape instead. Tested in visible.test.ts.
  */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-const UNSEEN_BUT_LAYOUT = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-const UNSEEN_BEYOND_ASCII_CONTROLS =
-  /(?![\u0000-\u001f])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const UNSEEN = new RegExp(UNSEEN_CHARACTER, "gu");
+const UNSEEN_BUT_LAYOUT = new RegExp(`(?![\\n\\t])${UNSEEN_CHARACTER}`, "gu");
+const UNSEEN_BEYOND_ASCII_CONTROLS = new RegExp(`(?![\\u0000-\\u001f])${UNSEEN_CHARACTER}`, "gu");
 
 /** One line of text with nothing hidden in it. */
 export function visible(text: string): string {

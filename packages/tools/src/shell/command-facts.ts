@@ -61,6 +61,14 @@ export interface CommandFacts {
  * whatever is not understood completely is not literal.
  */
 export function commandFacts(command: string): CommandFacts {
+  if (last?.command !== command) last = { command, facts: Object.freeze(parse(command)) };
+  return last.facts;
+}
+
+/** A call asks for them more than once. */
+let last: { readonly command: string; readonly facts: CommandFacts } | undefined;
+
+function parse(command: string): CommandFacts {
   const { reason, programs, redirections, assignments, background, changesDirectory } = readCommand(command);
   return {
     literal: reason === "",

@@ -2,6 +2,8 @@ import { KernelError } from "@narthex/contracts";
 import { defineTool, type ShellResult } from "@narthex/kernel";
 import { workspacePath } from "../files/workspace-path.ts";
 import { exceededError, PROGRAM_ANSWER, type ProgramAnswer, programAnswer } from "../programs/program-answer.ts";
+import { commandScope } from "./approval-scope.ts";
+import { COMMAND_DERIVED_SCHEMA, commandDerived } from "./command-derived.ts";
 import { COMMAND_FIELDS, commandNeeds, refuseNul, SHELL_DECLARATION } from "./command-input.ts";
 
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -49,6 +51,8 @@ export const shellExec = defineTool({
     timeoutMs: Math.min(MAX_TIMEOUT_MS, (timeoutMs || DEFAULT_TIMEOUT_MS) + GRACE_MS),
   }),
   needs: ({ command }, session) => commandNeeds(command, session),
+  approvalScope: commandScope,
+  derived: { schema: COMMAND_DERIVED_SCHEMA, of: commandDerived },
   async run({ command, cwd, env, stdin, timeout_ms: timeoutMs, network_access: wantsNetwork }, { shell, session }) {
     if (wantsNetwork === true) {
       throw new KernelError(

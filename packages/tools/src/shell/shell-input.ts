@@ -23,6 +23,8 @@ export const shellInput = defineTool({
     additionalProperties: false,
   },
   outputSchema: JOB_ANSWER,
+  /** The job pays for what it does with it. */
+  narrow: () => ({ maxCpuMs: 0 }),
   needs: (_, { workspace }) => [
     { kind: "exec", names: ["*"] },
     { kind: "fs_read", prefixes: [workspace] },

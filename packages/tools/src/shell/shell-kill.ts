@@ -15,7 +15,7 @@ export const shellKill = defineTool({
   },
   outputSchema: JOB_ANSWER,
   /** Ending what the session itself began is no privilege, and starts nothing. */
-  narrow: () => ({ effects: [], tier: "side_effecting" }),
+  narrow: () => ({ effects: [], tier: "side_effecting", maxCpuMs: 0 }),
   async run({ job_id: jobId }, { shell }) {
     const job = await shell.job(jobId);
     await job.kill();

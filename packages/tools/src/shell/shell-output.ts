@@ -34,7 +34,7 @@ export const shellOutput = defineTool({
   outputSchema: JOB_OUTPUT_ANSWER,
   bounds: { timeoutMs: MAX_WAIT_MS + GRACE_MS, maxOutputBytes: 32_768 },
   /** Whoever may start a job may see what it printed. */
-  narrow: ({ wait_ms: waitMs = 0 }) => ({ effects: [], tier: "read_only", timeoutMs: waitMs + GRACE_MS }),
+  narrow: ({ wait_ms: waitMs = 0 }) => ({ effects: [], tier: "read_only", timeoutMs: waitMs + GRACE_MS, maxCpuMs: 0 }),
   async run({ job_id: jobId, offset = 0, wait_ms: waitMs = 0 }, { shell, signal }) {
     const job = await shell.job(jobId);
     return jobOutputAnswer(jobId, await job.read(offset, waitMs, signal));

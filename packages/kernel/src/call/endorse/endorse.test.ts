@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createCountingTool, createTestKernel, permitAll } from "@narthex/testkit";
+import { createCountingTool, createTestKernel, createTestPolicy, permitAll } from "@narthex/testkit";
 import type { ApprovalAnswer, ApprovalQuestion } from "../../approval/approval.ts";
 import type { CallResult } from "../../kernel.ts";
 import { createReloadablePolicy } from "../../policy/reloadable-policy.ts";
@@ -18,7 +18,7 @@ async function asking(
   settings = {},
 ) {
   const counting = createCountingTool();
-  const policy = createReloadablePolicy(permitAll([counting.tool], '@approve("human")'));
+  const policy = createReloadablePolicy(permitAll([counting.tool], "human"));
   const questions: ApprovalQuestion[] = [];
   const approver = {
     door: "test",
@@ -35,7 +35,7 @@ test("without anyone to ask, a call that needs approval is denied at once", asyn
   const counting = createCountingTool();
   const { open } = await createTestKernel({
     tools: [counting.tool],
-    policy: permitAll([counting.tool], '@approve("human")'),
+    policy: permitAll([counting.tool], "human"),
   });
   assert.equal(codeOf(await (await open()).call("count", {})), "APPROVAL_UNAVAILABLE");
   assert.equal(counting.count(), 0);
@@ -66,10 +66,7 @@ test("a policy changed while a person is asked decides the call again", async ()
     change();
     return { approved: true, approver: "ann" };
   });
-  change = () =>
-    void policy.replace([
-      { name: "a.cedar", text: '@id("x") permit(principal, action == Action::"other", resource);' },
-    ]);
+  change = () => policy.replace(createTestPolicy([{ id: "x", action: "other" }], [counting.tool]));
   assert.equal(codeOf(await (await open()).call("count", {})), "NO_MATCHING_RULE");
   assert.equal(counting.count(), 0);
 });
@@ -95,12 +92,17 @@ test("a yes runs the call; the question is durable first, and the ledger names d
   const entries = (await records(session.id)).slice(1).map((record) => record.entries.map((entry) => entry.kind.case));
   assert.deepEqual(entries, [
     ["toolInvoked", "capabilityCheck", "policyDecision", "approvalRequested"],
+    ["approvalResolved"],
     ["approvalResolved", "capabilityCheck", "policyDecision", "toolStarted"],
     ["toolCompleted"],
   ]);
-  const resolved = (await records(session.id))[2]?.entries[0]?.kind;
-  assert.ok(resolved?.case === "approvalResolved");
-  assert.deepEqual([resolved.value.door, resolved.value.approver], ["test", "ann"]);
+  for (const index of [2, 3]) {
+    const resolved = (await records(session.id))[index]?.entries[0]?.kind;
+    assert.ok(resolved?.case === "approvalResolved");
+    const { door, approver, scope } = resolved.value;
+    assert.deepEqual([door, approver, scope], ["test", "ann", "once"]);
+  }
+  await verifyStore(store);
 });
 
 test("a caller kept waiting is told to come back, and the same call again joins the open question", async () => {
@@ -123,26 +125,26 @@ test("a policy changed in what does not concern the call leaves the approval goo
     return { approved: true, approver: "ann" };
   });
   const rules = [
-    '@id("permit-count") @approve("human") permit(principal, action == Action::"count", resource);',
-    '@id("x") permit(principal, action == Action::"other", resource);',
-  ];
-  change = () => void policy.replace([{ name: "a.cedar", text: rules.join("\n") }]);
+    { id: "permit-count", action: "count", approve: "human" },
+    { id: "x", action: "other" },
+  ] as const;
+  change = () => policy.replace(createTestPolicy(rules, [counting.tool]));
   assert.equal(codeOf(await (await open()).call("count", {})), "success");
   assert.equal(counting.count(), 1);
   await verifyStore(store);
 });
 
 test("a policy that asks by another rule, or at another door, undoes the approval", async () => {
-  for (const rule of ['@id("other") @approve("human")', '@id("permit-count") @approve("console")']) {
+  for (const rule of [
+    { id: "other", action: "count", approve: "human" },
+    { id: "permit-count", action: "count", approve: "console" },
+  ] as const) {
     let change = (): void => undefined;
     const { open, policy, counting } = await asking(async () => {
       change();
       return { approved: true, approver: "ann" };
     });
-    change = () =>
-      void policy.replace([
-        { name: "a.cedar", text: `${rule} permit(principal, action == Action::"count", resource);` },
-      ]);
+    change = () => policy.replace(createTestPolicy([rule], [counting.tool]));
     assert.equal(codeOf(await (await open()).call("count", {})), "APPROVAL_DENIED");
     assert.equal(counting.count(), 0);
   }

@@ -1,8 +1,8 @@
-import type { ApprovalSubject } from "../../approval/approval-subject.ts";
-import type { ApprovalOutcome } from "../../approval/approvals.ts";
+import { type ApprovalOutcome, resolvedEntry } from "../../approval/approval-outcome.ts";
+import type { KernelParts } from "../../kernel-parts.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { Denied, type Ending, Failed } from "../ending.ts";
-import type { KernelParts } from "../../kernel-parts.ts";
+import { subjectOf } from "./subject-of.ts";
 
 /** Someone was asked and said yes: what was decided before the wait is decided again. */
 export const AGAIN = Symbol("again");
@@ -20,61 +20,63 @@ async function askPerson(
   kind: "human" | "console",
   kernel: KernelParts,
 ): Promise<PermittedCall | Ending | typeof AGAIN> {
-  const subject = subjectOf(call, kind);
   const { trail, live, frame, registered } = call;
+  const { approvals } = kernel;
+  const subject = subjectOf(call, kind);
   if (trail.approvalId !== "") {
     const isSame = kernel.registry.resolve(registered.tool.name, registered.tool.version) === registered;
-    return isSame && kernel.approvals.redeem(trail.approvalId, subject) ? call : AGAIN;
+    return isSame && approvals.redeem(trail.approvalId, subject) ? call : AGAIN;
   }
-  if (!kernel.approvals.isAvailable(subject.kind)) return unavailable(call, "no door to ask one is open");
-  const outcome = await kernel.approvals.ask(subject, {
+  const given = approvals.findGiven(subject);
+  if (given !== undefined) {
+    trail.add(resolvedEntry(given));
+    if (given.standingId !== undefined) return call;
+    trail.approvalId = given.approvalId;
+    return approvals.redeem(given.approvalId, subject) ? call : AGAIN;
+  }
+  if (!approvals.isAvailable(kind)) return unavailable(call, "no door to ask one is open");
+  const outcome = await approvals.ask(subject, {
     signal: trail.running?.signal,
-    waitMs: Math.max(0, frame.deadlineMs - kernel.clock.monotonicMs()),
-    async requested(approval) {
-      trail.add({ case: "approvalRequested", value: { ...approval, inputCommitment: trail.input?.commitment } });
-      const { index } = await kernel.ledger.append({ chain: live.id, requestId: call.requestId, ...trail.take() });
+    waitMs: patienceMs(frame.deadlineMs - kernel.clock.monotonicMs()),
+    async requested({ approvalId, expiresAtMs, row }) {
+      const { policyHash, definitionHash } = subject;
+      const inputCommitment = trail.input?.commitment;
+      const asked = { approvalId, expiresAtMs, kind, policyHash, definitionHash, inputCommitment };
+      trail.add({ case: "approvalRequested", value: asked });
+      const draft = { chain: live.id, requestId: call.requestId, ...trail.take(), state: [row] };
+      const { index } = await kernel.ledger.append(draft);
       trail.noteWritten(index);
     },
   });
   if (outcome === undefined) return unavailable(call, "too many questions are open; answer some of them first");
-  const { approvalId, answer, door, approver } = outcome;
-  trail.add({ case: "approvalResolved", value: { approvalId, answer, door, approver } });
-  if (answer !== "approved") return refuse(call, outcome);
-  trail.approvalId = approvalId;
+  trail.add(resolvedEntry(outcome));
+  if (outcome.answer !== "approved") return refuse(call, outcome);
+  trail.approvalId = outcome.approvalId;
   return AGAIN;
 }
 
-function subjectOf(call: PermittedCall, kind: "human" | "console"): ApprovalSubject {
-  const { session } = call.live;
-  return {
-    kind,
-    sessionId: session.id,
-    agent: session.agent,
-    user: session.user,
-    workspace: session.workspace,
-    tool: call.registered.id,
-    definitionHash: call.registered.definitionHash,
-    input: call.input,
-    inputDigest: call.inputDigest,
-    policyHash: call.policyHash,
-    ruleIds: call.policyAnswer.rules.map((rule) => rule.id),
-  };
+/** Before a caller gives up: that it is to come back must still be recorded, and reach it. */
+function patienceMs(leftMs: number): number {
+  return Math.max(0, leftMs - Math.min(MAX_MARGIN_MS, leftMs / 5));
 }
 
-function refuse(call: PermittedCall, outcome: ApprovalOutcome): Ending {
-  switch (outcome.answer) {
+const MAX_MARGIN_MS = 2000;
+
+function refuse(call: PermittedCall, { answer, approvalId, reason }: ApprovalOutcome): Ending {
+  switch (answer) {
     case "pending":
       return new Failed(
         "APPROVAL_PENDING",
-        `waiting for a person to answer approval \`${outcome.approvalId}\`; make the same call again to go on waiting`,
-        { approvalId: outcome.approvalId },
+        `waiting for a person to answer with \`narthex approvals approve ${approvalId}\`, \`narthex approvals deny ` +
+          `${approvalId}\` or at the console; make the same call again to go on waiting`,
+        { approvalId },
       );
     case "timed_out":
       return new Denied("APPROVAL_TIMEOUT", ruleOf(call), "nobody answered the approval in time");
     case "withdrawn":
       return new Failed("CANCELLED", "the caller left while a person was being asked; nothing was done");
     default:
-      return new Denied("APPROVAL_DENIED", ruleOf(call), outcome.reason ?? "a person said no to this call");
+      return new Denied("APPROVAL_DENIED", ruleOf(call), reason ?? "a person said no to this call");
   }
 }
 

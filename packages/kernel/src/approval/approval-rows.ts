@@ -1,0 +1,133 @@
+import { canonicalJsonBytes, isJsonObject, type JsonObject, KernelError, parseJson } from "@narthex/contracts";
+import type { StateChange, StateRow } from "../ports.ts";
+import { type KeptScope, scopeFromJson, scopeToJson } from "./approval-scope.ts";
+import type { StandingApproval } from "./approval.ts";
+
+/** A question that nobody has answered. A kernel that finds one at its start withdraws it. */
+export interface OpenRow {
+  readonly state: "open";
+  readonly approvalId: string;
+  readonly sessionId: string;
+}
+
+/** A yes that no call has used. The row goes with the intent of the call that does. */
+export interface YesRow {
+  readonly state: "yes";
+  readonly approvalId: string;
+  readonly sessionId: string;
+  readonly key: string;
+  readonly door: string;
+  readonly approver: string;
+  readonly term: string;
+  readonly expiresAtMs: number;
+}
+
+/** An answer for longer. */
+export interface StandingRow {
+  readonly state: "standing";
+  readonly standing: StandingApproval;
+  /** Of an answer for a session: what it is bound to, and what it covers. */
+  readonly grounds: string;
+  readonly kept: KeptScope | undefined;
+}
+
+export type ApprovalRow = OpenRow | YesRow | StandingRow;
+
+export function putRow(row: ApprovalRow): StateChange {
+  const value = canonicalJsonBytes(rowToJson(row));
+  return { table: "approvals", key: row.state === "standing" ? row.standing.standingId : row.approvalId, value };
+}
+
+export function removeRow(id: string): StateChange {
+  return { table: "approvals", key: id, value: undefined };
+}
+
+export function readRow({ key, value }: StateRow): ApprovalRow {
+  const row = parseJson(value);
+  if (!isJsonObject(row)) throw damaged();
+  const sessionId = textOf(row, "session_id");
+  switch (row["state"]) {
+    case "open":
+      return { state: "open", approvalId: key, sessionId };
+    case "yes":
+      return {
+        state: "yes",
+        approvalId: key,
+        sessionId,
+        key: textOf(row, "key"),
+        door: textOf(row, "door"),
+        approver: textOf(row, "approver"),
+        term: textOf(row, "term"),
+        expiresAtMs: numberOf(row, "expires_at_ms"),
+      };
+    case "standing":
+      return { state: "standing", ...readStanding(key, sessionId, row) };
+    default:
+      throw damaged();
+  }
+}
+
+function rowToJson(row: ApprovalRow): JsonObject {
+  switch (row.state) {
+    case "open":
+      return { state: "open", session_id: row.sessionId };
+    case "yes":
+      return {
+        state: "yes",
+        session_id: row.sessionId,
+        key: row.key,
+        door: row.door,
+        approver: row.approver,
+        term: row.term,
+        expires_at_ms: row.expiresAtMs,
+      };
+    case "standing": {
+      const { standingId: _, sessionId, approvalId, givenAtMs, ...rest } = row.standing;
+      return {
+        ...rest,
+        state: "standing",
+        session_id: sessionId,
+        approval_id: approvalId,
+        given_at_ms: givenAtMs,
+        grounds: row.grounds,
+        ...(row.kept && { kept: scopeToJson(row.kept) }),
+      };
+    }
+  }
+}
+
+function readStanding(standingId: string, sessionId: string, row: JsonObject): Omit<StandingRow, "state"> {
+  const scope = textOf(row, "scope");
+  if (scope !== "session" && scope !== "rule") throw damaged();
+  return {
+    standing: {
+      standingId,
+      scope,
+      sessionId,
+      tool: textOf(row, "tool"),
+      allows: textOf(row, "allows"),
+      approvalId: textOf(row, "approval_id"),
+      door: textOf(row, "door"),
+      approver: textOf(row, "approver"),
+      givenAtMs: numberOf(row, "given_at_ms"),
+    },
+    grounds: textOf(row, "grounds"),
+    kept: scope === "session" ? scopeFromJson(row["kept"]) : undefined,
+  };
+}
+
+function textOf(row: JsonObject, key: string): string {
+  const value = row[key];
+  if (typeof value !== "string") throw damaged();
+  return value;
+}
+
+function numberOf(row: JsonObject, key: string): number {
+  const value = row[key];
+  if (typeof value !== "number") throw damaged();
+  return value;
+}
+
+function damaged(): KernelError {
+  return new KernelError("INTERNAL", "an approval's row is damaged");
+}

@@ -1,0 +1,78 @@
+import { toHex } from "@narthex/contracts";
+import type { ApprovalQuestion } from "./approval.ts";
+import { describeScope, keepScope } from "./approval-scope.ts";
+import { type ApprovalSubject, keyOf } from "./approval-subject.ts";
+import type { ApprovalOutcome } from "./approval-outcome.ts";
+import { ruleText } from "./rule-text.ts";
+
+/** A question that is out. */
+export interface OpenQuestion {
+  readonly shown: ApprovalQuestion;
+  readonly subject: ApprovalSubject;
+  readonly key: string;
+  /** Aborted when an answer is no longer wanted. */
+  readonly withdraw: AbortController;
+  /** Resolves once the answer is durable. */
+  readonly answered: PromiseWithResolvers<ApprovalOutcome>;
+  expiry: NodeJS.Timeout | undefined;
+  /** One caller at a time waits for a question: one yes is one call. */
+  isAwaited: boolean;
+  /** INVARIANT: set by whoever answers first, without waiting for anything before; nobody answers after that. */
+  isAnswered: boolean;
+  /** Nobody answered it in time, or nobody wants to know: it is not joined any more. */
+  isGone: boolean;
+}
+
+export interface QuestionTimes {
+  readonly requestedAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+export function createQuestion(
+  approvalId: string,
+  subject: ApprovalSubject,
+  times: QuestionTimes,
+  options: { readonly canWriteRules: boolean },
+): OpenQuestion {
+  const answered = Promise.withResolvers<ApprovalOutcome>();
+  // Nobody may be waiting when the store fails.
+  answered.promise.catch(() => undefined);
+  return {
+    shown: shownOf(approvalId, subject, times, options.canWriteRules ? ruleText(approvalId, subject) : ""),
+    subject,
+    key: keyOf(subject),
+    withdraw: new AbortController(),
+    answered,
+    expiry: undefined,
+    isAwaited: true,
+    isAnswered: false,
+    isGone: false,
+  };
+}
+
+function shownOf(approvalId: string, subject: ApprovalSubject, times: QuestionTimes, rule: string): ApprovalQuestion {
+  const { scope, inputDigest } = subject;
+  return {
+    approvalId,
+    sessionId: subject.sessionId,
+    requestId: subject.requestId,
+    tenant: subject.tenant,
+    user: subject.user,
+    agent: subject.agent,
+    workspace: subject.workspace,
+    tool: subject.tool,
+    definitionHash: toHex(subject.definitionHash),
+    input: subject.input,
+    inputDigest: toHex(inputDigest),
+    policyHash: toHex(subject.policyHash),
+    ruleIds: subject.ruleIds,
+    messages: subject.messages,
+    kind: subject.kind,
+    safetyTier: subject.tier,
+    effects: subject.effects,
+    labels: subject.labels,
+    ...times,
+    sessionScope: describeScope(keepScope(scope, inputDigest)),
+    ruleText: rule,
+  };
+}

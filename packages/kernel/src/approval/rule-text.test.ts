@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { ApprovalSubject } from "./approval-subject.ts";
+import { ruleText } from "./rule-text.ts";
+
+const subject = {
+  action: "file_write",
+  workspace: "/w",
+  isBuiltin: true,
+  definitionHash: new Uint8Array(32).fill(1),
+  inputDigest: new Uint8Array(32).fill(2),
+  scope: undefined,
+} as Partial<ApprovalSubject> as ApprovalSubject;
+
+const HEAD = [
+  '@id("approved-apr_1")',
+  '@approve("none")',
+  'permit(principal, action == Action::"file_write", resource == Workspace::"/w")',
+];
+const ruleFor = (more: Partial<ApprovalSubject>): string[] => ruleText("apr_1", { ...subject, ...more }).split("\n");
+
+test("no input writes a rule of its own", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (first, second) => {
+      const paths = [first, `"]) }; permit(principal, action, resource); //${second}`];
+      const text = ruleText("apr_1", { ...subject, workspace: first, scope: { kind: "path", paths } });
+      // Outside its strings a rule is the same whatever the input was.
+      const bare = text.replace(/"[ !#-[\]-~\\]*?"/g, '""');
+      assert.equal(
+        bare,
+        '@id("")\n@approve("")\npermit(principal, action == Action::"", resource == Workspace::"")\n' +
+          'when { ["", ""].contains(context.path) };\n',
+      );
+      assert.match(text, /^[\n -~]*$/);
+    }),
+  );
+});
+
+test("the narrowest rule names the path, the host, the command, or exactly the input", () => {
+  const digest = "02".repeat(32);
+  assert.deepEqual(ruleFor({}), [...HEAD, `when { context.input_digest == "${digest}" };`, ""]);
+  assert.deepEqual(ruleFor({ scope: { kind: "path", paths: ["a b.txt"] } }), [
+    ...HEAD,
+    'when { ["a b.txt"].contains(context.path) };',
+    "",
+  ]);
+  const host = { kind: "host", host: "example.com", port: 443, sends: true } as const;
+  assert.equal(
+    ruleFor({ scope: host })[3],
+    'when { context.host == "example.com" && context.port == 443 && context.sends == true };',
+  );
+  const command = { kind: "command", words: ["ls", "a b"], line: "ls 'a b'", directory: "", network: false } as const;
+  assert.equal(
+    ruleFor({ scope: command })[3],
+    "when { context.command.literal && !context.command.interpreter && !context.command.redirects && " +
+      "!context.command.assigns && !context.command.background && !context.command.changes_directory && " +
+      `context.command.network == false && context.command.lines == ["ls 'a b'"] };`,
+  );
+  assert.match(ruleFor({ scope: { ...command, directory: "sub" } })[3] ?? "", /input_digest/);
+});
+
+test("a rule for a tool that is no part of Narthex holds for this definition only", () => {
+  assert.match(ruleFor({ isBuiltin: false })[3] ?? "", /&& context\.definition_hash == "(?:01){32}" \};$/);
+});

@@ -1,0 +1,46 @@
+import { KernelError } from "@narthex/contracts";
+import type { ApprovalResolution } from "./approval.ts";
+import type { StandingRow } from "./approval-rows.ts";
+import { describeScope, keepScope, scopeToJson } from "./approval-scope.ts";
+import { groundsOf } from "./approval-subject.ts";
+import type { OpenQuestion } from "./open-question.ts";
+
+/** What an answer leaves; undefined if it is for this call only. Throws INVALID_INPUT for one that cannot be given. */
+export function standingRow(
+  { shown, subject }: OpenQuestion,
+  { answer, words, door, approver }: ApprovalResolution,
+  givenAtMs: number,
+): StandingRow | undefined {
+  if (words !== undefined && answer !== "session") throw unfit("words", "words are for an answer for the session");
+  if (answer === "once" || answer === "deny") return undefined;
+  if (answer === "rule" && shown.ruleText === "") {
+    throw unfit("answer", "this kernel has nowhere to write rules to: answer once or for the session");
+  }
+  const kept = answer === "session" ? keepScope(subject.scope, subject.inputDigest, words) : undefined;
+  const { approvalId, sessionId, tool, ruleText } = shown;
+  return {
+    state: "standing",
+    grounds: kept === undefined ? "" : groundsOf(subject),
+    kept,
+    standing: {
+      standingId: approvalId.replace(/^apr_/, "sta_"),
+      scope: answer,
+      sessionId: answer === "session" ? sessionId : "",
+      tool,
+      allows: kept === undefined ? ruleText : describeScope(kept),
+      approvalId,
+      door,
+      approver,
+      givenAtMs,
+    },
+  };
+}
+
+/** The same for the ledger. */
+export function allowsOf({ kept, standing }: StandingRow): string {
+  return kept === undefined ? standing.allows : JSON.stringify(scopeToJson(kept));
+}
+
+export function unfit(field: string, message: string): KernelError {
+  return new KernelError("INVALID_INPUT", message, { violations: [{ field, rule: "one_of", message }] });
+}

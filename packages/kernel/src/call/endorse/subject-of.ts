@@ -1,0 +1,34 @@
+import type { ApprovalKind } from "../../approval/approval.ts";
+import type { ApprovalSubject } from "../../approval/approval-subject.ts";
+import { narrowFor } from "../../tool/narrow-for.ts";
+import type { PermittedCall } from "../decide/decide.ts";
+
+/** What a person is asked about, and what a yes is bound to. */
+export function subjectOf(call: PermittedCall, kind: ApprovalKind): ApprovalSubject {
+  const { registered, live, input } = call;
+  const { session } = live;
+  const { rules } = call.policyAnswer;
+  return {
+    kind,
+    sessionId: session.id,
+    requestId: call.requestId,
+    tenant: session.tenant,
+    agent: session.agent,
+    user: session.user,
+    workspace: session.workspace,
+    tool: registered.id,
+    action: narrowFor(registered.tool, input).action,
+    isBuiltin: registered.tool.source === "builtin",
+    definitionHash: registered.definitionHash,
+    input,
+    inputBytes: call.inputBytes.length,
+    inputDigest: call.inputDigest,
+    policyHash: call.policyHash,
+    ruleIds: rules.map((rule) => rule.id),
+    messages: rules.flatMap(({ message }) => (message === undefined ? [] : [message])),
+    tier: call.tier,
+    effects: call.effects,
+    labels: live.labels,
+    scope: registered.tool.approvalScope?.(input, live.toolSession),
+  };
+}

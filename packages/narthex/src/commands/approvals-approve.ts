@@ -1,0 +1,52 @@
+import type { ResolutionToMake } from "../connection/kernel-connection.ts";
+import { withConnection } from "../connection/open-connection.ts";
+import { usageError } from "../terminal/command-error.ts";
+import { EXIT_OK } from "../terminal/exit-code.ts";
+import { loginName } from "../terminal/login-name.ts";
+import { printResolved } from "./approvals-resolved.ts";
+import type { Command } from "./command.ts";
+import type { OptionReader } from "./option-reader.ts";
+
+export const approvalsApproveCommand: Command = {
+  details:
+    "Without an option the yes is good for this very call, once. For the session it covers calls that are alike: the same " +
+    "program with the same words (the first ones with --words), the same path, or the same input; see `approvals show`. As a " +
+    "rule it is written into the policy. `approvals revoke` takes the longer ones back.",
+  arguments: [{ name: "<approval>", description: "the approval's id" }],
+  options: [
+    { flags: "--session", description: "also what is alike in this session" },
+    { flags: "--words <n>", description: "with --session, for a command: only its first words have to be the same" },
+    { flags: "--rule", description: "write the rule that `approvals show` shows into the policy" },
+    { flags: "--by <name>", description: "who says so (default: your user name)" },
+  ],
+  examples: [
+    "narthex approvals approve apr_abcdefghij234567abcd",
+    "narthex approvals approve apr_abcdefghij234567abcd --session --words 2",
+  ],
+
+  async run(invocation) {
+    const { options, terminal } = invocation;
+    const [approvalId = ""] = invocation.arguments;
+    const resolution: ResolutionToMake = {
+      approvalId,
+      answer: termOf(options),
+      words: options.count("words"),
+      approver: options.text("by") ?? loginName(),
+      reason: undefined,
+    };
+    const resolved = await withConnection(invocation, "approvals approve", (kernel) =>
+      kernel.resolveApproval(resolution),
+    );
+    printResolved(resolution, resolved, terminal);
+    return EXIT_OK;
+  },
+};
+
+function termOf(options: OptionReader): "once" | "session" | "rule" {
+  const [isSession, isRule] = [options.flag("session"), options.flag("rule")];
+  if (isSession && isRule) throw usageError("--session and --rule exclude each other");
+  const words = options.count("words");
+  if (words !== undefined && !isSession) throw usageError("--words goes with --session");
+  if (words === 0) throw usageError("--words takes a number from 1 on");
+  return isSession ? "session" : isRule ? "rule" : "once";
+}

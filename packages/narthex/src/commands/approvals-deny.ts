@@ -1,0 +1,31 @@
+import type { ResolutionToMake } from "../connection/kernel-connection.ts";
+import { withConnection } from "../connection/open-connection.ts";
+import { EXIT_OK } from "../terminal/exit-code.ts";
+import { loginName } from "../terminal/login-name.ts";
+import { printResolved } from "./approvals-resolved.ts";
+import type { Command } from "./command.ts";
+
+export const approvalsDenyCommand: Command = {
+  details: "The call is denied once; the same call made again is asked about anew.",
+  arguments: [{ name: "<approval>", description: "the approval's id" }],
+  options: [
+    { flags: "--reason <text>", description: "told to the agent" },
+    { flags: "--by <name>", description: "who says so (default: your user name)" },
+  ],
+  examples: ["narthex approvals deny apr_abcdefghij234567abcd --reason 'use a branch'"],
+
+  async run(invocation) {
+    const { options, terminal } = invocation;
+    const [approvalId = ""] = invocation.arguments;
+    const resolution: ResolutionToMake = {
+      approvalId,
+      answer: "deny",
+      words: undefined,
+      approver: options.text("by") ?? loginName(),
+      reason: options.text("reason"),
+    };
+    const resolved = await withConnection(invocation, "approvals deny", (kernel) => kernel.resolveApproval(resolution));
+    printResolved(resolution, resolved, terminal);
+    return EXIT_OK;
+  },
+};

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { ApprovalInfoSchema, create } from "@narthex/contracts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { promptForApproval } from "./approvals-prompt.ts";
+
+/** Presses these keys one after the other and gives what was chosen and what was shown. */
+async function press(pressed: string, more: Partial<{ command: string; ruleText: string; canWait: boolean }> = {}) {
+  const { command = "npm ci", ruleText = '@id("x")\npermit(...);', canWait = true } = more;
+  let shown = "";
+  const error = {
+    isTTY: true,
+    write(chunk: string | Uint8Array) {
+      shown += String(chunk);
+      return true;
+    },
+  };
+  const terminal = createTerminal({ output: error, error, environment: { NO_COLOR: "1" } }, { json: false });
+  const left = pressed.split("");
+  const shownBefore: string[] = [];
+  const keys = {
+    next: async () => {
+      shownBefore.push(shown);
+      return left.shift() ?? assert.fail("it asks for more keys than were pressed");
+    },
+    close: () => undefined,
+  };
+  const info = create(ApprovalInfoSchema, {
+    approvalId: "apr_1",
+    tool: "shell_exec@1.0.0",
+    input: JSON.stringify({ command }),
+    sessionScope: 'the command "npm" "ci"',
+    ruleText,
+    kind: "human",
+  });
+  const answer = await promptForApproval(info, { terminal, keys, canWait }, new AbortController().signal);
+  return { answer, shown, shownBefore, left };
+}
+
+describe("the prompt", () => {
+  it("takes no key for a yes that it does not name", async () => {
+    const { answer, left } = await press("yY1 OSRaxd");
+    assert.deepEqual([answer, left], ["deny", []]);
+  });
+
+  it("asks once more before an answer for longer, and shows what it would allow", async () => {
+    assert.equal((await press("snd")).answer, "deny");
+    const session = await press("sy");
+    assert.equal(session.answer, "session");
+    assert.match(session.shownBefore[1] ?? "", /the command "npm" "ci"/);
+    const rule = await press("ry");
+    assert.equal(rule.answer, "rule");
+    assert.match(rule.shownBefore[1] ?? "", / {2}\| permit\(\.\.\.\);/);
+  });
+
+  it("offers no rule where none can be written, and no later where nobody comes back", async () => {
+    const { answer, shown } = await press("rno", { ruleText: "", canWait: false });
+    assert.equal(answer, "once");
+    assert.doesNotMatch(shown, /as a rule|later/);
+  });
+
+  it("takes no yes to a call that was cut before all of it was shown", async () => {
+    const command = `echo 1${"\n:".repeat(100)}\nrm -rf /`;
+    const { answer, shownBefore } = await press("os?o", { command });
+    assert.equal(answer, "once");
+    assert.match(shownBefore[0] ?? "", /cut here: \d+ more lines/);
+    assert.doesNotMatch(shownBefore[2] ?? "", /rm -rf/);
+    assert.match(shownBefore[3] ?? "", / {2}\| rm -rf \//);
+  });
+
+  it("shows the call as it would run, with nothing hidden in it", async () => {
+    const { shown } = await press("d", { command: "l\u0455 \u202e\u001b[8m; rm x\n\nMay this run?\no once" });
+    assert.match(
+      shown,
+      / {2}\| l\u0455\[\\u\{455\}\] \[\\u\{202e\}\]\[\\u\{1b\}\]\[8m; rm x\n {2}\| \n {2}\| May this run\?/,
+    );
+    assert.match(shown, /the same in ASCII:\n {2}\| l\\u\{455\}/);
+  });
+});

@@ -1,0 +1,55 @@
+import type { ApprovalInfo } from "@narthex/contracts";
+import type { KeyReader } from "../terminal/read-keys.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { renderApproval, renderTerms } from "./approvals-view.ts";
+
+/** What a person pressed; `later` leaves the question open. */
+export type PromptAnswer = "once" | "session" | "rule" | "deny" | "later";
+
+export interface Prompt {
+  readonly terminal: Terminal;
+  readonly keys: KeyReader;
+  /** Whether the question may be left open. */
+  readonly canWait: boolean;
+}
+
+/** So much of a call is shown at once; the rest on demand, and never without saying so. */
+const MAX_LINES = 60;
+
+/** Shows a question and waits for a key. Rejects when the signal aborts: the question is answered elsewhere, or over. */
+export async function promptForApproval(
+  info: ApprovalInfo,
+  { terminal, keys, canWait }: Prompt,
+  signal: AbortSignal,
+): Promise<PromptAnswer> {
+  const { errorPaint: paint } = terminal;
+  const hasRule = info.ruleText !== "";
+  const lines = renderApproval(info, paint);
+  const isCut = lines.length > MAX_LINES;
+  terminal.note("", paint.bold("May this run?"), ...(isCut ? lines.slice(0, MAX_LINES) : lines));
+  // SECURITY: what was not shown cannot be agreed to.
+  let isSeen = !isCut;
+  if (isCut) terminal.note(paint.red(`cut here: ${lines.length - MAX_LINES} more lines; press ? to see all of it`));
+  for (;;) {
+    const choices = isSeen ? ["o once", "s for the session", ...(hasRule ? ["r as a rule"] : [])] : [];
+    terminal.note(paint.cyan([...choices, "d deny", "? details", ...(canWait ? ["n later"] : [])].join(" · ")));
+    const key = await keys.next(signal);
+    if (key === "d") return "deny";
+    if (key === "n" && canWait) return "later";
+    if (key === "?") {
+      terminal.note(...lines, "", ...renderTerms(info, paint));
+      isSeen = true;
+    } else if (isSeen && key === "o") return "once";
+    else if (isSeen && key === "s") {
+      if (await confirm(renderTerms({ ...info, ruleText: "" }, paint))) return "session";
+    } else if (isSeen && key === "r" && hasRule) {
+      if (await confirm(renderTerms(info, paint))) return "rule";
+    }
+  }
+
+  /** A longer answer is shown before it is given. */
+  async function confirm(terms: readonly string[]): Promise<boolean> {
+    terminal.note(...terms, paint.cyan("y yes, so · any other key: back"));
+    return (await keys.next(signal)) === "y";
+  }
+}

@@ -1,0 +1,75 @@
+import { type ApprovalInfo, isJsonObject, type JsonValue, parseJson, type StandingApproval } from "@narthex/contracts";
+import { escapedText, markedLine, markedLines } from "../terminal/marked-text.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { renderFacts } from "../terminal/table.ts";
+import { formatCount, formatDuration, formatTime } from "../terminal/units.ts";
+import { cutText, visible } from "../terminal/visible.ts";
+
+/** The call as it would run, whole, and what stands around it. */
+export function renderApproval(info: ApprovalInfo, paint: Paint, nowMs = Date.now()): string[] {
+  return [
+    `${paint.bold(visible(info.tool))} ${visible(`asked by ${info.agent || "an agent"} in ${info.workspace}`)}`,
+    ...renderInput(info.input, paint),
+    ...renderFacts([
+      ["approval", info.approvalId],
+      ["session", `${info.sessionId}, request ${info.requestId}`],
+      ["user", [info.user, info.tenant].filter((name) => name !== "").join(" of ") || "-"],
+      ["rules", [info.ruleIds.join(", "), ...info.messages].join("; ")],
+      ["effects", `${info.safetyTier}: ${info.effects.join(", ") || "none"}`],
+      ...(info.labels.length === 0 ? [] : [["labels", info.labels.join(", ")] as const]),
+      ...(info.kind === "console" ? [["door", "only at the console or with this command"] as const] : []),
+      ["expires", `in ${formatDuration(Math.max(0, Number(info.expiresAtMs) - nowMs))}`],
+    ]),
+  ];
+}
+
+/** What the longer answers would allow. */
+export function renderTerms(info: ApprovalInfo, paint: Paint): string[] {
+  return [
+    `for the session: ${markedLine(info.sessionScope, paint)}`,
+    ...(info.ruleText === "" ? [] : ["as a rule, for every session:", ...markedLines(info.ruleText.trimEnd(), paint)]),
+  ];
+}
+
+/** Each field by itself, so that a command is read as it will be run and not as JSON. */
+function renderInput(input: string, paint: Paint): string[] {
+  const value = parseJson(input);
+  if (!isJsonObject(value)) return renderValue("input", value, paint);
+  const fields = Object.entries(value);
+  return fields.length === 0 ? ["input: {}"] : fields.flatMap(([name, field]) => renderValue(name, field, paint));
+}
+
+function renderValue(name: string, value: JsonValue, paint: Paint): string[] {
+  const text = typeof value === "string" ? value : JSON.stringify(value, undefined, 2);
+  const escaped = escapedText(text);
+  return [
+    `${markedLine(name, paint)}${typeof value === "string" ? ` (${formatCount(text.length)} characters)` : ""}:`,
+    ...markedLines(text, paint),
+    ...(escaped === undefined ? [] : ["  the same in ASCII:", ...markedLines(escaped, paint)]),
+  ];
+}
+
+const MAX_SUMMARY = 72;
+
+/** One line, for a list. Says so where it is cut. */
+export function summarize(input: string): string {
+  const value = parseJson(input);
+  const [only] = isJsonObject(value) ? Object.values(value) : [];
+  const isOne = isJsonObject(value) && Object.keys(value).length === 1;
+  const text = isOne && typeof only === "string" ? only : input;
+  const plain = markedLine(text, UNPAINTED);
+  const shown = cutText(plain, MAX_SUMMARY);
+  return shown === plain ? plain : `${shown} (cut, ${formatCount(text.length)} characters)`;
+}
+
+const same = (text: string): string => text;
+const UNPAINTED: Paint = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
+
+export function renderStanding(standing: StandingApproval, paint: Paint): string[] {
+  const { standingId, scope, sessionId, tool, approver, door, givenAtMs } = standing;
+  const where = scope === "session" ? ` in ${sessionId}` : "";
+  return [
+    visible(`${standingId}  ${scope}${where}  ${tool}  by ${approver} (${door}) at ${formatTime(givenAtMs)}`),
+    ...markedLines(standing.allows.trimEnd(), paint),
+  ];
+}

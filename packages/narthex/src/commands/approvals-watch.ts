@@ -1,0 +1,102 @@
+import { type ApprovalInfo, ApprovalInfoSchema, isKernelError } from "@narthex/contracts";
+import { followApprovals } from "../connection/follow-approvals.ts";
+import type { KernelConnection } from "../connection/kernel-connection.ts";
+import { CommandError } from "../terminal/command-error.ts";
+import { EXIT_OK } from "../terminal/exit-code.ts";
+import { loginName } from "../terminal/login-name.ts";
+import { messageToJson } from "../terminal/message-json.ts";
+import { openKeyReader, type KeyReader } from "../terminal/read-keys.ts";
+import { visible } from "../terminal/visible.ts";
+import { type PromptAnswer, promptForApproval } from "./approvals-prompt.ts";
+import { renderApproval } from "./approvals-view.ts";
+import type { Command, Invocation } from "./command.ts";
+
+export const approvalsWatchCommand: Command = {
+  details:
+    "On a terminal each new question is shown and answered by a key. Elsewhere, and with --json, questions are only " +
+    "printed as they come. Runs until it is interrupted; waits for a kernel where none runs.",
+  options: [{ flags: "--by <name>", description: "who answers (default: your user name)" }],
+  examples: ["narthex approvals watch", "narthex approvals watch --json | jq -r .tool"],
+
+  async run(invocation) {
+    const { terminal } = invocation;
+    if (terminal.json || !terminal.errorIsTerminal || !process.stdin.isTTY) await printQuestions(invocation);
+    else await answerQuestions(invocation);
+    return EXIT_OK;
+  },
+};
+
+async function printQuestions(invocation: Invocation): Promise<void> {
+  const { terminal } = invocation;
+  let told: ReadonlySet<string> = new Set();
+  for await (const { approvals } of followApprovals(invocation)) {
+    for (const info of approvals) {
+      if (told.has(info.approvalId)) continue;
+      if (terminal.json) terminal.printJsonLine(messageToJson(ApprovalInfoSchema, info));
+      else terminal.print(...renderApproval(info, terminal.paint), "");
+    }
+    told = new Set(approvals.map(({ approvalId }) => approvalId));
+  }
+}
+
+/** One question after the other; one that ends elsewhere is taken off the screen's end by the next line. */
+async function answerQuestions(invocation: Invocation): Promise<void> {
+  const { terminal, signal } = invocation;
+  const keys = await openKeyReader(process.stdin);
+  terminal.note(terminal.errorPaint.dim("watching for questions; Ctrl-C ends"));
+  const left = new Set<string>();
+  let asking: { readonly id: string; readonly stop: AbortController } | undefined;
+  let known: readonly ApprovalInfo[] = [];
+  let kernel: KernelConnection | undefined;
+
+  const askNext = (): void => {
+    const next = known.find(({ approvalId }) => !left.has(approvalId));
+    if (asking !== undefined || next === undefined || kernel === undefined) return;
+    const stop = new AbortController();
+    asking = { id: next.approvalId, stop };
+    void ask(invocation, kernel, { info: next, keys, signal: AbortSignal.any([signal, stop.signal]) }).finally(() => {
+      left.add(next.approvalId);
+      asking = undefined;
+      askNext();
+    });
+  };
+
+  try {
+    for await (const list of followApprovals(invocation)) {
+      ({ approvals: known, kernel } = list);
+      if (asking !== undefined && !known.some(({ approvalId }) => approvalId === asking?.id)) {
+        asking.stop.abort();
+        terminal.note(terminal.errorPaint.dim("the question was answered elsewhere, or nobody waits for it any more"));
+      }
+      askNext();
+    }
+  } finally {
+    keys.close();
+  }
+}
+
+interface OneQuestion {
+  readonly info: ApprovalInfo;
+  readonly keys: KeyReader;
+  readonly signal: AbortSignal;
+}
+
+async function ask(invocation: Invocation, kernel: KernelConnection, { info, keys, signal }: OneQuestion) {
+  const { terminal, options } = invocation;
+  let answer: PromptAnswer;
+  try {
+    answer = await promptForApproval(info, { terminal, keys, canWait: true }, signal);
+  } catch {
+    return;
+  }
+  if (answer === "later") return;
+  const approver = options.text("by") ?? loginName();
+  const { approvalId } = info;
+  try {
+    await kernel.resolveApproval({ approvalId, answer, words: undefined, approver, reason: undefined });
+    terminal.note(visible(`${answer === "deny" ? "denied" : `approved (${answer})`} ${approvalId}`));
+  } catch (error) {
+    if (!isKernelError(error) && !(error instanceof CommandError)) throw error;
+    terminal.note(terminal.errorPaint.red(visible(error.message)));
+  }
+}

@@ -1,0 +1,30 @@
+import {
+  type ApprovalInfo,
+  ApprovalInfoSchema,
+  canonicalJson,
+  create,
+  type StandingApproval as StandingApprovalMessage,
+  StandingApprovalSchema,
+} from "@narthex/contracts";
+import type { ApprovalQuestion, StandingApproval } from "@narthex/kernel";
+
+/** The exact call that a person is asked about: its input whole, as JSON text. */
+export function toApprovalInfo(question: ApprovalQuestion): ApprovalInfo {
+  return create(ApprovalInfoSchema, {
+    ...question,
+    definitionHash: Buffer.from(question.definitionHash, "hex"),
+    input: canonicalJson(question.input),
+    inputDigest: Buffer.from(question.inputDigest, "hex"),
+    policyHash: Buffer.from(question.policyHash, "hex"),
+    ruleIds: [...question.ruleIds],
+    messages: [...question.messages],
+    effects: [...question.effects],
+    labels: [...question.labels],
+    requestedAtMs: BigInt(question.requestedAtMs),
+    expiresAtMs: BigInt(question.expiresAtMs),
+  });
+}
+
+export function toStandingApproval({ givenAtMs, ...standing }: StandingApproval): StandingApprovalMessage {
+  return create(StandingApprovalSchema, { ...standing, givenAtMs: BigInt(givenAtMs) });
+}

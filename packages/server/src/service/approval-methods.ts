@@ -1,0 +1,65 @@
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { type AdminService, KernelError } from "@narthex/contracts";
+import type { ApprovalResolution, Kernel } from "@narthex/kernel";
+import { toApprovalInfo, toStandingApproval } from "./approval-info.ts";
+import { callerKey } from "./authorization.ts";
+
+type ApprovalMethods = Pick<ServiceImpl<typeof AdminService>, "listApprovals" | "resolveApproval" | "revokeApproval">;
+
+type ApprovalKernel = Pick<Kernel, "listApprovals" | "resolveApproval" | "revokeApproval">;
+
+/** SECURITY: none of these is open to a session's token: who asks cannot answer. See authorization.ts. */
+export function createApprovalMethods(kernel: ApprovalKernel): ApprovalMethods {
+  return {
+    listApprovals({ standing }) {
+      const list = kernel.listApprovals();
+      return {
+        approvals: list.open.map(toApprovalInfo),
+        standing: standing ? list.standing.map(toStandingApproval) : [],
+      };
+    },
+
+    async resolveApproval({ approvalId, answer, words, approver, reason }, context) {
+      const resolved = await kernel.resolveApproval({
+        approvalId,
+        answer: parseAnswer(answer),
+        ...(words === 0 ? {} : { words }),
+        approver: requireName(approver, "approver"),
+        door: doorOf(context),
+        ...(reason === "" ? {} : { reason }),
+      });
+      return {
+        answer: resolved.answer,
+        ...(resolved.standing && { standing: toStandingApproval(resolved.standing) }),
+      };
+    },
+
+    async revokeApproval({ standingId, by }) {
+      return { standing: toStandingApproval(await kernel.revokeApproval({ standingId, by: requireName(by, "by") })) };
+    },
+  };
+}
+
+/**
+ * SECURITY: the administrator's token lies in the home, for its owner alone: whoever has it sits at the machine. A token
+ * of scope approve may lie anywhere, so it is a door of its own, and no console.
+ */
+function doorOf(context: HandlerContext): string {
+  const caller = context.values.get(callerKey);
+  return caller.kind === "scoped" && caller.scope === "admin" ? "cli" : "wire";
+}
+
+function parseAnswer(text: string): ApprovalResolution["answer"] {
+  if (text === "once" || text === "session" || text === "rule" || text === "deny") return text;
+  throw invalid("answer", "one_of", "`answer` is once, session, rule or deny");
+}
+
+/** The ledger names who answered. */
+function requireName(name: string, field: string): string {
+  if (name.trim() !== "") return name;
+  throw invalid(field, "required", `say in \`${field}\` who answers`);
+}
+
+function invalid(field: string, rule: string, message: string): KernelError {
+  return new KernelError("INVALID_INPUT", message, { violations: [{ field, rule, message }] });
+}

@@ -1,0 +1,49 @@
+import { isJsonObject } from "@narthex/contracts";
+import type { ApprovalScope, ToolSession } from "@narthex/kernel";
+import { workspacePath } from "../files/workspace-path.ts";
+import { commandDerived } from "./command-derived.ts";
+import { commandFacts } from "./command-facts.ts";
+import { runsCode } from "./runs-code.ts";
+
+export interface ScopedCommand {
+  readonly command: string;
+  readonly cwd?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly stdin?: string | undefined;
+  readonly network_access?: boolean | undefined;
+}
+
+/**
+ * The one program of a command with its arguments, for an answer that holds for a session.
+ *
+ * SECURITY: only of a command that is nothing but that, and only of a program that does not run other code: a yes to
+ * `bash -lc ...` must not become a yes to `bash`. Whatever is not so is covered by its exact input alone.
+ */
+export function commandScope(input: ScopedCommand, session: ToolSession): ApprovalScope | undefined {
+  const facts = commandFacts(input.command);
+  const [program, ...others] = facts.programs;
+  if (!facts.literal || program === undefined || others.length > 0) return undefined;
+  if (facts.redirections.length > 0 || facts.assignments.length > 0) return undefined;
+  if (facts.interpreter || facts.background || facts.changes_directory || facts.non_ascii) return undefined;
+  if (Object.keys(input.env ?? {}).length > 0 || (input.stdin ?? "") !== "") return undefined;
+  if (isInterpreter(program.name)) return undefined;
+  return {
+    kind: "command",
+    words: [program.name, ...program.args],
+    line: lineOf(input),
+    directory: input.cwd ? workspacePath(input.cwd, session) : "",
+    network: input.network_access === true,
+  };
+}
+
+/** A program that takes code from its standard input where it is told nothing runs whatever file it is given, too. */
+function isInterpreter(name: string): boolean {
+  return runsCode(name.slice(name.lastIndexOf("/") + 1), []);
+}
+
+/** As rules see it: one program is one line. */
+function lineOf(input: ScopedCommand): string {
+  const { command } = commandDerived(input);
+  const lines = isJsonObject(command) ? command["lines"] : undefined;
+  return Array.isArray(lines) ? lines.map(String).join(" ") : "";
+}

@@ -1,0 +1,79 @@
+import type { JsonObject } from "@narthex/contracts";
+import { commandFacts } from "./command-facts.ts";
+import { headOf } from "./command-heads.ts";
+
+const TEXT = { type: "string" } as const;
+const FLAG = { type: "boolean" } as const;
+const TEXTS = { type: "array", items: TEXT } as const;
+
+const REQUIRED =
+  "text literal interpreter writes redirects assigns background changes_directory non_ascii network names subcommands heads lines".split(
+    " ",
+  );
+
+/** What rules may know about a command: docs/formats/policy.md. */
+export const COMMAND_DERIVED_SCHEMA = {
+  type: "object",
+  properties: {
+    command: {
+      type: "object",
+      properties: {
+        text: TEXT,
+        literal: FLAG,
+        interpreter: FLAG,
+        writes: FLAG,
+        redirects: FLAG,
+        assigns: FLAG,
+        background: FLAG,
+        changes_directory: FLAG,
+        non_ascii: FLAG,
+        network: FLAG,
+        names: TEXTS,
+        subcommands: TEXTS,
+        heads: TEXTS,
+        lines: TEXTS,
+      },
+      required: REQUIRED,
+    },
+  },
+  required: ["command"],
+} as const satisfies JsonObject;
+
+export interface CommandInput {
+  readonly command: string;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly network_access?: boolean | undefined;
+}
+
+/**
+ * SECURITY: of a command that is not literal only what could be made out is listed, so a rule that lists programs must
+ * ask for `literal` first. Variables that the call sets count as assignments: they change what programs do.
+ */
+export function commandDerived({ command, env, network_access: network }: CommandInput): JsonObject {
+  const facts = commandFacts(command);
+  return {
+    command: {
+      text: command,
+      literal: facts.literal,
+      interpreter: facts.interpreter,
+      writes: facts.writes,
+      redirects: facts.redirections.length > 0,
+      assigns: facts.assignments.length > 0 || Object.keys(env ?? {}).length > 0,
+      background: facts.background,
+      changes_directory: facts.changes_directory,
+      non_ascii: facts.non_ascii,
+      network: network === true,
+      names: [...facts.names],
+      subcommands: [...facts.subcommands],
+      heads: [...new Set(facts.programs.map(headOf))],
+      lines: [...new Set(facts.programs.map(({ name, args }) => [name, ...args].map(quoted).join(" ")))],
+    },
+  };
+}
+
+const PLAIN_WORD = /^[A-Za-z0-9_@%+=:,./-]+$/;
+
+/** SECURITY: one text for one list of words: `rm 'a b'` is not `rm a b`. */
+function quoted(word: string): string {
+  return PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { after, before, describe, it } from "node:test";
+import type { JsonObject } from "@narthex/contracts";
+import { createTestHome, ended, objectOf, objectsOf, parseObject, readLines, type TestHome, textOf } from "./home.ts";
+
+const commandOf = (command: string): string => JSON.stringify({ command });
+
+describe("approvals of a served kernel", { timeout: 240_000 }, () => {
+  let at: TestHome;
+  let session: { readonly id: string };
+  before(async () => {
+    at = await createTestHome();
+    await at.serve();
+    session = await at.openSession("--adopt", "--agent", "builder");
+  });
+  after(() => at.remove());
+
+  /** A call under way: what it prints is read from the beginning. */
+  function start(command: string, ...more: string[]) {
+    const args = ["call", "shell_exec", commandOf(command), "--session", session.id, "--json", ...more];
+    const child = at.start(args, { stdin: "" });
+    return { child, printed: Promise.all([text(child.stdout), text(child.stderr)]) };
+  }
+
+  type Started = ReturnType<typeof start>;
+
+  /** Until somebody is asked about this very command, which a call waits for. */
+  async function asked(command: string, { child, printed }: Started): Promise<JsonObject> {
+    for (;;) {
+      if (child.exitCode !== null) assert.fail(`the call did not wait: ${(await printed).join("")}`);
+      const found = objectsOf((await at.ask(["approvals", "list"]))["approvals"]).find(
+        (info) => objectOf(parseObject(textOf(info["input"])))["command"] === command,
+      );
+      if (found !== undefined) return found;
+    }
+  }
+
+  async function answerOf({ printed }: Started): Promise<JsonObject> {
+    const [output, problems] = await printed;
+    assert.notEqual(output, "", problems);
+    return parseObject(output);
+  }
+
+  it("need an id that is open, and options that go together", async () => {
+    const unknown = await at.ask(["approvals", "approve", "apr_aaaaaaaaaaaaaaaaaaaa"], 1);
+    assert.equal(objectOf(unknown["error"])["code"], "APPROVAL_NOT_FOUND");
+    assert.equal(objectOf((await at.ask(["approvals", "show", "x"], 1))["error"])["code"], "APPROVAL_NOT_FOUND");
+    assert.equal(objectOf((await at.ask(["approvals", "revoke", "x"], 1))["error"])["code"], "APPROVAL_NOT_FOUND");
+    for (const options of [
+      ["--session", "--rule"],
+      ["--words", "2"],
+      ["--rule", "--words", "2"],
+      ["--words", "x"],
+    ]) {
+      assert.equal((await at.run(["approvals", "approve", "apr_a", ...options])).code, 2, options.join(" "));
+    }
+  });
+
+  it("show a call on one line of the list and whole by itself, with nothing hidden and nothing cut unsaid", async () => {
+    const command = `mkdir sh\u043ew\u202e\u001b[2J${" x".repeat(200)}\nAPPROVAL   approved\napr_fake  once`;
+    const call = start(command);
+    const { approval_id: id } = await asked(command, call);
+    const { stdout: list } = await at.run(["approvals"]);
+    assert.equal(list.trimEnd().split("\n").length, 2);
+    assert.match(list, /\\u\{202e\}.*\(cut, \d+ characters\)/);
+    assert.doesNotMatch(list, /[\u202e\u001b]/);
+    const { stdout: shown } = await at.run(["approvals", "show", textOf(id)]);
+    assert.doesNotMatch(shown, /[\u202e\u001b]|^APPROVAL|^apr_fake/m);
+    assert.match(shown, /sh\u043e\[\\u\{43e\}\]w/);
+    assert.ok(shown.includes(" x".repeat(200)));
+    assert.match(shown, /^ {2}\| apr_fake {2}once$/m);
+    await at.ask(["approvals", "deny", textOf(id)]);
+    assert.equal((await answerOf(call))["rationale_code"], "APPROVAL_DENIED");
+  });
+
+  it("deny with a reason, which a later yes does not undo", async () => {
+    const call = start("mkdir denied");
+    const id = textOf((await asked("mkdir denied", call))["approval_id"]);
+    const denied = await at.ask(["approvals", "deny", id, "--reason", "use another name", "--by", "ada"]);
+    assert.deepEqual([denied["answer"], denied["approver"]], ["deny", "ada"]);
+    const answer = await answerOf(call);
+    assert.deepEqual([answer["status"], answer["message"]], ["denied", "use another name"]);
+    assert.equal(await ended(call.child), 3);
+    const late = await at.ask(["approvals", "approve", id], 1);
+    assert.match(textOf(objectOf(late["error"])["message"]), /denied by `ada`/);
+    await assert.rejects(stat(join(at.workspace, "denied")));
+  });
+
+  it("approve a call that was told to come back; it runs at once when it does, and the ledger names door and approver", async () => {
+    const pending = await answerOf(start("mkdir approved", "--timeout", "1s"));
+    assert.equal(pending["error_code"], "APPROVAL_PENDING");
+    const id = textOf(pending["approval_id"]);
+    assert.match(textOf(pending["message"]), new RegExp(`narthex approvals approve ${id}`));
+    await at.ask(["approvals", "approve", id, "--by", "ada"]);
+    assert.deepEqual((await at.ask(["approvals"]))["approvals"], []);
+    assert.equal((await answerOf(start("mkdir approved")))["status"], "success");
+    assert.ok((await stat(join(at.workspace, "approved"))).isDirectory());
+    const resolved = await resolvedEntries();
+    assert.ok(
+      resolved.some((entry) => entry["approval_id"] === id && entry["door"] === "cli" && entry["approver"] === "ada"),
+    );
+  });
+
+  async function resolvedEntries(): Promise<JsonObject[]> {
+    const { stdout } = await at.run(["ledger", "list", "--limit", "1000", "--json"]);
+    const indexes = objectsOf(parseObject(stdout)["records"]).map((record) => String(record["index"]));
+    const found: JsonObject[] = [];
+    for (const index of indexes.slice(-12)) {
+      for (const entry of objectsOf((await at.ask(["ledger", "show", index]))["entries"])) {
+        if (entry["approval_resolved"] !== undefined) found.push(objectOf(entry["approval_resolved"]));
+      }
+    }
+    return found;
+  }
+
+  it("approve for the session by the first words, until it is revoked", async () => {
+    const call = start("mkdir -p deep/one");
+    const info = await asked("mkdir -p deep/one", call);
+    assert.equal(info["session_scope"], 'the command "mkdir" "-p" "deep/one"');
+    const id = textOf(info["approval_id"]);
+    const given = await at.ask(["approvals", "approve", id, "--session", "--words", "2"]);
+    const standingId = textOf(objectOf(given["standing"])["standing_id"]);
+    assert.equal((await answerOf(call))["status"], "success");
+    assert.equal((await answerOf(start("mkdir -p deep/two")))["status"], "success");
+    const [standing] = objectsOf((await at.ask(["approvals", "list", "--standing"]))["standing"]);
+    assert.deepEqual([standing?.["standing_id"], standing?.["scope"]], [standingId, "session"]);
+    assert.match((await at.run(["approvals", "list", "--standing"])).stdout, /commands that begin with "mkdir" "-p"/);
+    await at.ask(["approvals", "revoke", standingId, "--by", "ada"]);
+    const again = await answerOf(start("mkdir -p deep/three", "--timeout", "1s"));
+    assert.equal(again["error_code"], "APPROVAL_PENDING");
+    await at.ask(["approvals", "deny", textOf(again["approval_id"])]);
+  });
+
+  it("never learn an interpreter: always yes to `bash -lc` is a yes to that very call", async () => {
+    const call = start("bash -lc 'mkdir learned'");
+    const info = await asked("bash -lc 'mkdir learned'", call);
+    assert.equal(info["session_scope"], "this call again, with exactly this input");
+    const id = textOf(info["approval_id"]);
+    const words = await at.ask(["approvals", "approve", id, "--session", "--words", "2"], 4);
+    assert.match(textOf(objectOf(words["error"])["message"]), /no words to shorten/);
+    await at.ask(["approvals", "approve", id, "--session"]);
+    assert.equal((await answerOf(call))["status"], "success");
+    for (const other of ["bash -lc 'mkdir other'", "bash x.sh", "bash -lc 'mkdir learned' x"]) {
+      const answer = await answerOf(start(other, "--timeout", "1s"));
+      assert.equal(answer["error_code"], "APPROVAL_PENDING", other);
+      await at.ask(["approvals", "deny", textOf(answer["approval_id"])]);
+    }
+  });
+
+  it("approve as a rule: its text is shown, written into the policy, holds for other sessions, and is taken back", async () => {
+    const call = start("mkdir -p ruled");
+    const info = await asked("mkdir -p ruled", call);
+    const id = textOf(info["approval_id"]);
+    const { stdout: shown } = await at.run(["approvals", "show", id]);
+    for (const line of textOf(info["rule_text"]).trimEnd().split("\n")) assert.ok(shown.includes(`  | ${line}`), line);
+    const given = await at.ask(["approvals", "approve", id, "--rule"]);
+    const standing = objectOf(given["standing"]);
+    assert.deepEqual([standing["scope"], standing["allows"]], ["rule", info["rule_text"]]);
+    assert.equal((await answerOf(call))["status"], "success");
+    const other = await at.openSession();
+    const args = ["call", "shell_exec", commandOf("mkdir -p ruled"), "--session", other.id, "--timeout", "1s"];
+    assert.equal(
+      (await at.ask(["call", "shell_exec", commandOf("mkdir -p ruled"), "--session", other.id]))["status"],
+      "success",
+    );
+    const unlike = await answerOf(start("mkdir -p ruled x", "--timeout", "1s"));
+    assert.equal(unlike["error_code"], "APPROVAL_PENDING");
+    await at.ask(["approvals", "revoke", textOf(standing["standing_id"])]);
+    const again = await at.ask(args, 1);
+    assert.equal(again["error_code"], "APPROVAL_PENDING");
+    for (const left of [unlike, again]) await at.ask(["approvals", "deny", textOf(left["approval_id"])]);
+  });
+
+  it("are printed as they come", async () => {
+    const watching = at.start(["approvals", "watch", "--json"]);
+    const next = readLines(watching);
+    const call = start("mkdir watched");
+    let info = parseObject(await next());
+    // Those that were open before come first.
+    while (!textOf(info["input"]).includes("mkdir watched")) info = parseObject(await next());
+    await at.ask(["approvals", "deny", textOf(info["approval_id"])]);
+    assert.equal((await answerOf(call))["status"], "denied");
+    watching.kill("SIGTERM");
+    await ended(watching);
+  });
+
+  it("leave a sound ledger", async () => {
+    const report = await at.ask(["ledger", "verify"]);
+    assert.deepEqual([report["intact"], report["complete"], report["problem_count"] ?? 0], [true, true, 0]);
+  });
+});
