@@ -1,0 +1,14 @@
+import type { Kernel } from "@narthex/kernel";
+
+/** What the console asks of a kernel. */
+export type ConsoleKernel = Pick<
+  Kernel,
+  | "listApprovals"
+  | "resolveApproval"
+  | "revokeApproval"
+  | "watchApprovals"
+  | "policyFacts"
+  | "tailRecords"
+  | "recordCount"
+  | "refuse"
+>;

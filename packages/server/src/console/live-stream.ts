@@ -1,0 +1,105 @@
+import { once } from "node:events";
+import type { Writable } from "node:stream";
+import { fromBinary, type RecordMessage, RecordSchema } from "@narthex/contracts";
+import type { ApprovalList } from "@narthex/kernel";
+import type { NodeResponse } from "../service/http-listener.ts";
+import { createCallWatcher } from "../watched-calls.ts";
+import type { ConsoleKernel } from "./console-kernel.ts";
+import type { ConsoleLimits } from "./console-limits.ts";
+import { shownApproval, shownStanding } from "./shown-approval.ts";
+import { shownAnswers, shownCall } from "./shown-call.ts";
+import { shownPolicy } from "./shown-policy.ts";
+
+export interface LiveStreamOptions {
+  readonly kernel: ConsoleKernel;
+  readonly limits: ConsoleLimits;
+  /** Told once, at the start. */
+  readonly greeting: object;
+  readonly signal: AbortSignal;
+  nowMs(): number;
+}
+
+/** One line of JSON. Resolves when the reader can take more. */
+type Send = (event: object) => Promise<void>;
+
+/**
+ * What changes, as lines of JSON, until the signal aborts: the questions that are open, and calls as they end.
+ *
+ * INVARIANT: each source waits until its line was taken, so a reader who does not read holds two lines, not a queue.
+ * What it missed of the ledger it reads later; of the questions it then gets the newest list.
+ */
+export async function runLiveStream(response: NodeResponse, options: LiveStreamOptions): Promise<void> {
+  const { limits, greeting, nowMs } = options;
+  const ending = new AbortController();
+  const signal = AbortSignal.any([options.signal, ending.signal]);
+  response.once("close", () => ending.abort());
+  const send: Send = (event) => sendLine(response, event, signal);
+  response.setHeader("content-type", "application/x-ndjson");
+  const beat = setInterval(() => {
+    // A reader who takes nothing is told nothing.
+    if (!isWaiting(response)) void send({ kind: "beat", nowMs: nowMs() });
+  }, limits.beatMs);
+  try {
+    await send({ kind: "hello", nowMs: nowMs(), ...greeting, policy: shownPolicy(options.kernel.policyFacts()) });
+    const sources = [sendApprovals(options, send, signal), sendCalls(options, send, signal)];
+    await Promise.race(sources).finally(() => ending.abort());
+    await Promise.all(sources);
+  } finally {
+    clearInterval(beat);
+    ending.abort();
+    response.end();
+  }
+}
+
+async function sendApprovals({ kernel, limits }: LiveStreamOptions, send: Send, signal: AbortSignal): Promise<void> {
+  let told: ReadonlySet<string> = new Set();
+  let standing = "";
+  for await (const list of kernel.watchApprovals(signal)) {
+    if (signal.aborted) return;
+    for (const question of list.open) {
+      if (!told.has(question.approvalId)) await send({ kind: "asked", approval: shownApproval(question, limits) });
+    }
+    const ids = list.open.map(({ approvalId }) => approvalId);
+    await send({ kind: "open", ids });
+    told = new Set(ids);
+    const now = standingOf(list);
+    if (now.text !== standing) await send(now.event);
+    standing = now.text;
+  }
+}
+
+function standingOf({ standing }: ApprovalList): { readonly event: object; readonly text: string } {
+  const event = { kind: "standing", standing: standing.map(shownStanding) };
+  return { event, text: JSON.stringify(event) };
+}
+
+async function sendCalls({ kernel, limits }: LiveStreamOptions, send: Send, signal: AbortSignal): Promise<void> {
+  const observe = createCallWatcher();
+  const now = kernel.recordCount();
+  const fromIndex = Math.max(0, now - limits.lookBackRecords);
+  for await (const { index, record: bytes } of kernel.tailRecords({ fromIndex, signal })) {
+    const record = fromBinary(RecordSchema, bytes);
+    const call = observe({ index, record });
+    if (call !== undefined) await send({ kind: "call", call: shownCall(call) });
+    if (index < now) continue;
+    for (const answered of shownAnswers(record)) await send({ kind: "answered", answered });
+    if (changesPolicy(record)) await send({ kind: "policy", policy: shownPolicy(kernel.policyFacts()) });
+  }
+}
+
+function changesPolicy({ entries }: RecordMessage): boolean {
+  return entries.some(({ kind }) => kind.case === "policyLoaded" || kind.case === "policyRefused");
+}
+
+async function sendLine(response: NodeResponse, event: object, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const stream: Writable = response;
+  stream.write(`${JSON.stringify(event)}\n`);
+  while (isWaiting(response) && !signal.aborted) {
+    await once(response, "drain", { signal }).catch(() => undefined);
+  }
+}
+
+function isWaiting(response: NodeResponse): boolean {
+  return "stream" in response ? response.stream.writableNeedDrain : response.writableNeedDrain;
+}

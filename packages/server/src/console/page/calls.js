@@ -1,0 +1,105 @@
+import { element } from "./element.js";
+import { clockTime, duration, shortSession, size } from "./format.js";
+import { plainText, showText } from "./shown-text.js";
+
+const MOST_LINES = 500;
+
+/** The live stream of calls, newest first. */
+export function createCalls({ list, empty, count, pause, sessionFilter, textFilter }) {
+  /** Oldest first. */
+  const lines = [];
+  let newest = -1;
+  let paused = false;
+  /** How many came while it was paused. */
+  let held = 0;
+
+  function matches({ session, text }) {
+    const wanted = textFilter.value.trim().toLowerCase();
+    return (sessionFilter.value === "" || session === sessionFilter.value) && (wanted === "" || text.includes(wanted));
+  }
+
+  function showAll() {
+    const shown = lines.filter(matches).map(({ root }) => root);
+    list.replaceChildren(...shown.reverse());
+    held = 0;
+    tell();
+  }
+
+  function tell() {
+    count.textContent = String(lines.length);
+    pause.textContent = paused ? `Resume (${held} new)` : "Pause";
+    pause.setAttribute("aria-pressed", String(paused));
+    empty.hidden = list.childElementCount > 0;
+    empty.textContent =
+      lines.length === 0 ? "No calls yet. Each call appears here as it ends." : "No call matches the filter.";
+  }
+
+  function add(call) {
+    // After a break the kernel tells the last ones again.
+    if (call.index <= newest) return;
+    newest = call.index;
+    const line = createLine(call);
+    lines.push(line);
+    if (lines.length > MOST_LINES) {
+      const oldest = lines.shift();
+      if (!paused) oldest.root.remove();
+    }
+    offerSession(line.session);
+    if (paused) held++;
+    else if (matches(line)) list.prepend(line.root);
+    tell();
+  }
+
+  function offerSession(session) {
+    if ([...sessionFilter.options].some((option) => option.value === session)) return;
+    sessionFilter.append(element("option", { value: session }, shortSession(session)));
+    const known = new Set(lines.map((line) => line.session));
+    for (const option of Array.from(sessionFilter.options)) {
+      if (option.value !== "" && !option.selected && !known.has(option.value)) option.remove();
+    }
+  }
+
+  pause.addEventListener("click", () => {
+    paused = !paused;
+    if (paused) tell();
+    else showAll();
+  });
+  sessionFilter.addEventListener("change", showAll);
+  textFilter.addEventListener("input", showAll);
+  return { add };
+}
+
+function createLine(call) {
+  const session = plainText(call.session);
+  const { word, look } = verdictOf(call);
+  const end = call.success ? [size(call.resultSize)] : showText(call.code);
+  const by = call.rules.flatMap((rule, at) => [at === 0 ? " by " : ", ", ...showText(rule)]);
+  const person = plainText(call.approver) === "" ? [] : [", answered by ", ...showText(call.approver)];
+  const root = element(
+    "li",
+    { class: `call ${look}`, "data-index": call.index },
+    element(
+      "div",
+      { class: "call-what" },
+      element("time", {}, clockTime(call.timeMs)),
+      element("strong", {}, ...showText(call.tool)),
+      element("span", { class: "outcome" }, ...end),
+    ),
+    element(
+      "div",
+      { class: "call-why" },
+      element("span", { class: "session", title: session }, shortSession(session)),
+      element("span", { class: "by" }, element("b", { class: "verdict" }, word), ...by, ...person),
+      element("span", { class: "took" }, duration(call.durationMs)),
+    ),
+  );
+  const texts = [session, call.tool, call.code, call.approver, call.request, word, ...call.rules];
+  return { root, session, text: texts.map(plainText).join(" ").toLowerCase() };
+}
+
+function verdictOf({ decision, approver, success }) {
+  const asked = plainText(approver) !== "";
+  if (decision === "denied") return { word: asked ? "asked, denied" : "denied", look: "denied" };
+  const word = decision === "allowed" && asked ? "asked, allowed" : decision;
+  return { word, look: success ? "ok" : "failed" };
+}

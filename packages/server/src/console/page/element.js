@@ -1,0 +1,13 @@
+/**
+ * Makes an element. Children are elements or text: text never becomes markup.
+ * Attributes are names that this page wrote itself; `on...` is not one of them.
+ */
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === false || value === undefined) continue;
+    made.setAttribute(name, value === true ? "" : String(value));
+  }
+  made.append(...children.flat());
+  return made;
+}

@@ -1,0 +1,28 @@
+import { element } from "./element.js";
+import { plainText, showText } from "./shown-text.js";
+
+/** The state of the policy: in a line, and loudly where it is not what one would expect. */
+export function showPolicy(policy, line, banners) {
+  line.replaceChildren(
+    element("span", {}, `${policy.rules} ${policy.rules === 1 ? "rule" : "rules"}`),
+    element("span", { class: policy.mode === "observe" ? "observe" : "" }, policy.mode),
+    element("span", {}, ...showText(policy.engine)),
+    element("span", { class: "dim", title: policy.hash }, policy.hash.slice(0, 8)),
+  );
+  line.title = plainText(policy.directory);
+  banners.replaceChildren(
+    ...(policy.mode === "observe"
+      ? [banner("Observe mode.", "Refusals by policy are recorded and not carried out: nothing is stopped by a rule.")]
+      : []),
+    ...(plainText(policy.problem) === ""
+      ? []
+      : [banner("No policy is in force; every call is denied.", ...showText(policy.problem))]),
+    ...(plainText(policy.fallback) === ""
+      ? []
+      : [element("p", { class: "banner calm" }, "The slower evaluator is used: ", ...showText(policy.fallback))]),
+  );
+}
+
+function banner(title, ...text) {
+  return element("p", { class: "banner", role: "alert" }, element("strong", {}, title), " ", ...text);
+}

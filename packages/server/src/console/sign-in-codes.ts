@@ -1,0 +1,43 @@
+import { createSecret, findBySecret, hashSecret } from "./secret.ts";
+
+/** Codes that open the console once. */
+export interface SignInCodes {
+  create(): string;
+  /** Uses the code up; false if it is none, was used or is too old. */
+  use(code: string): boolean;
+}
+
+export interface SignInCodesOptions {
+  readonly ttlMs: number;
+  readonly maxCodes: number;
+  nowMs(): number;
+}
+
+interface OpenCode {
+  readonly hash: Buffer;
+  readonly expiresAtMs: number;
+}
+
+export function createSignInCodes({ ttlMs, maxCodes, nowMs }: SignInCodesOptions): SignInCodes {
+  const open = new Set<OpenCode>();
+
+  function forgetExpired(): void {
+    for (const code of open) if (nowMs() >= code.expiresAtMs) open.delete(code);
+  }
+
+  return {
+    create() {
+      forgetExpired();
+      const [oldest] = open;
+      if (open.size >= maxCodes && oldest !== undefined) open.delete(oldest);
+      const code = createSecret();
+      open.add({ hash: hashSecret(code), expiresAtMs: nowMs() + ttlMs });
+      return code;
+    },
+    use(code) {
+      forgetExpired();
+      const found = findBySecret(open, code);
+      return found !== undefined && open.delete(found);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { timingSafeEqual } from "node:crypto";
+import { createSecret, findBySecret, hashSecret } from "./secret.ts";
+
+/** Who uses the console, each known by a cookie and a key. */
+export interface SignIns {
+  create(approver: string): { readonly cookie: string; readonly key: string };
+  /**
+   * Who a request comes from; undefined unless both are right.
+   *
+   * SECURITY: a browser sends a cookie to every port of a host, so another local server may come to know it. The key is
+   * kept by the page, which no other port can read, and sent in a header, which no other page can set.
+   */
+  find(cookie: string, key: string): SignedIn | undefined;
+  /** Whether the cookie alone is one: good for a page that holds no data. */
+  knows(cookie: string): boolean;
+  end(signedIn: SignedIn): void;
+}
+
+export interface SignedIn {
+  readonly approver: string;
+  readonly expiresAtMs: number;
+  /** Aborts when it ends. */
+  readonly ended: AbortSignal;
+}
+
+export interface SignInsOptions {
+  readonly ttlMs: number;
+  readonly maxSignIns: number;
+  nowMs(): number;
+}
+
+interface Kept extends SignedIn {
+  readonly hash: Buffer;
+  readonly keyHash: Buffer;
+  readonly ending: AbortController;
+}
+
+export function createSignIns({ ttlMs, maxSignIns, nowMs }: SignInsOptions): SignIns {
+  const kept = new Set<Kept>();
+
+  function remove(signIn: Kept): void {
+    kept.delete(signIn);
+    signIn.ending.abort();
+  }
+
+  function findKept(cookie: string): Kept | undefined {
+    for (const signIn of kept) if (nowMs() >= signIn.expiresAtMs) remove(signIn);
+    return findBySecret(kept, cookie);
+  }
+
+  return {
+    create(approver) {
+      const [oldest] = kept;
+      if (kept.size >= maxSignIns && oldest !== undefined) remove(oldest);
+      const cookie = createSecret();
+      const key = createSecret();
+      const ending = new AbortController();
+      const hashes = { hash: hashSecret(cookie), keyHash: hashSecret(key) };
+      kept.add({ approver, expiresAtMs: nowMs() + ttlMs, ended: ending.signal, ending, ...hashes });
+      return { cookie, key };
+    },
+    find(cookie, key) {
+      const signIn = findKept(cookie);
+      return signIn !== undefined && timingSafeEqual(signIn.keyHash, hashSecret(key)) ? signIn : undefined;
+    },
+    knows: (cookie) => findKept(cookie) !== undefined,
+    end(signedIn) {
+      for (const signIn of kept) if (signIn === signedIn) remove(signIn);
+    },
+  };
+}

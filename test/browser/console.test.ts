@@ -1,0 +1,290 @@
+import assert from "node:assert/strict";
+import { setTimeout } from "node:timers/promises";
+import { after, before, describe, it } from "node:test";
+import type { Browser, Locator } from "playwright-core";
+import { createTestHome, objectsOf, type Serving, type TestHome, textOf } from "../cli/home.ts";
+import { launchChromium } from "./chromium.ts";
+import { callTool, freshLink, openTab, type SignedInPage, signIn } from "./console-page.ts";
+
+const EVIL_AGENT = `<img src=x onerror="alert('agent')">`;
+/** Bidi override, zero-width space, Cyrillic i, no-break space; ends with a comment, so that it runs. */
+const DECEIVING = "echo d\u0456d \u202enur\u200b\u00a0# <script>alert('command')</script>";
+
+/** Clicks on every card the moment it appears, and presses its key. */
+const HASTY_HAND = `
+  const list = document.getElementById("cards");
+  new MutationObserver(() => {
+    for (const card of list.querySelectorAll(".card")) {
+      card.querySelector("[data-answer=once]")?.click();
+      card.focus();
+      card.dispatchEvent(new KeyboardEvent("keydown", { key: "o", bubbles: true }));
+    }
+  }).observe(list, { childList: true });
+`;
+
+describe("the console in a real browser", { timeout: 120_000 }, () => {
+  let at: TestHome;
+  let kernel: Serving;
+  let browser: Browser;
+  let session = { id: "", token: "" };
+  let origin = "";
+  let console: SignedInPage;
+
+  before(async () => {
+    at = await createTestHome();
+    [kernel, browser] = await Promise.all([at.serve(), launchChromium()]);
+    origin = textOf(kernel.ready["listen"]);
+    session = await at.openSession("--agent", EVIL_AGENT, "--user", "alice", "--adopt");
+    console = await signIn(browser, textOf(kernel.ready["console"]), { name: "Grace" });
+  });
+  after(async () => {
+    await browser.close();
+    await at.remove();
+  });
+
+  const call = (command: string, of = session) => callTool(origin, of.token, "shell_exec", { command });
+
+  it("signs in by the printed link, once, and leaves no code behind", async () => {
+    const { page, context } = console;
+    assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, "/console");
+    assert.match((await page.textContent("#approver")) ?? "", /Grace/);
+    const [cookie] = await context.cookies();
+    assert.deepEqual(
+      [cookie?.name, cookie?.httpOnly, cookie?.sameSite, cookie?.path],
+      ["narthex_console", true, "Strict", "/console"],
+    );
+    assert.equal(await page.evaluate("document.cookie"), "");
+    const other = await (await browser.newContext()).newPage();
+    await other.goto(textOf(kernel.ready["console"]));
+    assert.doesNotMatch(other.url(), /code=/);
+    await other.click("text=Sign in");
+    await other.locator("#problem", { hasText: "was used" }).waitFor();
+    await other.goto(new URL("/console", other.url()).href);
+    await other.locator("code", { hasText: "narthex console" }).waitFor();
+    assert.match(other.url(), /\/console\/sign-in$/);
+    await other.context().close();
+  });
+
+  it("says what to do when nothing waits, and what the policy is", async () => {
+    await console.page.locator("text=Nobody is waiting.").waitFor();
+    assert.match((await console.page.textContent("#policy")) ?? "", /^\d+ rules\s*enforce/);
+  });
+
+  it("marks what is hidden or looks alike, runs no markup, and takes a yes by key", async () => {
+    const asked = call(DECEIVING);
+    const card = await console.card("echo d");
+    const shown = (await card.locator(".field pre").first().innerText()).replaceAll("\n", "");
+    assert.equal(shown, "echo d\u0456U+0456d U+202EnurU+200BU+00A0# <script>alert('command')</script>");
+    const marks = await card.locator(".field mark").all();
+    const kinds = await Promise.all(marks.map((mark) => mark.getAttribute("class")));
+    assert.deepEqual(kinds, ["lookalike", "hidden", "hidden", "blank"]);
+    await card.locator("text=2 hidden characters, 1 lookalike, 1 unusual blank").waitFor();
+    await card.locator("dd", { hasText: EVIL_AGENT }).waitFor();
+    assert.equal(await console.page.locator("img, main script").count(), 0);
+
+    await console.page.keyboard.press("o");
+    await answersNothing(card);
+    await console.page.keyboard.press("j");
+    assert.ok(await hasFocus(card));
+    await console.press(card, "o", ended(card));
+    assert.equal((await asked).status, "success");
+    assert.deepEqual(console.problems, []);
+    const { records } = await at.ask(["ledger", "list", "--session", session.id, "--limit", "5"]);
+    assert.match(JSON.stringify(records), /"approver":"Grace"/);
+    assert.match(JSON.stringify(records), /"door":"console"/);
+  });
+
+  it("shows the exact JSON to the last character, and the size of what is cut", async () => {
+    const tail = "the-very-end";
+    const asked = call(`echo ${"y".repeat(40_000)} ${tail}`);
+    const card = await console.card("yyyy");
+    await card.locator("text=/Cut: \\d+ of 40\\d+ characters are shown/").waitFor();
+    await card.locator("summary", { hasText: "Exact JSON, 39.1 KB" }).click();
+    await card.locator("text=/^32768 of 40/").waitFor();
+    await card.locator("button", { hasText: "Show more" }).click();
+    await card.locator("text=/^all 40/").waitFor();
+    assert.match((await card.locator(".json pre").textContent()) ?? "", new RegExp(`${tail}"\\}$`));
+    await card.locator("[data-answer=deny]").click();
+    await card.locator("form .danger").click();
+    assert.equal((await asked).status, "denied");
+  });
+
+  it("denies by mouse, with a reason that the agent is told", async () => {
+    const asked = call("touch denied.txt");
+    const card = await console.card("denied.txt");
+    await card.locator("[data-answer=deny]").click();
+    await card.locator("#reason").fill("ask <b>Ada</b> first");
+    await card.locator("form .danger").click();
+    const { status, code, message } = await asked;
+    assert.deepEqual([status, code], ["denied", "APPROVAL_DENIED"]);
+    assert.match(message, /ask <b>Ada<\/b> first/);
+  });
+
+  it("allows for the session what it says, and takes it back", async () => {
+    const first = call("touch made.txt");
+    const card = await console.card("made.txt");
+    await card.locator(".scope", { hasText: /touch.*made\.txt/ }).waitFor();
+    await card.locator("[data-answer=session]").click();
+    assert.equal((await first).status, "success");
+    assert.equal((await call("touch made.txt")).status, "success");
+    const standing = console.page.locator("#standing li", { hasText: "made.txt" });
+    await standing.locator("button").click();
+    await standing.waitFor({ state: "detached" });
+    const again = call("touch made.txt");
+    const asked = await console.card("made.txt");
+    await console.press(asked, "d", asked.locator("#reason"));
+    await console.page.keyboard.press("Enter");
+    assert.equal((await again).status, "denied");
+  });
+
+  it("writes a rule only after it was shown and confirmed", async () => {
+    const before = String((await at.ask(["policy", "show"]))["rule_count"]);
+    const first = call("mkdir -p ruled");
+    const card = await console.card("mkdir -p ruled");
+    const rule = card.locator(".rule-text", { hasText: "permit" });
+    await console.press(card, "r", rule);
+    await console.page.keyboard.press("Escape");
+    assert.equal(await rule.count(), 0);
+    await answersNothing(card);
+    await console.press(card, "r", rule);
+    await card.locator("button", { hasText: "Write this rule" }).click();
+    assert.equal((await first).status, "success");
+    const other = await at.openSession("--adopt");
+    // The first call goes on as soon as the answer is recorded; the rule is in force a little later.
+    while (String((await at.ask(["policy", "show"]))["rule_count"]) === before) await setTimeout(50);
+    assert.equal((await call("mkdir -p ruled", other)).status, "success");
+    const standing = console.page.locator("#standing li", { hasText: "every session" });
+    await standing.locator("button").click();
+    await standing.waitFor({ state: "detached" });
+  });
+
+  it("takes no answer from a click or key meant for what was there before", async () => {
+    await console.page.evaluate(HASTY_HAND);
+    const asked = call("touch hasty.txt");
+    const card = await console.card("hasty.txt");
+    await answersNothing(card);
+    await card.locator("[data-answer=deny]").click();
+    await card.locator("form .danger").click();
+    assert.equal((await asked).status, "denied");
+    await console.page.reload();
+  });
+
+  it("tells the second of two tabs that the question was answered already", async () => {
+    const second = await openTab(console);
+    const asked = call("touch twice.txt");
+    const [one, two] = [await console.card("twice.txt"), await second.card("twice.txt")];
+    const id = await one.getAttribute("data-approval");
+    await one.locator("[data-answer=once]").click();
+    await two.locator("text=/answered already/i").waitFor();
+    assert.equal(await two.locator("button").count(), 0);
+    assert.equal((await asked).status, "success");
+    const late = await second.page.evaluate(`
+      import("/console/connection.js")
+        .then(({ ask }) => ask("answer", { id: "${id}", answer: "deny", reason: "" }))
+        .catch((error) => error.message)
+    `);
+    assert.match(String(late), /by `Grace` at door `console` already/);
+    await second.page.close();
+  });
+
+  it("shows calls as they end, filtered by session and text, and pauses", async () => {
+    const { page } = console;
+    const lines = page.locator("#calls .call");
+    await callTool(origin, session.token, "echo", { text: "<b>bold</b>" });
+    await lines.first().locator("strong", { hasText: "echo@" }).waitFor();
+    await lines.filter({ hasText: "asked, allowed" }).filter({ hasText: "answered by Grace" }).first().waitFor();
+    await lines.filter({ hasText: "asked, denied" }).filter({ hasText: "APPROVAL_DENIED" }).first().waitFor();
+    await page.fill("#text-filter", "echo@");
+    assert.equal(await lines.count(), 1);
+    await page.fill("#text-filter", "nothing-like-this");
+    await page.locator("text=No call matches the filter.").waitFor();
+    await page.fill("#text-filter", "");
+    await page.click("#pause");
+    const shown = await lines.count();
+    const other = await at.openSession();
+    await callTool(origin, other.token, "hash", { data: "x" });
+    await page.locator("#pause", { hasText: "Resume (1 new)" }).waitFor();
+    assert.equal(await lines.count(), shown);
+    await page.click("#pause");
+    await lines.first().locator("strong", { hasText: "hash@" }).waitFor();
+    await page.selectOption("#session-filter", other.id);
+    assert.equal(await lines.count(), 1);
+    await page.selectOption("#session-filter", "");
+  });
+
+  it("fits a phone: nothing to scroll sideways, buttons large enough to touch", async () => {
+    const asked = call(`touch ${"a-long-name-".repeat(30)}\t\u202e.txt`);
+    for (const width of [320, 360, 400]) {
+      await console.page.setViewportSize({ width, height: 740 });
+      const card = await console.card("a-long-name-");
+      const tooWide = await console.page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
+      assert.equal(tooWide, 0, `at ${width}`);
+      const buttons = await card.locator(".answers button").all();
+      const boxes = await Promise.all(buttons.map((button) => button.boundingBox()));
+      assert.deepEqual(
+        boxes.map((box) => (box?.height ?? 0) >= 44),
+        [true, true, true, true],
+      );
+    }
+    const card = await console.card("a-long-name-");
+    await card.locator("[data-answer=deny]").click();
+    await card.locator("form .danger").click();
+    assert.equal((await asked).status, "denied");
+    await console.page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  it("lists its keys, and moves between questions with them", async () => {
+    const { page } = console;
+    const calls = [call("touch key-one.txt"), call("touch key-two.txt")];
+    const [one, two] = [await console.card("key-one"), await console.card("key-two")];
+    await page.keyboard.press("?");
+    await page.locator("#help[open]").waitFor();
+    await page.keyboard.press("o");
+    await page.keyboard.press("Escape");
+    await page.locator("#questions").focus();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("k");
+    assert.ok(await hasFocus(page.locator(".card:not(.ended)").first()));
+    for (const card of [one, two]) {
+      await console.press(card, "d", card.locator("#reason"));
+      await page.keyboard.press("Enter");
+      await ended(card).waitFor();
+    }
+    for (const { status } of await Promise.all(calls)) assert.equal(status, "denied");
+  });
+
+  it("leads to the sign-in when the cookie is not good any more", async () => {
+    const stale = await signIn(browser, await freshLink(at));
+    const second = await openTab(stale);
+    await second.page.click("#sign-out");
+    await second.page.waitForURL("**/console/sign-in");
+    await stale.page.waitForURL("**/console/sign-in");
+    await stale.context.addCookies([
+      { name: "narthex_console", value: "A".repeat(43), url: new URL("/console", stale.page.url()).href },
+    ]);
+    await stale.page.goto(new URL("/console", stale.page.url()).href);
+    assert.match(stale.page.url(), /\/console\/sign-in$/);
+    await stale.context.close();
+  });
+
+  it("finds nothing to complain about at the end", async () => {
+    assert.deepEqual(console.problems, []);
+    const { problems } = await at.ask(["ledger", "verify"]);
+    assert.deepEqual(objectsOf(problems), []);
+    assert.equal(await kernel.stop(), 0);
+  });
+});
+
+async function hasFocus(card: Locator): Promise<boolean> {
+  return (await card.and(card.page().locator(":focus")).count()) === 1;
+}
+
+function ended(card: Locator): Locator {
+  return card.and(card.page().locator(".ended"));
+}
+
+/** The question is still there, and so is every button. */
+async function answersNothing(card: Locator): Promise<void> {
+  assert.equal(await card.locator("[data-answer]").count(), 4);
+}
