@@ -9,6 +9,7 @@ import {
   RecordContentSchema,
 } from "@narthex/contracts";
 import type { ContentHolding, ContentStore, Store } from "../ports.ts";
+import type { Descent } from "../session/descent.ts";
 import { copyBytes } from "./copy-bytes.ts";
 import { readFileContent } from "./read-file-content.ts";
 
@@ -23,8 +24,8 @@ export interface FoundContent {
 }
 
 /**
- * Reads content by hash. A session can name only what it put, received or was granted; for anything else the answer
- * is CONTENT_NOT_FOUND, whether or not the bytes exist.
+ * Reads content by hash. A session can name only what it or a descendant put, received or was granted; for anything else
+ * the answer is CONTENT_NOT_FOUND, whether or not the bytes exist. The labels are those of every such reference.
  */
 export interface ContentLibrary {
   find(sessionId: string, hash: string | Uint8Array): Promise<FoundContent>;
@@ -37,6 +38,8 @@ export interface ContentLibrary {
   stream(content: FoundContent, offset: number, limit: number): AsyncIterable<Uint8Array>;
 }
 
+/** A store answers with no more holdings than this: there may be others. */
+const MAX_HOLDINGS = 100;
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 
 /** Roles that give a session the right to name the content again. */
@@ -49,7 +52,25 @@ const HOLDING_ROLES: ReadonlySet<number> = new Set([
   ContentRole.OUTPUT,
 ]);
 
-export function createContentLibrary(store: Store, files: ContentStore): ContentLibrary {
+export function createContentLibrary(store: Store, files: ContentStore, isDescendant: Descent): ContentLibrary {
+  async function holdingsFor(sessionId: string, digest: Uint8Array): Promise<ContentHolding[]> {
+    const all = await store.findContent(digest);
+    const own = all.length < MAX_HOLDINGS ? all.filter(isOwn) : await store.findContent(digest, sessionId);
+    const held = own.filter(holds);
+    const known = new Set(held.flatMap((holding) => holding.labels));
+    for (const holding of all) {
+      if (isOwn(holding) || !holds(holding)) continue;
+      // Whoever holds it with nothing new to tell need not be looked up.
+      if (held.length > 0 && holding.labels.every((label) => known.has(label))) continue;
+      if (await isDescendant(holding.chain, sessionId)) held.push(holding);
+    }
+    return held;
+
+    function isOwn({ chain }: ContentHolding): boolean {
+      return chain === sessionId;
+    }
+  }
+
   async function locate(digest: Uint8Array, holdings: readonly ContentHolding[]): Promise<FoundContent | undefined> {
     const own = holdings.find(hasBytes);
     const bytes = own ?? (await store.findContent(digest)).find(hasBytes);
@@ -86,8 +107,7 @@ export function createContentLibrary(store: Store, files: ContentStore): Content
   return {
     async find(sessionId, hash) {
       const digest = typeof hash === "string" ? fromHex(hash) : hash;
-      const holdings = digest?.length === HASH_SIZE ? await store.findContent(digest, sessionId) : [];
-      const held = holdings.filter((holding) => HOLDING_ROLES.has(holding.role));
+      const held = digest?.length === HASH_SIZE ? await holdingsFor(sessionId, digest) : [];
       const found = digest === undefined || held.length === 0 ? undefined : await locate(digest, held);
       if (found === undefined)
         throw new KernelError("CONTENT_NOT_FOUND", "this session holds no content with that hash");
@@ -115,6 +135,10 @@ export function createContentLibrary(store: Store, files: ContentStore): Content
 
 function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0;
+}
+
+function holds({ role }: ContentHolding): boolean {
+  return HOLDING_ROLES.has(role);
 }
 
 function hasBytes(holding: ContentHolding): boolean {

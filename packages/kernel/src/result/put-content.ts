@@ -1,18 +1,17 @@
 import { ContentPlace, ContentRole, equalBytes, KernelError } from "@narthex/contracts";
 import type { ContentPut, ContentReceipt } from "../kernel.ts";
 import type { KernelParts } from "../kernel-parts.ts";
+import { checkLabels } from "../label/check-labels.ts";
+import { joinLabels } from "../label/join-labels.ts";
 import { commitContent } from "../ledger/commitment.ts";
 import type { LiveSession } from "../session/live-session.ts";
 import { requireOpen } from "../session/require-open.ts";
 import { type CollectedContent, ContentCollector } from "./content-collector.ts";
 import { StoredBytes } from "./stored-bytes.ts";
 
-const LABEL = /^[a-z][a-z0-9_-]{0,63}$/;
-const MAX_LABELS = 16;
-
 /** Stores content for a session: counted against its stored bytes as it comes, and logged. */
 export async function putContent(put: ContentPut, live: LiveSession, kernel: KernelParts): Promise<ContentReceipt> {
-  checkLabels(put.labels);
+  checkLabels(put.labels, joinLabels(live.labels, kernel.workspaceLabels.of(live.session.workspace)));
   const stored = new StoredBytes(live.account);
   const collector = new ContentCollector(kernel.contentStore, (bytes) => {
     const shortfall = stored.add(bytes);
@@ -30,7 +29,8 @@ export async function putContent(put: ContentPut, live: LiveSession, kernel: Ker
     }
     // The session may have ended, or gained labels, while the content came.
     requireOpen(live, kernel.ledger.nowMs());
-    const labels = joinLabels(put.labels, live.labels);
+    // Content carries its own labels and those of the session that put it.
+    const labels = joinLabels(live.labels, put.labels);
     stored.settle(content.size);
     await writeDown(content, labels, live, kernel);
     return { hash: content.digest, size: content.size, labels };
@@ -65,21 +65,4 @@ async function writeDown(
   } finally {
     live.leave();
   }
-}
-
-function checkLabels(given: readonly string[]): void {
-  if (given.length > MAX_LABELS) throw new KernelError("INVALID_INPUT", `give at most ${MAX_LABELS} labels`);
-  for (const label of given) {
-    if (!LABEL.test(label)) {
-      throw new KernelError(
-        "INVALID_INPUT",
-        `\`${label.slice(0, 80)}\` is no label: use lower-case letters, digits, \`_\` and \`-\``,
-      );
-    }
-  }
-}
-
-/** Content carries its own labels and those of the session that put it. */
-function joinLabels(given: readonly string[], session: readonly string[]): readonly string[] {
-  return [...new Set([...given, ...session])].sort();
 }

@@ -1,0 +1,36 @@
+import { KernelError, type Violation } from "@narthex/contracts";
+import { createJsonReader } from "../capability/json-reader.ts";
+import { joinLabels } from "./join-labels.ts";
+
+const LABEL = /^[a-z][a-z0-9_-]{0,63}$/;
+const MAX_GIVEN = 16;
+/** Whoever reads takes on all of them, so nobody may think of thousands. */
+const MAX_LABELS = 64;
+
+export function isLabel(text: unknown): boolean {
+  return typeof text === "string" && LABEL.test(text);
+}
+
+/** Everything wrong with labels that somebody gives to what carries `present` already; empty if nothing is. */
+export function wrongLabels(given: readonly string[], present: readonly string[]): readonly Violation[] {
+  const reader = createJsonReader();
+  reader.list([...given], "labels", MAX_GIVEN, (label, field) =>
+    isLabel(label)
+      ? label
+      : reader.refuse(field, "format", "must be at most 64 lower-case letters, digits, `_` and `-`, a letter first"),
+  );
+  if (reader.violations.length > 0) return reader.violations;
+  const joined = joinLabels(present, given);
+  if (joined !== present && joined.length > MAX_LABELS) {
+    reader.refuse("labels", "max_items", `would make more than ${MAX_LABELS} labels on one session`);
+  }
+  return reader.violations;
+}
+
+/** Throws INVALID_INPUT unless a session that carries `present` may put these labels on something. */
+export function checkLabels(given: readonly string[], present: readonly string[]): void {
+  const violations = wrongLabels(given, present);
+  const [first] = violations;
+  if (first === undefined) return;
+  throw new KernelError("INVALID_INPUT", `\`${first.field}\` ${first.message}`, { violations });
+}

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { KernelError } from "@narthex/contracts";
+import { createLabelledKernel } from "./testing/labelled-kernel.ts";
+
+/** A machine with a few directories, some by other names; all else is not there, and the root is no workspace. */
+const REAL = new Map([
+  ["/work/a", "/work/a"],
+  ["/link", "/work/a"],
+  ["/work/a/inside", "/work/a/inside"],
+  ["/plain", "/plain"],
+]);
+
+async function createMachine() {
+  const real = new Map(REAL);
+  const at = await createLabelledKernel({
+    resolveWorkspace: async (workspace) => {
+      const found = real.get(workspace);
+      if (found === undefined) throw new KernelError("WORKSPACE_REFUSED", `\`${workspace}\` does not exist`);
+      return found;
+    },
+  });
+  const writer = await at.open({ workspace: "/link", labels: ["secret"] });
+  await writer.call("write_there", {});
+  return { ...at, real };
+}
+
+const LABELLED = [{ workspace: "/work/a", labels: ["secret"] }];
+
+test("a directory that is not there and that nothing is known of is refused, not shown as clean", async () => {
+  const { kernel } = await createMachine();
+  for (const workspace of ["/nowhere", "/work/b", "/linked"]) {
+    await assert.rejects(kernel.listWorkspaceLabels(workspace), { code: "WORKSPACE_REFUSED" }, workspace);
+    await assert.rejects(kernel.clearWorkspaceLabels({ workspace, by: "ann" }), { code: "WORKSPACE_REFUSED" });
+  }
+  assert.deepEqual(await kernel.listWorkspaceLabels("/plain"), []);
+});
+
+test("a directory is found by any of its names, by what is around it, and when it is gone", async () => {
+  const { kernel, real } = await createMachine();
+  for (const workspace of ["/work/a", "/link", "/work/a/inside", "/work", "/"]) {
+    assert.deepEqual(await kernel.listWorkspaceLabels(workspace), LABELLED, workspace);
+  }
+  for (const workspace of ["/work", "/", "/work/a/inside"]) {
+    const clearing = kernel.clearWorkspaceLabels({ workspace, by: "ann" });
+    await assert.rejects(clearing, { code: "WORKSPACE_REFUSED", message: /no labels of its own.*`\/work\/a`/ });
+  }
+  real.clear();
+  assert.deepEqual(await kernel.listWorkspaceLabels("/work/a"), LABELLED);
+  assert.deepEqual((await kernel.clearWorkspaceLabels({ workspace: "/work/a", by: "ann" })).labels, ["secret"]);
+});
+
+test("another name of a directory takes the labels off the directory itself", async () => {
+  const { kernel } = await createMachine();
+  assert.deepEqual((await kernel.clearWorkspaceLabels({ workspace: "/link", by: "ann" })).labels, ["secret"]);
+  assert.deepEqual(await kernel.listWorkspaceLabels("/work/a"), []);
+});

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createMemoryStore, type MemoryStore } from "@narthex/testkit";
+import { loadWorkspaceLabels, MAX_LABELLED_WORKSPACES, type WorkspaceLabelling } from "./workspace-labels.ts";
+
+/** Makes a labelling durable, as a record that holds it would. */
+async function write(store: MemoryStore, labelling: WorkspaceLabelling | undefined): Promise<void> {
+  assert.ok(labelling !== undefined);
+  const { nextIndex: index } = await store.head();
+  const [hash, record] = [new Uint8Array(32), new Uint8Array()];
+  const state = [labelling.row()];
+  await store.append({ index, chain: "c", sequence: index, requestId: "", hash, record, content: [], state });
+  labelling.noteDurable();
+}
+
+test("labels do not reach a neighbour, not even one whose name begins alike", async () => {
+  const labels = await loadWorkspaceLabels(createMemoryStore());
+  labels.join("/work/a", ["secret"]);
+  for (const other of ["/work/ab", "/work/b", "/work/a b", "/work/A", "/wor", "/work/b/a"]) {
+    assert.deepEqual(labels.of(other), [], other);
+  }
+});
+
+test("labels hold on the directory, on all that contain it and on all inside it", async () => {
+  const labels = await loadWorkspaceLabels(createMemoryStore());
+  labels.join("/work/a", ["secret"]);
+  labels.join("/work/a/deep/down", ["untrusted"]);
+  labels.join("/work", ["own"]);
+  const all = ["own", "secret", "untrusted"];
+  for (const path of ["/", "/work", "/work/a", "/work/a/deep", "/work/a/deep/down", "/work/a/deep/down/further"]) {
+    assert.deepEqual(labels.of(path), all, path);
+  }
+  assert.deepEqual(labels.of("/work/b"), ["own"]);
+  assert.deepEqual(labels.of("/work/a/other"), ["own", "secret"]);
+});
+
+test("nothing is made anew while nothing changes, and nothing at all where there are no labels", async () => {
+  const labels = await loadWorkspaceLabels(createMemoryStore());
+  assert.equal(labels.of("/a"), labels.of("/b"));
+  labels.join("/a", ["x"]);
+  const before = labels.of("/a");
+  assert.equal(labels.of("/a"), before);
+  labels.join("/a", ["x"]);
+  assert.equal(labels.of("/a"), before);
+});
+
+test("a label is written until a durable record holds it, and then no more", async () => {
+  const store = createMemoryStore();
+  const labels = await loadWorkspaceLabels(store);
+  assert.equal(labels.join("/a", []), undefined);
+  const first = labels.join("/a", ["x"]);
+  const second = labels.join("/a", ["x"]);
+  assert.ok(first !== undefined && second !== undefined);
+  await write(store, first);
+  assert.equal(labels.join("/a", ["x"]), undefined);
+  assert.ok(labels.join("/a", ["x", "y"]) !== undefined);
+  // What was said before the other label came is written with it.
+  await write(store, second);
+  assert.deepEqual((await loadWorkspaceLabels(store)).of("/a"), ["x", "y"]);
+});
+
+test("a record that becomes durable after its labels were taken off does not stand for later ones", async () => {
+  const store = createMemoryStore();
+  const labels = await loadWorkspaceLabels(store);
+  const early = labels.join("/a", ["x"]);
+  const cleared = labels.clear("/a", "ann");
+  await write(store, early);
+  await write(store, cleared);
+  assert.deepEqual((await loadWorkspaceLabels(store)).of("/a"), []);
+  await write(store, labels.join("/a", ["x"]));
+  assert.deepEqual((await loadWorkspaceLabels(store)).of("/a"), ["x"]);
+});
+
+test("more directories than there is room for are labelled all at once, and none is forgotten", async () => {
+  const store = createMemoryStore();
+  const labels = await loadWorkspaceLabels(store);
+  for (let number = 0; number < MAX_LABELLED_WORKSPACES; number++) labels.join(`/many/${number}`, ["x"]);
+  assert.deepEqual(labels.of("/elsewhere"), []);
+  await write(store, labels.join("/elsewhere", ["secret"]));
+  for (const path of ["/elsewhere", "/many/1", "/never/seen"]) assert.ok(labels.of(path).includes("secret"), path);
+  assert.deepEqual((await loadWorkspaceLabels(store)).of("/elsewhere"), ["secret"]);
+});
+
+test("a row that cannot be read stops the kernel rather than losing a label", async () => {
+  const store = createMemoryStore();
+  const [hash, record] = [new Uint8Array(32), new Uint8Array()];
+  const state = [{ table: "workspaces" as const, key: "/a", value: Buffer.from('{"x":1}') }];
+  await store.append({ index: 0, chain: "c", sequence: 0, requestId: "", hash, record, content: [], state });
+  await assert.rejects(loadWorkspaceLabels(store), { code: "STORE_UNAVAILABLE" });
+});

@@ -1,0 +1,143 @@
+import { canonicalJsonBytes, KernelError, parseJson } from "@narthex/contracts";
+import type { EntryDraft } from "../ledger/record-draft.ts";
+import type { StateChange, StateRow, Store } from "../ports.ts";
+import { hasLabels, joinLabels } from "./join-labels.ts";
+
+/** Labels on one directory. */
+export interface LabelledWorkspace {
+  readonly workspace: string;
+  readonly labels: readonly string[];
+}
+
+/** What a record must hold so that labels of a workspace last. */
+export interface WorkspaceLabelling {
+  readonly entry: EntryDraft;
+  /** As the labels are when the record is made. */
+  row(): StateChange;
+  /** The record is durable. */
+  noteDurable(): void;
+}
+
+export interface WorkspaceClearing extends WorkspaceLabelling {
+  /** Those that were taken off. */
+  readonly labels: readonly string[];
+}
+
+/**
+ * Labels of the directories that labelled sessions have written in. They hold for every session on such a directory, on
+ * one that contains it, and on one inside it.
+ */
+export interface WorkspaceLabels {
+  /** In force on a workspace. The very same array as long as nothing changes. */
+  of(workspace: string): readonly string[];
+  /** Where they come from: the labelled directories that overlap a workspace. */
+  sources(workspace: string): LabelledWorkspace[];
+  /** In force at once. Undefined if a durable record says so already. */
+  join(workspace: string, labels: readonly string[]): WorkspaceLabelling | undefined;
+  /** Takes all labels off this very directory. Undefined if it has none. */
+  clear(workspace: string, by: string): WorkspaceClearing | undefined;
+}
+
+interface Entry {
+  labels: readonly string[];
+  durable: readonly string[];
+}
+
+/** More directories than this are not told apart: see `join`. */
+export const MAX_LABELLED_WORKSPACES = 10_000;
+const EVERYWHERE = "/";
+const NO_LABELS: readonly string[] = Object.freeze([]);
+
+export async function loadWorkspaceLabels(store: Store): Promise<WorkspaceLabels> {
+  // One more than there can be, for the one that stands for all others.
+  return new LabelTable(await store.listState("workspaces", "", MAX_LABELLED_WORKSPACES + 1));
+}
+
+class LabelTable implements WorkspaceLabels {
+  readonly #entries = new Map<string, Entry>();
+  /** By workspace: what is in force there. Dropped whenever any label changes. */
+  readonly #inForce = new Map<string, readonly string[]>();
+
+  constructor(rows: readonly StateRow[]) {
+    for (const { key, value } of rows) {
+      const labels = labelsFrom(value);
+      this.#entries.set(key, { labels, durable: labels });
+    }
+  }
+
+  of(workspace: string): readonly string[] {
+    if (this.#entries.size === 0) return NO_LABELS;
+    const known = this.#inForce.get(workspace);
+    if (known !== undefined) return known;
+    const labels = this.sources(workspace).reduce((joined, source) => joinLabels(joined, source.labels), NO_LABELS);
+    if (this.#inForce.size >= MAX_LABELLED_WORKSPACES) this.#inForce.clear();
+    this.#inForce.set(workspace, labels);
+    return labels;
+  }
+
+  sources(workspace: string): LabelledWorkspace[] {
+    const found: LabelledWorkspace[] = [];
+    for (const [path, { labels }] of this.#entries) {
+      if (overlap(path, workspace)) found.push({ workspace: path, labels });
+    }
+    return found;
+  }
+
+  join(workspace: string, labels: readonly string[]): WorkspaceLabelling | undefined {
+    if (labels.length === 0) return undefined;
+    // SECURITY: whoever labels directory after directory labels all of them in the end, and no label is forgotten.
+    const isFull = this.#entries.size >= MAX_LABELLED_WORKSPACES && !this.#entries.has(workspace);
+    const path = isFull ? EVERYWHERE : workspace;
+    const entry = this.#entries.get(path) ?? { labels: NO_LABELS, durable: NO_LABELS };
+    this.#entries.set(path, entry);
+    const joined = joinLabels(entry.labels, labels);
+    if (joined !== entry.labels) {
+      entry.labels = joined;
+      this.#inForce.clear();
+    }
+    if (hasLabels(entry.durable, labels)) return undefined;
+    return {
+      entry: { case: "workspaceLabelled", value: { workspace: path, labels: joined } },
+      row: () => rowFor(path, this.#entries.get(path)?.labels ?? NO_LABELS),
+      noteDurable() {
+        entry.durable = joinLabels(entry.durable, joined);
+      },
+    };
+  }
+
+  clear(workspace: string, by: string): WorkspaceClearing | undefined {
+    const entry = this.#entries.get(workspace);
+    if (entry === undefined) return undefined;
+    // INVARIANT: a late `noteDurable` speaks of the entry that is gone, not of one that comes after it.
+    this.#entries.delete(workspace);
+    this.#inForce.clear();
+    return {
+      entry: { case: "workspaceLabelled", value: { workspace, labels: [], by } },
+      row: () => rowFor(workspace, this.#entries.get(workspace)?.labels ?? NO_LABELS),
+      noteDurable: () => undefined,
+      labels: entry.labels,
+    };
+  }
+}
+
+function rowFor(workspace: string, labels: readonly string[]): StateChange {
+  const value = labels.length === 0 ? undefined : canonicalJsonBytes([...labels]);
+  return { table: "workspaces", key: workspace, value };
+}
+
+/** Rows are written by this module only; a damaged one is a fault, not a guess. */
+function labelsFrom(value: Uint8Array): readonly string[] {
+  const labels = parseJson(value);
+  if (Array.isArray(labels) && labels.every((label) => typeof label === "string")) return labels;
+  throw new KernelError("STORE_UNAVAILABLE", "the labels of a workspace cannot be read");
+}
+
+/** Paths are compared by their parts: `/a/b` lies in `/a`, `/ab` does not. */
+function overlap(left: string, right: string): boolean {
+  const [one, other] = [withSlash(left), withSlash(right)];
+  return one.startsWith(other) || other.startsWith(one);
+}
+
+function withSlash(path: string): string {
+  return path.endsWith("/") ? path : `${path}/`;
+}

@@ -1,0 +1,20 @@
+import type { Effect } from "../tool/tool.ts";
+
+/** What a call does with its session's workspace. */
+export type WorkspaceUse = "none" | "read" | "write";
+
+const WRITES: ReadonlySet<Effect> = new Set<Effect>(["fs_write", "db_write"]);
+const READS: ReadonlySet<Effect> = new Set<Effect>(["fs_read", "db_read", "process_spawn"]);
+
+/**
+ * SECURITY: a process counts as a reader, whatever it was started for, and a writer is one too: it is told what was there
+ * before, and what it moves can be read elsewhere.
+ */
+export function workspaceUse(effects: readonly Effect[]): WorkspaceUse {
+  let use: WorkspaceUse = "none";
+  for (const effect of effects) {
+    if (WRITES.has(effect)) return "write";
+    if (READS.has(effect)) use = "read";
+  }
+  return use;
+}
