@@ -22,6 +22,7 @@ const TEST_PACKAGES = [
   { name: "libtest-json-schema-acceptance-perl", without: "tests with the official JSON Schema suite fail" },
   { name: "fiu-utils", without: "tests with a disk that fails fail" },
   { name: "libfaketime", without: "tests with a clock that is set back fail" },
+  ...["libnss3", "libnspr4", "libexpat1"].map((name) => ({ name, without: "tests in a browser fail" })),
   ...KERNEL_PACKAGES,
   { name: "socat", without: "the doctor's test of the egress forwarder fails" },
 ];

@@ -38,6 +38,7 @@ export interface GuardRace {
 }
 
 const TEST_USER = 1000;
+const MAX_COMPLAINT = 1000;
 const CONFIG = "[core]\n\tbare = false\n";
 export const OUTSIDE_SECRET = "this lies outside";
 
@@ -91,6 +92,10 @@ export async function startGuardRace(seed: number): Promise<GuardRace> {
     findToolchains: () => Promise.resolve([]),
   });
   const swapper = await startSwapper(containment, workspace, identity, seed);
+  let complaint = "";
+  swapper.stderr.on("data", (chunk: Buffer) => {
+    complaint = `${complaint}${chunk.toString("latin1")}`.slice(-MAX_COMPLAINT);
+  });
   let made = 0;
   /** What is empty is counted; anything else is a change. */
   const countMade = async (): Promise<string[]> => {
@@ -124,7 +129,7 @@ export async function startGuardRace(seed: number): Promise<GuardRace> {
     changes: async () => [
       ...(await findChanges(workspace, outside)),
       ...(await countMade()),
-      ...(hasEnded ? ["nobody swaps any more: the race is over"] : []),
+      ...(hasEnded ? [`nobody swaps any more, the race is over: ${complaint}`] : []),
     ],
     async close() {
       swapper.kill();
@@ -182,7 +187,6 @@ async function startSwapper(
   } as const;
   const swapper = await containment.start(plan, ["/usr/bin/python3", "-c", program, String(seed)]);
   swapper.stdin.end();
-  swapper.stderr.resume();
   await once(swapper.stdout, "data");
   return swapper;
 }

@@ -15,10 +15,13 @@ RENAME_EXCHANGE = 2
 MOST_SECONDS = 0.012
 
 random.seed(int(sys.argv[1]))
+REPOSITORY = os.lstat(".git").st_ino
 
 
 def exchange(first, second):
-    libc.renameat2(AT_FDCWD, first.encode(), AT_FDCWD, second.encode(), RENAME_EXCHANGE)
+    if libc.renameat2(AT_FDCWD, first.encode(), AT_FDCWD, second.encode(), RENAME_EXCHANGE) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{first} and {second} were not exchanged: {os.strerror(number)}")
 
 
 def wait():
@@ -41,6 +44,8 @@ def by_name():
     except OSError:
         # Somebody made another one meanwhile, and something in it.
         exchange("away", ".git")
+        if os.lstat(".git").st_ino != REPOSITORY:
+            raise OSError("the repository is not where it was put")
         shutil.rmtree("away")
 
 

@@ -15,10 +15,14 @@ chmodSync(directory, 0o755);
 const workspace = join(directory, "workspace");
 makeOrigin(join(workspace, "origin.git"));
 
-/** The person: commands are fine, and nothing leaves this machine. */
+/** The person: commands are fine, and nothing leaves this machine. Asked as seldom as the default policy asks. */
+const asked: string[] = [];
 const person: Approver = {
   door: "example",
-  ask: async ({ tool }) => ({ approved: tool.startsWith("shell_exec"), approver: "you" }),
+  async ask({ tool }) {
+    asked.push(tool);
+    return { approved: tool.startsWith("shell_exec"), approver: "you" };
+  },
 };
 const kernel = await createKernel({ data: join(directory, "home"), approver: person });
 const session = await kernel.session({ workspace, agent: "example" });
@@ -65,6 +69,9 @@ const { requestId } = await call("file_write", { path: "project/sum.js", content
 const undone = await kernel.undo({ sessionId: session.id, requestId, by: "you", dryRun: false });
 console.log(`undo ${requestId}\n  ${undone.flatMap(({ changes }) => changes.map(({ path }) => path)).join(", ")}`);
 assert.match(readFileSync(join(workspace, "project/sum.js"), "utf8"), /a \+ b/);
+
+// The push, and the command that wrote where it has no business. Searching, editing, testing and committing ask nobody.
+assert.deepEqual(asked, ["git@1.0.0", "shell_exec@1.0.0"]);
 
 const report = await verifyLedger(kernel.ledgerSource());
 console.log(`ledger\n  ${report.records} records, ${report.problems.length} problems`);

@@ -5,8 +5,8 @@ import { REPOSITORY } from "../checks/run-tool.ts";
 import { directBuiltins } from "./direct-builtins.ts";
 import { readyDescriptors } from "./ready-descriptors.ts";
 
-/** Native code is installed, not bundled. */
-export const INSTALLED = ["@napi-rs/blake-hash", "@vscode/ripgrep"];
+/** Native code and WebAssembly are installed, not bundled. */
+export const INSTALLED = ["@cedar-policy/cedar-wasm", "@napi-rs/blake-hash", "@vscode/ripgrep"];
 
 /** Started as threads by the files beside them, and found there by name. */
 const THREADS = "packages/*/src/**/*-thread.ts";
@@ -29,7 +29,7 @@ export async function bundleCode(directory: string): Promise<readonly string[]> 
       ...Object.fromEntries(threads.map((path) => [basename(path, ".ts"), path])),
     },
     platform: "node",
-    external: INSTALLED,
+    external: (id) => INSTALLED.some((name) => id === name || id.startsWith(`${name}/`)),
     plugins: [directBuiltins(), readyDescriptors()],
     treeshake: {
       moduleSideEffects: [

@@ -1,13 +1,13 @@
-import { copyFile, cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { runProcess } from "../checks/run-process.ts";
 import { REPOSITORY } from "../checks/run-tool.ts";
-import { bundleCode, INSTALLED } from "./bundle-code.ts";
+import { INSTALLED } from "./bundle-code.ts";
 import { bundleTypes } from "./bundle-types.ts";
 import { publishedManifest } from "./published-manifest.ts";
 import { thirdPartyNotices } from "./third-party-notices.ts";
-import { writeWorkerProgram } from "./write-worker-program.ts";
+import { writeProgram } from "./write-program.ts";
 
 /** Builds the package as it is published and gives the path of its tarball, which is written into the directory. */
 export async function packNarthex(directory: string): Promise<string> {
@@ -24,8 +24,7 @@ export async function packNarthex(directory: string): Promise<string> {
 
 async function fillStage(stage: string): Promise<void> {
   const dist = join(stage, "dist");
-  const code = await bundleCode(dist);
-  await writeWorkerProgram(dist);
+  const code = await writeProgram(stage);
   const { entry, files } = await bundleTypes({
     entry: join(REPOSITORY, "packages/narthex/src/index.ts"),
     directory: join(dist, "types"),
@@ -34,8 +33,6 @@ async function fillStage(stage: string): Promise<void> {
   await writeFile(join(dist, "third-party-notices.txt"), thirdPartyNotices([...code, ...files]));
   const manifest = publishedManifest(INSTALLED, `./dist/types/${entry}`);
   await writeFile(join(stage, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-  await cp(join(REPOSITORY, "packages/narthex/bin"), join(stage, "bin"), { recursive: true });
-  await cp(join(REPOSITORY, "policies"), join(stage, "policies"), { recursive: true });
   for (const name of ["README.md", "LICENSE", "CHANGELOG.md"])
     await copyFile(join(REPOSITORY, name), join(stage, name));
 }

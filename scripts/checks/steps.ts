@@ -16,6 +16,8 @@ export interface Step {
   readonly name: string;
   readonly check?: () => CheckResult | Promise<CheckResult>;
   readonly tests?: TestRun;
+  /** Whether they run the `narthex` command. */
+  readonly startsCommand?: boolean;
 }
 
 /** One more than there are cores: tests mostly wait for processes, disks and clocks. */
@@ -35,7 +37,7 @@ export const STEPS: readonly Step[] = [
   { name: "wording", check: () => checkWording() },
   { name: "requirements", check: () => checkRequirements() },
   { name: "unit", tests: { globPatterns: ["packages/*/src/**/*.test.ts"], concurrency: AT_ONCE } },
-  { name: "system", tests: { globPatterns: ["test/**/*.test.ts"], concurrency: AT_ONCE } },
+  { name: "system", tests: { globPatterns: ["test/**/*.test.ts"], concurrency: AT_ONCE }, startsCommand: true },
 ];
 
 /** A script that writes files says with `--check` whether they are as it would write them. */

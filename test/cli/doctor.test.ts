@@ -3,7 +3,7 @@ import { chmod, chown, readdir } from "node:fs/promises";
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
-import { createTestHome, ended, objectsOf, parseObject, type TestHome, textOf } from "./home.ts";
+import { createTestHome, ended, inheritedEnvironment, objectsOf, parseObject, type TestHome, textOf } from "./home.ts";
 
 /** Runs on whatever host this is: what it must say is what the host was found to do. */
 describe("narthex doctor", { timeout: 120_000 }, () => {
@@ -23,7 +23,7 @@ describe("narthex doctor", { timeout: 120_000 }, () => {
   ): Promise<{ code: number | null; stdout: string; stderr: string }> {
     const child = spawn(process.execPath, [at.program, "doctor", ...options], {
       cwd: at.workspace,
-      env: { ...process.env, HOME: at.root, NARTHEX_DATA: at.home },
+      env: { ...inheritedEnvironment(), HOME: at.root, NARTHEX_DATA: at.home },
       stdio: ["ignore", "pipe", "pipe"],
     });
     const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended(child)]);

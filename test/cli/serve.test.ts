@@ -134,7 +134,7 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
         await at.ask(["call", "hash", '{"data":"watched"}', "--session", id]);
       const call = parseObject(await next);
       assert.equal(call["tool"], "hash@1.0.0");
-      assert.deepEqual([call["decision"], call["rule_ids"], call["success"]], ["allowed", ["allow-hash"], true]);
+      assert.deepEqual([call["decision"], call["rule_ids"], call["success"]], ["allowed", ["without-effects"], true]);
       assert.equal(call["result_size"], 64);
       watching.kill("SIGINT");
       tailing.kill("SIGINT");

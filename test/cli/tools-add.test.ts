@@ -91,11 +91,17 @@ describe("narthex tools add", { timeout: 300_000 }, () => {
     const older = await at.ask(["call", "word_count", '{"text":"a"}', "--session", earlier], 3);
     assert.equal(older["rationale_code"], "LEASE_SCOPE", "its lease was made before there was such a tool");
     const { id } = await at.openSession();
-    const denied = await at.ask(["call", "word_count", '{"text":"a"}', "--session", id], 3);
+    const computed = await at.ask(["call", "word_count", '{"text":"a"}', "--session", id]);
+    assert.equal(computed["status"], "success", "the default policy permits what has no effect");
+    assert.equal((await at.run(["tools", "add", join(EXAMPLES, "bash", "tool.json")])).code, 0);
+    const reader = (await at.openSession()).id;
+    const denied = await at.ask(["call", "largest_files", "{}", "--session", reader], 3);
     assert.equal(denied["rationale_code"], "NO_MATCHING_RULE");
-    await writeFile(join(at.home, "policy", "mine.cedar"), rule);
-    assert.equal((await at.ask(["call", "word_count", '{"text":"a"}', "--session", id]))["status"], "success");
+    const own = rule.replaceAll("word-count", "largest-files").replaceAll("word_count", "largest_files");
+    await writeFile(join(at.home, "policy", "mine.cedar"), own);
+    assert.equal((await at.ask(["call", "largest_files", "{}", "--session", reader]))["status"], "success");
     await rm(join(at.home, "policy", "mine.cedar"));
+    assert.equal((await at.run(["tools", "remove", "largest_files"])).code, 0);
   });
 
   it("takes the same tool again, and another one under its name and version only with --replace", async () => {

@@ -42,7 +42,12 @@ describe("what killed kernels leave behind", () => {
     assert.ok(!(await readdir(join(at.home, "run"))).includes(DRAFT));
     assert.deepEqual(await readdir(join(at.home, "content", "tmp")), []);
     await next.close();
-    assert.deepEqual((await readdir(join(at.home, "run"))).sort(), ["admin.token", "lock.db", "read.token"]);
+    assert.deepEqual((await readdir(join(at.home, "run"))).sort(), [
+      "admin.token",
+      "approve.token",
+      "lock.db",
+      "read.token",
+    ]);
   });
 
   it("is not taken from the next holder by closing twice", async () => {

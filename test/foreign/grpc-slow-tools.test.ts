@@ -18,7 +18,8 @@ const unlisted = defineTool({
   name: "unlisted",
   description: "No rule permits it.",
   inputSchema: true,
-  tier: "read_only",
+  effects: ["artifact"],
+  capabilities: [{ kind: "artifact", names: ["*"] }],
   run: () => assert.fail("it ran"),
 });
 const rules = waiting.map(({ tool }) => `permit(principal, action == Action::"${tool.name}", resource);`);

@@ -12,7 +12,8 @@ import { createInstallation, type Installation, stop } from "./installation.ts";
 const EXAMPLE = join(REPOSITORY, "examples/first-call/first-call.ts");
 const ALLOWED_FILES = [
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
-  /^policies\/default\.cedar$/,
+  /^policies\/default\.(?:cedar|examples\.yaml)$/,
+  /^dist\/page\/[a-z-]+\.(?:html|css|js)$/,
   /^bin\/(?:narthex|node-version|pinned-node)\.js$/,
   /^dist\/[\w-]+\.js$/,
   /^dist\/worker\/(?:[a-z-]+\.js|package\.json)$/,
@@ -79,7 +80,7 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
 
   it("needs nothing installed beside it but native code", async () => {
     const { dependencies } = JSON.parse(await readFile(inPackage("package.json"), "utf8")) as { dependencies: object };
-    assert.deepEqual(Object.keys(dependencies), ["@napi-rs/blake-hash", "@vscode/ripgrep"]);
+    assert.deepEqual(Object.keys(dependencies), ["@cedar-policy/cedar-wasm", "@napi-rs/blake-hash", "@vscode/ripgrep"]);
   });
 
   it("runs as `npx narthex`", async () => {

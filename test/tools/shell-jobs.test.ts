@@ -197,15 +197,16 @@ for (const backend of ["session", "sandbox"] as const) {
 }
 
 it("starting jobs and typing into them asks a person; reading and ending them does not", async () => {
-  const at = await createShellKernel("session", { policies: [] });
+  const approver = { door: "test", ask: async () => ({ approved: false, approver: "ann" }) };
+  const at = await createShellKernel("session", { policies: [], approver });
   try {
     const shell = await at.open();
     for (const [tool, input] of [
-      ["shell_exec", { command: "true" }],
+      ["shell_exec", { command: "rm x" }],
       ["shell_spawn", { command: "true" }],
       ["shell_input", { job_id: "job_x", data: "" }],
     ] as const) {
-      assert.match((await shell.refused(tool, input)).code, /^APPROVAL_/, tool);
+      assert.equal((await shell.refused(tool, input)).code, "APPROVAL_DENIED", tool);
     }
     for (const tool of ["shell_output", "shell_kill"]) {
       assert.equal((await shell.refused(tool, { job_id: "job_x" })).code, "INVALID_INPUT", tool);

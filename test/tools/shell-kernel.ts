@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
-import type { ShellBackend } from "@narthex/kernel";
+import type { OpenSessionOptions, ShellBackend } from "@narthex/kernel";
 import { createKernel, type KernelSession, type NarthexKernel, type OpenKernelOptions } from "narthex";
 
 /** Nobody is asked: what a person would say is not what is tested here. */
@@ -21,7 +21,7 @@ export interface ShellKernel {
   readonly kernel: NarthexKernel;
   readonly root: string;
   readonly workspace: string;
-  open(workspace?: string): Promise<ShellSession>;
+  open(workspace?: string, lease?: OpenSessionOptions["lease"]): Promise<ShellSession>;
   makeWorkspace(): Promise<string>;
   close(): Promise<void>;
   remove(): Promise<void>;
@@ -82,7 +82,7 @@ export async function createShellKernel(
     root,
     workspace,
     makeWorkspace,
-    open: async (where = workspace) => shellSession(await kernel.session({ workspace: where })),
+    open: async (where = workspace, lease = {}) => shellSession(await kernel.session({ workspace: where, lease })),
     close,
     async remove() {
       await close();

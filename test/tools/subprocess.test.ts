@@ -36,6 +36,7 @@ describe("a subprocess tool", { timeout: 300_000 }, () => {
     await at.addPython("promises", `print('{"count": "three"}')`, {
       output_schema: { type: "object", properties: { count: { type: "integer" } } },
     });
+    await at.addPython("labelled", `print(1)`, { labels: ["untrusted", "clipboard"] });
     await at.addPython("large", `import json\nprint(json.dumps(["y" * 1000] * 5000))`);
     await at.addPython(
       "seeded",
@@ -84,6 +85,13 @@ describe("a subprocess tool", { timeout: 300_000 }, () => {
     }
     assert.match(failureOf(await at.call("hungry")).code, /^(?:RESOURCE_EXCEEDED|EXECUTION_FAILED)$/);
     assert.equal(failureOf(await at.call("sleeps")).code, "TIMEOUT");
+  });
+
+  it("labels its results and whoever receives them, if its manifest says so", async () => {
+    const session = await at.kernel.session({ workspace: at.workspace });
+    assert.deepEqual((await session.call("ignores_input", {})).metadata.labels, []);
+    assert.deepEqual((await session.call("labelled", {})).metadata.labels, ["clipboard", "untrusted"]);
+    assert.deepEqual((await session.call("ignores_input", {})).metadata.labels, ["clipboard", "untrusted"]);
   });
 
   it("may answer more than travels inline", async () => {

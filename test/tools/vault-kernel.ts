@@ -24,7 +24,7 @@ export interface VaultKernel extends AsyncDisposable {
 const OWNER = process.getuid?.() === 0 ? 1000 : undefined;
 /** Attacks are violations, and many of them would otherwise end the session before the last. */
 export const MANY_VIOLATIONS = "session: {quarantine: {violations: 1000, window_ms: 1000}}\n";
-const PERMIT =
+export const PERMIT =
   '@id("test-vault") @approve("none") permit(principal, action == Action::"vault_copyto", resource);\n' +
   '@id("test-shell") @approve("none") permit(principal, action == Action::"shell_exec", resource);\n' +
   '@id("test-publish") permit(principal, action == Action::"artifact_publish", resource);\n';
@@ -43,14 +43,7 @@ export async function createVaultKernel(options: OpenKernelOptions = {}): Promis
   const policies = [{ name: "test.cedar", text: PERMIT }];
   const kernel = await createKernel({ data: home, policies, ...options });
   const open: VaultKernel["open"] = (capabilities, where = workspace) => {
-    const all: readonly Capability[] = [
-      { kind: "vault", prefixes: ["/"] },
-      { kind: "fs_read", prefixes: [where] },
-      { kind: "fs_write", prefixes: [where] },
-      { kind: "exec", names: ["*"] },
-      { kind: "artifact", names: ["*"] },
-    ];
-    return kernel.session({ workspace: where, lease: { capabilities: capabilities ?? all } });
+    return kernel.session({ workspace: where, lease: { capabilities: capabilities ?? vaultRights(where) } });
   };
   return {
     root,
@@ -72,6 +65,17 @@ export async function createVaultKernel(options: OpenKernelOptions = {}): Promis
       await rm(root, { recursive: true, force: true });
     },
   };
+}
+
+/** All of the vault, and what is done with it in a workspace. */
+export function vaultRights(workspace: string): readonly Capability[] {
+  return [
+    { kind: "vault", prefixes: ["/"] },
+    { kind: "fs_read", prefixes: [workspace] },
+    { kind: "fs_write", prefixes: [workspace] },
+    { kind: "exec", names: ["*"] },
+    { kind: "artifact", names: ["*"] },
+  ];
 }
 
 /** The code and the text of a refusal or an error; what it answered otherwise. */

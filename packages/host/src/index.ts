@@ -43,3 +43,19 @@ export { summariseEnvelope } from "./bootstrap/envelope.ts";
 export { isWorkable, makeWorkspace } from "./bootstrap/make-workspace.ts";
 export { handOverWorkspace } from "./bootstrap/hand-over-workspace.ts";
 export { openWorkshop, type Workshop, type WorkshopOptions } from "./open-workshop.ts";
+export {
+  type DecideExample,
+  type ExampleAnswer,
+  type ExampleFailure,
+  type ExpectedAnswer,
+  type PolicyExample,
+  runExamples,
+} from "./policy/examples.ts";
+export { explainRules } from "./policy/explain-rules.ts";
+export { type LoadedPolicySet, loadPolicySet } from "./policy/load-policy-set.ts";
+export { parseExamples, readExamples } from "./policy/read-examples.ts";
+export { readPolicyDirectory } from "./policy/read-policy-directory.ts";
+export type { LoadedRule } from "./policy/read-rules.ts";
+export { recheckStored } from "./policy/recheck-stored.ts";
+export { createWasmEngine, WASM_ENGINE } from "./policy/wasm-engine.ts";
+export { assemblePolicy, assemblePolicyOrNone, policyTools, schemaForTools } from "./policy/assemble-policy.ts";

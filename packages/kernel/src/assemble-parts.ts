@@ -1,7 +1,8 @@
 import { DEFAULT_VIEW_BYTES, MAX_INLINE_RESULT_BYTES, parseJson } from "@narthex/contracts";
 import { createApprovals } from "./approval/approvals.ts";
 import { createArtifacts } from "./artifact/artifacts.ts";
-import { createProtectedPaths, mayChangeProtected } from "./call/decide/protected-paths.ts";
+import { mayChangeProtected } from "./call/decide/may-change-protected.ts";
+import { createProtectedPaths } from "./policy/protected-paths.ts";
 import { createSecretPaths } from "./call/grant/secret-paths.ts";
 import { decideAgain } from "./call/decide-again.ts";
 import { createExaminedHost } from "./host-examination.ts";
@@ -9,14 +10,17 @@ import { createAnswerArchive } from "./journal/answer-archive.ts";
 import { createRequestMemory } from "./journal/request-memory.ts";
 import type { KernelOptions, KernelSettings } from "./kernel-options.ts";
 import type { KernelParts } from "./kernel-parts.ts";
+import { loadWorkspaceLabels } from "./label/workspace-labels.ts";
 import { DEFAULT_LEASE_TTL_MS } from "./lease/create-lease.ts";
 import { createLedger } from "./ledger/ledger.ts";
 import { SYSTEM_CHAIN } from "./ledger/record-draft.ts";
 import { createRefusals } from "./ledger/refusals.ts";
 import type { Log } from "./ports.ts";
+import { createReloadablePolicy } from "./policy/reloadable-policy.ts";
 import { createRegistry } from "./registry/registry.ts";
 import { createContentLibrary } from "./result/content-library.ts";
 import { describeFault } from "./result/describe-fault.ts";
+import { createDescent } from "./session/descent.ts";
 import { createSessionTable } from "./session/session-table.ts";
 import { DEFAULT_VIOLATION_WINDOW } from "./session/violation-window.ts";
 import type { ToolDeclaration } from "./tool/tool.ts";
@@ -60,6 +64,7 @@ export async function assembleParts(
   });
   await ledger.loadChain(SYSTEM_CHAIN);
   const registry = createRegistry();
+  const isDescendant = createDescent(store);
   for (const tool of options.tools) registry.register(tool);
   const requests = createRequestMemory(store, random);
   const viewBytesOf = (tool: Pick<ToolDeclaration, "bounds">) =>
@@ -69,7 +74,9 @@ export async function assembleParts(
     random,
     store,
     contentStore,
-    policy: options.policy,
+    policy: createReloadablePolicy(options.policy),
+    policySource: options.policySource,
+    policyMode: options.policyMode ?? "enforce",
     observer: options.observer,
     log,
     ledger,
@@ -93,13 +100,17 @@ export async function assembleParts(
     }),
     approvals: createApprovals({
       approver: options.approver,
+      rules: options.rules,
       random,
       nowMs: () => ledger.nowMs(),
+      append: (draft) => ledger.append(draft),
       expiryMs: settings.approvalExpiryMs,
       waitMs: settings.approvalWaitMs,
     }),
-    content: createContentLibrary(store, contentStore),
+    content: createContentLibrary(store, contentStore, isDescendant),
+    isDescendant,
     artifacts: createArtifacts({ store, ledger, random }),
+    workspaceLabels: await loadWorkspaceLabels(store),
     files: options.files,
     programs: options.programs,
     shells: options.shells,

@@ -12,7 +12,7 @@ export async function closeKernel(graceMs: number, gate: Gate, parts: KernelPart
   await drained(parts, graceMs);
   for (const live of parts.sessions.live()) for (const call of live.running.list()) call.cancel("closing");
   await drained(parts, CANCEL_MS);
-  parts.approvals.close();
+  await parts.approvals.close();
   await parts.refusals.flush().catch(() => undefined);
   parts.ledger.close();
   await parts.store.close();

@@ -25,6 +25,16 @@ export interface ProgramPlace {
   readonly mayFork: boolean;
   /** Protected paths of the workspace stay as they are: no rule lets this call change them. */
   readonly keepsProtected: boolean;
+  /** What it may use of the processor; undefined if nothing limits that. */
+  readonly processor?: ProcessorAllowance;
+}
+
+/** Time on the processor that one program may use, with all it starts. */
+export interface ProcessorAllowance {
+  /** As it starts; of no single process more than this, rounded up to seconds. */
+  readonly limitMs: number;
+  /** Asked about ten times a second while it runs; the driver ends the program for what this answers. */
+  judge(cpuMs: number): ExceededTime | undefined;
 }
 
 export interface ContainedProgram {
@@ -84,6 +94,8 @@ export interface ContainedEnd {
   readonly exitCode: number | undefined;
   readonly exceeded: ExceededBound | undefined;
   readonly peakMemoryBytes: number;
+  /** Time on the processor that it used, with all it started; where the host cannot count it, what was seen of it. */
+  readonly cpuMs: number;
   /** Protected paths that it changed, and that are as they were again. */
   readonly putBack: readonly string[];
 }
@@ -93,4 +105,8 @@ export interface ExceededBound {
   readonly limit: "memory" | "processes" | "output" | "cpu" | "wall clock";
   readonly allowed: number;
   readonly peak: number;
+}
+
+export interface ExceededTime extends ExceededBound {
+  readonly limit: "cpu";
 }

@@ -1,4 +1,5 @@
-export type { ApprovalAnswer, ApprovalQuestion } from "./approval/approval.ts";
+export type * from "./approval/approval.ts";
+export type { ApprovalScope } from "./approval/approval-scope.ts";
 export {
   BUDGET_DIMENSIONS,
   type BudgetAmounts,
@@ -8,9 +9,15 @@ export {
 export type * from "./capability/capability.ts";
 export { capabilityToJson } from "./capability/capability-to-json.ts";
 export { createJsonReader, joinField, type JsonReader, ownField } from "./capability/json-reader.ts";
+export { nearestName } from "./capability/nearest-name.ts";
+export { quoteText, showText } from "./capability/quote-text.ts";
 export { readCapability } from "./capability/parse-capability.ts";
 export type * from "./kernel.ts";
-export type { HostExamination, KernelOptions, KernelSettings, ToolReadiness } from "./kernel-options.ts";
+export type { HostExamination, KernelOptions, KernelSettings, PolicyMode, ToolReadiness } from "./kernel-options.ts";
+export type { Delegation, LeaseRelease, ReleasedLease, Revocation, RevokedLeases } from "./lease/delegation.ts";
+export type { ClearedLabels, LabelClearing } from "./label/clear-workspace-labels.ts";
+export { labelsInForce } from "./label/labels-in-force.ts";
+export type { LabelledWorkspace } from "./label/workspace-labels.ts";
 export type { Lease, LeaseRequest } from "./lease/lease.ts";
 export { leaseToJson } from "./lease/lease-to-json.ts";
 export { parseLeaseRequest } from "./lease/parse-lease-request.ts";
@@ -18,8 +25,17 @@ export * from "./bundled-programs.ts";
 export type * from "./contained-programs.ts";
 export * from "./session-shells.ts";
 export type { ContentDraft, EntryDraft } from "./ledger/record-draft.ts";
-export { createAllowListPolicy } from "./policy/allow-list-policy.ts";
 export type * from "./policy/policy.ts";
+export type * from "./policy/cedar/cedar.ts";
+export { compileCedar } from "./policy/cedar/compile-cedar.ts";
+export { createNoPolicy, createPolicy } from "./policy/create-policy.ts";
+export type * from "./policy/explain.ts";
+export { createExampleExplainer, type ExampleCall } from "./policy/explain-example.ts";
+export { type PolicyFile, placeIn, policyInvalid } from "./policy/policy-file.ts";
+export { recheckDecision } from "./policy/recheck-decision.ts";
+export { permittedActions } from "./policy/schema/permitted-actions.ts";
+export { type PolicyTool, policySchema } from "./policy/schema/policy-schema.ts";
+export { type PolicySchema, readPolicySchema } from "./policy/schema/read-policy-schema.ts";
 export * from "./ports.ts";
 export type { OpenSessionOptions, Session, SessionState } from "./session/session.ts";
 export { startKernel } from "./start-kernel.ts";

@@ -1,6 +1,17 @@
 import type { ContainedPrograms } from "./contained-programs.ts";
 import type { BudgetLimits } from "./budget/budget.ts";
-import type { Approver, Clock, ContentStore, Log, Observer, Policy, Random, Store } from "./ports.ts";
+import type {
+  Approver,
+  Clock,
+  ContentStore,
+  Log,
+  Observer,
+  Policy,
+  PolicyRules,
+  PolicySource,
+  Random,
+  Store,
+} from "./ports.ts";
 import type { SessionShells } from "./session-shells.ts";
 import type { ViolationWindowOptions } from "./session/violation-window.ts";
 import type { Tool, ToolDeclaration } from "./tool/tool.ts";
@@ -14,6 +25,10 @@ export interface KernelOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly policy: Policy;
+  /** Where the policy is read again from; without it, it stays as it was given. */
+  readonly policySource?: PolicySource | undefined;
+  /** Whether what rules refuse is carried out; `enforce` by default. */
+  readonly policyMode?: PolicyMode;
   readonly tools: readonly Tool[];
   /** Without it, tools that work on files cannot run. */
   readonly files?: WorkspaceFiles | undefined;
@@ -24,6 +39,8 @@ export interface KernelOptions {
   /** Without it, nothing can be copied out of a vault. */
   readonly vault?: Vault | undefined;
   readonly approver?: Approver | undefined;
+  /** Without it, nobody can answer by a rule. */
+  readonly rules?: PolicyRules | undefined;
   readonly observer?: Observer | undefined;
   readonly log?: Log | undefined;
   /** Paths in a workspace that only a rule for `write_protected` lets an agent change. */
@@ -36,12 +53,15 @@ export interface KernelOptions {
   examineHost?(): Promise<HostExamination>;
   /** Looks at a workspace on this machine: its real path, or a WORKSPACE_REFUSED. */
   resolveWorkspace?(workspace: string): Promise<string>;
-  /** Makes a workspace one that tools can change, if somebody asks for it. A WORKSPACE_REFUSED says why not. */
-  adoptWorkspace?(workspace: string): Promise<void>;
+  /** Makes a workspace one that tools can change, if somebody asks for it: true if it had to. A WORKSPACE_REFUSED says why not. */
+  adoptWorkspace?(workspace: string): Promise<boolean>;
   /** Called once, if the store fails: the kernel has stopped. */
   onFailure?(failure: Error): void;
   readonly settings?: Partial<KernelSettings>;
 }
+
+/** `observe`: decisions are made and recorded, and what rules refuse goes on all the same. */
+export type PolicyMode = "enforce" | "observe";
 
 /** What a host enforces. */
 export interface HostExamination {

@@ -1,6 +1,6 @@
 import type { ContainedPrograms } from "./contained-programs.ts";
 import type { Capability } from "./capability/capability.ts";
-import type { ProtectedPaths } from "./call/decide/protected-paths.ts";
+import type { ProtectedPaths } from "./policy/protected-paths.ts";
 import type { SecretPaths } from "./call/grant/secret-paths.ts";
 import type { DecidedCall } from "./call/call.ts";
 import type { PermittedCall } from "./call/decide/decide.ts";
@@ -11,12 +11,16 @@ import type { Artifacts } from "./artifact/artifacts.ts";
 import type { AnswerArchive } from "./journal/answer-archive.ts";
 import type { RequestMemory } from "./journal/request-memory.ts";
 import type { ExaminedHost } from "./host-examination.ts";
+import type { PolicyMode } from "./kernel-options.ts";
+import type { WorkspaceLabels } from "./label/workspace-labels.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Refusals } from "./ledger/refusals.ts";
-import type { Clock, ContentStore, Log, Observer, Policy, Random, Store } from "./ports.ts";
+import type { Clock, ContentStore, Log, Observer, PolicySource, Random, Store } from "./ports.ts";
+import type { ReloadablePolicy } from "./policy/reloadable-policy.ts";
 import type { Registry } from "./registry/registry.ts";
 import type { ContentLibrary } from "./result/content-library.ts";
 import type { SessionShells } from "./session-shells.ts";
+import type { Descent } from "./session/descent.ts";
 import type { SessionTable } from "./session/session-table.ts";
 import type { ViolationWindowOptions } from "./session/violation-window.ts";
 import type { ToolDeclaration } from "./tool/tool.ts";
@@ -27,7 +31,9 @@ export interface KernelParts {
   readonly random: Random;
   readonly store: Store;
   readonly contentStore: ContentStore;
-  readonly policy: Policy;
+  readonly policy: ReloadablePolicy;
+  readonly policySource: PolicySource | undefined;
+  readonly policyMode: PolicyMode;
   readonly observer: Observer | undefined;
   readonly log: Log;
   readonly ledger: Ledger;
@@ -38,7 +44,9 @@ export interface KernelParts {
   readonly answers: AnswerArchive;
   readonly approvals: Approvals;
   readonly content: ContentLibrary;
+  readonly isDescendant: Descent;
   readonly artifacts: Artifacts;
+  readonly workspaceLabels: WorkspaceLabels;
   /** Undefined where nothing can be contained. */
   readonly files: WorkspaceFiles | undefined;
   readonly programs: ContainedPrograms | undefined;
@@ -48,7 +56,7 @@ export interface KernelParts {
   readonly isSecret: SecretPaths;
   readonly host: ExaminedHost;
   /** Undefined where nobody can hand a workspace over. */
-  readonly adoptWorkspace: ((workspace: string) => Promise<void>) | undefined;
+  readonly adoptWorkspace: ((workspace: string) => Promise<boolean>) | undefined;
   /** Whether a rule lets the programs of this call change what is protected, without anyone being asked. */
   mayChangeProtected(call: DecidedCall, kernel: KernelParts): boolean;
   /** Throws unless the call may also do this. */

@@ -1,10 +1,21 @@
 /** What doors and embedders may ask of a kernel. `createKernel` makes one from ports. */
 
 import type { JsonValue, ToolRequest, ToolResponse } from "@narthex/contracts";
+import type {
+  ApprovalList,
+  ApprovalResolution,
+  ApprovalRevocation,
+  ResolvedApproval,
+  StandingApproval,
+} from "./approval/approval.ts";
+import type { ClearedLabels, LabelClearing } from "./label/clear-workspace-labels.ts";
+import type { LabelledWorkspace } from "./label/workspace-labels.ts";
 import type { StoredRecord } from "./ports.ts";
 import type { OpenSessionOptions, Session } from "./session/session.ts";
+import type { Delegation, LeaseRelease, ReleasedLease, Revocation, RevokedLeases } from "./lease/delegation.ts";
 import type { Lease } from "./lease/lease.ts";
 import type { BudgetAmounts } from "./budget/budget.ts";
+import type { CallExplanation, ExplainQuestion } from "./policy/explain.ts";
 import type { Effect, ToolDeclaration, ToolOutput } from "./tool/tool.ts";
 
 export interface Kernel {
@@ -19,6 +30,20 @@ export interface Kernel {
   closeSession(sessionId: string): Promise<SessionFacts>;
   getSession(sessionId: string): Promise<SessionFacts | undefined>;
   listSessions(options: { readonly all: boolean; readonly limit: number }): Promise<SessionFacts[]>;
+  /**
+   * Splits a narrower lease off a session's own, for a session of its own, and sets its budget aside. Throws LEASE_INVALID
+   * with everything in which it would reach beyond its parent.
+   */
+  delegateLease(delegation: Delegation): Promise<{ readonly session: SessionFacts; readonly token: string }>;
+  /**
+   * Ends a lease that was split off a session's own, at any depth, and all below it. Throws LEASE_NOT_FOUND for one that
+   * is over or was not split off it.
+   */
+  releaseLease(release: LeaseRelease): Promise<ReleasedLease>;
+  /** Throws LEASE_NOT_FOUND. */
+  getLease(leaseId: string): Promise<LeaseFacts>;
+  /** Revokes a lease and every lease below it, and cancels what runs under them. Throws LEASE_NOT_FOUND. */
+  revokeLease(revocation: Revocation): Promise<RevokedLeases>;
   /** The session a token belongs to, or a KernelError with a SESSION_* code. */
   authenticate(token: string): Promise<SessionFacts>;
 
@@ -31,6 +56,8 @@ export interface Kernel {
   /** Throws a KernelError: CONTENT_NOT_FOUND, INVALID_INPUT on a wrong hash, BUDGET_EXCEEDED, SESSION_*. */
   putContent(put: ContentPut): Promise<ContentReceipt>;
   getContent(sessionId: string, hash: Uint8Array, offset: number, limit: number): Promise<ContentReading>;
+  /** Lets a session that was delegated to name content that its ancestor can name. Throws as `getContent` does. */
+  grantContent(grant: ContentGrant): Promise<ContentReceipt>;
   /** For an administrator: any content, by hash. */
   statContent(hash: Uint8Array): Promise<ContentStatus | undefined>;
   readAnyContent(hash: Uint8Array, offset: number, limit: number): Promise<ContentReading>;
@@ -44,10 +71,33 @@ export interface Kernel {
   /** From `fromIndex` on (or from now), then each new one once it is durable, until the signal aborts. */
   tailRecords(options: TailOptions): AsyncIterable<StoredRecord>;
 
+  /** The directories whose labels hold on a workspace. Throws WORKSPACE_REFUSED for what is none. */
+  listWorkspaceLabels(workspace: string): Promise<LabelledWorkspace[]>;
+  /** Takes all labels off one of them. Throws WORKSPACE_REFUSED if it has none. */
+  clearWorkspaceLabels(clearing: LabelClearing): Promise<ClearedLabels>;
+
   listIntents(): Promise<IntentFacts[]>;
   settleIntent(settlement: Settlement): Promise<{ readonly recordIndex: number }>;
   /** Puts back what file tools changed. Throws NOTHING_TO_UNDO, or UNDO_CONFLICT with the paths, and changes nothing. */
   undo(undoing: Undoing): Promise<UndoneCall[]>;
+
+  /** The policy in force, or why there is none. */
+  policyFacts(): PolicyFacts;
+  /** Reads the policy's files again. Throws POLICY_INVALID with every problem and leaves the one before in force. */
+  reloadPolicy(by: string): Promise<PolicyReload>;
+  /** What would be said of a call if it came now. Runs nothing, spends nothing, records nothing. */
+  explainCall(question: ExplainQuestion): Promise<CallExplanation>;
+
+  /** What people are asked right now, and what they allowed for longer. */
+  listApprovals(): ApprovalList;
+  /** Answers a question, durably. Throws APPROVAL_NOT_FOUND for one that is not open: the first answer counts. */
+  resolveApproval(resolution: ApprovalResolution): Promise<ResolvedApproval>;
+  /** Takes back an answer that was given for longer. */
+  revokeApproval(revocation: ApprovalRevocation): Promise<StandingApproval>;
+  /** The list now, and the whole of it again after each change, until the signal aborts. */
+  watchApprovals(signal: AbortSignal): AsyncIterable<ApprovalList>;
+  /** Says that people can answer from outside this process; gives the closing of that door. */
+  openApprovalDoor(): () => void;
 
   /** A request that never reached a session: counted, and recorded at most once per door, reason and second. */
   refuse(refusal: Refusal): void;
@@ -115,6 +165,16 @@ export interface SessionFacts {
   readonly budgetRemaining: BudgetAmounts;
 }
 
+export interface LeaseFacts {
+  readonly lease: Lease;
+  /** As it is with all that it came from. */
+  readonly state: "active" | "expired" | "revoked" | "not_yet";
+  /** Of each dimension that has a limit. */
+  readonly budgetRemaining: BudgetAmounts;
+  /** Leases split off this one whose sessions have not ended. */
+  readonly childLeaseIds: readonly string[];
+}
+
 export interface ToolFacts {
   readonly declaration: ToolDeclaration;
   readonly definitionHash: Uint8Array;
@@ -137,6 +197,14 @@ export interface ContentPut {
   readonly labels: readonly string[];
   readonly expectedHash?: Uint8Array;
   readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+export interface ContentGrant {
+  /** Whose content it is. */
+  readonly sessionId: string;
+  /** A session delegated from it, at any depth. */
+  readonly toSessionId: string;
+  readonly hash: Uint8Array;
 }
 
 export interface ContentReceipt {
@@ -181,6 +249,28 @@ export interface IntentFacts {
   readonly recordIndex: number;
   readonly startedAtMs: number;
   readonly state: "running" | "unknown";
+}
+
+export interface PolicyFacts {
+  /** Empty where no policy is in force. */
+  readonly policyHash: Uint8Array;
+  readonly schemaHash: Uint8Array;
+  /** What evaluates it. */
+  readonly engine: string;
+  readonly ruleCount: number;
+  /** Empty, or why no policy is in force. */
+  readonly problem: string;
+  readonly mode: "enforce" | "observe";
+  /** Where its files lie. */
+  readonly directory: string;
+  /** Why the compiled evaluator is not used; empty if it is. */
+  readonly fallback: string;
+}
+
+export interface PolicyReload {
+  readonly policy: PolicyFacts;
+  /** False if the same set was in force before. */
+  readonly changed: boolean;
 }
 
 export interface Settlement {

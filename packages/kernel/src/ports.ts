@@ -1,7 +1,9 @@
 /** What the kernel asks of the machine it runs on. Everything here is behind an interface; drivers live elsewhere. */
 
+import type { JsonObject, JsonValue } from "@narthex/contracts";
 import type { ContentDraft } from "./ledger/record-draft.ts";
 import type { ApprovalAnswer, ApprovalQuestion } from "./approval/approval.ts";
+import type { RuleFinding } from "./policy/explain.ts";
 import type { PolicyAnswer, PolicyRequest, PolicySet } from "./policy/policy.ts";
 
 export interface Clock {
@@ -23,7 +25,16 @@ export interface StateChange {
   readonly value: Uint8Array | undefined;
 }
 
-export type StateTable = "sessions" | "leases" | "intents" | "artifacts" | "dedupe" | "tokens" | "meta";
+export type StateTable =
+  | "sessions"
+  | "leases"
+  | "intents"
+  | "artifacts"
+  | "dedupe"
+  | "tokens"
+  | "meta"
+  | "approvals"
+  | "workspaces";
 
 /** One ledger record and everything that becomes durable with it, or not at all. */
 export interface StoreWrite {
@@ -132,23 +143,45 @@ export interface ContentWriter {
   abort(): Promise<void>;
 }
 
-/** Decides calls. Behind it: an allow-list today, full Cedar tomorrow. */
+/** Decides calls. */
 export interface Policy {
   /** The set in force, or why there is none. */
   readonly current: PolicySet | PolicyProblem;
   evaluate(request: PolicyRequest): PolicyAnswer;
+  /** Whether any rule could permit this action, whatever the rest. */
+  couldPermit(action: string): boolean;
+  /** The part of an input that rules about this action can see. Throws where what they rely on is not there. */
+  visibleInput(action: string, input: JsonValue): JsonObject;
+  /** What each rule has to say about a request, for people. */
+  explain(request: PolicyRequest): Promise<readonly RuleFinding[]>;
+}
+
+/** Where policy comes from. */
+export interface PolicySource {
+  /** For people: where its files lie. */
+  readonly directory: string;
+  /** Reads and checks it anew. Throws POLICY_INVALID with every problem. */
+  load(): Promise<Policy>;
 }
 
 export interface PolicyProblem {
   readonly problem: string;
 }
 
-/** Asks a person. */
+/** A program's own way to ask a person, beside the other doors: the first answer counts. */
 export interface Approver {
   /** Shown in the ledger as the door that answered. */
   readonly door: string;
-  /** Resolves with the answer; a rejection denies. The signal aborts when nobody waits for it any more. */
+  /** Resolves with the answer; a rejection denies. The signal aborts when the answer is no longer wanted. */
   ask(question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer>;
+}
+
+/** Where rules that people gave as an answer are written. */
+export interface PolicyRules {
+  /** Resolves when a policy with this rule is in force; else rejects and leaves everything as it was. */
+  addRule(id: string, text: string): Promise<void>;
+  /** The same for a policy without it; harmless if there is none. */
+  removeRule(id: string): Promise<void>;
 }
 
 /** Called at every stage boundary, before the stage runs: tracing, fault injection. Must not throw. */

@@ -60,6 +60,8 @@ export interface ShellJob {
   /** Ends every process of it. Resolves when they are gone. */
   kill(): Promise<void>;
   readonly state: JobState;
+  /** Resolves, however it ended, when nothing of it runs any more, with the time on the processor that it used. */
+  readonly ended: Promise<{ readonly cpuMs: number }>;
 }
 
 export interface JobState {

@@ -8,18 +8,29 @@ import { settleByHand } from "./journal/settle-by-hand.ts";
 import type { ContentReading, Kernel } from "./kernel.ts";
 import type { KernelOptions } from "./kernel-options.ts";
 import type { KernelParts } from "./kernel-parts.ts";
+import { clearWorkspaceLabels } from "./label/clear-workspace-labels.ts";
+import { listWorkspaceLabels } from "./label/list-workspace-labels.ts";
 import { prepareAnnouncement } from "./ledger/prepare-announcement.ts";
 import type { EntryDraft } from "./ledger/record-draft.ts";
 import { tailRecords } from "./ledger/tail-records.ts";
+import { type ExplainParts, explainCall } from "./policy/explain-call.ts";
+import { labelsFor } from "./label/labels-for.ts";
+import { createPolicyReloader, policyFacts } from "./policy/reload-policy.ts";
 import { listTools } from "./registry/list-tools.ts";
 import type { FoundContent } from "./result/content-library.ts";
+import { grantContent } from "./result/grant-content.ts";
 import { putContent } from "./result/put-content.ts";
 import { closeSession } from "./session/close-session.ts";
+import { delegateLease } from "./session/delegate-lease.ts";
 import { describeSession } from "./session/describe-session.ts";
+import { describeLease, findHolder } from "./session/find-lease.ts";
+import { exampleSession } from "./session/example-session.ts";
 import { listSessions } from "./session/list-sessions.ts";
 import type { LiveSession } from "./session/live-session.ts";
 import { openSession } from "./session/open-session.ts";
-import { requireOpen } from "./session/require-open.ts";
+import { requireOpen, requireUnrevoked } from "./session/require-open.ts";
+import { releaseLease } from "./session/release-lease.ts";
+import { revokeLease } from "./session/revoke-lease.ts";
 import { startExpiry } from "./session/start-expiry.ts";
 import { undo } from "./undo/undo.ts";
 
@@ -29,14 +40,22 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
   const { parts, settings } = await assembleParts(options, gate);
   await prepareAnnouncement(options.version, parts);
   const reconciled = await reconcileIntents(parts);
+  await parts.approvals.recover(parts.store);
   // What could not be settled stays open; but where nothing can be written at all, nothing starts.
   if (parts.ledger.failure !== undefined) throw parts.ledger.failure;
   if (reconciled.unknown > 0) {
     parts.log("warn", "calls with an unknown outcome wait in the journal", { count: reconciled.unknown });
   }
+  const explaining: ExplainParts = {
+    ...parts,
+    nowMs: () => parts.ledger.nowMs(),
+    labelsOf: (live, effects) => labelsFor(live, effects, parts),
+  };
+  const reloader = createPolicyReloader(parts);
   const expiry = startExpiry(parts);
   let closed: Promise<void> | undefined;
   const facts = (live: LiveSession) => describeSession(live, parts.ledger.nowMs());
+  const realWorkspace = async (workspace: string) => (await options.resolveWorkspace?.(workspace)) ?? workspace;
 
   return {
     async announce() {
@@ -48,7 +67,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
 
     async openSession(request) {
       if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
-      const workspace = (await options.resolveWorkspace?.(request.workspace)) ?? request.workspace;
+      const workspace = await realWorkspace(request.workspace);
       const defaults = { budgets: settings.budgets, ttlMs: settings.sessionTtlMs };
       const { live, token } = await openSession({ ...request, workspace }, defaults, parts);
       return { session: facts(live), token };
@@ -59,6 +78,14 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       return live && facts(live);
     },
     listSessions: (query) => listSessions(query, parts),
+    async delegateLease(delegation) {
+      if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
+      const { live, token } = await delegateLease(delegation, parts);
+      return { session: facts(live), token };
+    },
+    releaseLease: (release) => releaseLease(release, parts),
+    getLease: async (leaseId) => describeLease(await findHolder(leaseId, parts), parts.ledger.nowMs()),
+    revokeLease: (revocation) => revokeLease(revocation, parts),
     authenticate: async (token) => facts(requireOpen(await parts.sessions.authenticate(token), parts.ledger.nowMs())),
 
     async examineHost() {
@@ -69,7 +96,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
 
     async putContent(put) {
       if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
-      const live = requireOpen(await parts.sessions.find(put.sessionId), parts.ledger.nowMs());
+      const live = requireUnrevoked(await parts.sessions.find(put.sessionId), parts.ledger.nowMs());
       parts.counters.running++;
       try {
         return await putContent(put, live, parts);
@@ -78,11 +105,12 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       }
     },
     async getContent(sessionId, hash, offset, limit) {
-      const live = requireOpen(await parts.sessions.find(sessionId), parts.ledger.nowMs());
+      const live = requireUnrevoked(await parts.sessions.find(sessionId), parts.ledger.nowMs());
       const found = await parts.content.find(sessionId, hash);
       await adoptLabels(live, found, parts);
       return reading(found, offset, limit, parts);
     },
+    grantContent: (grant) => grantContent(grant, parts),
     async statContent(hash) {
       const found = await parts.content.findAny(hash);
       if (found === undefined) return undefined;
@@ -110,9 +138,22 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     recordCount: () => parts.ledger.durableCount(),
     tailRecords: (tail) => tailRecords(tail, parts.ledger, parts.store),
 
+    listWorkspaceLabels: (workspace) => listWorkspaceLabels(workspace, realWorkspace, parts.workspaceLabels),
+    clearWorkspaceLabels: (clearing) => clearWorkspaceLabels(clearing, realWorkspace, parts),
+
     listIntents: () => listIntents(parts),
     settleIntent: (settlement) => settleByHand(settlement, parts),
     undo: (undoing) => undo(undoing, parts),
+
+    policyFacts: () => policyFacts(parts),
+    reloadPolicy: (by) => reloader.reload(by),
+    explainCall: async (question) => explainCall(question, await sessionFor(question.sessionId, parts), explaining),
+
+    listApprovals: () => parts.approvals.list(),
+    resolveApproval: (resolution) => parts.approvals.resolve(resolution),
+    revokeApproval: (revocation) => parts.approvals.revoke(revocation),
+    watchApprovals: (signal) => parts.approvals.watch(signal),
+    openApprovalDoor: () => parts.approvals.openDoor(),
 
     refuse: (refusal) => parts.refusals.count(refusal),
     get closing() {
@@ -124,6 +165,15 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       return closed;
     },
   };
+}
+
+async function sessionFor(
+  sessionId: string | undefined,
+  { sessions, ledger, registry }: KernelParts,
+): Promise<LiveSession> {
+  if (sessionId !== undefined) return requireOpen(await sessions.find(sessionId), ledger.nowMs());
+  const known = registry.list({ allVersions: false }).map(({ tool }) => tool.name);
+  return exampleSession(known, ledger.nowMs());
 }
 
 function reading(found: FoundContent, offset: number, limit: number, parts: KernelParts): ContentReading {

@@ -1,9 +1,11 @@
+import { userInfo } from "node:os";
 import type { Configuration, SocketPaths } from "@narthex/host";
 import type { Kernel, Log } from "@narthex/kernel";
 import { type ServiceListen, type Serving, serve } from "@narthex/server";
 import type { LedgerSource } from "@narthex/verify";
 import { verifySource } from "./connection/verify-report.ts";
 import type { OpenedKernel } from "./open-kernel.ts";
+import { VERSION } from "./version.ts";
 
 export interface DoorOptions {
   readonly sockets: SocketPaths;
@@ -15,8 +17,20 @@ export interface DoorOptions {
   readonly log: Log | undefined;
 }
 
-/** The doors of a home, opened together: they share one budget of bytes in flight. */
-export function openDoors(kernel: Kernel, options: DoorOptions): Promise<Serving> {
+/** The doors of a home, opened together: they share one budget of bytes in flight. People answer through them, too. */
+export async function openDoors(kernel: Kernel, options: DoorOptions): Promise<Serving> {
+  const doors = await openServing(kernel, options);
+  const closeApprovals = kernel.openApprovalDoor();
+  return {
+    addresses: doors.addresses,
+    close(closing) {
+      closeApprovals();
+      return doors.close(closing);
+    },
+  };
+}
+
+function openServing(kernel: Kernel, options: DoorOptions): Promise<Serving> {
   const { sockets, services, limits, authorizeToken, ledgerSource, log } = options;
   const { maxConnections, maxInFlightBytes } = limits;
   return serve(kernel, {
@@ -24,6 +38,7 @@ export function openDoors(kernel: Kernel, options: DoorOptions): Promise<Serving
     services: [{ path: sockets.services }, ...services],
     serviceLimits: { maxConnections },
     bytesInFlight: maxInFlightBytes,
+    console: { version: VERSION, defaultApprover: userName() },
     authorize: authorizeToken,
     verify: (onProgress, signal) =>
       verifySource(ledgerSource(), {
@@ -32,4 +47,13 @@ export function openDoors(kernel: Kernel, options: DoorOptions): Promise<Serving
       }),
     ...(log && { log }),
   });
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // In a container the user may have no name.
+    return `uid ${process.getuid?.() ?? "unknown"}`;
+  }
 }

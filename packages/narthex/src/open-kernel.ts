@@ -1,10 +1,10 @@
 import {
   type Configuration,
   createSystemRandom,
-  keepCallsYoung,
   defaultHomePath,
-  handOverWorkspace,
   type Home,
+  handOverWorkspace,
+  keepCallsYoung,
   loadAddedTools,
   loadConfiguration,
   openContentFiles,
@@ -21,11 +21,9 @@ import {
 import {
   type Approver,
   type ContentStore,
-  createAllowListPolicy,
   type Kernel,
   type Log,
   type Observer,
-  type Policy,
   type Store,
   startKernel,
   type Tool,
@@ -33,8 +31,10 @@ import {
 import type { ServiceListen, Serving } from "@narthex/server";
 import { builtinTools } from "@narthex/tools";
 import type { LedgerSource } from "@narthex/verify";
+import { createApprovedRules } from "./approved-rules.ts";
 import { storeLedgerSource } from "./ledger-source.ts";
-import { prepareHome, readPolicyFiles } from "./prepare-home.ts";
+import { type HomePolicy, openPolicy } from "./open-policy.ts";
+import { prepareHome } from "./prepare-home.ts";
 import { VERSION } from "./version.ts";
 
 export interface OpenKernelOptions {
@@ -100,7 +100,6 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
     throw storeUnavailable("the home cannot be set up", fault);
   });
   const configuration = await loadConfiguration(paths.configuration);
-  const policy = await loadPolicy(home, options);
   const { protectedPaths, secretPaths, vault, shell } = configuration;
   const workshop = openWorkshop({
     paths,
@@ -114,7 +113,9 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
   const store = await openSqliteStore({ directory: paths.store });
   try {
     const added = await addedTools(home, configuration, options);
-    const kernel = await start({ home, configuration, policy, store, contentStore, workshop, added }, options);
+    const tools = [...builtinTools(), ...added, ...(options.tools ?? [])];
+    const policy = await openPolicy(paths, tools, options.policies ?? []);
+    const kernel = await start({ home, configuration, policy, store, contentStore, workshop, tools }, options);
     const authorizeToken: OpenedKernel["authorizeToken"] = async (token) => home.tokens.authorize(token);
     const ledgerSource = (): LedgerSource => storeLedgerSource(store, contentStore);
     let doors: Serving | undefined;
@@ -150,18 +151,6 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
   }
 }
 
-/** Policy that cannot be read or is wrong denies everything and says why; the kernel starts all the same. */
-async function loadPolicy(home: Home, options: OpenKernelOptions): Promise<Policy> {
-  try {
-    const files = await readPolicyFiles(home.paths);
-    return createAllowListPolicy([...files, ...(options.policies ?? [])]);
-  } catch (fault) {
-    const none = createAllowListPolicy([]);
-    const problem = `the policy directory cannot be read: ${fault instanceof Error ? fault.message : String(fault)}`;
-    return { current: { problem }, evaluate: (request) => none.evaluate(request) };
-  }
-}
-
 /** Tools of the home: programs and modules that `narthex tools add` put there. */
 function addedTools(home: Home, configuration: Configuration, options: OpenKernelOptions): Promise<Tool[]> {
   return loadAddedTools({
@@ -177,24 +166,27 @@ function addedTools(home: Home, configuration: Configuration, options: OpenKerne
 interface HomeParts {
   readonly home: Home;
   readonly configuration: Configuration;
-  readonly policy: Policy;
+  readonly policy: HomePolicy;
   readonly store: Store;
   readonly contentStore: ContentStore;
   readonly workshop: Workshop;
-  readonly added: readonly Tool[];
+  readonly tools: readonly Tool[];
 }
 
-function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kernel> {
-  const { home, configuration, policy, store, contentStore, workshop, added } = parts;
+async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kernel> {
+  const { home, configuration, policy, store, contentStore, workshop, tools } = parts;
   const { session, timeouts } = configuration;
   keepCallsYoung();
-  return startKernel({
+  const kernel: Kernel = await startKernel({
     store,
     contentStore,
     clock: systemClock,
     random: createSystemRandom(),
-    policy,
-    tools: [...builtinTools(), ...added, ...(options.tools ?? [])],
+    policy: await policy.loadOrNone(),
+    policySource: policy,
+    policyMode: configuration.policy.mode,
+    rules: createApprovedRules(home.paths.policy, () => kernel),
+    tools,
     files: workshop.files,
     programs: workshop.programs,
     shells: workshop.shells,
@@ -219,4 +211,5 @@ function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kernel> {
       quarantine: { limit: session.quarantine.violations, windowMs: session.quarantine.windowMs },
     },
   });
+  return kernel;
 }

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DEFAULT_CONFIGURATION_TEXT, type HomePaths } from "@narthex/host";
@@ -10,6 +10,8 @@ export interface PreparedHome {
 }
 
 const POLICY_SUFFIX = ".cedar";
+/** What the rules beside them answer. */
+const EXAMPLES_SUFFIX = ".examples.yaml";
 
 /** Writes the commented configuration and the default policy where there is none. Overwrites nothing. */
 export async function prepareHome(paths: HomePaths): Promise<PreparedHome> {
@@ -23,18 +25,14 @@ export async function prepareHome(paths: HomePaths): Promise<PreparedHome> {
   // In a home that was used, an empty policy directory is somebody's decision to deny everything.
   if ((await readdir(paths.policy)).length > 0 || (await readdir(paths.store)).length > 0) return { written };
   const source = await defaultPolicyDirectory();
-  for (const name of (await readdir(source)).filter(isPolicyFile)) {
+  for (const name of (await readdir(source)).filter(
+    (found) => isPolicyFile(found) || found.endsWith(EXAMPLES_SUFFIX),
+  )) {
     const target = join(paths.policy, name);
     await copyFile(join(source, name), target, constants.COPYFILE_EXCL);
     written.push(target);
   }
   return { written };
-}
-
-/** The rules of a home, in the order of their names. */
-export async function readPolicyFiles(paths: HomePaths): Promise<{ readonly name: string; readonly text: string }[]> {
-  const names = (await readdir(paths.policy)).filter(isPolicyFile).sort();
-  return Promise.all(names.map(async (name) => ({ name, text: await readFile(join(paths.policy, name), "utf8") })));
 }
 
 /** In the checkout beside the packages, in the published package inside it. */

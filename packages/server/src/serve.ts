@@ -1,6 +1,7 @@
 import { KernelError } from "@narthex/contracts";
 import type { Kernel, Log } from "@narthex/kernel";
 import { byteBudgetOf, createByteBudget } from "./byte-budget.ts";
+import { type Console, type ConsoleOptions, createConsole } from "./console/console.ts";
 import { openFramedDoor } from "./framed/framed-door.ts";
 import type { FramedLimits } from "./framed/framed-limits.ts";
 import type { Authorize } from "./service/authorization.ts";
@@ -21,6 +22,8 @@ export interface ServeOptions {
   readonly verify?: Verify;
   readonly tls?: TlsIdentity;
   readonly hostNames?: readonly string[];
+  /** Serves the web page on the ports among the services. */
+  readonly console?: Pick<ConsoleOptions, "version" | "defaultApprover" | "limits">;
   /** Of requests and answers in flight, over all doors; 256 MB by default. */
   readonly bytesInFlight?: number;
   readonly log?: Log;
@@ -32,6 +35,8 @@ export interface Serving {
     readonly framed: string | undefined;
     /** In the order asked for, with the ports really opened. */
     readonly services: readonly ServiceListen[];
+    /** Opens the web page, once and soon. */
+    readonly consoleLink: string | undefined;
   };
   /** Closes every door; running calls get `graceMs` to finish. The kernel stays open. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
@@ -47,6 +52,8 @@ export async function serve(kernel: Kernel, options: ServeOptions): Promise<Serv
   const budget = bytesInFlight === undefined ? byteBudgetOf(kernel) : createByteBudget(bytesInFlight);
   const doors: Door[] = [];
   const addresses: ServiceListen[] = [];
+  const page = await openConsole(kernel, options);
+  const createLink = (): string | undefined => page && linkTo(page, addresses, tls !== undefined);
   try {
     if (framed !== undefined) doors.push(await openFramedDoor({ kernel, budget, ...framed }));
     for (const listen of services) {
@@ -56,6 +63,7 @@ export async function serve(kernel: Kernel, options: ServeOptions): Promise<Serv
         budget,
         authorize: options.authorize ?? noAuthority,
         verify: options.verify ?? noVerify,
+        ...(page === undefined ? {} : { console: { page, createLink } }),
         ...(tls === undefined ? {} : { tls }),
         ...(hostNames === undefined ? {} : { hostNames }),
         ...(serviceLimits === undefined ? {} : { limits: serviceLimits }),
@@ -69,9 +77,23 @@ export async function serve(kernel: Kernel, options: ServeOptions): Promise<Serv
     throw fault;
   }
   return {
-    addresses: { framed: framed?.path, services: addresses },
+    addresses: { framed: framed?.path, services: addresses, consoleLink: createLink() },
     close: (closing = {}) => closeAll(doors, closing),
   };
+}
+
+async function openConsole(kernel: Kernel, options: ServeOptions): Promise<Console | undefined> {
+  const { console, services = [], log } = options;
+  if (console === undefined || !services.some((listen) => "host" in listen)) return undefined;
+  return createConsole({ kernel, ...console, ...(log === undefined ? {} : { log }) });
+}
+
+/** SECURITY: the code is in the link's query, which the page takes out of sight; a GET alone uses nothing up. */
+function linkTo(page: Console, addresses: readonly ServiceListen[], isTls: boolean): string | undefined {
+  const address = addresses.find((listen) => "host" in listen);
+  if (address === undefined) return undefined;
+  const host = address.host.includes(":") ? `[${address.host.replace(/^\[|\]$/g, "")}]` : address.host;
+  return `${isTls ? "https" : "http"}://${host}:${address.port}/console/sign-in?code=${page.createCode()}`;
 }
 
 async function closeAll(doors: readonly Door[], options: { readonly graceMs?: number }): Promise<void> {

@@ -11,7 +11,7 @@ import {
   validate,
   type Violation,
 } from "@narthex/contracts";
-import type { Kernel, Refusal, SessionFacts, StoredRecord, ToolFacts, WireCall } from "@narthex/kernel";
+import type { Kernel, PolicyFacts, Refusal, SessionFacts, StoredRecord, ToolFacts, WireCall } from "@narthex/kernel";
 
 /** A kernel for tests of doors: it checks a token, echoes the input and remembers what it was given. */
 export interface TestKernel extends Kernel {
@@ -80,6 +80,17 @@ export function createTestKernel(): TestKernel {
     closeSession: () => Promise.resolve(sessionFacts()),
     getSession: (id) => Promise.resolve(id === SESSION_ID ? sessionFacts() : undefined),
     listSessions: () => Promise.resolve([sessionFacts()]),
+    delegateLease: notUsed,
+    releaseLease: notUsed,
+    getLease: notUsed,
+    revokeLease: notUsed,
+    policyFacts: () => POLICY,
+    reloadPolicy(by) {
+      if (by !== "") return Promise.resolve({ policy: POLICY, changed: true });
+      const violations = [{ field: "p.cedar:1:2", rule: "malformed", message: "unexpected token" }];
+      return Promise.reject(new KernelError("POLICY_INVALID", "p.cedar:1:2: unexpected token", { violations }));
+    },
+    explainCall: notUsed,
 
     async putContent({ chunks, labels }) {
       const parts: Uint8Array[] = [];
@@ -96,6 +107,7 @@ export function createTestKernel(): TestKernel {
       const slice = bytes.subarray(offset, Math.min(bytes.length, offset + limit));
       return { hash, size: bytes.length, labels: ["untrusted"], chunks: inOneChunk(slice) };
     },
+    grantContent: notUsed,
     statContent: (hash) => {
       const bytes = kernel.stored.get(Buffer.from(hash).toString("hex"));
       return Promise.resolve(bytes === undefined ? undefined : { size: bytes.length, place: "row", holders: [] });
@@ -109,6 +121,13 @@ export function createTestKernel(): TestKernel {
       yield* kernel.records;
       await aborted(signal);
     },
+    listWorkspaceLabels: () => Promise.resolve([]),
+    clearWorkspaceLabels: notUsed,
+    listApprovals: () => ({ open: [], standing: [] }),
+    resolveApproval: notUsed,
+    revokeApproval: notUsed,
+    watchApprovals: notUsed,
+    openApprovalDoor: () => () => undefined,
     listIntents: () => Promise.resolve([]),
     settleIntent: () => Promise.resolve({ recordIndex: 5 }),
     undo: () => Promise.resolve([]),
@@ -134,6 +153,17 @@ export function createTestKernel(): TestKernel {
 
   return kernel;
 }
+
+const POLICY: PolicyFacts = {
+  policyHash: new Uint8Array(32).fill(1),
+  schemaHash: new Uint8Array(32).fill(2),
+  engine: "test/1",
+  ruleCount: 3,
+  problem: "",
+  mode: "enforce",
+  directory: "/policy",
+  fallback: "",
+};
 
 function sessionFacts(workspace = "/workspace"): SessionFacts {
   const rights = { toolPatterns: ["*"], capabilities: [], highestTier: "privileged" } as const;

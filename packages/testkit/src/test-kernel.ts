@@ -1,20 +1,19 @@
 import { createHash } from "node:crypto";
-import { RecordSchema, fromBinary, type RecordMessage } from "@narthex/contracts";
+import { fromBinary, type RecordMessage, RecordSchema } from "@narthex/contracts";
 import {
   type CallResult,
   type Clock,
-  createAllowListPolicy,
   type InProcessCall,
   type Kernel,
   type KernelOptions,
   type OpenSessionOptions,
-  type Policy,
   type Random,
   startKernel,
   type Tool,
 } from "@narthex/kernel";
 import { createMemoryContentStore } from "./memory-content-store.ts";
 import { createMemoryStore, type MemoryStore } from "./memory-store.ts";
+import { permitAll } from "./test-policy.ts";
 
 export interface TestKernel {
   readonly kernel: Kernel;
@@ -99,12 +98,4 @@ export function createTestRandom(seed: string): Random {
       return bytes;
     },
   };
-}
-
-export function permitAll(tools: readonly Tool[], annotations = ""): Policy {
-  const names = [...new Set(tools.map((tool) => tool.name))];
-  const text = names.map(
-    (name) => `@id("permit-${name}")${annotations}\npermit(principal, action == Action::"${name}", resource);`,
-  );
-  return createAllowListPolicy([{ name: "test.cedar", text: text.join("\n") }]);
 }

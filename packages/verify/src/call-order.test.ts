@@ -289,6 +289,67 @@ test("a caller that was told to wait joins the question that is out", async () =
   assert.deepEqual((await verifyLedger(ledger)).problems, []);
 });
 
+/** An answer as it was given at a door: a record without a request. */
+function answerAt(ledger: LedgerBuilder, value: Extract<EntryPlain, { case: "approvalResolved" }>["value"]): void {
+  ledger.append({ chain: SESSION, entries: [{ case: "approvalResolved", value }] });
+}
+
+test("an answer at a door to a question nobody asked, or answered before, is named", async () => {
+  const { ledger, call } = withCall({ approve: "human" });
+  answerAt(ledger, { approvalId: "apr_other", answer: "approved" });
+  append(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
+  answerAt(ledger, { approvalId: "apr_1", answer: "denied" });
+  answerAt(ledger, { approvalId: "apr_1", answer: "approved" });
+  const { problems } = await verifyLedger(ledger);
+  assert.deepEqual(
+    problems.map(({ recordIndex, code }) => [recordIndex, code]),
+    [
+      [2, "approval_missing"],
+      [5, "approval_missing"],
+    ],
+  );
+});
+
+test("a yes that waits for its call is good for one call, and a second is named", async () => {
+  const { ledger, call } = withCall({ approve: "human" });
+  append(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
+  append(ledger, call, [PENDING, call.failed], [call.error]);
+  answerAt(ledger, { approvalId: "apr_1", answer: "approved" });
+  const use = (number: number): void => {
+    const again = callParts(ledger, number, { approve: "human" });
+    const entries = [again.invoked, again.checked, again.decided, APPROVED, again.started, again.completed];
+    append(ledger, again, entries, [...again.items, again.result]);
+  };
+  use(2);
+  assert.deepEqual((await verifyLedger(ledger)).problems, []);
+  use(3);
+  const [problem] = (await verifyLedger(ledger)).problems;
+  assert.deepEqual([problem?.recordIndex, problem?.code], [6, "approval_missing"]);
+});
+
+test("an answer for the session covers calls until it is revoked", async () => {
+  const { ledger, call } = withCall({ approve: "human" });
+  append(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
+  append(ledger, call, [PENDING, call.failed], [call.error]);
+  answerAt(ledger, { approvalId: "apr_1", answer: "approved", scope: "session", standingId: "sta_1" });
+  const rested: EntryPlain = {
+    case: "approvalResolved",
+    value: { approvalId: "apr_1", answer: "approved", scope: "session", standingId: "sta_1" },
+  };
+  const rest = (number: number): void => {
+    const again = callParts(ledger, number, { approve: "human" });
+    const entries = [again.invoked, again.checked, again.decided, rested, again.started, again.completed];
+    append(ledger, again, entries, [...again.items, again.result]);
+  };
+  rest(2);
+  rest(3);
+  assert.deepEqual((await verifyLedger(ledger)).problems, []);
+  ledger.append({ chain: SESSION, entries: [{ case: "standingApprovalRevoked", value: { standingId: "sta_1" } }] });
+  rest(4);
+  const [problem] = (await verifyLedger(ledger)).problems;
+  assert.deepEqual([problem?.recordIndex, problem?.code], [8, "approval_missing"]);
+});
+
 test("calls end early at every stage", async () => {
   const ledger = opened();
   const shapes: Shape[] = [

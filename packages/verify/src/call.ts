@@ -24,6 +24,8 @@ export class Call {
   /** The policy in force asks for a person's yes. */
   needsApproval = false;
   approved = false;
+  /** The yes it has, not used yet; empty if it has none, or rests on an answer for the session. */
+  approvalId = "";
   /** The commitments its outcome has to repeat. */
   requestCommitment: Uint8Array = NONE;
   proofCommitment: Uint8Array = NONE;

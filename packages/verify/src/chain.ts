@@ -15,7 +15,8 @@ export class Chain {
   closed = false;
   // Most chains are quiet most of the time: these exist only while they hold something.
   #calls: Map<string, Call> | undefined;
-  #approvals: Set<string> | undefined;
+  #approvals: Map<string, "open" | "given"> | undefined;
+  #standing: Set<string> | undefined;
 
   constructor(name: string) {
     this.name = name;
@@ -41,18 +42,37 @@ export class Chain {
   }
 
   askApproval(approvalId: string): void {
-    this.#approvals ??= new Set();
-    this.#approvals.add(approvalId);
+    this.#approvals ??= new Map();
+    this.#approvals.set(approvalId, "open");
   }
 
-  /** A question that a person was asked and has not answered for good. */
-  isApprovalOpen(approvalId: string): boolean {
-    return this.#approvals?.has(approvalId) === true;
+  /** `open`: a person was asked and has not answered for good. `given`: a yes that no call has used. */
+  approvalState(approvalId: string): "open" | "given" | undefined {
+    return this.#approvals?.get(approvalId);
+  }
+
+  giveApproval(approvalId: string): void {
+    this.#approvals ??= new Map();
+    this.#approvals.set(approvalId, "given");
   }
 
   closeApproval(approvalId: string): void {
     this.#approvals?.delete(approvalId);
     if (this.#approvals?.size === 0) this.#approvals = undefined;
+  }
+
+  /** An answer that holds for the session. */
+  addStanding(standingId: string): void {
+    this.#standing ??= new Set();
+    this.#standing.add(standingId);
+  }
+
+  isStanding(standingId: string): boolean {
+    return this.#standing?.has(standingId) === true;
+  }
+
+  revokeStanding(standingId: string): void {
+    this.#standing?.delete(standingId);
   }
 }
 

@@ -57,6 +57,12 @@ const MAX_DECISIONS = 6;
 export function checkCall(chain: Chain, record: DecodedRecord, problems: ProblemList): Call | undefined {
   let call: Call | undefined;
   for (const { kind } of record.entries) {
+    if (kind.case === "standingApprovalRevoked") chain.revokeStanding(kind.value.standingId);
+    if (kind.case === "approvalResolved" && record.requestId === "") {
+      const wrong = answered(chain, kind.value);
+      if (wrong !== undefined) problems.add(wrong.code, record, wrong.message);
+      continue;
+    }
     if (kind.case === "outcomeSettled") call ??= settle(chain, record, kind.value.requestId, problems);
     if (!isCallEntry(kind)) continue;
     if (call === undefined) {
@@ -99,7 +105,7 @@ function advance(chain: Chain, call: Call, entry: CallEntry, record: DecodedReco
     case "approvalResolved":
       return resolved(chain, call, entry.value);
     case "toolStarted":
-      return started(call, entry.value);
+      return started(chain, call, entry.value);
     case "callRepeated":
       return repeated(call, entry.value, record);
     case "toolCompleted":
@@ -141,17 +147,42 @@ function decided(call: Call, from: CallStep, decision: EntryOf<"policyDecision">
   return { code: "call_order", message: `the call was decided more than ${MAX_DECISIONS} times` };
 }
 
-function resolved(chain: Chain, call: Call, answer: EntryOf<"approvalResolved">): Wrong | undefined {
-  const asked = chain.isApprovalOpen(answer.approvalId);
-  if (answer.answer !== "pending") chain.closeApproval(answer.approvalId);
-  if (answer.answer !== "approved") return undefined;
-  call.approved = true;
-  if (asked || chain.damaged) return undefined;
-  return { code: "approval_missing", message: "the approval that was given is not one that was asked for" };
+/** An answer as it was given at a door: a record of its own, whoever waits for it. */
+function answered(
+  chain: Chain,
+  { approvalId, answer, scope, standingId }: EntryOf<"approvalResolved">,
+): Wrong | undefined {
+  const state = chain.approvalState(approvalId);
+  if (answer === "approved") chain.giveApproval(approvalId);
+  else chain.closeApproval(approvalId);
+  if (answer === "approved" && scope === "session") chain.addStanding(standingId);
+  // What was answered once is only taken back.
+  const fits = state === "open" || (state === "given" && (answer === "timed_out" || answer === "withdrawn"));
+  return fits || chain.damaged ? undefined : NOT_ASKED;
 }
 
-function started(call: Call, start: EntryOf<"toolStarted">): Wrong | undefined {
+const NOT_ASKED: Wrong = {
+  code: "approval_missing",
+  message: "the approval that was given is not one that was asked for, or is used up",
+};
+
+/** An answer as a call has it. */
+function resolved(chain: Chain, call: Call, answer: EntryOf<"approvalResolved">): Wrong | undefined {
+  const { approvalId } = answer;
+  const state = chain.approvalState(approvalId);
+  if (answer.answer !== "approved") {
+    if (answer.answer !== "pending" && state === "open") chain.closeApproval(approvalId);
+    return undefined;
+  }
+  call.approved = true;
+  if (state !== undefined) call.approvalId = approvalId;
+  return state !== undefined || chain.isStanding(answer.standingId) || chain.damaged ? undefined : NOT_ASKED;
+}
+
+function started(chain: Chain, call: Call, start: EntryOf<"toolStarted">): Wrong | undefined {
   call.started = true;
+  // One yes is one call.
+  if (call.approvalId !== "") chain.closeApproval(call.approvalId);
   if (start.intent) call.intent = true;
   if (!call.needsApproval || call.approved) return undefined;
   return { code: "approval_missing", message: "the tool was started without the approval its policy asks for" };

@@ -24,6 +24,12 @@ export interface ItemProblem {
   readonly message: string;
 }
 
+/** Named by their plain hashes. */
+const PLAIN_ROLES: ReadonlySet<number> = new Set([
+  ContentRole.POLICY_SET,
+  ContentRole.POLICY_SCHEMA,
+  ContentRole.DEFINITION,
+]);
 const SECRET_LABEL = "secret";
 
 /**
@@ -101,7 +107,7 @@ function openClaims(placed: PlacedItem, claims: ClaimSet, problems: ItemProblem[
   const { item, position } = placed;
   // Whatever a session was given is its own; nobody gives anything to the system.
   if (item.role === ContentRole.GRANTED && placed.chain !== SYSTEM_CHAIN) return undefined;
-  const plain = item.role === ContentRole.POLICY_SET || item.role === ContentRole.DEFINITION;
+  const plain = PLAIN_ROLES.has(item.role);
   const value = plain ? item.digest : commitmentTo(item.digest, item.nonce);
   let claimed = false;
   for (const claim of claims.near(item.role, value)) {

@@ -54,6 +54,7 @@ function addClaims(claims: Claim[], kind: DecodedEntry): void {
       return;
     case "policyLoaded":
       name(claims, ContentRole.POLICY_SET, kind.value.policyHash);
+      name(claims, ContentRole.POLICY_SCHEMA, kind.value.schemaHash);
       return;
     case "toolRegistered":
       name(claims, ContentRole.DEFINITION, kind.value.definitionHash);

@@ -27,7 +27,8 @@ const KEPT = {
     policyRequestCommitment: NO_BYTES,
   }),
   ApprovalRequested: () => ({ approvalId: "", inputCommitment: NO_BYTES }),
-  ApprovalResolved: () => ({ approvalId: "", answer: "" }),
+  ApprovalResolved: () => ({ approvalId: "", answer: "", scope: "", standingId: "" }),
+  StandingApprovalRevoked: () => ({ standingId: "" }),
   ToolStarted: () => ({ intent: false }),
   Outcome: () => ({
     success: false,
@@ -45,7 +46,7 @@ const KEPT = {
   }),
   CallRepeated: () => ({ firstRecordIndex: 0 }),
   SessionOpened: () => ({ sessionId: "" }),
-  PolicyLoaded: () => ({ policyHash: NO_BYTES }),
+  PolicyLoaded: () => ({ policyHash: NO_BYTES, schemaHash: NO_BYTES }),
   ToolRegistered: () => ({ definitionHash: NO_BYTES }),
   ContentStored: () => ({ contentCommitment: NO_BYTES, size: 0, labels: NO_ITEMS }),
   ContentErased: () => ({ recordIndex: 0, item: 0 }),

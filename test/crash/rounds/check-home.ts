@@ -28,7 +28,9 @@ export interface Findings {
 
 /** All that a running kernel has beside its lock. */
 const RUN_FILES: ReadonlySet<string> = new Set(
-  "lock.db lock.db-journal holder.json admin.token read.token framed.sock services.sock sockets sandbox".split(" "),
+  "lock.db lock.db-journal holder.json admin.token approve.token read.token framed.sock services.sock sockets sandbox".split(
+    " ",
+  ),
 );
 const UNKNOWN = "error OUTCOME_UNKNOWN";
 

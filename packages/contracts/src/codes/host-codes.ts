@@ -9,10 +9,12 @@ export type HostCode =
   | "KERNEL_UNREACHABLE"
   | "CONTENT_DAMAGED"
   | "LEASE_INVALID"
+  | "LEASE_NOT_FOUND"
   | "INTENT_NOT_FOUND"
   | "NOTHING_TO_UNDO"
   | "UNDO_CONFLICT"
   | "RECORD_NOT_FOUND"
+  | "APPROVAL_NOT_FOUND"
   | "TOKEN_INVALID";
 
 /** What can be wrong with the machine, its configuration, or an administrator's request. */
@@ -82,6 +84,14 @@ export const HOST_CODES: ReadonlyMap<HostCode, CodeFacts> = new Map<HostCode, Co
     },
   ],
   [
+    "LEASE_NOT_FOUND",
+    {
+      retryable: false,
+      meaning: "no lease has this id",
+      next: "take the id of a lease from the session that holds it, or from the record that granted it",
+    },
+  ],
+  [
     "INTENT_NOT_FOUND",
     {
       retryable: false,
@@ -111,6 +121,14 @@ export const HOST_CODES: ReadonlyMap<HostCode, CodeFacts> = new Map<HostCode, Co
       retryable: false,
       meaning: "the ledger has no such record",
       next: "run `narthex ledger list` to see which records there are",
+    },
+  ],
+  [
+    "APPROVAL_NOT_FOUND",
+    {
+      retryable: false,
+      meaning: "no open question has this id: it was answered, its time is over, nobody waits for it, or it never was",
+      next: "run `narthex approvals list --standing` to see what is asked, and what was allowed for longer",
     },
   ],
   [

@@ -26,12 +26,14 @@ export const DECLARATION_KEYS = [
   "capabilities",
   "bounds",
   "price",
+  "labels",
 ] as const;
 
 const PROGRAM_EFFECTS = ["fs_read", "fs_write", "process_spawn"] as const;
 const PROGRAM_RESULTS = ["json", "object", "array", "string"] as const;
 const MAX_TEXT = 65_536;
 const MAX_CAPABILITIES = 100;
+const MAX_LABELS = 100;
 
 const BOUND_NAMES: ReadonlyMap<string, keyof Bounds> = new Map<string, keyof Bounds>([
   ["timeout_ms", "timeoutMs"],
@@ -74,6 +76,7 @@ export function readDeclaration(reader: JsonReader, object: JsonObject, field: s
     capabilities: readCapabilities(reader, object, at("capabilities"), effects),
     bounds: readBounds(reader, ownField(object, "bounds"), at("bounds")),
     price: Object.hasOwn(object, "price") ? readNumber(reader, object["price"], at("price")) : 1,
+    ...(Object.hasOwn(object, "labels") && { labels: readLabels(reader, object["labels"], at("labels")) }),
   };
   const refused = new Set(reader.violations.slice(known).map((violation) => topOf(violation.field, field)));
   for (const violation of inspect(declaration)) {
@@ -139,6 +142,15 @@ function readCapabilities(
       return reader.refuse(itemField, "exclusive", `follows from the effects; leave ${capability.kind} out`);
     }) ?? [];
   return [...needed, ...demanded];
+}
+
+/** Which words are labels, and how many a tool may have, is the registry's to say. */
+function readLabels(reader: JsonReader, json: JsonValue | undefined, field: string): string[] {
+  return (
+    reader.list(json, field, MAX_LABELS, (item, itemField) =>
+      typeof item === "string" ? item : reader.refuse(itemField, "format", "must be text"),
+    ) ?? []
+  );
 }
 
 function readBounds(reader: JsonReader, json: JsonValue | undefined, field: string): Partial<Bounds> {

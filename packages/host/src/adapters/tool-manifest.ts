@@ -15,6 +15,8 @@ export interface ProgramDeclaration {
   readonly capabilities: readonly Capability[];
   readonly bounds: Partial<Bounds>;
   readonly price: number;
+  /** What its results are labelled with, whatever they are. */
+  readonly labels?: readonly string[];
 }
 
 /** A manifest, read and found sound. */

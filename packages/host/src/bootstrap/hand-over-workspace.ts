@@ -10,13 +10,13 @@ const SHARED = ["/home", "/media", "/mnt", "/opt", "/root", "/srv", "/tmp", "/va
 
 /**
  * Makes a workspace of root's one that tools can change: it and what is in it go to the user that sandboxes run as. One
- * that belongs to anybody else stays as it is.
+ * that belongs to anybody else stays as it is. True if it was handed over.
  *
  * SECURITY: asked for by a person, once for each workspace. What the system rests on is never handed over, whoever asks.
  */
-export async function handOverWorkspace(workspace: string, who: IdentityOptions = currentIdentity()): Promise<void> {
+export async function handOverWorkspace(workspace: string, who: IdentityOptions = currentIdentity()): Promise<boolean> {
   const { uid } = await stat(workspace);
-  if (uid !== 0) return;
+  if (uid !== 0) return false;
   const isSystem = [...SYSTEM_TREES, ...MORE_SYSTEM_TREES].some((tree) => `${workspace}/`.startsWith(`${tree}/`));
   if (isSystem || SHARED.includes(workspace)) {
     throw refused(workspace, "belongs to the system, and is not handed to a sandbox: name a project's directory");
@@ -24,7 +24,8 @@ export async function handOverWorkspace(workspace: string, who: IdentityOptions 
   if (who.uid !== 0) {
     throw refused(workspace, `belongs to root, and this kernel is not root: chown it to user ${who.uid}`);
   }
-  await adoptWorkspace(workspace, { uid: who.sandboxUid, gid: who.sandboxUid });
+  const { adopted } = await adoptWorkspace(workspace, { uid: who.sandboxUid, gid: who.sandboxUid });
+  return adopted > 0;
 }
 
 function refused(workspace: string, why: string): KernelError {

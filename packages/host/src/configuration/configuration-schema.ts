@@ -156,6 +156,15 @@ export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; r
         },
       },
     },
+    policy: section("How the rules of the policy directory are used.", {
+      mode: {
+        type: "string",
+        description:
+          "enforce: what rules refuse is denied. observe: it is recorded and goes on all the same, and nobody is asked; errors of the policy and protected paths still deny. For a first week.",
+        enum: ["enforce", "observe"],
+        default: "enforce",
+      },
+    }),
     protected_paths: {
       type: "array",
       description:

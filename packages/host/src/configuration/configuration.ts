@@ -1,5 +1,11 @@
 import { KernelError } from "@narthex/contracts";
-import { BUDGET_DIMENSIONS, type BudgetLimits, SHELL_BACKENDS, type ShellBackend } from "@narthex/kernel";
+import {
+  BUDGET_DIMENSIONS,
+  type BudgetLimits,
+  type PolicyMode,
+  SHELL_BACKENDS,
+  type ShellBackend,
+} from "@narthex/kernel";
 import type { SecretSources } from "../secrets/secret-source.ts";
 import { CONFIGURATION_SCHEMA, isSection, type SettingSchema } from "./configuration-schema.ts";
 import { type ListenAddress, parseListenAddress } from "./listen-address.ts";
@@ -26,6 +32,7 @@ export interface Configuration {
     readonly maxConnections: number;
   };
   readonly shell: { readonly backend: ShellBackend };
+  readonly policy: { readonly mode: PolicyMode };
   /** What agents have no business changing. */
   readonly protectedPaths: readonly string[];
   /** What makes a secret of whatever is read from it. */
@@ -70,6 +77,9 @@ export function createConfiguration(settings: Settings, secrets: SecretSources =
     limits: Object.freeze({
       maxInFlightBytes: number("limits.max_in_flight_bytes"),
       maxConnections: number("limits.max_connections"),
+    }),
+    policy: Object.freeze({
+      mode: (settings.get("policy.mode") ?? defaultOf("policy.mode")) === "observe" ? "observe" : "enforce",
     }),
     shell: Object.freeze({ backend: requireBackend(settings.get("shell.backend") ?? defaultOf("shell.backend")) }),
     protectedPaths: requireList(settings.get("protected_paths") ?? defaultOf("protected_paths")),

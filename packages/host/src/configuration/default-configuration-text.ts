@@ -43,6 +43,11 @@ timeouts:
 #   deploy_token: { command: [pass, show, deploy] }
 secrets: {}
 
+policy:
+  # enforce: what rules refuse is denied. observe: decisions are made and recorded, but what rules refuse goes on all the
+  # same, and nobody is asked; errors of the policy and protected paths still deny. For a first week with an agent.
+  mode: enforce
+
 # What agents change only if a rule for \`write_protected\` in the policy permits it, in every directory of a workspace:
 # what other programs run or trust without being asked, and credentials. \`*\` stands for any part of one name.
 protected_paths:

@@ -270,6 +270,7 @@ describe("the default file", () => {
       vault: undefined,
       secrets: new Map(),
       limits: { maxInFlightBytes: 268_435_456, maxConnections: 1024 },
+      policy: { mode: "enforce" },
       shell: { backend: "sandbox" },
       viewBytes: 16_384,
     });

@@ -19,6 +19,7 @@ export async function issueBearerTokens(paths: HomePaths): Promise<BearerTokens>
   const issued: { readonly scope: TokenScope; readonly hash: Uint8Array }[] = [];
   for (const [scope, path] of [
     ["admin", paths.adminToken],
+    ["approve", paths.approveToken],
     ["read", paths.readToken],
   ] as const) {
     const token = `ntxb_${scope}_${randomBytes(32).toString("base64url")}`;

@@ -7,6 +7,8 @@ export interface HomePaths {
   readonly configuration: string;
   /** `.cedar` files. */
   readonly policy: string;
+  /** Policies that were found valid, ready for use. */
+  readonly checkedPolicy: string;
   readonly keys: string;
   /** Tools that were added, each in a directory of its own. */
   readonly tools: string;
@@ -21,6 +23,7 @@ export interface HomePaths {
   readonly lock: string;
   readonly holder: string;
   readonly adminToken: string;
+  readonly approveToken: string;
   readonly readToken: string;
   /** The id of the session that `serve --first-session` opened. */
   readonly firstSession: string;
@@ -32,6 +35,7 @@ export function homePaths(home: string): HomePaths {
     home,
     configuration: join(home, "narthex.yaml"),
     policy: join(home, "policy"),
+    checkedPolicy: join(home, "checked"),
     keys: join(home, "keys"),
     tools: join(home, "tools"),
     store: join(home, "store"),
@@ -42,6 +46,7 @@ export function homePaths(home: string): HomePaths {
     lock: join(run, "lock.db"),
     holder: join(run, "holder.json"),
     adminToken: join(run, "admin.token"),
+    approveToken: join(run, "approve.token"),
     readToken: join(run, "read.token"),
     firstSession: join(run, "first-session"),
   };

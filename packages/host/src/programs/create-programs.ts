@@ -3,6 +3,7 @@ import type { Duplex, Readable } from "node:stream";
 import { KernelError } from "@narthex/contracts";
 import type { ContainedEnd, ContainedProgram, ContainedPrograms, ProgramPlace, RunningProgram } from "@narthex/kernel";
 import type { Containment } from "../sandbox/open-containment.ts";
+import type { ProcessorWatch } from "../sandbox/resources/watch-resources.ts";
 import type { SandboxIdentity, SandboxMount } from "../sandbox/sandbox-plan.ts";
 import type { ContainedProgram as StartedProgram } from "../sandbox/start-contained.ts";
 import type { Toolchain } from "../toolchains/toolchain.ts";
@@ -52,6 +53,7 @@ export interface StartedLasting extends RunningProgram {
   readonly stay: Pick<GuardedStay, "isCurrent" | "renew" | "vouch"> | undefined;
   /** Its first process, by its number outside. */
   readonly pid: Promise<number>;
+  readonly processor: ProcessorWatch;
 }
 
 const MAX_KNOWN = 256;
@@ -109,10 +111,15 @@ class Programs implements ProgramsDriver {
       signal.throwIfAborted();
       const hasChannel = lasting?.hasChannel ?? false;
       const started = await containment.start({ ...plan, hasChannel }, program.command);
+      if (place.processor !== undefined) started.processor.judgeBy((cpuMs) => place.processor?.judge(cpuMs));
       const finish = async (): Promise<readonly string[]> => (guarded === undefined ? [] : await guarded.putBack());
-      const running = this.#follow(started, signal, finish, () => release(entered, home?.use, unlock));
-      const { stdout, stderr, channel, pid } = started;
-      return { ...running, stdout, stderr, channel, pid, putBackNow: finish, stay: guarded };
+      const running = this.#follow(started, signal, finish, () => {
+        // Also of one that failed, and so has no end that could say it.
+        place.processor?.judge(started.processor.cpuMs);
+        release(entered, home?.use, unlock);
+      });
+      const { stdout, stderr, channel, pid, processor } = started;
+      return { ...running, stdout, stderr, channel, pid, processor, putBackNow: finish, stay: guarded };
     } catch (fault) {
       release(entered, home?.use, unlock);
       throw fault;
@@ -153,7 +160,8 @@ class Programs implements ProgramsDriver {
           if (!isKilled) throw fault;
           return { exitCode: undefined, exceeded: undefined, peakMemoryBytes: 0 };
         });
-        return { exitCode, exceeded, peakMemoryBytes, putBack: await finish() };
+        const { cpuMs } = started.processor;
+        return { exitCode, exceeded, peakMemoryBytes, cpuMs, putBack: await finish() };
       } finally {
         this.#running.delete(started);
         signal.removeEventListener("abort", kill);

@@ -56,7 +56,7 @@ export function programPlan(place: ProgramPlace, program: ContainedProgram, part
       ...program.environment,
     },
     workingDirectory: hasWorkspace ? directoryInside(program.workingDirectory) : "/",
-    limits: limitsOf(program),
+    limits: limitsOf(place, program),
     temporaryBytes: TEMPORARY_BYTES,
     socketFamilies: ["inet", "inet6"],
     mayFork: place.mayFork,
@@ -94,12 +94,13 @@ function ownName(workspace: string, mounts: readonly SandboxMount[]): SandboxPla
   return isTaken ? [] : [{ target: WORKSPACE_PATH, path: workspace }];
 }
 
-function limitsOf({ limits = {} }: ContainedProgram): ProcessLimits {
-  const { memoryBytes, cpuMs, processes } = limits;
+function limitsOf({ processor }: ProgramPlace, { limits = {} }: ContainedProgram): ProcessLimits {
+  const { memoryBytes, processes, cpuMs = DEFAULT_LIMITS.cpuSeconds * 1000 } = limits;
+  const allowedMs = Math.min(cpuMs, processor?.limitMs ?? cpuMs);
   return {
     ...DEFAULT_LIMITS,
     ...(memoryBytes !== undefined && { memoryBytes }),
-    ...(cpuMs !== undefined && { cpuSeconds: Math.max(1, Math.ceil(cpuMs / 1000)) }),
+    cpuSeconds: Math.max(1, Math.ceil(allowedMs / 1000)),
     ...(processes !== undefined && { processes }),
   };
 }

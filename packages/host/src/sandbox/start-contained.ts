@@ -1,5 +1,5 @@
 import type { ControlGroup, ControlGroups, TotalLimits } from "./resources/control-groups.ts";
-import { type ExceededLimit, watchResources } from "./resources/watch-resources.ts";
+import { type ExceededLimit, type ProcessorWatch, watchResources } from "./resources/watch-resources.ts";
 import type { SandboxFiles, SandboxMachine } from "./sandbox-machine.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
 import { type SandboxedProcess, spawnSandbox } from "./spawn-sandbox.ts";
@@ -8,6 +8,8 @@ import { type SandboxedProcess, spawnSandbox } from "./spawn-sandbox.ts";
 export interface ContainedProgram extends Omit<SandboxedProcess, "ended"> {
   /** How it ended. Rejects with SANDBOX_ERROR if the sandbox itself failed. */
   readonly ended: Promise<ProgramEnd>;
+  /** Knows what was used also where it was killed before it said how it ended. */
+  readonly processor: ProcessorWatch;
 }
 
 export interface ProgramEnd {
@@ -45,10 +47,12 @@ export async function startContained(
       const exceeded = await watch.finish();
       if ("fault" in outcome && exceeded === undefined) throw outcome.fault;
       if (exceeded === undefined && outcome.exitCode === OUT_OF_TIME) {
+        // The limit is of each process: others beside it may have used more, and not all is seen without a group.
         const allowed = plan.limits.cpuSeconds * 1000;
+        const peak = Math.max(allowed, watch.processor.cpuMs);
         return {
           exitCode: undefined,
-          exceeded: { limit: "cpu", allowed, peak: allowed },
+          exceeded: { limit: "cpu", allowed, peak },
           peakMemoryBytes: watch.peakMemoryBytes,
         };
       }
@@ -67,6 +71,7 @@ export async function startContained(
     channel: started.channel,
     pid: started.pid,
     ended,
+    processor: watch.processor,
     kill: started.kill,
   };
 }

@@ -16,8 +16,7 @@ export interface JobOptions {
 /** A program that goes on after its call. What it prints is kept up to a bound, whether or not anyone reads it. */
 export class BackgroundJob implements ShellJob {
   readonly id: string;
-  /** Resolves when nothing of it runs any more. */
-  readonly ended: Promise<void>;
+  readonly ended: ShellJob["ended"];
   readonly #program: RunningProgram;
   readonly #log = new JobLog(MAX_KEPT_BYTES);
   readonly #waiting = new Set<() => void>();
@@ -75,7 +74,7 @@ export class BackgroundJob implements ShellJob {
     this.#program.kill();
   }
 
-  async #follow(): Promise<void> {
+  async #follow(): Promise<{ readonly cpuMs: number }> {
     const gather = async (stream: AsyncIterable<Uint8Array>): Promise<void> => {
       for await (const chunk of stream) {
         this.#log.push(chunk);
@@ -83,14 +82,15 @@ export class BackgroundJob implements ShellJob {
       }
     };
     const reading = Promise.allSettled([gather(this.#program.stdout), gather(this.#program.stderr)]);
-    const state = await this.#program.ended.then(
-      (end) => this.#describe(end),
-      (fault: unknown) => this.#failed(fault),
+    const [state, cpuMs] = await this.#program.ended.then(
+      (end) => [this.#describe(end), end.cpuMs] as const,
+      (fault: unknown) => [this.#failed(fault), 0] as const,
     );
     await reading;
     clearTimeout(this.#timer);
     this.#state = state;
     this.#wake();
+    return { cpuMs };
   }
 
   #describe({ exitCode, exceeded, putBack }: ContainedEnd): JobState {

@@ -65,7 +65,8 @@ export function startOnHost(
       child.once("close", () => {
         signal.removeEventListener("abort", kill);
         const exitCode = isKilled ? undefined : (code ?? 128 + (SIGNAL_NUMBERS.get(name ?? "") ?? 0));
-        resolve({ exitCode, exceeded: undefined, peakMemoryBytes: 0, putBack: [] });
+        // Nothing here counts for one command alone: its time on the processor is not known, and no budget has it.
+        resolve({ exitCode, exceeded: undefined, peakMemoryBytes: 0, cpuMs: 0, putBack: [] });
       });
     });
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Duplex, Readable } from "node:stream";
 import { KernelError } from "@narthex/contracts";
-import type { CommandEnd, ContainedEnd, RunningCommand, ShellCommand } from "@narthex/kernel";
+import type { CommandEnd, ContainedEnd, ProcessorAllowance, RunningCommand, ShellCommand } from "@narthex/kernel";
 import type { StartedLasting } from "../programs/create-programs.ts";
 import { measureTree } from "../sandbox/resources/process-tree.ts";
 import { OutputTap } from "./output-tap.ts";
@@ -29,6 +29,8 @@ export class SessionShell {
   /** Nothing runs in it but itself, and it waits: it changes no file until it is given the next command. */
   #rests = false;
   #received = "";
+  /** Time on the processor that commands so far were charged for. */
+  #chargedMs = 0;
 
   constructor(program: StartedLasting) {
     if (program.channel === undefined) throw new KernelError("SANDBOX_ERROR", "the shell has no channel");
@@ -69,12 +71,14 @@ export class SessionShell {
   }
 
   /** INVARIANT: one at a time. Killing the command kills the shell: nobody can say what of the tree was the command's. */
-  run(command: ShellCommand, notes: readonly string[]): RunningCommand {
+  run(command: ShellCommand, notes: readonly string[], allowance?: ProcessorAllowance): RunningCommand {
     this.#rests = false;
+    const from = this.#chargedMs;
+    this.#program.processor.judgeBy(allowance && ((cpuMs) => allowance.judge(cpuMs - from)));
     const between = this.#out.takeDropped() + this.#err.takeDropped();
     const [stdout, stderr] = [this.#out.open(), this.#err.open()];
     const told = between === 0 ? notes : [...notes, droppedNote(between)];
-    const ended = this.#follow(command, told);
+    const ended = this.#follow(command, told, allowance);
     ended.catch(() => undefined);
     return {
       stdout: stdout as Readable,
@@ -86,21 +90,49 @@ export class SessionShell {
     };
   }
 
-  async #follow(command: ShellCommand, notes: readonly string[]): Promise<CommandEnd> {
+  async #follow(
+    command: ShellCommand,
+    notes: readonly string[],
+    allowance: ProcessorAllowance | undefined,
+  ): Promise<CommandEnd> {
     const outcome = await Promise.race([
       this.#execute(command).then((exitCode) => ({ exitCode })),
       this.#program.ended.then((end) => ({ end })),
     ]);
     if (this.#violation !== undefined) {
       this.kill();
-      await this.#program.ended;
+      // It is paid for all the same.
+      allowance?.judge(this.#charge((await this.#program.ended).cpuMs));
       throw this.#violation;
     }
-    if ("end" in outcome) return { ...outcome.end, notes: [...notes, endedNote(outcome.end)] };
+    if ("end" in outcome) {
+      const cpuMs = this.#charge(outcome.end.cpuMs);
+      return { ...outcome.end, cpuMs, notes: [...notes, endedNote(outcome.end)] };
+    }
+    const { exitCode } = outcome;
     const isAlone = await this.#isAlone();
+    if (allowance !== undefined && !isAlone) return await this.#endAfter(exitCode, notes);
     const putBack = await this.#program.putBackNow();
+    const cpuMs = this.#charge(await this.#program.processor.read());
+    // Whatever it used, the shell goes on: the next command has its own.
+    this.#program.processor.judgeBy(undefined);
     this.#rests = isAlone;
-    return { exitCode: outcome.exitCode, exceeded: undefined, peakMemoryBytes: 0, putBack, notes };
+    return { exitCode, exceeded: undefined, peakMemoryBytes: 0, cpuMs, putBack, notes };
+  }
+
+  /** SECURITY: what a command leaves behind would go on at the cost of a budget that no call has set aside. */
+  async #endAfter(exitCode: number, notes: readonly string[]): Promise<CommandEnd> {
+    this.kill();
+    const end = await this.#program.ended;
+    const cpuMs = this.#charge(end.cpuMs);
+    return { ...end, exitCode, cpuMs, notes: [...notes, LEFT_BEHIND] };
+  }
+
+  /** What was used since the last command was charged: each pays for what went on in the background before it. */
+  #charge(usedMs: number): number {
+    const cpuMs = Math.max(0, usedMs - this.#chargedMs);
+    this.#chargedMs += cpuMs;
+    return cpuMs;
   }
 
   /**
@@ -163,3 +195,6 @@ function endedNote({ exitCode }: ContainedEnd): string {
   const how = exitCode === undefined ? "was killed" : "has ended";
   return `the session's shell ${how}: its variables, directory and background processes are lost`;
 }
+
+const LEFT_BEHIND =
+  "the session's shell was ended with what the command left running, because processor time is limited: start such programs with shell_spawn";

@@ -33,7 +33,7 @@ export class ShellPool {
       if (own.hasEnded) throw new KernelError("CANCELLED", "the session has ended");
       const { shell, notes, isNew } = await this.#shellFor(own, place, signal);
       const start = command.workingDirectory ?? (isNew ? command.startDirectory : undefined);
-      const running = shell.run({ ...command, workingDirectory: start }, notes);
+      const running = shell.run({ ...command, workingDirectory: start }, notes, place.processor);
       const kill = (): void => shell.kill();
       signal.addEventListener("abort", kill, { once: true });
       if (signal.aborted) kill();
@@ -107,8 +107,11 @@ export class ShellPool {
       shell?.kill();
     };
     const program = { command: SHELL_PROGRAM, workingDirectory: ".", hasHome: true };
+    // Time on the processor is each command's own; a limit of the shell's processes would stay for all later ones.
+    const { processor: _, ...lastingPlace } = place;
+    const lasting = { onAsked, hasChannel: true };
     try {
-      shell = new SessionShell(await this.#programs.start(place, program, life.signal, { onAsked, hasChannel: true }));
+      shell = new SessionShell(await this.#programs.start(lastingPlace, program, life.signal, lasting));
     } finally {
       signal.removeEventListener("abort", giveUp);
     }

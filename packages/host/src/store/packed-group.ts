@@ -22,6 +22,8 @@ export const STATE_TABLES: readonly StateTable[] = [
   "dedupe",
   "tokens",
   "meta",
+  "approvals",
+  "workspaces",
 ];
 
 const TABLE_NUMBERS: ReadonlyMap<string, number> = new Map(STATE_TABLES.map((table, number) => [table, number]));

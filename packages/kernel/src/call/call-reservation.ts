@@ -2,17 +2,32 @@ import type { BudgetAmounts } from "../budget/budget.ts";
 import type { Lease } from "../lease/lease.ts";
 import type { ToolDeclaration } from "../tool/tool.ts";
 
+/** What one call may use at most. */
+export interface CallBounds {
+  readonly timeoutMs: number;
+  /** Undefined if the tool sets itself no bound, 0 if this call runs no program. */
+  readonly maxCpuMs: number | undefined;
+}
+
 /**
- * What a call sets aside before it runs: fixed amounts, and wall time up to its bound. Stored bytes are reserved as
- * they come, each before it is written, since their bound would block every other call.
+ * What a call sets aside before it runs: fixed amounts, and wall time and time on the processor up to its bounds. A call
+ * without a bound on the processor sets aside all that is left of that. Stored bytes are reserved as they come, each
+ * before it is written, since their bound would block every other call.
  */
 export function callReservation(
   tool: ToolDeclaration,
   lease: Lease,
-  timeoutMs: number,
+  bounds: CallBounds,
 ): [fixed: BudgetAmounts, upTo: BudgetAmounts] {
   const fixed = { calls: 1, cost_units: tool.price };
-  return lease.budgets.wall_ms === undefined ? [fixed, NOTHING] : [fixed, { wall_ms: timeoutMs }];
+  const { wall_ms: wallMs, cpu_ms: cpuMs } = lease.budgets;
+  // File workers are shared by calls and sessions, and inline code runs in the kernel: only programs are counted.
+  const hasPrograms = tool.isolation === "process" && bounds.maxCpuMs !== 0;
+  if (cpuMs === undefined || !hasPrograms)
+    return [fixed, wallMs === undefined ? NOTHING : { wall_ms: bounds.timeoutMs }];
+  // Zero is zero: a call that needs some is refused where there is none.
+  const upTo = { cpu_ms: bounds.maxCpuMs ?? Math.max(1, cpuMs) };
+  return [fixed, wallMs === undefined ? upTo : { ...upTo, wall_ms: bounds.timeoutMs }];
 }
 
 const NOTHING: BudgetAmounts = {};

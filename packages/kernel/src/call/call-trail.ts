@@ -2,6 +2,8 @@ import type { Reservation } from "../budget/budget-account.ts";
 import type { Fingerprint } from "../journal/request-memory.ts";
 import type { RunningCall, Waiter } from "../journal/running-call.ts";
 import type { CollectedContent } from "../result/content-collector.ts";
+import { joinLabels } from "../label/join-labels.ts";
+import type { WorkspaceUse } from "../label/workspace-use.ts";
 import type { Committed } from "../ledger/commitment.ts";
 import type { ContentDraft, EntryDraft } from "../ledger/record-draft.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
@@ -9,6 +11,7 @@ import type { StoredBytes } from "../result/stored-bytes.ts";
 import type { LiveSession } from "../session/live-session.ts";
 import type { Denied, Failed } from "./ending.ts";
 import type { FileLog } from "./file-log.ts";
+import type { LastingProgram, ProcessorTime } from "./processor-time.ts";
 
 /** What a call leaves behind as it goes: the entries and content not yet written, and what must be released. */
 export class CallTrail {
@@ -31,10 +34,14 @@ export class CallTrail {
   running: RunningCall | undefined;
   /** The caller's own place among those who wait for the call. */
   waiter: Waiter | undefined;
-  /** A person's yes to this call, not used yet. */
+  /** A person's yes to this call. */
   approvalId = "";
   /** What the call set aside before it ran. */
   reservation: Reservation | undefined;
+  /** Of the call's programs; made at the first. */
+  processor: ProcessorTime | undefined;
+  /** Programs that go on after the call. */
+  lasting: LastingProgram[] | undefined;
   /** Made at the first byte that counts. */
   storedBytes: StoredBytes | undefined;
   /** Bytes of an input that became a file. */
@@ -60,6 +67,8 @@ export class CallTrail {
   refusedAgain: Denied | Failed | undefined;
   /** Labels of everything the call read. */
   labels: readonly string[] = [];
+  /** What the call does with its workspace, once it is granted. */
+  workspaceUse: WorkspaceUse = "none";
   startedAtMs: number;
   #entries: EntryDraft[] = [];
   #content: ContentDraft[] = [];
@@ -148,7 +157,6 @@ export class CallTrail {
   }
 
   addLabels(labels: readonly string[]): void {
-    const fresh = labels.filter((label) => !this.labels.includes(label));
-    if (fresh.length > 0) this.labels = [...this.labels, ...fresh].sort();
+    this.labels = joinLabels(this.labels, labels);
   }
 }

@@ -59,7 +59,11 @@ export interface DecidedCall extends CheckedCall {
   readonly determinism: Determinism;
   /** The most time it may take. */
   readonly timeoutMs: number;
+  /** The most its programs may use of the processor; undefined if only a budget limits that. */
+  readonly maxCpuMs?: number | undefined;
   readonly required: readonly Capability[];
+  /** Of these, what the very arguments need. */
+  readonly needed: readonly Capability[];
   readonly policyAnswer: PolicyAnswer;
   readonly policyHash: Uint8Array;
   readonly approval: Exclude<ApprovalDemand, "unstated">;

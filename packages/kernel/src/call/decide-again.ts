@@ -26,9 +26,20 @@ function decide(call: PermittedCall, needed: readonly Capability[], kernel: Kern
   const facts = narrowFor(tool, call.input);
   const refused = checkAuthority(call, { ...facts, required: requiredFor(tool, facts.effects), needed }, kernel);
   if (refused !== undefined) return refused;
-  const answer = askAboutCall(call, facts, needed, kernel);
+  const answer = askAboutCall(call, facts, withPlaces(call, needed), kernel);
   if (isEnding(answer)) return answer;
-  return answer.approval === "none" || answer.approval === call.approval ? undefined : unasked();
+  // SECURITY: a yes to one path is none to where a link leads instead.
+  const isCovered = answer.approval === call.approval && !needed.some(isPlace);
+  return answer.approval === "none" || isCovered ? undefined : unasked();
+}
+
+/** What turns out to be no path is about the paths that the call named. */
+function withPlaces(call: PermittedCall, needed: readonly Capability[]): readonly Capability[] {
+  return needed.some(isPlace) ? needed : [...needed, ...call.needed.filter(isPlace)];
+}
+
+function isPlace({ kind }: Capability): boolean {
+  return kind === "fs_read" || kind === "fs_write";
 }
 
 /** SECURITY: links that are swapped over and over would have a call decided without end. */

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { test } from "node:test";
 import { createCountingTool, createTestKernel, echoTool, permitAll } from "@narthex/testkit";
 import { STAGES } from "../ports.ts";
+import { createNoPolicy } from "../policy/create-policy.ts";
 import { defineTool } from "../tool/define-tool.ts";
 
 type Records = Awaited<ReturnType<Awaited<ReturnType<typeof createTestKernel>>["records"]>>;
@@ -57,7 +58,7 @@ test("lease comes before capabilities, capabilities before policy, policy before
   const counting = createCountingTool();
   const { open } = await createTestKernel({
     tools: [counting.tool],
-    policy: permitAll([], ""),
+    policy: createNoPolicy("no rules"),
     approver: {
       available: () => true,
       ask: async () => {
@@ -82,8 +83,8 @@ test("policy that could not be evaluated is POLICY_ERROR, whatever its rules sai
   const { open } = await createTestKernel({
     tools: [echoTool],
     policy: {
-      current: sound.current,
-      evaluate: () => ({ allowed: true, rules: [rule], errors: ["attribute `x` not found"] }),
+      ...sound,
+      evaluate: () => ({ allowed: true, rules: [rule], errors: [{ rule: "r", message: "attribute `x` not found" }] }),
     },
   });
   const { response } = await (await open()).call("echo", 1);
@@ -97,7 +98,7 @@ test("a repeat is authorised again before it is answered", async () => {
   const { open } = await createTestKernel({
     tools: [echoTool],
     policy: {
-      current: sound.current,
+      ...sound,
       evaluate: (request) => {
         evaluated++;
         return allowed ? sound.evaluate(request) : { allowed: false, rules: [], errors: [] };
@@ -125,7 +126,7 @@ test("decisions use the narrowed values: a privileged tool's read-only call pass
     narrow: ({ change }) => (change ? {} : { tier: "read_only", effects: [] }),
     run: () => ({}),
   });
-  const { open } = await createTestKernel({ tools: [either], policy: permitAll([either], '@approve("none")') });
+  const { open } = await createTestKernel({ tools: [either], policy: permitAll([either], "none") });
   const session = await open({ lease: { highest_tier: "read_only" } });
   assert.equal((await session.call("either", { change: false })).status, "success");
   assert.equal((await session.call("either", { change: true })).status, "denied");

@@ -28,6 +28,7 @@ export async function runCall(
     const end = await takeStages(frame, kernel);
     observe("record", frame, kernel);
     const answer = await record(frame, end, kernel);
+    if (frame.trail.approvalId !== "") await releaseApproval(frame, kernel);
     observe("reply", frame, kernel);
     releaseCall(frame, answer);
     return { response: reply(frame.trail.replyId, answer), answer };
@@ -87,6 +88,15 @@ async function takeStages(frame: CallFrame, kernel: KernelParts): Promise<KeptCa
     return keeping instanceof Promise ? await keeping : keeping;
   } catch (fault) {
     return broken(frame, fault, kernel);
+  }
+}
+
+/** A yes that was not used is good for the same call again, unless what it was given for changed. */
+async function releaseApproval({ trail }: CallFrame, kernel: KernelParts): Promise<void> {
+  try {
+    await kernel.approvals.release(trail.approvalId);
+  } catch (fault) {
+    kernel.log("error", "an approval could not be taken back", { cause: describeFault(fault) });
   }
 }
 

@@ -64,9 +64,9 @@ const EFFECTS: Partial<Tool> = {
 const BOUNDS = { timeoutMs: 1000, maxOutputBytes: 100 };
 
 /** Asks, starts a new kernel on the same stores, and asks again. */
-async function askTwice(tool: Tool, annotations = ""): Promise<[ToolResponse, ToolResponse]> {
+async function askTwice(tool: Tool, approve: "unstated" | "human" = "unstated"): Promise<[ToolResponse, ToolResponse]> {
   const shared = { store: createMemoryStore(), contentStore: createMemoryContentStore(), approver };
-  const policy = permitAll([tool], annotations);
+  const policy = permitAll([tool], approve);
   const { open } = await createTestKernel({ tools: [tool], policy, ...shared });
   const { token } = await open();
   const ask = { token, tool: tool.name, input: { a: 1 }, requestId: "r" };
@@ -100,8 +100,8 @@ test("an answer read back from the ledger is the first one, field by field", asy
     "invalid output": giving("json", () => ({ a: 1 }), { outputSchema: { type: "array" } }),
   };
   for (const [name, tool] of Object.entries(tools)) {
-    for (const annotations of ["", '@approve("human")']) {
-      const [first, again] = await askTwice(tool, annotations);
+    for (const approve of ["unstated", "human"] as const) {
+      const [first, again] = await askTwice(tool, approve);
       assert.ok(first.result.case === "success" || first.result.case === "error", name);
       assert.equal(again.result.case, first.result.case, name);
       if (again.result.case !== "success" && again.result.case !== "error") assert.fail(name);

@@ -23,8 +23,13 @@ const codeOf = ({ response: { result } }: CallResult) =>
 const approver = { door: "test", ask: async () => ({ approved: true, approver: "ann" }) };
 
 /** A kernel that dies while its tool runs: what was durable is in the store, nothing else is. */
-async function crashDuring(tool: Tool, started: Promise<void>, store: MemoryStore, annotations = "") {
-  const { open } = await createTestKernel({ tools: [tool], store, policy: permitAll([tool], annotations), approver });
+async function crashDuring(
+  tool: Tool,
+  started: Promise<void>,
+  store: MemoryStore,
+  approve: "unstated" | "human" = "unstated",
+) {
+  const { open } = await createTestKernel({ tools: [tool], store, policy: permitAll([tool], approve), approver });
   const session = await open();
   void session.call(tool.name, { n: 1 }, { requestId: "lost", dedupeKey: "key" });
   await started;
@@ -144,10 +149,10 @@ test("sessions, answers, keys and call numbers survive a restart", async () => {
 test("after a settlement the ledger verifies, whoever settled", async () => {
   for (const by of ["person", "tool"] as const) {
     for (const answer of ["happened", "did_not_happen"] as const) {
-      for (const annotations of ["", '@approve("human")']) {
+      for (const approve of ["unstated", "human"] as const) {
         const store = createMemoryStore();
         const { tool, started } = hangingTool();
-        const session = await crashDuring(tool, started, store, annotations);
+        const session = await crashDuring(tool, started, store, approve);
         const next = createCountingTool();
         const found: Reconciliation =
           by === "person" ? "unknown" : answer === "happened" ? { happened: { count: 7 } } : answer;
@@ -155,7 +160,7 @@ test("after a settlement the ledger verifies, whoever settled", async () => {
         if (by === "person") await kernel.settleIntent({ sessionId: session.id, requestId: "lost", answer, by: "ann" });
         await kernel.callInProcess({ token: session.token, tool: "count", input: { n: 1 }, requestId: "lost" });
         await verifyStore(store);
-        assert.equal(next.count(), answer === "happened" ? 0 : 1, `${by} ${answer} ${annotations}`);
+        assert.equal(next.count(), answer === "happened" ? 0 : 1, `${by} ${answer} ${approve}`);
       }
     }
   }
@@ -203,13 +208,13 @@ test("a reconciled result answers the key of the lost call too", async () => {
 });
 
 test("a tool settles its own lost call with input of any size, after an approval too", async () => {
-  for (const annotations of ["", '@approve("human")']) {
+  for (const approve of ["unstated", "human"] as const) {
     const shared = { store: createMemoryStore(), contentStore: createMemoryContentStore() };
     const input = { text: "x".repeat(200_000) };
     const { tool, started } = hangingTool();
     const first = await createTestKernel({
       tools: [tool],
-      policy: permitAll([tool], annotations),
+      policy: permitAll([tool], approve),
       approver,
       ...shared,
     });

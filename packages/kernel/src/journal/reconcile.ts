@@ -1,7 +1,7 @@
-import { type JsonValue, KernelError, parseJson } from "@narthex/contracts";
+import { createBlake3, fromHex, type JsonValue, KernelError, parseJson, toHex } from "@narthex/contracts";
 import type { KernelParts } from "../kernel-parts.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
-import type { ReconcileContext, Reconciliation, UnsettledIntent } from "../tool/tool.ts";
+import type { ReconcileContext, Reconciliation, UnsettledIntent, VaultCopy } from "../tool/tool.ts";
 import { copyBytes } from "../result/copy-bytes.ts";
 import type { FileAnswer, FileOperation } from "../workspace-files.ts";
 import { type Intent, intentFromRow } from "./intent.ts";
@@ -101,9 +101,33 @@ function contextFor(workspace: string, kernel: KernelParts): ReconcileContext {
       if (bytes.length > MAX_READ_BYTES) throw new KernelError("RESOURCE_EXCEEDED", "the file is too large to compare");
       return bytes;
     },
+    inspectVault: (path) => inspectVault(path, workspace, kernel),
+    isStored: async (hash) => {
+      const digest = fromHex(hash);
+      return digest !== undefined && (await kernel.contentStore.stat(digest)) !== undefined;
+    },
     findArtifact: async (tenant, artifactId) => {
       const found = await kernel.artifacts.find(tenant, artifactId);
       return found && { ...found.artifact, requestId: found.requestId };
     },
   };
+}
+
+/** SECURITY: hashed as it passes, and held nowhere; where a link leads is for a call to be decided on. */
+async function inspectVault(path: string, workspace: string, { vault }: KernelParts): Promise<VaultCopy> {
+  if (vault === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel has no vault");
+  const prepared = await vault.prepareRead({ path, workspace }, new AbortController().signal);
+  if (prepared.opened[0] !== path) {
+    await prepared.abandon();
+    throw new KernelError("PATH_ESCAPE", "a link leads to another file of the vault");
+  }
+  const answer = await prepared.commit();
+  if (answer.kind !== "read") throw new KernelError("INTERNAL", "a reading was not answered by what was read");
+  const hasher = createBlake3();
+  let bytes = 0;
+  for await (const chunk of answer.content) {
+    hasher.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, hash: toHex(hasher.digest()) };
 }

@@ -19,6 +19,7 @@ import { placeBytes } from "../result/place-bytes.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
 import type { LiveSession } from "../session/live-session.ts";
 import { logicalTimeMs } from "../session/logical-time.ts";
+import { settleKept } from "../session/release-budget.ts";
 import type { ToolOutput } from "../tool/tool.ts";
 import { dedupeRow } from "./dedupe-row.ts";
 import { type Intent, intentRow, settledIntentRow } from "./intent.ts";
@@ -50,12 +51,17 @@ export async function settleIntent(
     entries.push(completedEntry(found, result, opened, amountList(spent)));
   }
   release(live, requestId, spent);
+  const above = settleKept(live, intent.reserved, spent);
   const { index } = await kernel.ledger.append({
     chain: sessionId,
     requestId,
-    entries,
+    entries: [...entries, ...above.entries],
     content,
-    state: (recordIndex) => [...rowsAfter(intent, settlement.answer, found, live, recordIndex), live.usageRow()],
+    state: (recordIndex) => [
+      ...rowsAfter(intent, settlement.answer, found, live, recordIndex),
+      live.usageRow(),
+      ...above.state,
+    ],
     logicalTimeMs: logicalTimeMs(intent.callNumber),
   });
   forgetUnsettled(intent, settlement.answer, found, live, index);

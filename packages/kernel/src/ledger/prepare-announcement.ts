@@ -1,10 +1,10 @@
-import { blake3, canonicalJsonBytes, ContentRole, equalBytes } from "@narthex/contracts";
+import { canonicalJsonBytes, ContentRole, equalBytes } from "@narthex/contracts";
 import type { KernelParts } from "../kernel-parts.ts";
 import type { StateChange } from "../ports.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
-import { placeBytes } from "../result/place-bytes.ts";
 import { describeTool } from "../tool/describe-tool.ts";
-import { commitContent } from "./commitment.ts";
+import { announcedAs, announcementOf } from "../policy/reload-policy.ts";
+import { publicContent } from "./public-content.ts";
 import { type ContentDraft, type EntryDraft, SYSTEM_CHAIN } from "./record-draft.ts";
 
 /**
@@ -36,18 +36,12 @@ async function announcePolicy(
     return;
   }
   const known = await kernel.store.getState("meta", "policy");
-  if (known !== undefined && equalBytes(known, current.hash)) return;
-  entries.push({
-    case: "policyLoaded",
-    value: {
-      policyHash: current.hash,
-      schemaHash: current.schemaHash,
-      engine: current.engine,
-      ruleCount: current.ruleCount,
-    },
-  });
-  content.push(await publicContent(ContentRole.POLICY_SET, current.bytes, kernel));
-  state.push({ table: "meta", key: "policy", value: current.hash });
+  const mode = kernel.policyMode === "observe" ? "observe" : "";
+  if (known !== undefined && equalBytes(known, announcedAs(current, mode))) return;
+  const announcement = await announcementOf(current, "", kernel);
+  entries.push(...announcement.entries);
+  content.push(...announcement.content);
+  state.push(...announcement.state);
 }
 
 async function announceTool(
@@ -73,10 +67,4 @@ async function announceTool(
   });
   content.push(await publicContent(ContentRole.DEFINITION, canonicalJsonBytes(describeTool(tool)), kernel));
   state.push({ table: "meta", key, value: definitionHash });
-}
-
-/** Named by its plain hash in an entry: there is nothing in it to hide or to erase. */
-async function publicContent(role: ContentRole, bytes: Uint8Array, kernel: KernelParts): Promise<ContentDraft> {
-  const placed = await placeBytes(bytes, blake3(bytes), kernel.contentStore);
-  return commitContent({ role, ...placed }, kernel.random).item;
 }

@@ -24,11 +24,5 @@ function couldCall(registered: RegisteredTool, live: LiveSession, kernel: Kernel
   if (!leaseAllowsTool(live.lease, tool.name) || "problem" in kernel.policy.current) return false;
   // A tool may narrow its tier for some inputs, so only a lease below every tier hides it.
   if (tool.narrow === undefined && !tierWithin(tool.tier, live.lease.highestTier)) return false;
-  const answer = kernel.policy.evaluate({
-    principal: live.session.agent,
-    action: tool.name,
-    resource: live.session.workspace,
-    context: {},
-  });
-  return answer.allowed && answer.errors.length === 0;
+  return (tool.actions ?? [tool.name]).some((action) => kernel.policy.couldPermit(action));
 }

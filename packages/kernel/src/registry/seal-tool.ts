@@ -1,7 +1,7 @@
 import type { JsonObject } from "@narthex/contracts";
 import { copySchema } from "../schema/copy-schema.ts";
 import { Problems } from "../schema/problems.ts";
-import type { Tool } from "../tool/tool.ts";
+import type { DerivedFacts, Tool } from "../tool/tool.ts";
 
 /**
  * A frozen copy of a tool, its methods bound to the original.
@@ -26,17 +26,25 @@ export function sealTool(tool: Tool): Tool {
     capabilities: sealData(tool.capabilities),
     bounds: sealData(tool.bounds),
     price: tool.price,
+    ...(tool.labels && { labels: sealData(tool.labels) }),
     ...(tool.program && { program: sealData(tool.program) }),
     ...(tool.redactors && { redactors: sealData(tool.redactors) }),
     ...(tool.narrow && { narrow: tool.narrow.bind(tool) }),
     ...(tool.action && { action: tool.action.bind(tool) }),
+    ...(tool.actions && { actions: sealData(tool.actions) }),
+    ...(tool.derived && { derived: sealDerived(tool.derived) }),
     ...(tool.needs && { needs: tool.needs.bind(tool) }),
+    ...(tool.approvalScope && { approvalScope: tool.approvalScope.bind(tool) }),
     ...(tool.canonicalInput && { canonicalInput: tool.canonicalInput.bind(tool) }),
     ...(tool.firstLine && { firstLine: tool.firstLine.bind(tool) }),
     ...(tool.normaliseCustom && { normaliseCustom: tool.normaliseCustom.bind(tool) }),
     ...(tool.reconcile && { reconcile: tool.reconcile.bind(tool) }),
     run: tool.run.bind(tool),
   });
+}
+
+function sealDerived(derived: DerivedFacts): DerivedFacts {
+  return Object.freeze({ schema: sealData(derived.schema), of: derived.of.bind(derived) });
 }
 
 /** INVARIANT: the schema was compiled before, so that it can be copied. */

@@ -22,6 +22,7 @@ export const DECLARATION_CEILINGS = {
   price: 1_000_000_000,
   capabilities: 100,
   redactors: 100,
+  labels: 16,
   /** Every version of every tool of one registry. */
   tools: 10_000,
 } as const;

@@ -1,4 +1,6 @@
-import type { Violation } from "@narthex/contracts";
+import type { JsonObject, Violation } from "@narthex/contracts";
+import { isLabel } from "../label/check-labels.ts";
+import { CONTEXT_NAMES } from "../policy/schema/context-shape.ts";
 import { hasHiddenText } from "../schema/schema-document.ts";
 import { DECLARATION_CEILINGS } from "./ceilings.ts";
 import { EFFECT_CAPABILITIES, OUTSIDE_EFFECTS, WRITE_EFFECTS } from "./effect-rules.ts";
@@ -27,7 +29,15 @@ const ISOLATION_BY_SOURCE: Readonly<Record<ToolSource, readonly Isolation[]>> = 
   mcp: ["mcp"],
 };
 const PROGRAM_HASH = /^[0-9a-f]{64}$/;
-const FUNCTIONS = ["narrow", "needs", "canonicalInput", "normaliseCustom", "reconcile"] as const;
+const FUNCTIONS = [
+  "narrow",
+  "action",
+  "needs",
+  "approvalScope",
+  "canonicalInput",
+  "normaliseCustom",
+  "reconcile",
+] as const;
 
 /** What is wrong with a declaration, apart from its schemas and bounds. Trusts no type: adapters build tools too. */
 export function findDeclarationProblems(tool: Tool): Violation[] {
@@ -37,6 +47,7 @@ export function findDeclarationProblems(tool: Tool): Violation[] {
     ...safety(tool),
     ...capabilities(tool),
     ...normalising(tool),
+    ...labels(tool),
     ...code(tool),
   ];
 }
@@ -136,6 +147,13 @@ export function naturalRule(resultType: Tool["resultType"]): "json" | "binary" {
   return resultType === "string" || resultType === "binary" || resultType === "stream" ? "binary" : "json";
 }
 
+function* labels(tool: Tool): Generator<Violation> {
+  if (tool.labels === undefined) return;
+  if (!isList(tool.labels) || tool.labels.length > DECLARATION_CEILINGS.labels || !tool.labels.every(isLabel)) {
+    yield problem("labels", "format", `must be at most ${DECLARATION_CEILINGS.labels} words of a-z, 0-9, _ and -`);
+  }
+}
+
 function* code(tool: Tool): Generator<Violation> {
   if (tool.program !== undefined && !PROGRAM_HASH.test(tool.program.hash)) {
     yield problem("program.hash", "format", "must be 64 lower-case hex digits");
@@ -144,12 +162,35 @@ function* code(tool: Tool): Generator<Violation> {
   for (const name of FUNCTIONS) {
     if (tool[name] !== undefined && typeof tool[name] !== "function") yield problem(name, "type", "must be a function");
   }
+  yield* policySide(tool);
   for (const [index, { secrets }] of (tool.redactors ?? []).entries()) {
     if (isList(secrets) && secrets.every((secret) => typeof secret === "string" && secret !== "")) continue;
     yield problem(`redactors[${index}].secrets`, "required", "must be texts that are not empty");
   }
   if ((tool.redactors?.length ?? 0) > DECLARATION_CEILINGS.redactors) {
     yield problem("redactors", "max_items", `must have at most ${DECLARATION_CEILINGS.redactors} entries`);
+  }
+}
+
+const ACTION_NAME = /^[a-z][a-z0-9_]{0,127}$/;
+
+/** SECURITY: a tool can speak only of itself: a rule for another tool never fits it. */
+function* policySide(tool: Tool): Generator<Violation> {
+  if ((tool.action === undefined) !== (tool.actions === undefined)) {
+    yield problem("actions", "required", "must name what `action` can give, and stands only with it");
+  }
+  for (const [index, action] of (tool.actions ?? []).entries()) {
+    if (typeof action === "string" && ACTION_NAME.test(action) && action.startsWith(`${tool.name}_`)) continue;
+    yield problem(`actions[${index}]`, "format", `must begin with \`${tool.name}_\``);
+  }
+  const { derived } = tool;
+  if (derived === undefined) return;
+  if (!isObject(derived.schema) || !isObject(derived.schema["properties"]) || typeof derived.of !== "function") {
+    yield problem("derived", "type", "must have the schema of an object with properties, and a function `of`");
+    return;
+  }
+  for (const name of Object.keys(derived.schema["properties"] as JsonObject)) {
+    if (CONTEXT_NAMES.has(name)) yield problem(`derived.schema.properties.${name}`, "duplicate", "is the kernel's own");
   }
 }
 

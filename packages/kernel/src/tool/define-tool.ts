@@ -1,5 +1,6 @@
 import { DEFAULT_TIMEOUT_MS, DEFAULT_VIEW_BYTES, type JsonObject, type JsonValue } from "@narthex/contracts";
 import type { Static, TSchema } from "typebox";
+import type { ApprovalScope } from "../approval/approval-scope.ts";
 import type { Capability } from "../capability/capability.ts";
 import { copySchema } from "../schema/copy-schema.ts";
 import { Problems } from "../schema/problems.ts";
@@ -74,10 +75,15 @@ export interface ToolDefinition<I extends SchemaSource, O extends SchemaSource |
   readonly source?: ToolSource;
   /** `inline`. */
   readonly isolation?: Isolation;
+  /** None of its own. */
+  readonly labels?: readonly string[];
   readonly redactors?: readonly Redactor[];
   narrow?(input: ValueOf<I>): Narrowing;
   action?(input: ValueOf<I>): string;
+  readonly actions?: readonly string[];
+  readonly derived?: { readonly schema: JsonObject; of(input: ValueOf<I>): JsonObject };
   needs?(input: ValueOf<I>, session: ToolSession): readonly Capability[];
+  approvalScope?(input: ValueOf<I>, session: ToolSession): ApprovalScope | undefined;
   canonicalInput?(input: ValueOf<I>): JsonValue;
   firstLine?(input: ValueOf<I>): number | undefined;
   normaliseCustom?(output: OutputOf<R, O>): Uint8Array;
@@ -113,26 +119,44 @@ export function defineTool<
     capabilities: definition.capabilities ?? [],
     bounds: { timeoutMs: DEFAULT_TIMEOUT_MS, maxOutputBytes: DEFAULT_VIEW_BYTES, ...definition.bounds },
     price: definition.price ?? 1,
+    ...(definition.labels && { labels: definition.labels }),
     ...(definition.redactors && { redactors: definition.redactors }),
+    ...(definition.actions && { actions: definition.actions }),
     ...bindCode(definition),
   };
 }
 
 type ToolCode = Pick<
   Tool,
-  "narrow" | "action" | "needs" | "canonicalInput" | "firstLine" | "normaliseCustom" | "reconcile" | "run"
+  | "narrow"
+  | "action"
+  | "derived"
+  | "needs"
+  | "approvalScope"
+  | "canonicalInput"
+  | "firstLine"
+  | "normaliseCustom"
+  | "reconcile"
+  | "run"
 >;
 
 /** INVARIANT: the kernel calls these only with input that passed the input schema, so its type is what that says. */
 function bindCode<I extends SchemaSource, O extends SchemaSource | undefined, R extends ResultType>(
   definition: ToolDefinition<I, O, R>,
 ): ToolCode {
-  const { narrow, action, needs, canonicalInput, firstLine, normaliseCustom, reconcile, run } = definition;
+  const { narrow, action, derived, needs, approvalScope, canonicalInput, firstLine, normaliseCustom, reconcile, run } =
+    definition;
   const typed = (input: JsonValue): ValueOf<I> => input as ValueOf<I>;
   return {
     ...(narrow && { narrow: (input: JsonValue) => narrow.call(definition, typed(input)) }),
     ...(action && { action: (input: JsonValue) => action.call(definition, typed(input)) }),
+    ...(derived && {
+      derived: { schema: derived.schema, of: (input: JsonValue) => derived.of(typed(input)) },
+    }),
     ...(needs && { needs: (input: JsonValue, session: ToolSession) => needs.call(definition, typed(input), session) }),
+    ...(approvalScope && {
+      approvalScope: (input: JsonValue, session: ToolSession) => approvalScope.call(definition, typed(input), session),
+    }),
     ...(canonicalInput && { canonicalInput: (input: JsonValue) => canonicalInput.call(definition, typed(input)) }),
     ...(firstLine && { firstLine: (input: JsonValue) => firstLine.call(definition, typed(input)) }),
     ...(normaliseCustom && {

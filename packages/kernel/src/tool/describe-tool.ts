@@ -24,7 +24,8 @@ export function describeTool(tool: ToolDeclaration): JsonObject {
     capabilities: describeCapabilities(tool.capabilities),
     bounds: describeBounds(tool.bounds),
     price: tool.price,
-    // Only where there is one, so that the definitions of all others stay what they were.
+    // Only where there are any, so that the definitions of all others stay what they were.
+    ...(tool.labels !== undefined && tool.labels.length > 0 && { labels: [...tool.labels].sort() }),
     ...(tool.program !== undefined && { program: { hash: tool.program.hash } }),
   };
 }

@@ -18,6 +18,8 @@ export interface NarrowedTool {
   /** What policy is asked about. */
   readonly action: string;
   readonly timeoutMs: number;
+  /** Undefined if the tool sets itself no bound. */
+  readonly maxCpuMs?: number | undefined;
 }
 
 /**
@@ -28,9 +30,9 @@ export interface NarrowedTool {
  */
 export function narrowFor(tool: Tool, input: JsonValue): NarrowedTool {
   const action = actionFor(tool, input);
-  const { timeoutMs } = tool.bounds;
+  const { timeoutMs, maxCpuMs } = tool.bounds;
   if (tool.narrow === undefined) {
-    return { effects: tool.effects, tier: tool.tier, determinism: tool.determinism, action, timeoutMs };
+    return { effects: tool.effects, tier: tool.tier, determinism: tool.determinism, action, timeoutMs, maxCpuMs };
   }
   const narrowing = askTool(tool, input);
   const effects = narrowing.effects ?? tool.effects;
@@ -47,16 +49,18 @@ export function narrowFor(tool: Tool, input: JsonValue): NarrowedTool {
   }
   const asked = narrowing.timeoutMs ?? timeoutMs;
   if (!Number.isSafeInteger(asked) || asked < 1 || asked > timeoutMs) refuse(tool, `asks for ${asked} ms`);
-  return { effects, tier, determinism, action, timeoutMs: asked };
+  const cpuMs = narrowing.maxCpuMs ?? maxCpuMs;
+  if (cpuMs !== undefined && !(Number.isSafeInteger(cpuMs) && cpuMs >= 0 && cpuMs <= (maxCpuMs ?? cpuMs))) {
+    refuse(tool, `asks for ${cpuMs} ms of the processor`);
+  }
+  return { effects, tier, determinism, action, timeoutMs: asked, maxCpuMs: cpuMs };
 }
 
-const ACTION = /^[a-z][a-z0-9_]{0,127}$/;
-
-/** SECURITY: a tool can speak only of itself: a rule for another tool never fits it. */
+/** SECURITY: a tool can speak only of what it declared, which is itself: a rule for another tool never fits it. */
 function actionFor(tool: Tool, input: JsonValue): string {
   if (tool.action === undefined) return tool.name;
   const action = tool.action(input);
-  if (ACTION.test(action) && action.startsWith(`${tool.name}_`)) return action;
+  if (tool.actions?.includes(action) === true) return action;
   throw new KernelError("INVALID_DECLARATION", `${tool.name}@${tool.version} names an action that is not its own`);
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@narthex/contracts";
+import type { ApprovalScope } from "../approval/approval-scope.ts";
 import type { Capability } from "../capability/capability.ts";
 import type { ContainedProgram, ExceededBound } from "../contained-programs.ts";
 import type { JobCommand, ShellCommand, ShellJob } from "../session-shells.ts";
@@ -60,6 +61,8 @@ export interface ToolDeclaration {
   readonly bounds: Bounds;
   /** Cost units a call spends. */
   readonly price: number;
+  /** What its results are labelled with, whatever they are. */
+  readonly labels?: readonly string[];
   /** Of a tool that is a program of its own. */
   readonly program?: ToolProgram;
 }
@@ -77,6 +80,8 @@ export interface Narrowing {
   readonly determinism?: Determinism;
   /** The time these arguments ask for, up to the declared bound. */
   readonly timeoutMs?: number;
+  /** The same of time on the processor. 0: no program is run for them. */
+  readonly maxCpuMs?: number;
 }
 
 /** A declaration together with the code that runs. */
@@ -84,8 +89,14 @@ export interface Tool extends ToolDeclaration {
   narrow?(input: JsonValue): Narrowing;
   /** What policy is asked about, if calls of one tool are not all alike: `git_push`. The tool's name by default. */
   action?(input: JsonValue): string;
+  /** Every name that `action` gives: rules are checked against them. */
+  readonly actions?: readonly string[];
+  /** What rules may know about the arguments besides the arguments themselves. */
+  readonly derived?: DerivedFacts;
   /** The capabilities these very arguments need. */
   needs?(input: JsonValue, session: ToolSession): readonly Capability[];
+  /** What an answer for the session covers besides this very input; nothing by default. */
+  approvalScope?(input: JsonValue, session: ToolSession): ApprovalScope | undefined;
   /** The form of the input that digests, approvals and the ledger see; the input itself by default. */
   canonicalInput?(input: JsonValue): JsonValue;
   /** Where a model is shown the result's lines with their numbers: the number of the first one. */
@@ -96,6 +107,14 @@ export interface Tool extends ToolDeclaration {
   /** After a crash between intent and outcome: did the effect happen? */
   reconcile?(intent: UnsettledIntent, context: ReconcileContext): Promise<Reconciliation>;
   run(input: JsonValue, context: ToolContext): Promise<ToolOutput> | ToolOutput;
+}
+
+/** Facts about one input, for policy. They help rules; they are not what contains the tool. */
+export interface DerivedFacts {
+  /** JSON Schema of an object with named properties, each of which Cedar has a type for. */
+  readonly schema: JsonObject;
+  /** Called with input that fits the input schema. */
+  of(input: JsonValue): JsonObject;
 }
 
 /** JSON for `json`, `object` and `array`; text for `string`; bytes for `binary`; chunks for `stream`. */
@@ -271,5 +290,9 @@ export interface ReconcileContext {
   inspectFile(path: string): Promise<FileState>;
   /** Throws for more than a few megabytes. */
   readFile(path: string): Promise<Uint8Array>;
+  /** What a file of the vault is now: not for a path that leads there by a link. */
+  inspectVault(path: string): Promise<VaultCopy>;
+  /** Whether there is a file with this content in the content store, whoever put it there. Lower-case hex. */
+  isStored(hash: string): Promise<boolean>;
   findArtifact(tenant: string, artifactId: string): Promise<(Artifact & { readonly requestId: string }) | undefined>;
 }

@@ -8,6 +8,8 @@ import type { UndoStep } from "./undo-steps.ts";
 export interface UndoPlace {
   readonly files: WorkspaceFiles;
   readonly workspace: string;
+  /** Of the session whose calls are undone. */
+  readonly labels: readonly string[];
   readonly kernel: KernelParts;
 }
 

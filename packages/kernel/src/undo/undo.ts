@@ -37,7 +37,7 @@ async function undoNow(undoing: Undoing, kernel: KernelParts): Promise<UndoneCal
     throw new KernelError("SESSION_UNKNOWN", "no session has this id; see `narthex session list`");
   const { files } = kernel;
   if (files === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel has no files to work on");
-  const place = { files, workspace: live.session.workspace, kernel };
+  const place = { files, workspace: live.session.workspace, labels: live.labels, kernel };
   const calls = chooseCalls(await readRecordedCalls(undoing.sessionId, kernel), undoing.requestId);
   const planned = await planUndo(calls, place);
   const undone: UndoneCall[] = [];
@@ -67,11 +67,22 @@ async function undoCall(
   place: UndoPlace,
 ): Promise<number> {
   const { requestId, recordIndex } = call;
+  const { sessionId: chain } = undoing;
   const by = undoing.by.slice(0, MAX_NAME).toWellFormed();
+  const { kernel, workspace } = place;
+  // SECURITY: what comes back is as labelled as the session that had it before it, also where somebody took labels off.
+  const labelling = kernel.workspaceLabels.join(workspace, place.labels);
   const record = async (done: boolean): Promise<number> => {
     const value = { requestId, recordIndex, by, done, paths: call.changes.length };
     const entries: EntryDraft[] = [{ case: "changesUndone", value }];
-    return (await place.kernel.ledger.append({ chain: undoing.sessionId, entries })).index;
+    if (done || labelling === undefined) return (await kernel.ledger.append({ chain, entries })).index;
+    const { index } = await kernel.ledger.append({
+      chain,
+      entries: [labelling.entry, ...entries],
+      state: () => [labelling.row()],
+    });
+    labelling.noteDurable();
+    return index;
   };
   await record(false);
   for (const step of steps) await applyStep(step, place);

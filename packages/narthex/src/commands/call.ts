@@ -5,6 +5,7 @@ import { findToken } from "../connection/session-token.ts";
 import { usageError } from "../terminal/command-error.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { visibleLines } from "../terminal/visible.ts";
+import { terminalApprover } from "./approvals-terminal.ts";
 import { readCallInput } from "./call-input.ts";
 import { fetchResult, resultToJson } from "./call-result.ts";
 import { exitCodeOfResponse, printResponse, responseToJson } from "./call-view.ts";
@@ -13,7 +14,8 @@ import { parseToolName } from "./tool-name.ts";
 
 export const callCommand: Command = {
   details:
-    "Goes through the kernel that holds the home, else opens its store for this one call. The session is the one named, " +
+    "Goes through the kernel that holds the home, else opens its store for this one call, and asks on this terminal what " +
+    "needs an approval. The session is the one named, " +
     "or that of NARTHEX_TOKEN, or the first session of `narthex serve`.",
   arguments: [
     { name: "<tool>", description: "NAME, or NAME@VERSION" },
@@ -49,7 +51,9 @@ export const callCommand: Command = {
       },
     });
     const timeoutMs = options.durationMs("timeout");
-    return withCallConnection(invocation, "call", async (kernel) => {
+    const { home, environment } = invocation;
+    const reaching = { home, environment, signal, terminal, approver: terminalApprover(terminal) };
+    return withCallConnection(reaching, "call", async (kernel) => {
       const printer = createChunkPrinter(terminal);
       const response = await kernel.call(request, {
         signal,

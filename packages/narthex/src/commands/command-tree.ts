@@ -8,6 +8,11 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
     load: async () => (await import("./serve.ts")).serveCommand,
   },
   {
+    name: "console",
+    summary: "print a link that opens the web page: questions to answer, and calls as they happen",
+    load: async () => (await import("./console.ts")).consoleCommand,
+  },
+  {
     name: "mcp",
     summary: "give a session's tools to an MCP client over standard input and output",
     load: async () => (await import("./mcp.ts")).mcpCommand,
@@ -44,6 +49,48 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
     ],
   },
   {
+    name: "lease",
+    summary: "show leases, split them, release and revoke them",
+    commands: [
+      {
+        name: "show",
+        summary: "show a lease: rights, budgets, and what was split off it",
+        load: async () => (await import("./lease-show.ts")).leaseShowCommand,
+      },
+      {
+        name: "delegate",
+        summary: "split a narrower lease off a session's own, for a session of its own",
+        load: async () => (await import("./lease-delegate.ts")).leaseDelegateCommand,
+      },
+      {
+        name: "release",
+        summary: "end a lease that was split off a session's own, and get back what it did not spend",
+        load: async () => (await import("./lease-release.ts")).leaseReleaseCommand,
+      },
+      {
+        name: "revoke",
+        summary: "revoke a lease and all that was split off it",
+        load: async () => (await import("./lease-revoke.ts")).leaseRevokeCommand,
+      },
+    ],
+  },
+  {
+    name: "labels",
+    summary: "show a workspace's labels, and take them off",
+    commands: [
+      {
+        name: "show",
+        summary: "show the labels in force on a workspace",
+        load: async () => (await import("./labels-show.ts")).labelsShowCommand,
+      },
+      {
+        name: "clear",
+        summary: "take all labels off a workspace, because you have looked",
+        load: async () => (await import("./labels-clear.ts")).labelsClearCommand,
+      },
+    ],
+  },
+  {
     name: "call",
     summary: "run one tool",
     load: async () => (await import("./call.ts")).callCommand,
@@ -71,6 +118,83 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
         name: "remove",
         summary: "take a tool that was added out of the home",
         load: async () => (await import("./tools-remove.ts")).toolsRemoveCommand,
+      },
+    ],
+  },
+  {
+    name: "policy",
+    summary: "check, try and reload the rules, and explain what they decide",
+    commands: [
+      {
+        name: "check",
+        summary: "check a policy directory and name every problem",
+        load: async () => (await import("./policy-check.ts")).policyCheckCommand,
+      },
+      {
+        name: "test",
+        summary: "try the examples that lie beside the rules",
+        load: async () => (await import("./policy-test.ts")).policyTestCommand,
+      },
+      {
+        name: "show",
+        summary: "show which policy is in force",
+        load: async () => (await import("./policy-show.ts")).policyShowCommand,
+      },
+      {
+        name: "reload",
+        summary: "put the policy directory's present state in force",
+        load: async () => (await import("./policy-reload.ts")).policyReloadCommand,
+      },
+      {
+        name: "explain",
+        summary: "say what would become of a call, and which rules decide",
+        load: async () => (await import("./policy-explain.ts")).policyExplainCommand,
+      },
+      {
+        name: "recheck",
+        summary: "make a recorded decision again and compare",
+        load: async () => (await import("./policy-recheck.ts")).policyRecheckCommand,
+      },
+    ],
+  },
+  {
+    name: "approvals",
+    summary: "see what people are asked, and answer",
+    own: {
+      name: "list",
+      summary: "list open questions",
+      load: async () => (await import("./approvals-list.ts")).approvalsListCommand,
+    },
+    commands: [
+      {
+        name: "list",
+        summary: "list open questions",
+        load: async () => (await import("./approvals-list.ts")).approvalsListCommand,
+      },
+      {
+        name: "show",
+        summary: "show the exact call of one question",
+        load: async () => (await import("./approvals-show.ts")).approvalsShowCommand,
+      },
+      {
+        name: "approve",
+        summary: "say yes: once, for the session, or as a rule",
+        load: async () => (await import("./approvals-approve.ts")).approvalsApproveCommand,
+      },
+      {
+        name: "deny",
+        summary: "say no",
+        load: async () => (await import("./approvals-deny.ts")).approvalsDenyCommand,
+      },
+      {
+        name: "revoke",
+        summary: "take back an answer for a session or a rule",
+        load: async () => (await import("./approvals-revoke.ts")).approvalsRevokeCommand,
+      },
+      {
+        name: "watch",
+        summary: "be asked here, as questions come",
+        load: async () => (await import("./approvals-watch.ts")).approvalsWatchCommand,
       },
     ],
   },

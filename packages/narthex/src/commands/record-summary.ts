@@ -1,4 +1,4 @@
-import type { Entry, Outcome } from "@narthex/contracts";
+import type { Entry, Outcome, SessionOpened } from "@narthex/contracts";
 import { formatBytes } from "../terminal/units.ts";
 import { entryName, type RecordView } from "./record-view.ts";
 
@@ -32,9 +32,21 @@ function summariseEntry(entry: Entry): string {
     case "callCancelled":
       return `cancel ${kind.value.requestId}${kind.value.found ? "" : ", which was not running"}`;
     case "sessionOpened":
-      return `session opened by ${kind.value.agent || kind.value.user || "nobody named"} on ${kind.value.workspace}`;
+      return summariseOpening(kind.value);
     case "sessionClosed":
       return `session ${kind.value.reason}`;
+    case "leaseDelegated":
+      return `lease ${kind.value.leaseId} split off ${kind.value.parentLeaseId}`;
+    case "leaseRevoked":
+      return `lease ${kind.value.leaseId} revoked by ${kind.value.by || "nobody named"}: ${kind.value.reason || "no reason"}`;
+    case "leaseReleased":
+      return `lease ${kind.value.leaseId} gave its rest back`;
+    case "labelsAdopted":
+      return `labels ${kind.value.labels.join(", ")}`;
+    case "workspaceLabelled":
+      return kind.value.labels.length === 0
+        ? `labels taken off ${kind.value.workspace} by ${kind.value.by || "nobody named"}`
+        : `labels ${kind.value.labels.join(", ")} on ${kind.value.workspace}`;
     case "toolRegistered":
       return `registered ${kind.value.toolName}@${kind.value.toolVersion}`;
     case "policyLoaded":
@@ -58,6 +70,11 @@ function summariseEntry(entry: Entry): string {
     default:
       return entryName(entry);
   }
+}
+
+function summariseOpening({ agent, user, workspace, adopted }: SessionOpened): string {
+  const handedOver = adopted ? ", which was root's and was handed over" : "";
+  return `session opened by ${agent || user || "nobody named"} on ${workspace}${handedOver}`;
 }
 
 function summariseOutcome(outcome: Outcome): string {

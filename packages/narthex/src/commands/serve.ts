@@ -64,6 +64,7 @@ function announce(
       listen: address,
       services_socket: services,
       framed_socket: framed,
+      console: addresses.consoleLink ?? "",
       containment: summariseEnvelope(host),
       ...(first === undefined ? {} : { first_session: { session_id: first.sessionId, workspace: first.workspace } }),
     });
@@ -80,6 +81,7 @@ function announce(
       ["services", address],
       ["services", services],
       ["framed", framed],
+      ...(addresses.consoleLink === undefined ? [] : ([["console", addresses.consoleLink]] as const)),
       ["containment", summariseEnvelope(host)],
       ...(first === undefined
         ? []
@@ -93,6 +95,7 @@ function announce(
     ...(first === undefined ? [`  ${narthex} session open --workspace DIR`] : []),
     `  ${narthex} call echo '{"text":"hello"}'${session}`,
     `  ${narthex} watch`,
+    `  ${narthex} console${" ".repeat(8)}another link to the web page: each works once, for ten minutes`,
     `  ${narthex} ledger verify`,
     "",
     "Ctrl-C stops it.",

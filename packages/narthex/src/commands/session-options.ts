@@ -8,6 +8,12 @@ import type { Invocation, OptionDescription } from "./command.ts";
 const MAX_LEASE_BYTES = 1024 * 1024;
 const SEED_BYTES = 32;
 
+export const LABEL_OPTION: OptionDescription = {
+  flags: "--label <label>",
+  description: "a label that the session has from the start, such as secret; may be repeated",
+  repeatable: true,
+};
+
 /** What every command that opens a session takes. */
 export const SESSION_OPTIONS: readonly OptionDescription[] = [
   { flags: "--workspace <dir>", description: "the directory the agent works in (required)" },
@@ -18,6 +24,7 @@ export const SESSION_OPTIONS: readonly OptionDescription[] = [
   { flags: "--seed <hex>", description: "32 bytes from which each call's clock and random derive (default: random)" },
   { flags: "--ttl <duration>", description: "how long it may last, such as 30m or 8h (default: 8h)" },
   { flags: "--lease <file>", description: "the lease asked for, as JSON (default: all tools, no network)" },
+  LABEL_OPTION,
   { flags: "--adopt", description: "hand a workspace of root's, and what is in it, to the user that tools run as" },
 ];
 
@@ -34,18 +41,20 @@ export async function readSessionOptions({ options }: Invocation): Promise<Sessi
     seed: parseSeed(options.text("seed")),
     lease: await readLease(options.text("lease")),
     ttlMs: options.durationMs("ttl"),
+    labels: options.texts("label"),
     adopt: options.flag("adopt"),
   };
 }
 
-function parseSeed(text: string | undefined): Uint8Array | undefined {
+export function parseSeed(text: string | undefined): Uint8Array | undefined {
   if (text === undefined) return undefined;
   const seed = fromHex(text);
   if (seed?.length !== SEED_BYTES) throw usageError(`--seed takes ${2 * SEED_BYTES} hex digits`);
   return seed;
 }
 
-async function readLease(path: string | undefined): Promise<string | undefined> {
+/** JSON text, as it is. */
+export async function readLease(path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined;
   const file = await open(path).catch((cause: unknown) => {
     throw new CommandError("LEASE_INVALID", `the lease file \`${path}\` cannot be read`, { cause });

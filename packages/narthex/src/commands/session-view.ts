@@ -17,6 +17,7 @@ export function sessionFacts(session: SessionInfo): (readonly [string, string])[
   return [
     ["session", session.sessionId],
     ["state", session.state],
+    ...(session.parentSessionId === "" ? [] : [["split off", session.parentSessionId] as const]),
     ["workspace", session.workspace],
     ["working directory", session.workingDirectory],
     ["tenant", session.tenant],

@@ -1,21 +1,23 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type JsonObject, KernelError, toHex } from "@narthex/contracts";
+import { isKernelError, type JsonObject, KernelError, toHex } from "@narthex/contracts";
 import {
   addedToolId,
+  assemblePolicy,
   type CandidateTool,
   describeCandidate,
-  findTools,
   type FoundTools,
+  findTools,
   type HomePaths,
   homePaths,
+  readPolicyDirectory,
   reservedNameProblem,
   storeTool,
 } from "@narthex/host";
-import { createAllowListPolicy, definitionHash } from "@narthex/kernel";
+import { definitionHash } from "@narthex/kernel";
 import { builtinTools } from "@narthex/tools";
 import { tryServicesConnection, withConnection } from "../connection/open-connection.ts";
-import { readPolicyFiles } from "../prepare-home.ts";
+import { homePolicySchema } from "../home-policy-schema.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { renderFacts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -109,10 +111,15 @@ async function somebodyRuns(home: string): Promise<boolean> {
  * that are there, before anything is written.
  */
 async function writeRules(paths: HomePaths, rules: ReadonlyMap<string, string>): Promise<void> {
-  const known = (await readPolicyFiles(paths)).filter(({ name }) => !rules.has(name));
-  const { current } = createAllowListPolicy([...known, ...[...rules].map(([name, text]) => ({ name, text }))]);
-  if ("problem" in current) {
-    throw new KernelError("POLICY_INVALID", `with the new rule the policy cannot be used: ${current.problem}`);
+  const known = (await readPolicyDirectory(paths.policy)).filter(({ name }) => !rules.has(name));
+  const files = [...known, ...[...rules].map(([name, text]) => ({ name, text }))];
+  try {
+    await assemblePolicy(files, await homePolicySchema(paths), { directory: paths.checkedPolicy });
+  } catch (fault) {
+    if (!isKernelError(fault)) throw fault;
+    throw new KernelError("POLICY_INVALID", `with the new rule the policy cannot be used: ${fault.message}`, {
+      violations: fault.violations,
+    });
   }
   for (const [name, rule] of rules) await writeRule(join(paths.policy, name), rule);
 }
@@ -139,6 +146,7 @@ function answerFor(tool: CandidateTool, state: StoreState, rule: string, policyF
     effects: [...declaration.effects],
     tier: declaration.tier,
     determinism: declaration.determinism,
+    labels: [...(declaration.labels ?? [])],
     files: pin.files.map(({ path, size, hash }) => ({ path, size, hash })),
     secrets: Object.fromEntries(pin.secrets),
     program_hash: described.program?.hash ?? "",
@@ -170,6 +178,7 @@ function show(
       ["effects", declaration.effects.join(", ") || "none: no files, no network, no second process"],
       ["safety tier", declaration.tier],
       ["determinism", declaration.determinism],
+      ...(declaration.labels?.length ? [["labels its results", declaration.labels.join(", ")] as const] : []),
       ["program", files.join(", ")],
       ...(secrets.length > 0 ? [["secrets", secrets.join(", ")] as const] : []),
       ["program hash", describeCandidate(tool).program?.hash ?? ""],

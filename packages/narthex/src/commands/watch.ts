@@ -1,4 +1,5 @@
 import type { JsonObject } from "@narthex/contracts";
+import { createCallWatcher, type WatchedCall } from "@narthex/server/watched-calls";
 import { followRecords } from "../connection/follow-records.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import type { Paint } from "../terminal/paint.ts";
@@ -6,7 +7,6 @@ import { formatBytes } from "../terminal/units.ts";
 import { visible } from "../terminal/visible.ts";
 import type { Command } from "./command.ts";
 import { decodeRecord } from "./record-view.ts";
-import { createCallWatcher, type WatchedCall } from "./watched-calls.ts";
 
 /** Calls that began before now and end after it are told in full if they began within so many records. */
 const LOOK_BACK = 500;

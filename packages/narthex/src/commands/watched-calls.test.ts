@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create, type EntrySchema, RecordSchema } from "@narthex/contracts";
+import { createCallWatcher } from "@narthex/server/watched-calls";
 import type { RecordView } from "./record-view.ts";
-import { createCallWatcher } from "./watched-calls.ts";
 
 type EntryInit = MessageInitShape<typeof EntrySchema>;
 

@@ -1,7 +1,14 @@
 import type {
+  ApprovalInfo,
   IntentInfo,
+  LeaseInfo,
   LedgerRecord,
+  ResolveApprovalResponse,
+  PolicyInfo,
+  ReleaseLeaseResponse,
+  RevokeLeaseResponse,
   SessionInfo,
+  StandingApproval,
   StatContentResponse,
   ToolInfo,
   ToolRequest,
@@ -9,6 +16,7 @@ import type {
   UndoneCall,
   VerifyReport,
 } from "@narthex/contracts";
+import type { CallExplanation, ExplainQuestion } from "@narthex/kernel";
 
 /** What a call asks of a kernel. */
 export interface CallConnection {
@@ -31,15 +39,37 @@ export interface KernelConnection extends CallConnection {
   getSession(sessionId: string): Promise<SessionInfo>;
   listSessions(query: { readonly all: boolean; readonly limit: number }): Promise<SessionInfo[]>;
 
+  delegateLease(lease: LeaseToDelegate): Promise<{ readonly session: SessionInfo; readonly token: string }>;
+  /** Ends a lease that was split off the session's own. */
+  releaseLease(release: LeaseToRelease): Promise<ReleaseLeaseResponse>;
+  getLease(leaseId: string): Promise<LeaseInfo>;
+  revokeLease(revocation: LeaseToRevoke): Promise<RevokeLeaseResponse>;
+
+  /** In force on a workspace. */
+  getWorkspaceLabels(workspace: string): Promise<readonly string[]>;
+  /** Gives those that were taken off. */
+  clearWorkspaceLabels(clearing: { readonly workspace: string; readonly by: string }): Promise<readonly string[]>;
+
   listRecords(query: RecordsQuery): Promise<LedgerRecord[]>;
   getRecord(which: RecordReference): Promise<LedgerRecord>;
   /** From `fromIndex` on, or from now; ends when the signal aborts. */
   tailRecords(query: TailQuery): AsyncIterable<LedgerRecord>;
   verify(options: VerifyOptions): Promise<VerifyReport>;
 
+  /** The policy in force, or why there is none. */
+  getPolicy(): Promise<PolicyInfo>;
+  /** Reads the policy's files again. */
+  reloadPolicy(by: string): Promise<{ readonly policy: PolicyInfo; readonly changed: boolean }>;
+  /** What would be said of a call if it came now. */
+  explainCall(question: ExplainQuestion): Promise<CallExplanation>;
+
   listIntents(): Promise<IntentInfo[]>;
   settleIntent(settlement: SettlementToMake): Promise<{ readonly recordIndex: bigint }>;
   undo(undoing: UndoToMake): Promise<UndoneCall[]>;
+
+  listApprovals(): Promise<ListedApprovals>;
+  resolveApproval(resolution: ResolutionToMake): Promise<ResolveApprovalResponse>;
+  revokeApproval(revocation: { readonly standingId: string; readonly by: string }): Promise<StandingApproval>;
 }
 
 export interface CallOptions {
@@ -84,8 +114,35 @@ export interface SessionToOpen {
   /** JSON text. */
   readonly lease: string | undefined;
   readonly ttlMs: number | undefined;
+  readonly labels: readonly string[];
   /** Whether a workspace of root's is handed to the user that sandboxes run as. */
   readonly adopt: boolean;
+}
+
+export interface LeaseToDelegate {
+  readonly parentSessionId: string;
+  /** The parent's; without it the administrator splits the lease. */
+  readonly token: string | undefined;
+  readonly workingDirectory: string | undefined;
+  readonly agent: string | undefined;
+  readonly seed: Uint8Array | undefined;
+  /** JSON text. */
+  readonly lease: string;
+  readonly labels: readonly string[];
+  /** Content that the parent may name; only by its own token. */
+  readonly contentHashes: readonly Uint8Array[];
+}
+
+export interface LeaseToRelease {
+  /** Of the session whose lease it was split off. */
+  readonly token: string;
+  readonly leaseId: string;
+}
+
+export interface LeaseToRevoke {
+  readonly leaseId: string;
+  readonly reason: string;
+  readonly by: string;
 }
 
 export interface RecordsQuery {
@@ -114,6 +171,20 @@ export interface UndoToMake {
   readonly requestId: string | undefined;
   readonly by: string;
   readonly dryRun: boolean;
+}
+
+export interface ListedApprovals {
+  readonly approvals: readonly ApprovalInfo[];
+  readonly standing: readonly StandingApproval[];
+}
+
+export interface ResolutionToMake {
+  readonly approvalId: string;
+  readonly answer: "once" | "session" | "rule" | "deny";
+  /** With `session`. */
+  readonly words: number | undefined;
+  readonly approver: string;
+  readonly reason: string | undefined;
 }
 
 export interface SettlementToMake {

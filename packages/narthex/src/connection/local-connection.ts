@@ -5,10 +5,15 @@ import {
   type LedgerRecord,
   LedgerRecordSchema,
   parseJson,
+  ReleaseLeaseResponseSchema,
+  ResolveApprovalResponseSchema,
+  RevokeLeaseResponseSchema,
   StatContentResponseSchema,
 } from "@narthex/contracts";
 import {
+  type Approver,
   type IntentFacts,
+  labelsInForce,
   type Log,
   type OpenSessionOptions,
   parseLeaseRequest,
@@ -27,19 +32,34 @@ export interface LocalConnectionOptions {
   readonly waitMs: number;
   readonly terminal: Terminal;
   readonly environment: NodeJS.ProcessEnv;
+  /** Asks whoever sits at the terminal. */
+  readonly approver?: Approver | undefined;
 }
 
 /** A kernel in this very process, on the home's store, for as long as one command runs. */
 export async function openLocalConnection(options: LocalConnectionOptions): Promise<KernelConnection> {
-  const { home, command, waitMs } = options;
+  const { home, command, waitMs, approver } = options;
   const line = createLineLog(options.terminal, options.environment);
   // What a kernel tells of its ordinary course would only stand between a short command and its answer.
   const log: Log = (level, message, fields) => {
     if (level !== "info") line(level, message, fields);
   };
-  const kernel = await openKernel({ data: home, command, waitMs, log });
+  const kernel = await openKernel({ data: home, command, waitMs, log, ...(approver && { approver }) });
   if (kernel.prepared.length > 0) options.terminal.note(`set up a new home in ${kernel.home.path}`);
-  return createLocalConnection(kernel);
+  const connection = createLocalConnection(kernel);
+  return approver === undefined ? connection : { ...connection, call: untilAnswered(connection.call) };
+}
+
+/** Nobody could answer a question after this process: whoever sits at the terminal is waited for. */
+function untilAnswered(call: KernelConnection["call"]): KernelConnection["call"] {
+  return async (request, options) => {
+    for (;;) {
+      const response = await call(request, options);
+      const { result } = response;
+      if (result.case !== "error" || result.value.errorCode !== "APPROVAL_PENDING") return response;
+      if (options.signal.aborted || options.timeoutMs !== undefined) return response;
+    }
+  };
 }
 
 const DOOR = "cli";
@@ -105,6 +125,35 @@ export function createLocalConnection(kernel: OpenedKernel): KernelConnection {
       return (await kernel.listSessions(query)).map(toSessionInfo);
     },
 
+    async delegateLease({ parentSessionId, token, workingDirectory, agent, seed, lease, labels, contentHashes }) {
+      const delegated = await kernel.delegateLease({
+        ...(token === undefined ? { sessionId: parentSessionId } : { token }),
+        lease: parseLeaseRequest(parseLeaseText(lease)),
+        labels,
+        contentHashes,
+        ...(workingDirectory === undefined ? {} : { workingDirectory }),
+        ...(agent === undefined ? {} : { agent }),
+        ...(seed === undefined ? {} : { seed }),
+      });
+      const { toSessionInfo } = await import("@narthex/server/session-info");
+      return { session: toSessionInfo(delegated.session), token: delegated.token };
+    },
+    async releaseLease(release) {
+      const { budgetReturned } = await kernel.releaseLease(release);
+      return create(ReleaseLeaseResponseSchema, { budgetReturned: JSON.stringify(budgetReturned) });
+    },
+    async getLease(leaseId) {
+      const { toLeaseInfo } = await import("@narthex/server/lease-info");
+      return toLeaseInfo(await kernel.getLease(leaseId));
+    },
+    async revokeLease(revocation) {
+      const { leaseIds, cancelledCalls } = await kernel.revokeLease(revocation);
+      return create(RevokeLeaseResponseSchema, { leaseIds: [...leaseIds], cancelledCalls });
+    },
+
+    getWorkspaceLabels: async (workspace) => labelsInForce(await kernel.listWorkspaceLabels(workspace)),
+    clearWorkspaceLabels: async (clearing) => (await kernel.clearWorkspaceLabels(clearing)).labels,
+
     async listRecords({ fromIndex, limit, chain }) {
       const start = fromIndex === undefined ? { newest: true } : { fromIndex };
       const records = await kernel.listRecords({ ...start, limit, ...(chain === undefined ? {} : { chain }) });
@@ -127,6 +176,17 @@ export function createLocalConnection(kernel: OpenedKernel): KernelConnection {
       return verifySource(kernel.ledgerSource(), options);
     },
 
+    async getPolicy() {
+      const { toPolicyInfo } = await import("@narthex/server/policy-info");
+      return toPolicyInfo(kernel.policyFacts());
+    },
+    async reloadPolicy(by) {
+      const { toPolicyInfo } = await import("@narthex/server/policy-info");
+      const { policy, changed } = await kernel.reloadPolicy(by);
+      return { policy: toPolicyInfo(policy), changed };
+    },
+    explainCall: (question) => kernel.explainCall(question),
+
     listIntents: async () => (await kernel.listIntents()).map(toIntentInfo),
     async settleIntent(settlement) {
       return { recordIndex: BigInt((await kernel.settleIntent(settlement)).recordIndex) };
@@ -135,6 +195,22 @@ export function createLocalConnection(kernel: OpenedKernel): KernelConnection {
       const { toUndoneCall } = await import("@narthex/server/undone-call");
       const calls = await kernel.undo({ ...rest, ...(requestId === undefined ? {} : { requestId }) });
       return calls.map(toUndoneCall);
+    },
+
+    async listApprovals() {
+      const { toApprovalInfo, toStandingApproval } = await import("@narthex/server/approval-info");
+      const { open, standing } = kernel.listApprovals();
+      return { approvals: open.map(toApprovalInfo), standing: standing.map(toStandingApproval) };
+    },
+    async resolveApproval(resolution) {
+      const { toStandingApproval } = await import("@narthex/server/approval-info");
+      const { answer, standing } = await kernel.resolveApproval({ ...resolution, door: DOOR });
+      const given = standing === undefined ? {} : { standing: toStandingApproval(standing) };
+      return create(ResolveApprovalResponseSchema, { answer, ...given });
+    },
+    async revokeApproval(revocation) {
+      const { toStandingApproval } = await import("@narthex/server/approval-info");
+      return toStandingApproval(await kernel.revokeApproval(revocation));
     },
 
     close: () => kernel.close(),
@@ -149,9 +225,10 @@ function noSuchSession(sessionId: string): CommandError {
 }
 
 function toOpenOptions({ lease, ...session }: SessionToOpen): OpenSessionOptions {
-  const { workspace, workingDirectory, tenant, user, agent, seed, ttlMs, adopt } = session;
+  const { workspace, workingDirectory, tenant, user, agent, seed, ttlMs, adopt, labels } = session;
   return {
     workspace,
+    labels,
     ...(adopt && { adopt }),
     ...(workingDirectory === undefined ? {} : { workingDirectory }),
     ...(tenant === undefined ? {} : { tenant }),

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Approver } from "@narthex/kernel";
 import type { Terminal } from "../terminal/terminal.ts";
 import { isNobodyThere, unreachable } from "./connection-error.ts";
 import type { CallConnection, KernelConnection } from "./kernel-connection.ts";
@@ -10,6 +11,8 @@ export interface ConnectionRequest {
   readonly signal: AbortSignal;
   readonly terminal: Terminal;
   readonly environment: NodeJS.ProcessEnv;
+  /** For a kernel in this process: asks whoever sits at the terminal. */
+  readonly approver?: Approver | undefined;
 }
 
 /** The two ways to a kernel. */
@@ -87,10 +90,10 @@ async function tryFramedConnection(home: string): Promise<CallConnection | undef
   }
 }
 
-function openLocal({ terminal, environment }: ConnectionRequest, command: string) {
+function openLocal({ terminal, environment, approver }: ConnectionRequest, command: string) {
   return async (home: string, waitMs: number): Promise<KernelConnection> => {
     const { openLocalConnection } = await import("./local-connection.ts");
-    return openLocalConnection({ home, command, waitMs, terminal, environment });
+    return openLocalConnection({ home, command, waitMs, terminal, environment, approver });
   };
 }
 

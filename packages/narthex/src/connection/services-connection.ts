@@ -1,21 +1,35 @@
 import {
   AdminService,
+  ClearWorkspaceLabelsRequestSchema,
   CloseSessionRequestSchema,
   create,
+  DelegateLeaseRequestSchema,
+  GetLeaseRequestSchema,
+  ExplainCallRequestSchema,
+  GetPolicyRequestSchema,
   GetRecordRequestSchema,
   GetSessionRequestSchema,
+  GetWorkspaceLabelsRequestSchema,
   KernelService,
+  ListApprovalsRequestSchema,
   ListIntentsRequestSchema,
   ListRecordsRequestSchema,
   ListSessionsRequestSchema,
   ListToolsRequestSchema,
   OpenSessionRequestSchema,
+  ReleaseLeaseRequestSchema,
+  ReloadPolicyRequestSchema,
+  RevokeLeaseRequestSchema,
+  type SessionInfo,
+  ResolveApprovalRequestSchema,
+  RevokeApprovalRequestSchema,
   SettleIntentRequestSchema,
   StatContentRequestSchema,
   TailLedgerRequestSchema,
   UndoRequestSchema,
   VerifyRequestSchema,
 } from "@narthex/contracts";
+import type { CallExplanation } from "@narthex/kernel";
 import { unreachable } from "./connection-error.ts";
 import type { KernelConnection } from "./kernel-connection.ts";
 import { callOverServices, openContent, sendContent } from "./services-content.ts";
@@ -34,6 +48,13 @@ export function createServicesConnection({ socketPath, adminToken }: ServicesEnd
   const client = createServicesClient(socketPath);
   const admin = { token: adminToken };
   const missing = (what: string): Error => unreachable(socketPath, `the answer holds no ${what}`);
+
+  async function getSession(sessionId: string): Promise<SessionInfo> {
+    const request = create(GetSessionRequestSchema, { sessionId });
+    const { session } = await client.unary(adminService.getSession, request, admin);
+    if (session === undefined) throw missing("session");
+    return session;
+  }
 
   return {
     call: (request, options) => callOverServices(client, request, options),
@@ -61,14 +82,42 @@ export function createServicesConnection({ socketPath, adminToken }: ServicesEnd
       if (session === undefined) throw missing("session");
       return session;
     },
-    async getSession(sessionId) {
-      const request = create(GetSessionRequestSchema, { sessionId });
-      const { session } = await client.unary(adminService.getSession, request, admin);
-      if (session === undefined) throw missing("session");
-      return session;
-    },
+    getSession,
     async listSessions(query) {
       return (await client.unary(adminService.listSessions, create(ListSessionsRequestSchema, query), admin)).sessions;
+    },
+
+    async delegateLease({ parentSessionId, token, contentHashes, ...rest }) {
+      const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+      if (token === undefined) {
+        const request = create(OpenSessionRequestSchema, { ...given, parentSessionId });
+        const opened = await client.unary(adminService.openSession, request, admin);
+        if (opened.session === undefined) throw missing("session");
+        return { session: opened.session, token: opened.token };
+      }
+      const request = create(DelegateLeaseRequestSchema, { ...given, contentHashes: [...contentHashes] });
+      const delegated = await client.unary(kernelService.delegateLease, request, { token });
+      return { session: await getSession(delegated.sessionId), token: delegated.token };
+    },
+    releaseLease({ token, leaseId }) {
+      return client.unary(kernelService.releaseLease, create(ReleaseLeaseRequestSchema, { leaseId }), { token });
+    },
+    async getLease(leaseId) {
+      const { lease } = await client.unary(adminService.getLease, create(GetLeaseRequestSchema, { leaseId }), admin);
+      if (lease === undefined) throw missing("lease");
+      return lease;
+    },
+    revokeLease(revocation) {
+      return client.unary(adminService.revokeLease, create(RevokeLeaseRequestSchema, revocation), admin);
+    },
+
+    async getWorkspaceLabels(workspace) {
+      const request = create(GetWorkspaceLabelsRequestSchema, { workspace });
+      return (await client.unary(adminService.getWorkspaceLabels, request, admin)).labels;
+    },
+    async clearWorkspaceLabels(clearing) {
+      const request = create(ClearWorkspaceLabelsRequestSchema, clearing);
+      return (await client.unary(adminService.clearWorkspaceLabels, request, admin)).labels;
     },
 
     async listRecords({ fromIndex, limit, chain }) {
@@ -106,6 +155,24 @@ export function createServicesConnection({ socketPath, adminToken }: ServicesEnd
       throw missing("report");
     },
 
+    async getPolicy() {
+      const { policy } = await client.unary(adminService.getPolicy, create(GetPolicyRequestSchema), admin);
+      if (policy === undefined) throw missing("policy");
+      return policy;
+    },
+    async reloadPolicy(by) {
+      const request = create(ReloadPolicyRequestSchema, { by });
+      const { policy, changed } = await client.unary(adminService.reloadPolicy, request, admin);
+      if (policy === undefined) throw missing("policy");
+      return { policy, changed };
+    },
+    async explainCall({ tool, version = "", input, sessionId = "" }) {
+      const request = create(ExplainCallRequestSchema, { tool, version, input: JSON.stringify(input), sessionId });
+      const { explanation } = await client.unary(adminService.explainCall, request, admin);
+      // As this very version of the kernel wrote it.
+      return JSON.parse(explanation) as CallExplanation;
+    },
+
     async listIntents() {
       return (await client.unary(adminService.listIntents, create(ListIntentsRequestSchema), admin)).intents;
     },
@@ -115,6 +182,21 @@ export function createServicesConnection({ socketPath, adminToken }: ServicesEnd
     async undo({ requestId = "", ...rest }) {
       const request = create(UndoRequestSchema, { ...rest, requestId });
       return (await client.unary(adminService.undo, request, admin)).calls;
+    },
+
+    listApprovals() {
+      const request = create(ListApprovalsRequestSchema, { standing: true });
+      return client.unary(adminService.listApprovals, request, admin);
+    },
+    resolveApproval({ words = 0, reason = "", ...rest }) {
+      const request = create(ResolveApprovalRequestSchema, { ...rest, words, reason });
+      return client.unary(adminService.resolveApproval, request, admin);
+    },
+    async revokeApproval(revocation) {
+      const request = create(RevokeApprovalRequestSchema, revocation);
+      const { standing } = await client.unary(adminService.revokeApproval, request, admin);
+      if (standing === undefined) throw missing("standing approval");
+      return standing;
     },
 
     async close() {

@@ -76,6 +76,7 @@ test("a session is opened with everything that was asked for", async (t) => {
     seed,
     lease,
     ttlMs: 9n,
+    labels: ["secret"],
   };
   const { session, token } = await client.openSession(request, bearer(ADMIN));
   assert.equal(token, kernel.token);
@@ -90,6 +91,7 @@ test("a session is opened with everything that was asked for", async (t) => {
     seed,
     lease: { tool_patterns: ["echo"], ttl_ms: 5 },
     ttlMs: 9,
+    labels: ["secret"],
   });
 });
 

@@ -1,20 +1,12 @@
 import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
-import {
-  type AdminService,
-  type GetRecordRequest,
-  JsonSyntaxError,
-  KernelError,
-  type OpenSessionRequest,
-  parseJson,
-} from "@narthex/contracts";
-import {
-  type Kernel,
-  type OpenSessionOptions,
-  parseLeaseRequest,
-  type Settlement,
-  type StoredRecord,
-} from "@narthex/kernel";
+import { type AdminService, type GetRecordRequest, KernelError, type OpenSessionRequest } from "@narthex/contracts";
+import type { Kernel, OpenSessionOptions, Settlement, StoredRecord } from "@narthex/kernel";
+import { createApprovalMethods } from "./approval-methods.ts";
+import { createLabelMethods } from "./label-methods.ts";
 import { toLedgerRecord, withoutBytes } from "./ledger-record.ts";
+import { createLeaseMethods, toDelegation } from "./lease-methods.ts";
+import { parseLeaseText } from "./lease-text.ts";
+import { createPolicyMethods } from "./policy-methods.ts";
 import { toSessionInfo } from "./session-info.ts";
 import { toUndoneCall } from "./undone-call.ts";
 import { streamVerify, type Verify } from "./verify-stream.ts";
@@ -37,9 +29,15 @@ export function createAdminService({
 }: AdminServiceOptions): ServiceImpl<typeof AdminService> {
   return {
     async openSession(request) {
-      const { session, token } = await kernel.openSession(toOpenOptions(request));
+      const { session, token } = await (request.parentSessionId === ""
+        ? kernel.openSession(toOpenOptions(request))
+        : kernel.delegateLease(toDelegation(request)));
       return { session: toSessionInfo(session), token };
     },
+    ...createLeaseMethods(kernel),
+    ...createLabelMethods(kernel),
+    ...createPolicyMethods(kernel),
+    ...createApprovalMethods(kernel),
 
     async closeSession({ sessionId }) {
       return { session: toSessionInfo(await kernel.closeSession(sessionId)) };
@@ -125,27 +123,19 @@ export function createAdminService({
 }
 
 function toOpenOptions(request: OpenSessionRequest): OpenSessionOptions {
-  const { workspace, workingDirectory, tenant, user, agent, seed, lease, ttlMs, adopt } = request;
+  const { workspace, workingDirectory, tenant, user, agent, seed, lease, ttlMs, adopt, labels } = request;
   return {
     workspace,
+    labels,
     ...(workingDirectory === "" ? {} : { workingDirectory }),
     ...(tenant === "" ? {} : { tenant }),
     ...(user === "" ? {} : { user }),
     ...(agent === "" ? {} : { agent }),
     ...(seed.length === 0 ? {} : { seed: toHash(seed, "seed") }),
-    ...(lease === "" ? {} : { lease: parseLeaseRequest(parseLeaseText(lease)) }),
+    ...(lease === "" ? {} : { lease: parseLeaseText(lease) }),
     ...(ttlMs === 0n ? {} : { ttlMs: toWholeNumber(ttlMs, "ttl_ms") }),
     ...(adopt && { adopt }),
   };
-}
-
-function parseLeaseText(text: string) {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    throw new KernelError("LEASE_INVALID", `the lease is not JSON: ${error.message}`);
-  }
 }
 
 function toListLimit(limit: number): number {

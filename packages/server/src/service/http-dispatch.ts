@@ -13,6 +13,7 @@ import type { Gathering } from "./gather-message.ts";
 import { createHealthService } from "./health-service.ts";
 import type { NodeRequest, NodeResponse } from "./http-listener.ts";
 import { createContentMethods } from "./content-methods.ts";
+import { createDelegateLease, createReleaseLease } from "./lease-methods.ts";
 import { rawMessagesKey, registerBinaryMethods, registerJsonMethods } from "./raw-methods.ts";
 import { extractRawMessages } from "./raw-messages.ts";
 import { type ServiceLimits, STRANGERS_BYTES } from "./service-limits.ts";
@@ -127,6 +128,8 @@ function createHandlers(options: HttpDispatchOptions) {
   const content = createContentMethods(kernel);
   all.rpc(KernelService.method.listTools, content.listTools);
   all.rpc(KernelService.method.putContent, content.putContent);
+  all.rpc(KernelService.method.delegateLease, createDelegateLease(kernel));
+  all.rpc(KernelService.method.releaseLease, createReleaseLease(kernel));
   all.rpc(KernelService.method.getContent, content.getContent);
   all.service(AdminService, createAdminService({ kernel, verify, stopping }));
   all.service(Health, createHealthService(kernel, stopping), { readMaxBytes: 4096 });

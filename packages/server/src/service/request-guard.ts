@@ -27,9 +27,10 @@ const UNIX_NAMES: ReadonlySet<string> = new Set(["", "localhost", "narthex"]);
  * Decides by its head whether a request may come in.
  *
  * SECURITY: any web page can make a browser send requests to a loopback port. The Host check stops names that were
- * rebound to this address, the Origin check stops other pages, no CORS header is ever sent, and nothing answers GET.
+ * rebound to this address, the Origin check stops other pages, no CORS header is ever sent, and nothing answers GET but
+ * the files of the console, which hold no data.
  */
-export function createRequestGuard(address: DoorAddress) {
+export function createRequestGuard(address: DoorAddress, takesGet: (path: string) => boolean = () => false) {
   const hosts = address.kind === "tcp" ? hostsOf(address) : UNIX_NAMES;
   const hostOf = (name: string): string =>
     address.kind === "tcp" ? name.toLowerCase() : name.toLowerCase().replace(/:\d{1,5}$/, "");
@@ -48,11 +49,17 @@ export function createRequestGuard(address: DoorAddress) {
     if (origin !== undefined && !origins.has(origin.toLowerCase())) {
       return { status: 403, reason: "bad_origin", message: "requests of other origins are not taken" };
     }
-    if (request.method !== "POST") {
+    if (request.method !== "POST" && !(request.method === "GET" && takesGet(pathOf(request)))) {
       return { status: 405, reason: "bad_method", message: "use POST" };
     }
     return undefined;
   };
+}
+
+/** Without the query. */
+export function pathOf(request: IncomingMessage | Http2ServerRequest): string {
+  const [path = ""] = (request.url ?? "").split("?", 1);
+  return path;
 }
 
 function hostsOf({ port, isTls, names }: Extract<DoorAddress, { kind: "tcp" }>): ReadonlySet<string> {

@@ -3,6 +3,8 @@ import { KernelError } from "@narthex/contracts";
 import type { Kernel, Log } from "@narthex/kernel";
 import { type ByteBudget, byteBudgetOf } from "../byte-budget.ts";
 import { closeGracefully } from "../close-gracefully.ts";
+import { type Console, isConsolePath } from "../console/console.ts";
+import { serveConsoleLink } from "../console/console-link.ts";
 import { LISTEN_BACKLOG, listenUnix } from "../listen-unix.ts";
 import type { Authorize } from "./authorization.ts";
 import { createHttpDispatch } from "./http-dispatch.ts";
@@ -13,7 +15,7 @@ import {
   type NodeResponse,
   type TlsIdentity,
 } from "./http-listener.ts";
-import { createRequestGuard, type DoorAddress } from "./request-guard.ts";
+import { createRequestGuard, type DoorAddress, pathOf } from "./request-guard.ts";
 import { DEFAULT_SERVICE_LIMITS, type ServiceLimits } from "./service-limits.ts";
 import type { Verify } from "./verify-stream.ts";
 import { createWriteWatch } from "./write-watch.ts";
@@ -32,6 +34,8 @@ export interface ServiceDoorOptions {
   readonly tls?: TlsIdentity;
   /** Further names by which clients reach this door. */
   readonly hostNames?: readonly string[];
+  /** Served on a port; a unix socket gives links to it. */
+  readonly console?: { readonly page: Console; createLink(): string | undefined };
   readonly limits?: Partial<ServiceLimits>;
   /** The kernel's own by default. */
   readonly budget?: ByteBudget;
@@ -75,7 +79,9 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
     onRefused: (reason) => kernel.refuse({ door: DOOR, reason }),
   });
   const address = await startListening(listener, listen);
-  const rejectRequest = createRequestGuard(toDoorAddress(address, options));
+  const { console } = options;
+  const takesGet = (path: string): boolean => console !== undefined && "host" in listen && isConsolePath(path);
+  const rejectRequest = createRequestGuard(toDoorAddress(address, options), takesGet);
 
   function receive(request: NodeRequest, response: NodeResponse): void {
     request.on("error", () => undefined);
@@ -100,8 +106,25 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
       writes.remove(response);
       if (active.size === 0) idle?.();
     });
-    const [path = ""] = (request.url ?? "").split("?", 1);
-    dispatch(request, response, { path, signal: exchange.signal });
+    const path = pathOf(request);
+    if (console !== undefined && isConsolePath(path)) serveConsole(console, request, response, exchange.signal);
+    else dispatch(request, response, { path, signal: exchange.signal });
+  }
+
+  function serveConsole(
+    { page, createLink }: NonNullable<ServiceDoorOptions["console"]>,
+    request: NodeRequest,
+    response: NodeResponse,
+    exchange: AbortSignal,
+  ): void {
+    if ("path" in listen) {
+      const { authorize } = options;
+      serveConsoleLink(request, response, { kernel, authorize, createLink }).catch(() => response.destroy());
+      return;
+    }
+    // A page that stays open must not keep the door from closing.
+    const signal = AbortSignal.any([exchange, stopping.signal]);
+    page.serve(request, response, { path: pathOf(request), isTls: options.tls !== undefined, signal });
   }
 
   function whenIdle(): Promise<void> {

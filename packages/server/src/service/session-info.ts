@@ -19,5 +19,6 @@ export function toSessionInfo({ session, lease, budgetRemaining }: SessionFacts)
     labels: [...session.labels],
     seed: session.seed,
     budgetRemaining: JSON.stringify(budgetRemaining),
+    parentSessionId: session.parentSessionId ?? "",
   });
 }

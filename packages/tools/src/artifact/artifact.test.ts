@@ -116,7 +116,13 @@ describe("a publication that a crash interrupted", () => {
     input: { artifact_id: "a", content_hash: "11".repeat(32), category: "c", metadata: ["k=v"] },
   };
   const settle = (found: (Artifact & { requestId: string }) | undefined, lost: UnsettledIntent = intent) =>
-    artifactPublish.reconcile?.(lost, { findArtifact: async () => found, inspectFile: noFiles, readFile: noFiles });
+    artifactPublish.reconcile?.(lost, {
+      findArtifact: async () => found,
+      inspectFile: noFiles,
+      readFile: noFiles,
+      inspectVault: noFiles,
+      isStored: noFiles,
+    });
   const noFiles = (): Promise<never> => Promise.reject(new Error("artifacts are no files"));
 
   it("did not happen if the name is free, or was given by another call", async () => {

@@ -57,6 +57,7 @@ export const dbQuery = defineTool({
   ],
   bounds: { timeoutMs: TIMEOUT_MS },
   narrow: ({ sql }) => (statementKind(sql) === "read" ? { effects: ["fs_read", "db_read"], tier: "read_only" } : {}),
+  actions: ["db_query_read", "db_query_write"],
   action: ({ sql }) => (statementKind(sql) === "read" ? "db_query_read" : "db_query_write"),
   needs({ database, sql }, session): Capability[] {
     const prefixes = [absolutePath(database, session)];

@@ -2,6 +2,7 @@ import { defineTool } from "@narthex/kernel";
 import { changesOf } from "./changed-file.ts";
 import { path } from "./path-schema.ts";
 import { lostChange } from "./reconcile-change.ts";
+import { pathScope } from "./path-scope.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
 const MAX_NAMED = 1000;
@@ -26,6 +27,7 @@ export const fileDelete = defineTool({
   determinism: "deterministic",
   tier: "side_effecting",
   capabilities: [{ kind: "fs_write", prefixes: [] }],
+  approvalScope: (input, session) => (input.recursive === true ? undefined : pathScope([input.path], session)),
   needs: (input, session) => [{ kind: "fs_write", prefixes: [absolutePath(input.path, session)] }],
   async reconcile(intent, context) {
     const lost = lostChange(intent, context);

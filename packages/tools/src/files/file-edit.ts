@@ -3,6 +3,7 @@ import { defineTool } from "@narthex/kernel";
 import { changesOf, hashesOf } from "./changed-file.ts";
 import { path } from "./path-schema.ts";
 import { lostChange } from "./reconcile-change.ts";
+import { pathScope } from "./path-scope.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
 /** Replaces one piece of a text file. What does not occur exactly once changes nothing. */
@@ -32,6 +33,7 @@ export const fileEdit = defineTool({
     { kind: "fs_read", prefixes: [] },
     { kind: "fs_write", prefixes: [] },
   ],
+  approvalScope: (input, session) => pathScope([input.path], session),
   needs(input, session) {
     const prefixes = [absolutePath(input.path, session)];
     return [

@@ -2,6 +2,7 @@ import { KernelError } from "@narthex/contracts";
 import { defineTool, type FileAnswer } from "@narthex/kernel";
 import { pickLines } from "./pick-lines.ts";
 import { path } from "./path-schema.ts";
+import { pathScope } from "./path-scope.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
 const wholeNumber = (description: string, least: number) =>
@@ -42,6 +43,7 @@ export const fileRead = defineTool({
   determinism: "deterministic",
   tier: "read_only",
   capabilities: [{ kind: "fs_read", prefixes: [] }],
+  approvalScope: (input, session) => pathScope([input.path], session),
   needs: (input, session) => [{ kind: "fs_read", prefixes: [absolutePath(input.path, session)] }],
   firstLine({ first_line: first, line_count: count }) {
     return first === undefined && count === undefined ? undefined : (first ?? 1);

@@ -3,6 +3,7 @@ import { defineTool } from "@narthex/kernel";
 import { changesOf, hashesOf } from "./changed-file.ts";
 import { path } from "./path-schema.ts";
 import { lostChange } from "./reconcile-change.ts";
+import { pathScope } from "./path-scope.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
 /** Writes a whole file, or adds to its end, so that nobody ever sees half of it. */
@@ -30,6 +31,7 @@ export const fileWrite = defineTool({
   determinism: "deterministic",
   tier: "side_effecting",
   capabilities: [{ kind: "fs_write", prefixes: [] }],
+  approvalScope: (input, session) => pathScope([input.path], session),
   needs: (input, session) => [{ kind: "fs_write", prefixes: [absolutePath(input.path, session)] }],
   async reconcile(intent, context) {
     const lost = lostChange(intent, context);

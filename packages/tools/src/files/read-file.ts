@@ -2,6 +2,7 @@ import { KernelError } from "@narthex/contracts";
 import { defineTool } from "@narthex/kernel";
 import { path } from "./path-schema.ts";
 import { gather } from "./gather.ts";
+import { pathScope } from "./path-scope.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
 const MAX_TEXT_BYTES = 8 * 1024 * 1024;
@@ -29,6 +30,7 @@ export const readFile = defineTool({
   determinism: "deterministic",
   tier: "read_only",
   capabilities: [{ kind: "fs_read", prefixes: [] }],
+  approvalScope: (input, session) => pathScope([input.path], session),
   needs: (input, session) => [{ kind: "fs_read", prefixes: [absolutePath(input.path, session)] }],
   async run(input, { files, session }) {
     const operation = { kind: "read", path: workspacePath(input.path, session), offset: 0, limit: 0 } as const;

@@ -3,7 +3,7 @@ import type { Narrowing } from "@narthex/kernel";
 
 export type GitOperationName = (typeof GIT_OPERATIONS)[number];
 
-export interface GitOperationFacts extends Required<Omit<Narrowing, "timeoutMs">> {
+export interface GitOperationFacts extends Required<Omit<Narrowing, "timeoutMs" | "maxCpuMs">> {
   /** Git's own name for it. */
   readonly command: string;
   /** Changes neither files nor references nor configuration, and takes no locks. */

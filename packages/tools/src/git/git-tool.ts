@@ -12,6 +12,10 @@ const GRACE_MS = 10_000;
 /** No operation reaches a network: there is none in the sandbox. */
 const EFFECTS = ["process_spawn", "fs_read", "fs_write"] as const satisfies readonly Effect[];
 
+function actionOf(operation: string): string {
+  return `git_${operation.toLowerCase()}`;
+}
+
 /** The real git, in a sandbox over the workspace. */
 export const gitTool = defineTool({
   name: "git",
@@ -50,7 +54,8 @@ export const gitTool = defineTool({
     { kind: "fs_write", prefixes: [] },
   ],
   bounds: { timeoutMs: MAX_TIMEOUT_MS, maxOutputBytes: 32_768 },
-  action: ({ operation }) => `git_${operation.toLowerCase()}`,
+  actions: GIT_OPERATIONS.map(actionOf),
+  action: ({ operation }) => actionOf(operation),
   narrow({ operation }) {
     const { effects, tier, determinism, readOnly } = GIT_OPERATION_FACTS[operation];
     return {

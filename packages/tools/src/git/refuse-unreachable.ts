@@ -10,9 +10,8 @@ export function refuseUnreachable(address: string, base: AddressBase): void {
   }
 }
 
+/** Nothing was tried: to ask again for what is out of reach is no attempt to leave the sandbox. */
 export function networkBlocked(transport: string): KernelError {
-  return new KernelError(
-    "NETWORK_BLOCKED",
-    `there is no way to a repository by ${transport} from here: only repositories inside the workspace can be reached`,
-  );
+  const message = `there is no way to a repository by ${transport} from here: only repositories inside the workspace can be reached`;
+  return new KernelError("NETWORK_BLOCKED", message, { violations: [{ field: "$.args", rule: "one_of", message }] });
 }

@@ -1,5 +1,6 @@
 import { defineTool } from "@narthex/kernel";
 import { path } from "../files/path-schema.ts";
+import { lostChange } from "../files/reconcile-change.ts";
 import { absolutePath, workspacePath } from "../files/workspace-path.ts";
 import { vaultPath } from "./vault-path.ts";
 
@@ -37,6 +38,17 @@ export const vaultCopyTo = defineTool({
     { kind: "vault", prefixes: [`/${vaultPath(input.source)}`] },
     { kind: "fs_write", prefixes: [absolutePath(input.destination, session)] },
   ],
+  async reconcile(intent, context) {
+    const lost = lostChange(intent, context);
+    const placed = await lost.stateOf("destination");
+    if (placed.kind === "absent") return "did_not_happen";
+    const { source } = lost.input;
+    if (placed.kind !== "file" || typeof source !== "string") return "unknown";
+    const { bytes, hash } = await context.inspectVault(vaultPath(source));
+    if (placed.hash === hash) return { happened: { bytes, hash } };
+    // The vault's file may be another one by now. What was copied is in the store: it was staged there first.
+    return (await context.isStored(placed.hash)) ? "unknown" : "did_not_happen";
+  },
   async run(input, { vault, session }) {
     const { bytes, hash } = await vault.copyTo(vaultPath(input.source), workspacePath(input.destination, session));
     return { bytes, hash };

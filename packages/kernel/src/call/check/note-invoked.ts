@@ -41,13 +41,15 @@ function chargeInput(call: CheckedCall): Denied | undefined {
 async function storeInput(call: CheckedCall, kernel: KernelParts): Promise<Committed> {
   const placed = await placeBytes(call.inputBytes, call.inputDigest, kernel.contentStore);
   call.trail.storedInput = placed.size;
-  return commitContent({ role: ContentRole.INPUT, ...placed }, kernel.random);
+  return commitContent({ role: ContentRole.INPUT, ...placed, labels: call.live.labels }, kernel.random);
 }
 
 /** SECURITY: what is refused is kept if it is small; nobody fills the disk with input that no tool would take. */
-function rowInput({ inputBytes, inputDigest }: CheckedCall, kernel: KernelParts): Committed | undefined {
+function rowInput({ inputBytes, inputDigest, live }: CheckedCall, kernel: KernelParts): Committed | undefined {
   if (inputBytes.length > MAX_ROW_CONTENT_BYTES) return undefined;
-  const content = { role: ContentRole.INPUT, digest: inputDigest, bytes: inputBytes, size: inputBytes.length };
+  // SECURITY: what a labelled session asks with is as labelled as what it is answered.
+  const { labels } = live;
+  const content = { role: ContentRole.INPUT, digest: inputDigest, bytes: inputBytes, size: inputBytes.length, labels };
   return commitContent(content, kernel.random);
 }
 

@@ -6,6 +6,7 @@ import {
   createMemoryStore,
   createTestKernel,
   echoTool,
+  createTestPolicy,
   permitAll,
   type TestKernel,
   type TestSession,
@@ -20,13 +21,9 @@ function codeOf({ response: { result } }: CallResult): string {
 
 type Refuse = (session: TestSession, policy: ReloadablePolicy) => Promise<unknown>;
 
-const PERMIT_COUNT = [
-  { name: "p.cedar", text: '@id("p")\npermit(principal, action == Action::"count", resource);' },
-] as const;
-
-const PERMIT_OTHER = [
-  { name: "p.cedar", text: '@id("p")\npermit(principal, action == Action::"other", resource);' },
-] as const;
+const { tool: countTool } = createCountingTool();
+const PERMIT_COUNT = createTestPolicy([{ id: "p", action: "count" }], [countTool]);
+const PERMIT_OTHER = createTestPolicy([{ id: "p", action: "other" }], [countTool]);
 
 /** Requests that never start anything, all under the id `r`. */
 const REFUSALS: Readonly<Record<string, Refuse>> = {

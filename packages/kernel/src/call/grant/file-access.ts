@@ -7,6 +7,9 @@ import type { FileAnswer, FileOperation, Preimage, PreparedOperation } from "../
 import { chargeResult } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { FileLog } from "../file-log.ts";
+import { takeOnLabels } from "../take-on-labels.ts";
+
+const SECRET = "secret";
 
 /**
  * The files of the session's workspace, as one call may use them.
@@ -27,7 +30,10 @@ export function filesFor(
     try {
       guard();
       decideOnOpened(call, operation, prepared, kernel);
-      if (bringsContent(operation)) labelSecrets(call, [...namedPaths(operation), ...prepared.opened], kernel);
+      if (bringsContent(operation) && areSecret([...namedPaths(operation), ...prepared.opened], kernel)) {
+        await takeOnLabels(call, [SECRET], kernel);
+        guard();
+      }
       trail.files ??= new FileLog();
       for await (const preimage of prepared.preimages()) await keepPreimage(call, preimage, kernel);
       guard();
@@ -54,7 +60,7 @@ export function filesFor(
     },
     noteReading(path) {
       guard();
-      labelSecrets(call, [path], kernel);
+      if (areSecret([path], kernel)) trail.addLabels([SECRET]);
     },
   };
 }
@@ -91,9 +97,8 @@ function bringsContent({ kind }: FileOperation): boolean {
   return kind === "read" || kind === "edit" || kind === "move";
 }
 
-/** SECURITY: before a byte is handed out; the label is the session's as soon as the call has ended, however it ends. */
-function labelSecrets({ trail }: PermittedCall, paths: readonly string[], kernel: KernelParts): void {
-  if (paths.some((path) => kernel.isSecret(path))) trail.addLabels(["secret"]);
+function areSecret(paths: readonly string[], kernel: KernelParts): boolean {
+  return paths.some((path) => kernel.isSecret(path));
 }
 
 /** Paths that the operation names, as they were decided on. */

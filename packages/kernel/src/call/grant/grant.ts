@@ -4,12 +4,15 @@ import { isShortfall } from "../../budget/budget-account.ts";
 import type { BudgetAmounts } from "../../budget/budget.ts";
 import { isWeakerLevel } from "../../host-examination.ts";
 import { intentRow } from "../../journal/intent.ts";
+import { joinLabels } from "../../label/join-labels.ts";
+import type { WorkspaceLabelling } from "../../label/workspace-labels.ts";
 import { logicalTimeMs } from "../../session/logical-time.ts";
 import type { ToolContext } from "../../tool/tool.ts";
 import type { DecidedCall } from "../call.ts";
 import { callReservation, timeoutFor } from "../call-reservation.ts";
 import { type PermittedCall, verifyPermitted } from "../decide/decide.ts";
 import { checkSession } from "../check-session.ts";
+import { isShown, labelWritten, makeLabelsLast, takeOnAtStart } from "../take-on-labels.ts";
 import { Stamp } from "../stamp.ts";
 import { Denied, type Ending, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
@@ -69,7 +72,8 @@ function grantNow(call: PermittedCall, kernel: KernelParts): GrantedCall | Endin
     return new Failed("CANCELLED", "the call was cancelled before it began; nothing was done");
   }
   const boundMs = timeoutFor(call.timeoutMs, remainingMs);
-  const reservation = live.account.reserve(...callReservation(registered.tool, live.lease, boundMs));
+  const bounds = { timeoutMs: boundMs, maxCpuMs: call.maxCpuMs };
+  const reservation = live.account.reserve(...callReservation(registered.tool, live.lease, bounds));
   if (isShortfall(reservation)) {
     trail.add({ case: "budgetExceeded", value: { leaseId: live.lease.id, ...reservation } });
     return new Denied(
@@ -85,12 +89,19 @@ function grantNow(call: PermittedCall, kernel: KernelParts): GrantedCall | Endin
   kernel.requests.add(live.id, trail.fingerprint ?? kernel.requests.fingerprint(call.requestId));
   const timeoutMs = Math.min(boundMs, reservation.amounts.wall_ms ?? boundMs);
   const intent = call.tier !== "read_only";
+  takeOnAtStart(call, kernel);
+  const labelling = labelWritten(trail, live.session.workspace, joinLabels(live.labels, trail.labels), kernel);
+  if (labelling !== undefined) trail.add(labelling.entry);
   trail.add({
     case: "toolStarted",
     value: { callNumber: trail.callNumber, intent, reserved: amountList(reservation.amounts), timeoutMs },
   });
-  if (!intent) return seal(call, timeoutMs, kernel);
-  return writeIntent(call, reservation.amounts, kernel).then(() => seal(call, timeoutMs, kernel));
+  if (intent) {
+    return writeIntent(call, reservation.amounts, labelling, kernel).then(() => seal(call, timeoutMs, kernel));
+  }
+  const start = (): GrantedCall | Promise<GrantedCall> =>
+    trail.approvalId === "" ? seal(call, timeoutMs, kernel) : writeStart(call, timeoutMs, kernel);
+  return isShown(call) && trail.labels.length > 0 ? makeLabelsLast(call, kernel).then(start) : start();
 }
 
 /** SECURITY: a session that began under one level of containment is not carried on under a weaker one. */
@@ -122,7 +133,23 @@ function seal(call: PermittedCall, timeoutMs: number, kernel: KernelParts): Gran
   return granted;
 }
 
-async function writeIntent(call: PermittedCall, reserved: BudgetAmounts, kernel: KernelParts): Promise<void> {
+/** A yes is used up before anything runs on it, also where nothing can be changed. */
+async function writeStart(call: PermittedCall, timeoutMs: number, kernel: KernelParts): Promise<GrantedCall> {
+  const { trail, live, requestId } = call;
+  const state = [kernel.approvals.spend(trail.approvalId), live.usageRow()];
+  const time = logicalTimeMs(trail.callNumber);
+  const draft = { chain: live.id, requestId, ...trail.take(), state, logicalTimeMs: time };
+  const { index } = await kernel.ledger.append(draft);
+  trail.noteWritten(index);
+  return seal(call, timeoutMs, kernel);
+}
+
+async function writeIntent(
+  call: PermittedCall,
+  reserved: BudgetAmounts,
+  labelling: WorkspaceLabelling | undefined,
+  kernel: KernelParts,
+): Promise<void> {
   const { trail, live } = call;
   const { running, firstIndex } = trail;
   const intent = {
@@ -137,6 +164,10 @@ async function writeIntent(call: PermittedCall, reserved: BudgetAmounts, kernel:
     reserved,
   };
   if (running !== undefined) running.finishesAlone = true;
+  live.addLabels(trail.labels);
+  const { labels } = live;
+  // INVARIANT: the yes goes with the intent, so that one yes is one call whenever the kernel is killed.
+  const used = trail.approvalId === "" ? [] : [kernel.approvals.spend(trail.approvalId)];
   const { index } = await kernel.ledger.append({
     chain: live.id,
     requestId: call.requestId,
@@ -144,9 +175,13 @@ async function writeIntent(call: PermittedCall, reserved: BudgetAmounts, kernel:
     state: (recordIndex) => [
       intentRow({ ...intent, firstRecordIndex: firstIndex ?? recordIndex, recordIndex }),
       live.usageRow(),
+      ...used,
+      ...(labelling === undefined ? [] : [labelling.row()]),
     ],
     logicalTimeMs: logicalTimeMs(trail.callNumber),
   });
+  live.noteDurableLabels(labels);
+  labelling?.noteDurable();
   trail.noteWritten(index);
   trail.intentIndex = index;
   trail.effectsPossible = true;

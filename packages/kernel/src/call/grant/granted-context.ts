@@ -14,6 +14,7 @@ import type {
 } from "../../tool/tool.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
+import { takeOnLabels } from "../take-on-labels.ts";
 import { filesFor } from "./file-access.ts";
 import { programsFor } from "./program-access.ts";
 import { shellFor } from "./shell-access.ts";
@@ -128,12 +129,13 @@ export class GrantedContext implements ToolContext {
 
 /** Reading adopts the content's labels: onto the call, and so onto its result and its session. */
 function contentFor(call: PermittedCall, guard: Guard, kernel: KernelParts): ContentAccess {
-  const { live, trail } = call;
+  const { live } = call;
   const open = async (hashHex: string) => {
     guard();
     const found = await kernel.content.find(live.id, hashHex);
     guard();
-    trail.addLabels(found.labels);
+    await takeOnLabels(call, found.labels, kernel);
+    guard();
     return found;
   };
   return {
@@ -165,7 +167,8 @@ function artifactsFor(call: PermittedCall, guard: Guard, kernel: KernelParts): A
       }
       const content = await kernel.content.find(live.id, artifact.content_hash);
       guard();
-      trail.addLabels(content.labels);
+      await takeOnLabels(call, content.labels, kernel);
+      guard();
       return kernel.artifacts.publish(artifact, content, {
         session: live.session,
         requestId: call.requestId,
@@ -179,7 +182,8 @@ function artifactsFor(call: PermittedCall, guard: Guard, kernel: KernelParts): A
       const found = await kernel.artifacts.find(live.session.tenant, artifactId);
       guard();
       if (found === undefined) return undefined;
-      trail.addLabels(found.labels);
+      await takeOnLabels(call, found.labels, kernel);
+      guard();
       trail.attach(found.reference);
       return found.artifact;
     },

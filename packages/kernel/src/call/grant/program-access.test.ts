@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { blake3 } from "@narthex/contracts";
-import { createMemoryStore, createTestKernel } from "@narthex/testkit";
-import { createAllowListPolicy } from "../../policy/allow-list-policy.ts";
+import { createMemoryStore, createTestKernel, createTestPolicy, type TestRule } from "@narthex/testkit";
 import { verifyStore } from "../../testing/verify-store.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import type { Effect, ProgramRequest, Tool } from "../../tool/tool.ts";
@@ -162,17 +161,17 @@ describe("programs of a call", () => {
   });
 
   it("leave protected paths alone unless a rule permits their change without asking", async () => {
-    const rule = (action: string, annotation = "") =>
-      `@id("${action}") ${annotation} permit(principal, action == Action::"${action}", resource);`;
-    const keeps = async (...rules: string[]) => {
+    const second = { id: "protected", action: "write_protected" };
+    const keeps = async (...rules: TestRule[]) => {
       const programs = scriptPrograms({});
-      const policy = createAllowListPolicy([{ name: "p.cedar", text: [rule("runner"), ...rules].join("\n") }]);
-      const { open } = await createTestKernel({ tools: [runner()], programs, policy });
+      const tools = [runner()];
+      const policy = createTestPolicy([{ id: "runner", action: "runner" }, ...rules], tools);
+      const { open } = await createTestKernel({ tools, programs, policy });
       await (await open()).call("runner", {});
       return programs.places[0]?.keepsProtected;
     };
     assert.equal(await keeps(), true);
-    assert.equal(await keeps(rule("write_protected", '@approve("human")')), true);
-    assert.equal(await keeps(rule("write_protected")), false);
+    assert.equal(await keeps({ ...second, approve: "human" }), true);
+    assert.equal(await keeps(second), false);
   });
 });

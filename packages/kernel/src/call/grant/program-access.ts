@@ -6,6 +6,7 @@ import { createStreamRedactor } from "../../result/redact.ts";
 import type { PrintedOutput, ProgramAccess, ProgramRequest, ProgramResult } from "../../tool/tool.ts";
 import { chargeResult } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
+import { type ProcessorShare, ProcessorTime } from "../processor-time.ts";
 
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
@@ -39,8 +40,13 @@ async function runProgram(
 ): Promise<ProgramResult> {
   requireProcess(call);
   if (kernel.programs === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel runs no programs");
-  const program = await kernel.programs.start(placeFor(call, request, kernel), request, signal);
-  return await followProgram(call, request, program, kernel);
+  const share = shareFor(call, request.limits?.cpuMs);
+  try {
+    const program = await kernel.programs.start(placeFor(call, request, share, kernel), request, signal);
+    return await followProgram(call, request, program, share, kernel);
+  } finally {
+    share.end();
+  }
 }
 
 /** Throws unless the call's tool is one that runs programs. */
@@ -64,6 +70,7 @@ export async function followProgram(
   call: PermittedCall,
   request: ProgramFollowing,
   program: RunningProgram,
+  share: ProcessorShare,
   kernel: KernelParts,
 ): Promise<ProgramResult> {
   const { id } = call.registered;
@@ -83,23 +90,26 @@ export async function followProgram(
     const ended = await Promise.all([program.ended, reading]).then(
       ([end]) => end,
       async (fault: unknown) => {
-        await Promise.allSettled([program.ended, reading]);
+        const [ended] = await Promise.allSettled([program.ended, reading]);
+        if (ended.status === "fulfilled") share.end(ended.value.cpuMs);
         await Promise.all([stdout.abort(), stderr.abort()]);
         throw fault;
       },
     );
+    share.end(ended.cpuMs);
     const kept = { stdout: await stdout.finish(), stderr: await stderr.finish() };
     refuseUndeclared(id, ended);
-    return { exitCode: ended.exitCode, ...kept, exceeded: bounds.exceeded ?? ended.exceeded };
+    return { exitCode: ended.exitCode, ...kept, exceeded: bounds.exceeded ?? exceededBy(ended, share) };
   } finally {
     bounds.dispose();
   }
 }
 
-/** Where programs of a call may work. */
+/** Where programs of a call may work, and what they may use. */
 export function placeFor(
   call: PermittedCall,
   request: Pick<ProgramRequest, "access">,
+  { allowance }: ProcessorShare,
   kernel: KernelParts,
 ): ProgramPlace {
   const { effects, live } = call;
@@ -111,13 +121,30 @@ export function placeFor(
     access,
     mayFork: effects.includes("process_spawn"),
     keepsProtected: access === "write" && !kernel.mayChangeProtected(call, kernel),
+    ...(allowance !== undefined && { processor: allowance }),
   };
+}
+
+/** Sets a program's part in the call's time on the processor aside. Throws RESOURCE_EXCEEDED if nothing is left. */
+export function shareFor({ trail, live, maxCpuMs }: PermittedCall, askedMs?: number): ProcessorShare {
+  const isLimited = live.lease.budgets.cpu_ms !== undefined;
+  // SECURITY: under a budget only what the call has set aside can be used.
+  const allowedMs = isLimited ? (trail.reservation?.amounts.cpu_ms ?? 0) : (maxCpuMs ?? Number.POSITIVE_INFINITY);
+  trail.processor ??= new ProcessorTime(allowedMs);
+  return trail.processor.start(askedMs);
 }
 
 async function feed(program: RunningProgram, input: ProgramRequest["input"]): Promise<void> {
   if (input instanceof Uint8Array) await program.write(input);
   else if (input !== undefined) for await (const chunk of input) await program.write(chunk);
   program.endInput();
+}
+
+/** The operating system counts in whole seconds; what was allowed is what the call had. */
+function exceededBy({ exceeded, cpuMs }: ContainedEnd, { allowance }: ProcessorShare): ExceededBound | undefined {
+  if (exceeded?.limit !== "cpu" || allowance === undefined) return exceeded;
+  const allowed = Math.min(exceeded.allowed, allowance.limitMs);
+  return { limit: "cpu", allowed, peak: Math.max(exceeded.peak, cpuMs) };
 }
 
 function refuseUndeclared(tool: string, { putBack }: ContainedEnd): void {

@@ -1,9 +1,10 @@
 import { KernelError } from "@narthex/contracts";
 import type { KernelParts } from "../../kernel-parts.ts";
-import type { SessionShells, ShellJob } from "../../session-shells.ts";
+import type { JobCommand, SessionShells, ShellJob } from "../../session-shells.ts";
 import type { ShellAccess, ShellRequest, ShellResult } from "../../tool/tool.ts";
 import type { PermittedCall } from "../decide/decide.ts";
-import { followProgram, placeFor, requireProcess } from "./program-access.ts";
+import { takeOnLabels } from "../take-on-labels.ts";
+import { followProgram, placeFor, requireProcess, shareFor } from "./program-access.ts";
 
 /** Says that what carries it was made bare on the host. */
 const HOST_LABEL = "host";
@@ -21,7 +22,7 @@ export function shellFor(
     const { shells } = kernel;
     if (shells === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel runs no shell commands");
     // INVARIANT: the label is there before anything of the call runs bare, so every outcome of it carries the label.
-    if ((await shells.backend()) === "host") call.trail.addLabels([HOST_LABEL]);
+    if ((await shells.backend()) === "host") await takeOnLabels(call, [HOST_LABEL], kernel);
     guard();
     return shells;
   }
@@ -29,10 +30,30 @@ export function shellFor(
   async function run(request: ShellRequest): Promise<ShellResult> {
     requireSpawn(call);
     const shells = await open();
-    const program = await shells.run(placeFor(call, {}, kernel), request, signal());
-    const { timeoutMs } = request;
-    const result = await followProgram(call, { timeoutMs }, program, kernel);
-    return { ...result, notes: (await program.ended).notes };
+    const share = shareFor(call);
+    try {
+      const program = await shells.run(placeFor(call, {}, share, kernel), request, signal());
+      const { timeoutMs } = request;
+      const result = await followProgram(call, { timeoutMs }, program, share, kernel);
+      return { ...result, notes: (await program.ended).notes };
+    } finally {
+      share.end();
+    }
+  }
+
+  async function spawn(request: JobCommand): Promise<ShellJob> {
+    requireSpawn(call);
+    const shells = await open();
+    const share = shareFor(call);
+    try {
+      const job = await shells.spawn(placeFor(call, {}, share, kernel), request, signal());
+      share.leave();
+      call.trail.lasting ??= [];
+      call.trail.lasting.push({ limitMs: share.allowance?.limitMs, ended: job.ended });
+      return job;
+    } finally {
+      share.end();
+    }
   }
 
   return {
@@ -41,12 +62,19 @@ export function shellFor(
       call.trail.followProgram(running);
       return running;
     },
-    async spawn(job): Promise<ShellJob> {
-      requireSpawn(call);
-      const shells = await open();
-      return await shells.spawn(placeFor(call, {}, kernel), job, signal());
+    spawn(job) {
+      const starting = spawn(job);
+      call.trail.followProgram(starting);
+      return starting;
     },
-    job: async (jobId) => (await open()).job(call.live.id, jobId),
+    async job(jobId) {
+      const job = (await open()).job(call.live.id, jobId);
+      // SECURITY: a job goes on reading in the workspace, whatever this very call is about.
+      if (call.trail.workspaceUse === "none") call.trail.workspaceUse = "read";
+      await takeOnLabels(call, kernel.workspaceLabels.of(call.live.session.workspace), kernel);
+      guard();
+      return job;
+    },
   };
 }
 

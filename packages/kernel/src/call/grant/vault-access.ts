@@ -6,6 +6,7 @@ import type { FileState } from "../../workspace-files.ts";
 import { chargeResult } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { FileLog } from "../file-log.ts";
+import { takeOnLabels } from "../take-on-labels.ts";
 
 /** Who placed it reads it, and nobody else. */
 const SECRET_MODE = 0o600;
@@ -67,7 +68,8 @@ async function stage(
     const [opened = ""] = prepared.opened;
     if (opened !== source) kernel.decideAgain(call, [{ kind: "vault", prefixes: [`/${opened}`] }], kernel);
     // Before a byte is read: the session is labelled, however the call ends.
-    trail.addLabels(["secret"]);
+    await takeOnLabels(call, ["secret"], kernel);
+    guard();
     const answer = await prepared.commit();
     if (answer.kind !== "read") throw new KernelError("INTERNAL", "a reading was not answered by content");
     for await (const chunk of answer.content) {

@@ -7,6 +7,7 @@ import type { InvokedCall, KeptCall } from "../call.ts";
 import { boundViolations, cutText } from "../bound-error.ts";
 import { chargeResult } from "../charge-stored.ts";
 import { type Ending, Failed } from "../ending.ts";
+import { takeOnWorkspace } from "../take-on-labels.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 
 /** Validates, redacts, normalises, hashes and places the result; makes what a model is shown; joins labels. */
@@ -23,6 +24,7 @@ function finish(call: InvokedCall, kept: Kept | Failed, kernel: KernelParts): Ke
     kernel.viewBytesOf(tool),
     tool.firstLine?.(call.input),
   );
+  takeOnWorkspace(call.trail, call.live.session.workspace, kernel);
   call.trail.addLabels(call.live.labels);
   return { ...call, ...kept, view: view.text, cut: view.cut, labels: call.trail.labels };
 }

@@ -3,12 +3,15 @@ import type { BudgetAmounts } from "../../budget/budget.ts";
 import type { CallAnswer } from "../../journal/call-answer.ts";
 import { settledIntentRow } from "../../journal/intent.ts";
 import type { Fingerprint } from "../../journal/request-memory.ts";
+import type { WorkspaceLabelling } from "../../label/workspace-labels.ts";
 import type { EntryDraft } from "../../ledger/record-draft.ts";
 import type { StateChange } from "../../ports.ts";
 import { describeFault } from "../../result/describe-fault.ts";
 import type { LiveSession } from "../../session/live-session.ts";
 import { logicalTimeMs } from "../../session/logical-time.ts";
 import type { CallFrame, KeptCall } from "../call.ts";
+import type { CallTrail } from "../call-trail.ts";
+import { labelWritten, takeOnWorkspace } from "../take-on-labels.ts";
 import { Acknowledged, type Ending, Failed, Repeated } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { answerOf } from "./answer-of.ts";
@@ -57,15 +60,17 @@ async function write(
   const { trail } = frame;
   const durationMs = Math.max(0, kernel.clock.monotonicMs() - trail.startedAtMs);
   const spent = settleBudget(trail, live, end, durationMs);
+  const labelling = joinOutcomeLabels(trail, live, kernel);
   if (trail.files !== undefined && !trail.files.isEmpty) await commitFiles(trail, trail.files, kernel);
   commitOutcome(trail, end, kernel);
   if (trail.pending === 0 && trail.firstIndex === undefined) trail.add(bareInvocation(frame));
+  if (labelling !== undefined) trail.add(labelling.entry);
   const entry = entryFor(frame, end, durationMs, spent, kernel);
   if (entry !== undefined) trail.add(entry);
-  live.addLabels(trail.labels);
 
   const answer = answerOf(frame, end, durationMs, spent);
   const state = stateAfter(frame, live, end, answer, kernel);
+  if (labelling !== undefined) state.push(labelling.row());
   const bindsId = trail.callNumber > 0 || (end instanceof Repeated && end.matchedBy === "dedupe_key");
   // SECURITY: what started nothing must not stand before the record of what an id started earlier.
   const foundById = bindsId || !kernel.requests.mayHave(live.id, fingerprintOf(frame, kernel));
@@ -79,6 +84,7 @@ async function write(
     ...(trail.callNumber > 0 && { logicalTimeMs: logicalTimeMs(trail.callNumber) }),
   });
   live.noteDurableLabels(labels);
+  labelling?.noteDurable();
   if (end instanceof Repeated) {
     if (bindsId) kernel.requests.add(live.id, fingerprintOf(frame, kernel));
     return answer;
@@ -88,6 +94,15 @@ async function write(
     kernel.answers.remember(live.id, trail.requestId, { requestDigest: trail.request.digest, answer: recorded });
   }
   return recorded;
+}
+
+/** SECURITY: what a failed call printed, or wrote before it failed, is labelled like the result it does not have. */
+function joinOutcomeLabels(trail: CallTrail, live: LiveSession, kernel: KernelParts): WorkspaceLabelling | undefined {
+  const { workspace } = live.session;
+  takeOnWorkspace(trail, workspace, kernel);
+  live.addLabels(trail.labels);
+  if (trail.callNumber > 0) trail.addLabels(live.labels);
+  return labelWritten(trail, workspace, live.labels, kernel);
 }
 
 function fingerprintOf({ trail }: CallFrame, kernel: KernelParts): Fingerprint {
@@ -100,7 +115,7 @@ function stateAfter(
   end: KeptCall | Ending,
   answer: CallAnswer,
   kernel: KernelParts,
-): readonly StateChange[] {
+): StateChange[] {
   const state: StateChange[] = [live.usageRow()];
   if (frame.trail.intentIndex !== undefined) state.push(settledIntentRow(live.id, frame.trail.requestId));
   if (end instanceof Failed) state.push(...quarantineAfter(frame, live, end, kernel));

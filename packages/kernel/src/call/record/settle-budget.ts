@@ -1,4 +1,5 @@
 import type { BudgetAmounts } from "../../budget/budget.ts";
+import { amountsUnder } from "../../budget/combine-amounts.ts";
 import type { LiveSession } from "../../session/live-session.ts";
 import type { KeptCall } from "../call.ts";
 import type { CallTrail } from "../call-trail.ts";
@@ -19,13 +20,33 @@ export function settleBudget(
     trail.storedBytes?.settle(storedBytes);
     return {};
   }
+  const cpuMs = trail.processor?.settle() ?? 0;
   const spent = {
     calls: 1,
     cost_units: trail.tool?.tool.price ?? 0,
     wall_ms: Math.ceil(durationMs),
+    ...(cpuMs > 0 && { cpu_ms: cpuMs }),
     ...(storedBytes > 0 && { stored_bytes: storedBytes }),
   };
   trail.storedBytes?.settle(0);
   if (reservation !== undefined) live.account.settle(reservation, spent);
+  holdForLasting(trail, live);
   return spent;
+}
+
+/**
+ * Programs that go on keep what they may use set aside. Once they have ended, what they used is spent of the session's
+ * account: no call does it for them. It lasts with the session's next record; a kernel that ends before loses it.
+ */
+function holdForLasting(trail: CallTrail, { account, lease }: LiveSession): void {
+  const { lasting = [] } = trail;
+  trail.lasting = undefined;
+  for (const { limitMs, ended } of lasting) {
+    const held = account.restore(amountsUnder(lease.budgets, limitMs === undefined ? {} : { cpu_ms: limitMs }));
+    // Of one whose end nobody knows it stays set aside.
+    ended.then(
+      ({ cpuMs }) => account.settle(held, { cpu_ms: cpuMs }),
+      () => undefined,
+    );
+  }
 }

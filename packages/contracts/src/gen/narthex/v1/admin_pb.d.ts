@@ -77,6 +77,13 @@ export declare type OpenSessionRequest = Message<"narthex.v1.OpenSessionRequest"
    * @generated from field: string parent_session_id = 10;
    */
   parentSessionId: string;
+
+  /**
+   * Labels that it has from the start, besides its parent's.
+   *
+   * @generated from field: repeated string labels = 11;
+   */
+  labels: string[];
 };
 
 /**
@@ -1519,6 +1526,13 @@ export declare type ResolveApprovalRequest = Message<"narthex.v1.ResolveApproval
    * @generated from field: string reason = 4;
    */
   reason: string;
+
+  /**
+   * With `session`, for a command: only its first so many words must be the same. 0 means all of it.
+   *
+   * @generated from field: uint32 words = 5;
+   */
+  words: number;
 };
 
 /**
@@ -1588,6 +1602,136 @@ export declare type RevokeApprovalResponse = Message<"narthex.v1.RevokeApprovalR
  * Use `create(RevokeApprovalResponseSchema)` to create a new message.
  */
 export declare const RevokeApprovalResponseSchema: GenMessage<RevokeApprovalResponse>;
+
+/**
+ * @generated from message narthex.v1.GetWorkspaceLabelsRequest
+ */
+export declare type GetWorkspaceLabelsRequest = Message<"narthex.v1.GetWorkspaceLabelsRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+};
+
+/**
+ * Describes the message narthex.v1.GetWorkspaceLabelsRequest.
+ * Use `create(GetWorkspaceLabelsRequestSchema)` to create a new message.
+ */
+export declare const GetWorkspaceLabelsRequestSchema: GenMessage<GetWorkspaceLabelsRequest>;
+
+/**
+ * @generated from message narthex.v1.GetWorkspaceLabelsResponse
+ */
+export declare type GetWorkspaceLabelsResponse = Message<"narthex.v1.GetWorkspaceLabelsResponse"> & {
+  /**
+   * In force there: its own, and those of what contains it or lies in it.
+   *
+   * @generated from field: repeated string labels = 1;
+   */
+  labels: string[];
+};
+
+/**
+ * Describes the message narthex.v1.GetWorkspaceLabelsResponse.
+ * Use `create(GetWorkspaceLabelsResponseSchema)` to create a new message.
+ */
+export declare const GetWorkspaceLabelsResponseSchema: GenMessage<GetWorkspaceLabelsResponse>;
+
+/**
+ * @generated from message narthex.v1.ClearWorkspaceLabelsRequest
+ */
+export declare type ClearWorkspaceLabelsRequest = Message<"narthex.v1.ClearWorkspaceLabelsRequest"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * Who says so.
+   *
+   * @generated from field: string by = 2;
+   */
+  by: string;
+};
+
+/**
+ * Describes the message narthex.v1.ClearWorkspaceLabelsRequest.
+ * Use `create(ClearWorkspaceLabelsRequestSchema)` to create a new message.
+ */
+export declare const ClearWorkspaceLabelsRequestSchema: GenMessage<ClearWorkspaceLabelsRequest>;
+
+/**
+ * @generated from message narthex.v1.ClearWorkspaceLabelsResponse
+ */
+export declare type ClearWorkspaceLabelsResponse = Message<"narthex.v1.ClearWorkspaceLabelsResponse"> & {
+  /**
+   * Those that were taken off.
+   *
+   * @generated from field: repeated string labels = 1;
+   */
+  labels: string[];
+};
+
+/**
+ * Describes the message narthex.v1.ClearWorkspaceLabelsResponse.
+ * Use `create(ClearWorkspaceLabelsResponseSchema)` to create a new message.
+ */
+export declare const ClearWorkspaceLabelsResponseSchema: GenMessage<ClearWorkspaceLabelsResponse>;
+
+/**
+ * @generated from message narthex.v1.ExplainCallRequest
+ */
+export declare type ExplainCallRequest = Message<"narthex.v1.ExplainCallRequest"> & {
+  /**
+   * @generated from field: string tool = 1;
+   */
+  tool: string;
+
+  /**
+   * Empty means the highest release.
+   *
+   * @generated from field: string version = 2;
+   */
+  version: string;
+
+  /**
+   * JSON text.
+   *
+   * @generated from field: string input = 3;
+   */
+  input: string;
+
+  /**
+   * Empty means a new session with the default lease.
+   *
+   * @generated from field: string session_id = 4;
+   */
+  sessionId: string;
+};
+
+/**
+ * Describes the message narthex.v1.ExplainCallRequest.
+ * Use `create(ExplainCallRequestSchema)` to create a new message.
+ */
+export declare const ExplainCallRequestSchema: GenMessage<ExplainCallRequest>;
+
+/**
+ * @generated from message narthex.v1.ExplainCallResponse
+ */
+export declare type ExplainCallResponse = Message<"narthex.v1.ExplainCallResponse"> & {
+  /**
+   * JSON text; see docs/formats/policy.md.
+   *
+   * @generated from field: string explanation = 1;
+   */
+  explanation: string;
+};
+
+/**
+ * Describes the message narthex.v1.ExplainCallResponse.
+ * Use `create(ExplainCallResponseSchema)` to create a new message.
+ */
+export declare const ExplainCallResponseSchema: GenMessage<ExplainCallResponse>;
 
 /**
  * @generated from service narthex.v1.AdminService
@@ -1734,6 +1878,16 @@ export declare const AdminService: GenService<{
     output: typeof GetPolicyResponseSchema;
   },
   /**
+   * What would be said of a call if it came now. Runs nothing and records nothing.
+   *
+   * @generated from rpc narthex.v1.AdminService.ExplainCall
+   */
+  explainCall: {
+    methodKind: "unary";
+    input: typeof ExplainCallRequestSchema;
+    output: typeof ExplainCallResponseSchema;
+  },
+  /**
    * What people are asked right now, and what they allowed for longer. Also for tokens of scope approve.
    *
    * @generated from rpc narthex.v1.AdminService.ListApprovals
@@ -1760,6 +1914,24 @@ export declare const AdminService: GenService<{
     methodKind: "unary";
     input: typeof RevokeApprovalRequestSchema;
     output: typeof RevokeApprovalResponseSchema;
+  },
+  /**
+   * @generated from rpc narthex.v1.AdminService.GetWorkspaceLabels
+   */
+  getWorkspaceLabels: {
+    methodKind: "unary";
+    input: typeof GetWorkspaceLabelsRequestSchema;
+    output: typeof GetWorkspaceLabelsResponseSchema;
+  },
+  /**
+   * Takes all labels off a workspace: somebody has looked at what is in it.
+   *
+   * @generated from rpc narthex.v1.AdminService.ClearWorkspaceLabels
+   */
+  clearWorkspaceLabels: {
+    methodKind: "unary";
+    input: typeof ClearWorkspaceLabelsRequestSchema;
+    output: typeof ClearWorkspaceLabelsResponseSchema;
   },
 }>;
 

@@ -428,6 +428,13 @@ export declare type DelegateLeaseRequest = Message<"narthex.v1.DelegateLeaseRequ
    * @generated from field: repeated string labels = 5;
    */
   labels: string[];
+
+  /**
+   * Content that the caller may name and the child may name as well.
+   *
+   * @generated from field: repeated bytes content_hashes = 6;
+   */
+  contentHashes: Uint8Array[];
 };
 
 /**
@@ -475,6 +482,40 @@ export declare type DelegateLeaseResponse = Message<"narthex.v1.DelegateLeaseRes
  * Use `create(DelegateLeaseResponseSchema)` to create a new message.
  */
 export declare const DelegateLeaseResponseSchema: GenMessage<DelegateLeaseResponse>;
+
+/**
+ * @generated from message narthex.v1.ReleaseLeaseRequest
+ */
+export declare type ReleaseLeaseRequest = Message<"narthex.v1.ReleaseLeaseRequest"> & {
+  /**
+   * @generated from field: string lease_id = 1;
+   */
+  leaseId: string;
+};
+
+/**
+ * Describes the message narthex.v1.ReleaseLeaseRequest.
+ * Use `create(ReleaseLeaseRequestSchema)` to create a new message.
+ */
+export declare const ReleaseLeaseRequestSchema: GenMessage<ReleaseLeaseRequest>;
+
+/**
+ * @generated from message narthex.v1.ReleaseLeaseResponse
+ */
+export declare type ReleaseLeaseResponse = Message<"narthex.v1.ReleaseLeaseResponse"> & {
+  /**
+   * JSON text: what came back of each budget that has a limit.
+   *
+   * @generated from field: string budget_returned = 1;
+   */
+  budgetReturned: string;
+};
+
+/**
+ * Describes the message narthex.v1.ReleaseLeaseResponse.
+ * Use `create(ReleaseLeaseResponseSchema)` to create a new message.
+ */
+export declare const ReleaseLeaseResponseSchema: GenMessage<ReleaseLeaseResponse>;
 
 /**
  * @generated from service narthex.v1.KernelService
@@ -549,6 +590,16 @@ export declare const KernelService: GenService<{
     methodKind: "unary";
     input: typeof DelegateLeaseRequestSchema;
     output: typeof DelegateLeaseResponseSchema;
+  },
+  /**
+   * Ends the session of a lease that was split off the caller's own; what it did not spend comes back. Bearer: session token.
+   *
+   * @generated from rpc narthex.v1.KernelService.ReleaseLease
+   */
+  releaseLease: {
+    methodKind: "unary";
+    input: typeof ReleaseLeaseRequestSchema;
+    output: typeof ReleaseLeaseResponseSchema;
   },
 }>;
 

@@ -891,6 +891,13 @@ export declare type SessionOpened = Message<"narthex.v1.SessionOpened"> & {
    * @generated from field: string level = 11;
    */
   level: string;
+
+  /**
+   * The workspace belonged to root and was handed over.
+   *
+   * @generated from field: bool adopted = 12;
+   */
+  adopted: boolean;
 };
 
 /**
@@ -1069,9 +1076,18 @@ export declare type WorkspaceLabelled = Message<"narthex.v1.WorkspaceLabelled"> 
   workspace: string;
 
   /**
+   * All it has from now on; none where somebody took them off.
+   *
    * @generated from field: repeated string labels = 2;
    */
   labels: string[];
+
+  /**
+   * Who took them off.
+   *
+   * @generated from field: string by = 3;
+   */
+  by: string;
 };
 
 /**

@@ -7,6 +7,8 @@ export interface Script {
   readonly end?: Partial<ContainedEnd>;
   /** Goes on until it is killed. */
   readonly isEndless?: boolean;
+  /** What is seen of its time on the processor, look by look; it ends as soon as that is too much. */
+  readonly looks?: readonly number[];
 }
 
 export interface ScriptedPrograms extends ContainedPrograms {
@@ -15,7 +17,7 @@ export interface ScriptedPrograms extends ContainedPrograms {
   kills: number;
 }
 
-const END: ContainedEnd = { exitCode: 0, exceeded: undefined, peakMemoryBytes: 0, putBack: [] };
+const END: ContainedEnd = { exitCode: 0, exceeded: undefined, peakMemoryBytes: 0, cpuMs: 0, putBack: [] };
 
 /** A driver of the port that runs nothing, to see what the kernel makes of what programs do. */
 export function scriptPrograms(script: Script): ScriptedPrograms {
@@ -44,10 +46,18 @@ export function scriptPrograms(script: Script): ScriptedPrograms {
         endInput: () => driver.received.push("end"),
         stdout: stream(script.stdout),
         stderr: stream(script.stderr),
-        ended: isOver.then(() => ({ ...END, exitCode, ...script.end })),
+        ended: isOver.then(() => ({ ...END, exitCode, ...useTime(place, script), ...script.end })),
         kill,
       });
     },
   };
   return driver;
+}
+
+function useTime({ processor }: ProgramPlace, { looks = [] }: Script): Partial<ContainedEnd> {
+  for (const cpuMs of looks) {
+    const exceeded = processor?.judge(cpuMs);
+    if (exceeded !== undefined) return { exitCode: undefined, exceeded, cpuMs };
+  }
+  return { cpuMs: looks.at(-1) ?? 0 };
 }

@@ -1,5 +1,10 @@
-import type { Entry, Outcome, PolicyDecision } from "@narthex/contracts";
-import type { RecordView } from "./record-view.ts";
+import type { Entry, Outcome, PolicyDecision, RecordMessage } from "@narthex/contracts";
+
+/** A record and its place among all records. */
+export interface PlacedRecord {
+  readonly index: number;
+  readonly record: RecordMessage;
+}
 
 /** One finished call, gathered from the records that tell of it. */
 export interface WatchedCall {
@@ -29,17 +34,17 @@ interface CallSoFar {
 const MAX_PENDING = 10_000;
 
 /** Takes records in order and gives a call when its outcome comes by. */
-export function createCallWatcher(): (view: RecordView) => WatchedCall | undefined {
+export function createCallWatcher(): (placed: PlacedRecord) => WatchedCall | undefined {
   const pending = new Map<string, CallSoFar>();
-  return (view) => {
-    const { record } = view;
+  return (placed) => {
+    const { record } = placed;
     const key = `${record.chain}/${record.requestId}`;
     const call = pending.get(key) ?? { tool: "?", policy: undefined, approver: "" };
     for (const entry of record.entries) {
       const outcome = readEntry(entry, call);
       if (outcome === undefined) continue;
       pending.delete(key);
-      return finishCall(view, call, outcome);
+      return finishCall(placed, call, outcome);
     }
     if (record.entries.some((entry) => entry.kind.case === "toolInvoked")) {
       pending.set(key, call);
@@ -75,7 +80,7 @@ function readEntry({ kind }: Entry, call: CallSoFar): Outcome | "repeated" | und
   }
 }
 
-function finishCall({ record, index }: RecordView, call: CallSoFar, outcome: Outcome | "repeated"): WatchedCall {
+function finishCall({ record, index }: PlacedRecord, call: CallSoFar, outcome: Outcome | "repeated"): WatchedCall {
   const known = { tool: call.tool, rules: call.policy?.ruleIds ?? [], approver: call.approver };
   const place = {
     timeMs: Number(record.wallTimeMs),

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isJsonObject, parseJson, toHex } from "@narthex/contracts";
+import { createMemoryStore, createTestKernel } from "@narthex/testkit";
+import { defineTool } from "../../tool/define-tool.ts";
+import type { Determinism, ToolOutput } from "../../tool/tool.ts";
+
+function dice(determinism: Determinism) {
+  return defineTool({
+    name: "dice",
+    description: "Rolls.",
+    inputSchema: true,
+    tier: "read_only",
+    determinism,
+    run: (_, context) => ({ now: context.nowMs(), random: toHex(context.randomBytes(16)) }),
+  });
+}
+
+const SEED = new Uint8Array(32).fill(7);
+
+function fieldOf(output: ToolOutput | undefined, name: string): unknown {
+  assert.ok(isJsonObject(output as never), "no object");
+  return (output as Record<string, unknown>)[name];
+}
+
+for (const determinism of ["external", "nondeterministic"] as const) {
+  test(`${determinism}: real time and real randomness enter the output, which no seed repeats`, async () => {
+    const { open, clock } = await createTestKernel({ tools: [dice(determinism)] });
+    const [one, other] = [await open({ seed: SEED }), await open({ seed: SEED })];
+    const first = await one.call("dice", {});
+    assert.equal(fieldOf(first.raw, "now"), clock.nowMs());
+    clock.advance(5000);
+    const later = await other.call("dice", {});
+    assert.equal(fieldOf(later.raw, "now"), clock.nowMs());
+    assert.notEqual(fieldOf(later.raw, "random"), fieldOf(first.raw, "random"));
+  });
+
+  test(`${determinism}: what was answered is recorded, and answered again instead of being computed again`, async () => {
+    const store = createMemoryStore();
+    const { open, records } = await createTestKernel({ tools: [dice(determinism)], store });
+    const session = await open({ seed: SEED });
+    const first = await session.call("dice", {}, { requestId: "rolled" });
+    const again = await session.call("dice", {}, { requestId: "rolled" });
+    assert.deepEqual(again.hash, first.hash);
+    assert.deepEqual(parseJson(again.normalised ?? new Uint8Array()), first.raw);
+    const [invoked] = (await records(session.id))
+      .flatMap(({ entries }) => entries.map(({ kind }) => kind))
+      .filter((kind) => kind.case === "toolInvoked");
+    assert.equal(invoked?.case === "toolInvoked" && invoked.value.determinism, determinism);
+  });
+}

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { fromBinary, type LedgerRecord, RecordSchema } from "@narthex/contracts";
+import type { KernelConnection, ListedApprovals } from "./kernel-connection.ts";
+import { type ConnectionRequest, tryServicesConnection } from "./open-connection.ts";
+
+const LOOK_AGAIN_MS = 250;
+
+/** What is asked now, and again after each change, until the signal aborts. Where no kernel runs it waits for one. */
+export async function* followApprovals(
+  request: ConnectionRequest,
+): AsyncGenerator<ListedApprovals & { readonly kernel: KernelConnection }> {
+  const { home, signal, terminal } = request;
+  let isTold = false;
+  while (!signal.aborted) {
+    const kernel = await tryServicesConnection(home);
+    if (kernel === undefined) {
+      if (!isTold) terminal.note(`no kernel holds ${home}; waiting for one (start it with \`narthex serve\`)`);
+      isTold = true;
+    } else {
+      isTold = false;
+      try {
+        yield* followOne(kernel, signal);
+      } catch (error) {
+        if (!signal.aborted && !isGone(error)) throw error;
+      } finally {
+        await kernel.close();
+      }
+    }
+    await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Every question and every answer is a record: the ledger says when to look again. */
+async function* followOne(kernel: KernelConnection, signal: AbortSignal) {
+  const [newest] = await kernel.listRecords({ fromIndex: undefined, limit: 1, chain: undefined });
+  const fromIndex = newest === undefined ? 0 : Number(newest.index) + 1;
+  yield { ...(await kernel.listApprovals()), kernel };
+  for await (const record of kernel.tailRecords({ fromIndex, chain: undefined, signal })) {
+    if (concernsApprovals(record)) yield { ...(await kernel.listApprovals()), kernel };
+  }
+}
+
+function concernsApprovals({ record }: LedgerRecord): boolean {
+  return fromBinary(RecordSchema, record).entries.some(({ kind }) => {
+    return (
+      kind.case === "approvalRequested" || kind.case === "approvalResolved" || kind.case === "standingApprovalRevoked"
+    );
+  });
+}
+
+function isGone(error: unknown): boolean {
+  return (
+    error instanceof Error && "code" in error && (error.code === "KERNEL_UNREACHABLE" || error.code === "CANCELLED")
+  );
+}

@@ -1,0 +1,35 @@
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { REPOSITORY } from "../checks/run-tool.ts";
+import { INSTALLED } from "./bundle-code.ts";
+import { publishedManifest } from "./published-manifest.ts";
+import { writeProgram } from "./write-program.ts";
+
+export interface BuiltCommand extends AsyncDisposable {
+  /** A file to run on Node. */
+  readonly program: string;
+}
+
+/** The `narthex` command as it is published, in a folder of its own: it starts in half the time that the sources take. */
+export async function buildCommand(): Promise<BuiltCommand> {
+  const folder = await mkdtemp(join(tmpdir(), "narthex-command-"));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  try {
+    // Sandboxes of a kernel of root's are somebody else's, who must be able to read what runs in them.
+    await chmod(folder, 0o755);
+    await writeProgram(folder);
+    const manifest = publishedManifest(INSTALLED, "./dist/index.js");
+    await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
+    for (const name of INSTALLED) await link(join("node_modules", name), folder);
+    return { program: join(folder, "bin/narthex.js"), [Symbol.asyncDispose]: remove };
+  } catch (fault) {
+    await remove();
+    throw fault;
+  }
+}
+
+async function link(path: string, folder: string): Promise<void> {
+  await mkdir(dirname(join(folder, path)), { recursive: true });
+  await symlink(join(REPOSITORY, path), join(folder, path));
+}

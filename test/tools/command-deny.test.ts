@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { after, before, describe, it } from "node:test";
+import { createFileKernel, type FileKernel } from "./file-kernel.ts";
+
+const PERMIT = '@id("any-command") @approve("none") permit(principal, action == Action::"shell_exec", resource);\n';
+const FORBID = `@id("no-rm") @rationale("KEEP_FILES") forbid(principal, action == Action::"shell_exec", resource)
+when { context.programs.contains("rm") || context.programs.contains("*") };\n`;
+
+for (const [order, text] of [
+  ["before", PERMIT + FORBID],
+  ["after", FORBID + PERMIT],
+] as const) {
+  describe(`a rule that permits every command ${order} one that forbids a program`, { timeout: 120_000 }, () => {
+    let at: FileKernel;
+    before(async () => {
+      at = await createFileKernel({ policies: [{ name: "commands.cedar", text }] });
+      await at.put("kept", "text");
+    });
+    after(() => at[Symbol.asyncDispose]());
+
+    it("gives way to it wherever the program stands, and where it cannot be seen", async () => {
+      for (const command of [
+        "rm kept",
+        "ls && rm kept",
+        "ls | xargs rm",
+        "(rm kept)",
+        "if true; then rm kept; fi",
+        "env -i rm kept",
+        "$(echo rm) kept",
+        "r=rm; $r kept",
+      ]) {
+        const { response } = await at.session.call("shell_exec", { command });
+        assert.ok(response.result.case === "denied", `${command}: ${response.result.case}`);
+        const { ruleId, rationaleCode } = response.result.value;
+        assert.deepEqual([ruleId, rationaleCode], ["no-rm", "KEEP_FILES"], command);
+        assert.ok(existsSync(at.at("kept")), command);
+      }
+    });
+
+    it("permits the others", async () => {
+      assert.equal((await at.session.call("shell_exec", { command: "ls && cat kept" })).status, "success");
+    });
+  });
+}
