@@ -45,7 +45,12 @@ try {
   const { problems, repeated } = await checkHome(at, SEED, [...at.answered.keys()]);
   assert.deepEqual(problems, []);
   // Nothing is left of those that could not start.
-  assert.deepEqual((await readdir(join(at.home, "run"))).sort(), ["admin.token", "lock.db", "read.token"]);
+  assert.deepEqual((await readdir(join(at.home, "run"))).sort(), [
+    "admin.token",
+    "approve.token",
+    "lock.db",
+    "read.token",
+  ]);
   console.log(`${repeated} answers kept`);
 } finally {
   await at.remove();
