@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createTestHome, type Serving, type TestHome, textOf } from "../test/cli/home.ts";
 import type { Campaign, CampaignRound } from "./campaign.ts";
 import { Chance } from "./chance/chance.ts";
@@ -52,6 +53,9 @@ interface FuzzState {
 
 async function fuzzKernel(round: CampaignRound, findings: Findings, state: FuzzState, enough: number): Promise<void> {
   const home = await createTestHome();
+  // Nobody is there to be asked.
+  await mkdir(home.home, { mode: 0o700 });
+  await writeFile(join(home.home, "narthex.yaml"), "timeouts: { approval_wait_ms: 1 }\n", { mode: 0o600 });
   const corpus = makeFrameCorpus(round.seed);
   try {
     const serving = await home.serve();
