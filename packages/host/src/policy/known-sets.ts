@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { blake3, canonicalJsonBytes, isJsonObject, parseJson, toHex } from "@narthex/contracts";
 import type { PolicyFile, PolicySchema } from "@narthex/kernel";
@@ -64,8 +64,11 @@ async function keep(directory: string, key: string, { rules, policies, warnings 
   const draft = `${file}.${process.pid}`;
   await writeFile(draft, JSON.stringify({ rules, policies, warnings }), { mode: 0o600 });
   await rename(draft, file);
-  const others = (await readdir(directory)).filter((name) => name !== `${key}.json`).sort();
-  for (const name of others.slice(0, Math.max(0, others.length - MOST_KEPT + 1))) {
-    await rm(join(directory, name), { force: true });
-  }
+  for (const path of (await newestFirst(directory)).slice(MOST_KEPT)) await rm(path, { force: true });
+}
+
+async function newestFirst(directory: string): Promise<string[]> {
+  const paths = (await readdir(directory)).map((name) => join(directory, name));
+  const dated = await Promise.all(paths.map(async (path) => ({ path, at: (await stat(path)).mtimeMs })));
+  return dated.sort((first, second) => second.at - first.at).map(({ path }) => path);
 }

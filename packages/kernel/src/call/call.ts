@@ -1,5 +1,4 @@
 import type { JsonValue, JsonValueError, ToolRequest } from "@narthex/contracts";
-import type { SealedGrant } from "./grant/grant.ts";
 import type { Capability } from "../capability/capability.ts";
 import type { ApprovalDemand, PolicyAnswer } from "../policy/policy.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
@@ -7,6 +6,7 @@ import type { CollectedContent, ContentCollector } from "../result/content-colle
 import type { LiveSession } from "../session/live-session.ts";
 import type { Determinism, Effect, SafetyTier, ToolOutput } from "../tool/tool.ts";
 import type { CallTrail } from "./call-trail.ts";
+import type { SealedGrant } from "./grant/grant.ts";
 
 /** A request as it came through a door. */
 export interface CallFrame {
@@ -54,6 +54,8 @@ export interface CheckedCall extends BoundCall {
 
 /** What `decide` found out. The permitted call itself is sealed by that stage. */
 export interface DecidedCall extends CheckedCall {
+  /** What policy was asked about. */
+  readonly action: string;
   readonly effects: readonly Effect[];
   readonly tier: SafetyTier;
   readonly determinism: Determinism;

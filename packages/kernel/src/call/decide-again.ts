@@ -26,16 +26,22 @@ function decide(call: PermittedCall, needed: readonly Capability[], kernel: Kern
   const facts = narrowFor(tool, call.input);
   const refused = checkAuthority(call, { ...facts, required: requiredFor(tool, facts.effects), needed }, kernel);
   if (refused !== undefined) return refused;
-  const answer = askAboutCall(call, facts, withPlaces(call, needed), kernel);
+  const answer = askAboutCall(call, facts, nowNeeded(call, needed), kernel);
   if (isEnding(answer)) return answer;
   // SECURITY: a yes to one path is none to where a link leads instead.
   const isCovered = answer.approval === call.approval && !needed.some(isPlace);
   return answer.approval === "none" || isCovered ? undefined : unasked();
 }
 
-/** What turns out to be no path is about the paths that the call named. */
-function withPlaces(call: PermittedCall, needed: readonly Capability[]): readonly Capability[] {
-  return needed.some(isPlace) ? needed : [...needed, ...call.needed.filter(isPlace)];
+/** What turned out, in the place of what was named of that kind; of the rest, what was named. */
+function nowNeeded(call: PermittedCall, needed: readonly Capability[]): readonly Capability[] {
+  const turnedOut = new Set(needed.map(familyOf));
+  return [...needed, ...call.needed.filter((named) => !turnedOut.has(familyOf(named)))];
+}
+
+/** To read and to write are one: `fs`, `net`, `db`. */
+function familyOf({ kind }: Capability): string {
+  return kind.replace(/_(?:read|write)$/, "");
 }
 
 function isPlace({ kind }: Capability): boolean {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createTestKernel } from "@narthex/testkit";
+import { createTestKernel, createTestPolicy, permitAll } from "@narthex/testkit";
 import type { Capability } from "../capability/capability.ts";
+import type { Policy } from "../ports.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import { errorOf } from "./invoke/testing/hostile-tool.ts";
 
@@ -47,4 +48,64 @@ test("a call that is decided again needs no second budget", async () => {
   const capabilities: readonly Capability[] = [{ kind: "db_read", names: ["*"] }];
   const session = await open({ lease: { capabilities, budgets: { calls: 1, wall_ms: 1000 } } });
   assert.equal((await session.call("learn", {})).status, "success");
+});
+
+/** Reads where it is told to, and then somewhere else: a link leads there. */
+const led = defineTool({
+  name: "led",
+  description: "Reads a path.",
+  inputSchema: { type: "object", properties: { path: { type: "string" }, to: { type: "string" } } } as const,
+  tier: "read_only",
+  effects: ["fs_read"],
+  capabilities: [{ kind: "fs_read", prefixes: [] }],
+  needs: ({ path }) => [{ kind: "fs_read", prefixes: [`/workspace/${path}`] }],
+  run: ({ to }, { decide }) => {
+    decide([{ kind: "fs_read", prefixes: [`/workspace/${to}`] }]);
+    return null;
+  },
+});
+
+test("a yes to one path is none to where a link leads, unless nobody need be asked about that", async () => {
+  const free = { "==": { left: { ".": { left: { Var: "context" }, attr: "path" } }, right: { Value: "free" } } };
+  const { open } = await createTestKernel({
+    tools: [led],
+    policy: createTestPolicy(
+      [
+        { id: "asks", action: "led", approve: "human" },
+        { id: "free", action: "led", approve: "none", when: free },
+      ],
+      [led],
+    ),
+    approver: { door: "test", ask: async () => ({ approved: true, approver: "ann" }) },
+  });
+  const session = await open();
+  assert.equal((await session.call("led", { path: "asked", to: "free" })).status, "success");
+  const { response } = await session.call("led", { path: "asked", to: "other" });
+  assert.ok(response.result.case === "denied");
+  assert.equal(response.result.value.rationaleCode, "APPROVAL_UNAVAILABLE");
+});
+
+test("what a second decision does not speak of is as it was in the first", async () => {
+  const asked: unknown[] = [];
+  const learner = {
+    ...learning(1),
+    effects: ["db_read", "fs_read"] as const,
+    capabilities: [TABLE, { kind: "fs_read", prefixes: [] }] as const,
+    needs: () => [{ kind: "fs_read", prefixes: ["/workspace/data.db"] }] as const,
+  };
+  const sound = permitAll([learner]);
+  const policy: Policy = {
+    ...sound,
+    evaluate(request) {
+      asked.push([request.context["path"], request.context["tables"]]);
+      return sound.evaluate(request);
+    },
+  };
+  const { open } = await createTestKernel({ tools: [learner], policy });
+  const session = await open();
+  assert.equal((await session.call("learn", {})).status, "success");
+  assert.deepEqual(asked, [
+    ["data.db", []],
+    ["data.db", ["items"]],
+  ]);
 });

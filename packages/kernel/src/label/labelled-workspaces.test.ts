@@ -5,7 +5,7 @@ import { codeOf, nextRandom, split } from "../session/testing/split-session.ts";
 import { verifyStore } from "../testing/verify-store.ts";
 import { createLabelledKernel, labelTools } from "./testing/labelled-kernel.ts";
 
-const A = "/work/a";
+const A = "/projects/a";
 
 test("what a labelled session writes labels whoever reads there, around it and inside it, and nobody else", async () => {
   const at = await createLabelledKernel();
@@ -19,8 +19,9 @@ test("what a labelled session writes labels whoever reads there, around it and i
   };
   assert.deepEqual(await reads(A), []);
   assert.equal((await writer.call("write_there", {})).status, "success");
-  for (const workspace of [A, "/work", `${A}/inside`]) assert.deepEqual(await reads(workspace), ["secret"], workspace);
-  for (const workspace of ["/work/ab", "/work/b"]) assert.deepEqual(await reads(workspace), [], workspace);
+  for (const workspace of [A, "/projects", `${A}/inside`])
+    assert.deepEqual(await reads(workspace), ["secret"], workspace);
+  for (const workspace of ["/projects/ab", "/projects/b"]) assert.deepEqual(await reads(workspace), [], workspace);
   await verifyStore(at.store);
 });
 
@@ -39,9 +40,9 @@ test("labels go on: from workspace to session to the next workspace", async () =
   await at.put(first.id, "s", ["secret"]);
   await first.call("write_there", {});
   // The outer session reads what lies inside its own workspace and writes: now all of it is labelled.
-  const outer = await at.open({ workspace: "/work" });
+  const outer = await at.open({ workspace: "/projects" });
   await outer.call("write_there", {});
-  const neighbour = await at.open({ workspace: "/work/b" });
+  const neighbour = await at.open({ workspace: "/projects/b" });
   assert.deepEqual((await neighbour.call("read_there", {})).metadata.labels, ["secret"]);
 });
 
@@ -145,11 +146,20 @@ test("a person takes labels off a directory, and off nothing else; the next who 
   const writer = await at.open({ workspace: A });
   await at.put(writer.id, "s", ["secret"]);
   await writer.call("write_there", {});
-  assert.deepEqual(await at.kernel.listWorkspaceLabels("/work"), [{ workspace: A, labels: ["secret"] }]);
-  const message = /has no labels of its own; those in force there are of `\/work\/a`/;
+  assert.deepEqual(await at.kernel.listWorkspaceLabels("/projects"), [{ workspace: A, labels: ["secret"] }]);
+  const message = /has no labels of its own; those in force there are of `\/projects\/a`/;
   const clear = (workspace: string, by = "ann") => at.kernel.clearWorkspaceLabels({ workspace, by });
-  await assert.rejects(clear("/work"), { code: "WORKSPACE_REFUSED", message });
-  for (const wrong of ["", "a", "./a", "/work/../work/a", `${A}/`, "/work\0", "/work/a\n", `/${"a".repeat(5000)}`]) {
+  await assert.rejects(clear("/projects"), { code: "WORKSPACE_REFUSED", message });
+  for (const wrong of [
+    "",
+    "a",
+    "./a",
+    "/projects/../projects/a",
+    `${A}/`,
+    "/projects\0",
+    "/projects/a\n",
+    `/${"a".repeat(5000)}`,
+  ]) {
     await assert.rejects(clear(wrong), { code: "INVALID_INPUT" }, wrong.slice(0, 20));
     await assert.rejects(at.kernel.listWorkspaceLabels(wrong), { code: "INVALID_INPUT" });
   }

@@ -5,9 +5,9 @@ import { createLabelledKernel } from "./testing/labelled-kernel.ts";
 
 /** A machine with a few directories, some by other names; all else is not there, and the root is no workspace. */
 const REAL = new Map([
-  ["/work/a", "/work/a"],
-  ["/link", "/work/a"],
-  ["/work/a/inside", "/work/a/inside"],
+  ["/projects/a", "/projects/a"],
+  ["/link", "/projects/a"],
+  ["/projects/a/inside", "/projects/a/inside"],
   ["/plain", "/plain"],
 ]);
 
@@ -25,11 +25,11 @@ async function createMachine() {
   return { ...at, real };
 }
 
-const LABELLED = [{ workspace: "/work/a", labels: ["secret"] }];
+const LABELLED = [{ workspace: "/projects/a", labels: ["secret"] }];
 
 test("a directory that is not there and that nothing is known of is refused, not shown as clean", async () => {
   const { kernel } = await createMachine();
-  for (const workspace of ["/nowhere", "/work/b", "/linked"]) {
+  for (const workspace of ["/nowhere", "/projects/b", "/linked"]) {
     await assert.rejects(kernel.listWorkspaceLabels(workspace), { code: "WORKSPACE_REFUSED" }, workspace);
     await assert.rejects(kernel.clearWorkspaceLabels({ workspace, by: "ann" }), { code: "WORKSPACE_REFUSED" });
   }
@@ -38,20 +38,20 @@ test("a directory that is not there and that nothing is known of is refused, not
 
 test("a directory is found by any of its names, by what is around it, and when it is gone", async () => {
   const { kernel, real } = await createMachine();
-  for (const workspace of ["/work/a", "/link", "/work/a/inside", "/work", "/"]) {
+  for (const workspace of ["/projects/a", "/link", "/projects/a/inside", "/projects", "/"]) {
     assert.deepEqual(await kernel.listWorkspaceLabels(workspace), LABELLED, workspace);
   }
-  for (const workspace of ["/work", "/", "/work/a/inside"]) {
+  for (const workspace of ["/projects", "/", "/projects/a/inside"]) {
     const clearing = kernel.clearWorkspaceLabels({ workspace, by: "ann" });
-    await assert.rejects(clearing, { code: "WORKSPACE_REFUSED", message: /no labels of its own.*`\/work\/a`/ });
+    await assert.rejects(clearing, { code: "WORKSPACE_REFUSED", message: /no labels of its own.*`\/projects\/a`/ });
   }
   real.clear();
-  assert.deepEqual(await kernel.listWorkspaceLabels("/work/a"), LABELLED);
-  assert.deepEqual((await kernel.clearWorkspaceLabels({ workspace: "/work/a", by: "ann" })).labels, ["secret"]);
+  assert.deepEqual(await kernel.listWorkspaceLabels("/projects/a"), LABELLED);
+  assert.deepEqual((await kernel.clearWorkspaceLabels({ workspace: "/projects/a", by: "ann" })).labels, ["secret"]);
 });
 
 test("another name of a directory takes the labels off the directory itself", async () => {
   const { kernel } = await createMachine();
   assert.deepEqual((await kernel.clearWorkspaceLabels({ workspace: "/link", by: "ann" })).labels, ["secret"]);
-  assert.deepEqual(await kernel.listWorkspaceLabels("/work/a"), []);
+  assert.deepEqual(await kernel.listWorkspaceLabels("/projects/a"), []);
 });

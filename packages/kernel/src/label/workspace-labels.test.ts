@@ -15,23 +15,30 @@ async function write(store: MemoryStore, labelling: WorkspaceLabelling | undefin
 
 test("labels do not reach a neighbour, not even one whose name begins alike", async () => {
   const labels = await loadWorkspaceLabels(createMemoryStore());
-  labels.join("/work/a", ["secret"]);
-  for (const other of ["/work/ab", "/work/b", "/work/a b", "/work/A", "/wor", "/work/b/a"]) {
+  labels.join("/projects/a", ["secret"]);
+  for (const other of ["/projects/ab", "/projects/b", "/projects/a b", "/projects/A", "/project", "/projects/b/a"]) {
     assert.deepEqual(labels.of(other), [], other);
   }
 });
 
 test("labels hold on the directory, on all that contain it and on all inside it", async () => {
   const labels = await loadWorkspaceLabels(createMemoryStore());
-  labels.join("/work/a", ["secret"]);
-  labels.join("/work/a/deep/down", ["untrusted"]);
-  labels.join("/work", ["own"]);
+  labels.join("/projects/a", ["secret"]);
+  labels.join("/projects/a/deep/down", ["untrusted"]);
+  labels.join("/projects", ["own"]);
   const all = ["own", "secret", "untrusted"];
-  for (const path of ["/", "/work", "/work/a", "/work/a/deep", "/work/a/deep/down", "/work/a/deep/down/further"]) {
+  for (const path of [
+    "/",
+    "/projects",
+    "/projects/a",
+    "/projects/a/deep",
+    "/projects/a/deep/down",
+    "/projects/a/deep/down/further",
+  ]) {
     assert.deepEqual(labels.of(path), all, path);
   }
-  assert.deepEqual(labels.of("/work/b"), ["own"]);
-  assert.deepEqual(labels.of("/work/a/other"), ["own", "secret"]);
+  assert.deepEqual(labels.of("/projects/b"), ["own"]);
+  assert.deepEqual(labels.of("/projects/a/other"), ["own", "secret"]);
 });
 
 test("nothing is made anew while nothing changes, and nothing at all where there are no labels", async () => {

@@ -5,16 +5,14 @@ import { describeCapability } from "../capability/describe-capability.ts";
 import { checkLease } from "../lease/check-lease.ts";
 import type { Policy } from "../ports.ts";
 import type { RegisteredTool, Registry } from "../registry/registry.ts";
+import { lineageProblem } from "../session/lineage.ts";
 import type { LiveSession } from "../session/live-session.ts";
 import { type NarrowedTool, narrowFor } from "../tool/narrow-for.ts";
-import type { Effect } from "../tool/tool.ts";
 import { requiredFor } from "../tool/required-for.ts";
+import type { Effect } from "../tool/tool.ts";
 import { approvalDemand } from "./approval-demand.ts";
-import { callFacts, plainFacts } from "./call-facts.ts";
+import { type AskedCall, type CallQuestion, questionFor, questionsAbout } from "./call-questions.ts";
 import type { CallExplanation, ExplainedQuestion, ExplainQuestion, MissingRight } from "./explain.ts";
-import { policyQuestion } from "./policy-question.ts";
-import { type PolicyTarget, targetsOf } from "./policy-target.ts";
-import { PROTECTED_ACTION } from "./protected-action.ts";
 import { refusalOf } from "./refusal-of.ts";
 
 export interface ExplainParts {
@@ -57,10 +55,11 @@ async function explain(
     const message = `no policy is in force: ${current.problem}`;
     return { answer: "deny", code: "POLICY_MISSING", message, missing, questions: [] };
   }
+  const inputDigest = blake3(canonicalJsonBytes(registered.tool.canonicalInput?.(input) ?? input));
+  const labels = parts.labelsOf(live, facts.effects);
+  const call: AskedCall = { live, registered, facts, input, inputDigest, needed, labels };
   const questions: AskedQuestion[] = [];
-  for (const asked of questionsOf(registered, facts, input, needed, live, parts)) {
-    questions.push(await ask(asked, facts, parts));
-  }
+  for (const question of questionsAbout(call, parts.isProtected)) questions.push(await ask(call, question, parts));
   return { ...conclude(missing, questions), missing, questions: questions.map(({ asked }) => asked) };
 }
 
@@ -69,40 +68,9 @@ interface AskedQuestion {
   readonly refusal: { readonly code: string; readonly message: string } | undefined;
 }
 
-interface PendingQuestion {
-  readonly action: string;
-  readonly target: PolicyTarget;
-  readonly request: ReturnType<typeof policyQuestion>["request"];
-}
-
-function* questionsOf(
-  registered: RegisteredTool,
-  facts: NarrowedTool,
-  input: JsonValue,
-  needed: readonly Capability[],
-  live: LiveSession,
-  { policy, isProtected, labelsOf }: ExplainParts,
-): Generator<PendingQuestion> {
-  const { tool } = registered;
-  const inputDigest = blake3(canonicalJsonBytes(tool.canonicalInput?.(input) ?? input));
-  const asked = { live, tool, input, inputDigest, needed, labels: labelsOf(live, facts.effects) };
-  for (const target of targetsOf(tool, facts.effects, needed, live.session.workspace)) {
-    const visible = policy.visibleInput(facts.action, input);
-    const { request } = policyQuestion(live, registered, facts, { ...callFacts(asked), ...target }, visible);
-    yield { action: facts.action, target, request };
-    const { path, writes } = target;
-    if (path === undefined || path === "." || writes !== true || !isProtected(path)) continue;
-    const about = { ...plainFacts(asked), path, writes };
-    const second = policyQuestion(live, registered, { ...facts, action: PROTECTED_ACTION }, about, {});
-    yield { action: PROTECTED_ACTION, target, request: second.request };
-  }
-}
-
-async function ask(
-  { action, target, request }: PendingQuestion,
-  { tier }: NarrowedTool,
-  { policy }: ExplainParts,
-): Promise<AskedQuestion> {
+async function ask(call: AskedCall, question: CallQuestion, { policy }: ExplainParts): Promise<AskedQuestion> {
+  const { action, target } = question;
+  const { request } = questionFor(call, question, policy);
   const answer = policy.evaluate(request);
   const refusal = refusalOf(action, answer);
   const asked = {
@@ -110,7 +78,7 @@ async function ask(
     path: target.path ?? "",
     host: target.host ?? "",
     allowed: refusal === undefined,
-    approve: refusal === undefined ? approvalDemand(answer.rules, tier) : "none",
+    approve: refusal === undefined ? approvalDemand(answer.rules, call.facts.tier) : "none",
     rules: await policy.explain(request),
   } as const;
   return { asked, refusal };
@@ -137,7 +105,8 @@ function missingRights(
   live: LiveSession,
   { nowMs }: ExplainParts,
 ): MissingRight[] {
-  const code = checkLease(live.lease, { toolName: tool.name, tier, nowMs: nowMs() });
+  const code =
+    lineageProblem(live.parent, nowMs()) ?? checkLease(live.lease, { toolName: tool.name, tier, nowMs: nowMs() });
   if (code !== undefined) return [{ code, message: `the session's lease does not allow \`${tool.name}\` (${code})` }];
   return missingCapabilities(live.lease.capabilities, { required: requiredFor(tool, effects), needed }).map(
     (capability) => ({ code: "CAPABILITY_MISSING", message: `the lease lacks ${describeCapability(capability)}` }),

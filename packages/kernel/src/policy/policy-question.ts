@@ -42,11 +42,13 @@ function formFor(
   facts: NarrowedTool,
   labels: readonly string[],
 ): PolicyQuestionForm {
-  const known = live.questionForms?.get(registered);
-  if (known !== undefined && fitsForm(known, facts, labels)) return known;
+  // Programs are asked about as a tool's call and as writers of protected paths, in turn.
+  const key = `${registered.id} ${facts.action}`;
+  const known = live.questionForms?.get(key);
+  if (known !== undefined && fitsForm(known, registered, facts, labels)) return known;
   const form = createForm(live, registered, facts, labels);
   live.questionForms ??= new Map();
   if (live.questionForms.size >= MAX_FORMS) live.questionForms.clear();
-  live.questionForms.set(registered, form);
+  live.questionForms.set(key, form);
   return form;
 }

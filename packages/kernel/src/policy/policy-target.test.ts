@@ -5,12 +5,12 @@ import { scopesOf, targetsOf } from "./policy-target.ts";
 
 const FILES: readonly Capability[] = [{ kind: "fs_write", prefixes: [] }];
 const targets = (needed: readonly Capability[], capabilities = FILES) =>
-  targetsOf({ capabilities }, ["fs_write"], needed, "/work/project");
+  targetsOf({ capabilities }, ["fs_write"], needed, "/projects/one");
 
 test("each path is a target of its own, and one that is read and written is written", () => {
   const needed: Capability[] = [
-    { kind: "fs_read", prefixes: ["/work/project/a", "/work/project/b"] },
-    { kind: "fs_write", prefixes: ["/work/project/b"] },
+    { kind: "fs_read", prefixes: ["/projects/one/a", "/projects/one/b"] },
+    { kind: "fs_write", prefixes: ["/projects/one/b"] },
   ];
   assert.deepEqual(targets(needed), [
     { path: "a", writes: false },
@@ -19,9 +19,9 @@ test("each path is a target of its own, and one that is read and written is writ
 });
 
 test("a path outside the workspace keeps its whole name, also one that begins like it", () => {
-  const needed: Capability[] = [{ kind: "fs_read", prefixes: ["/work/project2/a", "/work/project"] }];
+  const needed: Capability[] = [{ kind: "fs_read", prefixes: ["/projects/one2/a", "/projects/one"] }];
   assert.deepEqual(targets(needed), [
-    { path: "/work/project2/a", writes: false },
+    { path: "/projects/one2/a", writes: false },
     { path: ".", writes: false },
   ]);
 });
@@ -36,7 +36,7 @@ test("a tool that declares no files has no path", () => {
 
 test("each host and port is a target of its own, at each path; every port is 0", () => {
   const needed: Capability[] = [
-    { kind: "fs_read", prefixes: ["/work/project/a"] },
+    { kind: "fs_read", prefixes: ["/projects/one/a"] },
     { kind: "net_read", hosts: [{ host: "a.example", ports: [80, 443] }] },
     { kind: "net_write", hosts: [{ host: "b.example" }] },
   ];

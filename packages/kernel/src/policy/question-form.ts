@@ -8,6 +8,7 @@ import type { StoredForm } from "./question-facts.ts";
 
 /** All of a question that calls of one tool in one session have in common. */
 export interface PolicyQuestionForm {
+  readonly registered: RegisteredTool;
   readonly facts: NarrowedTool;
   readonly labels: readonly string[];
   readonly stored: StoredForm;
@@ -16,22 +17,28 @@ export interface PolicyQuestionForm {
   readonly text: string;
 }
 
-export function fitsForm(form: PolicyQuestionForm, facts: NarrowedTool, labels: readonly string[]): boolean {
+export function fitsForm(
+  form: PolicyQuestionForm,
+  registered: RegisteredTool,
+  facts: NarrowedTool,
+  labels: readonly string[],
+): boolean {
   return (
+    form.registered === registered &&
     form.labels === labels &&
     form.facts.effects === facts.effects &&
     form.facts.tier === facts.tier &&
-    form.facts.determinism === facts.determinism &&
-    form.facts.action === facts.action
+    form.facts.determinism === facts.determinism
   );
 }
 
 export function createForm(
   { id, session }: LiveSession,
-  { tool, definitionHash }: RegisteredTool,
+  registered: RegisteredTool,
   facts: NarrowedTool,
   labels: readonly string[],
 ): PolicyQuestionForm {
+  const { tool, definitionHash } = registered;
   const stored: StoredForm = {
     action: facts.action,
     agent: session.agent,
@@ -49,5 +56,5 @@ export function createForm(
     version: tool.version,
     workspace: session.workspace,
   };
-  return { facts, labels, stored, entities: entitiesOf(stored), text: canonicalJson(stored) };
+  return { registered, facts, labels, stored, entities: entitiesOf(stored), text: canonicalJson(stored) };
 }

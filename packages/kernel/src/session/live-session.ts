@@ -9,7 +9,6 @@ import type { Carving } from "../lease/carving.ts";
 import type { Lease } from "../lease/lease.ts";
 import type { PolicyQuestionForm } from "../policy/question-form.ts";
 import type { StateChange } from "../ports.ts";
-import type { RegisteredTool } from "../registry/registry.ts";
 import type { ToolSession } from "../tool/tool.ts";
 import type { Session } from "./session.ts";
 import { SmallMap } from "./small-map.ts";
@@ -56,7 +55,7 @@ export class LiveSession {
   /** By request id. */
   readonly settled = new SmallMap<string, SettledCall>();
   /** What policy is asked about each tool; made at its first call. */
-  questionForms: Map<RegisteredTool, PolicyQuestionForm> | undefined;
+  questionForms: Map<string, PolicyQuestionForm> | undefined;
   /** Made at the first violation. */
   violations: ViolationWindow | undefined;
   /** By request id: what their intents had set aside. */

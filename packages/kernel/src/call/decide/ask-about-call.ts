@@ -1,45 +1,50 @@
 import type { Capability } from "../../capability/capability.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
-import { type PolicyTarget, targetsOf } from "../../policy/policy-target.ts";
+import { type AskedCall, questionsAbout } from "../../policy/call-questions.ts";
 import { PROTECTED_ACTION } from "../../policy/protected-action.ts";
 import type { NarrowedTool } from "../../tool/narrow-for.ts";
 import type { CheckedCall, DecidedCall } from "../call.ts";
 import { Denied } from "../ending.ts";
+import { labelsOfCall } from "../labels-of-call.ts";
 import { askPolicy } from "./ask-policy.ts";
 
 type PolicyWord = Pick<DecidedCall, "policyAnswer" | "policyHash" | "approval">;
 
 const STRICTNESS = ["none", "human", "console"] as const;
 
-/**
- * Asks policy about everything the call is about: each path and each host, and each protected path that it writes once
- * more. All must permit, and the strictest door counts.
- */
+/** Asks policy about everything the call is about. All must permit, and the strictest door counts. */
 export function askAboutCall(
   call: CheckedCall,
   facts: NarrowedTool,
   needed: readonly Capability[],
   kernel: KernelParts,
 ): PolicyWord | Denied {
-  const { tool } = call.registered;
+  const asked = askedCall(call, facts, needed, kernel);
   let word: PolicyWord | undefined;
-  for (const target of targetsOf(tool, facts.effects, needed, call.live.session.workspace)) {
-    const answer = askPolicy({ call, facts, needed, target }, kernel);
-    if (answer instanceof Denied) return answer;
-    word = stricter(word, answer);
-    if (!isProtected(target, kernel)) continue;
-    const second = askPolicy({ call, facts: { ...facts, action: PROTECTED_ACTION }, needed, target }, kernel);
-    if (second instanceof Denied) {
-      return new Denied(second.rationaleCode, second.ruleId, `\`${target.path}\` is protected: ${second.message}`);
+  for (const question of questionsAbout(asked, kernel.isProtected)) {
+    const answer = askPolicy(asked, question, call.trail, kernel);
+    if (!(answer instanceof Denied)) {
+      word = stricter(word, answer);
+      continue;
     }
-    word = stricter(word, second);
+    if (question.action !== PROTECTED_ACTION) return answer;
+    const message = `\`${question.target.path}\` is protected: ${answer.message}`;
+    return new Denied(answer.rationaleCode, answer.ruleId, message);
   }
-  // There is always a target.
+  // There is always a question.
   return word ?? new Denied("POLICY_ERROR", "kernel:decide", "policy was asked about nothing");
 }
 
-function isProtected({ path, writes }: PolicyTarget, kernel: KernelParts): boolean {
-  return writes === true && path !== undefined && path !== "." && kernel.isProtected(path);
+/** As policy is asked about it. */
+export function askedCall(
+  call: CheckedCall,
+  facts: NarrowedTool,
+  needed: readonly Capability[],
+  kernel: KernelParts,
+): AskedCall {
+  const { live, registered, input, inputDigest } = call;
+  const labels = labelsOfCall(call, facts.effects, kernel);
+  return { live, registered, facts, input, inputDigest, needed, labels };
 }
 
 function stricter(first: PolicyWord | undefined, second: PolicyWord): PolicyWord {

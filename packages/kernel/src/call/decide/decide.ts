@@ -1,13 +1,13 @@
 import type { Capability } from "../../capability/capability.ts";
+import type { KernelParts } from "../../kernel-parts.ts";
 import { narrowFor } from "../../tool/narrow-for.ts";
 import { requiredFor } from "../../tool/required-for.ts";
 import type { CheckedCall, DecidedCall } from "../call.ts";
+import { checkSession } from "../check-session.ts";
 import { Denied, type Ending, isEnding } from "../ending.ts";
-import type { KernelParts } from "../../kernel-parts.ts";
+import { Stamp } from "../stamp.ts";
 import { askAboutCall } from "./ask-about-call.ts";
 import { checkAuthority } from "./check-authority.ts";
-import { checkSession } from "../check-session.ts";
-import { Stamp } from "../stamp.ts";
 
 declare const permittedBrand: unique symbol;
 
@@ -38,10 +38,8 @@ export function decide(call: CheckedCall, kernel: KernelParts): PermittedCall | 
   if (refused !== undefined) return refused;
   const answer = askAboutCall(call, narrowed, needed, kernel);
   if (isEnding(answer)) return answer;
-  const { effects, tier, determinism, timeoutMs, maxCpuMs } = narrowed;
   const required = [...declared, ...needed];
-  const bounds = { timeoutMs, maxCpuMs };
-  const decided: DecidedCall = { ...call, effects, tier, determinism, ...bounds, required, needed, ...answer };
+  const decided: DecidedCall = { ...call, ...narrowed, required, needed, ...answer };
   new Permission(decided);
   return decided as PermittedCall;
 }

@@ -1,15 +1,16 @@
-import { PROTECTED_ACTION } from "../../policy/protected-action.ts";
-import { approvalDemand } from "../../policy/approval-demand.ts";
-import { questionAbout } from "./question-about.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
+import { approvalDemand } from "../../policy/approval-demand.ts";
+import { questionFor } from "../../policy/call-questions.ts";
+import { PROTECTED_ACTION } from "../../policy/protected-action.ts";
 import type { DecidedCall } from "../call.ts";
+import { askedCall } from "./ask-about-call.ts";
 
 /** Whether a rule lets the programs of this call change what is protected, wherever it is, without anyone being asked. */
 export function mayChangeProtected(call: DecidedCall, kernel: KernelParts): boolean {
-  if ("problem" in kernel.policy.current) return false;
-  const { effects, tier, determinism, timeoutMs } = call;
-  const facts = { effects, tier, determinism, timeoutMs, action: PROTECTED_ACTION };
-  const { request } = questionAbout({ call, facts, needed: call.needed, target: { path: ".", writes: true } }, kernel);
-  const answer = kernel.policy.evaluate(request);
-  return answer.allowed && answer.errors.length === 0 && approvalDemand(answer.rules, tier) === "none";
+  const { policy } = kernel;
+  if ("problem" in policy.current) return false;
+  const asked = askedCall(call, call, call.needed, kernel);
+  const { request } = questionFor(asked, { action: PROTECTED_ACTION, target: { path: ".", writes: true } }, policy);
+  const answer = policy.evaluate(request);
+  return answer.allowed && answer.errors.length === 0 && approvalDemand(answer.rules, call.tier) === "none";
 }

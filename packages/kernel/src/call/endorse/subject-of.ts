@@ -1,10 +1,11 @@
 import type { ApprovalKind } from "../../approval/approval.ts";
 import type { ApprovalSubject } from "../../approval/approval-subject.ts";
-import { narrowFor } from "../../tool/narrow-for.ts";
+import type { KernelParts } from "../../kernel-parts.ts";
 import type { PermittedCall } from "../decide/decide.ts";
+import { labelsOfCall } from "../labels-of-call.ts";
 
 /** What a person is asked about, and what a yes is bound to. */
-export function subjectOf(call: PermittedCall, kind: ApprovalKind): ApprovalSubject {
+export function subjectOf(call: PermittedCall, kind: ApprovalKind, kernel: KernelParts): ApprovalSubject {
   const { registered, live, input } = call;
   const { session } = live;
   const { rules } = call.policyAnswer;
@@ -17,7 +18,7 @@ export function subjectOf(call: PermittedCall, kind: ApprovalKind): ApprovalSubj
     user: session.user,
     workspace: session.workspace,
     tool: registered.id,
-    action: narrowFor(registered.tool, input).action,
+    action: call.action,
     isBuiltin: registered.tool.source === "builtin",
     definitionHash: registered.definitionHash,
     input,
@@ -28,7 +29,7 @@ export function subjectOf(call: PermittedCall, kind: ApprovalKind): ApprovalSubj
     messages: rules.flatMap(({ message }) => (message === undefined ? [] : [message])),
     tier: call.tier,
     effects: call.effects,
-    labels: live.labels,
+    labels: labelsOfCall(call, call.effects, kernel),
     scope: registered.tool.approvalScope?.(input, live.toolSession),
   };
 }

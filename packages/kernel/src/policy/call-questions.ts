@@ -1,0 +1,83 @@
+import { isJsonObject, type JsonObject, type JsonValue, KernelError } from "@narthex/contracts";
+import type { Capability } from "../capability/capability.ts";
+import type { Policy } from "../ports.ts";
+import type { RegisteredTool } from "../registry/registry.ts";
+import type { LiveSession } from "../session/live-session.ts";
+import { logicalTimeMs } from "../session/logical-time.ts";
+import type { NarrowedTool } from "../tool/narrow-for.ts";
+import type { Tool } from "../tool/tool.ts";
+import { type PolicyQuestion, policyQuestion } from "./policy-question.ts";
+import { type PolicyTarget, scopesOf, targetsOf } from "./policy-target.ts";
+import { PROTECTED_ACTION } from "./protected-action.ts";
+import type { CallFacts } from "./question-facts.ts";
+
+/** A call as policy is asked about it. */
+export interface AskedCall {
+  readonly live: LiveSession;
+  readonly registered: RegisteredTool;
+  readonly facts: NarrowedTool;
+  readonly input: JsonValue;
+  readonly inputDigest: Uint8Array;
+  readonly labels: readonly string[];
+  readonly needed: readonly Capability[];
+}
+
+/** One thing that policy is asked about a call. */
+export interface CallQuestion {
+  readonly action: string;
+  readonly target: PolicyTarget;
+}
+
+/** Everything that policy is asked: each path and each host, and each protected path that is written once more. */
+export function questionsAbout(call: AskedCall, isProtected: (path: string) => boolean): CallQuestion[] {
+  const { registered, facts, needed, live } = call;
+  const questions: CallQuestion[] = [];
+  for (const target of targetsOf(registered.tool, facts.effects, needed, live.session.workspace)) {
+    questions.push({ action: facts.action, target });
+    const { path, writes } = target;
+    if (writes !== true || path === undefined || path === "." || !isProtected(path)) continue;
+    questions.push({ action: PROTECTED_ACTION, target });
+  }
+  return questions;
+}
+
+/**
+ * The question itself. About protected paths all tools are asked alike, so what only some have is left out. Throws
+ * POLICY_ERROR where what rules rely on is not there.
+ */
+export function questionFor(call: AskedCall, { action, target }: CallQuestion, policy: Policy): PolicyQuestion {
+  const { live, registered, input } = call;
+  const facts = { ...call.facts, action };
+  if (action === PROTECTED_ACTION) {
+    const { path = ".", writes = true } = target;
+    return policyQuestion(live, registered, facts, { ...plainFacts(call), path, writes }, {});
+  }
+  const visible = policy.visibleInput(action, input);
+  return policyQuestion(live, registered, facts, { ...callFacts(call), ...target }, visible);
+}
+
+function callFacts(call: AskedCall): CallFacts {
+  const { tool } = call.registered;
+  return {
+    ...plainFacts(call),
+    ...scopesOf(tool, call.needed),
+    ...(tool.derived && { derived: derivedFrom(tool, tool.derived.of(call.input)) }),
+  };
+}
+
+/** Of any tool's call. */
+function plainFacts({ live, inputDigest, labels }: AskedCall): CallFacts {
+  return {
+    inputDigest,
+    labels,
+    calls: live.calls,
+    time_ms: logicalTimeMs(live.calls + 1),
+    budget: live.account.remaining(),
+  };
+}
+
+/** Whoever writes tools may return nonsense; that is an error, and an error denies. */
+function derivedFrom({ name }: Tool, derived: JsonObject): JsonObject {
+  if (isJsonObject(derived)) return derived;
+  throw new KernelError("POLICY_ERROR", `what \`${name}\` says about its arguments is no object`);
+}
