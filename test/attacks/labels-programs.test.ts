@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fromBinary, type JsonObject, RecordContentSchema } from "@narthex/contracts";
 import { createLabelledHome, type LabelledHome } from "./support/labelled-sessions.ts";
+
+/** Where no program looks by itself. */
+const DEEP = "deep/down/.env";
 
 describe("programs do not lose a label", { timeout: 300_000 }, () => {
   let home: LabelledHome;
@@ -89,28 +92,62 @@ describe("programs do not lose a label", { timeout: 300_000 }, () => {
   });
 
   it("through a job that was there before the label", async () => {
-    const workspace = await home.workspace();
+    const workspace = await home.workspace(DEEP);
     const clean = await home.open(workspace);
     const command = "until [ -s notes.txt ]; do sleep 0.1; done; cat notes.txt";
     const { raw } = await home.done(clean, "shell_spawn", { command });
     const { job_id: jobId } = raw as { job_id: string };
     const early = await home.done(clean, "shell_output", { job_id: jobId });
     assert.deepEqual(early.metadata.labels, []);
-    const dirty = await home.openDirty(workspace);
+    const dirty = await home.openDirty(workspace, DEEP);
     await home.done(dirty, "file_write", { path: "notes.txt", content: "hunter2" });
     await home.assertSecret(clean, "shell_output", { job_id: jobId, wait_ms: 20_000 });
   });
 
   it("by running while somebody else writes", async () => {
-    const workspace = await home.workspace();
+    const workspace = await home.workspace(DEEP);
     const clean = await home.open(workspace);
     const started = Promise.withResolvers<void>();
     const command = "echo ready; until [ -s notes.txt ]; do sleep 0.1; done; cat notes.txt";
     const running = clean.call("shell_exec", { command }, { onChunk: () => started.resolve() });
     await started.promise;
-    const dirty = await home.openDirty(workspace);
+    const dirty = await home.openDirty(workspace, DEEP);
     await home.done(dirty, "file_write", { path: "notes.txt", content: "hunter2" });
     assert.deepEqual((await running).metadata.labels, ["secret"]);
     assert.deepEqual((await home.at.kernel.getSession(clean.id))?.session.labels, ["secret"]);
+  });
+
+  it("by reading a secret file that lies where they work", async () => {
+    const workspace = await home.workspace("service/.ENV");
+    await home.assertSecret(await home.open(workspace), "shell_exec", { command: "cat .e*", cwd: "service" });
+    await home.assertSecret(await home.open(workspace), "shell_spawn", { command: "cat service/.ENV" });
+  });
+
+  it("by naming one that lies deeper", async () => {
+    const workspace = await home.workspace(DEEP);
+    for (const command of [
+      `cat ${DEEP}`,
+      `cat <"${DEEP}"`,
+      `X=./${DEEP}; cat $X`,
+      `tar c ${dirname(DEEP)}/.ssh/x || true`,
+    ]) {
+      await home.assertSecret(await home.open(workspace), "shell_exec", { command });
+    }
+  });
+
+  it("that nobody has: a command where no secret lies has none", async () => {
+    const workspace = await home.workspace(DEEP);
+    const session = await home.open(workspace);
+    const { metadata } = await home.done(session, "shell_exec", { command: "ls; echo .environment" });
+    assert.deepEqual(metadata.labels, []);
+  });
+
+  it("before they show anything: the workspace has it by then", async () => {
+    const workspace = await home.workspace();
+    const session = await home.open(workspace);
+    const seen: Promise<unknown>[] = [];
+    const onChunk = (): void => void seen.push(home.at.kernel.listWorkspaceLabels(workspace));
+    await session.call("shell_exec", { command: "cat .env" }, { onChunk });
+    assert.deepEqual(await seen[0], [{ workspace, labels: ["secret"] }]);
   });
 });

@@ -11,6 +11,8 @@ export interface ContainedPrograms {
   start(place: ProgramPlace, program: ContainedProgram, signal: AbortSignal): Promise<RunningProgram>;
   /** A protected path that a call is allowed to change: no program that runs meanwhile is blamed for it. */
   allowChange(workspace: string, path: string): void;
+  /** What lies in the workspace's root and in every directory down to this one, relative to the root. */
+  pathsAround(workspace: string, directory: string): Promise<readonly string[]>;
   /** Takes away what was kept for a session. */
   endSession(sessionId: string): Promise<void>;
 }
@@ -96,6 +98,8 @@ export interface ContainedEnd {
   readonly peakMemoryBytes: number;
   /** Time on the processor that it used, with all it started; where the host cannot count it, what was seen of it. */
   readonly cpuMs: number;
+  /** It tried to start a second process, which it may not, and was ended for it. */
+  readonly triedToFork?: boolean;
   /** Protected paths that it changed, and that are as they were again. */
   readonly putBack: readonly string[];
 }

@@ -23,11 +23,11 @@ const POLICY = [
 /** A kernel whose sessions try to get rid of a label. */
 export interface LabelledHome extends AsyncDisposable {
   readonly at: VaultKernel;
-  /** A new workspace with a file that is secret. */
-  workspace(): Promise<string>;
+  /** A new workspace with a file that is secret, `.env` unless told otherwise. */
+  workspace(secret?: string): Promise<string>;
   open(workspace: string, kernel?: NarthexKernel): Promise<KernelSession>;
   /** A session that has read a secret. */
-  openDirty(workspace: string): Promise<KernelSession>;
+  openDirty(workspace: string, secret?: string): Promise<KernelSession>;
   /** What the tool answered, if it did. */
   done(session: KernelSession, tool: string, input: JsonValue): Promise<CallResult>;
   /** Fails unless the call carries the label, and whatever the session does next. */
@@ -61,14 +61,14 @@ export async function createLabelledHome(options: OpenKernelOptions = {}): Promi
       await writeFile(path, content);
       await at.own();
     },
-    async workspace() {
+    async workspace(secret = ".env") {
       const made = join(at.workspace, `w${++workspaces}`);
-      await home.put(join(made, ".env"), "PASSWORD=hunter2\n");
+      await home.put(join(made, secret), "PASSWORD=hunter2\n");
       return made;
     },
-    async openDirty(workspace) {
+    async openDirty(workspace, secret = ".env") {
       const session = await open(workspace);
-      const { metadata } = await done(session, "file_read", { path: join(workspace, ".env") });
+      const { metadata } = await done(session, "file_read", { path: join(workspace, secret) });
       assert.deepEqual(metadata.labels, ["secret"]);
       return session;
     },

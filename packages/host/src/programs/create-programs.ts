@@ -9,6 +9,7 @@ import type { ContainedProgram as StartedProgram } from "../sandbox/start-contai
 import type { Toolchain } from "../toolchains/toolchain.ts";
 import { type CacheUse, openWorkspaceCache, type WorkspaceCache } from "../toolchains/workspace-cache.ts";
 import { bundledFiles } from "./bundled-files.ts";
+import { pathsAround } from "./paths-around.ts";
 import { programPlan } from "./program-plan.ts";
 import type { GuardedStay, ProtectedWorkspace } from "./protected-workspace.ts";
 import { SessionScratch } from "./session-scratch.ts";
@@ -57,6 +58,8 @@ export interface StartedLasting extends RunningProgram {
 }
 
 const MAX_KNOWN = 256;
+/** As bubblewrap tells of SIGSYS. */
+const KILLED_BY_FILTER = 128 + 31;
 
 /** Runs programs in sandboxes over workspaces. */
 export function createPrograms(options: ProgramsOptions): ProgramsDriver {
@@ -113,7 +116,7 @@ class Programs implements ProgramsDriver {
       const started = await containment.start({ ...plan, hasChannel }, program.command);
       if (place.processor !== undefined) started.processor.judgeBy((cpuMs) => place.processor?.judge(cpuMs));
       const finish = async (): Promise<readonly string[]> => (guarded === undefined ? [] : await guarded.putBack());
-      const running = this.#follow(started, signal, finish, () => {
+      const running = this.#follow(started, place, signal, finish, () => {
         // Also of one that failed, and so has no end that could say it.
         place.processor?.judge(started.processor.cpuMs);
         release(entered, home?.use, unlock);
@@ -130,6 +133,10 @@ class Programs implements ProgramsDriver {
     this.#options.protectedWorkspace.allowChange(workspace, path);
   }
 
+  pathsAround(workspace: string, directory: string): Promise<readonly string[]> {
+    return pathsAround(workspace, directory);
+  }
+
   async endSession(sessionId: string): Promise<void> {
     await this.#scratch.remove(sessionId);
   }
@@ -141,6 +148,7 @@ class Programs implements ProgramsDriver {
 
   #follow(
     started: StartedProgram,
+    { mayFork }: ProgramPlace,
     signal: AbortSignal,
     finish: () => Promise<readonly string[]>,
     leave: () => void,
@@ -161,7 +169,8 @@ class Programs implements ProgramsDriver {
           return { exitCode: undefined, exceeded: undefined, peakMemoryBytes: 0 };
         });
         const { cpuMs } = started.processor;
-        return { exitCode, exceeded, peakMemoryBytes, cpuMs, putBack: await finish() };
+        const triedToFork = !mayFork && exitCode === KILLED_BY_FILTER;
+        return { exitCode, exceeded, peakMemoryBytes, cpuMs, triedToFork, putBack: await finish() };
       } finally {
         this.#running.delete(started);
         signal.removeEventListener("abort", kill);

@@ -7,6 +7,7 @@ import type { Policy } from "../ports.ts";
 import type { RegisteredTool, Registry } from "../registry/registry.ts";
 import { lineageProblem } from "../session/lineage.ts";
 import type { LiveSession } from "../session/live-session.ts";
+import { describeBeyond } from "../tool/beyond-bound.ts";
 import { type NarrowedTool, narrowFor } from "../tool/narrow-for.ts";
 import { requiredFor } from "../tool/required-for.ts";
 import type { Effect } from "../tool/tool.ts";
@@ -100,7 +101,7 @@ function conclude(
 
 function missingRights(
   { tool }: RegisteredTool,
-  { effects, tier }: NarrowedTool,
+  { effects, tier, beyond }: NarrowedTool,
   needed: readonly Capability[],
   live: LiveSession,
   { nowMs }: ExplainParts,
@@ -108,9 +109,15 @@ function missingRights(
   const code =
     lineageProblem(live.parent, nowMs()) ?? checkLease(live.lease, { toolName: tool.name, tier, nowMs: nowMs() });
   if (code !== undefined) return [{ code, message: `the session's lease does not allow \`${tool.name}\` (${code})` }];
-  return missingCapabilities(live.lease.capabilities, { required: requiredFor(tool, effects), needed }).map(
-    (capability) => ({ code: "CAPABILITY_MISSING", message: `the lease lacks ${describeCapability(capability)}` }),
-  );
+  const missing: MissingRight[] = missingCapabilities(live.lease.capabilities, {
+    required: requiredFor(tool, effects),
+    needed,
+  }).map((capability) => ({
+    code: "CAPABILITY_MISSING",
+    message: `the lease lacks ${describeCapability(capability)}`,
+  }));
+  if (beyond !== undefined) missing.push({ code: "BOUNDS_EXCEEDED", message: describeBeyond(tool.name, beyond) });
+  return missing;
 }
 
 function checkedInput({ tool, inputSchema }: RegisteredTool, given: JsonValue): JsonValue {

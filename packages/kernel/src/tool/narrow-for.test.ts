@@ -103,16 +103,21 @@ describe("narrowFor", () => {
     );
   });
 
-  it("asks for less time, never for more", () => {
+  it("asks for less time, and says so where it asks for more", () => {
     const asking = (timeoutMs: number) =>
       narrowFor(
         git(() => ({ timeoutMs })),
         null,
       ).timeoutMs;
     assert.equal(asking(5), 5);
-    for (const timeoutMs of [0, -1, 1.5, 30_001, Number.NaN]) {
+    for (const timeoutMs of [0, -1, 1.5, Number.NaN]) {
       assert.throws(() => asking(timeoutMs), { code: "INVALID_DECLARATION" });
     }
+    const { beyond } = narrowFor(
+      git(() => ({ timeoutMs: 30_001 })),
+      null,
+    );
+    assert.deepEqual(beyond, { bound: "timeout_ms", asked: 30_001, most: 30_000 });
   });
 
   it("goes by a name that the tool declared", () => {

@@ -1,4 +1,5 @@
 import { type JsonValue, KernelError } from "@narthex/contracts";
+import { type BeyondBound, findBeyond } from "./beyond-bound.ts";
 import { WRITE_EFFECTS } from "./effect-rules.ts";
 import {
   DETERMINISM_LEVELS,
@@ -20,13 +21,16 @@ export interface NarrowedTool {
   readonly timeoutMs: number;
   /** Undefined if the tool sets itself no bound. */
   readonly maxCpuMs?: number | undefined;
+  /** These arguments ask for more than the tool declared: the call is denied. */
+  readonly beyond?: BeyondBound;
 }
 
 /**
  * The declared maximum, narrowed for these arguments if the tool knows how.
  *
  * SECURITY: decisions rest on this, so a narrowing that claims more than was declared, or that contradicts itself, is
- * a fault (INVALID_DECLARATION) and the call does not run.
+ * a fault (INVALID_DECLARATION) and the call does not run. More time than was declared is what the call asks for, and no
+ * fault of its tool: `decide` refuses that.
  */
 export function narrowFor(tool: Tool, input: JsonValue): NarrowedTool {
   const action = actionFor(tool, input);
@@ -48,12 +52,13 @@ export function narrowFor(tool: Tool, input: JsonValue): NarrowedTool {
     refuse(tool, `loosens determinism to ${determinism}`);
   }
   const asked = narrowing.timeoutMs ?? timeoutMs;
-  if (!Number.isSafeInteger(asked) || asked < 1 || asked > timeoutMs) refuse(tool, `asks for ${asked} ms`);
+  if (!Number.isSafeInteger(asked) || asked < 1) refuse(tool, `asks for ${asked} ms`);
   const cpuMs = narrowing.maxCpuMs ?? maxCpuMs;
-  if (cpuMs !== undefined && !(Number.isSafeInteger(cpuMs) && cpuMs >= 0 && cpuMs <= (maxCpuMs ?? cpuMs))) {
+  if (cpuMs !== undefined && !(Number.isSafeInteger(cpuMs) && cpuMs >= 0)) {
     refuse(tool, `asks for ${cpuMs} ms of the processor`);
   }
-  return { effects, tier, determinism, action, timeoutMs: asked, maxCpuMs: cpuMs };
+  const beyond = findBeyond({ timeoutMs: asked, maxCpuMs: cpuMs }, tool.bounds);
+  return { effects, tier, determinism, action, timeoutMs: asked, maxCpuMs: cpuMs, ...(beyond && { beyond }) };
 }
 
 /** SECURITY: a tool can speak only of what it declared, which is itself: a rule for another tool never fits it. */

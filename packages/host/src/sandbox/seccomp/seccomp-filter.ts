@@ -63,13 +63,13 @@ function labelOf(numbers: CallNumbers): string {
   return found[0];
 }
 
-/** No new namespaces; no second process where none was declared. */
+/** No new namespaces. Whoever starts a second process where none was declared is killed, so that it is seen. */
 function judgeProcesses(program: BpfProgram, { mayFork }: SeccompOptions): void {
   program.label("clone").load(argument(0)).ifAnyBit(CLONE_NAMESPACES, "deny");
-  if (!mayFork) program.and(CLONE_THREAD).ifEqual(0, "deny");
+  if (!mayFork) program.and(CLONE_THREAD).ifEqual(0, "kill");
   program.answer(ALLOW);
   program.label("fork").label("vfork");
-  program.answer(mayFork ? ALLOW : errno(EPERM));
+  program.answer(mayFork ? ALLOW : KILL_PROCESS);
 }
 
 function judgeOthers(program: BpfProgram, { socketFamilies }: SeccompOptions): void {

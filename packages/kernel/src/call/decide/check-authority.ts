@@ -5,6 +5,7 @@ import { missingCapabilities } from "../../capability/covers.ts";
 import { describeCapability } from "../../capability/describe-capability.ts";
 import { checkLease } from "../../lease/check-lease.ts";
 import { lineageProblem } from "../../session/lineage.ts";
+import { type BeyondBound, describeBeyond } from "../../tool/beyond-bound.ts";
 import type { SafetyTier } from "../../tool/tool.ts";
 import { callReservation, timeoutFor } from "../call-reservation.ts";
 import type { CheckedCall } from "../call.ts";
@@ -15,6 +16,7 @@ export interface AuthorityDemand {
   readonly tier: SafetyTier;
   readonly timeoutMs: number;
   readonly maxCpuMs?: number | undefined;
+  readonly beyond?: BeyondBound;
   /** What the declaration asks for. */
   readonly required: readonly Capability[];
   /** What these very arguments need. */
@@ -29,8 +31,9 @@ export function checkAuthority(call: CheckedCall, demand: AuthorityDemand, kerne
     lineageProblem(live.parent, nowMs) ??
     checkLease(live.lease, { toolName: registered.tool.name, tier: demand.tier, nowMs });
   const missing = leaseCode === undefined ? missingCapabilities(live.lease.capabilities, demand) : [];
-  const shortfall = leaseCode === undefined && missing.length === 0 ? findShortfall(call, demand, kernel) : undefined;
-  const code = leaseCode ?? (missing.length > 0 ? "CAPABILITY_MISSING" : shortfall && "BUDGET_EXCEEDED");
+  const refused = leaseCode ?? (missing.length > 0 ? "CAPABILITY_MISSING" : demand.beyond && "BOUNDS_EXCEEDED");
+  const shortfall = refused === undefined ? findShortfall(call, demand, kernel) : undefined;
+  const code = refused ?? (shortfall && "BUDGET_EXCEEDED");
   trail.add({
     case: "capabilityCheck",
     value: {
@@ -75,7 +78,9 @@ function explain(
   missing: readonly Capability[],
   shortfall: Shortfall | undefined,
 ): string {
-  const tool = `\`${call.registered.tool.name}\``;
+  const { name } = call.registered.tool;
+  const tool = `\`${name}\``;
+  if (code === "BOUNDS_EXCEEDED" && demand.beyond !== undefined) return describeBeyond(name, demand.beyond);
   switch (code) {
     case "LEASE_SCOPE":
       return `the session's lease does not cover ${tool}`;

@@ -101,6 +101,27 @@ test("a right that the arguments need and the lease lacks is CAPABILITY_MISSING,
   assert.match(denied.message, /fs_read \/workspace2\/a/);
 });
 
+test("a call that asks for more than its tool's bounds is BOUNDS_EXCEEDED, and explained as such", async () => {
+  let runs = 0;
+  const patient = defineTool({
+    name: "patient",
+    description: "Waits.",
+    inputSchema: { type: "object", properties: { ms: { type: "integer" } }, required: ["ms"] } as const,
+    bounds: { timeoutMs: 1000 },
+    narrow: ({ ms }) => ({ timeoutMs: ms }),
+    run: () => ++runs,
+  });
+  const { open, kernel } = await createTestKernel({ tools: [patient] });
+  const session = await open();
+  assert.equal((await session.call("patient", { ms: 1000 })).status, "success");
+  const denied = await denial(session.call("patient", { ms: 1001 }));
+  assert.equal(denied.rationaleCode, "BOUNDS_EXCEEDED");
+  assert.equal(denied.message, "the call asks for 1001 of timeout_ms; `patient` has at most 1000");
+  assert.equal(runs, 1);
+  const explained = await kernel.explainCall({ sessionId: session.id, tool: "patient", input: { ms: 1001 } });
+  assert.deepEqual([explained.answer, explained.code], ["deny", "BOUNDS_EXCEEDED"]);
+});
+
 test("a spent budget is BUDGET_EXCEEDED, and a hundred parallel calls never overspend", async () => {
   const counting = createCountingTool();
   const { open, kernel } = await createTestKernel({ tools: [counting.tool] });

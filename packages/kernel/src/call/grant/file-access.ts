@@ -8,8 +8,7 @@ import { chargeResult } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { FileLog } from "../file-log.ts";
 import { takeOnLabels } from "../take-on-labels.ts";
-
-const SECRET = "secret";
+import { SECRET } from "./secret-paths.ts";
 
 /**
  * The files of the session's workspace, as one call may use them.

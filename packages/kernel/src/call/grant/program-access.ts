@@ -7,6 +7,7 @@ import type { PrintedOutput, ProgramAccess, ProgramRequest, ProgramResult } from
 import { chargeResult } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { type ProcessorShare, ProcessorTime } from "../processor-time.ts";
+import { takeOnSecretsInReach } from "./secrets-in-reach.ts";
 
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
@@ -40,6 +41,11 @@ async function runProgram(
 ): Promise<ProgramResult> {
   requireProcess(call);
   if (kernel.programs === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel runs no programs");
+  // What comes with the kernel says itself what it reads.
+  if (call.registered.tool.source !== "builtin" && request.access !== "none") {
+    const { command, workingDirectory: directory } = request;
+    await takeOnSecretsInReach(call, { command: command.join(" "), directory }, kernel);
+  }
   const share = shareFor(call, request.limits?.cpuMs);
   try {
     const program = await kernel.programs.start(placeFor(call, request, share, kernel), request, signal);
@@ -147,7 +153,13 @@ function exceededBy({ exceeded, cpuMs }: ContainedEnd, { allowance }: ProcessorS
   return { limit: "cpu", allowed, peak: Math.max(exceeded.peak, cpuMs) };
 }
 
-function refuseUndeclared(tool: string, { putBack }: ContainedEnd): void {
+function refuseUndeclared(tool: string, { putBack, triedToFork = false }: ContainedEnd): void {
+  if (triedToFork) {
+    throw new KernelError(
+      "UNDECLARED_EFFECT",
+      `\`${tool}\` did not declare the effect \`process_spawn\`, and was ended when it started a second process`,
+    );
+  }
   if (putBack.length === 0) return;
   const paths = putBack.map((path) => `\`${path}\``).join(", ");
   throw new KernelError(

@@ -5,6 +5,7 @@ import type { ShellAccess, ShellRequest, ShellResult } from "../../tool/tool.ts"
 import type { PermittedCall } from "../decide/decide.ts";
 import { takeOnLabels } from "../take-on-labels.ts";
 import { followProgram, placeFor, requireProcess, shareFor } from "./program-access.ts";
+import { takeOnSecretsInReach } from "./secrets-in-reach.ts";
 
 /** Says that what carries it was made bare on the host. */
 const HOST_LABEL = "host";
@@ -30,6 +31,9 @@ export function shellFor(
   async function run(request: ShellRequest): Promise<ShellResult> {
     requireSpawn(call);
     const shells = await open();
+    const { command, workingDirectory, startDirectory } = request;
+    await takeOnSecretsInReach(call, { command, directory: workingDirectory ?? startDirectory }, kernel);
+    guard();
     const share = shareFor(call);
     try {
       const program = await shells.run(placeFor(call, {}, share, kernel), request, signal());
@@ -44,6 +48,9 @@ export function shellFor(
   async function spawn(request: JobCommand): Promise<ShellJob> {
     requireSpawn(call);
     const shells = await open();
+    const { command, workingDirectory: directory } = request;
+    await takeOnSecretsInReach(call, { command, directory }, kernel);
+    guard();
     const share = shareFor(call);
     try {
       const job = await shells.spawn(placeFor(call, {}, share, kernel), request, signal());

@@ -7,6 +7,7 @@ import { chargeResult } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { FileLog } from "../file-log.ts";
 import { takeOnLabels } from "../take-on-labels.ts";
+import { SECRET } from "./secret-paths.ts";
 
 /** Who placed it reads it, and nobody else. */
 const SECRET_MODE = 0o600;
@@ -68,7 +69,7 @@ async function stage(
     const [opened = ""] = prepared.opened;
     if (opened !== source) kernel.decideAgain(call, [{ kind: "vault", prefixes: [`/${opened}`] }], kernel);
     // Before a byte is read: the session is labelled, however the call ends.
-    await takeOnLabels(call, ["secret"], kernel);
+    await takeOnLabels(call, [SECRET], kernel);
     guard();
     const answer = await prepared.commit();
     if (answer.kind !== "read") throw new KernelError("INTERNAL", "a reading was not answered by content");

@@ -26,6 +26,7 @@ export function scriptPrograms(script: Script): ScriptedPrograms {
     received: [],
     kills: 0,
     allowChange: () => undefined,
+    pathsAround: () => Promise.resolve([]),
     endSession: () => Promise.resolve(),
     start(place, _program, signal): Promise<RunningProgram> {
       driver.places.push(place);
