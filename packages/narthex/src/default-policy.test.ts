@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import type { JsonValue } from "@narthex/contracts";
 import {
   assemblePolicy,
   DEFAULT_CONFIGURATION,
@@ -65,6 +66,31 @@ describe("the default policy", () => {
     assert.deepEqual(await doorFor([]), ["human"]);
     assert.deepEqual(await doorFor(["secret"]), ["human"]);
     assert.deepEqual(await doorFor(["secret", "untrusted"]), ["console"]);
+    const command = { command: "npm test", network_access: true };
+    for (const [labels, door] of [
+      [["secret"], "human"],
+      [["secret", "untrusted"], "console"],
+    ] as const) {
+      const { questions } = await explain({ tool: "shell_exec", input: command, labels });
+      assert.deepEqual(new Set(questions.map(({ approve }) => approve)), new Set([door]));
+    }
+  });
+
+  test("lets no git operation reach a network by the rule for work that stays here", async () => {
+    const reaching = tools.map((tool) => {
+      const { narrow } = tool;
+      if (tool.name !== "git" || narrow === undefined) return tool;
+      const effects = [...tool.effects, "net_read"] as const;
+      const capabilities = [...tool.capabilities, { kind: "net_read", hosts: [] } as const];
+      return { ...tool, effects, capabilities, narrow: (input: JsonValue) => ({ ...narrow(input), effects }) };
+    });
+    const policy = await assemblePolicy(await readPolicyDirectory(DIRECTORY), schemaForTools(reaching));
+    const explainReaching = createExampleExplainer(policy, reaching, DEFAULT_CONFIGURATION.protectedPaths);
+    for (const operation of ["CLONE", "FETCH", "PULL"]) {
+      const call = { tool: "git", input: { operation, args: ["https://example.com/a.git"] }, labels: [] };
+      assert.deepEqual(new Set(matchedIn(await explain(call))), new Set(["git-work"]));
+      assert.deepEqual(new Set(matchedIn(await explainReaching(call))), new Set(["ask-network"]));
+    }
   });
 });
 

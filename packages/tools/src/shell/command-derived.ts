@@ -57,7 +57,7 @@ export function commandDerived({ command, env, network_access: network }: Comman
       literal: facts.literal,
       interpreter: facts.interpreter,
       writes: facts.writes,
-      redirects: facts.redirections.length > 0,
+      redirects: facts.redirections.some(({ path }) => path !== "/dev/null"),
       assigns: facts.assignments.length > 0 || Object.keys(env ?? {}).length > 0,
       background: facts.background,
       changes_directory: facts.changes_directory,

@@ -1,21 +1,32 @@
 import type { ProgramFacts } from "./command-facts.ts";
+import { knownUse } from "./known-use.ts";
 
 /** Programs whose first argument says what they do. */
 const WITH_SUBCOMMANDS = new Set(
   (
-    "git npm pnpm yarn bun deno cargo go dotnet mvn gradle make gmake just task rake bundle mix composer pip pip3 uv poetry " +
+    "git npm pnpm yarn bun deno cargo go dotnet ruff just task rake bundle mix composer pip pip3 uv poetry " +
     "hatch rustup docker kubectl terraform systemctl apt apt-get gh"
   ).split(" "),
 );
 const RUNNERS = new Set(["npm", "pnpm", "yarn", "bun"]);
+/** Programs each of whose operands is something to do. */
+const WITH_TARGETS = new Set(["make", "gmake", "gradle", "mvn"]);
 
 /**
- * What a list of allowed commands names: `ls`, `git log`, `npm run test`, `python3 -m pytest`, `node --test`.
+ * What a list of allowed commands names: `ls`, `git log`, `npm run test`, `python3 -m pytest`, `node --test`, `make test`.
  * SECURITY: never shorter than what tells one use of a program from another; options in front of a subcommand stand in its
- * place, so they are on no list.
+ * place, so they are on no list, of several targets all are named, and a blank in a word is not one between words.
  */
 export function headOf({ name, args }: Pick<ProgramFacts, "name" | "args">): string {
-  return [name, ...args.slice(0, wordsAfter(name, args))].join(" ");
+  if (name === "git" && args[0] === "--no-pager") return headOf({ name, args: args.slice(1) });
+  const words = WITH_TARGETS.has(name) ? targetsOf(name, args) : args.slice(0, wordsAfter(name, args));
+  return [name, ...words.map((word) => (/\s/.test(word) ? `'${word}'` : word))].join(" ");
+}
+
+/** Without the options, if all of them are known to change nothing about what is done. */
+function targetsOf(name: string, args: readonly string[]): readonly string[] {
+  const use = knownUse(name, args);
+  return use === undefined || use.unknown ? args : use.operands;
 }
 
 function wordsAfter(name: string, args: readonly string[]): number {

@@ -26,7 +26,8 @@ const STATEFUL_BUILTINS: ReadonlySet<string> = new Set(
 );
 /** Builtins which do so only with such an option. */
 const STATEFUL_OPTIONS: ReadonlyMap<string, RegExp> = new Map([
-  ["printf", /^-v/],
+  // Bash's `%n` puts the number of characters so far into the variable that the next argument names.
+  ["printf", /^-v|%[-+ #'*.\dhjlLqtz]*n/],
   ["wait", /^-[a-z]*p/],
   ["jobs", /^-[a-z]*x/],
   ["test", /^-[vR]$/],

@@ -1,3 +1,7 @@
+import { GIT_OPTIONS } from "./git-options.ts";
+import { knownUse } from "./known-use.ts";
+import { readOptions } from "./plain-options.ts";
+
 /** Whether a program, with these arguments, takes instructions from its command line or its standard input. */
 type Judge = (args: readonly string[]) => boolean;
 
@@ -45,16 +49,16 @@ const JUDGES: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ["zip", has(/^-[^-]*T|^--unzip-command/)],
   ["curl", has(/^-[^-]*K|^--config|^file:|^scp:|^sftp:/)],
   ["wget", has(/^--(?:use-askpass|execute|config)|^-[^-]*e/)],
-  ["file", has(/^-[^-]*[mC]|^--(?:ma|com)/)],
+  ["file", has(/^-[^-]*[mC]|^--(?:ma|co)/)],
   ["gpg", has(/^--(?:photo-viewer|exec-path|agent-program|options)/)],
   ["openssl", has(/^-(?:engine|provider)/)],
   ["gcc", has(/^-(?:wrapper|fplugin|specs|B)/)],
   ["cc", has(/^-(?:wrapper|fplugin|specs|B)/)],
   ["clang", has(/^-(?:fplugin|Xclang|load)/)],
   ["java", has(/^-(?:javaagent|agent|XX:OnError|XX:OnOutOfMemoryError)/)],
-  ["go", has(/^-(?:exec|toolexec|vettool)/)],
+  ["go", has(/^--?(?:exec|toolexec|vettool|ldflags|overlay|modfile)/)],
   ["cargo", has(/^--config/)],
-  ["npm", has(/^(?:exec|x|explore)$|^--(?:script-shell|node-options|call)|^-c$/)],
+  ["npm", runsNpmCode],
   ...["poetry", "uv", "pdm", "hatch", "conda", "mamba", "pipx"].map((name): [string, Judge] => [name, has(/^run$/)]),
   ...["pnpm", "yarn", "bundle", "mise", "asdf", "direnv", "pyenv", "rbenv"].map((name): [string, Judge] => [
     name,
@@ -65,9 +69,14 @@ const JUDGES: ReadonlyMap<string, Judge> = new Map<string, Judge>([
 
 /**
  * Code, not a file of code: a policy that lets a program run has not seen what it will do.
- * Wide rather than narrow: an option that only might carry code counts.
+ * Wide rather than narrow: an option that only might carry code counts. Of programs that build and test, and of git where it
+ * looks, adds and commits, only options that are known to carry none do not.
  */
 export function runsCode(name: string, args: readonly string[]): boolean {
+  return takesCode(name, args) || knownUse(name, args)?.unknown === true;
+}
+
+function takesCode(name: string, args: readonly string[]): boolean {
   const judge = JUDGES.get(name) ?? (/^(?:python|pypy)[\d.]*$/.test(name) ? runsPythonCode : undefined);
   if (judge !== undefined) return judge(args);
   const unversioned = name.replace(/-?\d[\d.]*$/, "");
@@ -112,7 +121,7 @@ function runsPythonCode(args: readonly string[]): boolean {
 function runsJavaScript(args: readonly string[]): boolean {
   return (
     has(
-      /^-[^-]*[eprCi]|^--(?:eval|print|require|import|loader|experimental-loader|interactive|env-file|inspect)|^data:/,
+      /^-[^-]*[eprCi]|^--(?:eval|print|require|import|loader|experimental[-_]loader|interactive|env[-_]file|inspect)|^data:/,
     )(args) ||
     /^(?:eval|repl|x)$/.test(args[0] ?? "") ||
     readsStandardInput(args)
@@ -164,16 +173,22 @@ function runsGitCode(args: readonly string[]): boolean {
   if (at === -1) return false;
   if (GIT_PROGRAM_RUNNERS.test(args[at] ?? "")) return true;
   const options = args.slice(at + 1);
+  const plain = GIT_OPTIONS.get(args[at] ?? "");
+  if (plain !== undefined) return readOptions(options, plain).unknown;
   const end = options.indexOf("--");
   return (end === -1 ? options : options.slice(0, end)).some((arg) => isGitCodeOption(args[at] ?? "", arg));
 }
 
 function isGitCodeOption(command: string, arg: string): boolean {
-  // In these `-p` and `-u` only show a patch or name an upstream, and `-c` shows a merge or creates a branch.
-  if (/^(?:log|show|diff)$/.test(command) && /^-[pucS]|^--patch/.test(arg)) return false;
-  if (/^(?:push|add|status|branch|commit)$/.test(command) && arg.startsWith("-u")) return false;
+  // In these `-u` only names an upstream, and `-c` shows a merge or creates a branch.
+  if (/^(?:push|branch)$/.test(command) && arg.startsWith("-u")) return false;
   if (/^(?:switch|rev-list)$/.test(command) && arg === "-c") return false;
   return GIT_CODE_OPTIONS.test(arg);
+}
+
+/** Configuration by option: with one dash or two, and by any start of its name. */
+function runsNpmCode(args: readonly string[]): boolean {
+  return /^(?:exec|x|explore)$/.test(args[0] ?? "") || has(/^--?(?:scr|node-o|cal)|^-c$/)(args);
 }
 
 /** Variables and `--eval` are code to make; targets and `-j` are not. */

@@ -92,6 +92,9 @@ export const EVASIONS: readonly Evasion[] = [
   ["compgen -C 'rm x'", "compgen changes", "compgen -C rm x"],
   ["builtin eval 'rm x'", "eval changes", "builtin eval rm x; eval rm x"],
   ["command eval 'rm x'", "eval changes", "command eval rm x; eval rm x"],
+  ["printf %n PATH; ls", "option of printf", "printf %n PATH; ls"],
+  ["printf -- 'a%.*hhn' 1 PATH", "option of printf", "printf -- a%.*hhn 1 PATH"],
+  ["printf '%.%%n' PATH", "option of printf", "printf %.%%n PATH"],
   // Constructs.
   ["ls() { rm x; }; ls", "function definition", "rm x; ls"],
   ["function ls { rm x; }", "function definition", "rm x"],

@@ -1,0 +1,85 @@
+import { GIT_GRAMMARS, type GitGrammar } from "../git/git-grammars.ts";
+import { type OptionWords, type PlainOptions, plainOptions } from "./plain-options.ts";
+
+/** Subcommands of git that are read by the grammar of the tool `git`, and others that only look. */
+export const GIT_OPTIONS: ReadonlyMap<string, PlainOptions> = new Map([
+  ["status", optionsOf(GIT_GRAMMARS.STATUS)],
+  ["log", optionsOf(GIT_GRAMMARS.LOG)],
+  ["show", optionsOf(GIT_GRAMMARS.SHOW)],
+  ["diff", optionsOf(GIT_GRAMMARS.DIFF, { flags: "--no-index" })],
+  ["add", optionsOf(GIT_GRAMMARS.ADD)],
+  ["commit", optionsOf(GIT_GRAMMARS.COMMIT, { values: "-F --file" })],
+  [
+    "shortlog",
+    looks({
+      flags: "-s -n -e -c --summary --numbered --email --committer --all --merges --no-merges",
+      values: "--since --until --after --before --author",
+      attached: "--group --format",
+    }),
+  ],
+  [
+    "blame",
+    looks({
+      flags: `-b -l -t -f -n -s -e -w -p --root --show-stats --show-name --show-number --show-email --porcelain
+        --line-porcelain --incremental --first-parent --no-progress --color-lines --color-by-age`,
+      values: "-L --since --date --ignore-rev",
+      attached: "-M -C --abbrev",
+    }),
+  ],
+  [
+    "ls-files",
+    looks({
+      flags: `-c -d -m -o -i -s -u -z -t -v -k --cached --deleted --modified --others --ignored --stage --unmerged --killed
+        --directory --no-empty-directory --exclude-standard --full-name --error-unmatch --deduplicate --eol`,
+      values: "-x --exclude",
+      attached: "--abbrev",
+    }),
+  ],
+  [
+    "rev-parse",
+    looks({
+      flags: `--verify -q --quiet --symbolic --symbolic-full-name --show-toplevel --show-prefix --show-cdup --git-dir
+        --git-common-dir --absolute-git-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository
+        --is-shallow-repository --all --show-superproject-working-tree`,
+      values: "--git-path",
+      attached: "--short --abbrev-ref --branches --tags --remotes",
+    }),
+  ],
+  [
+    "describe",
+    looks({
+      flags: "--all --tags --contains --always --long --exact-match --first-parent --debug",
+      values: "--match --exclude --candidates",
+      attached: "--dirty --broken --abbrev",
+    }),
+  ],
+  [
+    "grep",
+    looks({
+      flags: `-n -i -l -L -c -w -v -E -F -P -G -h -H -o -a -I -q -r -W -p -z --line-number --ignore-case --name-only
+        --files-with-matches --files-without-match --count --word-regexp --invert-match --extended-regexp --fixed-strings
+        --perl-regexp --only-matching --quiet --untracked --cached --heading --break --show-function --function-context
+        --all-match --and --or --not --column --full-name --no-color --text`,
+      values: "-e -A -B -C -m --max-count --max-depth --threads --context --after-context --before-context",
+      attached: "--color",
+      pattern: /^-\d{1,9}$/,
+    }),
+  ],
+]);
+
+function looks(words: OptionWords): PlainOptions {
+  return plainOptions({ ...words, joined: true, operand: /^/ });
+}
+
+/** Options that the tool forces are not there: a repository's own configuration holds. */
+function optionsOf(grammar: GitGrammar, more: OptionWords = {}): PlainOptions {
+  const added = looks(more);
+  return {
+    ...added,
+    flags: new Set([...grammar.flags, ...added.flags]),
+    values: new Set([...grammar.values, ...added.values]),
+    attached: new Set([...grammar.attached, ...added.attached]),
+    choices: grammar.choices,
+    pattern: grammar.count ? /^-\d{1,9}$/ : undefined,
+  };
+}

@@ -1,0 +1,146 @@
+import { type PlainOptions, plainOptions } from "./plain-options.ts";
+
+/** An argument `@file` stands for the options in that file. */
+const NO_RESPONSE_FILE = /^(?![@-])/;
+
+/** What the common runners of tests and checks in JavaScript take, by way of a script in `package.json`. */
+const SCRIPT = plainOptions({
+  flags: `-v -q --verbose --quiet --silent --run --ci --bail --runInBand --coverage --no-coverage --passWithNoTests
+    --onlyChanged --watch=false --watchAll=false --no-watch --no-color --colors --noEmit --forceExit --detectOpenHandles`,
+  values: `-t --testNamePattern --test-name-pattern -g --grep --testPathPattern --testPathPatterns --maxWorkers --max-warnings
+    --testTimeout --test-timeout --timeout --retry --shard --reporter --project`,
+  choices: { "--reporter": /^[a-z-]+$/ },
+});
+/** All that pnpm and yarn are given after a script's name is the script's. */
+const SCRIPT_AT_ONCE = { ...SCRIPT, rest: SCRIPT };
+const NPM = plainOptions({
+  flags: "-s --silent --if-present --workspaces -ws --include-workspace-root --no-color --color",
+  values: "-w --workspace",
+  rest: SCRIPT,
+});
+
+const NODE_TEST = plainOptions({
+  flags: `--test --test-only --test-force-exit --experimental-test-coverage --experimental-strip-types --no-warnings
+    --experimental-transform-types --experimental-vm-modules --experimental-test-module-mocks --experimental-sqlite
+    --enable-source-maps --expose-gc`,
+  values: `--test-name-pattern --test-skip-pattern --test-concurrency --test-timeout --test-reporter --test-isolation --test-shard
+    --test-coverage-include --test-coverage-exclude --test-coverage-lines --test-coverage-branches
+    --test-coverage-functions --max-old-space-size --stack-trace-limit --unhandled-rejections`,
+  // Any other one is a module that is loaded.
+  choices: { "--test-reporter": /^(?:spec|tap|dot|junit|lcov)$/ },
+});
+const TSC = plainOptions({
+  flags: `--noEmit --build -b --strict --skipLibCheck --pretty --incremental --noEmitOnError --listFiles --listFilesOnly
+    --showConfig --force --dry --verbose --version -v --help -h --esModuleInterop --allowJs --checkJs --noUnusedLocals
+    --noUnusedParameters --noImplicitAny`,
+  values: "-p --project --target -t --module -m --moduleResolution --lib --jsx --types",
+  operand: NO_RESPONSE_FILE,
+});
+const ESLINT = plainOptions({
+  flags: `--quiet --cache --no-cache --color --no-color --no-error-on-unmatched-pattern --no-warn-ignored --no-ignore --debug
+    --report-unused-disable-directives --exit-on-fatal-error --pass-on-no-patterns --version -v --help -h`,
+  values: "--ext --max-warnings --ignore-pattern --format -f",
+  // A path would be code.
+  choices: { "--format": /^[a-z-]+$/, "-f": /^[a-z-]+$/ },
+});
+
+const PYTEST = plainOptions({
+  flags: `-q -v -x -s -l --quiet --verbose --exitfirst --showlocals --lf --last-failed --ff --failed-first --nf --new-first
+    --sw --stepwise --collect-only --co --no-header --no-summary --strict-markers --strict-config --disable-warnings
+    --disable-pytest-warnings --runxfail --setup-show --fixtures --markers --full-trace --no-cov --benchmark-disable
+    --doctest-modules --version --help -h`,
+  values: `-k -m -n -r -p --maxfail --tb --color --capture --durations --durations-min --deselect --ignore --ignore-glob
+    --numprocesses --timeout --asyncio-mode --cov-report`,
+  attached: "--cov",
+  // A plugin may only be left out, and a report only be printed.
+  choices: { "-p": /^no:\w+$/, "--cov-report": /^(?:term|term-missing)(?::skip-covered)?$/ },
+  joined: true,
+  operand: NO_RESPONSE_FILE,
+});
+const UNITTEST = plainOptions({
+  flags: "-v -q -f -b -c --verbose --quiet --failfast --buffer --catch --locals -h --help",
+  values: "-k -s -p -t --start-directory --pattern --top-level-directory --durations",
+});
+const RUFF = plainOptions({
+  flags: `-q -v -n -s -e --quiet --verbose --silent --no-cache --statistics --diff --check --show-files --show-settings
+    --preview --no-preview --no-fix --exit-zero --isolated --force-exclude`,
+  values: `--select --ignore --extend-select --extend-ignore --target-version --line-length --output-format --exclude
+    --extend-exclude`,
+});
+const MYPY = plainOptions({
+  flags: `--strict --ignore-missing-imports --no-incremental --show-error-codes --pretty --no-error-summary --no-color-output
+    --check-untyped-defs --disallow-untyped-defs --no-implicit-optional --explicit-package-bases --namespace-packages
+    --show-column-numbers --show-error-context --warn-unused-ignores --warn-unreachable --warn-return-any -v --verbose`,
+  values: `-p --package -m --module --python-version --platform --exclude --follow-imports --disable-error-code
+    --enable-error-code`,
+  operand: NO_RESPONSE_FILE,
+});
+
+const LINTS = plainOptions({
+  values: "-D -W -A -F --deny --warn --allow --forbid",
+  pattern: /^-[DWAF][a-z][\w:-]*$/,
+});
+const RUST_TESTS = plainOptions({
+  flags: "--nocapture --no-capture --ignored --include-ignored --exact --show-output -q --quiet --list --test --bench",
+  values: "--test-threads --skip --color",
+});
+const CARGO = plainOptions({
+  flags: `--workspace --all --all-targets --all-features --no-default-features --release -r --lib --bins --tests --benches
+    --examples --doc --no-run --no-fail-fast --locked --offline --frozen -q --quiet -v -vv --verbose --keep-going --no-deps`,
+  values: `-p --package --exclude --features -F --test --bin --example --bench -j --jobs --profile --color --message-format`,
+  pattern: /^-j\d+$/,
+  rest: RUST_TESTS,
+});
+/** A flag's parser that takes `-run` and `--run` alike; the second is left to people. */
+const GO = plainOptions({
+  flags: "-v -race -short -cover -json -x -n -a -failfast -benchmem -trimpath -fullpath",
+  values: `-run -skip -count -timeout -parallel -cpu -bench -benchtime -list -tags -covermode -coverpkg -p -shuffle -vet -mod -o`,
+  choices: { "-mod": /^(?:readonly|vendor)$/, "-o": /^\/dev\/null$/, "-vet": /^[a-z,]+$/ },
+});
+const MAKE = plainOptions({
+  flags: `-k -s -B -i -n -w --keep-going --silent --quiet --always-make --ignore-errors --dry-run --just-print
+    --print-directory --no-print-directory --output-sync`,
+  attached: "-j --jobs -O",
+  choices: { "-j": /^\d*$/, "--jobs": /^\d*$/, "-O": /^[a-z]*$/ },
+  joined: true,
+  operand: /^(?!-)[^=]*$/,
+});
+const GRADLE = plainOptions({
+  flags: `--info -i --quiet -q --stacktrace -s --no-daemon --offline --rerun-tasks --continue --parallel --build-cache
+    --no-build-cache --no-parallel`,
+  values: "--tests --console --warning-mode -x --exclude-task --max-workers",
+});
+const MAVEN = plainOptions({
+  flags: "-q --quiet -B --batch-mode -e --errors -o --offline -ntp --no-transfer-progress -am --also-make -fae -ff -fn",
+  values: "-pl --projects -T --threads",
+  pattern: /^-D(?:test=[\w.#*,+-]+|skipTests|failIfNoTests=false|surefire\.failIfNoSpecifiedTests=false)$/,
+});
+const DOTNET = plainOptions({
+  flags: "--no-build --no-restore --nologo --list-tests -t",
+  values: "-c --configuration -f --framework -v --verbosity --filter",
+  operand: /^(?![@/-])/,
+  // Settings, such as where adapters are loaded from.
+  rest: plainOptions({ operand: /(?!)/ }),
+});
+
+/** By the words of a program's name and use that come before what is looked at. */
+export const RUNNER_OPTIONS: ReadonlyMap<string, PlainOptions> = new Map([
+  ["node --test", NODE_TEST],
+  ["tsc", TSC],
+  ["eslint", ESLINT],
+  ...["npm test", "npm run"].map((use): [string, PlainOptions] => [use, NPM]),
+  ...["pnpm test", "pnpm run", "yarn test", "yarn run"].map((use): [string, PlainOptions] => [use, SCRIPT_AT_ONCE]),
+  ["pytest", PYTEST],
+  ["unittest", UNITTEST],
+  ["ruff check", RUFF],
+  ["ruff format", RUFF],
+  ["mypy", MYPY],
+  ...["cargo test", "cargo build", "cargo check"].map((use): [string, PlainOptions] => [use, CARGO]),
+  ["cargo clippy", { ...CARGO, rest: LINTS }],
+  ...["go test", "go build", "go vet"].map((use): [string, PlainOptions] => [use, GO]),
+  ["make", MAKE],
+  ["gmake", MAKE],
+  ["gradle", GRADLE],
+  ["mvn", MAVEN],
+  ["dotnet test", DOTNET],
+]);
