@@ -1,0 +1,46 @@
+import { blake3, toHex, utf8 } from "@narthex/contracts";
+
+/** The names that providers know tools by, and the way back. */
+export interface WireNames {
+  toWire(name: string): string;
+  /** Undefined for a name that stands for no tool. */
+  fromWire(wireName: string): string | undefined;
+}
+
+/**
+ * What every provider takes: OpenAI `[a-zA-Z0-9_-]{1,64}`, Anthropic up to 128 of the same, Gemini a letter or underscore
+ * first, MCP up to 128 with dots.
+ */
+const WIRE_NAME = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
+const MAX_LENGTH = 64;
+const DIGEST_LENGTH = 10;
+
+/**
+ * SECURITY: what a model asks for is looked up here, never translated back by rule, so no spelling of a name reaches a
+ * tool that was not shown under it. A name that had to change carries a digest of what it stands for.
+ */
+export function createWireNames(names: readonly string[]): WireNames {
+  const wireNames = new Map<string, string>();
+  const tools = new Map<string, string>();
+  // Names that fit keep themselves, whatever another one would be changed to.
+  const fitting = names.filter((name) => WIRE_NAME.test(name));
+  for (const name of fitting) tools.set(name, name);
+  for (const name of fitting) wireNames.set(name, name);
+  for (const name of names) {
+    if (wireNames.has(name)) continue;
+    let wireName = changed(name, 0);
+    for (let attempt = 1; tools.has(wireName); attempt++) wireName = changed(name, attempt);
+    wireNames.set(name, wireName);
+    tools.set(wireName, name);
+  }
+  return {
+    toWire: (name) => wireNames.get(name) ?? name,
+    fromWire: (wireName) => tools.get(wireName),
+  };
+}
+
+function changed(name: string, attempt: number): string {
+  const digest = toHex(blake3(utf8(`${attempt}:${name.toWellFormed()}`))).slice(0, DIGEST_LENGTH);
+  const kept = name.replace(/[^a-zA-Z0-9_-]+/g, "_").replace(/^[^a-zA-Z_]/, "_");
+  return `${kept.slice(0, MAX_LENGTH - DIGEST_LENGTH - 1)}_${digest}`.replace(/^[^a-zA-Z_]/, "_");
+}

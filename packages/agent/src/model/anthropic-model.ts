@@ -1,0 +1,123 @@
+import type { JsonObject } from "@narthex/contracts";
+import { type AnthropicTool, toAnthropicTools } from "../declare/anthropic-tools.ts";
+import { fieldOf } from "../stream/loose-fields.ts";
+import { endedEarly } from "../stream/provider-fault.ts";
+import { readAnthropic } from "../stream/read-anthropic.ts";
+import { ToolCallAccumulator } from "../stream/tool-call-accumulator.ts";
+import type { AgentMessage, AssistantMessage } from "./agent-message.ts";
+import { createAnthropicEvents } from "./anthropic-events.ts";
+import { argumentsToSend } from "./call-arguments.ts";
+import type { ModelClient } from "./model-client.ts";
+
+/** The part of the client of `@anthropic-ai/sdk` that is used; anything of the same shape will do. */
+export interface AnthropicClient {
+  readonly messages: {
+    create(request: AnthropicRequest, options: { readonly signal: AbortSignal }): PromiseLike<AsyncIterable<unknown>>;
+  };
+}
+
+export interface AnthropicRequest {
+  readonly model: string;
+  readonly max_tokens: number;
+  readonly system?: string;
+  readonly messages: AnthropicMessage[];
+  readonly tools?: AnthropicTool[];
+  readonly stream: true;
+}
+
+export interface AnthropicMessage {
+  readonly role: "user" | "assistant";
+  readonly content: AnthropicBlock[];
+}
+
+export type AnthropicBlock =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly input: JsonObject }
+  | {
+      readonly type: "tool_result";
+      readonly tool_use_id: string;
+      readonly content: string;
+      readonly is_error: boolean;
+    }
+  | KeptBlock;
+
+/** Reasoning that goes back as it came. */
+export type KeptBlock =
+  | { readonly type: "thinking"; readonly thinking: string; readonly signature: string }
+  | { readonly type: "redacted_thinking"; readonly data: string };
+
+/** `max_tokens` of a message unless the parameters say otherwise. */
+const MAX_TOKENS = 8192;
+
+/** A model by Anthropic's messages. `parameters` is whatever else the request is to say, such as `{ max_tokens: 4096 }`. */
+export function anthropicModel(
+  client: AnthropicClient,
+  model: string,
+  parameters: Readonly<Record<string, unknown>> = {},
+): ModelClient {
+  return {
+    async *stream({ messages, tools, signal }) {
+      const system = messages.flatMap((message) => (message.role === "system" ? [message.text] : [])).join("\n\n");
+      const request: AnthropicRequest = {
+        max_tokens: MAX_TOKENS,
+        ...parameters,
+        model,
+        ...(system !== "" && { system }),
+        messages: toAnthropicMessages(messages),
+        ...(tools.length > 0 && { tools: toAnthropicTools(tools) }),
+        stream: true,
+      };
+      const calls = new ToolCallAccumulator(readAnthropic);
+      const events = createAnthropicEvents();
+      let isComplete = false;
+      for await (const event of await client.messages.create(request, { signal })) {
+        calls.push(event);
+        isComplete ||= fieldOf(event, "type") === "message_stop";
+        yield* events.read(event);
+      }
+      if (!isComplete) throw endedEarly();
+      yield* events.end();
+      yield { type: "calls", calls: calls.finish() };
+    },
+  };
+}
+
+/** Neighbours of one role become one message: all results of a message stand together. */
+function toAnthropicMessages(messages: readonly AgentMessage[]): AnthropicMessage[] {
+  const sent: AnthropicMessage[] = [];
+  for (const message of messages) {
+    if (message.role === "system") continue;
+    const role = message.role === "assistant" ? "assistant" : "user";
+    const content = toBlocks(message);
+    const last = sent.at(-1);
+    if (last?.role === role) last.content.push(...content);
+    else if (content.length > 0) sent.push({ role, content });
+  }
+  return sent;
+}
+
+function toBlocks(message: Exclude<AgentMessage, { role: "system" }>): AnthropicBlock[] {
+  switch (message.role) {
+    case "assistant":
+      return assistantBlocks(message);
+    case "tool":
+      return [{ type: "tool_result", tool_use_id: message.callId, content: message.text, is_error: message.isError }];
+    default:
+      return textBlocks(message.text);
+  }
+}
+
+function assistantBlocks(message: AssistantMessage): AnthropicBlock[] {
+  return [
+    ...((message.kept ?? []) as unknown as KeptBlock[]),
+    ...textBlocks(message.text),
+    ...message.calls.map(
+      (call): AnthropicBlock => ({ type: "tool_use", id: call.id, name: call.name, input: argumentsToSend(call) }),
+    ),
+  ];
+}
+
+/** A text block must not be empty. */
+function textBlocks(text: string): AnthropicBlock[] {
+  return text.trim() === "" ? [] : [{ type: "text", text }];
+}

@@ -1,0 +1,59 @@
+import { type AiSdkSchema, toAiSdkTools } from "../declare/ai-sdk-tools.ts";
+import { createCallLane } from "../run/call-lane.ts";
+import type { AgentSession } from "../session/agent-session.ts";
+import { listAgentTools } from "../session/agent-tools.ts";
+import { answerCall, readCall } from "../session/answer-call.ts";
+
+/** A tool as the AI SDK takes it, and executes it: by the kernel. */
+export interface AiSdkTool {
+  readonly description: string;
+  readonly inputSchema: AiSdkSchema;
+  execute(input: unknown, options: AiSdkCallOptions): Promise<string>;
+}
+
+export interface AiSdkCallOptions {
+  readonly toolCallId?: string;
+  readonly abortSignal?: AbortSignal | undefined;
+}
+
+export interface NarthexToolsOptions {
+  /** Read-only calls that run side by side. */
+  readonly maxParallel?: number;
+  readonly approvalWaitMs?: number;
+}
+
+const MAX_PARALLEL = 8;
+const APPROVAL_WAIT_MS = 600_000;
+
+/**
+ * The tools of a session for `generateText` and `streamText`. The SDK starts all calls of a step at once; here those that
+ * change something still run one after the other, in their order.
+ */
+export function narthexTools(session: AgentSession, options: NarthexToolsOptions = {}): Record<string, AiSdkTool> {
+  const tools = listAgentTools(session);
+  const lane = createCallLane(options.maxParallel ?? MAX_PARALLEL);
+  const approvalWaitMs = options.approvalWaitMs ?? APPROVAL_WAIT_MS;
+
+  async function execute(name: string, input: unknown, { abortSignal }: AiSdkCallOptions): Promise<string> {
+    const call = readCall({ id: "", name, arguments: JSON.stringify(input) ?? "" }, tools);
+    if (typeof call === "string") throw failure(call);
+    const signal = abortSignal ?? new AbortController().signal;
+    const { status, text } = await lane.run(tools.isReadOnly(call), () =>
+      answerCall(call, tools, session, { signal, approvalWaitMs }),
+    );
+    if (status !== "success") throw failure(text);
+    return text;
+  }
+
+  return Object.fromEntries(
+    Object.entries(toAiSdkTools(tools.declared.decls)).map(([name, tool]) => [
+      name,
+      { ...tool, execute: (input: unknown, call: AiSdkCallOptions) => execute(name, input, call) },
+    ]),
+  );
+}
+
+/** The SDK tells the model what was thrown, marked as an error. Without a name the message stands there as it is. */
+function failure(text: string): Error {
+  return Object.assign(new Error(text), { name: "" });
+}

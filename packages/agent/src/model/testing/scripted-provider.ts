@@ -1,0 +1,48 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import type { JsonObject } from "@narthex/contracts";
+
+/** A provider on this machine that answers each request with the next stream of its script. */
+export interface ScriptedProvider extends AsyncDisposable {
+  readonly url: string;
+  /** The bodies it was sent. */
+  readonly requests: JsonObject[];
+}
+
+/** One streamed answer: the data of its events. `cut` breaks the connection instead of ending it. */
+export type ScriptedStream = readonly (JsonObject | "[DONE]" | "cut")[];
+
+export async function startScriptedProvider(...streams: readonly ScriptedStream[]): Promise<ScriptedProvider> {
+  const requests: JsonObject[] = [];
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      requests.push(JSON.parse(body) as JsonObject);
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      for (const data of streams[requests.length - 1] ?? []) {
+        if (data === "cut") {
+          response.destroy();
+          return;
+        }
+        const name = typeof data === "object" && typeof data["type"] === "string" ? `event: ${data["type"]}\n` : "";
+        response.write(`${name}data: ${data === "[DONE]" ? data : JSON.stringify(data)}\n\n`);
+      }
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** A list of objects in a request. */
+export function listIn(request: JsonObject | undefined, field: string): JsonObject[] {
+  const list = request?.[field];
+  return Array.isArray(list) ? (list as JsonObject[]) : [];
+}

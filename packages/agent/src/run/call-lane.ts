@@ -1,0 +1,41 @@
+/** Runs calls in the order in which they come. */
+export interface CallLane {
+  /** Calls that only read run beside each other; any other waits for all before it and holds up all behind it. */
+  run<T>(isReadOnly: boolean, task: () => Promise<T>): Promise<T>;
+}
+
+interface Waiting {
+  readonly isReadOnly: boolean;
+  start(): Promise<void>;
+}
+
+export function createCallLane(maxParallel: number): CallLane {
+  const queue: Waiting[] = [];
+  let running = 0;
+  let isExclusive = false;
+
+  function startNext(): void {
+    for (let next = queue[0]; next !== undefined && mayStart(next); next = queue[0]) {
+      queue.shift();
+      running++;
+      isExclusive = !next.isReadOnly;
+      void next.start().finally(() => {
+        running--;
+        isExclusive = false;
+        startNext();
+      });
+    }
+  }
+
+  function mayStart({ isReadOnly }: Waiting): boolean {
+    return running === 0 || (isReadOnly && !isExclusive && running < maxParallel);
+  }
+
+  return {
+    run: (isReadOnly, task) =>
+      new Promise((resolve, reject) => {
+        queue.push({ isReadOnly, start: () => task().then(resolve, reject) });
+        startNext();
+      }),
+  };
+}

@@ -1,0 +1,57 @@
+import type { AgentSession } from "../session/agent-session.ts";
+import type { AgentTools } from "../session/agent-tools.ts";
+import { answerCall, type CallOutcome, readCall } from "../session/answer-call.ts";
+import type { StreamedCall } from "../stream/call-delta.ts";
+import type { AgentEvent, AgentLimits } from "./agent-run.ts";
+import { createCallLane } from "./call-lane.ts";
+
+export interface Batch {
+  readonly calls: readonly StreamedCall[];
+  /** The message was cut off, so its last call may lack some of its arguments. */
+  readonly isCut: boolean;
+  readonly tools: AgentTools;
+  readonly session: AgentSession;
+  readonly limits: Pick<AgentLimits, "parallel" | "callsPerTurn" | "approvalWaitMs">;
+  readonly signal: AbortSignal;
+  readonly tell: (event: AgentEvent) => Promise<void>;
+}
+
+/**
+ * Runs the calls of one message: those that only read and follow each other side by side, all others in their order. The
+ * outcomes are in the order of the calls, one for each.
+ */
+export async function runBatch(batch: Batch): Promise<CallOutcome[]> {
+  const { calls, isCut, tools, limits, tell } = batch;
+  const lane = createCallLane(limits.parallel);
+  return Promise.all(
+    calls.map(async (call, at) => {
+      const why = at >= limits.callsPerTurn ? tooMany(limits) : isCut && at === calls.length - 1 ? CUT_OFF : undefined;
+      const read = why ?? readCall(call, tools);
+      if (typeof read === "string") {
+        const outcome: CallOutcome = { status: "malformed", text: read, requestId: "", cost: 0 };
+        await tell({ type: "result", call, outcome });
+        return outcome;
+      }
+      return lane.run(tools.isReadOnly(read), async () => {
+        if (batch.signal.aborted) return notRun();
+        await tell({ type: "call", call });
+        const options = { signal: batch.signal, approvalWaitMs: limits.approvalWaitMs };
+        const outcome = await answerCall(read, tools, batch.session, options);
+        await tell({ type: "result", call, outcome });
+        return outcome;
+      });
+    }),
+  );
+}
+
+/** SECURITY: what is left of a call that was cut off may be a valid call, and another one than was meant. */
+const CUT_OFF =
+  "Tool execution failed: your message reached its length limit in the middle of this call; make it again in a shorter one";
+
+function tooMany({ callsPerTurn }: Pick<AgentLimits, "callsPerTurn">): string {
+  return `Tool execution failed: only the first ${callsPerTurn} calls of a message are made; make this one in your next message`;
+}
+
+function notRun(): CallOutcome {
+  return { status: "error", text: "This call was not made: the run had ended.", requestId: "", cost: 0 };
+}

@@ -1,0 +1,103 @@
+import { create, createId, type JsonValue, ToolRequestSchema } from "@narthex/contracts";
+import type {
+  ApprovalQuestion,
+  CallExplanation,
+  CallResult,
+  InProcessCall,
+  Kernel,
+  SafetyTier,
+  Tool,
+  ToolDeclaration,
+} from "@narthex/kernel";
+
+/** What an agent needs of its session. */
+export interface AgentSession {
+  /** The tools that its lease and the policy could permit, and that this host can run. */
+  listTools(): readonly AgentTool[];
+  /** Never rejects: a denial or an error is an answer like any other. An abort of the signal cancels the call. */
+  call(tool: string, input: JsonValue, options?: AgentCallOptions): Promise<AgentAnswer>;
+  /** What would be said of a call if it came now, and why. */
+  explain(tool: string, input: JsonValue): Promise<CallExplanation>;
+  /** What people are asked about this session's calls: now, and again after each change, until the signal aborts. */
+  watchQuestions(signal: AbortSignal): AsyncIterable<readonly ApprovalQuestion[]>;
+}
+
+export interface AgentTool {
+  readonly declaration: ToolDeclaration;
+  /** What a call with this input may do at most. It only says which calls can run side by side. */
+  tierOf(input: JsonValue): SafetyTier;
+}
+
+/** The same in the kernel's own process, with all that is known of an answer there. */
+export interface InProcessSession extends AgentSession {
+  call(tool: string, input: JsonValue, options?: SessionCallOptions): Promise<CallResult>;
+}
+
+export type SessionCallOptions = Omit<InProcessCall, "token" | "tool" | "input">;
+export type AgentCallOptions = Pick<InProcessCall, "requestId" | "signal" | "timeoutMs">;
+export type AgentAnswer = Pick<CallResult, "requestId" | "response">;
+
+type SessionKernel = Pick<Kernel, "listTools" | "call" | "callInProcess" | "explainCall" | "watchApprovals">;
+
+/** As the ledger names it. */
+const DOOR = "in_process";
+
+/** No call of one of these could succeed. */
+const UNUSABLE: ReadonlySet<string> = new Set(["quarantined", "disabled"]);
+
+/** A session of a kernel in this process. */
+export function createAgentSession(
+  kernel: SessionKernel,
+  { id, token }: { readonly id: string; readonly token: string },
+): InProcessSession {
+  return {
+    listTools: () =>
+      kernel
+        .listTools({ sessionId: id, allVersions: false })
+        .filter(({ state }) => !UNUSABLE.has(state))
+        .map(({ declaration }) => ({ declaration, tierOf: (input) => tierOf(declaration, input) })),
+    async call(tool, input, { signal, ...options } = {}) {
+      const requestId = options.requestId ?? newRequestId();
+      // The signal alone says that nobody waits: a call that may have effects would go on.
+      const cancel = (): void => void kernel.call({ request: toCancelRequest(token, requestId), door: DOOR });
+      signal?.addEventListener("abort", cancel, { once: true });
+      try {
+        const call = { ...options, requestId, token, tool, input };
+        return await kernel.callInProcess(signal?.aborted === true ? { ...call, signal } : call);
+      } finally {
+        signal?.removeEventListener("abort", cancel);
+      }
+    },
+    explain: (tool, input) => kernel.explainCall({ tool, input, sessionId: id }),
+    async *watchQuestions(signal) {
+      for await (const { open } of kernel.watchApprovals(signal))
+        yield open.filter(({ sessionId }) => sessionId === id);
+    },
+  };
+}
+
+function newRequestId(): string {
+  return createId("req", (length) => crypto.getRandomValues(new Uint8Array(length)));
+}
+
+function toCancelRequest(token: string, requestId: string) {
+  const tool = { case: "cancel", value: { requestId } } as const;
+  return create(ToolRequestSchema, { requestId: newRequestId(), sessionToken: token, tool });
+}
+
+/**
+ * What a kernel in this process lists is the tool itself, which can narrow its declaration for some input. A narrowing that
+ * fails says nothing: the kernel refuses the call then.
+ */
+function tierOf(declaration: ToolDeclaration, input: JsonValue): SafetyTier {
+  if (!isTool(declaration)) return declaration.tier;
+  try {
+    return declaration.narrow?.(input).tier === "read_only" ? "read_only" : declaration.tier;
+  } catch {
+    return declaration.tier;
+  }
+}
+
+function isTool(declaration: ToolDeclaration): declaration is Tool {
+  return "run" in declaration;
+}

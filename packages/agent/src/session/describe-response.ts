@@ -1,0 +1,40 @@
+import { findCode, type ToolDenied, type ToolError, type ToolResponse } from "@narthex/contracts";
+
+/** An answer of the kernel, as a model is told about it. */
+export interface DescribedResponse {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** The view of a result; or what went wrong, why, and what to do next. `allowed`: what a denied call could have been. */
+export function describeResponse(response: ToolResponse, allowed: readonly string[] = []): DescribedResponse {
+  const { result } = response;
+  switch (result.case) {
+    case "success":
+      return { text: result.value.view, isError: false };
+    case "denied":
+      return { text: denialText(result.value, allowed), isError: true };
+    case "error":
+      return { text: errorText(result.value), isError: true };
+    case undefined:
+      return { text: "INTERNAL: the kernel gave no result", isError: true };
+  }
+}
+
+function denialText({ ruleId, rationaleCode, message }: ToolDenied, allowed: readonly string[]): string {
+  return withNext([`Denied by rule ${ruleId} (${rationaleCode}): ${message}`, ...allowed], rationaleCode);
+}
+
+function errorText(error: ToolError): string {
+  const lines = [`${error.errorCode}: ${error.message}`];
+  for (const { field, message } of error.violations) lines.push(`- ${field === "" ? "request" : field}: ${message}`);
+  if (error.approvalId !== "") lines.push(`Approval: ${error.approvalId}`);
+  if (error.effectsPossible) lines.push("Its effects may have happened.");
+  if (error.retryAfterMs > 0n) lines.push(`Retry after ${error.retryAfterMs} ms.`);
+  return withNext(lines, error.errorCode);
+}
+
+function withNext(lines: readonly string[], code: string): string {
+  const next = findCode(code)?.next;
+  return (next === undefined ? lines : [...lines, `Next: ${next}`]).join("\n");
+}
