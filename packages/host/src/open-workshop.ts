@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { KernelError } from "@narthex/contracts";
-import type { ContainedPrograms, HostExamination, SessionShells, ShellBackend, WorkspaceFiles } from "@narthex/kernel";
+import type { HostExamination, SessionShells, ShellBackend, WorkspaceFiles } from "@narthex/kernel";
 import { describeEnvelope } from "./bootstrap/envelope.ts";
 import { filesApart, toolchainsApart } from "./bootstrap/keep-apart.ts";
 import { type OpenedVault, openVault } from "./bootstrap/open-vault.ts";
 import { createWorkspaceFiles, type WorkspaceFilesDriver } from "./files/create-workspace-files.ts";
 import { DEFAULT_SECRET_PATHS } from "./files/secret-paths.ts";
 import type { HomePaths } from "./home/home-paths.ts";
-import { createPrograms, type ProgramsOptions } from "./programs/create-programs.ts";
+import { createPrograms, type ProgramsDriver, type ProgramsOptions } from "./programs/create-programs.ts";
 import { DEFAULT_PROTECTED_PATHS } from "./programs/protected-paths.ts";
 import { ProtectedWorkspace } from "./programs/protected-workspace.ts";
 import { takeAway } from "./programs/take-away.ts";
@@ -20,7 +20,7 @@ import { findToolchains } from "./toolchains/find-toolchains.ts";
 /** Where tools work on a host: its sandboxes, and what runs in them. */
 export interface Workshop {
   readonly files: WorkspaceFiles;
-  readonly programs: ContainedPrograms;
+  readonly programs: ProgramsDriver;
   readonly shells: SessionShells;
   readonly protectedPaths: readonly string[];
   readonly secretPaths: readonly string[];

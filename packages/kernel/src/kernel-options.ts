@@ -30,6 +30,8 @@ export interface KernelOptions {
   /** Whether what rules refuse is carried out; `enforce` by default. */
   readonly policyMode?: PolicyMode;
   readonly tools: readonly Tool[];
+  /** Says from the start on which tools are not any more what was registered: they are quarantined. */
+  watchTools?(report: (change: ToolChange) => void): void;
   /** Without it, tools that work on files cannot run. */
   readonly files?: WorkspaceFiles | undefined;
   /** Without it, tools that run programs cannot run. */
@@ -58,6 +60,14 @@ export interface KernelOptions {
   /** Called once, if the store fails: the kernel has stopped. */
   onFailure?(failure: Error): void;
   readonly settings?: Partial<KernelSettings>;
+}
+
+/** A tool whose definition is another one now. */
+export interface ToolChange {
+  readonly name: string;
+  readonly version: string;
+  /** Of the definition that was found instead; empty if there is none. */
+  readonly foundHash: Uint8Array;
 }
 
 /** `observe`: decisions are made and recorded, and what rules refuse goes on all the same. */

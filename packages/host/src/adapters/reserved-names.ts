@@ -10,6 +10,7 @@ const OTHER_ACTIONS: ReadonlySet<string> = new Set(["write_protected"]);
  * a rule that was written for something else, and a higher version of a built-in tool would take its place.
  */
 export function reservedNameProblem(name: string, builtins: readonly Tool[]): string | undefined {
+  if (name.includes("__")) return "names with `__` are those of MCP servers' tools";
   if (OTHER_ACTIONS.has(name)) return `\`${name}\` is an action that policy knows already`;
   for (const builtin of builtins) {
     if (builtin.name === name) return `\`${name}\` is a built-in tool`;

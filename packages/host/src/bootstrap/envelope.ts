@@ -119,6 +119,7 @@ function readinessOf(tool: ToolDeclaration, classes: readonly EnvelopeClass[]): 
 }
 
 function classOf({ name, source, isolation }: ToolDeclaration): EnvelopeClass["name"] | undefined {
+  if (isolation === "mcp") return "programs";
   if (isolation !== "worker" && isolation !== "process") return undefined;
   if (source !== "builtin") return "programs";
   if (name.startsWith("vault_")) return "vault";

@@ -1,3 +1,4 @@
+import { missingCapabilities } from "../capability/covers.ts";
 import type { ToolFacts } from "../kernel.ts";
 import type { KernelParts } from "../kernel-parts.ts";
 import { leaseAllowsTool } from "../lease/check-lease.ts";
@@ -21,8 +22,14 @@ export function listTools(
 
 function couldCall(registered: RegisteredTool, live: LiveSession, kernel: KernelParts): boolean {
   const { tool } = registered;
-  if (!leaseAllowsTool(live.lease, tool.name) || "problem" in kernel.policy.current) return false;
-  // A tool may narrow its tier for some inputs, so only a lease below every tier hides it.
-  if (tool.narrow === undefined && !tierWithin(tool.tier, live.lease.highestTier)) return false;
+  const { lease } = live;
+  if (!leaseAllowsTool(lease, tool.name) || "problem" in kernel.policy.current) return false;
+  // A tool that narrows itself may need less for some inputs; any other needs all that it declares.
+  if (tool.narrow === undefined) {
+    if (!tierWithin(tool.tier, lease.highestTier)) return false;
+    if (missingCapabilities(lease.capabilities, { required: tool.capabilities, needed: [] }).length > 0) return false;
+  }
+  // What rules refuse goes on all the same.
+  if (kernel.policyMode === "observe") return true;
   return (tool.actions ?? [tool.name]).some((action) => kernel.policy.couldPermit(action));
 }

@@ -1,10 +1,11 @@
 import { homePaths, loadAddedTools, loadConfiguration } from "@narthex/host";
 import type { Tool } from "@narthex/kernel";
 import { builtinTools } from "@narthex/tools";
+import { pinnedHomeTools } from "../home-servers.ts";
 
 /** What rules of a home are checked against, read without taking the home. */
 export interface PolicyTools {
-  /** Built-in ones and those that were added. */
+  /** Built-in ones, those that were added and those of MCP servers. */
   readonly tools: readonly Tool[];
   readonly protectedPaths: readonly string[];
 }
@@ -21,5 +22,5 @@ export async function readPolicyTools(home: string): Promise<PolicyTools> {
     builtins,
     taken: new Set(),
   });
-  return { tools: [...builtins, ...added], protectedPaths };
+  return { tools: [...builtins, ...added, ...(await pinnedHomeTools(paths))], protectedPaths };
 }

@@ -1,0 +1,99 @@
+import { isJsonObject, type JsonObject, type JsonValue, KernelError } from "@narthex/contracts";
+import { ownField } from "@narthex/kernel";
+import type { ServerAnswer, ServerConnection } from "./server-connection.ts";
+import { SERVER_LIMITS } from "./server-limits.ts";
+import { shownText } from "./shown-text.ts";
+
+/** With a handshake, the newest first. */
+const REVISIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+/** Without one: each request says what it needs. */
+const STATELESS_REVISION = "2026-07-28";
+const MAX_CURSOR = 4096;
+const MAX_MESSAGE = 1000;
+
+export interface Conversation {
+  /** Every tool that the server lists, as it is. */
+  listTools(signal: AbortSignal): Promise<readonly JsonValue[]>;
+  /** Throws EXECUTION_FAILED with the server's own words if it refuses. */
+  callTool(name: string, input: JsonObject, signal: AbortSignal): Promise<JsonObject>;
+}
+
+/**
+ * Comes to terms with a server. The handshake goes first: servers without it refuse it, while many with it give up at
+ * anything else.
+ */
+export async function openConversation(
+  connection: ServerConnection,
+  client: { readonly version: string },
+  signal: AbortSignal,
+): Promise<Conversation> {
+  const clientInfo = { name: "narthex", version: client.version };
+  const [protocolVersion = ""] = REVISIONS;
+  const hello = await connection.request("initialize", { protocolVersion, capabilities: {}, clientInfo }, signal);
+  if ("result" in hello) {
+    const agreed = ownField(hello.result, "protocolVersion");
+    if (typeof agreed !== "string") throw failed("it names no revision of the protocol");
+    if (!REVISIONS.includes(agreed)) {
+      throw failed(`it wants revision ${shownText(agreed, 40)} of the protocol, which is not known here`);
+    }
+    connection.notify("notifications/initialized");
+    return talk(connection, {});
+  }
+  const envelope = {
+    _meta: {
+      "io.modelcontextprotocol/protocolVersion": STATELESS_REVISION,
+      "io.modelcontextprotocol/clientInfo": clientInfo,
+      "io.modelcontextprotocol/clientCapabilities": {},
+    },
+  };
+  const found = await connection.request("server/discover", envelope, signal);
+  const revisions = "result" in found ? ownField(found.result, "supportedVersions") : undefined;
+  if (Array.isArray(revisions) && revisions.includes(STATELESS_REVISION)) return talk(connection, envelope);
+  throw failed(`it refused the handshake: ${shownText(hello.refusal.message, MAX_MESSAGE)}`);
+}
+
+function talk(connection: ServerConnection, envelope: JsonObject): Conversation {
+  const ask = async (method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> =>
+    resultOf(await connection.request(method, { ...params, ...envelope }, signal));
+  return {
+    async listTools(signal) {
+      const tools: JsonValue[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < SERVER_LIMITS.pages; page++) {
+        const listed = await ask("tools/list", cursor === undefined ? {} : { cursor }, signal);
+        const more = ownField(listed, "tools");
+        if (!Array.isArray(more)) throw failed("its list of tools is no list");
+        tools.push(...more);
+        if (tools.length > SERVER_LIMITS.tools) throw failed(`it has more than ${SERVER_LIMITS.tools} tools`);
+        cursor = cursorOf(listed);
+        if (cursor === undefined) return tools;
+      }
+      throw failed(`its list of tools has more than ${SERVER_LIMITS.pages} pages`);
+    },
+    callTool: (name, input, signal) => ask("tools/call", { name, arguments: input }, signal),
+  };
+}
+
+function cursorOf(listed: JsonObject): string | undefined {
+  const cursor = ownField(listed, "nextCursor");
+  if (cursor === undefined || cursor === null) return undefined;
+  if (typeof cursor === "string" && cursor.length <= MAX_CURSOR) return cursor;
+  throw failed("its list of tools does not say how it goes on");
+}
+
+function resultOf(answer: ServerAnswer): JsonObject {
+  if ("refusal" in answer) throw failed(`it refused: ${shownText(answer.refusal.message, MAX_MESSAGE)}`);
+  const { result } = answer;
+  const kind = ownField(result, "resultType");
+  if (kind !== undefined && kind !== "complete") {
+    const asked = typeof kind === "string" ? shownText(kind, 40) : "something";
+    throw failed(`it did not finish and asks for ${asked}, which it is not given`);
+  }
+  if (isJsonObject(ownField(result, "task") ?? null))
+    throw failed("it made a task of the call, which is not known here");
+  return result;
+}
+
+function failed(why: string): KernelError {
+  return new KernelError("EXECUTION_FAILED", `the MCP server failed: ${why}`);
+}

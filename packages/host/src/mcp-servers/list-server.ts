@@ -1,0 +1,34 @@
+import { chmod, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ProgramsDriver } from "../programs/create-programs.ts";
+import type { Listing } from "./listing.ts";
+import { type ServerSource, startServer } from "./start-server.ts";
+
+/** Starts a server once, over an empty workspace, to see which tools it has. Throws EXECUTION_FAILED and the like. */
+export async function listServer(
+  programs: ProgramsDriver,
+  source: ServerSource,
+  signal: AbortSignal,
+): Promise<Listing> {
+  const workspace = await realpath(await mkdtemp(join(tmpdir(), "narthex-mcp-")));
+  try {
+    // Whoever the server runs as has to get in.
+    await chmod(workspace, 0o755);
+    const access = source.settings.workspace === "none" ? "none" : "read";
+    const mayFork = [source.settings.standing, ...source.settings.tools.values()].some(({ effects = [] }) =>
+      effects.includes("process_spawn"),
+    );
+    const { connection, listing, ended } = await startServer(
+      programs,
+      source,
+      { sessionId: "", workspace, access, mayFork },
+      signal,
+    );
+    connection.end("its tools are known");
+    await ended;
+    return listing;
+  } finally {
+    await rm(workspace, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,60 @@
+import { realpath } from "node:fs/promises";
+import { homedir } from "node:os";
+import { KernelError } from "@narthex/contracts";
+import type { Tool } from "@narthex/kernel";
+import { reservedNameProblem } from "../adapters/reserved-names.ts";
+import { readSecrets } from "../secrets/read-secrets.ts";
+import type { SecretSources } from "../secrets/secret-source.ts";
+import { findHomes, refusePlace } from "../toolchains/refuse-prefix.ts";
+import type { ServerSettings, ServersSettings } from "./server-settings.ts";
+import type { ServerSource } from "./start-server.ts";
+import { verifyStanding } from "./tool-standing.ts";
+
+export interface SourcesOptions {
+  readonly settings: ServersSettings;
+  readonly secrets: SecretSources;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly kernelHome: string;
+  readonly builtins: readonly Tool[];
+  /** Why a path has to stay apart from the vault. */
+  readonly whyApart?: ((path: string) => string | undefined) | undefined;
+  readonly version: string;
+}
+
+/** Everything that the configured servers are started from. Throws CONFIG_INVALID for what cannot stand together. */
+export async function prepareSources(options: SourcesOptions): Promise<ServerSource[]> {
+  const { settings, environment } = options;
+  const wanted = new Set([...settings.values()].flatMap((server) => [...server.secrets.values()]));
+  const secrets = await readSecrets({ sources: options.secrets, wanted, environment });
+  return await Promise.all(
+    [...settings.values()].map(async (server): Promise<ServerSource> => {
+      verifyStanding(server);
+      const reserved = reservedNameProblem(`${server.name}_x`, options.builtins);
+      if (reserved !== undefined) throw invalid(server, `needs another name: ${reserved}`);
+      return { settings: server, secrets, files: await findFiles(server, options), version: options.version };
+    }),
+  );
+}
+
+/**
+ * SECURITY: everything that is named can be read by the server. What the kernel keeps for itself is refused whoever asks,
+ * and so is what holds much more than a program.
+ */
+async function findFiles(server: ServerSettings, options: SourcesOptions): Promise<ServerSource["files"]> {
+  const kernelHome = await realpath(options.kernelHome).catch(() => options.kernelHome);
+  const around = { kernelHome, workspace: undefined, homes: await findHomes(homedir()) };
+  return await Promise.all(
+    server.files.map(async (target) => {
+      const source = await realpath(target).catch(() => {
+        throw invalid(server, `names the file \`${target.slice(0, 200)}\`, which is not there`);
+      });
+      const refused = refusePlace(source, around) ?? refusePlace(target, around) ?? options.whyApart?.(source);
+      if (refused !== undefined) throw invalid(server, `cannot be shown \`${target.slice(0, 200)}\`: ${refused}`);
+      return { source, target };
+    }),
+  );
+}
+
+function invalid({ name }: ServerSettings, why: string): KernelError {
+  return new KernelError("CONFIG_INVALID", `\`mcp_servers.${name}\` ${why}`);
+}

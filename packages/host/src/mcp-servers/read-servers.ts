@@ -1,0 +1,59 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
+import { ownField } from "@narthex/kernel";
+import { readShaped, type ShapedReading } from "./read-shaped.ts";
+import type { ServerSettings, ServersSettings, ToolStanding } from "./server-settings.ts";
+import { SERVERS_SCHEMA } from "./servers-schema.ts";
+
+/** Reads `mcp_servers`. Problems are noted with the reading; then the answer is not to be used. */
+export function readServers(
+  node: Parameters<typeof readShaped>[0],
+  path: string,
+  reading: ShapedReading,
+): ServersSettings {
+  const json = readShaped(node, SERVERS_SCHEMA, path, reading);
+  return new Map(entriesOf(json).map(([name, server]) => [name, serverOf(name, server)]));
+}
+
+/** INVARIANT: the value keeps the schema. */
+function serverOf(name: string, json: JsonValue): ServerSettings {
+  const server = asObject(json);
+  return {
+    name,
+    command: textsOf(ownField(server, "command")),
+    environment: textMap(ownField(server, "env")),
+    secrets: textMap(ownField(server, "secrets")),
+    files: textsOf(ownField(server, "files")),
+    workspace: (ownField(server, "workspace") ?? "none") as ServerSettings["workspace"],
+    standing: standingOf(server),
+    tools: new Map(entriesOf(ownField(server, "tools")).map(([tool, given]) => [tool, standingOf(asObject(given))])),
+  };
+}
+
+function standingOf(given: JsonObject): ToolStanding {
+  const [tier, effects, timeoutMs] = [given["tier"], given["effects"], given["timeout_ms"]];
+  return {
+    ...(tier !== undefined && { tier: tier as NonNullable<ToolStanding["tier"]> }),
+    ...(effects !== undefined && { effects: [...new Set(textsOf(effects))] as NonNullable<ToolStanding["effects"]> }),
+    ...(typeof timeoutMs === "number" && { timeoutMs }),
+  };
+}
+
+function entriesOf(json: JsonValue | undefined): [string, JsonValue][] {
+  return Object.entries(asObject(json));
+}
+
+function textMap(json: JsonValue | undefined): ReadonlyMap<string, string> {
+  return new Map(entriesOf(json).map(([name, text]) => [name, asText(text)]));
+}
+
+function textsOf(json: JsonValue | undefined): string[] {
+  return Array.isArray(json) ? json.map(asText) : [];
+}
+
+function asText(json: JsonValue): string {
+  return typeof json === "string" ? json : "";
+}
+
+function asObject(json: JsonValue | undefined): JsonObject {
+  return json !== undefined && isJsonObject(json) ? json : {};
+}

@@ -1,0 +1,106 @@
+import { canonicalJson, KernelError } from "@narthex/contracts";
+import { showText } from "@narthex/kernel";
+import type { ProgramsDriver } from "../programs/create-programs.ts";
+import { idleTools } from "./idle-tools.ts";
+import { listServer } from "./list-server.ts";
+import { readPins, type ServerPins, writePins } from "./pin-store.ts";
+import { prepareSources, type SourcesOptions } from "./prepare-sources.ts";
+import { createServerTool } from "./server-tool.ts";
+import type { ServerSource } from "./start-server.ts";
+import { changedFields, DEFINITION_FIELDS, type ToolDefinition } from "./tool-definition.ts";
+import { serverToolName } from "./tool-name.ts";
+import { findUsable } from "./usable-tools.ts";
+
+/** How what a server lists now differs from what is pinned. */
+export interface ServerReview {
+  readonly server: string;
+  readonly differences: readonly ToolDifference[];
+  /** What of its list cannot be used, and why. */
+  readonly problems: readonly string[];
+  /** What will be pinned, exactly as it was shown, if somebody says yes. */
+  readonly next: ServerPins;
+  readonly directory: string;
+}
+
+export interface ToolDifference {
+  /** As it is called here. */
+  readonly tool: string;
+  readonly change: "changed" | "gone" | "new";
+  /** Whole, as text or JSON. Empty where there is nothing. */
+  readonly fields: readonly { readonly field: string; readonly pinned: string; readonly found: string }[];
+}
+
+export interface ReviewOptions extends SourcesOptions {
+  readonly programs: ProgramsDriver;
+  readonly directory: string;
+  readonly taken: ReadonlySet<string>;
+}
+
+/** Starts a server once to see what it lists. `asked` is its name, or that of one of its tools. Throws TOOL_NOT_FOUND. */
+export async function reviewServer(options: ReviewOptions, asked: string, signal: AbortSignal): Promise<ServerReview> {
+  const { directory, programs, taken } = options;
+  const source = await findSource(options, asked);
+  const { name } = source.settings;
+  const listing = await listServer(programs, source, signal);
+  const make = (definition: ToolDefinition) => createServerTool(source, definition, idleTools);
+  const usable = findUsable([...listing.tools.values()], make, taken);
+  const pinned = (await readPins(directory, name).catch(() => undefined))?.tools ?? [];
+  const isMeant = ({ name: tool }: ToolDefinition): boolean => asked === name || serverToolName(name, tool) === asked;
+  const [before, now] = [pinned.filter(isMeant), usable.definitions.filter(isMeant)];
+  if (before.length + now.length === 0) throw unknown(asked);
+  return {
+    server: name,
+    differences: differencesOf(name, before, now),
+    problems: [...listing.problems, ...usable.problems],
+    next: { server: name, tools: [...pinned.filter((tool) => !isMeant(tool)), ...now] },
+    directory,
+  };
+}
+
+export async function trustReview({ directory, next }: ServerReview): Promise<void> {
+  await writePins(directory, next);
+}
+
+async function findSource(options: ReviewOptions, asked: string): Promise<ServerSource> {
+  const server = asked.split("__")[0] ?? "";
+  const settings = options.settings.get(server);
+  if (settings === undefined) throw unknown(asked);
+  const [source] = await prepareSources({ ...options, settings: new Map([[server, settings]]) });
+  if (source === undefined) throw unknown(asked);
+  return source;
+}
+
+function differencesOf(
+  server: string,
+  pinned: readonly ToolDefinition[],
+  found: readonly ToolDefinition[],
+): ToolDifference[] {
+  const names = [...new Set([...pinned, ...found].map(({ name }) => name))];
+  return names.flatMap((name): ToolDifference[] => {
+    const [before, now] = [pinned.find((one) => one.name === name), found.find((one) => one.name === name)];
+    const fields = before && now ? changedFields(before, now) : DEFINITION_FIELDS;
+    if (fields.length === 0) return [];
+    const change = before === undefined ? "new" : now === undefined ? "gone" : "changed";
+    return [{ tool: serverToolName(server, name), change, fields: fields.map((field) => fieldOf(field, before, now)) }];
+  });
+}
+
+function fieldOf(
+  field: keyof ToolDefinition,
+  before: ToolDefinition | undefined,
+  now: ToolDefinition | undefined,
+): ToolDifference["fields"][number] {
+  const text = (definition: ToolDefinition | undefined): string => {
+    const value = definition?.[field] ?? null;
+    if (value === null) return "";
+    return typeof value === "string" ? value : canonicalJson(value);
+  };
+  return { field, pinned: text(before), found: text(now) };
+}
+
+function unknown(asked: string): KernelError {
+  return new KernelError(
+    "TOOL_NOT_FOUND",
+    `\`${showText(asked)}\` is no MCP server of this home's narthex.yaml, and none of their tools`,
+  );
+}

@@ -1,0 +1,161 @@
+import type { Readable } from "node:stream";
+import { type JsonObject, KernelError } from "@narthex/contracts";
+import type { RunningProgram } from "@narthex/kernel";
+import { LineReader } from "./line-reader.ts";
+import { SERVER_LIMITS } from "./server-limits.ts";
+import { parseServerMessage, type ServerMessage } from "./server-message.ts";
+import { shownText } from "./shown-text.ts";
+
+/** What a connection needs of a program that runs. */
+export interface ServerStreams extends Pick<RunningProgram, "write" | "kill"> {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly ended: Promise<{ readonly exitCode: number | undefined }>;
+}
+
+/** A server's answer: what was asked for, or why not. */
+export type ServerAnswer =
+  | { readonly result: JsonObject }
+  | { readonly refusal: { readonly code: number; readonly message: string } };
+
+interface Awaited {
+  readonly id: number;
+  resolve(answer: ServerAnswer): void;
+  reject(fault: KernelError): void;
+}
+
+const METHOD_NOT_FOUND = -32_601;
+const MAX_SHOWN = 300;
+
+/**
+ * JSON-RPC with one server, one request at a time.
+ *
+ * SECURITY: a server may be anybody's. What it sends is counted and bounded; whatever is not the answer to the one open
+ * request, or a plain notification, ends it. So it costs the call that was open, and no other.
+ */
+export class ServerConnection {
+  readonly #streams: ServerStreams;
+  readonly #lines: LineReader;
+  #awaited: Awaited | undefined;
+  #fault: KernelError | undefined;
+  #lastId = 0;
+  #said = Buffer.alloc(0);
+  /** Since the last request. */
+  #lineCount = 0;
+  #byteCount = 0;
+  #refused = 0;
+  /** The server said that its tools have changed. */
+  listHasChanged = false;
+
+  constructor(streams: ServerStreams) {
+    this.#streams = streams;
+    this.#lines = new LineReader({
+      maxBytes: SERVER_LIMITS.lineBytes,
+      onLine: (line) => this.#read(line),
+      onTooLong: () => this.end(`it sent a message above ${SERVER_LIMITS.lineBytes} bytes`),
+    });
+    streams.stdout.on("data", (chunk: Buffer) => this.#receive(chunk));
+    streams.stderr.on("data", (chunk: Buffer) => {
+      this.#said = Buffer.from(Buffer.concat([this.#said, chunk]).subarray(-SERVER_LIMITS.saidBytes));
+    });
+    for (const stream of [streams.stdout, streams.stderr]) stream.on("error", () => undefined);
+    streams.ended.then(
+      ({ exitCode }) => this.end(exitCode === undefined ? "it was killed" : `it ended with exit code ${exitCode}`),
+      () => this.end("its sandbox failed"),
+    );
+  }
+
+  /** Why it can be asked nothing any more. */
+  get fault(): KernelError | undefined {
+    return this.#fault;
+  }
+
+  /** INVARIANT: one at a time. Giving up ends the server: what it would still do is nobody's any more. */
+  async request(method: string, params: JsonObject, signal: AbortSignal): Promise<ServerAnswer> {
+    if (this.#fault !== undefined) throw this.#fault;
+    if (this.#awaited !== undefined) throw new KernelError("INTERNAL", "a server is asked one thing at a time");
+    const id = ++this.#lastId;
+    this.#lineCount = 0;
+    this.#byteCount = 0;
+    this.#refused = 0;
+    const { promise, resolve, reject } = Promise.withResolvers<ServerAnswer>();
+    this.#awaited = { id, resolve, reject };
+    const giveUp = (): void => this.end("it did not answer in time, or the call was cancelled");
+    signal.addEventListener("abort", giveUp, { once: true });
+    if (signal.aborted) giveUp();
+    this.#send({ jsonrpc: "2.0", id, method, params });
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+      this.#awaited = undefined;
+    }
+  }
+
+  notify(method: string): void {
+    this.#send({ jsonrpc: "2.0", method });
+  }
+
+  /** Ends the server. What waits for an answer is told why. */
+  end(why: string): void {
+    if (this.#fault !== undefined) return;
+    this.#fault = new KernelError("EXECUTION_FAILED", `the MCP server was ended: ${why}${this.#lastWords()}`);
+    this.#lines.close();
+    this.#streams.kill();
+    this.#awaited?.reject(this.#fault);
+  }
+
+  #send(message: JsonObject): void {
+    if (this.#fault === undefined) void this.#streams.write(Buffer.from(`${JSON.stringify(message)}\n`));
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#byteCount += chunk.length;
+    if (this.#byteCount > SERVER_LIMITS.bytes) this.end(`it sent more than ${SERVER_LIMITS.bytes} bytes unasked`);
+    else this.#lines.take(chunk);
+  }
+
+  #read(line: Buffer): void {
+    if (++this.#lineCount > SERVER_LIMITS.lines) this.end(`it sent more than ${SERVER_LIMITS.lines} lines unasked`);
+    else this.#handle(parseServerMessage(line));
+  }
+
+  #handle(message: ServerMessage): void {
+    switch (message.kind) {
+      case "noise":
+        return;
+      case "broken":
+        return this.end(`it sent ${message.why}`);
+      case "notification":
+        if (message.method === "notifications/tools/list_changed") this.listHasChanged = true;
+        return;
+      case "request":
+        return this.#answerRequest(message.id, message.method);
+      default:
+        return this.#settle(message);
+    }
+  }
+
+  #settle(message: Extract<ServerMessage, { readonly kind: "result" | "error" }>): void {
+    const awaited = this.#awaited;
+    if (awaited === undefined || awaited.id !== message.id) return this.end("it answered what nobody had asked");
+    this.#awaited = undefined;
+    if (message.kind === "result") awaited.resolve({ result: message.result });
+    else awaited.resolve({ refusal: { code: message.code, message: message.message } });
+  }
+
+  /** SECURITY: no server has the kernel ask a person, or a model, on its behalf, or learns what there is on this host. */
+  #answerRequest(id: string | number, method: string): void {
+    if (method === "ping") return this.#send({ jsonrpc: "2.0", id, result: {} });
+    if (++this.#refused > SERVER_LIMITS.refusedRequests) {
+      return this.end(`it went on asking for \`${shownText(method, 60)}\`, which was refused`);
+    }
+    const error = { code: METHOD_NOT_FOUND, message: "this client takes no requests" };
+    this.#send({ jsonrpc: "2.0", id, error });
+  }
+
+  #lastWords(): string {
+    const text = shownText(this.#said.toString("utf8").slice(-MAX_SHOWN), MAX_SHOWN);
+    return text === "" ? "" : `; it said: ${text}`;
+  }
+}

@@ -1,0 +1,183 @@
+import { type JsonObject, KernelError } from "@narthex/contracts";
+import type { ProgramsDriver } from "../programs/create-programs.ts";
+import { SessionQueue } from "../shells/session-queue.ts";
+import type { Listing } from "./listing.ts";
+import { RestartPause } from "./restart-pause.ts";
+import { SERVER_LIMITS } from "./server-limits.ts";
+import { ServerProcess } from "./server-process.ts";
+import { type ServerPlace, type ServerSource, startServer } from "./start-server.ts";
+
+export interface ServerPoolOptions {
+  readonly programs: ProgramsDriver;
+  /** Monotonic. */
+  readonly nowMs?: () => number;
+  readonly idleMs?: number;
+  /** Told what a server lists, before anything is called. */
+  onListed(server: string, listing: Listing): void;
+}
+
+/** One call of one tool. */
+export interface ServerCall extends ServerPlace {
+  /** The server's own name for the tool. */
+  readonly tool: string;
+  readonly input: JsonObject;
+  /** Throws if the tool is not what it was. */
+  verify(): void;
+}
+
+interface Place {
+  readonly sessionId: string;
+  readonly queue: SessionQueue;
+  process: ServerProcess | undefined;
+  waiting: number;
+  usedAtMs: number;
+  timer: NodeJS.Timeout | undefined;
+  hasEnded: boolean;
+}
+
+/**
+ * Servers at work. Each session has processes of its own: what one session tells a server reaches no other by it, and
+ * so labels need not follow it there.
+ *
+ * A process that may write the workspace lives for one call. SECURITY: whatever appears among the protected paths while
+ * it lives is its doing and is put back; between calls it could be a person's.
+ */
+export class ServerPool {
+  readonly #options: ServerPoolOptions;
+  readonly #nowMs: () => number;
+  readonly #places = new Map<string, Place>();
+  readonly #pauses = new Map<string, RestartPause>();
+
+  constructor(options: ServerPoolOptions) {
+    this.#options = options;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+  }
+
+  /** Throws EXECUTION_FAILED with what went wrong with the server. */
+  async call(source: ServerSource, call: ServerCall, signal: AbortSignal): Promise<JsonObject> {
+    const place = this.#placeFor(source, call);
+    place.waiting++;
+    clearTimeout(place.timer);
+    let leave: (() => void) | undefined;
+    try {
+      leave = await place.queue.enter(signal);
+      return await this.#callAlone(place, source, call, signal);
+    } finally {
+      leave?.();
+      place.waiting--;
+      place.usedAtMs = this.#nowMs();
+      if (place.waiting === 0) this.#rest(place);
+    }
+  }
+
+  async endSession(sessionId: string): Promise<void> {
+    const own = [...this.#places].filter(([, place]) => place.sessionId === sessionId);
+    await Promise.all(own.map(([key, place]) => this.#remove(key, place, "its session has ended")));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#places].map(([key, place]) => this.#remove(key, place, "the kernel stops")));
+  }
+
+  async #callAlone(place: Place, source: ServerSource, call: ServerCall, signal: AbortSignal): Promise<JsonObject> {
+    const { name } = source.settings;
+    const pause = this.#pauseOf(name);
+    const process = await this.#processOf(place, source, call, signal);
+    try {
+      const result = await process.call(call.tool, call.input, signal, () => call.verify());
+      pause.noteSuccess();
+      if (call.access === "write") await endOf(place, "it has answered");
+      return result;
+    } catch (fault) {
+      if (!process.isAlive) pause.noteFailure();
+      if (call.access === "write" || !process.isAlive) await endOf(place, "its call has failed");
+      throw fault;
+    }
+  }
+
+  async #processOf(place: Place, source: ServerSource, call: ServerCall, signal: AbortSignal): Promise<ServerProcess> {
+    const { name } = source.settings;
+    if (place.hasEnded) throw new KernelError("CANCELLED", "the session has ended");
+    if (place.process?.isAlive === true) return place.process;
+    await endOf(place, "it has ended").catch(() => undefined);
+    const pause = this.#pauseOf(name);
+    pause.verifyOver(name);
+    try {
+      const { sessionId, workspace, access, mayFork } = call;
+      const started = await startServer(
+        this.#options.programs,
+        source,
+        { sessionId, workspace, access, mayFork },
+        signal,
+      );
+      place.process = new ServerProcess(started, (listing) => this.#options.onListed(name, listing));
+    } catch (fault) {
+      pause.noteFailure();
+      throw fault;
+    }
+    if (!place.hasEnded) return place.process;
+    await endOf(place, "its session has ended");
+    throw new KernelError("CANCELLED", "the session has ended");
+  }
+
+  #placeFor({ settings }: ServerSource, { sessionId, access, mayFork }: ServerCall): Place {
+    const key = [settings.name, sessionId, access, mayFork].join("\n");
+    const known = this.#places.get(key);
+    if (known !== undefined) {
+      if (known.waiting < SERVER_LIMITS.waiting) return known;
+      throw new KernelError("RESOURCE_EXCEEDED", `${known.waiting} calls wait for this MCP server already`);
+    }
+    if (this.#places.size >= SERVER_LIMITS.processes) this.#makeRoom();
+    const fresh: Place = {
+      sessionId,
+      queue: new SessionQueue(),
+      process: undefined,
+      waiting: 0,
+      usedAtMs: this.#nowMs(),
+      timer: undefined,
+      hasEnded: false,
+    };
+    this.#places.set(key, fresh);
+    return fresh;
+  }
+
+  /** The one that rested longest goes. */
+  #makeRoom(): void {
+    const [oldest] = [...this.#places]
+      .filter(([, place]) => place.waiting === 0)
+      .sort(([, one], [, other]) => one.usedAtMs - other.usedAtMs);
+    if (oldest === undefined) {
+      throw new KernelError("RESOURCE_EXCEEDED", `${SERVER_LIMITS.processes} MCP servers are at work already`);
+    }
+    void this.#remove(...oldest, "others need its place").catch(() => undefined);
+  }
+
+  #rest(place: Place): void {
+    const entry = [...this.#places].find(([, known]) => known === place);
+    if (entry === undefined) return;
+    const end = (): void => void this.#remove(...entry, "nobody called it for a while");
+    if (place.process === undefined) end();
+    else place.timer = setTimeout(end, this.#options.idleMs ?? SERVER_LIMITS.idleMs).unref();
+  }
+
+  async #remove(key: string, place: Place, why: string): Promise<void> {
+    if (this.#places.get(key) === place) this.#places.delete(key);
+    place.hasEnded = true;
+    clearTimeout(place.timer);
+    await endOf(place, why).catch(() => undefined);
+  }
+
+  #pauseOf(server: string): RestartPause {
+    const known = this.#pauses.get(server);
+    if (known !== undefined) return known;
+    const fresh = new RestartPause(this.#nowMs);
+    this.#pauses.set(server, fresh);
+    return fresh;
+  }
+}
+
+async function endOf(place: Place, why: string): Promise<void> {
+  const { process } = place;
+  place.process = undefined;
+  await process?.end(why);
+}

@@ -1,0 +1,61 @@
+import { type JsonObject, KernelError } from "@narthex/contracts";
+import { type Listing, readListing } from "./listing.ts";
+import { SERVER_LIMITS } from "./server-limits.ts";
+import type { StartedServer } from "./start-server.ts";
+
+/** One server at work for one session. */
+export class ServerProcess {
+  readonly #started: StartedServer;
+  readonly #onListed: (listing: Listing) => void;
+
+  /** `onListed` is told what the server lists, now and whenever it says that this has changed. It may throw. */
+  constructor(started: StartedServer, onListed: (listing: Listing) => void) {
+    this.#started = started;
+    this.#onListed = onListed;
+    onListed(started.listing);
+  }
+
+  get isAlive(): boolean {
+    return this.#started.connection.fault === undefined;
+  }
+
+  /** INVARIANT: one at a time. `verify` is asked once the list is known to be current, right before the call. */
+  async call(name: string, input: JsonObject, signal: AbortSignal, verify: () => void): Promise<JsonObject> {
+    const { connection, conversation, processor } = this.#started;
+    processor.judgeBy(undefined);
+    try {
+      if (connection.listHasChanged) {
+        connection.listHasChanged = false;
+        this.#onListed(readListing(await conversation.listTools(signal)));
+      }
+      verify();
+      return await conversation.callTool(name, input, signal);
+    } finally {
+      await this.#rest();
+    }
+  }
+
+  /** Throws UNDECLARED_EFFECT if it changed what is protected, which is as it was then. */
+  async end(why: string): Promise<void> {
+    const { connection, ended } = this.#started;
+    connection.end(why);
+    const { putBack } = await ended;
+    if (putBack.length === 0) return;
+    const paths = putBack.map((path) => `\`${path}\``).join(", ");
+    throw new KernelError(
+      "UNDECLARED_EFFECT",
+      `the MCP server changed what is protected, and it was put back: ${paths}. Everything else it did stands`,
+    );
+  }
+
+  /** SECURITY: between calls nobody pays for what it does. */
+  async #rest(): Promise<void> {
+    const { connection, processor } = this.#started;
+    if (connection.fault !== undefined) return;
+    const from = await processor.read();
+    const allowed = SERVER_LIMITS.idleCpuMs;
+    processor.judgeBy((cpuMs) =>
+      cpuMs - from <= allowed ? undefined : { limit: "cpu", allowed, peak: Math.round(cpuMs - from) },
+    );
+  }
+}

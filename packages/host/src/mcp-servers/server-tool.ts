@@ -1,0 +1,143 @@
+import {
+  blake3,
+  canonicalJsonBytes,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  KernelError,
+  toHex,
+} from "@narthex/contracts";
+import {
+  type Capability,
+  defineTool,
+  type Effect,
+  type Redactor,
+  type Tool,
+  type ToolContext,
+  type ToolSession,
+} from "@narthex/kernel";
+import { secretRedactor } from "../secrets/secret-forms.ts";
+import { readResult } from "./read-result.ts";
+import type { ServerCall } from "./server-pool.ts";
+import type { ServerSettings } from "./server-settings.ts";
+import { shownText } from "./shown-text.ts";
+import type { ServerSource } from "./start-server.ts";
+import type { ToolDefinition } from "./tool-definition.ts";
+import { serverToolName } from "./tool-name.ts";
+import { accessFor, capabilitiesFor, standingOf } from "./tool-standing.ts";
+
+/** What the tools of servers run by. */
+export interface ServerTools {
+  call(source: ServerSource, call: ServerCall, signal: AbortSignal): Promise<JsonObject>;
+  /** Throws TOOL_QUARANTINED. */
+  verify(name: string): void;
+  /** What lies in the workspace's root. */
+  pathsIn(workspace: string): Promise<readonly string[]>;
+}
+
+/** A tool of a server, as it is pinned. */
+export function createServerTool(source: ServerSource, definition: ToolDefinition, tools: ServerTools): Tool {
+  const { settings } = source;
+  const name = serverToolName(settings.name, definition.name);
+  const { tier, effects, timeoutMs } = standingOf(settings, definition.name);
+  const redactors = redactorsFor(source);
+  const tool = defineTool({
+    name,
+    description: describe(settings.name, definition),
+    inputSchema: true,
+    resultType: definition.output_schema === null ? "json" : "object",
+    effects,
+    determinism: "external",
+    tier,
+    capabilities: capabilitiesFor(settings.name, effects),
+    ...(timeoutMs !== undefined && { bounds: { timeoutMs } }),
+    source: "mcp",
+    isolation: "mcp",
+    ...(redactors.length > 0 && { redactors }),
+    needs: (_input, session) => needsOf(effects, session),
+    run: (input, context) => run(source, { name, definition, effects }, tools, input, context),
+  });
+  const hash = programHash(settings, definition);
+  return {
+    ...tool,
+    inputSchema: definition.input_schema,
+    outputSchema: definition.output_schema ?? undefined,
+    program: { hash },
+  };
+}
+
+interface Called {
+  readonly name: string;
+  readonly definition: ToolDefinition;
+  readonly effects: readonly Effect[];
+}
+
+async function run(
+  source: ServerSource,
+  { name, definition, effects }: Called,
+  tools: ServerTools,
+  input: JsonValue,
+  context: ToolContext,
+): Promise<JsonValue> {
+  tools.verify(name);
+  if (!isJsonObject(input)) throw new KernelError("INVALID_INPUT", "the input of an MCP tool is an object");
+  const { id: sessionId, workspace } = context.session;
+  const access = accessFor(effects);
+  if (access !== "none") await noteSecrets(input, await tools.pathsIn(workspace), context);
+  const mayFork = effects.includes("process_spawn");
+  const verify = (): void => tools.verify(name);
+  const call = { sessionId, workspace, access, mayFork, tool: definition.name, input, verify };
+  return readResult(await tools.call(source, call, context.signal));
+}
+
+/** Between paths in a text. */
+const BETWEEN_WORDS = /[\s'"`=:;,|&<>(){}[\]$]+/u;
+const MAX_WORDS = 10_000;
+
+/**
+ * SECURITY: nobody can say what a server read. A secret file that lies in the workspace's root, or that the input names,
+ * counts as read.
+ */
+async function noteSecrets(input: JsonValue, around: readonly string[], { files }: ToolContext): Promise<void> {
+  const words = JSON.stringify(input).split(BETWEEN_WORDS).slice(0, MAX_WORDS);
+  for (const path of [...around, ...words]) if (path !== "") files.noteReading(path);
+}
+
+/** The workspace is there as a whole, and whoever may start processes may start any. */
+function needsOf(effects: readonly Effect[], { workspace }: ToolSession): Capability[] {
+  return [
+    ...(effects.includes("fs_read") ? [{ kind: "fs_read", prefixes: [workspace] } as const] : []),
+    ...(effects.includes("fs_write") ? [{ kind: "fs_write", prefixes: [workspace] } as const] : []),
+    ...(effects.includes("process_spawn") ? [{ kind: "exec", names: ["*"] } as const] : []),
+  ];
+}
+
+function describe(server: string, { name, description }: ToolDefinition): string {
+  if (description !== null && description.trim() !== "") return description;
+  return `The tool ${shownText(name, 80)} of the MCP server ${server}.`;
+}
+
+/** Approvals rest on the definition's hash: another command, other files or other hints are another tool. */
+function programHash(settings: ServerSettings, definition: ToolDefinition): string {
+  const { name, command, environment, secrets, files, workspace } = settings;
+  return toHex(
+    blake3(
+      canonicalJsonBytes({
+        server: name,
+        command: [...command],
+        env: Object.fromEntries(environment),
+        secrets: Object.fromEntries(secrets),
+        files: [...files],
+        workspace,
+        tool: { ...definition },
+      }),
+    ),
+  );
+}
+
+function redactorsFor({ settings, secrets }: ServerSource): Redactor[] {
+  return [...new Set(settings.secrets.values())].flatMap((name) => {
+    const found = secrets.get(name);
+    return found !== undefined && "value" in found ? [secretRedactor(name, found.value)] : [];
+  });
+}

@@ -1,0 +1,69 @@
+import { PassThrough } from "node:stream";
+import type { ContainedEnd } from "@narthex/kernel";
+import type { ProgramsDriver, StartedLasting } from "../../programs/create-programs.ts";
+
+/** What a server in this process does with a message. */
+export type FakeServer = (message: FakeMessage, say: (answer: object) => void, exit: () => void) => void;
+
+interface FakeMessage {
+  readonly id?: number;
+  readonly method: string;
+}
+
+export interface FakePrograms extends ProgramsDriver {
+  /** Programs so far, and how each goes on. */
+  readonly started: readonly { readonly sessionId: string; readonly ended: Promise<ContainedEnd>; isAlive: boolean }[];
+}
+
+/** Programs that are servers in this process: for what would take too many real ones. */
+export function createFakePrograms(server: FakeServer): FakePrograms {
+  const started: { sessionId: string; ended: Promise<ContainedEnd>; isAlive: boolean }[] = [];
+  return {
+    started,
+    start(place, _program, signal): Promise<StartedLasting> {
+      const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+      const { promise: ended, resolve } = Promise.withResolvers<ContainedEnd>();
+      const entry = { sessionId: place.sessionId, ended, isAlive: true };
+      started.push(entry);
+      const kill = (): void => {
+        entry.isAlive = false;
+        resolve({ exitCode: undefined, exceeded: undefined, peakMemoryBytes: 0, cpuMs: 0, putBack: [] });
+      };
+      signal.addEventListener("abort", kill);
+      const say = (answer: object): void => void stdout.write(`${JSON.stringify(answer)}\n`);
+      return Promise.resolve({
+        write(chunk) {
+          const message = JSON.parse(Buffer.from(chunk).toString()) as FakeMessage;
+          queueMicrotask(() => server(message, say, kill));
+          return Promise.resolve();
+        },
+        endInput: () => undefined,
+        stdout,
+        stderr,
+        ended,
+        kill,
+        channel: undefined,
+        putBackNow: () => Promise.resolve([]),
+        stay: undefined,
+        pid: Promise.resolve(1),
+        processor: { cpuMs: 0, read: () => Promise.resolve(0), judgeBy: () => undefined },
+      });
+    },
+    allowChange: () => undefined,
+    pathsAround: () => Promise.resolve([]),
+    endSession: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Speaks well and has one tool; `onCall` does what a call asks for. */
+export function fakeServer(onCall: FakeServer): FakeServer {
+  return (message, say, exit) => {
+    const { id, method } = message;
+    if (id === undefined) return;
+    const answer = (result: object): void => say({ jsonrpc: "2.0", id, result });
+    if (method === "initialize") answer({ protocolVersion: "2025-11-25", capabilities: {} });
+    else if (method === "tools/list") answer({ tools: [{ name: "speak", inputSchema: { type: "object" } }] });
+    else onCall(message, say, exit);
+  };
+}

@@ -1,0 +1,17 @@
+import { blake3, toHex } from "@narthex/contracts";
+
+const MAX_LENGTH = 64;
+const HASH_LENGTH = 8;
+const FITS = /^[a-z0-9_]+$/;
+
+/**
+ * What a server's tool is called here: `server__tool`. What does not fit a tool's name becomes `_`; what is too long is
+ * cut and ends with a hash of the whole. Two tools of one server can come to one name: then neither can be had.
+ */
+export function serverToolName(server: string, tool: string): string {
+  const prefix = `${server}__`;
+  const plain = FITS.test(tool) ? tool : tool.toLowerCase().replaceAll(/[^a-z0-9_]/gu, "_");
+  if (prefix.length + plain.length <= MAX_LENGTH) return prefix + plain;
+  const hash = toHex(blake3(Buffer.from(tool))).slice(0, HASH_LENGTH);
+  return `${prefix}${plain.slice(0, MAX_LENGTH - prefix.length - HASH_LENGTH - 1)}_${hash}`;
+}

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createTestKernel, createTestPolicy, echoTool, permitAll } from "@narthex/testkit";
+import { defineTool } from "../tool/define-tool.ts";
+
+const fetcher = defineTool({
+  name: "fetcher",
+  description: "Fetches.",
+  inputSchema: true,
+  effects: ["net_read"],
+  capabilities: [{ kind: "net_read", hosts: [] }],
+  run: () => null,
+});
+const careful = defineTool({ ...fetcher, name: "careful", narrow: () => ({ effects: [], tier: "read_only" }) });
+const tools = [echoTool, fetcher, careful];
+
+async function shown(options: Partial<Parameters<typeof createTestKernel>[0]>, lease = {}): Promise<string[]> {
+  const { kernel, open } = await createTestKernel({ tools, ...options });
+  const { id } = await open({ lease });
+  return kernel.listTools({ sessionId: id, allVersions: false }).map(({ declaration }) => declaration.name);
+}
+
+test("a tool that needs a right which the lease lacks is not shown, unless it may need less for some inputs", async () => {
+  assert.deepEqual(await shown({ policy: permitAll(tools) }), ["careful", "echo"]);
+});
+
+test("a tool that no rule could permit is not shown, but for observing", async () => {
+  const policy = createTestPolicy([{ id: "echo", action: "echo" }], tools);
+  assert.deepEqual(await shown({ policy }), ["echo"]);
+  assert.deepEqual(await shown({ policy, policyMode: "observe" }), ["careful", "echo"]);
+});
+
+test("a tool beyond the lease is not shown, whatever the policy and its mode", async () => {
+  const policy = permitAll(tools);
+  assert.deepEqual(await shown({ policy, policyMode: "observe" }, { tool_patterns: ["echo"] }), ["echo"]);
+});

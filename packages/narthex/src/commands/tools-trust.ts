@@ -1,0 +1,84 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  homePaths,
+  loadConfiguration,
+  openWorkshop,
+  type ServerReview,
+  reviewServer,
+  trustReview,
+} from "@narthex/host";
+import { tryServicesConnection } from "../connection/open-connection.ts";
+import { sourcesOf } from "../home-servers.ts";
+import { EXIT_OK } from "../terminal/exit-code.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { visible } from "../terminal/visible.ts";
+import type { Command, Invocation } from "./command.ts";
+import { confirm } from "./connect-confirm.ts";
+
+export const toolsTrustCommand: Command = {
+  details:
+    "Starts the server once, in its sandbox, and shows how its tools differ from those that were pinned: changed, gone, " +
+    "or new. What you say yes to is pinned; a kernel that runs on the home has it after its next start. Approvals that " +
+    "were given for a tool before it changed do not hold for it any more.",
+  arguments: [{ name: "<server>", description: "SERVER for all of its tools, or SERVER__TOOL" }],
+  options: [
+    { flags: "--yes", description: "pin it without asking" },
+    { flags: "--dry-run", description: "look only" },
+  ],
+  examples: ["narthex tools trust github", "narthex tools trust github__create_issue --dry-run"],
+
+  async run(invocation) {
+    const { options, terminal, home } = invocation;
+    const asked = invocation.arguments[0] ?? "";
+    const review = await look(invocation, asked);
+    if (!terminal.json) show(review, terminal);
+    const isWanted =
+      review.differences.length > 0 && !options.flag("dry-run") && (options.flag("yes") || (await confirm(invocation)));
+    if (isWanted) await trustReview(review);
+    const kernel = isWanted ? await tryServicesConnection(home) : undefined;
+    await kernel?.close();
+    if (terminal.json) {
+      terminal.printJson({
+        server: review.server,
+        differences: review.differences.map((one) => ({ ...one, fields: one.fields.map((field) => ({ ...field })) })),
+        problems: [...review.problems],
+        trusted: isWanted,
+        restart_needed: kernel !== undefined,
+      });
+      return EXIT_OK;
+    }
+    if (isWanted) terminal.print("", "pinned");
+    if (kernel !== undefined) terminal.note("a kernel runs on this home: restart it, and its tools are those");
+    return EXIT_OK;
+  },
+};
+
+/** Beside whoever holds the home: what sandboxes are made with lies elsewhere. */
+async function look({ home, environment, signal }: Invocation, asked: string): Promise<ServerReview> {
+  const paths = homePaths(home);
+  const configuration = await loadConfiguration(paths.configuration);
+  const scratch = await mkdtemp(join(tmpdir(), "narthex-trust-"));
+  const workshop = openWorkshop({ paths: { ...paths, sandbox: scratch, cache: join(scratch, "cache") } });
+  try {
+    const { secrets } = configuration;
+    const options = { ...sourcesOf(paths, configuration), secrets, environment, taken: new Set<string>() };
+    return await reviewServer({ ...options, programs: workshop.programs }, asked, signal);
+  } finally {
+    await workshop.close();
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+function show({ server, differences, problems }: ServerReview, { print, paint }: Terminal): void {
+  for (const { tool, change, fields } of differences) {
+    print(`${paint.bold(change)} ${visible(tool)}`);
+    for (const { field, pinned, found } of fields) {
+      if (pinned !== "") print(visible(`  - ${field}: ${pinned}`));
+      if (found !== "") print(visible(`  + ${field}: ${found}`));
+    }
+  }
+  for (const problem of problems) print(visible(`cannot be used: ${problem}`));
+  if (differences.length === 0) print(`every tool of ${server} is what was pinned`);
+}
