@@ -2,7 +2,16 @@ export { type ByteBudget, createByteBudget, DEFAULT_BYTES_IN_FLIGHT } from "./by
 export { connectFramed, type FramedClient } from "./framed/framed-client.ts";
 export { type FramedDoor, type FramedDoorOptions, openFramedDoor } from "./framed/framed-door.ts";
 export { DEFAULT_FRAMED_LIMITS, type FramedLimits } from "./framed/framed-limits.ts";
-export { createFramedCaller, createKernelCaller, type McpCaller, type McpCallOptions } from "./mcp/mcp-caller.ts";
+export {
+  createKernelCaller,
+  type AskedQuestion,
+  type McpApprovals,
+  type McpCall,
+  type McpCaller,
+  type McpCallOptions,
+  toCallRequest,
+  toCancelRequest,
+} from "./mcp/mcp-caller.ts";
 export { type McpStdioDoor, type McpStdioOptions, serveMcpStdio } from "./mcp/serve-mcp-stdio.ts";
 export { type ServeOptions, type Serving, serve } from "./serve.ts";
 export type { Authorize, TokenScope } from "./service/authorization.ts";

@@ -1,9 +1,10 @@
 import { KernelError } from "@narthex/contracts";
 import type { Kernel, Log } from "@narthex/kernel";
-import { byteBudgetOf, createByteBudget } from "./byte-budget.ts";
+import { type ByteBudget, byteBudgetOf, createByteBudget } from "./byte-budget.ts";
 import { type Console, type ConsoleOptions, createConsole } from "./console/console.ts";
 import { openFramedDoor } from "./framed/framed-door.ts";
 import type { FramedLimits } from "./framed/framed-limits.ts";
+import { createMcpHttp, type McpHttp, type McpHttpOptions } from "./mcp/mcp-http.ts";
 import type { Authorize } from "./service/authorization.ts";
 import type { TlsIdentity } from "./service/http-listener.ts";
 import { openServiceDoor, type ServiceListen } from "./service/service-door.ts";
@@ -24,6 +25,8 @@ export interface ServeOptions {
   readonly hostNames?: readonly string[];
   /** Serves the web page on the ports among the services. */
   readonly console?: Pick<ConsoleOptions, "version" | "defaultApprover" | "limits">;
+  /** Serves MCP under `/mcp`, wherever the services are. */
+  readonly mcp?: Pick<McpHttpOptions, "version" | "instructions" | "elicitation" | "limits">;
   /** Of requests and answers in flight, over all doors; 256 MB by default. */
   readonly bytesInFlight?: number;
   readonly log?: Log;
@@ -53,6 +56,7 @@ export async function serve(kernel: Kernel, options: ServeOptions): Promise<Serv
   const doors: Door[] = [];
   const addresses: ServiceListen[] = [];
   const page = await openConsole(kernel, options);
+  const mcp = openMcp(kernel, options, budget);
   const createLink = (): string | undefined => page && linkTo(page, addresses, tls !== undefined);
   try {
     if (framed !== undefined) doors.push(await openFramedDoor({ kernel, budget, ...framed }));
@@ -64,6 +68,7 @@ export async function serve(kernel: Kernel, options: ServeOptions): Promise<Serv
         authorize: options.authorize ?? noAuthority,
         verify: options.verify ?? noVerify,
         ...(page === undefined ? {} : { console: { page, createLink } }),
+        ...(mcp === undefined ? {} : { mcp }),
         ...(tls === undefined ? {} : { tls }),
         ...(hostNames === undefined ? {} : { hostNames }),
         ...(serviceLimits === undefined ? {} : { limits: serviceLimits }),
@@ -74,11 +79,15 @@ export async function serve(kernel: Kernel, options: ServeOptions): Promise<Serv
     }
   } catch (fault) {
     await closeAll(doors, {});
+    await mcp?.close();
     throw fault;
   }
   return {
     addresses: { framed: framed?.path, services: addresses, consoleLink: createLink() },
-    close: (closing = {}) => closeAll(doors, closing),
+    async close(closing = {}) {
+      await closeAll(doors, closing);
+      await mcp?.close();
+    },
   };
 }
 
@@ -86,6 +95,10 @@ async function openConsole(kernel: Kernel, options: ServeOptions): Promise<Conso
   const { console, services = [], log } = options;
   if (console === undefined || !services.some((listen) => "host" in listen)) return undefined;
   return createConsole({ kernel, ...console, ...(log === undefined ? {} : { log }) });
+}
+
+function openMcp(kernel: Kernel, { mcp, log }: ServeOptions, budget: ByteBudget): McpHttp | undefined {
+  return mcp && createMcpHttp({ kernel, budget, ...mcp, ...(log === undefined ? {} : { log }) });
 }
 
 /** SECURITY: the code is in the link's query, which the page takes out of sight; a GET alone uses nothing up. */

@@ -34,7 +34,7 @@ test("every key is described, and every default within its own range", () => {
     }
   }
   check(CONFIGURATION_SCHEMA, "");
-  assert.equal(settings, 23);
+  assert.equal(settings, 25);
 });
 
 test("the published schema and the reader take the same files", async () => {
@@ -98,6 +98,36 @@ const NEAR_MISSES: readonly JsonObject[] = [
   { shell: { backend: "Host" } },
   { shell: { backend: "" } },
   { shell: { backends: "host" } },
+  { mcp_servers: {} },
+  { mcp_servers: [] },
+  { mcp_servers: { memory: { command: ["node", "/srv/memory.js"] } } },
+  { mcp_servers: { memory: {} } },
+  { mcp_servers: { memory: { command: [] } } },
+  { mcp_servers: { memory: { command: "node" } } },
+  { mcp_servers: { memory: { command: ["node", ""] } } },
+  { mcp_servers: { memory: { command: ["node", 1] } } },
+  { mcp_servers: { Memory: { command: ["node"] } } },
+  { mcp_servers: { a__b: { command: ["node"] } } },
+  { mcp_servers: { a_b: { command: ["node"] } } },
+  { mcp_servers: { memory: { command: ["node"], url: "https://example.com" } } },
+  { mcp_servers: { memory: { command: ["node"], env: { PORT: "1", A_b: "" } } } },
+  { mcp_servers: { memory: { command: ["node"], env: { PORT: 1 } } } },
+  { mcp_servers: { memory: { command: ["node"], env: { PATH: "/x" } } } },
+  { mcp_servers: { memory: { command: ["node"], env: { LD_PRELOAD: "/x" } } } },
+  { mcp_servers: { memory: { command: ["node"], env: { "A B": "/x" } } } },
+  { mcp_servers: { memory: { command: ["node"], secrets: { KEY: "weather_key" } } } },
+  { mcp_servers: { memory: { command: ["node"], secrets: { KEY: "a secret itself" } } } },
+  { mcp_servers: { memory: { command: ["node"], files: ["/srv/a"] } } },
+  { mcp_servers: { memory: { command: ["node"], files: ["srv/a"] } } },
+  { mcp_servers: { memory: { command: ["node"], files: ["/srv/../a"] } } },
+  { mcp_servers: { memory: { command: ["node"], files: ["/"] } } },
+  { mcp_servers: { memory: { command: ["node"], workspace: "write", tier: "read_only", effects: ["fs_read"] } } },
+  { mcp_servers: { memory: { command: ["node"], workspace: "rw" } } },
+  { mcp_servers: { memory: { command: ["node"], tier: "harmless" } } },
+  { mcp_servers: { memory: { command: ["node"], effects: ["inference"] } } },
+  { mcp_servers: { memory: { command: ["node"], timeout_ms: 0 } } },
+  { mcp_servers: { memory: { command: ["node"], tools: { "get-sum": { effects: [], timeout_ms: 5 } } } } },
+  { mcp_servers: { memory: { command: ["node"], tools: { "get-sum": { effect: [] } } } } },
 ];
 
 function takes(text: string): boolean {

@@ -1,6 +1,7 @@
 import { DEFAULT_VIEW_BYTES, MAX_INLINE_RESULT_BYTES } from "@narthex/contracts";
 import { BUDGET_DIMENSIONS, type BudgetDimension, SHELL_BACKENDS } from "@narthex/kernel";
 import { DEFAULT_SECRET_PATHS } from "../files/secret-paths.ts";
+import { SERVERS_SCHEMA } from "../mcp-servers/servers-schema.ts";
 import { DEFAULT_PROTECTED_PATHS } from "../programs/protected-paths.ts";
 import { SECRET_NAME_PATTERN } from "../secrets/secret-source.ts";
 
@@ -68,7 +69,14 @@ export interface ListSchema {
   readonly default: readonly string[];
 }
 
-export type SettingSchema = SectionSchema | NamedSchema | IntegerSchema | TextSchema | ChoiceSchema | ListSchema;
+export type SettingSchema =
+  | SectionSchema
+  | NamedSchema
+  | typeof SERVERS_SCHEMA
+  | IntegerSchema
+  | TextSchema
+  | ChoiceSchema
+  | ListSchema;
 
 export function isSection(schema: SettingSchema): schema is SectionSchema {
   return schema.type === "object" && "properties" in schema;
@@ -205,6 +213,16 @@ export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; r
         default: "sandbox",
       },
     }),
+    mcp: section("How MCP clients are served.", {
+      elicitation: {
+        type: "string",
+        description:
+          "never: people answer elsewhere. approvals: a client that can ask its user is asked for approvals too, though whoever answers there may be the agent itself; rules that demand the console are answered nowhere else.",
+        enum: ["never", "approvals"],
+        default: "never",
+      },
+    }),
+    mcp_servers: SERVERS_SCHEMA,
     view_bytes: integer("How much of a result a model is shown; the rest is paged.", {
       minimum: 64,
       maximum: MAX_INLINE_RESULT_BYTES,

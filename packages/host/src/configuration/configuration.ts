@@ -6,6 +6,7 @@ import {
   SHELL_BACKENDS,
   type ShellBackend,
 } from "@narthex/kernel";
+import type { ServersSettings } from "../mcp-servers/server-settings.ts";
 import type { SecretSources } from "../secrets/secret-source.ts";
 import { CONFIGURATION_SCHEMA, isSection, type SettingSchema } from "./configuration-schema.ts";
 import { type ListenAddress, parseListenAddress } from "./listen-address.ts";
@@ -33,6 +34,10 @@ export interface Configuration {
   };
   readonly shell: { readonly backend: ShellBackend };
   readonly policy: { readonly mode: PolicyMode };
+  /** Whether MCP clients are asked for approvals. */
+  readonly mcp: { readonly elicitation: "never" | "approvals" };
+  /** Servers whose tools sessions can be given. */
+  readonly mcpServers: ServersSettings;
   /** What agents have no business changing. */
   readonly protectedPaths: readonly string[];
   /** What makes a secret of whatever is read from it. */
@@ -49,7 +54,11 @@ type Setting = string | number | readonly string[];
 
 export const DEFAULT_CONFIGURATION: Configuration = createConfiguration(new Map());
 
-export function createConfiguration(settings: Settings, secrets: SecretSources = new Map()): Configuration {
+export function createConfiguration(
+  settings: Settings,
+  secrets: SecretSources = new Map(),
+  mcpServers: ServersSettings = new Map(),
+): Configuration {
   const number = (path: string): number => requireNumber(path, settings.get(path) ?? defaultOf(path));
   return Object.freeze({
     listen: Object.freeze(requireListen(settings.get("listen") ?? defaultOf("listen"))),
@@ -74,12 +83,16 @@ export function createConfiguration(settings: Settings, secrets: SecretSources =
       shutdownMs: number("timeouts.shutdown_ms"),
     }),
     secrets,
+    mcpServers,
     limits: Object.freeze({
       maxInFlightBytes: number("limits.max_in_flight_bytes"),
       maxConnections: number("limits.max_connections"),
     }),
     policy: Object.freeze({
       mode: (settings.get("policy.mode") ?? defaultOf("policy.mode")) === "observe" ? "observe" : "enforce",
+    }),
+    mcp: Object.freeze({
+      elicitation: settings.get("mcp.elicitation") === "approvals" ? "approvals" : "never",
     }),
     shell: Object.freeze({ backend: requireBackend(settings.get("shell.backend") ?? defaultOf("shell.backend")) }),
     protectedPaths: requireList(settings.get("protected_paths") ?? defaultOf("protected_paths")),

@@ -74,6 +74,17 @@ shell:
   # development only; everything it makes is labelled \`host\`.
   backend: sandbox
 
+mcp:
+  # never: people answer approvals elsewhere. approvals: an MCP client that can ask its user is asked too. Whoever answers
+  # there may be the agent itself, so allow it only for clients that show such questions to a person. Rules that demand the
+  # console (@approve("console")) are never answered there.
+  elicitation: never
+
+# MCP servers whose tools sessions can be given, each a program in a sandbox without network that finds only the files
+# named here; docs/guides/mcp-servers.md says more. In place of the braces, write servers such as this one:
+#   notes: { command: [node, /srv/notes/server.js], files: [/srv/notes], workspace: read }
+mcp_servers: {}
+
 # How much of a result a model is shown; it pages through the rest with \`result_read\`.
 view_bytes: 16384
 `;

@@ -252,11 +252,15 @@ describe("the default file", () => {
     const withBudgets = uncommented.replace("# Replace the braces by lines such as these:\n", "budgets:\n");
     const withSecrets = withBudgets
       .replace(/# hidden in .* such as these:\n/, "secrets:\n")
-      .replace("secrets: {}\n", "");
-    const { budgets, secrets, ...rest } = parseConfiguration(withSecrets, "x");
+      .replace("secrets: {}\n", "")
+      .replace(/# named here; .* such as this one:\n/, "mcp_servers:\n")
+      .replace("mcp_servers: {}\n", "");
+    const { budgets, secrets, mcpServers, ...rest } = parseConfiguration(withSecrets, "x");
     assert.equal(Object.keys(budgets).length, 7);
     assert.deepEqual([...secrets.keys()], ["weather_key", "mail_password", "deploy_token"]);
-    assert.deepEqual({ ...rest, budgets: {}, secrets: new Map() }, DEFAULT_CONFIGURATION);
+    assert.deepEqual(mcpServers.get("notes")?.command, ["node", "/srv/notes/server.js"]);
+    const none = { budgets: {}, secrets: new Map(), mcpServers: new Map() };
+    assert.deepEqual({ ...rest, ...none }, DEFAULT_CONFIGURATION);
   });
 
   test("has the values that are promised", () => {
@@ -271,6 +275,8 @@ describe("the default file", () => {
       secrets: new Map(),
       limits: { maxInFlightBytes: 268_435_456, maxConnections: 1024 },
       policy: { mode: "enforce" },
+      mcp: { elicitation: "never" },
+      mcpServers: new Map(),
       shell: { backend: "sandbox" },
       viewBytes: 16_384,
     });

@@ -1,4 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from "yaml";
+import { readServers } from "../mcp-servers/read-servers.ts";
+import type { ServersSettings } from "../mcp-servers/server-settings.ts";
+import { SERVERS_SCHEMA } from "../mcp-servers/servers-schema.ts";
 import type { SecretSource, SecretSources } from "../secrets/secret-source.ts";
 import type { Settings } from "./configuration.ts";
 import {
@@ -23,9 +26,10 @@ type Node = ParsedNode | null | undefined;
 export function readSettings(
   file: YamlFile,
   problems: ConfigurationProblems,
-): { readonly settings: Settings; readonly secrets: SecretSources } {
+): { readonly settings: Settings; readonly secrets: SecretSources; readonly mcpServers: ServersSettings } {
   const settings = new Map<string, string | number | readonly string[]>();
   const secrets = new Map<string, SecretSource>();
+  let mcpServers: ServersSettings = new Map();
   const { root } = file;
 
   function add(at: unknown, field: string, rule: string, message: () => string): void {
@@ -61,6 +65,7 @@ export function readSettings(
     }
     if (schema.type === "object") {
       if (isMap(node) && isSection(schema)) readSection(node, schema, path);
+      else if (isMap(node) && schema === SERVERS_SCHEMA) mcpServers = readServers(node, path, { add });
       else if (isMap(node)) readSecretSources(node, path, { add, secrets });
       else add(at, path, "format", () => `\`${path}\` must be a section of keys (found ${describe(node)})`);
       return;
@@ -102,10 +107,10 @@ export function readSettings(
     settings.set(path, texts);
   }
 
-  if (isEmpty(root)) return { settings, secrets };
+  if (isEmpty(root)) return { settings, secrets, mcpServers };
   if (isMap(root)) readSection(root, CONFIGURATION_SCHEMA, "");
   else add(root, "", "format", () => `the file must be keys and values (found ${describe(root)})`);
-  return { settings, secrets };
+  return { settings, secrets, mcpServers };
 }
 
 interface ValueProblem {

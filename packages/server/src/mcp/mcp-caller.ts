@@ -8,51 +8,109 @@ import {
   type ToolResponse,
   utf8,
 } from "@narthex/contracts";
-import type { Kernel } from "@narthex/kernel";
-import type { FramedClient } from "../framed/framed-client.ts";
+import type { ApprovalQuestion, CallExplanation, ContentReading, Kernel } from "@narthex/kernel";
 import { toToolInfo } from "../service/tool-info.ts";
 
-/** How an MCP server reaches its kernel: in this process or over a socket. */
+/** How an MCP server reaches its session's kernel: in this process or over sockets. */
 export interface McpCaller {
   /** The tools that the session could be allowed to call. */
   listTools(): Promise<readonly ToolInfo[]>;
-  call(name: string, input: JsonObject, options: McpCallOptions): Promise<ToolResponse>;
+  call(call: McpCall, options: McpCallOptions): Promise<ToolResponse>;
+  /** Ends a running call, whatever it does: its programs are killed. */
+  cancel(requestId: string): void;
+  /** Content that the session may name, from `offset` on and at most `limit` bytes of it. */
+  readContent(hash: Uint8Array, offset: number, limit: number): Promise<ContentReading>;
+  /** What would be said of a call if it came now. */
+  explain(name: string, input: JsonObject): Promise<CallExplanation>;
+  readonly approvals: McpApprovals;
   /** A message that could not be read, with a reason from a closed set. */
   refuse(reason: string, bytes: Uint8Array): void;
 }
 
-export interface McpCallOptions {
-  readonly signal: AbortSignal;
-  readonly onChunk?: (chunk: Uint8Array) => void | Promise<void>;
+export interface McpCall {
+  readonly requestId: string;
+  readonly name: string;
+  readonly input: JsonObject;
 }
 
-const DOOR = "mcp";
+export interface McpCallOptions {
+  /** Aborts when nobody waits for the answer any more: a call that may have effects goes on. */
+  readonly signal?: AbortSignal;
+  readonly onChunk?: (chunk: Uint8Array) => Promise<void>;
+  /** The caller's span, as W3C Trace Context writes it. */
+  readonly traceParent?: string;
+}
+
+/** The session's own questions, and answers to them by whoever sits at the client. */
+export interface McpApprovals {
+  /** The open question that fits, once there is one; undefined if the signal aborts first. */
+  find(fits: (question: AskedQuestion) => boolean, signal: AbortSignal): Promise<AskedQuestion | undefined>;
+  /** Throws APPROVAL_NOT_FOUND if it was answered elsewhere, APPROVAL_UNAVAILABLE if it is for the console. */
+  answer(answer: McpAnswer): Promise<void>;
+}
+
+/** What somebody at the client is shown of a question. */
+export interface AskedQuestion
+  extends Pick<ApprovalQuestion, "approvalId" | "requestId" | "tool" | "input" | "messages" | "labels" | "workspace"> {
+  /** Only `human` may be answered here. */
+  readonly kind: string;
+  readonly effects: readonly string[];
+}
+
+export interface McpAnswer {
+  readonly approvalId: string;
+  readonly answer: "once" | "deny";
+  /** Shown in the ledger. */
+  readonly approver: string;
+}
+
+/** As the ledger names this door, for calls and for answers to questions. */
+export const MCP_DOOR = "mcp";
+
+type CallerKernel = Pick<
+  Kernel,
+  "authenticate" | "listTools" | "call" | "getContent" | "explainCall" | "watchApprovals" | "resolveApproval" | "refuse"
+>;
 
 /** A session of a kernel in this process. */
-export async function createKernelCaller(kernel: Kernel, token: string): Promise<McpCaller> {
+export async function createKernelCaller(kernel: CallerKernel, token: string): Promise<McpCaller> {
   const { session } = await kernel.authenticate(token);
+  const sessionId = session.id;
   return {
-    listTools: () => Promise.resolve(kernel.listTools({ sessionId: session.id, allVersions: false }).map(toToolInfo)),
-    call: (name, input, options) => kernel.call({ request: toRequest(token, name, input), door: DOOR, ...options }),
-    refuse: (reason, bytes) => kernel.refuse({ door: DOOR, reason, bytes }),
+    listTools: async () => kernel.listTools({ sessionId, allVersions: false }).map(toToolInfo),
+    call: (call, options) => kernel.call({ request: toCallRequest(token, call), door: MCP_DOOR, ...options }),
+    cancel: (requestId) => void kernel.call({ request: toCancelRequest(token, requestId), door: MCP_DOOR }),
+    async readContent(hash, offset, limit) {
+      await kernel.authenticate(token);
+      return kernel.getContent(sessionId, hash, offset, limit);
+    },
+    explain: (tool, input) => kernel.explainCall({ tool, input, sessionId }),
+    approvals: {
+      async find(fits, signal) {
+        for await (const { open } of kernel.watchApprovals(signal)) {
+          const question = open.find((asked) => asked.sessionId === sessionId && fits(asked));
+          if (question !== undefined) return question;
+        }
+        return undefined;
+      },
+      async answer(answer) {
+        await kernel.resolveApproval({ ...answer, door: MCP_DOOR });
+      },
+    },
+    refuse: (reason, bytes) => kernel.refuse({ door: MCP_DOOR, reason, bytes }),
   };
 }
 
-/** A session of a running kernel, over its framed socket. Output is not delivered while a tool runs. */
-export function createFramedCaller(
-  client: FramedClient,
-  token: string,
-  listTools: () => Promise<readonly ToolInfo[]>,
-): McpCaller {
-  return {
-    listTools,
-    call: (name, input, { signal }) => client.call(toRequest(token, name, input), { signal }),
-    refuse: () => undefined,
-  };
-}
-
-function toRequest(token: string, name: string, input: JsonObject): ToolRequest {
-  const requestId = createId("req", (length) => crypto.getRandomValues(new Uint8Array(length)));
+export function toCallRequest(token: string, { requestId, name, input }: McpCall): ToolRequest {
   const value = { name, input: utf8(JSON.stringify(input)) };
   return create(ToolRequestSchema, { requestId, sessionToken: token, tool: { case: "call", value } });
+}
+
+export function toCancelRequest(token: string, requestId: string): ToolRequest {
+  const tool = { case: "cancel", value: { requestId } } as const;
+  return create(ToolRequestSchema, { requestId: newRequestId(), sessionToken: token, tool });
+}
+
+export function newRequestId(): string {
+  return createId("req", (length) => crypto.getRandomValues(new Uint8Array(length)));
 }

@@ -1,4 +1,4 @@
-import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { CallToolResult, ContentBlock, Resource } from "@modelcontextprotocol/server";
 import {
   findCode,
   isJsonObject,
@@ -9,15 +9,25 @@ import {
   type ToolResponse,
   type ToolSuccess,
 } from "@narthex/contracts";
+import { mediaBlock } from "./media-block.ts";
+
+export interface McpResultOptions {
+  /** The tool's listing promised structure. */
+  readonly isStructured: boolean;
+  /** Remembers a result as a resource. */
+  note(success: ToolSuccess): Resource;
+  /** Of a denial: what would have been allowed, one line each. */
+  readonly allowed: readonly string[];
+}
 
 /** An answer as MCP gives it to a model: the view, or what went wrong and what to do next. */
-export function toMcpResult(response: ToolResponse, options: { readonly isStructured: boolean }): CallToolResult {
+export function toMcpResult(response: ToolResponse, options: McpResultOptions): CallToolResult {
   const { result } = response;
   switch (result.case) {
     case "success":
-      return successResult(result.value, options.isStructured);
+      return successResult(result.value, options);
     case "denied":
-      return errorResult(denialText(result.value));
+      return errorResult(denialText(result.value, options.allowed));
     case "error":
       return errorResult(errorText(result.value));
     case undefined:
@@ -25,17 +35,26 @@ export function toMcpResult(response: ToolResponse, options: { readonly isStruct
   }
 }
 
-function successResult(success: ToolSuccess, isStructured: boolean): CallToolResult {
-  const content = [{ type: "text" as const, text: success.view }];
+export function errorResult(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+function successResult(success: ToolSuccess, { isStructured, note }: McpResultOptions): CallToolResult {
+  const resource = note(success);
+  const view: ContentBlock = { type: "text", text: success.view };
+  const link: ContentBlock = { type: "resource_link", ...resource };
   const structuredContent = structuredOf(success);
-  if (structuredContent === undefined) {
-    if (!isStructured) return { content };
+  if (structuredContent === undefined && isStructured) {
     // The protocol forbids a result without the structure that was promised.
-    const note = "The call succeeded. Its result is too large to be given whole; read it with result_read.";
-    return { content: [...content, { type: "text", text: note }], isError: true };
+    const text = `The call succeeded. Its result is too large to be given whole; read it with result_read, or page by page as the resource ${resource.uri}.`;
+    return { content: [view, { type: "text", text }, link], isError: true };
   }
+  // What is not shown whole is a resource, which is read page by page.
+  const media = mediaBlock(success);
+  const content = [view, ...(media === undefined ? [] : [media]), ...(success.cut ? [link] : [])];
   // A client may show its model the structure instead of the text, so what was cut is not sent whole unasked.
-  return isStructured || !success.cut ? { content, structuredContent } : { content };
+  if (structuredContent === undefined || (success.cut && !isStructured)) return { content };
+  return { content, structuredContent };
 }
 
 function structuredOf({ resultType, inlineResult }: ToolSuccess): JsonObject | undefined {
@@ -44,12 +63,8 @@ function structuredOf({ resultType, inlineResult }: ToolSuccess): JsonObject | u
   return isJsonObject(value) ? value : undefined;
 }
 
-function errorResult(text: string): CallToolResult {
-  return { content: [{ type: "text", text }], isError: true };
-}
-
-function denialText({ ruleId, rationaleCode, message }: ToolDenied): string {
-  return withNext([`Denied by rule ${ruleId} (${rationaleCode}): ${message}`], rationaleCode);
+function denialText({ ruleId, rationaleCode, message }: ToolDenied, allowed: readonly string[]): string {
+  return withNext([`Denied by rule ${ruleId} (${rationaleCode}): ${message}`, ...allowed], rationaleCode);
 }
 
 function errorText(error: ToolError): string {

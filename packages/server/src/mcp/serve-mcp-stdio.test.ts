@@ -65,9 +65,16 @@ const envelope = {
 };
 
 function callerOf(changes: Partial<McpCaller>): McpCaller {
+  const notUsed = (): never => {
+    throw new Error("not in this test");
+  };
   return {
     listTools: async () => [],
     call: () => Promise.reject(new Error("not in this test")),
+    cancel: () => undefined,
+    readContent: notUsed,
+    explain: notUsed,
+    approvals: { find: notUsed, answer: notUsed },
     refuse: () => undefined,
     ...changes,
   };
@@ -249,9 +256,9 @@ test("output while a tool runs becomes progress, where the client asked for it",
   assert.deepEqual(
     progress.map((message) => message.params),
     [
-      { progressToken: "p", progress: 8 },
-      { progressToken: "p", progress: 16 },
-      { progressToken: "p", progress: 24 },
+      { progressToken: "p", progress: 8, message: "chunk 0\n" },
+      { progressToken: "p", progress: 16, message: "chunk 1\n" },
+      { progressToken: "p", progress: 24, message: "chunk 2\n" },
     ],
   );
 });

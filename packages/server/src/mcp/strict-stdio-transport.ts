@@ -16,6 +16,8 @@ export interface StrictStdioOptions {
   /** Where lines are written; the output's own by default. */
   readonly write?: (line: string) => boolean;
   readonly maxLineBytes: number;
+  /** Requests that may run at once; what comes after them waits in the pipe. */
+  readonly maxCalls: number;
   onRefused(reason: string, bytes: Uint8Array): void;
 }
 
@@ -57,15 +59,6 @@ export class StrictStdioTransport implements Transport {
     input.on("error", this.#failed);
     output.on("error", this.#failed);
     return Promise.resolve();
-  }
-
-  /** While paused, whatever the client sends waits in the pipe. */
-  pause(): void {
-    this.#options.input.pause();
-  }
-
-  resume(): void {
-    if (!this.#closed) this.#options.input.resume();
   }
 
   /**
@@ -159,6 +152,7 @@ export class StrictStdioTransport implements Transport {
         return;
       }
       this.#unanswered.set(message.id, argumentsOf(json));
+      if (this.#unanswered.size >= this.#options.maxCalls) this.#options.input.pause();
     }
     this.onmessage?.(message);
     // A cancelled request is not answered.
@@ -170,6 +164,7 @@ export class StrictStdioTransport implements Transport {
 
   #settle(id: string | number): void {
     this.#unanswered.delete(id);
+    if (this.#unanswered.size < this.#options.maxCalls && !this.#closed) this.#options.input.resume();
     if (this.#unanswered.size === 0) this.#answered?.();
   }
 

@@ -6,6 +6,9 @@ import { callerKey } from "./authorization.ts";
 
 type ApprovalMethods = Pick<ServiceImpl<typeof AdminService>, "listApprovals" | "resolveApproval" | "revokeApproval">;
 
+/** Of those that may answer, the ones that answer for somebody at an MCP client. It only ever takes rights away. */
+const DOOR_HEADER = "narthex-door";
+
 type ApprovalKernel = Pick<Kernel, "listApprovals" | "resolveApproval" | "revokeApproval">;
 
 /** SECURITY: none of these is open to a session's token: who asks cannot answer. See authorization.ts. */
@@ -45,6 +48,8 @@ export function createApprovalMethods(kernel: ApprovalKernel): ApprovalMethods {
  * of scope approve may lie anywhere, so it is a door of its own, and no console.
  */
 function doorOf(context: HandlerContext): string {
+  // Whoever asks in an MCP client says so, and is no console whatever its token.
+  if (context.requestHeader.get(DOOR_HEADER) === "mcp") return "mcp";
   const caller = context.values.get(callerKey);
   return caller.kind === "scoped" && caller.scope === "admin" ? "cli" : "wire";
 }

@@ -28,9 +28,12 @@ const UNIX_NAMES: ReadonlySet<string> = new Set(["", "localhost", "narthex"]);
  *
  * SECURITY: any web page can make a browser send requests to a loopback port. The Host check stops names that were
  * rebound to this address, the Origin check stops other pages, no CORS header is ever sent, and nothing answers GET but
- * the files of the console, which hold no data.
+ * the files of the console, which hold no data, and MCP, which wants a token in a header that no page can set.
  */
-export function createRequestGuard(address: DoorAddress, takesGet: (path: string) => boolean = () => false) {
+export function createRequestGuard(
+  address: DoorAddress,
+  takes: (method: string, path: string) => boolean = () => false,
+) {
   const hosts = address.kind === "tcp" ? hostsOf(address) : UNIX_NAMES;
   const hostOf = (name: string): string =>
     address.kind === "tcp" ? name.toLowerCase() : name.toLowerCase().replace(/:\d{1,5}$/, "");
@@ -49,7 +52,7 @@ export function createRequestGuard(address: DoorAddress, takesGet: (path: string
     if (origin !== undefined && !origins.has(origin.toLowerCase())) {
       return { status: 403, reason: "bad_origin", message: "requests of other origins are not taken" };
     }
-    if (request.method !== "POST" && !(request.method === "GET" && takesGet(pathOf(request)))) {
+    if (request.method !== "POST" && !takes(request.method ?? "", pathOf(request))) {
       return { status: 405, reason: "bad_method", message: "use POST" };
     }
     return undefined;

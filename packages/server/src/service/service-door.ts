@@ -5,6 +5,7 @@ import { type ByteBudget, byteBudgetOf } from "../byte-budget.ts";
 import { closeGracefully } from "../close-gracefully.ts";
 import { type Console, isConsolePath } from "../console/console.ts";
 import { serveConsoleLink } from "../console/console-link.ts";
+import { isMcpMethod, isMcpPath, type McpHttp } from "../mcp/mcp-http.ts";
 import { LISTEN_BACKLOG, listenUnix } from "../listen-unix.ts";
 import type { Authorize } from "./authorization.ts";
 import { createHttpDispatch } from "./http-dispatch.ts";
@@ -36,6 +37,8 @@ export interface ServiceDoorOptions {
   readonly hostNames?: readonly string[];
   /** Served on a port; a unix socket gives links to it. */
   readonly console?: { readonly page: Console; createLink(): string | undefined };
+  /** Served under `/mcp`. */
+  readonly mcp?: McpHttp;
   readonly limits?: Partial<ServiceLimits>;
   /** The kernel's own by default. */
   readonly budget?: ByteBudget;
@@ -79,9 +82,11 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
     onRefused: (reason) => kernel.refuse({ door: DOOR, reason }),
   });
   const address = await startListening(listener, listen);
-  const { console } = options;
-  const takesGet = (path: string): boolean => console !== undefined && "host" in listen && isConsolePath(path);
-  const rejectRequest = createRequestGuard(toDoorAddress(address, options), takesGet);
+  const { console, mcp } = options;
+  const rejectRequest = createRequestGuard(toDoorAddress(address, options), (method, path) => {
+    if (mcp !== undefined && isMcpPath(path)) return isMcpMethod(method);
+    return console !== undefined && "host" in listen && method === "GET" && isConsolePath(path);
+  });
 
   function receive(request: NodeRequest, response: NodeResponse): void {
     request.on("error", () => undefined);
@@ -107,7 +112,8 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
       if (active.size === 0) idle?.();
     });
     const path = pathOf(request);
-    if (console !== undefined && isConsolePath(path)) serveConsole(console, request, response, exchange.signal);
+    if (mcp !== undefined && isMcpPath(path)) mcp.serve(request, response, exchange.signal);
+    else if (console !== undefined && isConsolePath(path)) serveConsole(console, request, response, exchange.signal);
     else dispatch(request, response, { path, signal: exchange.signal });
   }
 
@@ -137,6 +143,7 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
   async function close({ graceMs = 0 }: { readonly graceMs?: number } = {}): Promise<void> {
     const closed = new Promise<void>((resolve) => listener.server.once("close", resolve));
     stopping.abort();
+    mcp?.stop();
     for (const response of active.keys()) {
       if (!("stream" in response) && !response.headersSent) response.setHeader("connection", "close");
     }

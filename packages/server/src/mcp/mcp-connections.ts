@@ -1,0 +1,155 @@
+import { type AuthInfo, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import type { JsonObject } from "@narthex/contracts";
+import { HttpRefusal, INVALID_REQUEST } from "./http-refusal.ts";
+import type { McpHttpLimits } from "./mcp-http-limits.ts";
+import { createMcpServer, type McpExchange } from "./mcp-server.ts";
+import type { McpSession } from "./mcp-session.ts";
+import { createRecentEvents } from "./recent-events.ts";
+
+/** A request of the previous revision, from a session that proved itself. */
+export interface ConnectionRequest {
+  readonly request: Request;
+  readonly sessionId: string;
+  readonly session: McpSession;
+  readonly authInfo: AuthInfo;
+  /** Undefined for a GET and a DELETE. */
+  readonly message: JsonObject | undefined;
+}
+
+/** In the previous revision a client opens a connection, names it in every request, and ends it. */
+export interface McpConnections {
+  serve(request: ConnectionRequest): Promise<Response>;
+  /** Closes those that nobody used for a while, and those whose session has ended. */
+  sweep(isOpen: (token: string) => Promise<boolean>): Promise<void>;
+  /** Ends the streams that only wait for something to happen. */
+  endIdleStreams(): void;
+  close(): Promise<void>;
+}
+
+interface Connection {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly token: string;
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly running: Set<string | number>;
+  usedAtMs: number;
+}
+
+const ID_HEADER = "mcp-session-id";
+/** After so long a client whose stream broke asks for what it missed. */
+const RETRY_MS = 1000;
+
+export function createMcpConnections(
+  limits: McpHttpLimits,
+  exchange: Omit<McpExchange, "era" | "leavingCancels">,
+): McpConnections {
+  /** The one used longest ago first. */
+  const connections = new Map<string, Connection>();
+
+  async function open({ session, sessionId, authInfo }: ConnectionRequest): Promise<Connection> {
+    const id = crypto.randomUUID();
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+      eventStore: createRecentEvents(),
+      retryInterval: RETRY_MS,
+    });
+    const connection: Connection = {
+      id,
+      sessionId,
+      token: authInfo.token,
+      transport,
+      running: new Set(),
+      usedAtMs: performance.now(),
+    };
+    const server = createMcpServer(session, { ...exchange, era: "legacy", leavingCancels: false });
+    await server.connect(transport);
+    const closed = transport.onclose;
+    transport.onclose = () => {
+      connections.delete(id);
+      closed?.();
+    };
+    return connection;
+  }
+
+  /** SECURITY: a connection serves the session that opened it; to any other it does not exist. */
+  function find({ request, sessionId }: ConnectionRequest): Connection {
+    const id = request.headers.get(ID_HEADER);
+    if (id === null) throw new HttpRefusal(400, "", "open a connection with `initialize` first, and name it");
+    const connection = connections.get(id);
+    if (connection?.sessionId !== sessionId) throw new HttpRefusal(404, "", "this connection has ended; open another");
+    connections.delete(id);
+    connections.set(id, connection);
+    connection.usedAtMs = performance.now();
+    return connection;
+  }
+
+  async function serveNew(asked: ConnectionRequest): Promise<Response> {
+    const connection = await open(asked);
+    const answer = await handle(connection, asked);
+    if (!answer.ok) {
+      await connection.transport.close();
+      return answer;
+    }
+    connections.set(connection.id, connection);
+    const [oldest] = connections.values();
+    if (connections.size > limits.maxConnections) await oldest?.transport.close();
+    return answer;
+  }
+
+  async function handle({ transport }: Connection, asked: ConnectionRequest): Promise<Response> {
+    const { request, message, authInfo } = asked;
+    return transport.handleRequest(request, { authInfo, ...(message && { parsedBody: message }) });
+  }
+
+  async function serveKnown(connection: Connection, asked: ConnectionRequest): Promise<Response> {
+    const { running } = connection;
+    const id = requestIdOf(asked.message);
+    if (id === undefined) return handle(connection, asked);
+    if (running.has(id)) {
+      throw new HttpRefusal(400, "duplicate_id", "a request with this id is running", { code: INVALID_REQUEST });
+    }
+    if (running.size >= limits.maxRequestsPerConnection) throw new HttpRefusal(429, "", "too many requests at once");
+    running.add(id);
+    try {
+      return whenRead(await handle(connection, asked), () => running.delete(id));
+    } catch (fault) {
+      running.delete(id);
+      throw fault;
+    }
+  }
+
+  return {
+    serve(asked) {
+      const opens = asked.message?.["method"] === "initialize" && !asked.request.headers.has(ID_HEADER);
+      return opens ? serveNew(asked) : serveKnown(find(asked), asked);
+    },
+    async sweep(isOpen) {
+      const idleSince = performance.now() - limits.idleTimeoutMs;
+      for (const { token, transport, running, usedAtMs } of connections.values()) {
+        const isIdle = running.size === 0 && usedAtMs < idleSince;
+        if (isIdle || !(await isOpen(token))) await transport.close();
+      }
+    },
+    endIdleStreams() {
+      for (const { transport } of connections.values()) transport.closeStandaloneSSEStream();
+    },
+    async close() {
+      await Promise.all([...connections.values()].map(({ transport }) => transport.close()));
+    },
+  };
+}
+
+function requestIdOf(message: JsonObject | undefined): string | number | undefined {
+  const id = message?.["method"] === undefined ? undefined : message["id"];
+  return typeof id === "string" || typeof id === "number" ? id : undefined;
+}
+
+/** The same answer, and word of when all of it was read or nobody reads on. */
+function whenRead(answer: Response, done: () => void): Response {
+  if (answer.body === null) {
+    done();
+    return answer;
+  }
+  const watched = new TransformStream<Uint8Array, Uint8Array>({ flush: done, cancel: done });
+  return new Response(answer.body.pipeThrough(watched), { status: answer.status, headers: answer.headers });
+}

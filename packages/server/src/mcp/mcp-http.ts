@@ -1,0 +1,148 @@
+import { type AuthInfo, createMcpHandler, isLegacyRequest, type ServerContext } from "@modelcontextprotocol/server";
+import { isJsonObject, isKernelError, type JsonObject, type JsonValue, KernelError } from "@narthex/contracts";
+import type { Kernel, Log } from "@narthex/kernel";
+import { type ByteBudget, byteBudgetOf } from "../byte-budget.ts";
+import type { NodeRequest, NodeResponse } from "../service/http-listener.ts";
+import { HttpRefusal } from "./http-refusal.ts";
+import { MCP_DOOR } from "./mcp-caller.ts";
+import { createMcpConnections } from "./mcp-connections.ts";
+import { DEFAULT_MCP_HTTP_LIMITS, type McpHttpLimits } from "./mcp-http-limits.ts";
+import { createMcpServer } from "./mcp-server.ts";
+import type { McpSession, McpSessionOptions } from "./mcp-session.ts";
+import { readMessage } from "./read-message.ts";
+import { createSessionTable } from "./session-table.ts";
+import { sendWebResponse, toWebRequest } from "./web-exchange.ts";
+
+export interface McpHttpOptions extends Pick<McpSessionOptions, "version" | "instructions" | "elicitation"> {
+  readonly kernel: Kernel;
+  /** Of bytes in flight; the kernel's own by default. */
+  readonly budget?: ByteBudget;
+  readonly limits?: Partial<McpHttpLimits>;
+  readonly log?: Log;
+}
+
+/** MCP by Streamable HTTP, in the current and the previous revision, for whoever holds a session's token. */
+export interface McpHttp {
+  serve(request: NodeRequest, response: NodeResponse, signal: AbortSignal): void;
+  /** Ends streams that only wait; running calls go on. */
+  stop(): void;
+  close(): Promise<void>;
+}
+
+interface Exchange {
+  readonly session: McpSession;
+  /** Of a tool call, exactly as it was sent. */
+  readonly input: JsonObject;
+}
+
+const PATH = "/mcp";
+const METHODS: ReadonlySet<string> = new Set(["POST", "GET", "DELETE"]);
+
+/** Whether a request is for this door. */
+export function isMcpPath(path: string): boolean {
+  return path === PATH;
+}
+
+export function isMcpMethod(method: string): boolean {
+  return METHODS.has(method);
+}
+
+export function createMcpHttp(options: McpHttpOptions): McpHttp {
+  const { kernel, log } = options;
+  const limits: McpHttpLimits = { ...DEFAULT_MCP_HTTP_LIMITS, ...options.limits };
+  const budget = options.budget ?? byteBudgetOf(kernel);
+  /** What the SDK carries along with a request says whose it is. */
+  const exchanges = new WeakMap<AuthInfo, Exchange>();
+  const argumentsOf = ({ http }: ServerContext): JsonObject | undefined =>
+    http?.authInfo === undefined ? undefined : exchanges.get(http.authInfo)?.input;
+  const connections = createMcpConnections(limits, { argumentsOf });
+  const sessions = createSessionTable(options, limits);
+  const stopping = new AbortController();
+  const modern = createMcpHandler(
+    ({ authInfo }) => {
+      const exchange = authInfo === undefined ? undefined : exchanges.get(authInfo);
+      if (exchange === undefined) throw new KernelError("INTERNAL", "an MCP request without its session");
+      // Here a client cancels by hanging up.
+      return createMcpServer(exchange.session, { era: "modern", leavingCancels: true, argumentsOf });
+    },
+    { legacy: "reject" },
+  );
+  const sweep = (): void => void connections.sweep(sessions.isOpen).catch(() => undefined);
+  const sweeping = setInterval(sweep, limits.sweepMs).unref();
+
+  function serve(request: NodeRequest, response: NodeResponse, signal: AbortSignal): void {
+    let held = 0;
+    const take = (bytes: number): boolean => {
+      if (response.destroyed || !budget.tryTake(bytes)) return false;
+      held += bytes;
+      return true;
+    };
+    response.once("close", () => budget.give(held));
+    answer(request, signal, take)
+      .catch((fault: unknown) => refusal(request, fault))
+      .then((answered) => {
+        // What is left of a body that was not read must not be taken for the next request.
+        if (request.httpVersionMajor === 1 && !request.complete) response.setHeader("connection", "close");
+        return sendWebResponse(answered, response);
+      })
+      .catch(() => response.destroy());
+  }
+
+  async function answer(
+    request: NodeRequest,
+    signal: AbortSignal,
+    take: (bytes: number) => boolean,
+  ): Promise<Response> {
+    const token = bearerOf(request);
+    const { sessionId, session } = await sessions.find(token);
+    const message = request.method === "POST" ? await readMessage(request, { ...limits, take }) : undefined;
+    const isListening = message?.["method"] === "subscriptions/listen";
+    const until = isListening ? AbortSignal.any([signal, stopping.signal]) : signal;
+    const web = toWebRequest(request, PATH, until);
+    const authInfo: AuthInfo = { token, clientId: sessionId, scopes: [] };
+    exchanges.set(authInfo, { session, input: argumentsIn(message) });
+    if (message !== undefined && !(await isLegacyRequest(web, message))) {
+      return modern.fetch(web, { authInfo, parsedBody: message });
+    }
+    return connections.serve({ request: web, sessionId, session, authInfo, message });
+  }
+
+  function refusal(request: NodeRequest, fault: unknown): Response {
+    const { status, reason, code, message, bytes } = problemOf(fault);
+    if (reason !== "") kernel.refuse({ door: MCP_DOOR, reason, ...(bytes && { bytes }) });
+    if (status === 500) log?.("error", "an MCP request failed", { method: request.method ?? "" });
+    const headers = status === 401 ? { "www-authenticate": 'Bearer realm="narthex"' } : {};
+    return Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status, headers });
+  }
+
+  return {
+    serve,
+    stop() {
+      stopping.abort();
+      connections.endIdleStreams();
+    },
+    async close() {
+      clearInterval(sweeping);
+      await Promise.all([connections.close(), modern.close()]);
+    },
+  };
+}
+
+function bearerOf({ headers }: NodeRequest): string {
+  return /^bearer ([\x21-\x7e]{1,512})$/i.exec(headers.authorization ?? "")?.[1] ?? "";
+}
+
+function argumentsIn(message: JsonObject | undefined): JsonObject {
+  const params: JsonValue | undefined = message?.["params"];
+  const given = params !== undefined && isJsonObject(params) ? params["arguments"] : undefined;
+  return given !== undefined && isJsonObject(given) ? given : {};
+}
+
+function problemOf(fault: unknown): HttpRefusal {
+  if (fault instanceof HttpRefusal) return fault;
+  if (isKernelError(fault)) {
+    const isSession = fault.code.startsWith("SESSION_");
+    return new HttpRefusal(isSession ? 401 : 503, fault.code, `${fault.code}: ${fault.message}`);
+  }
+  return new HttpRefusal(500, "", "something went wrong; see the kernel's log", { code: -32_603 });
+}

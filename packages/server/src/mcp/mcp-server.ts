@@ -1,0 +1,57 @@
+import { type McpRequestContext, Server, type ServerContext } from "@modelcontextprotocol/server";
+import { isKernelError, type JsonObject } from "@narthex/contracts";
+import { callTool } from "./call-tool.ts";
+import { clientFacts } from "./client-facts.ts";
+import { CONTENT_TEMPLATE } from "./content-uri.ts";
+import { errorResult } from "./mcp-result.ts";
+import type { McpSession } from "./mcp-session.ts";
+import { readResource } from "./read-resource.ts";
+
+export interface McpExchange {
+  readonly era: McpRequestContext["era"];
+  /** Going away says that the call is to end. */
+  readonly leavingCancels: boolean;
+  /** The arguments of a tool call exactly as they were sent; undefined if it was cancelled before it began. */
+  argumentsOf(context: ServerContext): JsonObject | undefined;
+}
+
+/** The protocol's side of a session: one for a connection, or for one request. */
+export function createMcpServer(session: McpSession, { era, leavingCancels, argumentsOf }: McpExchange): Server {
+  const { version, instructions, tools, recent, log } = session;
+  const server = new Server(
+    { name: "narthex", title: "Narthex", version },
+    {
+      capabilities: { tools: {}, resources: {} },
+      requestState: { verify: (state, context) => session.questions.verify(state, context) },
+      ...(instructions === undefined ? {} : { instructions }),
+    },
+  );
+  server.setRequestHandler("tools/list", async () => ({ tools: await tools.refresh() }));
+  server.setRequestHandler("tools/call", async ({ params: { name } }, context) => {
+    const input = argumentsOf(context);
+    if (input === undefined) return errorResult("CANCELLED: the call was cancelled before it began");
+    try {
+      return await callTool(
+        { name, input, client: { era, leavingCancels, ...clientFacts(server, context) }, context },
+        session,
+      );
+    } catch (fault) {
+      if (isKernelError(fault)) return errorResult(`${fault.code}: ${fault.message}`);
+      log?.("error", "a call over MCP failed", { tool: name });
+      return errorResult("INTERNAL: the call failed");
+    }
+  });
+  server.setRequestHandler("resources/list", () => ({ resources: recent.list() }));
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [RESULT_TEMPLATE] }));
+  server.setRequestHandler("resources/read", ({ params }) => readResource(params.uri, session));
+
+  return server;
+}
+
+const RESULT_TEMPLATE = {
+  uriTemplate: CONTENT_TEMPLATE,
+  name: "content",
+  title: "Content of this session by its BLAKE3 hash",
+  description:
+    "Results and other content the session may name. `offset` and `limit` are bytes; pages name the next one.",
+};

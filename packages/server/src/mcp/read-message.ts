@@ -1,0 +1,60 @@
+import { isJsonObject, type JsonObject, JsonSyntaxError, type JsonValue, parseJson } from "@narthex/contracts";
+import { withIdleTimeout } from "../service/body-source.ts";
+import type { NodeRequest } from "../service/http-listener.ts";
+import { HttpRefusal, INVALID_REQUEST, PARSE_ERROR } from "./http-refusal.ts";
+import type { McpHttpLimits } from "./mcp-http-limits.ts";
+
+const JSON_TYPE = /^application\/json(?:; ?charset=utf-?8)?$/i;
+/** How much of a refused body is shown to the ledger. */
+const REFUSED_BYTES = 4096;
+
+export interface ReadMessageOptions extends Pick<McpHttpLimits, "maxBodyBytes" | "bodyIdleTimeoutMs"> {
+  /** Takes the bytes on before they are kept; false if there is no room for them. */
+  take(bytes: number): boolean;
+}
+
+/**
+ * The one message that a request carries, read strictly: a key given twice, a number that does not survive or nesting
+ * without end is an error and not one of several readings.
+ */
+export async function readMessage(request: NodeRequest, options: ReadMessageOptions): Promise<JsonObject> {
+  if (!JSON_TYPE.test(request.headers["content-type"] ?? "")) {
+    throw new HttpRefusal(415, "bad_type", "send application/json");
+  }
+  return parseMessage(await readBody(request, options));
+}
+
+async function readBody(
+  request: NodeRequest,
+  { maxBodyBytes, bodyIdleTimeoutMs, take }: ReadMessageOptions,
+): Promise<Uint8Array> {
+  const tooLarge = new HttpRefusal(413, "too_large", `send at most ${maxBodyBytes} bytes`);
+  if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) throw tooLarge;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of withIdleTimeout(request, bodyIdleTimeoutMs)) {
+      size += chunk.length;
+      if (size > maxBodyBytes) throw tooLarge;
+      if (!take(chunk.length)) throw new HttpRefusal(503, "", "too much is in flight; try again soon");
+      chunks.push(Buffer.from(chunk));
+    }
+  } catch (fault) {
+    if (fault instanceof HttpRefusal) throw fault;
+    throw new HttpRefusal(408, "stalled", "the request was not sent in time; send it in one go");
+  }
+  return Buffer.concat(chunks);
+}
+
+function parseMessage(bytes: Uint8Array): JsonObject {
+  let value: JsonValue;
+  const shown = bytes.subarray(0, REFUSED_BYTES);
+  try {
+    value = parseJson(bytes);
+  } catch (error) {
+    const message = error instanceof JsonSyntaxError ? error.message : "the body is not JSON";
+    throw new HttpRefusal(400, "invalid_json", message, { code: PARSE_ERROR, bytes: shown });
+  }
+  if (isJsonObject(value)) return value;
+  throw new HttpRefusal(400, "malformed", "send one JSON-RPC message", { code: INVALID_REQUEST, bytes: shown });
+}

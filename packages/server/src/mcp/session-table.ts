@@ -1,0 +1,45 @@
+import { parseToken } from "@narthex/contracts";
+import { HttpRefusal } from "./http-refusal.ts";
+import { createKernelCaller } from "./mcp-caller.ts";
+import type { McpHttpOptions } from "./mcp-http.ts";
+import { createMcpSession, type McpSession } from "./mcp-session.ts";
+
+/** What is kept for the sessions that come over HTTP, by whichever of their requests. */
+export interface SessionTable {
+  /** Throws for what is no token of an open session. */
+  find(token: string): Promise<{ readonly sessionId: string; readonly session: McpSession }>;
+  isOpen(token: string): Promise<boolean>;
+}
+
+export function createSessionTable(
+  options: McpHttpOptions,
+  { maxSessions }: { readonly maxSessions: number },
+): SessionTable {
+  const { kernel } = options;
+  /** The one used longest ago first. */
+  const sessions = new Map<string, McpSession>();
+
+  return {
+    /** SECURITY: no session by any other token than its own. */
+    async find(token) {
+      if (parseToken(token) === undefined) {
+        throw new HttpRefusal(401, "TOKEN_INVALID", "send `Authorization: Bearer TOKEN` with a session's token");
+      }
+      const { session: facts } = await kernel.authenticate(token);
+      const sessionId = facts.id;
+      const caller = sessions.get(sessionId)?.caller ?? (await createKernelCaller(kernel, token));
+      // Another request of the same session may have come first.
+      const session = sessions.get(sessionId) ?? createMcpSession({ ...options, caller });
+      sessions.delete(sessionId);
+      sessions.set(sessionId, session);
+      const [oldest] = sessions.keys();
+      if (sessions.size > maxSessions && oldest !== undefined) sessions.delete(oldest);
+      return { sessionId, session };
+    },
+    isOpen: (token) =>
+      kernel.authenticate(token).then(
+        () => true,
+        () => false,
+      ),
+  };
+}

@@ -1,0 +1,72 @@
+import { SdkError, SdkErrorCode, type ServerContext } from "@modelcontextprotocol/server";
+import type { ToolResponse } from "@narthex/contracts";
+import type { CalledTool } from "./call-tool.ts";
+import type { McpCallOptions } from "./mcp-caller.ts";
+import type { McpSession } from "./mcp-session.ts";
+
+export interface StartedCall {
+  readonly response: Promise<ToolResponse>;
+  /** Aborts once there is an answer. */
+  readonly answered: AbortSignal;
+  /** From now on, whoever called is not waited for. */
+  letGo(): void;
+}
+
+/** What one notification shows of a tool's output; its size counts all the same. */
+const MAX_SHOWN_OUTPUT = 16 * 1024;
+
+/** Hands a call to the kernel, with its output as progress, and cancels it when its caller does. */
+export function startCall(
+  requestId: string,
+  { name, input, client, context }: CalledTool,
+  { caller }: Pick<McpSession, "caller">,
+): StartedCall {
+  const { signal } = context.mcpReq;
+  const gone = new AbortController();
+  const answered = new AbortController();
+  const leave = (): void => {
+    // A connection that broke is not a cancel, unless the protocol says so.
+    if (client.leavingCancels || !isDisconnect(signal.reason)) caller.cancel(requestId);
+    gone.abort();
+  };
+  const letGo = (): void => signal.removeEventListener("abort", leave);
+  signal.addEventListener("abort", leave, { once: true });
+  if (signal.aborted) gone.abort();
+  const onChunk = progressOf(context);
+  const traceParent = traceParentOf(context);
+  const options: McpCallOptions = {
+    signal: gone.signal,
+    ...(onChunk && { onChunk }),
+    ...(traceParent && { traceParent }),
+  };
+  const response = caller.call({ requestId, name, input }, options).finally(() => {
+    letGo();
+    answered.abort();
+  });
+  // Whoever waits for it hears of a failure; after `letGo` nobody does.
+  response.catch(() => undefined);
+  return { response, answered: answered.signal, letGo };
+}
+
+function isDisconnect(reason: unknown): boolean {
+  return reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed;
+}
+
+function progressOf({ mcpReq }: ServerContext): McpCallOptions["onChunk"] {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  const decoder = new TextDecoder();
+  let progress = 0;
+  return async (chunk) => {
+    progress += chunk.length;
+    const message = decoder.decode(chunk, { stream: true }).slice(0, MAX_SHOWN_OUTPUT).toWellFormed();
+    const params = { progressToken, progress, ...(message === "" ? {} : { message }) };
+    // Nobody to tell is no reason to stop the tool.
+    await mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
+  };
+}
+
+function traceParentOf({ mcpReq }: ServerContext): string | undefined {
+  const said = mcpReq._meta?.["traceparent"];
+  return typeof said === "string" ? said : undefined;
+}

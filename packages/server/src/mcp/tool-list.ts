@@ -1,0 +1,46 @@
+import type { Tool } from "@modelcontextprotocol/server";
+import { toHex, type ToolInfo } from "@narthex/contracts";
+import type { McpCaller } from "./mcp-caller.ts";
+import { outputSchemaOf, toMcpTool } from "./mcp-tool.ts";
+
+/** What a client was told about tools: a result must have the structure that its listing promised. */
+export interface ToolList {
+  refresh(): Promise<Tool[]>;
+  isStructured(name: string): Promise<boolean>;
+}
+
+interface ListedTool {
+  /** Undefined for one that MCP cannot call. */
+  readonly tool: Tool | undefined;
+  readonly isStructured: boolean;
+}
+
+/** No call of one of these could succeed. */
+const UNUSABLE: ReadonlySet<string> = new Set(["quarantined", "disabled"]);
+
+export function createToolList(caller: Pick<McpCaller, "listTools">): ToolList {
+  /** By definition: a schema is read once, however often it is listed. */
+  let known: ReadonlyMap<string, ListedTool> = new Map();
+  let structured: ReadonlySet<string> | undefined;
+
+  function listed(info: ToolInfo): ListedTool {
+    const found = known.get(toHex(info.definitionHash));
+    return found ?? { tool: toMcpTool(info), isStructured: outputSchemaOf(info) !== undefined };
+  }
+
+  async function refresh(): Promise<Tool[]> {
+    const infos = (await caller.listTools()).filter(({ state }) => !UNUSABLE.has(state));
+    const entries = infos.map((info) => [info, listed(info)] as const);
+    known = new Map(entries.map(([{ definitionHash }, entry]) => [toHex(definitionHash), entry]));
+    structured = new Set(entries.flatMap(([{ name }, { isStructured }]) => (isStructured ? [name] : [])));
+    return entries.flatMap(([, { tool }]) => (tool === undefined ? [] : [tool]));
+  }
+
+  return {
+    refresh,
+    async isStructured(name) {
+      if (structured === undefined) await refresh();
+      return structured?.has(name) ?? false;
+    },
+  };
+}
