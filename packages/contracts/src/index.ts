@@ -95,6 +95,7 @@ export {
   GetLeaseResponseSchema,
   type GetPolicyRequest,
   ExplainCallRequestSchema,
+  RecordHookDecisionRequestSchema,
   GetPolicyRequestSchema,
   type GetPolicyResponse,
   GetPolicyResponseSchema,

@@ -30,6 +30,7 @@ function addClaims(claims: Claim[], kind: DecodedEntry): void {
       commit(claims, ContentRole.PROOF, kind.value.proofCommitment);
       commit(claims, ContentRole.POLICY_REQUEST, kind.value.policyRequestCommitment);
       return;
+    case "hookDecided":
     case "approvalRequested":
       commit(claims, ContentRole.INPUT, kind.value.inputCommitment);
       return;

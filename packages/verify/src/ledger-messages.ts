@@ -26,6 +26,7 @@ const KEPT = {
     observedOnly: false,
     policyRequestCommitment: NO_BYTES,
   }),
+  HookDecided: () => ({ inputCommitment: NO_BYTES }),
   ApprovalRequested: () => ({ approvalId: "", inputCommitment: NO_BYTES }),
   ApprovalResolved: () => ({ approvalId: "", answer: "", scope: "", standingId: "" }),
   StandingApprovalRevoked: () => ({ standingId: "" }),

@@ -18,6 +18,16 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
     load: async () => (await import("./mcp.ts")).mcpCommand,
   },
   {
+    name: "connect",
+    summary: "put narthex in front of Claude Code, Cursor or VS Code in this repository",
+    load: async () => (await import("./connect.ts")).connectCommand,
+  },
+  {
+    name: "hook",
+    summary: "decide a client's own tool call, for its hooks",
+    load: async () => (await import("./hook.ts")).hookCommand,
+  },
+  {
     name: "init",
     summary: "write a commented configuration and the default policy",
     load: async () => (await import("./init.ts")).initCommand,
@@ -113,6 +123,11 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
         name: "add",
         summary: "add a tool: a manifest with a program, or a module that exports tools",
         load: async () => (await import("./tools-add.ts")).toolsAddCommand,
+      },
+      {
+        name: "trust",
+        summary: "look at what an MCP server changed about its tools, and pin it anew",
+        load: async () => (await import("./tools-trust.ts")).toolsTrustCommand,
       },
       {
         name: "remove",

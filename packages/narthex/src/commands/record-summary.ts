@@ -59,6 +59,8 @@ function summariseEntry(entry: Entry): string {
       return `${kind.value.requestId} ${kind.value.answer}, says ${kind.value.by}`;
     case "changesUndone":
       return `${kind.value.requestId} ${kind.value.done ? "undone" : "about to be undone"}, asked by ${kind.value.by}`;
+    case "hookDecided":
+      return `${kind.value.client}'s own ${kind.value.toolName}, not contained: ${kind.value.answer}${kind.value.code === "" ? "" : ` (${kind.value.code})`}`;
     case "contentStored":
       return `content stored, ${formatBytes(kind.value.size)}`;
     case "artifactPublished":

@@ -16,7 +16,7 @@ import type {
   UndoneCall,
   VerifyReport,
 } from "@narthex/contracts";
-import type { CallExplanation, ExplainQuestion } from "@narthex/kernel";
+import type { CallExplanation, ExplainQuestion, HookDecision } from "@narthex/kernel";
 
 /** What a call asks of a kernel. */
 export interface CallConnection {
@@ -62,6 +62,8 @@ export interface KernelConnection extends CallConnection {
   reloadPolicy(by: string): Promise<{ readonly policy: PolicyInfo; readonly changed: boolean }>;
   /** What would be said of a call if it came now. */
   explainCall(question: ExplainQuestion): Promise<CallExplanation>;
+  /** Keeps what was answered to a client about a call of its own. */
+  recordHookDecision(decision: HookDecision): Promise<void>;
 
   listIntents(): Promise<IntentInfo[]>;
   settleIntent(settlement: SettlementToMake): Promise<{ readonly recordIndex: bigint }>;
@@ -185,6 +187,8 @@ export interface ResolutionToMake {
   readonly words: number | undefined;
   readonly approver: string;
   readonly reason: string | undefined;
+  /** For somebody at an MCP client, who is no console. */
+  readonly door?: "mcp";
 }
 
 export interface SettlementToMake {

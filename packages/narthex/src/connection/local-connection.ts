@@ -186,6 +186,7 @@ export function createLocalConnection(kernel: OpenedKernel): KernelConnection {
       return { policy: toPolicyInfo(policy), changed };
     },
     explainCall: (question) => kernel.explainCall(question),
+    recordHookDecision: (decision) => kernel.recordHookDecision(decision),
 
     listIntents: async () => (await kernel.listIntents()).map(toIntentInfo),
     async settleIntent(settlement) {
@@ -204,7 +205,7 @@ export function createLocalConnection(kernel: OpenedKernel): KernelConnection {
     },
     async resolveApproval(resolution) {
       const { toStandingApproval } = await import("@narthex/server/approval-info");
-      const { answer, standing } = await kernel.resolveApproval({ ...resolution, door: DOOR });
+      const { answer, standing } = await kernel.resolveApproval({ door: DOOR, ...resolution });
       const given = standing === undefined ? {} : { standing: toStandingApproval(standing) };
       return create(ResolveApprovalResponseSchema, { answer, ...given });
     },

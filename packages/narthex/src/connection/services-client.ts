@@ -42,6 +42,8 @@ export interface ServiceCallOptions {
   readonly token: string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
+  /** The door somebody answers at, where it is not this one. */
+  readonly door?: string;
 }
 
 interface MethodName {
@@ -110,6 +112,7 @@ function requestHeaders(contentType: string, options: ServiceCallOptions): Recor
     "content-type": contentType,
     "connect-protocol-version": "1",
     ...(options.token === "" ? {} : { authorization: `Bearer ${options.token}` }),
+    ...(options.door === undefined ? {} : { "narthex-door": options.door }),
     ...(options.timeoutMs === undefined ? {} : { "connect-timeout-ms": String(options.timeoutMs) }),
   };
 }

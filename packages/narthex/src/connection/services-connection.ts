@@ -6,6 +6,7 @@ import {
   DelegateLeaseRequestSchema,
   GetLeaseRequestSchema,
   ExplainCallRequestSchema,
+  RecordHookDecisionRequestSchema,
   GetPolicyRequestSchema,
   GetRecordRequestSchema,
   GetSessionRequestSchema,
@@ -173,6 +174,16 @@ export function createServicesConnection({ socketPath, adminToken }: ServicesEnd
       return JSON.parse(explanation) as CallExplanation;
     },
 
+    async recordHookDecision({ input, decidedAs, ruleIds, ...decision }) {
+      const request = create(RecordHookDecisionRequestSchema, {
+        ...decision,
+        input: JSON.stringify(input),
+        decidedAs: [...decidedAs],
+        ruleIds: [...ruleIds],
+      });
+      await client.unary(adminService.recordHookDecision, request, admin);
+    },
+
     async listIntents() {
       return (await client.unary(adminService.listIntents, create(ListIntentsRequestSchema), admin)).intents;
     },
@@ -188,9 +199,9 @@ export function createServicesConnection({ socketPath, adminToken }: ServicesEnd
       const request = create(ListApprovalsRequestSchema, { standing: true });
       return client.unary(adminService.listApprovals, request, admin);
     },
-    resolveApproval({ words = 0, reason = "", ...rest }) {
+    resolveApproval({ words = 0, reason = "", door, ...rest }) {
       const request = create(ResolveApprovalRequestSchema, { ...rest, words, reason });
-      return client.unary(adminService.resolveApproval, request, admin);
+      return client.unary(adminService.resolveApproval, request, { ...admin, ...(door && { door }) });
     },
     async revokeApproval(revocation) {
       const request = create(RevokeApprovalRequestSchema, revocation);

@@ -1734,6 +1734,92 @@ export declare type ExplainCallResponse = Message<"narthex.v1.ExplainCallRespons
 export declare const ExplainCallResponseSchema: GenMessage<ExplainCallResponse>;
 
 /**
+ * @generated from message narthex.v1.RecordHookDecisionRequest
+ */
+export declare type RecordHookDecisionRequest = Message<"narthex.v1.RecordHookDecisionRequest"> & {
+  /**
+   * @generated from field: string client = 1;
+   */
+  client: string;
+
+  /**
+   * @generated from field: string event = 2;
+   */
+  event: string;
+
+  /**
+   * As the client calls it.
+   *
+   * @generated from field: string tool_name = 3;
+   */
+  toolName: string;
+
+  /**
+   * JSON text.
+   *
+   * @generated from field: string input = 4;
+   */
+  input: string;
+
+  /**
+   * @generated from field: string conversation = 5;
+   */
+  conversation: string;
+
+  /**
+   * @generated from field: string workspace = 6;
+   */
+  workspace: string;
+
+  /**
+   * Empty means the kernel's own chain.
+   *
+   * @generated from field: string session_id = 7;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: repeated string decided_as = 8;
+   */
+  decidedAs: string[];
+
+  /**
+   * allow, ask, deny or none.
+   *
+   * @generated from field: string answer = 9;
+   */
+  answer: string;
+
+  /**
+   * @generated from field: string code = 10;
+   */
+  code: string;
+
+  /**
+   * @generated from field: repeated string rule_ids = 11;
+   */
+  ruleIds: string[];
+};
+
+/**
+ * Describes the message narthex.v1.RecordHookDecisionRequest.
+ * Use `create(RecordHookDecisionRequestSchema)` to create a new message.
+ */
+export declare const RecordHookDecisionRequestSchema: GenMessage<RecordHookDecisionRequest>;
+
+/**
+ * @generated from message narthex.v1.RecordHookDecisionResponse
+ */
+export declare type RecordHookDecisionResponse = Message<"narthex.v1.RecordHookDecisionResponse"> & {
+};
+
+/**
+ * Describes the message narthex.v1.RecordHookDecisionResponse.
+ * Use `create(RecordHookDecisionResponseSchema)` to create a new message.
+ */
+export declare const RecordHookDecisionResponseSchema: GenMessage<RecordHookDecisionResponse>;
+
+/**
  * @generated from service narthex.v1.AdminService
  */
 export declare const AdminService: GenService<{
@@ -1886,6 +1972,16 @@ export declare const AdminService: GenService<{
     methodKind: "unary";
     input: typeof ExplainCallRequestSchema;
     output: typeof ExplainCallResponseSchema;
+  },
+  /**
+   * What was answered to a client that asked about a call of one of its own tools.
+   *
+   * @generated from rpc narthex.v1.AdminService.RecordHookDecision
+   */
+  recordHookDecision: {
+    methodKind: "unary";
+    input: typeof RecordHookDecisionRequestSchema;
+    output: typeof RecordHookDecisionResponseSchema;
   },
   /**
    * What people are asked right now, and what they allowed for longer. Also for tokens of scope approve.

@@ -320,6 +320,12 @@ export declare type Entry = Message<"narthex.v1.Entry"> & {
      */
     value: ChangesUndone;
     case: "changesUndone";
+  } | {
+    /**
+     * @generated from field: narthex.v1.HookDecided hook_decided = 46;
+     */
+    value: HookDecided;
+    case: "hookDecided";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1764,6 +1770,84 @@ export declare type Proof = Message<"narthex.v1.Proof"> & {
  * Use `create(ProofSchema)` to create a new message.
  */
 export declare const ProofSchema: GenMessage<Proof>;
+
+/**
+ * A client asked about a call of one of its own tools, which the kernel neither runs nor contains.
+ *
+ * @generated from message narthex.v1.HookDecided
+ */
+export declare type HookDecided = Message<"narthex.v1.HookDecided"> & {
+  /**
+   * @generated from field: string client = 1;
+   */
+  client: string;
+
+  /**
+   * As the client calls its event and its tool.
+   *
+   * @generated from field: string event = 2;
+   */
+  event: string;
+
+  /**
+   * @generated from field: string tool_name = 3;
+   */
+  toolName: string;
+
+  /**
+   * Of the input as the client told it, in canonical form.
+   *
+   * @generated from field: bytes input_commitment = 4;
+   */
+  inputCommitment: Uint8Array;
+
+  /**
+   * @generated from field: string conversation = 5;
+   */
+  conversation: string;
+
+  /**
+   * @generated from field: string workspace = 6;
+   */
+  workspace: string;
+
+  /**
+   * Tools of the kernel by whose rules it was decided.
+   *
+   * @generated from field: repeated string decided_as = 7;
+   */
+  decidedAs: string[];
+
+  /**
+   * allow, ask, deny or none.
+   *
+   * @generated from field: string answer = 8;
+   */
+  answer: string;
+
+  /**
+   * @generated from field: string code = 9;
+   */
+  code: string;
+
+  /**
+   * @generated from field: repeated string rule_ids = 10;
+   */
+  ruleIds: string[];
+
+  /**
+   * The set in force; empty if there was none.
+   *
+   * @generated from field: bytes policy_hash = 11;
+   */
+  policyHash: Uint8Array;
+};
+
+/**
+ * Describes the message narthex.v1.HookDecided.
+ * Use `create(HookDecidedSchema)` to create a new message.
+ */
+export declare const HookDecidedSchema: GenMessage<HookDecided>;
 
 /**
  * @generated from enum narthex.v1.ContentRole

@@ -1,0 +1,22 @@
+import { usageError } from "../terminal/command-error.ts";
+import type { Invocation } from "./command.ts";
+
+/** Asks whoever sits at the terminal whether to write. */
+export async function confirm({ terminal, signal }: Invocation): Promise<boolean> {
+  if (terminal.json || !terminal.errorIsTerminal || !process.stdin.isTTY) {
+    throw usageError(
+      "nothing was written: nobody can be asked here",
+      "say --yes to write it, or --dry-run to look only",
+    );
+  }
+  const { openKeyReader } = await import("../terminal/read-keys.ts");
+  terminal.writeError("write this? [y/n] ");
+  const keys = await openKeyReader(process.stdin);
+  try {
+    const key = await keys.next(signal);
+    terminal.writeError(`${key}\n`);
+    return key === "y" || key === "Y";
+  } finally {
+    keys.close();
+  }
+}

@@ -1,0 +1,130 @@
+import type { JsonObject } from "@narthex/contracts";
+import type { Client } from "../connect/client.ts";
+import { countAdded, lineDifference } from "../connect/line-difference.ts";
+import { isChanged, type PlannedFile } from "../connect/plan-connection.ts";
+import { renderFacts } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { visible } from "../terminal/visible.ts";
+
+/** All that there is to say before and after. */
+export interface ConnectionView {
+  readonly name: string;
+  readonly client: Client;
+  /** Files that change. */
+  readonly plans: readonly PlannedFile[];
+  readonly host: string;
+  readonly policy: string;
+  readonly warning: string | undefined;
+}
+
+/** What the host and the policy give, then every line that changes. */
+export function printDifference({ client, plans, host, policy }: ConnectionView, terminal: Terminal): void {
+  terminal.print(
+    ...indented([
+      ["client", client.title],
+      ["host", host],
+      ["policy", policy],
+    ]),
+  );
+  for (const plan of plans) {
+    terminal.print("", `  ${visible(plan.file.name)}${plan.file.text === undefined ? " (new)" : ""}`);
+    printLines(plan, terminal);
+  }
+  if (plans.length > 0) terminal.print("");
+}
+
+export function printSummary(
+  { name, client, plans, warning }: ConnectionView,
+  { isWritten, isDry }: { readonly isWritten: boolean; readonly isDry: boolean },
+  terminal: Terminal,
+): void {
+  const files = plans.map((plan) => `${plan.file.name} (${describeCount(plan)})`).join(", ");
+  if (plans.length === 0) terminal.print(...indented([["changed", "nothing to change: it is connected"]]));
+  else if (isDry) terminal.print(...indented([["would", `change ${files}; nothing was written`]]));
+  else if (!isWritten) terminal.print(...indented([["changed", "nothing was written"]]));
+  else {
+    terminal.print(
+      ...indented([
+        ["changed", `${files}: ${client.switchedOff}`],
+        ["undo", `narthex connect ${name} --undo`],
+      ]),
+    );
+  }
+  for (const text of client.stays) terminal.print(...indented([["stays", text]]));
+  if (warning !== undefined) terminal.print(...indented([["beware", warning]]));
+  if (isWritten) {
+    terminal.print(...indented([["beware", "the files name paths of this machine: others connect for themselves"]]));
+    terminal.print("", `${terminal.paint.dim("next:")} ${visible(client.next)}`);
+  }
+}
+
+export function printUndo(
+  plans: readonly PlannedFile[],
+  { isKnown, isDry }: { readonly isKnown: boolean; readonly isDry: boolean },
+  terminal: Terminal,
+): void {
+  if (!isKnown) return terminal.print("nothing to undo: nothing is recorded as connected here");
+  for (const plan of plans.filter(isChanged)) {
+    const verb = plan.text === undefined ? "removed" : "changed";
+    terminal.print(...indented([[isDry ? "would" : verb, isDry ? `be ${verb}: ${plan.file.name}` : plan.file.name]]));
+    if (isDry) printLines(plan, terminal);
+  }
+  for (const { file, left } of plans) {
+    for (const place of left) terminal.print(...indented([["left", `${file.name}: ${place} was changed since`]]));
+  }
+  if (!plans.some(isChanged)) terminal.print("nothing to undo: what was added is gone");
+}
+
+export function connectionToJson(
+  { name, client, plans, host, policy, warning }: ConnectionView,
+  { workspace, isWritten }: { readonly workspace: string; readonly isWritten: boolean },
+): JsonObject {
+  return {
+    client: name,
+    workspace,
+    host,
+    policy,
+    changed: plans.map(fileToJson),
+    written: isWritten,
+    stays: [...client.stays],
+    warning: warning ?? "",
+  };
+}
+
+export function undoToJson(plans: readonly PlannedFile[], { isWritten }: { readonly isWritten: boolean }): JsonObject {
+  return {
+    changed: plans.filter(isChanged).map(fileToJson),
+    written: isWritten,
+    left: plans.flatMap(({ file, left }) => left.map((place) => ({ file: file.name, place }))),
+  };
+}
+
+function fileToJson(plan: PlannedFile): JsonObject {
+  const lines = differenceOf(plan);
+  return {
+    file: plan.file.name,
+    created: plan.file.text === undefined,
+    removed: plan.text === undefined,
+    difference: lines.map(({ mark, text }) => `${mark}${text}`),
+  };
+}
+
+function printLines(plan: PlannedFile, { print, paint }: Terminal): void {
+  const colours = { " ": paint.dim, "-": paint.red, "+": paint.green } as const;
+  for (const { mark, text } of differenceOf(plan)) print(`    ${colours[mark](`${mark} ${visible(text)}`)}`);
+}
+
+function differenceOf({ file, text }: PlannedFile) {
+  return lineDifference(file.text ?? "", text ?? "");
+}
+
+function describeCount(plan: PlannedFile): string {
+  const { added, removed } = countAdded(differenceOf(plan));
+  return [added > 0 && `+${added}`, removed > 0 && `-${removed}`].filter((part) => part !== false).join(" ") + " lines";
+}
+
+const WIDTH = "changed".length;
+
+function indented(facts: readonly (readonly [string, string])[]): string[] {
+  return renderFacts(facts.map(([name, value]) => [`  ${name.padEnd(WIDTH)}`, value]));
+}

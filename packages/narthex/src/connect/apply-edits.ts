@@ -1,0 +1,104 @@
+import { isDeepStrictEqual } from "node:util";
+import type { JsonValue } from "@narthex/contracts";
+import {
+  type AppliedEdit,
+  type ConfigurationEdit,
+  EditProblem,
+  type ElementEdit,
+  type MemberEdit,
+} from "./configuration-edit.ts";
+import { insertElement, insertMember, removeEntry, replaceValue } from "./jsonc-edit.ts";
+import { type JsoncArray, type JsoncNode, type JsoncObject, parseJsonc, valueOf } from "./jsonc-tree.ts";
+
+export interface EditedText {
+  readonly text: string;
+  readonly applied: readonly AppliedEdit[];
+}
+
+/** Makes a text hold what is asked for, and changes nothing else. What is there already is not added again. */
+export function applyEdits(text: string, edits: readonly ConfigurationEdit[]): EditedText {
+  let edited: EditedText = { text, applied: [] };
+  for (const edit of edits) {
+    const next = edit.kind === "member" ? applyMember(edited.text, edit) : applyElement(edited.text, edit);
+    edited = { text: next.text, applied: [...edited.applied, ...next.applied] };
+  }
+  return edited;
+}
+
+/** The member that counts, if there is one. */
+export function findMember(object: JsoncObject, key: string): JsoncNode | undefined {
+  return object.entries.findLast((member) => member.key === key)?.value;
+}
+
+function applyMember(text: string, edit: MemberEdit): EditedText {
+  const way = openWay(text, edit.at, "object");
+  const current = findMember(way.object, edit.key);
+  const { at, key, value } = edit;
+  if (current === undefined) {
+    return {
+      text: insertMember(way.text, way.object, key, value),
+      applied: [...way.applied, { kind: "member", at, key, value }],
+    };
+  }
+  const found = valueOf(current);
+  if (isDeepStrictEqual(found, value)) return { text, applied: [] };
+  if (!edit.mayReplace(found)) {
+    throw new EditProblem(current.start, `\`${[...at, key].join(".")}\` is somebody else's; rename or remove it`);
+  }
+  const previous = way.text.slice(current.start, current.end);
+  return { text: replaceValue(way.text, current, value), applied: [{ kind: "member", at, key, value, previous }] };
+}
+
+function applyElement(text: string, edit: ElementEdit): EditedText {
+  const { at, value, replaces } = edit;
+  const opened = openWay(text, at, "array");
+  let list = opened.list;
+  let edited = opened.text;
+  for (;;) {
+    const values = list.entries.map(valueOf);
+    const stale = values.findIndex((item) => !isDeepStrictEqual(item, value) && replaces?.(item) === true);
+    if (stale < 0) {
+      if (values.some((item) => isDeepStrictEqual(item, value))) return { text: edited, applied: opened.applied };
+      const applied = [...opened.applied, { kind: "element", at, value } as const];
+      return { text: insertElement(edited, list, value), applied };
+    }
+    edited = removeEntry(edited, list, stale);
+    list = openWay(edited, at, "array").list;
+  }
+}
+
+interface ObjectWay extends EditedText {
+  readonly object: JsoncObject;
+}
+
+interface ListWay extends EditedText {
+  readonly list: JsoncArray;
+}
+
+/** Goes along the keys and makes what is missing. */
+function openWay(text: string, at: readonly string[], kind: "object"): ObjectWay;
+function openWay(text: string, at: readonly string[], kind: "array"): ListWay;
+function openWay(text: string, at: readonly string[], kind: "object" | "array"): ObjectWay | ListWay {
+  const root = parseJsonc(text);
+  let node: JsoncNode = root;
+  for (const [index, key] of at.entries()) {
+    const above = at.slice(0, index);
+    const object = requireObject(node, above);
+    const found = findMember(object, key);
+    if (found === undefined) {
+      const empty: JsonValue = index === at.length - 1 && kind === "array" ? [] : {};
+      const made = insertMember(text, object, key, empty);
+      const rest = kind === "object" ? openWay(made, at, "object") : openWay(made, at, "array");
+      return { ...rest, applied: [{ kind: "container", at: above, key }, ...rest.applied] };
+    }
+    node = found;
+  }
+  if (kind === "object") return { text, applied: [], object: requireObject(node, at) };
+  if (node.kind !== "array") throw new EditProblem(node.start, `\`${at.join(".")}\` is no list`);
+  return { text, applied: [], list: node };
+}
+
+function requireObject(node: JsoncNode, at: readonly string[]): JsoncObject {
+  if (node.kind === "object") return node;
+  throw new EditProblem(node.start, `${at.length === 0 ? "the file's value" : `\`${at.join(".")}\``} is no object`);
+}

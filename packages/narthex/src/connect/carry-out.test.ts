@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import {
+  chmod,
+  link,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { promisify } from "node:util";
+import { carryOut, carryOutUndo } from "./carry-out.ts";
+import { findClient } from "./clients.ts";
+import { loadRecord } from "./connection-record.ts";
+import { isChanged, planConnection, planUndo } from "./plan-connection.ts";
+
+const execute = promisify(execFile);
+
+describe("connecting a client", () => {
+  let root: string;
+  let workspace: string;
+  let record: string;
+  beforeEach(async () => {
+    root = await realpath(await mkdtemp(join(tmpdir(), "narthex-connect-")));
+    workspace = join(root, "repository");
+    record = join(root, "state", "record.json");
+    await mkdir(workspace);
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  const path = (name: string): string => join(workspace, name);
+  const read = (name: string): Promise<string> => readFile(path(name), "utf8");
+
+  function planFor(client: string, program = "/opt/narthex.js") {
+    const found = findClient(client);
+    assert.ok(found);
+    const line = (...words: readonly string[]) => ({ command: "/usr/bin/node", arguments: [program, ...words] });
+    return planConnection(workspace, found.files({ workspace, line }));
+  }
+
+  async function connect(client: string, program?: string): Promise<string[]> {
+    const plans = await planFor(client, program);
+    const changed = plans.filter(isChanged).map(({ file }) => file.name);
+    if (changed.length > 0) await carryOut(plans, { workspace, client }, record);
+    return changed;
+  }
+
+  async function undo(): Promise<readonly string[]> {
+    const found = await loadRecord(record);
+    assert.ok(found);
+    const plans = await planUndo(found);
+    await carryOutUndo(plans, record);
+    return plans.flatMap(({ left }) => left);
+  }
+
+  /** Every file below the workspace, with its text. */
+  async function everything(): Promise<Record<string, string>> {
+    const found: Record<string, string> = {};
+    for (const entry of await readdir(workspace, { recursive: true, withFileTypes: true })) {
+      const name = join(entry.parentPath, entry.name).slice(workspace.length + 1);
+      found[name] = entry.isFile() ? await read(name) : "";
+    }
+    return found;
+  }
+
+  describe("refuses", () => {
+    it("a file behind a link that leads out of the workspace, and writes nothing", async () => {
+      const outside = join(root, "outside.json");
+      await writeFile(outside, "{}");
+      await symlink(outside, path(".mcp.json"));
+      await assert.rejects(planFor("claude"), { code: "CONFIG_INVALID", message: /leads out of the workspace/ });
+      assert.equal(await readFile(outside, "utf8"), "{}");
+    });
+
+    it("a directory behind such a link, however it is spelled", async () => {
+      await mkdir(join(root, "repository-other"));
+      for (const target of ["../repository-other", root, "..", "."]) {
+        await symlink(target, path(".claude"));
+        await assert.rejects(planFor("claude"), { code: "CONFIG_INVALID" }, target);
+        await rm(path(".claude"));
+      }
+      assert.deepEqual(await readdir(join(root, "repository-other")), []);
+    });
+
+    it("a link that leads nowhere: it would be made where it points", async () => {
+      await symlink(join(root, "not-there.json"), path(".mcp.json"));
+      await assert.rejects(planFor("claude"), { code: "CONFIG_INVALID", message: /leads nowhere/ });
+    });
+
+    it("what is no file, without waiting for it", async () => {
+      await execute("mkfifo", [path(".mcp.json")]);
+      await assert.rejects(planFor("claude"), { code: "CONFIG_INVALID", message: /no file/ });
+      await rm(path(".mcp.json"));
+      await mkdir(path(".mcp.json"));
+      await assert.rejects(planFor("claude"), { code: "CONFIG_INVALID", message: /no file/ });
+    });
+
+    it("a file that is too large or no text", async () => {
+      await writeFile(path(".mcp.json"), `{"a": "${"x".repeat(1024 * 1024)}"}`);
+      await assert.rejects(planFor("claude"), { code: "CONFIG_INVALID", message: /more than/ });
+      await writeFile(path(".mcp.json"), Buffer.from([0x7b, 0xff, 0x7d]));
+      await assert.rejects(planFor("claude"), { code: "CONFIG_INVALID", message: /UTF-8/ });
+    });
+
+    it("a file that is no JSON, by file, line and column, though others would be fine", async () => {
+      await mkdir(path(".claude"));
+      await writeFile(path(".claude/settings.json"), '{\r\n  "permissions": {,}\r\n}');
+      await assert.rejects(planFor("claude"), {
+        code: "CONFIG_INVALID",
+        message: /^\.claude\/settings\.json:2:19: not valid JSON/,
+      });
+    });
+
+    it("an entry of that name that is somebody else's", async () => {
+      await writeFile(path(".mcp.json"), '{"mcpServers": {"narthex": {"command": "their-server", "args": ["mcp"]}}}');
+      await assert.rejects(planFor("claude"), {
+        code: "CONFIG_INVALID",
+        message: /^\.mcp\.json:1:28: .*somebody else's/,
+      });
+      await mkdir(path(".github/agents"), { recursive: true });
+      await writeFile(path(".github/agents/narthex.agent.md"), "theirs");
+      await assert.rejects(planFor("vscode"), { code: "CONFIG_INVALID", message: /somebody else's/ });
+    });
+
+    it("to write over what somebody changed after it was read", async () => {
+      await writeFile(path(".mcp.json"), "{}");
+      const plans = await planFor("claude");
+      await writeFile(path(".mcp.json"), '{"mine": 1}');
+      await assert.rejects(carryOut(plans, { workspace, client: "claude" }, record), /changed it meanwhile/);
+      assert.equal(await read(".mcp.json"), '{"mine": 1}');
+      assert.deepEqual(await readdir(workspace), [".mcp.json"], "and leaves no draft");
+    });
+  });
+
+  for (const client of ["claude", "cursor", "vscode"]) {
+    it(`writes ${client}'s files once, and takes them back with the directories it made`, async () => {
+      const changed = await connect(client);
+      assert.ok(changed.length >= 2);
+      assert.deepEqual(await connect(client), [], "a second run has nothing to change");
+      assert.deepEqual(await undo(), []);
+      assert.deepEqual(await everything(), {});
+      assert.equal(await loadRecord(record), undefined);
+    });
+  }
+
+  it("merges with what is there, keeps its mode, and gives it back to the byte", async () => {
+    const settings = '{\n    // mine\n    "permissions": {\n        "deny": ["Read(.env)", "Bash"],\n    },\n}\n';
+    await mkdir(path(".claude"));
+    await writeFile(path(".claude/settings.json"), settings);
+    await chmod(path(".claude/settings.json"), 0o640);
+    const before = await everything();
+    await connect("claude");
+    assert.match(await read(".claude/settings.json"), /\/\/ mine\n.*"Read\(\.env\)", "Bash", "PowerShell"/s);
+    assert.equal((await stat(path(".claude/settings.json"))).mode & 0o777, 0o640);
+    await undo();
+    assert.deepEqual(await everything(), before);
+    assert.match(await read(".claude/settings.json"), /"Bash"/, "which was there before");
+  });
+
+  it("replaces the whole file: another name of the old one keeps the old text", async () => {
+    await writeFile(path(".mcp.json"), "{}");
+    await link(path(".mcp.json"), path("copy.json"));
+    await connect("claude");
+    assert.equal(await read("copy.json"), "{}");
+  });
+
+  it("follows a link that stays in the workspace, and keeps it", async () => {
+    await mkdir(path("config"));
+    await writeFile(path("config/mcp.json"), "{}");
+    await symlink("config/mcp.json", path(".mcp.json"));
+    await connect("claude");
+    assert.ok((await lstat(path(".mcp.json"))).isSymbolicLink());
+    assert.match(await read("config/mcp.json"), /narthex/);
+  });
+
+  it("leaves what was changed since, and files that hold more by now", async () => {
+    await connect("cursor");
+    const hooks = JSON.parse(await read(".cursor/hooks.json")) as { hooks: Record<string, unknown[]> };
+    hooks.hooks["afterFileEdit"] = [{ command: "./format.sh" }];
+    hooks.hooks["preToolUse"]?.push({ command: "./mine.sh" });
+    await writeFile(path(".cursor/hooks.json"), JSON.stringify(hooks, undefined, 2));
+    const servers = (await read(".cursor/mcp.json")).replace('"/opt/narthex.js"', '"/opt/other.js"');
+    await writeFile(path(".cursor/mcp.json"), servers);
+    assert.deepEqual(await undo(), ["mcpServers.narthex"]);
+    assert.equal(await read(".cursor/mcp.json"), servers);
+    assert.deepEqual(JSON.parse(await read(".cursor/hooks.json")), {
+      hooks: { preToolUse: [{ command: "./mine.sh" }], afterFileEdit: [{ command: "./format.sh" }] },
+    });
+  });
+
+  it("moves with the program, leaves one hook behind, and still takes back all of it", async () => {
+    const entry = '{"mcpServers": {"narthex": {"command": "npx", "args": ["narthex", "mcp"]}}}';
+    await writeFile(path(".mcp.json"), entry);
+    await connect("claude", "/old place/narthex.js");
+    await connect("claude", "/opt/narthex.js");
+    const settings = await read(".claude/settings.json");
+    assert.equal(settings.match(/hook claude/g)?.length, 1);
+    assert.ok(!settings.includes("/old place"));
+    await undo();
+    assert.deepEqual(await everything(), { ".mcp.json": entry });
+  });
+});

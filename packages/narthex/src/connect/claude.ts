@@ -1,0 +1,62 @@
+import { isJsonObject, type JsonValue } from "@narthex/contracts";
+import type { Client } from "./client.ts";
+import type { ConfigurationEdit } from "./configuration-edit.ts";
+import { HOOK_TIMEOUT_SECONDS, hasHookLine, hookLine } from "./hook-entry.ts";
+import { SERVER_NAME, serverEdit } from "./server-entry.ts";
+
+/**
+ * Built-in tools that act on the machine or the network. `Edit` stands for every tool that edits files, `MultiEdit` of
+ * earlier versions too; naming that would make today's versions warn at each start.
+ */
+const OFF = ["Bash", "PowerShell", "Monitor", "Edit", "Write", "NotebookEdit", "WebFetch", "WebSearch"];
+
+const agent = "claude-code";
+
+export const claude: Client = {
+  title: "Claude Code",
+  agent,
+  switchedOff: "built-in Bash, Edit, Write, WebFetch off",
+  stays: [
+    "built-in Read, Grep and Glob stay: rules decide them by the hook, but nothing contains them and no label follows",
+    "what you type yourself stays: `!` commands, `@` mentions of files, and hooks of your own",
+    "other MCP servers stay: each of their calls asks you",
+  ],
+  next: "start claude here and say yes to the server `narthex`",
+  files(setting) {
+    return [
+      { name: ".mcp.json", edits: [serverEdit(setting, { under: "mcpServers", agent, typed: true })] },
+      {
+        name: ".claude/settings.json",
+        edits: [
+          ...OFF.map((tool): ConfigurationEdit => ({ kind: "element", at: ["permissions", "deny"], value: tool })),
+          // The kernel decides and asks by itself; being asked twice teaches people to say yes.
+          { kind: "element", at: ["permissions", "allow"], value: `mcp__${SERVER_NAME}` },
+          {
+            kind: "element",
+            at: ["hooks", "PreToolUse"],
+            value: {
+              // All tools: one that a later version brings must not slip by.
+              matcher: "*",
+              hooks: [
+                {
+                  type: "command",
+                  command: hookLine(setting, "claude"),
+                  timeout: HOOK_TIMEOUT_SECONDS,
+                  // SECURITY: a hook that cannot start lets the call through otherwise.
+                  onFailure: "block",
+                },
+              ],
+            },
+            replaces: isOwnGroup,
+          },
+        ],
+      },
+    ];
+  },
+};
+
+function isOwnGroup(current: JsonValue): boolean {
+  if (!isJsonObject(current)) return false;
+  const { hooks } = current;
+  return Array.isArray(hooks) && hooks.length === 1 && hooks.every((hook) => hasHookLine(hook, "claude"));
+}

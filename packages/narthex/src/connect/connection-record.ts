@@ -1,0 +1,111 @@
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { blake3, toHex, utf8 } from "@narthex/contracts";
+import { stateDirectory } from "@narthex/host/session-tokens";
+import { CommandError } from "../terminal/command-error.ts";
+import type { AppliedEdit } from "./configuration-edit.ts";
+
+/** What `connect` did in a workspace for one client: what `--undo` takes back. */
+export interface ConnectionRecord {
+  readonly format: 1;
+  readonly workspace: string;
+  readonly client: string;
+  readonly files: readonly RecordedFile[];
+}
+
+export interface RecordedFile {
+  readonly name: string;
+  /** There was none before. */
+  readonly created: boolean;
+  /** Directories that were made for it, the outermost first. */
+  readonly directories: readonly string[];
+  readonly applied: readonly AppliedEdit[];
+  /** The text of a file that is narthex's as a whole. */
+  readonly whole?: string;
+}
+
+/**
+ * SECURITY: it lies in the user's own state, not in the workspace: an agent that could write it would choose what an undo
+ * removes.
+ */
+export function recordPath(workspace: string, client: string, environment: NodeJS.ProcessEnv): string {
+  const name = `${client}-${toHex(blake3(utf8(workspace))).slice(0, 32)}.json`;
+  return join(stateDirectory(environment), "connections", name);
+}
+
+/** Undefined where nothing was connected. */
+export async function loadRecord(path: string): Promise<ConnectionRecord | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (fault) {
+    if (fault instanceof Error && "code" in fault && fault.code === "ENOENT") return undefined;
+    throw fault;
+  }
+  try {
+    // As this program wrote it, in a directory of the user's own.
+    return JSON.parse(text) as ConnectionRecord;
+  } catch (cause) {
+    throw new CommandError("CONFIG_INVALID", `the record \`${path}\` is damaged`, {
+      cause,
+      next: "take narthex's entries out of the client's files by hand, then remove the record",
+    });
+  }
+}
+
+export async function saveRecord(path: string, record: ConnectionRecord): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${process.pid}`;
+  await writeFile(draft, `${JSON.stringify(record, undefined, 2)}\n`, { mode: 0o600 });
+  await rename(draft, path);
+}
+
+export async function forgetRecord(path: string): Promise<void> {
+  await rm(path, { force: true });
+}
+
+/** The record of two runs: what the first did, then what the second added. */
+export function joinRecords(earlier: ConnectionRecord | undefined, later: ConnectionRecord): ConnectionRecord {
+  if (earlier === undefined) return later;
+  const names = new Set([...earlier.files, ...later.files].map(({ name }) => name));
+  const files = [...names].flatMap((name) => {
+    const before = earlier.files.find((file) => file.name === name);
+    const after = later.files.find((file) => file.name === name);
+    if (before === undefined || after === undefined) return [before, after].filter((file) => file !== undefined);
+    return [
+      {
+        ...after,
+        created: before.created || after.created,
+        directories: [...before.directories, ...after.directories],
+        applied: joinEdits(before.applied, after.applied),
+      },
+    ];
+  });
+  return { ...later, files };
+}
+
+/** A member that was written again keeps what stood there at first. */
+function joinEdits(before: readonly AppliedEdit[], after: readonly AppliedEdit[]): AppliedEdit[] {
+  const kept = before.filter((edit) => !after.some((again) => again.kind !== "member" && sameEdit(edit, again)));
+  const joined: AppliedEdit[] = [...kept];
+  for (const edit of after) {
+    const index = joined.findIndex((first) => isSameMember(first, edit));
+    const first = joined[index];
+    if (edit.kind !== "member" || first?.kind !== "member") {
+      joined.push(edit);
+      continue;
+    }
+    const { previous: _, ...written } = edit;
+    joined[index] = { ...written, ...(first.previous !== undefined && { previous: first.previous }) };
+  }
+  return joined;
+}
+
+function isSameMember(one: AppliedEdit, other: AppliedEdit): boolean {
+  if (one.kind !== "member" || other.kind !== "member") return false;
+  return JSON.stringify([...one.at, one.key]) === JSON.stringify([...other.at, other.key]);
+}
+
+function sameEdit(one: AppliedEdit, other: AppliedEdit): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

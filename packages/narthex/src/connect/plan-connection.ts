@@ -1,0 +1,86 @@
+import { CommandError } from "../terminal/command-error.ts";
+import { applyEdits } from "./apply-edits.ts";
+import type { ClientFile } from "./client.ts";
+import { EditProblem } from "./configuration-edit.ts";
+import type { ConnectionRecord, RecordedFile } from "./connection-record.ts";
+import { JsoncProblem, parseJsonc } from "./jsonc-tree.ts";
+import { isBare, takeBack } from "./take-back.ts";
+import { readWorkspaceFile, type WorkspaceFile } from "./workspace-file.ts";
+
+/** What is about to happen to one file. */
+export interface PlannedFile {
+  readonly file: WorkspaceFile;
+  /** Undefined: the file goes. Equal to what it holds: nothing happens. */
+  readonly text: string | undefined;
+  readonly recorded: RecordedFile;
+  /** What an undo leaves, because it was changed since. */
+  readonly left: readonly string[];
+}
+
+/** Reads every file before any is written: one that cannot be edited leaves all of them as they are. */
+export async function planConnection(workspace: string, files: readonly ClientFile[]): Promise<PlannedFile[]> {
+  const plans: PlannedFile[] = [];
+  for (const wanted of files) {
+    const file = await readWorkspaceFile(workspace, wanted.name);
+    plans.push("whole" in wanted ? planWhole(file, wanted.whole) : planEdits(file, wanted.edits));
+  }
+  return plans;
+}
+
+/** The same, for taking it back. */
+export async function planUndo({ workspace, files }: ConnectionRecord): Promise<PlannedFile[]> {
+  const plans: PlannedFile[] = [];
+  for (const recorded of files) plans.push(planTakingBack(await readWorkspaceFile(workspace, recorded.name), recorded));
+  return plans;
+}
+
+export function isChanged({ file, text }: PlannedFile): boolean {
+  return file.text !== text;
+}
+
+function planWhole(file: WorkspaceFile, whole: string): PlannedFile {
+  if (file.text !== undefined && file.text !== whole) {
+    throw new CommandError("CONFIG_INVALID", `\`${file.name}\` is somebody else's; rename or remove it`, {
+      next: "nothing was changed; then run the command again",
+    });
+  }
+  const created = file.text === undefined;
+  const recorded = { name: file.name, created, directories: file.missing, applied: [], ...(created && { whole }) };
+  return { file, text: whole, recorded, left: [] };
+}
+
+function planEdits(file: WorkspaceFile, edits: Parameters<typeof applyEdits>[1]): PlannedFile {
+  const { text, applied } = explainProblem(file, () => {
+    parseJsonc(file.text ?? "{}");
+    return applyEdits(file.text ?? "{}\n", edits);
+  });
+  const recorded = { name: file.name, created: file.text === undefined, directories: file.missing, applied };
+  return { file, text: file.text === undefined && applied.length === 0 ? undefined : text, recorded, left: [] };
+}
+
+function planTakingBack(file: WorkspaceFile, recorded: RecordedFile): PlannedFile {
+  const { text } = file;
+  if (text === undefined) return { file, text, recorded, left: [] };
+  if (recorded.whole !== undefined) {
+    const isOwn = text === recorded.whole;
+    return { file, text: isOwn ? undefined : text, recorded, left: isOwn ? [] : [file.name] };
+  }
+  const taken = explainProblem(file, () => takeBack(text, recorded.applied));
+  const isEmpty = recorded.created && isBare(taken.text, parseJsonc(taken.text)) && taken.text.trim() === "{}";
+  return { file, text: isEmpty ? undefined : taken.text, recorded, left: taken.left };
+}
+
+function explainProblem<T>({ name, text = "" }: WorkspaceFile, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    if (!(cause instanceof JsoncProblem) && !(cause instanceof EditProblem)) throw cause;
+    const lines = text.slice(0, cause.at).split(/\r\n|\r|\n/);
+    const place = `${name}:${lines.length}:${(lines.at(-1) ?? "").length + 1}`;
+    const kind = cause instanceof JsoncProblem ? "not valid JSON: " : "";
+    throw new CommandError("CONFIG_INVALID", `${place}: ${kind}${cause.message}`, {
+      cause,
+      next: "nothing was changed; put this place right, then run the command again",
+    });
+  }
+}

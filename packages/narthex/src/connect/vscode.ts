@@ -1,0 +1,46 @@
+import type { Client } from "./client.ts";
+import { SERVER_NAME, serverEdit } from "./server-entry.ts";
+
+const agent = "vscode";
+const isAnything = (): boolean => true;
+
+/** An agent that has this server's tools and no other. */
+const AGENT_FILE = `---
+name: Narthex
+description: Works through narthex only; no built-in tool of the editor
+tools: ['${SERVER_NAME}/*']
+---
+Use the tools of the server \`${SERVER_NAME}\` for everything: files, commands, git. A refusal says why; do not look for a
+way around it.
+`;
+
+export const vscode: Client = {
+  title: "VS Code",
+  agent,
+  switchedOff: "built-in commands and edits ask, agent Narthex without built-in tools",
+  stays: [
+    "no workspace setting switches off VS Code's built-in tools: choose the agent Narthex in the chat to work without them",
+    "in any other agent every built-in command and edit asks you, and nothing contains it",
+    "user settings such as chat.tools.global.autoApprove, and sessions with approvals bypassed, go before this",
+  ],
+  next: "open the folder, start the server `narthex` in .vscode/mcp.json, and choose the agent Narthex in the chat",
+  files(setting) {
+    return [
+      { name: ".vscode/mcp.json", edits: [serverEdit(setting, { under: "servers", agent, typed: true })] },
+      {
+        name: ".vscode/settings.json",
+        edits: [
+          {
+            kind: "member",
+            at: ["chat.tools.terminal.autoApprove"],
+            key: "/.*/",
+            value: { approve: false, matchCommandLine: true },
+            mayReplace: isAnything,
+          },
+          { kind: "member", at: ["chat.tools.edits.autoApprove"], key: "**/*", value: false, mayReplace: isAnything },
+        ],
+      },
+      { name: ".github/agents/narthex.agent.md", whole: AGENT_FILE },
+    ];
+  },
+};

@@ -1,0 +1,147 @@
+import { randomUUID } from "node:crypto";
+import { constants, type Stats } from "node:fs";
+import { lstat, mkdir, open, realpath, rename, rm, rmdir } from "node:fs/promises";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { CommandError } from "../terminal/command-error.ts";
+
+/** A file of a workspace as it was found. */
+export interface WorkspaceFile {
+  /** As it is called in the workspace. */
+  readonly name: string;
+  /** Where it really lies, behind links. */
+  readonly path: string;
+  /** Undefined where there is none. */
+  readonly text: string | undefined;
+  readonly stats: Stats | undefined;
+  /** Directories that are missing on the way, the outermost first. */
+  readonly missing: readonly string[];
+}
+
+const MAX_BYTES = 1024 * 1024;
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * Finds a file in a workspace, whose real path is given.
+ *
+ * SECURITY: a repository is somebody else's work. A link in it that leads out would make this command write into the
+ * user's own files, so real paths are compared, directories included.
+ */
+export async function readWorkspaceFile(workspace: string, name: string): Promise<WorkspaceFile> {
+  const missing: string[] = [];
+  let directory = workspace;
+  for (const part of dirname(name).split("/")) {
+    if (part === ".") continue;
+    const next = join(directory, part);
+    if (missing.length > 0 || (await linkStats(next)) === undefined) missing.push(next);
+    directory = missing.length > 0 ? next : await insidePath(workspace, next, name);
+    if (missing.length === 0 && !(await lstat(directory)).isDirectory())
+      throw refused(name, `\`${part}\` is no directory`);
+  }
+  const place = join(directory, basename(name));
+  if (missing.length > 0 || (await linkStats(place)) === undefined) {
+    return { name, path: place, text: undefined, stats: undefined, missing };
+  }
+  const path = await insidePath(workspace, place, name);
+  return { name, path, missing, ...(await readText(path, name)) };
+}
+
+/** Replaces the file as a whole: whoever reads meanwhile sees the old or the new one. Mode and owner stay. */
+export async function writeWorkspaceFile(file: WorkspaceFile, text: string): Promise<void> {
+  for (const directory of file.missing) await makeDirectory(directory, file.name);
+  const draft = join(dirname(file.path), `.${basename(file.path)}.${randomUUID()}`);
+  try {
+    const handle = await open(draft, "wx", 0o644);
+    try {
+      await handle.writeFile(text);
+      if (file.stats !== undefined) {
+        await handle.chmod(file.stats.mode & 0o7777);
+        if (file.stats.uid !== process.getuid?.()) await handle.chown(file.stats.uid, file.stats.gid);
+      }
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await refuseChanged(file);
+    await rename(draft, file.path);
+  } catch (fault) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw fault;
+  }
+}
+
+/** Removes the file, and of `directories` those that are empty then, the innermost first. */
+export async function removeWorkspaceFile(file: WorkspaceFile, directories: readonly string[]): Promise<void> {
+  await refuseChanged(file);
+  await rm(file.path);
+  for (const directory of directories.toReversed()) {
+    try {
+      await rmdir(directory);
+    } catch {
+      // Somebody put something there: it stays, and so does all that holds it.
+      return;
+    }
+  }
+}
+
+/** Another file of the same plan may have needed it too. */
+async function makeDirectory(path: string, name: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (fault) {
+    // SECURITY: a link that was put there meanwhile is not followed.
+    if ((await linkStats(path))?.isDirectory() !== true) throw refused(name, `\`${path}\` cannot be made`, fault);
+  }
+}
+
+async function refuseChanged({ name, path, text }: WorkspaceFile): Promise<void> {
+  const now = (await linkStats(path)) === undefined ? undefined : (await readText(path, name)).text;
+  if (now !== text) throw refused(name, "somebody changed it meanwhile; run the command again");
+}
+
+async function insidePath(workspace: string, path: string, name: string): Promise<string> {
+  const real = await realpath(path).catch(() => {
+    throw refused(name, "a link on the way leads nowhere");
+  });
+  const way = relative(workspace, real);
+  if (way === "" || way === ".." || way.startsWith(`..${sep}`)) {
+    throw refused(name, `a link on the way leads out of the workspace, to \`${real}\``);
+  }
+  return real;
+}
+
+async function readText(path: string, name: string): Promise<{ readonly text: string; readonly stats: Stats }> {
+  // Opening a pipe must not wait for a writer.
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw refused(name, "it is no file");
+    if (stats.size > MAX_BYTES) throw refused(name, `it holds more than ${MAX_BYTES} bytes`);
+    return { text: decode(await handle.readFile(), name), stats };
+  } finally {
+    await handle.close();
+  }
+}
+
+function decode(bytes: Uint8Array, name: string): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw refused(name, "it is no text in UTF-8");
+  }
+}
+
+async function linkStats(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path);
+  } catch (fault) {
+    if (fault instanceof Error && "code" in fault && fault.code === "ENOENT") return undefined;
+    throw fault;
+  }
+}
+
+function refused(name: string, why: string, cause?: unknown): CommandError {
+  return new CommandError("CONFIG_INVALID", `\`${name}\` is left as it is: ${why}`, {
+    cause,
+    next: "nothing was changed; put the file right, then run the command again",
+  });
+}

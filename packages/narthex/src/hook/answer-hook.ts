@@ -1,0 +1,60 @@
+import { realpath } from "node:fs/promises";
+import { findClient } from "../connect/clients.ts";
+import { programLine } from "../connect/program-line.ts";
+import type { KernelConnection } from "../connection/kernel-connection.ts";
+import { decideHook } from "./decide-hook.ts";
+import type { HookCall, HookClient, HookVerdict } from "./hook-call.ts";
+import type { HookProtocol } from "./hook-protocol.ts";
+import { recordHookDecision } from "./record-hook-decision.ts";
+
+export interface HookRequest {
+  readonly protocol: HookProtocol;
+  readonly call: HookCall;
+  /** As it was named. */
+  readonly workspace: string;
+  /** The kernel's home. */
+  readonly home: string;
+}
+
+const MAX_SESSIONS = 200;
+
+/** Decides one call and records the decision. */
+export async function answerHook(kernel: KernelConnection, request: HookRequest): Promise<HookVerdict> {
+  const { protocol, call, home } = request;
+  const workspace = await realpath(request.workspace);
+  const subject = protocol.subjectOf(call, ownCommand(call.client, workspace, home));
+  const sessionId = await findSession(kernel, call.client, workspace);
+  const verdict = await decideHook(subject, { kernel, workspace, directory: call.directory, sessionId });
+  // A refusal ends it here, so nothing comes again.
+  if (protocol.comesAgain(call) && verdict.answer !== "deny") return verdict;
+  const decidedAs = subject.kind === "calls" ? [...new Set(subject.calls.map(({ tool }) => tool))] : [];
+  await recordHookDecision(kernel, call, verdict, { workspace, sessionId: sessionId ?? "", decidedAs });
+  return verdict;
+}
+
+/** The session that the client's own server opened: its labels and lease count for the client's other tools too. */
+async function findSession(
+  kernel: Pick<KernelConnection, "listSessions">,
+  client: HookClient,
+  workspace: string,
+): Promise<string | undefined> {
+  const agent = findClient(client)?.agent;
+  const sessions = await kernel.listSessions({ all: false, limit: MAX_SESSIONS });
+  return sessions
+    .filter((session) => session.workspace === workspace && session.agent === agent && session.parentSessionId === "")
+    .sort((one, other) => Number(other.openedAtMs - one.openedAtMs))[0]?.sessionId;
+}
+
+/** How `connect` makes the client start narthex's server. */
+function ownCommand(client: HookClient, workspace: string, home: string): string {
+  const agent = findClient(client)?.agent ?? "";
+  const { command, arguments: words } = programLine(["mcp", "--workspace", workspace, "--agent", agent], home);
+  return [command, ...words].join(" ");
+}
+
+/** Whatever went wrong: no. */
+export function refusalFor(fault: unknown): HookVerdict {
+  const code = fault instanceof Error && "code" in fault && typeof fault.code === "string" ? fault.code : "INTERNAL";
+  const reason = fault instanceof Error ? fault.message.replace(/\s*\n[\s\S]*$/, "") : "it cannot be decided";
+  return { answer: "deny", code: /^[A-Z_]+$/.test(code) ? code : "INTERNAL", reason, ruleIds: [] };
+}

@@ -1,0 +1,36 @@
+import { claudeSubject } from "./claude-subject.ts";
+import { HookProblem } from "./hook-call.ts";
+import { findText, requireObject, requireText } from "./hook-fields.ts";
+import { type HookProtocol, shownReason } from "./hook-protocol.ts";
+
+const EVENT = "PreToolUse";
+
+/** Claude Code's PreToolUse, which other programs that read its settings speak as well. */
+export const claudeProtocol: HookProtocol = {
+  parseCall(message) {
+    const event = requireText(message, "hook_event_name", "hookEventName");
+    if (event !== EVENT) throw new HookProblem(`\`${event.slice(0, 60)}\` is no event that narthex decides`);
+    return {
+      client: "claude",
+      event,
+      toolName: requireText(message, "tool_name"),
+      input: requireObject(message["tool_input"] ?? {}, "tool_input"),
+      conversation: findText(message, "session_id", "sessionId") ?? "",
+      directory: requireText(message, "cwd"),
+    };
+  },
+  subjectOf: (call) => claudeSubject(call),
+  encodeAnswer(verdict) {
+    // Without a decision the client's own permissions count.
+    if (verdict.answer === "none") return {};
+    return {
+      hookSpecificOutput: {
+        hookEventName: EVENT,
+        permissionDecision: verdict.answer,
+        permissionDecisionReason: shownReason(verdict),
+      },
+    };
+  },
+  comesAgain: () => false,
+  workspaceOf: (message, environment) => environment["CLAUDE_PROJECT_DIR"] || requireText(message, "cwd"),
+};

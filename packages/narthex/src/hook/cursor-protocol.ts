@@ -1,0 +1,69 @@
+import type { JsonObject } from "@narthex/contracts";
+import { cursorSubject } from "./cursor-subject.ts";
+import { type HookCall, HookProblem } from "./hook-call.ts";
+import { findText, requireObject, requireText } from "./hook-fields.ts";
+import { type HookProtocol, shownReason } from "./hook-protocol.ts";
+
+/** Events that narthex decides, and whether Cursor asks a person where it is told to. */
+const ASKS: ReadonlyMap<string, boolean> = new Map([
+  ["preToolUse", false],
+  ["beforeShellExecution", true],
+  ["beforeMCPExecution", true],
+  ["beforeReadFile", false],
+  ["beforeTabFileRead", false],
+]);
+
+/** Cursor's events before a tool runs. */
+export const cursorProtocol: HookProtocol = {
+  parseCall(message, environment) {
+    const event = requireText(message, "hook_event_name");
+    if (!ASKS.has(event)) throw new HookProblem(`\`${event.slice(0, 60)}\` is no event that narthex decides`);
+    const isGeneric = event === "preToolUse";
+    return {
+      client: "cursor",
+      event,
+      toolName: isGeneric ? requireText(message, "tool_name") : (findText(message, "tool_name") ?? event),
+      input: isGeneric ? requireObject(message["tool_input"] ?? {}, "tool_input") : withoutText(message),
+      conversation: findText(message, "conversation_id", "session_id") ?? "",
+      // Cursor often leaves it empty.
+      directory: findText(message, "cwd") || rootOf(message, environment),
+    };
+  },
+  subjectOf: cursorSubject,
+  encodeAnswer(verdict, call) {
+    const permission = permissionFor(verdict.answer, call);
+    if (permission === "allow") return { permission };
+    const text = shownReason(verdict);
+    const hint =
+      verdict.answer === "ask" && permission === "deny" ? "; Cursor asks nobody here, use narthex's own tool" : "";
+    return { permission, user_message: `${text}${hint}`, agent_message: `${text}${hint}` };
+  },
+  comesAgain,
+  workspaceOf: rootOf,
+};
+
+/** SECURITY: Cursor takes `ask` for yes in events where it cannot ask. */
+function permissionFor(answer: string, call: HookCall | undefined): "allow" | "ask" | "deny" {
+  if (answer === "none" || answer === "allow") return "allow";
+  if (answer === "deny" || call === undefined) return "deny";
+  return ASKS.get(call.event) === true || comesAgain(call) ? "ask" : "deny";
+}
+
+/** Commands and tools of servers come once more, in an event where Cursor can ask. */
+function comesAgain({ event, toolName }: HookCall): boolean {
+  return event === "preToolUse" && (toolName === "Shell" || toolName.startsWith("MCP:"));
+}
+
+/** The text of a file about to be read is nobody's business here. */
+function withoutText(message: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(message).filter(([name]) => name !== "content"));
+}
+
+function rootOf(message: JsonObject, environment: NodeJS.ProcessEnv): string {
+  const named = environment["CURSOR_PROJECT_DIR"];
+  if (named !== undefined && named !== "") return named;
+  const roots = message["workspace_roots"];
+  const [first] = Array.isArray(roots) ? roots : [];
+  if (typeof first !== "string") throw new HookProblem("`workspace_roots` names no workspace");
+  return first;
+}

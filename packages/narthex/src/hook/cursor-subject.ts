@@ -1,0 +1,51 @@
+import type { JsonObject } from "@narthex/contracts";
+import {
+  command,
+  deleteFile,
+  editFile,
+  fetchPage,
+  listFiles,
+  readFile,
+  search,
+  searchWeb,
+  writeFile,
+} from "./file-subjects.ts";
+import type { HookCall, HookSubject } from "./hook-call.ts";
+import { findText } from "./hook-fields.ts";
+
+const SUBJECTS: ReadonlyMap<string, (input: JsonObject) => HookSubject> = new Map([
+  ["Shell", command],
+  ["Read", readFile],
+  ["Write", writeFile],
+  ["StrReplace", editFile],
+  ["Edit", editFile],
+  ["MultiEdit", editFile],
+  ["Delete", deleteFile],
+  ["Grep", search],
+  ["Glob", listFiles],
+  ["LS", listFiles],
+  ["WebFetch", fetchPage],
+  ["WebSearch", searchWeb],
+]);
+
+const HARMLESS: ReadonlySet<string> = new Set(["AskQuestion", "SwitchMode", "Task", "TodoWrite", "UpdateTodos"]);
+
+/** What a call of Cursor comes to. `ownCommand` is how Cursor starts narthex's own server here. */
+export function cursorSubject(call: HookCall, ownCommand: string): HookSubject {
+  const { event, input, toolName } = call;
+  if (event === "beforeShellExecution") return command(input);
+  if (event === "beforeReadFile" || event === "beforeTabFileRead") return readFile(input);
+  if (event === "beforeMCPExecution") return serverTool(input, ownCommand);
+  if (toolName.startsWith("MCP:")) return { kind: "unknown", why: "which server it goes to is told in another event" };
+  if (HARMLESS.has(toolName)) return { kind: "harmless" };
+  return SUBJECTS.get(toolName)?.(input) ?? { kind: "unknown", why: "narthex does not know this tool" };
+}
+
+/**
+ * SECURITY: a repository names its servers as it likes, and the command is all that tells them apart. One that only begins
+ * like narthex's, or holds its name, is another.
+ */
+function serverTool(input: JsonObject, ownCommand: string): HookSubject {
+  if (findText(input, "command") === ownCommand) return { kind: "own" };
+  return { kind: "unknown", why: "it is a tool of another MCP server" };
+}

@@ -1,0 +1,86 @@
+import type { JsonObject } from "@narthex/contracts";
+import type { CallExplanation } from "@narthex/kernel";
+import type { KernelConnection } from "../connection/kernel-connection.ts";
+import type { HookSubject, HookVerdict, SubjectCall } from "./hook-call.ts";
+import { realPlace } from "./real-place.ts";
+
+export interface HookSurroundings {
+  readonly kernel: Pick<KernelConnection, "explainCall">;
+  /** Real path. */
+  readonly workspace: string;
+  /** Where relative paths start. */
+  readonly directory: string;
+  /** Whose lease and labels count; those of a new session where absent. */
+  readonly sessionId: string | undefined;
+}
+
+/** The strictest comes first. */
+const STRICTNESS = ["deny", "ask", "allow"] as const;
+
+/** Decides a client's call by the rules in force. */
+export async function decideHook(subject: HookSubject, around: HookSurroundings): Promise<HookVerdict> {
+  if (subject.kind === "own") return none("narthex decides it when it comes");
+  if (subject.kind === "harmless") return none("");
+  if (subject.kind === "unknown") return { answer: "ask", code: "TOOL_NOT_FOUND", reason: subject.why, ruleIds: [] };
+  const verdicts: HookVerdict[] = [];
+  for (const call of subject.calls) verdicts.push(await decideCall(call, around));
+  const strictest = STRICTNESS.flatMap((answer) => verdicts.filter((verdict) => verdict.answer === answer))[0];
+  return strictest ?? { answer: "deny", code: "INVALID_INPUT", reason: "it asks for nothing", ruleIds: [] };
+}
+
+async function decideCall(call: SubjectCall, around: HookSurroundings): Promise<HookVerdict> {
+  const input = await placedInput(call, around);
+  if (input === undefined) {
+    const reason = "the path lies outside the workspace, or behind a link that leads out of it";
+    return { answer: "deny", code: "PATH_ESCAPE", reason, ruleIds: [] };
+  }
+  const { kernel, sessionId } = around;
+  try {
+    const question = { tool: call.tool, input, ...(sessionId !== undefined && { sessionId }) };
+    return withoutSandbox(call.tool, verdictOf(await kernel.explainCall(question)));
+  } catch (fault) {
+    if (!isMissingTool(fault)) throw fault;
+    return {
+      answer: "ask",
+      code: "TOOL_NOT_FOUND",
+      reason: `no rule is about it: there is no tool ${call.tool}`,
+      ruleIds: [],
+    };
+  }
+}
+
+/** Undefined for a path outside. */
+async function placedInput(
+  { input, path }: SubjectCall,
+  { workspace, directory }: HookSurroundings,
+): Promise<JsonObject | undefined> {
+  if (path === undefined) return input;
+  const place = await realPlace(path, directory, workspace);
+  return place === undefined ? undefined : { ...input, path: place };
+}
+
+function verdictOf({ answer, code, message, questions }: CallExplanation): HookVerdict {
+  const effect = answer === "deny" ? "forbid" : "permit";
+  const rules = questions.flatMap((question) =>
+    question.rules.filter((rule) => rule.verdict === "matched" && rule.effect === effect).map(({ id }) => id),
+  );
+  return { answer, code, reason: message, ruleIds: [...new Set(rules)].sort() };
+}
+
+/**
+ * SECURITY: rules let commands run without a person because a sandbox is around them: `cat ~/.ssh/id_ed25519` finds
+ * nothing there. A client's own tool has none, so what they allow a person is asked about.
+ */
+function withoutSandbox(tool: string, verdict: HookVerdict): HookVerdict {
+  if (tool !== "shell_exec" || verdict.answer !== "allow") return verdict;
+  const reason = "the rules allow this in a sandbox only, and the client's own tool has none; narthex's shell_exec has";
+  return { ...verdict, answer: "ask", reason };
+}
+
+function isMissingTool(fault: unknown): boolean {
+  return fault instanceof Error && "code" in fault && fault.code === "TOOL_NOT_FOUND";
+}
+
+function none(reason: string): HookVerdict {
+  return { answer: "none", code: "", reason, ruleIds: [] };
+}

@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { JsonObject } from "@narthex/contracts";
+import { claudeProtocol } from "./claude-protocol.ts";
+import { cursorProtocol } from "./cursor-protocol.ts";
+import type { HookVerdict, SubjectCall } from "./hook-call.ts";
+
+const OWN = "/usr/bin/node /opt/narthex.js mcp --workspace /repository --agent cursor";
+
+function claude(toolName: string, input: JsonObject) {
+  const message = { hook_event_name: "PreToolUse", tool_name: toolName, tool_input: input, cwd: "/repository" };
+  return claudeProtocol.subjectOf(claudeProtocol.parseCall(message, {}), OWN);
+}
+
+function cursorCall(event: string, message: JsonObject) {
+  return cursorProtocol.parseCall({ hook_event_name: event, workspace_roots: ["/repository"], ...message }, {});
+}
+
+function cursor(event: string, message: JsonObject) {
+  return cursorProtocol.subjectOf(cursorCall(event, message), OWN);
+}
+
+const verdict = (answer: HookVerdict["answer"]): HookVerdict => ({ answer, code: "", reason: "why", ruleIds: ["r"] });
+
+describe("Claude Code's hook", () => {
+  it("takes no message for a call that lacks something or has it as something else", () => {
+    const good = { hook_event_name: "PreToolUse", tool_name: "Read", tool_input: {}, cwd: "/x" };
+    for (const bad of [
+      { ...good, hook_event_name: "PostToolUse" },
+      { ...good, hook_event_name: 7 },
+      { ...good, tool_name: ["Read"] },
+      { ...good, tool_name: null },
+      { ...good, tool_input: "x" },
+      { ...good, tool_input: [] },
+      { ...good, cwd: {} },
+      {},
+    ]) {
+      assert.throws(() => claudeProtocol.parseCall(bad, {}), { name: "HookProblem" }, JSON.stringify(bad));
+    }
+  });
+
+  it("refuses inputs of the wrong type instead of deciding something else", () => {
+    const wrong: readonly (readonly [string, JsonObject])[] = [
+      ["Bash", {}],
+      ["Bash", { command: ["ls"] }],
+      ["Read", { file_path: 1 }],
+      ["Write", { content: "x" }],
+      ["Write", { file_path: "a", content: { text: "x" } }],
+      ["Edit", { file_path: "a", old_string: "x" }],
+      ["MultiEdit", { file_path: "a", edits: "all" }],
+      ["MultiEdit", { file_path: "a", edits: [] }],
+      ["MultiEdit", { file_path: "a", edits: [1] }],
+      ["Grep", { path: "." }],
+      ["WebFetch", { url: null }],
+    ];
+    for (const [tool, input] of wrong) {
+      assert.throws(() => claude(tool, input), { name: "HookProblem" }, `${tool} ${JSON.stringify(input)}`);
+    }
+  });
+
+  it("decides each tool as the kernel's tool that does the same", () => {
+    const known: readonly (readonly [string, JsonObject, readonly (readonly [string, JsonObject])[]])[] = [
+      ["Bash", { command: "ls" }, [["shell_exec", { command: "ls" }]]],
+      ["Read", { file_path: "/r/a" }, [["file_read", { path: "/r/a" }]]],
+      ["Write", { file_path: "a", content: "x" }, [["file_write", { path: "a", content: "x" }]]],
+      ["NotebookEdit", { notebook_path: "a", new_source: "x" }, [["file_write", { path: "a", content: "x" }]]],
+      ["Edit", { file_path: "a", old_string: "x", new_string: "y" }, [edited("a", "x", "y")]],
+      ["Edit", { file_path: "a", old_string: "", new_string: "y" }, [["file_write", { path: "a", content: "y" }]]],
+      [
+        "MultiEdit",
+        {
+          file_path: "a",
+          edits: [
+            { old_string: "1", new_string: "2" },
+            { old_string: "3", new_string: "4" },
+          ],
+        },
+        [edited("a", "1", "2"), edited("a", "3", "4")],
+      ],
+      ["Grep", { pattern: "x" }, [["file_search", { pattern: "x", path: "." }]]],
+      ["Glob", { pattern: "**/*.ts", path: "src" }, [["file_list", { path: "src", recursive: true }]]],
+      ["WebFetch", { url: "https://a" }, [["web_fetch", { url: "https://a" }]]],
+      ["WebSearch", { query: "q" }, [["web_search", { query: "q" }]]],
+    ];
+    for (const [tool, input, expected] of known) {
+      const subject = claude(tool, input);
+      assert.equal(subject.kind, "calls");
+      assert.deepEqual(subject.kind === "calls" && subject.calls.map(wholeCall), expected, tool);
+    }
+  });
+
+  it("looks where a pattern leads, not only where it is said to start", () => {
+    for (const [pattern, path] of [
+      ["/etc/*", "/etc/"],
+      ["/etc/**/pass*", "/etc/"],
+      ["../*/x", "../"],
+      ["~/.ssh/*", "~/.ssh/"],
+      ["src/../../*", "src/../../"],
+    ] as const) {
+      const subject = claude("Glob", { pattern, path: "src" });
+      assert.deepEqual(subject.kind === "calls" && subject.calls[0]?.path, path, pattern);
+    }
+  });
+
+  it("knows its own server by its name, and nothing that only looks like it", () => {
+    assert.equal(claude("mcp__narthex__shell_exec", {}).kind, "own");
+    for (const name of ["mcp__narthex", "mcp__narthex2__x", "mcp__other__mcp__narthex__x", "narthex"]) {
+      assert.equal(claude(name, {}).kind, "unknown", name);
+    }
+  });
+
+  it("leaves what touches nothing to the client, and asks about what it does not know", () => {
+    assert.equal(claude("TodoWrite", {}).kind, "harmless");
+    for (const name of ["PowerShell", "EnterWorktree", "run_in_terminal", "bash", "BASH", "", "__proto__"]) {
+      assert.equal(claude(name, {}).kind, "unknown", name);
+    }
+    const edits = Array.from({ length: 51 }, () => ({ old_string: "a", new_string: "b" }));
+    assert.equal(claude("MultiEdit", { file_path: "a", edits }).kind, "unknown");
+  });
+
+  it("answers in the client's words", () => {
+    assert.deepEqual(claudeProtocol.encodeAnswer(verdict("none"), undefined), {});
+    for (const answer of ["allow", "ask", "deny"] as const) {
+      assert.deepEqual(claudeProtocol.encodeAnswer(verdict(answer), undefined), {
+        hookSpecificOutput: {
+          hookEventName: "PreToolUse",
+          permissionDecision: answer,
+          permissionDecisionReason: "narthex: why (r)",
+        },
+      });
+    }
+  });
+});
+
+describe("Cursor's hook", () => {
+  it("takes no other event for a question", () => {
+    for (const event of ["stop", "afterFileEdit", "beforeSubmitPrompt", "sessionStart", "PreToolUse", ""]) {
+      assert.throws(() => cursorCall(event, { tool_name: "Read" }), { name: "HookProblem" }, event);
+    }
+    assert.throws(() => cursorProtocol.parseCall({ hook_event_name: "beforeShellExecution", command: "ls" }, {}), {
+      name: "HookProblem",
+      message: /workspace_roots/,
+    });
+  });
+
+  it("decides each event as the kernel's tool that does the same", () => {
+    for (const [event, message, tool] of [
+      ["beforeShellExecution", { command: "ls", cwd: "" }, "shell_exec"],
+      ["beforeReadFile", { file_path: "/repository/a", content: "x" }, "file_read"],
+      ["beforeTabFileRead", { file_path: "/repository/a" }, "file_read"],
+      ["preToolUse", { tool_name: "Shell", tool_input: { command: "ls" } }, "shell_exec"],
+      ["preToolUse", { tool_name: "Write", tool_input: { path: "a", contents: "x" } }, "file_write"],
+      [
+        "preToolUse",
+        { tool_name: "StrReplace", tool_input: { path: "a", old_string: "x", new_string: "y" } },
+        "file_edit",
+      ],
+      ["preToolUse", { tool_name: "Delete", tool_input: { path: "a" } }, "file_delete"],
+      ["preToolUse", { tool_name: "Grep", tool_input: { pattern: "x", file_path: "src" } }, "file_search"],
+    ] as const) {
+      const subject = cursor(event, message);
+      assert.equal(subject.kind === "calls" && subject.calls[0]?.tool, tool, `${event} ${tool}`);
+    }
+  });
+
+  it("knows its own server by the whole command that starts it", () => {
+    const server = (command: string) => cursor("beforeMCPExecution", { tool_name: "echo", tool_input: "{}", command });
+    assert.equal(server(OWN).kind, "own");
+    for (const command of [`${OWN} --label x`, `evil ${OWN}`, `sh -c '${OWN}'`, "narthex mcp", ""]) {
+      assert.equal(server(command).kind, "unknown", command);
+    }
+    assert.equal(cursor("beforeMCPExecution", { tool_name: "echo", url: "http://127.0.0.1" }).kind, "unknown");
+  });
+
+  it("says no where Cursor would take a question for a yes", () => {
+    const ask = verdict("ask");
+    const shell = cursorCall("beforeShellExecution", { command: "x" });
+    const early = cursorCall("preToolUse", { tool_name: "Shell", tool_input: { command: "x" } });
+    const write = cursorCall("preToolUse", { tool_name: "Write", tool_input: { path: "x" } });
+    const read = cursorCall("beforeReadFile", { file_path: "x" });
+    const permissions = [shell, early, write, read, undefined].map(
+      (call) => cursorProtocol.encodeAnswer(ask, call)["permission"],
+    );
+    assert.deepEqual(permissions, ["ask", "ask", "deny", "deny", "deny"]);
+    assert.deepEqual(cursorProtocol.encodeAnswer(verdict("allow"), shell), { permission: "allow" });
+    assert.deepEqual(cursorProtocol.encodeAnswer(verdict("none"), shell), { permission: "allow" });
+    const text = "narthex: why (r)";
+    const refused = { permission: "deny", user_message: text, agent_message: text };
+    assert.deepEqual(cursorProtocol.encodeAnswer(verdict("deny"), shell), refused);
+  });
+
+  it("keeps the text of files out of what it records", () => {
+    assert.ok(!("content" in cursorCall("beforeReadFile", { file_path: "a", content: "secret" }).input));
+  });
+});
+
+function wholeCall({ tool, input, path }: SubjectCall): readonly [string, JsonObject] {
+  return [tool, { ...input, ...(path !== undefined && { path }) }];
+}
+
+function edited(path: string, before: string, after: string): readonly [string, JsonObject] {
+  return ["file_edit", { path, old_content: before, new_content: after }];
+}

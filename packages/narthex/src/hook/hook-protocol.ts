@@ -1,0 +1,21 @@
+import type { JsonObject } from "@narthex/contracts";
+import type { HookCall, HookSubject, HookVerdict } from "./hook-call.ts";
+
+/** How one client tells of calls and is answered. */
+export interface HookProtocol {
+  /** Throws a HookProblem for what is no call. */
+  parseCall(message: JsonObject, environment: NodeJS.ProcessEnv): HookCall;
+  subjectOf(call: HookCall, ownCommand: string): HookSubject;
+  /** What the client reads on standard output. `call` is absent where the message was none. */
+  encodeAnswer(verdict: HookVerdict, call: HookCall | undefined): JsonObject;
+  /** Whether the same call comes again in an event of its own, which is the one that is recorded. */
+  comesAgain(call: HookCall): boolean;
+  /** The workspace, where the command line names none. */
+  workspaceOf(message: JsonObject, environment: NodeJS.ProcessEnv): string;
+}
+
+/** The reason as it is shown: by whom, and why. */
+export function shownReason({ reason, code, ruleIds }: HookVerdict): string {
+  const by = ruleIds.length === 0 ? code : [code, ...ruleIds].filter((part) => part !== "").join(", ");
+  return `narthex: ${reason}${by === "" ? "" : ` (${by})`}`;
+}

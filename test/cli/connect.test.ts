@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { after, afterEach, before, describe, it } from "node:test";
+import type { JsonObject } from "@narthex/contracts";
+import {
+  createTestHome,
+  ended,
+  inheritedEnvironment,
+  objectOf,
+  objectsOf,
+  parseObject,
+  readLines,
+  type Serving,
+  type TestHome,
+  textOf,
+} from "./home.ts";
+
+describe("narthex connect", { timeout: 180_000 }, () => {
+  let at: TestHome;
+  let kernel: Serving;
+  before(async () => {
+    at = await createTestHome();
+    kernel = await at.serve();
+  });
+  after(async () => {
+    await kernel.stop();
+    await at.remove();
+  });
+  afterEach(async () => {
+    for (const name of await readdir(at.workspace)) await rm(join(at.workspace, name), { recursive: true });
+  });
+
+  const path = (name: string): string => join(at.workspace, name);
+  const connect = (client: string, ...options: readonly string[]) => [
+    "connect",
+    client,
+    "--workspace",
+    at.workspace,
+    ...options,
+  ];
+
+  it("refuses a client it does not know, and a directory that is no workspace", async () => {
+    const { code, stderr } = await at.run(connect("emacs"));
+    assert.equal(code, 2);
+    assert.match(stderr, /no client `emacs`; name claude, cursor or vscode/);
+    const refused = await at.ask(["connect", "claude", "--workspace", at.root, "--yes"], 4);
+    assert.equal(objectOf(refused["error"])["code"], "WORKSPACE_REFUSED");
+  });
+
+  it("names file, line and column of what is no JSON, and changes nothing", async () => {
+    await mkdir(path(".claude"));
+    await writeFile(path(".claude/settings.json"), '{\n  "permissions": oops\n}\n');
+    const { code, stdout, stderr } = await at.run(connect("claude", "--yes"));
+    assert.deepEqual([code, stdout], [4, ""]);
+    assert.match(stderr, /\.claude\/settings\.json:2:18: not valid JSON/);
+    assert.deepEqual(await readdir(at.workspace), [".claude"]);
+  });
+
+  it("shows host, policy and difference, and writes nothing where nobody is asked or it is only tried", async () => {
+    const tried = await at.run(connect("cursor", "--dry-run"));
+    assert.equal(tried.code, 0, tried.stderr);
+    assert.match(tried.stdout, /^ {2}host +L[012]/m);
+    assert.match(tried.stdout, /^ {2}policy +read yes; write yes, not \.git, CI, \.env; run: tests, git, others ask/m);
+    assert.match(tried.stdout, /^ {4}\+ +"failClosed": true/m);
+    assert.match(tried.stdout, /cannot switch off its built-in tools/);
+    const unanswered = await at.run(connect("cursor"));
+    assert.equal(unanswered.code, 2);
+    assert.match(unanswered.stderr, /nothing was written/);
+    assert.deepEqual(await readdir(at.workspace), []);
+  });
+
+  it("connects Claude Code once, with entries that work, and takes all of it back", async () => {
+    const settings = '{\n  // ours\n  "model": "opus",\n}\n';
+    await mkdir(path(".claude"));
+    await writeFile(path(".claude/settings.json"), settings, { mode: 0o600 });
+    const first = await at.ask(connect("claude", "--yes"));
+    assert.equal(first["written"], true);
+    assert.deepEqual(
+      objectsOf(first["changed"]).map((file) => [file["file"], file["created"]]),
+      [
+        [".mcp.json", true],
+        [".claude/settings.json", false],
+      ],
+    );
+    const written = await readFile(path(".claude/settings.json"), "utf8");
+    assert.match(written, /^\{\n {2}\/\/ ours\n {2}"model": "opus",\n {2}"permissions": \{/);
+    assert.equal((await stat(path(".claude/settings.json"))).mode & 0o777, 0o600);
+    const again = await at.run(connect("claude"));
+    assert.match(again.stdout, /nothing to change/);
+    assert.equal(await readFile(path(".claude/settings.json"), "utf8"), written);
+
+    const server = objectOf(objectOf(parseObject(await readFile(path(".mcp.json"), "utf8"))["mcpServers"])["narthex"]);
+    assert.ok((await toolsOf(server)).includes("shell_exec"));
+    const line = /"command": (?<line>".* hook claude .*"),/.exec(written)?.groups?.["line"];
+    const answer = await askHook(JSON.parse(line ?? "") as string, path(".git/config"));
+    assert.equal(objectOf(answer["hookSpecificOutput"])["permissionDecision"], "deny");
+
+    const undone = await at.ask(connect("claude", "--undo"));
+    assert.deepEqual(undone["left"], []);
+    assert.equal(await readFile(path(".claude/settings.json"), "utf8"), settings);
+    assert.deepEqual(await readdir(at.workspace), [".claude"]);
+    assert.match((await at.run(connect("claude", "--undo"))).stdout, /nothing to undo/);
+  });
+
+  /** Starts the server as a client would, far from the workspace. */
+  async function toolsOf({ command, args }: JsonObject): Promise<string[]> {
+    const words = Array.isArray(args) ? args.map(textOf) : [];
+    const child = spawn(textOf(command), words, { cwd: "/", env: environment(), stdio: ["pipe", "pipe", "pipe"] });
+    const next = readLines(child);
+    const send = (message: JsonObject) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    const clientInfo = { name: "test", version: "1" };
+    send({ id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo } });
+    await next();
+    send({ method: "notifications/initialized" });
+    send({ id: 2, method: "tools/list", params: {} });
+    const { tools } = objectOf(parseObject(await next())["result"]);
+    child.stdin.end();
+    assert.equal(await ended(child), 0);
+    return objectsOf(tools).map(({ name }) => textOf(name));
+  }
+
+  /** Runs the hook's line as a client would. */
+  async function askHook(line: string, file: string): Promise<JsonObject> {
+    const child = spawn("sh", ["-c", line], { cwd: "/", env: environment(), stdio: ["pipe", "pipe", "inherit"] });
+    const tool_input = { file_path: file, content: "" };
+    child.stdin.end(JSON.stringify({ hook_event_name: "PreToolUse", tool_name: "Write", tool_input, cwd: "/" }));
+    const output = await text(child.stdout);
+    assert.equal(await ended(child), 0);
+    return parseObject(output);
+  }
+
+  /** Without NARTHEX_DATA: the entries name the home themselves. */
+  function environment(): NodeJS.ProcessEnv {
+    const { NARTHEX_DATA: _, ...rest } = inheritedEnvironment();
+    return { ...rest, HOME: at.root };
+  }
+});
