@@ -37,7 +37,7 @@ const NOT_JSON = sharedUtf8("undefined");
 type Made = Pick<CallFrame, "request" | "door"> & Partial<Pick<CallFrame, "isOwned" | "isCanonical" | "inputFault">>;
 
 function frameOf(
-  { signal, timeoutMs, onChunk }: Pick<WireCall, "signal" | "timeoutMs" | "onChunk">,
+  { signal, timeoutMs, onChunk, traceParent }: Pick<WireCall, "signal" | "timeoutMs" | "onChunk" | "traceParent">,
   { request, door, isOwned = false, isCanonical = false, inputFault }: Made,
   kernel: KernelParts,
 ): CallFrame {
@@ -53,6 +53,7 @@ function frameOf(
     deadlineMs: nowMs + givenMs,
     inputFault,
     onChunk,
+    traceParent,
     trail: new CallTrail(nowMs),
   };
 }

@@ -84,6 +84,20 @@ test("the observer sees every stage of a call, in order", async () => {
     [...STAGES, "done"],
   );
   assert.equal(events.at(-1)?.requestId, "r1");
+  assert.deepEqual(events.at(-1)?.outcome, { status: "success", code: "" });
+  assert.equal(new Set(events.map(({ call }) => call)).size, 1);
+});
+
+test("the observer is told the caller's span, and why a call was denied", async () => {
+  const events: StageEvent[] = [];
+  const { open } = await createTestKernel({
+    tools: [echoTool],
+    observer: { stage: (event) => void events.push(event) },
+  });
+  const session = await open({ lease: { tool_patterns: ["other"] } });
+  await session.call("echo", 1, { traceParent: "00-1-2-01" });
+  assert.deepEqual(events.at(-1)?.outcome, { status: "denied", code: "LEASE_SCOPE" });
+  assert.ok(events.every(({ traceParent }) => traceParent === "00-1-2-01"));
 });
 
 test("no token or input text stands in the ledger's records", async () => {

@@ -1,7 +1,7 @@
 import type { ToolResponse } from "@narthex/contracts";
 import type { CallAnswer } from "../journal/call-answer.ts";
 import type { KernelParts } from "../kernel-parts.ts";
-import type { Stage } from "../ports.ts";
+import type { CallOutcome, Stage } from "../ports.ts";
 import { describeFault } from "../result/describe-fault.ts";
 import { admit } from "./admit/admit.ts";
 import { bind } from "./bind/bind.ts";
@@ -24,17 +24,18 @@ export async function runCall(
   kernel: KernelParts,
 ): Promise<{ response: ToolResponse; answer: CallAnswer }> {
   kernel.counters.running++;
+  let answer: CallAnswer | undefined;
   try {
     const end = await takeStages(frame, kernel);
     observe("record", frame, kernel);
-    const answer = await record(frame, end, kernel);
+    answer = await record(frame, end, kernel);
     if (frame.trail.approvalId !== "") await releaseApproval(frame, kernel);
-    observe("reply", frame, kernel);
+    observe("reply", frame, kernel, answer);
     releaseCall(frame, answer);
     return { response: reply(frame.trail.replyId, answer), answer };
   } finally {
     kernel.counters.running--;
-    observe("done", frame, kernel);
+    observe("done", frame, kernel, answer);
   }
 }
 
@@ -114,16 +115,31 @@ function broken({ trail }: CallFrame, fault: unknown, kernel: KernelParts): Fail
     : failed;
 }
 
-function enter(stage: Stage | "done", frame: CallFrame, kernel: KernelParts): void {
+function enter(stage: Stage | "done", frame: CallFrame, kernel: KernelParts, answer?: CallAnswer): void {
   if (kernel.observer === undefined) return;
-  const { trail } = frame;
-  kernel.observer.stage({ stage, requestId: trail.requestId, sessionId: trail.live?.id, toolName: trail.toolName });
+  const { trail, door, traceParent } = frame;
+  kernel.observer.stage({
+    stage,
+    call: trail,
+    requestId: trail.requestId,
+    sessionId: trail.live?.id,
+    toolName: trail.toolName,
+    door,
+    traceParent,
+    outcome: answer && outcomeOf(answer),
+  });
+}
+
+function outcomeOf({ result }: CallAnswer): CallOutcome {
+  if (result.case === "denied") return { status: "denied", code: result.value.rationaleCode };
+  if (result.case === "error") return { status: "error", code: result.value.errorCode };
+  return { status: "success", code: "" };
 }
 
 /** The same once the call has ended: what an observer throws can refuse a call, but not change how it ended. */
-function observe(stage: Stage | "done", frame: CallFrame, kernel: KernelParts): void {
+function observe(stage: Stage | "done", frame: CallFrame, kernel: KernelParts, answer?: CallAnswer): void {
   try {
-    enter(stage, frame, kernel);
+    enter(stage, frame, kernel, answer);
   } catch (fault) {
     kernel.log("error", "the observer failed", { stage, cause: describeFault(fault) });
   }

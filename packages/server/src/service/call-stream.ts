@@ -61,6 +61,7 @@ export async function runRawMessage(
     signal: context.signal,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(onChunk === undefined ? {} : { onChunk }),
+    traceParent: context.requestHeader.get("traceparent") ?? undefined,
   });
   if (isUndecodable(response) && response.result.case === "error") {
     const { message: text, violations } = response.result.value;

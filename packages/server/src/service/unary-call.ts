@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes, parseTimeout } from "@connectrpc/connect/protocol-connect";
 import { encodeResponse, isKernelError, KernelError, type ToolResponse, ToolResponseSchema } from "@narthex/contracts";
+import type { WireCall } from "@narthex/kernel";
 import { invalidRequest, withRequestId } from "../refused-response.ts";
 import { createBodySource } from "./body-source.ts";
 import { toConnectError } from "./connect-error.ts";
@@ -73,7 +74,8 @@ async function answerBody(
       }
       bytes = message.bytes;
       const call = gathering.isJson ? parseRequestJson(bytes) : bytes;
-      const answer = await callWithin(gathering, call, timeoutMs);
+      const traceParent = request.headers["traceparent"]?.toString();
+      const answer = await callWithin(gathering, { request: call, traceParent }, timeoutMs);
       return gathering.isJson ? answer : withRequestId(answer, bytes);
     } finally {
       message.release();
@@ -89,14 +91,14 @@ async function answerBody(
 
 async function callWithin(
   { kernel, door, signal }: Gathering,
-  request: Parameters<Gathering["kernel"]["call"]>[0]["request"],
+  call: Pick<WireCall, "request" | "traceParent">,
   timeoutMs: number | undefined,
 ): Promise<ToolResponse> {
-  if (timeoutMs === undefined) return await kernel.call({ request, door, signal });
+  if (timeoutMs === undefined) return await kernel.call({ ...call, door, signal });
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), timeoutMs);
   try {
-    return await kernel.call({ request, door, signal: AbortSignal.any([signal, deadline.signal]), timeoutMs });
+    return await kernel.call({ ...call, door, signal: AbortSignal.any([signal, deadline.signal]), timeoutMs });
   } finally {
     clearTimeout(timer);
   }
