@@ -25,7 +25,7 @@ export function publishedManifest(installed: readonly string[], types: string): 
 
 /** As the package that imports it asks for it. */
 function versionOf(name: string): string {
-  for (const own of ["contracts", "kernel", "host", "server", "tools", "verify", "narthex"]) {
+  for (const own of ["contracts", "kernel", "host", "server", "tools", "agent", "verify", "narthex"]) {
     const version = readManifest(own).dependencies?.[name];
     if (version !== undefined) return version;
   }

@@ -1,6 +1,10 @@
+import { availableParallelism } from "node:os";
 import { buildCommand } from "../build/build-command.ts";
 import { NO_TESTS, runTests, seconds, type TestCounts, type TestRun } from "./run-tests.ts";
 import { STEPS, type Step } from "./steps.ts";
+
+/** Each of them is busy on one core, mostly. */
+const CHECKS_AT_ONCE = Math.max(2, Math.min(4, availableParallelism()));
 
 const chosen = process.argv.slice(2);
 const unknown = chosen.filter((name) => !STEPS.some((step) => step.name === name));
@@ -11,12 +15,12 @@ if (unknown.length > 0) {
   process.exitCode = await runAll(STEPS.filter((step) => chosen.length === 0 || chosen.includes(step.name)));
 }
 
-/** Runs every step, whatever the others found, and answers the exit code. */
+/** Runs every step, whatever the others found, and answers the exit code. Checks run side by side, then tests. */
 async function runAll(steps: readonly Step[]): Promise<number> {
   const startedMs = performance.now();
   const failures: string[] = [];
   let total = NO_TESTS;
-  for (const step of steps) {
+  const run = async (step: Step): Promise<void> => {
     const stepStartedMs = performance.now();
     const { counts, note, details } = await runStep(step);
     const isFailure = counts.passed < counts.tests;
@@ -25,7 +29,13 @@ async function runAll(steps: readonly Step[]): Promise<number> {
     const remark = note === "" ? "" : `: ${note}`;
     print(`${isFailure ? "FAILED" : "ok"} ${step.name} (${seconds(performance.now() - stepStartedMs)})${remark}`);
     total = add(total, counts);
-  }
+  };
+  const checks = steps.filter(({ tests }) => tests === undefined);
+  const lane = async (): Promise<void> => {
+    for (let check = checks.shift(); check !== undefined; check = checks.shift()) await run(check);
+  };
+  await Promise.all(Array.from({ length: CHECKS_AT_ONCE }, lane));
+  for (const step of steps) if (step.tests !== undefined) await run(step);
   if (failures.length > 0) print(`\nfailed: ${failures.join(", ")} (one of them again: npm test -- ${failures[0]})`);
   printClosingLines(total, performance.now() - startedMs);
   return failures.length > 0 ? 1 : 0;

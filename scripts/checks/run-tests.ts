@@ -1,3 +1,4 @@
+import { globSync } from "node:fs";
 import { join, relative, resolve as resolvePath } from "node:path";
 import { run } from "node:test";
 import { inspect } from "node:util";
@@ -21,6 +22,8 @@ export interface TestCounts {
 
 export interface TestRun {
   readonly globPatterns: readonly string[];
+  /** Started before all others, in this order: a long file that came last would run alone. */
+  readonly longest?: readonly string[];
   readonly concurrency: number;
   readonly silenceMs?: number;
   /** Beside this process's own. */
@@ -31,7 +34,8 @@ export const NO_TESTS: TestCounts = { tests: 0, suites: 0, passed: 0, failed: 0,
 
 /** Runs test files, each in its own process, and prints a line for each and every failure in full. */
 export function runTests(options: TestRun, print: (line: string) => void): Promise<TestCounts> {
-  const { globPatterns, concurrency, silenceMs = SILENCE_MS } = options;
+  const { concurrency, silenceMs = SILENCE_MS } = options;
+  const files = listFiles(options);
   const env = { ...process.env, ...COMPILED_CODE, ...options.environment };
   const spoken = new Map<string, string>();
   const running = new Set<string>();
@@ -41,7 +45,7 @@ export function runTests(options: TestRun, print: (line: string) => void): Promi
     const stream = run({
       cwd: REPOSITORY,
       env,
-      globPatterns,
+      files,
       concurrency,
       timeout: TEST_TIMEOUT_MS,
       signal: stop.signal,
@@ -80,6 +84,13 @@ export function runTests(options: TestRun, print: (line: string) => void): Promi
       resolve(counts);
     });
   });
+}
+
+function listFiles({ globPatterns, longest = [] }: TestRun): string[] {
+  const found = globPatterns.flatMap((pattern) => globSync(pattern, { cwd: REPOSITORY })).sort();
+  const missing = longest.filter((file) => !found.includes(file));
+  if (missing.length > 0) throw new Error(`there is no ${missing.join(", ")}`);
+  return [...longest, ...found.filter((file) => !longest.includes(file))];
 }
 
 export function seconds(ms: number): string {

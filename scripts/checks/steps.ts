@@ -20,24 +20,43 @@ export interface Step {
   readonly startsCommand?: boolean;
 }
 
-/** One more than there are cores: tests mostly wait for processes, disks and clocks. */
-const AT_ONCE = Math.min(4, availableParallelism() + 1);
+/** Two more than there are cores: tests mostly wait for processes, disks and clocks. */
+const AT_ONCE = Math.min(4, availableParallelism() + 2);
 
-/** Everything `npm test` does, in order. `npm test -- NAME...` does only what is named. */
+/** Of the whole-system tests, those that take longest, by how long that is. */
+const LONGEST = [
+  "campaigns/samples",
+  "package/package",
+  "crash/stage-boundaries",
+  "attacks/processes",
+  "attacks/hostile-repository",
+  "tools/processor-budget",
+  "tools/files-reconcile",
+  "tools/git",
+  "crash/failing-disk",
+  "crash/approvals",
+  "cli/tools-add",
+].map((name) => `test/${name}.test.ts`);
+
+/** Everything `npm test` does. `npm test -- NAME...` does only what is named. Checks are started longest first. */
 export const STEPS: readonly Step[] = [
-  { name: "generated", check: checkGeneratedCode },
-  { name: "format", check: () => checkByTool("@biomejs/biome/bin/biome", ["format", "--reporter=summary", "."]) },
-  { name: "lint", check: () => checkByTool("oxlint/bin/oxlint", ["--format=unix"]) },
   { name: "types", check: () => checkByTool("typescript/bin/tsc", ["--noEmit", "--project", "tsconfig.json"]) },
   { name: "imports", check: () => checkImports() },
+  { name: "lint", check: () => checkByTool("oxlint/bin/oxlint", ["--format=unix"]) },
   { name: "unused", check: () => checkByTool("knip/bin/knip.js", ["--no-progress", "--no-config-hints"]) },
+  { name: "generated", check: checkGeneratedCode },
+  { name: "format", check: () => checkByTool("@biomejs/biome/bin/biome", ["format", "--reporter=summary", "."]) },
   { name: "codes-page", check: () => checkWritten("scripts/codes-page.ts") },
   { name: "vectors", check: () => checkWritten("scripts/vectors.ts") },
   { name: "lock-file", check: () => checkLockFile() },
   { name: "wording", check: () => checkWording() },
   { name: "requirements", check: () => checkRequirements() },
   { name: "unit", tests: { globPatterns: ["packages/*/src/**/*.test.ts"], concurrency: AT_ONCE } },
-  { name: "system", tests: { globPatterns: ["test/**/*.test.ts"], concurrency: AT_ONCE }, startsCommand: true },
+  {
+    name: "system",
+    tests: { globPatterns: ["test/**/*.test.ts"], longest: LONGEST, concurrency: AT_ONCE },
+    startsCommand: true,
+  },
 ];
 
 /** A script that writes files says with `--check` whether they are as it would write them. */

@@ -4,17 +4,22 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { DEFAULT_SANDBOX_UID } from "../../packages/host/src/sandbox/workspace-identity.ts";
 import { handOverWorkspace } from "../../packages/host/src/bootstrap/hand-over-workspace.ts";
-import { createTestHome, objectOf, type TestHome, textOf } from "./home.ts";
+import { createTestHome, objectOf, type Serving, type TestHome, textOf } from "./home.ts";
 
 const isRoot = process.getuid?.() === 0;
 
 describe("narthex session open --adopt", { timeout: 120_000 }, () => {
   let at: TestHome;
+  let serving: Serving | undefined;
   before(async () => {
     at = await createTestHome();
     await chmod(at.root, 0o711);
   });
-  after(() => at.remove());
+  after(async () => {
+    const code = await serving?.stop();
+    await at.remove();
+    assert.equal(code ?? 0, 0);
+  });
 
   const open = async (workspace: string, ...options: readonly string[]): Promise<string> =>
     textOf((await at.ask(["session", "open", "--workspace", workspace, ...options]))["session_id"]);
@@ -45,11 +50,11 @@ describe("narthex session open --adopt", { timeout: 120_000 }, () => {
 
     it("works the same through a kernel that runs", async () => {
       const workspace = await makeProject("served");
-      const serving = await at.serve();
+      // Until the end: what follows goes to it as well.
+      serving = await at.serve();
       const session = await open(workspace, "--adopt");
       assert.equal((await write(session, "a"))["status"], "success");
       assert.equal((await stat(join(workspace, "a"))).uid, DEFAULT_SANDBOX_UID);
-      assert.equal(await serving.stop(), 0);
     });
 
     it("hands over nothing outside, nothing of others, and no file with another name", async () => {

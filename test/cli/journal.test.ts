@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { after, before, describe, it } from "node:test";
+import { kernelProgram } from "../built/kernel-program.ts";
 import { createTestHome, ended, objectOf, objectsOf, type TestHome } from "./home.ts";
 
-const CRASHING = fileURLToPath(new URL("./crashing-kernel.ts", import.meta.url));
+const CRASHING = new URL("./crashing-kernel.ts", import.meta.url);
 
 describe("journal after a crash in the middle of an effect", { timeout: 60_000 }, () => {
   let at: TestHome;
   let sessionId: string;
   before(async () => {
     at = await createTestHome();
-    const child = spawn(process.execPath, [CRASHING, at.home, at.workspace], { stdio: ["ignore", "pipe", "inherit"] });
+    const words = kernelProgram(CRASHING, at.home, at.workspace);
+    const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
     let said = "";
     for await (const chunk of child.stdout) {
       said += chunk;

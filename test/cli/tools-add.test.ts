@@ -3,7 +3,7 @@ import { chmod, chown, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { createTestHome, objectOf, objectsOf, type TestHome, textOf } from "./home.ts";
+import { createTestHome, objectOf, objectsOf, type Serving, type TestHome, textOf } from "./home.ts";
 
 const EXAMPLES = fileURLToPath(new URL("../../examples/tools/", import.meta.url));
 
@@ -23,6 +23,7 @@ describe("the examples, added, allowed and called", { timeout: 300_000 }, () => 
     for (const path of ["python/tool.yaml", "bash/tool.json", "typescript/text-tools.ts"]) {
       await at.ask(["tools", "add", join(EXAMPLES, path), "--allow"]);
     }
+    await at.serve();
     session = (await at.openSession()).id;
     await writeFile(join(at.workspace, "small.txt"), "1");
     await writeFile(join(at.workspace, 'lar"ge.txt'), "12345");
@@ -124,70 +125,78 @@ describe("narthex tools add", { timeout: 300_000 }, () => {
     );
   });
 
-  it("copies the files to where nobody else can write them", async () => {
-    const { stdout } = await at.run(["tools", "add", manifest()]);
-    assert.match(stdout, /is there already, unchanged/);
-    for (const entry of await readdir(join(at.home, "tools"), { recursive: true, withFileTypes: true })) {
-      const { mode } = await stat(join(entry.parentPath, entry.name));
-      assert.equal(mode & 0o077, 0, entry.name);
-    }
-  });
+  describe("on a home whose kernel runs", () => {
+    let serving: Serving;
+    before(async () => {
+      serving = await at.serve();
+    });
+    after(async () => assert.equal(await serving.stop(), 0));
 
-  it("refuses a name that a rule for something else would permit", async () => {
-    await change("tool.yaml", "name: word_count", "name: echo");
-    await change("tool.yaml", "version: 1.1.0", "version: 9.0.0");
-    const refused = objectOf((await at.ask(["tools", "add", manifest()], 1))["error"]);
-    assert.equal(refused["code"], "ALREADY_REGISTERED");
-    assert.match(textOf(refused["message"]), /built-in/);
-    await change("tool.yaml", "name: echo", "name: write_protected");
-    assert.equal(objectOf((await at.ask(["tools", "add", manifest()], 1))["error"])["code"], "ALREADY_REGISTERED");
-    await change("tool.yaml", "name: write_protected", "name: word_count");
-  });
+    it("copies the files to where nobody else can write them", async () => {
+      const { stdout } = await at.run(["tools", "add", manifest()]);
+      assert.match(stdout, /is there already, unchanged/);
+      for (const entry of await readdir(join(at.home, "tools"), { recursive: true, withFileTypes: true })) {
+        const { mode } = await stat(join(entry.parentPath, entry.name));
+        assert.equal(mode & 0o077, 0, entry.name);
+      }
+    });
 
-  it("refuses a tool that lies in the workspace of an open session", async () => {
-    const inside = join(at.workspace, "deep", "tool");
-    await mkdir(join(at.workspace, "deep"));
-    await cp(join(EXAMPLES, "python"), inside, { recursive: true });
-    await at.openSession();
-    const refused = objectOf((await at.ask(["tools", "add", join(inside, "tool.yaml")], 1))["error"]);
-    assert.match(textOf(refused["message"]), /lies in the workspace of an open session/);
-    const module = join(at.workspace, "deep", "tools.ts");
-    await cp(join(EXAMPLES, "typescript/text-tools.ts"), module);
-    await at.ask(["tools", "add", module], 1);
-    assert.equal(
-      (await readdir(join(at.home, "tools"))).some((name) => name.startsWith("slugify")),
-      false,
-    );
-    for (const { session_id: open } of objectsOf((await at.ask(["session", "list"]))["sessions"])) {
-      await at.ask(["session", "close", textOf(open)]);
-    }
-    await at.ask(["tools", "add", module]);
-    await at.ask(["tools", "remove", "slugify"]);
-    // Nor can a session be opened where added tools lie.
-    const opened = await at.ask(["session", "open", "--workspace", join(at.home, "tools")], 4);
-    assert.equal(objectOf(opened["error"])["code"], "WORKSPACE_REFUSED");
-  });
+    it("refuses a name that a rule for something else would permit", async () => {
+      await change("tool.yaml", "name: word_count", "name: echo");
+      await change("tool.yaml", "version: 1.1.0", "version: 9.0.0");
+      const refused = objectOf((await at.ask(["tools", "add", manifest()], 1))["error"]);
+      assert.equal(refused["code"], "ALREADY_REGISTERED");
+      assert.match(textOf(refused["message"]), /built-in/);
+      await change("tool.yaml", "name: echo", "name: write_protected");
+      assert.equal(objectOf((await at.ask(["tools", "add", manifest()], 1))["error"])["code"], "ALREADY_REGISTERED");
+      await change("tool.yaml", "name: write_protected", "name: word_count");
+    });
 
-  it("writes no rule that would make the policy invalid", async () => {
-    await writeFile(
-      join(at.home, "policy", "taken.cedar"),
-      '@id("tool-word-count") permit(principal, action == Action::"hash", resource);',
-    );
-    const refused = objectOf((await at.ask(["tools", "add", manifest(), "--allow"], 4))["error"]);
-    assert.equal(refused["code"], "POLICY_INVALID");
-    await rm(join(at.home, "policy", "taken.cedar"));
-    assert.ok(!(await readdir(join(at.home, "policy"))).includes("tool-word-count.cedar"));
-  });
+    it("refuses a tool that lies in the workspace of an open session", async () => {
+      const inside = join(at.workspace, "deep", "tool");
+      await mkdir(join(at.workspace, "deep"));
+      await cp(join(EXAMPLES, "python"), inside, { recursive: true });
+      await at.openSession();
+      const refused = objectOf((await at.ask(["tools", "add", join(inside, "tool.yaml")], 1))["error"]);
+      assert.match(textOf(refused["message"]), /lies in the workspace of an open session/);
+      const module = join(at.workspace, "deep", "tools.ts");
+      await cp(join(EXAMPLES, "typescript/text-tools.ts"), module);
+      await at.ask(["tools", "add", module], 1);
+      assert.equal(
+        (await readdir(join(at.home, "tools"))).some((name) => name.startsWith("slugify")),
+        false,
+      );
+      for (const { session_id: open } of objectsOf((await at.ask(["session", "list"]))["sessions"])) {
+        await at.ask(["session", "close", textOf(open)]);
+      }
+      await at.ask(["tools", "add", module]);
+      await at.ask(["tools", "remove", "slugify"]);
+      // Nor can a session be opened where added tools lie.
+      const opened = await at.ask(["session", "open", "--workspace", join(at.home, "tools")], 4);
+      assert.equal(objectOf(opened["error"])["code"], "WORKSPACE_REFUSED");
+    });
 
-  it("names every problem of a manifest and the file, with exit code 1", async () => {
-    await writeFile(join(at.root, "bad.json"), '{"name":"Bad","effects":["net_read"],"extra":1}');
-    const { code, stderr } = await at.run(["tools", "add", join(at.root, "bad.json")]);
-    assert.equal(code, 1);
-    for (const said of ["bad.json", "name:", "effects[0]:", "extra:", "version:", "command:"]) {
-      assert.ok(stderr.includes(said), `${said} in ${stderr}`);
-    }
-    assert.equal((await at.run(["tools", "add"])).code, 2);
-    assert.equal((await at.run(["tools", "add", join(at.root, "missing.json")])).code, 1);
+    it("writes no rule that would make the policy invalid", async () => {
+      await writeFile(
+        join(at.home, "policy", "taken.cedar"),
+        '@id("tool-word-count") permit(principal, action == Action::"hash", resource);',
+      );
+      const refused = objectOf((await at.ask(["tools", "add", manifest(), "--allow"], 4))["error"]);
+      assert.equal(refused["code"], "POLICY_INVALID");
+      await rm(join(at.home, "policy", "taken.cedar"));
+      assert.ok(!(await readdir(join(at.home, "policy"))).includes("tool-word-count.cedar"));
+    });
+
+    it("names every problem of a manifest and the file, with exit code 1", async () => {
+      await writeFile(join(at.root, "bad.json"), '{"name":"Bad","effects":["net_read"],"extra":1}');
+      const { code, stderr } = await at.run(["tools", "add", join(at.root, "bad.json")]);
+      assert.equal(code, 1);
+      for (const said of ["bad.json", "name:", "effects[0]:", "extra:", "version:", "command:"]) {
+        assert.ok(stderr.includes(said), `${said} in ${stderr}`);
+      }
+      assert.equal((await at.run(["tools", "add"])).code, 2);
+      assert.equal((await at.run(["tools", "add", join(at.root, "missing.json")])).code, 1);
+    });
   });
 
   it("says that a kernel that runs must be restarted, and fails closed until it is", async () => {

@@ -63,3 +63,21 @@ test("a file that never ends is killed and named", async (context) => {
   assert.deepEqual(counts, { tests: 2, suites: 0, passed: 1, failed: 0, cancelled: 1, skipped: 0, todo: 0 });
   assert.match(output, /killed after 2\.0 s of silence: \S*endless\.test\.ts\n/);
 });
+
+test("files that take longest are started first, and one that is not there is named", async (context) => {
+  const quiet = `import { test } from "node:test"; test("good", () => {});`;
+  const root = createTemporaryTree(context, {
+    "a.test.ts": quiet,
+    "b.test.ts": quiet,
+    "run.ts": `
+      import { runTests } from ${JSON.stringify(join(CHECKS, "run-tests.ts"))};
+      const [at, name] = [import.meta.dirname, process.argv[2]];
+      const options = { globPatterns: [at + "/*.test.ts"], longest: [at + "/" + name], concurrency: 1 };
+      await runTests(options, console.log);`,
+  });
+  const run = (name: string) => runCommand(process.execPath, [join(root, "run.ts"), name]);
+  const end = await run("b.test.ts");
+  assert.equal(end.code, 0, end.output);
+  assert.match(end.output, /ok \S*b\.test\.ts[^]*ok \S*a\.test\.ts/);
+  assert.match((await run("c.test.ts")).output, /there is no \S*c\.test\.ts/);
+});

@@ -6,12 +6,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
 import { blake3, isJsonObject, type JsonObject, parseJson, toHex } from "@narthex/contracts";
 import { createKernel } from "narthex";
+import { kernelProgram } from "../built/kernel-program.ts";
 import { codeOf } from "./file-kernel.ts";
 
-const CRASHING = fileURLToPath(new URL("./crashing-files.ts", import.meta.url));
+const CRASHING = new URL("./crashing-files.ts", import.meta.url);
 const hashOf = (content: string): string => toHex(blake3(Buffer.from(content)));
 
 /** Files before, the call, and what its tool answers of itself once it is asked; undefined where it cannot tell. */
@@ -50,7 +50,7 @@ describe("a kernel that died in a file tool's call", { timeout: 240_000, concurr
         const root = await mkdtemp(join(tmpdir(), "narthex-lost-"));
         context.after(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
         const workspace = await prepareWorkspace(root);
-        const words = [CRASHING, join(root, "home"), workspace, tool, JSON.stringify(input), crashAt];
+        const words = kernelProgram(CRASHING, join(root, "home"), workspace, tool, JSON.stringify(input), crashAt);
         const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
         const [said, [, signal]] = await Promise.all([text(child.stdout), once(child, "exit")]);
         assert.equal(signal, "SIGKILL");

@@ -95,6 +95,20 @@ describe("protected paths", { timeout: 180_000 }, () => {
     assert.equal(await readFile(at(".github/other/file"), "utf8"), "o\n");
   });
 
+  it("are not deleted along with the directory they lie in", async () => {
+    await mkdir(at("sub/.git/hooks"), { recursive: true });
+    await writeFile(at("sub/.env"), "KEY=1");
+    await writeFile(at("sub/plain.txt"), "x");
+    await own();
+    const kept = await session.call("file_delete", { path: "sub", recursive: true });
+    assert.equal(kept.status, "denied");
+    assert.equal(await readFile(at("sub/.env"), "utf8"), "KEY=1");
+    assert.equal(await readFile(at("sub/plain.txt"), "utf8"), "x");
+    await rm(at("sub/.env"));
+    await rm(at("sub/.git"), { recursive: true });
+    assert.equal((await session.call("file_delete", { path: "sub", recursive: true })).status, "success");
+  });
+
   it("that are made by a program are taken away again, whatever their case, and everything else stands", async () => {
     for (const [command, path] of [
       ["echo x > .mcp.json", ".mcp.json"],

@@ -5,13 +5,13 @@ import { chown, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, it, type TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import { blake3, parseJson, toHex, utf8 } from "@narthex/contracts";
 import { verifyLedger } from "@narthex/verify";
 import { type CallResult, createKernel, type NarthexKernel } from "narthex";
+import { kernelProgram } from "../built/kernel-program.ts";
 import { createVaultKernel, endOf, PERMIT, type VaultKernel } from "./vault-kernel.ts";
 
-const CRASHING = fileURLToPath(new URL("./crashing-vault.ts", import.meta.url));
+const CRASHING = new URL("./crashing-vault.ts", import.meta.url);
 const SECRET = "hunter2-hunter2-hunter2";
 const HASH = toHex(blake3(utf8(SECRET)));
 const INPUT = { source: "key", destination: "placed" };
@@ -36,7 +36,7 @@ async function lose(
   await change.before?.(at);
   await at.own();
   await at.kernel.close();
-  const words = [CRASHING, at.home, at.workspace, JSON.stringify(input), crashAt, PERMIT];
+  const words = kernelProgram(CRASHING, at.home, at.workspace, JSON.stringify(input), crashAt, PERMIT);
   const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
   const [said, [, signal]] = await Promise.all([text(child.stdout), once(child, "exit")]);
   assert.equal(signal, "SIGKILL");

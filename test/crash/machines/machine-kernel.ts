@@ -3,10 +3,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
+import { kernelProgram } from "../../built/kernel-program.ts";
 import type { CrashHome } from "../rounds/crash-home.ts";
 
-const PROGRAM = fileURLToPath(new URL("./obedient-kernel.ts", import.meta.url));
+const PROGRAM = new URL("./obedient-kernel.ts", import.meta.url);
 
 export interface MachineKernelOptions {
   readonly seed: number;
@@ -32,7 +32,7 @@ export async function startMachineKernel(at: CrashHome, options: MachineKernelOp
   const { home, effects, sessions } = at;
   const orders = JSON.stringify({ home, effects, sessions, seed: options.seed });
   const [command, ...words] = [...(options.under ?? []), process.execPath];
-  const child = spawn(command, [...words, PROGRAM, orders], {
+  const child = spawn(command, [...words, ...kernelProgram(PROGRAM, orders)], {
     env: { ...process.env, ...options.env },
     stdio: ["pipe", "pipe", "pipe"],
   });

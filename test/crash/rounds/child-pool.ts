@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
+import { kernelProgram } from "../../built/kernel-program.ts";
 import type { KilledAt } from "./kill-point.ts";
 import type { Orders } from "./loaded-kernel.ts";
 
-const PROGRAM = fileURLToPath(new URL("./loaded-kernel.ts", import.meta.url));
+const PROGRAM = new URL("./loaded-kernel.ts", import.meta.url);
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -33,10 +33,11 @@ export interface ChildPool {
 
 export async function createChildPool(size: number): Promise<ChildPool> {
   const cache = await mkdtemp(join(tmpdir(), "narthex-compiled-"));
-  const env = { ...process.env, NODE_COMPILE_CACHE: cache };
+  const env = { NODE_COMPILE_CACHE: cache, ...process.env };
   const idle: Child[] = [];
   const refill = (): void => {
-    while (idle.length < size) idle.push(spawn(process.execPath, [PROGRAM], { env, stdio: ["pipe", "pipe", "pipe"] }));
+    while (idle.length < size)
+      idle.push(spawn(process.execPath, kernelProgram(PROGRAM), { env, stdio: ["pipe", "pipe", "pipe"] }));
   };
   refill();
   return {

@@ -2,6 +2,7 @@
  * A kernel under load, killed while it works. Reads one line, its orders; prints `ready` when its doors are open, then
  * `i ID` before it makes a call and `a ID ANSWER` once that is answered.
  */
+import { flushCompileCache } from "node:module";
 import { createInterface } from "node:readline";
 import { createKernel, type NarthexKernel } from "narthex";
 import type { CallPoint, KillPoint } from "./kill-point.ts";
@@ -25,6 +26,8 @@ export interface Orders {
 
 const LANES = 40;
 
+// Whoever is killed never writes what it compiled, and the next one would compile all of it again.
+flushCompileCache();
 const { value } = await createInterface({ input: process.stdin })[Symbol.asyncIterator]().next();
 await work(JSON.parse(String(value)) as Orders);
 
