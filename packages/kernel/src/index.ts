@@ -45,3 +45,4 @@ export { checkDeclaration } from "./tool/inspect-declaration.ts";
 export * from "./tool/tool.ts";
 export type * from "./vault.ts";
 export type * from "./workspace-files.ts";
+export type { HookDecision } from "./hook/record-hook.ts";

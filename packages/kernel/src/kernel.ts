@@ -10,7 +10,8 @@ import type {
 } from "./approval/approval.ts";
 import type { ClearedLabels, LabelClearing } from "./label/clear-workspace-labels.ts";
 import type { LabelledWorkspace } from "./label/workspace-labels.ts";
-import type { StoredRecord } from "./ports.ts";
+import type { HookDecision } from "./hook/record-hook.ts";
+import type { PolicyChange, StoredRecord } from "./ports.ts";
 import type { OpenSessionOptions, Session } from "./session/session.ts";
 import type { Delegation, LeaseRelease, ReleasedLease, Revocation, RevokedLeases } from "./lease/delegation.ts";
 import type { Lease } from "./lease/lease.ts";
@@ -85,8 +86,12 @@ export interface Kernel {
   policyFacts(): PolicyFacts;
   /** Reads the policy's files again. Throws POLICY_INVALID with every problem and leaves the one before in force. */
   reloadPolicy(by: string): Promise<PolicyReload>;
+  /** Puts the set in force with one file more or less; what else changed in its directory is not read. */
+  changePolicy(change: PolicyChange, by: string): Promise<PolicyReload>;
   /** What would be said of a call if it came now. Runs nothing, spends nothing, records nothing. */
   explainCall(question: ExplainQuestion): Promise<CallExplanation>;
+  /** Keeps what was answered about a call that the kernel neither runs nor contains. */
+  recordHookDecision(decision: HookDecision): Promise<void>;
 
   /** What people are asked right now, and what they allowed for longer. */
   listApprovals(): ApprovalList;
@@ -119,6 +124,8 @@ export interface WireCall {
   readonly timeoutMs?: number;
   /** Output while the tool runs; awaited, so a slow reader slows the tool. */
   readonly onChunk?: (chunk: Uint8Array) => void | Promise<void>;
+  /** The caller's span, as W3C Trace Context writes it. Only observers read it. */
+  readonly traceParent?: string | undefined;
 }
 
 export interface InProcessCall {
@@ -132,6 +139,7 @@ export interface InProcessCall {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   readonly onChunk?: (chunk: Uint8Array) => void | Promise<void>;
+  readonly traceParent?: string | undefined;
 }
 
 /** A call as its caller in this process sees it. */

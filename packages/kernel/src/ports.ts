@@ -162,6 +162,18 @@ export interface PolicySource {
   readonly directory: string;
   /** Reads and checks it anew. Throws POLICY_INVALID with every problem. */
   load(): Promise<Policy>;
+  /**
+   * The same for a set with one file more or less than this one.
+   *
+   * SECURITY: what else lies in the directory by now is somebody's draft until an administrator reloads it.
+   */
+  loadChanged(set: Uint8Array, change: PolicyChange): Promise<Policy>;
+}
+
+/** One file of a policy set, by its name. */
+export interface PolicyChange {
+  readonly add?: { readonly name: string; readonly text: string };
+  readonly remove?: string;
 }
 
 export interface PolicyProblem {
@@ -180,6 +192,8 @@ export interface Approver {
 export interface PolicyRules {
   /** Resolves when a policy with this rule is in force; else rejects and leaves everything as it was. */
   addRule(id: string, text: string): Promise<void>;
+  /** Whether such a rule was written and is still there. */
+  hasRule(id: string): Promise<boolean>;
   /** The same for a policy without it; harmless if there is none. */
   removeRule(id: string): Promise<void>;
 }
@@ -191,9 +205,22 @@ export interface Observer {
 
 export interface StageEvent {
   readonly stage: Stage | "done";
+  /** The same object for every event of one call. */
+  readonly call: object;
   readonly requestId: string;
   readonly sessionId: string | undefined;
   readonly toolName: string | undefined;
+  readonly door: string;
+  /** The caller's span, as it came. */
+  readonly traceParent: string | undefined;
+  /** How it ended; undefined before `reply`. */
+  readonly outcome: CallOutcome | undefined;
+}
+
+export interface CallOutcome {
+  readonly status: "success" | "denied" | "error";
+  /** Why, unless it succeeded. */
+  readonly code: string;
 }
 
 export const STAGES = [

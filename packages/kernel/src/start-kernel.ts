@@ -2,6 +2,7 @@ import { ContentRole, KernelError } from "@narthex/contracts";
 import { assembleParts, type Gate } from "./assemble-parts.ts";
 import { callInProcess, callOverWire } from "./call/entrances.ts";
 import { closeKernel } from "./close-kernel.ts";
+import { recordHook } from "./hook/record-hook.ts";
 import { listIntents } from "./journal/list-intents.ts";
 import { reconcileIntents } from "./journal/reconcile.ts";
 import { settleByHand } from "./journal/settle-by-hand.ts";
@@ -17,6 +18,7 @@ import { type ExplainParts, explainCall } from "./policy/explain-call.ts";
 import { labelsFor } from "./label/labels-for.ts";
 import { createPolicyReloader, policyFacts } from "./policy/reload-policy.ts";
 import { listTools } from "./registry/list-tools.ts";
+import { quarantineTool } from "./registry/quarantine-tool.ts";
 import type { FoundContent } from "./result/content-library.ts";
 import { grantContent } from "./result/grant-content.ts";
 import { putContent } from "./result/put-content.ts";
@@ -28,7 +30,7 @@ import { exampleSession } from "./session/example-session.ts";
 import { listSessions } from "./session/list-sessions.ts";
 import type { LiveSession } from "./session/live-session.ts";
 import { openSession } from "./session/open-session.ts";
-import { requireOpen, requireUnrevoked } from "./session/require-open.ts";
+import { requireOpen, requireUsable } from "./session/require-open.ts";
 import { releaseLease } from "./session/release-lease.ts";
 import { revokeLease } from "./session/revoke-lease.ts";
 import { startExpiry } from "./session/start-expiry.ts";
@@ -41,6 +43,9 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
   await prepareAnnouncement(options.version, parts);
   const reconciled = await reconcileIntents(parts);
   await parts.approvals.recover(parts.store);
+  // The sweep closes those of them whose time ran out while no kernel was there.
+  const answered = new Set(parts.approvals.list().standing.map(({ sessionId }) => sessionId));
+  for (const sessionId of answered) if (sessionId !== "") await parts.sessions.find(sessionId);
   // What could not be settled stays open; but where nothing can be written at all, nothing starts.
   if (parts.ledger.failure !== undefined) throw parts.ledger.failure;
   if (reconciled.unknown > 0) {
@@ -53,6 +58,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
   };
   const reloader = createPolicyReloader(parts);
   const expiry = startExpiry(parts);
+  options.watchTools?.((change) => quarantineTool(change, parts));
   let closed: Promise<void> | undefined;
   const facts = (live: LiveSession) => describeSession(live, parts.ledger.nowMs());
   const realWorkspace = async (workspace: string) => (await options.resolveWorkspace?.(workspace)) ?? workspace;
@@ -96,7 +102,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
 
     async putContent(put) {
       if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
-      const live = requireUnrevoked(await parts.sessions.find(put.sessionId), parts.ledger.nowMs());
+      const live = requireUsable(await parts.sessions.find(put.sessionId), parts.ledger.nowMs());
       parts.counters.running++;
       try {
         return await putContent(put, live, parts);
@@ -105,7 +111,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       }
     },
     async getContent(sessionId, hash, offset, limit) {
-      const live = requireUnrevoked(await parts.sessions.find(sessionId), parts.ledger.nowMs());
+      const live = requireUsable(await parts.sessions.find(sessionId), parts.ledger.nowMs());
       const found = await parts.content.find(sessionId, hash);
       await adoptLabels(live, found, parts);
       return reading(found, offset, limit, parts);
@@ -147,6 +153,8 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
 
     policyFacts: () => policyFacts(parts),
     reloadPolicy: (by) => reloader.reload(by),
+    changePolicy: (change, by) => reloader.change(change, by),
+    recordHookDecision: (decision) => recordHook(decision, parts),
     explainCall: async (question) => explainCall(question, await sessionFor(question.sessionId, parts), explaining),
 
     listApprovals: () => parts.approvals.list(),

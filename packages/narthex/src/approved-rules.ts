@@ -1,34 +1,49 @@
-import { rm, writeFile } from "node:fs/promises";
+import { access, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { KernelError } from "@narthex/contracts";
 import type { Kernel, PolicyRules } from "@narthex/kernel";
 
+const BY = "approval";
 const RULE_ID = /^[a-z][a-z0-9_-]{0,127}$/;
 
 /**
  * Rules that people gave as an answer, each in a file of its own in the policy directory, where they can be read, changed
  * and deleted like any other.
  */
-export function createApprovedRules(directory: string, kernel: () => Pick<Kernel, "reloadPolicy">): PolicyRules {
-  const fileOf = (id: string): string => {
-    // SECURITY: the name goes into a path.
+export function createApprovedRules(directory: string, kernel: () => Pick<Kernel, "changePolicy">): PolicyRules {
+  const nameOf = (id: string): string => {
+    // SECURITY: it goes into a path.
     if (!RULE_ID.test(id)) throw new KernelError("INTERNAL", "a rule's id is not fit for a file's name");
-    return join(directory, `${id}.cedar`);
+    return `${id}.cedar`;
   };
   return {
-    async addRule(id, text) {
-      const file = fileOf(id);
-      await writeFile(file, `${text.trimEnd()}\n`, { flag: "wx", mode: 0o600 });
+    async addRule(id, given) {
+      const name = nameOf(id);
+      const text = `${given.trimEnd()}\n`;
+      await writeFile(join(directory, name), text, { flag: "wx", mode: 0o600 });
       try {
-        await kernel().reloadPolicy("approval");
+        await kernel().changePolicy({ add: { name, text } }, BY);
       } catch (fault) {
-        await rm(file, { force: true });
+        await rm(join(directory, name), { force: true });
         throw fault;
       }
     },
+    hasRule: (id) =>
+      access(join(directory, nameOf(id))).then(
+        () => true,
+        () => false,
+      ),
     async removeRule(id) {
-      await rm(fileOf(id), { force: true });
-      await kernel().reloadPolicy("approval");
+      const file = join(directory, nameOf(id));
+      const text = await readFile(file).catch(() => undefined);
+      await rm(file, { force: true });
+      try {
+        await kernel().changePolicy({ remove: nameOf(id) }, BY);
+      } catch (fault) {
+        // Still in force, so it must still be there to be seen.
+        if (text !== undefined) await writeFile(file, text, { mode: 0o600 });
+        throw fault;
+      }
     },
   };
 }

@@ -1,5 +1,5 @@
-import type { JsonValue } from "@narthex/contracts";
-import type { CallResult, InProcessCall, OpenSessionOptions } from "@narthex/kernel";
+import { createAgentSession, type InProcessSession } from "@narthex/agent";
+import type { OpenSessionOptions } from "@narthex/kernel";
 import { type OpenedKernel, type OpenKernelOptions, openKernel } from "./open-kernel.ts";
 
 /** A kernel in this process, with sessions to call tools through. */
@@ -9,15 +9,11 @@ export interface NarthexKernel extends OpenedKernel {
 }
 
 /** One agent's stay, as code in this process holds it. */
-export interface KernelSession {
+export interface KernelSession extends InProcessSession {
   readonly id: string;
   readonly token: string;
-  /** Never rejects: a denial or an error is a result like any other. */
-  call(tool: string, input: JsonValue, options?: SessionCallOptions): Promise<CallResult>;
   close(): Promise<void>;
 }
-
-export type SessionCallOptions = Omit<InProcessCall, "token" | "tool" | "input">;
 
 /** Opens a home (a new one is set up first) and starts a kernel on it. */
 export async function createKernel(options: OpenKernelOptions = {}): Promise<NarthexKernel> {
@@ -37,7 +33,7 @@ export async function createKernel(options: OpenKernelOptions = {}): Promise<Nar
       return {
         id,
         token,
-        call: (tool, input, call = {}) => kernel.callInProcess({ ...call, token, tool, input }),
+        ...createAgentSession(kernel, { id, token }),
         close: async () => void (await kernel.closeSession(id)),
       };
     },

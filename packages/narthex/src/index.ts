@@ -1,3 +1,37 @@
+export {
+  type AgentEnd,
+  type AgentEvent,
+  type AgentLimits,
+  type AgentMessage,
+  type AgentOptions,
+  type AgentResult,
+  type AgentSession,
+  anthropicModel,
+  type CallDelta,
+  createAgentSession,
+  declareTools,
+  type FunctionDecl,
+  type ModelClient,
+  type ModelEvent,
+  type ModelRequest,
+  narthexTools,
+  openaiModel,
+  readAiSdk,
+  readAnthropic,
+  readGemini,
+  readOpenaiChat,
+  readOpenaiResponses,
+  runAgent,
+  type SessionCallOptions,
+  type StreamedCall,
+  toAiSdkTools,
+  toAnthropicTools,
+  toGeminiTools,
+  toMcpTools,
+  toOpenaiChatTools,
+  toOpenaiResponsesTools,
+  ToolCallAccumulator,
+} from "@narthex/agent";
 export { isKernelError, type JsonValue, KernelError } from "@narthex/contracts";
 export {
   type ApprovalAnswer,
@@ -14,5 +48,5 @@ export {
 } from "@narthex/kernel";
 export { serve } from "@narthex/server";
 export { verifyLedger } from "@narthex/verify";
-export { createKernel, type KernelSession, type NarthexKernel, type SessionCallOptions } from "./create-kernel.ts";
+export { createKernel, type KernelSession, type NarthexKernel } from "./create-kernel.ts";
 export type { OpenKernelOptions } from "./open-kernel.ts";

@@ -1,10 +1,10 @@
-import { userInfo } from "node:os";
 import type { Configuration, SocketPaths } from "@narthex/host";
 import type { Kernel, Log } from "@narthex/kernel";
 import { type ServiceListen, type Serving, serve } from "@narthex/server";
 import type { LedgerSource } from "@narthex/verify";
 import { verifySource } from "./connection/verify-report.ts";
 import type { OpenedKernel } from "./open-kernel.ts";
+import { loginName } from "./terminal/login-name.ts";
 import { VERSION } from "./version.ts";
 
 export interface DoorOptions {
@@ -12,6 +12,7 @@ export interface DoorOptions {
   /** Besides the two sockets. */
   readonly services: readonly ServiceListen[];
   readonly limits: Configuration["limits"];
+  readonly mcp: Configuration["mcp"];
   readonly authorizeToken: OpenedKernel["authorizeToken"];
   readonly ledgerSource: () => LedgerSource;
   readonly log: Log | undefined;
@@ -31,14 +32,15 @@ export async function openDoors(kernel: Kernel, options: DoorOptions): Promise<S
 }
 
 function openServing(kernel: Kernel, options: DoorOptions): Promise<Serving> {
-  const { sockets, services, limits, authorizeToken, ledgerSource, log } = options;
+  const { sockets, services, limits, mcp, authorizeToken, ledgerSource, log } = options;
   const { maxConnections, maxInFlightBytes } = limits;
   return serve(kernel, {
     framed: { path: sockets.framed, limits: { maxConnections } },
     services: [{ path: sockets.services }, ...services],
     serviceLimits: { maxConnections },
     bytesInFlight: maxInFlightBytes,
-    console: { version: VERSION, defaultApprover: userName() },
+    console: { version: VERSION, defaultApprover: loginName() },
+    mcp: { version: VERSION, elicitation: mcp.elicitation === "approvals" },
     authorize: authorizeToken,
     verify: (onProgress, signal) =>
       verifySource(ledgerSource(), {
@@ -47,13 +49,4 @@ function openServing(kernel: Kernel, options: DoorOptions): Promise<Serving> {
       }),
     ...(log && { log }),
   });
-}
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // In a container the user may have no name.
-    return `uid ${process.getuid?.() ?? "unknown"}`;
-  }
 }

@@ -8,6 +8,7 @@ import {
   loadAddedTools,
   loadConfiguration,
   openContentFiles,
+  type McpServers,
   openHome,
   openSqliteStore,
   openWorkshop,
@@ -32,9 +33,11 @@ import type { ServiceListen, Serving } from "@narthex/server";
 import { builtinTools } from "@narthex/tools";
 import type { LedgerSource } from "@narthex/verify";
 import { createApprovedRules } from "./approved-rules.ts";
+import { openHomeServers } from "./home-servers.ts";
 import { storeLedgerSource } from "./ledger-source.ts";
 import { type HomePolicy, openPolicy } from "./open-policy.ts";
 import { prepareHome } from "./prepare-home.ts";
+import { startTelemetry } from "./telemetry/start-telemetry.ts";
 import { VERSION } from "./version.ts";
 
 export interface OpenKernelOptions {
@@ -111,11 +114,18 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
   });
   const contentStore = await openContentFiles(paths.content);
   const store = await openSqliteStore({ directory: paths.store });
+  const telemetry = await startTelemetry(process.env, options.log);
+  let servers: McpServers | undefined;
   try {
-    const added = await addedTools(home, configuration, options);
-    const tools = [...builtinTools(), ...added, ...(options.tools ?? [])];
+    const added = [...(await addedTools(home, configuration, options)), ...(options.tools ?? [])];
+    servers = await openHomeServers(home, configuration, workshop, added, options.log);
+    const tools = [...builtinTools(), ...added, ...servers.tools];
     const policy = await openPolicy(paths, tools, options.policies ?? []);
-    const kernel = await start({ home, configuration, policy, store, contentStore, workshop, tools }, options);
+    const observer = observeBoth(options.observer, telemetry?.observer);
+    const kernel = await start(
+      { home, configuration, policy, store, contentStore, workshop, servers, tools },
+      { ...options, ...(observer && { observer }) },
+    );
     const authorizeToken: OpenedKernel["authorizeToken"] = async (token) => home.tokens.authorize(token);
     const ledgerSource = (): LedgerSource => storeLedgerSource(store, contentStore);
     let doors: Serving | undefined;
@@ -135,20 +145,33 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
         const { openDoors } = await import("./open-doors.ts");
         await kernel.announce();
         const { sockets } = home;
-        const { limits } = configuration;
-        doors = await openDoors(kernel, { sockets, services, limits, authorizeToken, ledgerSource, log: options.log });
+        const { limits, mcp } = configuration;
+        const { log } = options;
+        doors = await openDoors(kernel, { sockets, services, limits, mcp, authorizeToken, ledgerSource, log });
         return doors.addresses;
       },
       async close({ graceMs = configuration.timeouts.shutdownMs } = {}) {
         await Promise.all([kernel.close({ graceMs }), doors?.close({ graceMs: graceMs + LAST_ANSWERS_MS })]);
-        await workshop.close();
+        await servers?.close();
+        await Promise.all([workshop.close(), telemetry?.close()]);
         await home.close();
       },
     };
   } catch (fault) {
-    await Promise.all([store.close(), workshop.close()]);
+    await servers?.close();
+    await Promise.all([store.close(), workshop.close(), telemetry?.close()]);
     throw fault;
   }
+}
+
+function observeBoth(first: Observer | undefined, second: Observer | undefined): Observer | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  return {
+    stage(event) {
+      first.stage(event);
+      second.stage(event);
+    },
+  };
 }
 
 /** Tools of the home: programs and modules that `narthex tools add` put there. */
@@ -170,11 +193,12 @@ interface HomeParts {
   readonly store: Store;
   readonly contentStore: ContentStore;
   readonly workshop: Workshop;
+  readonly servers: McpServers;
   readonly tools: readonly Tool[];
 }
 
 async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kernel> {
-  const { home, configuration, policy, store, contentStore, workshop, tools } = parts;
+  const { home, configuration, policy, store, contentStore, workshop, servers, tools } = parts;
   const { session, timeouts } = configuration;
   keepCallsYoung();
   const kernel: Kernel = await startKernel({
@@ -187,9 +211,10 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
     policyMode: configuration.policy.mode,
     rules: createApprovedRules(home.paths.policy, () => kernel),
     tools,
+    watchTools: (report) => servers.watch(report),
     files: workshop.files,
     programs: workshop.programs,
-    shells: workshop.shells,
+    shells: servers.endingWith(workshop.shells),
     protectedPaths: workshop.protectedPaths,
     secretPaths: workshop.secretPaths,
     vault: workshop.vault,

@@ -31,6 +31,11 @@ export async function openPolicy(
   return {
     directory: paths.policy,
     load: async () => assemblePolicy(await read(), schema, { directory, inThread: true }),
+    loadChanged: async (set, { add, remove }) => {
+      const names = new Set([add?.name, remove]);
+      const files = (JSON.parse(Buffer.from(set).toString()) as PolicyFile[]).filter(({ name }) => !names.has(name));
+      return assemblePolicy(add === undefined ? files : [...files, add], schema, { directory, inThread: true });
+    },
     loadOrNone: () => assemblePolicyOrNone(read, schema, { directory }),
   };
 }

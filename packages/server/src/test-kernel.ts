@@ -85,6 +85,8 @@ export function createTestKernel(): TestKernel {
     getLease: notUsed,
     revokeLease: notUsed,
     policyFacts: () => POLICY,
+    recordHookDecision: () => Promise.resolve(),
+    changePolicy: () => Promise.resolve({ policy: POLICY, changed: false }),
     reloadPolicy(by) {
       if (by !== "") return Promise.resolve({ policy: POLICY, changed: true });
       const violations = [{ field: "p.cedar:1:2", rule: "malformed", message: "unexpected token" }];

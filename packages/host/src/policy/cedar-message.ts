@@ -1,8 +1,9 @@
+import { UNSEEN_CHARACTER } from "@narthex/contracts";
 import type { DetailedError } from "@cedar-policy/cedar-wasm/nodejs";
 import { fromByteOffset } from "./file-places.ts";
 
 const LONGEST = 600;
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+const UNSEEN = new RegExp(UNSEEN_CHARACTER, "gu");
 /** Rules are handed to Cedar under numbers, which mean nothing to a reader. */
 const PREAMBLE = /for policy `[0-9]+`, |^failed to parse (?:policy|policies|template|policy set) from string: /g;
 

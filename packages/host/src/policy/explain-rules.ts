@@ -38,9 +38,10 @@ function explainerOf(set: Pick<LoadedPolicySet, "policies">, schema: PolicySchem
   if (known !== undefined) return known;
   const created = loadCedar().then(async (cedar) => {
     const parts = set.policies.flatMap((policy, index) => partsOf(cedar, policy, index));
-    return { parts, engine: await createWasmEngine({ rules: parts }, schema) };
+    return { parts, engine: await createWasmEngine({ rules: parts }, schema, "explain") };
   });
   explainers.set(set.policies, created);
+  created.catch(() => explainers.delete(set.policies));
   return created;
 }
 

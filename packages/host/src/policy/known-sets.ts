@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { blake3, canonicalJsonBytes, isJsonObject, parseJson, toHex } from "@narthex/contracts";
+import { blake3, canonicalJsonBytes, toHex } from "@narthex/contracts";
 import type { PolicyFile, PolicySchema } from "@narthex/kernel";
 import { loadInThread } from "./load-in-thread.ts";
 import { type LoadedPolicySet, loadPolicySet, policySetBytes } from "./load-policy-set.ts";
@@ -14,8 +14,8 @@ export interface PolicyLoading {
   readonly inThread?: boolean;
 }
 
-/** Another number whenever what is kept changes its shape. */
-const FORMAT = 1;
+/** Another number whenever what is kept changes its shape, or what is refused changes. */
+const FORMAT = 2;
 const MOST_KEPT = 8;
 const memory = new Map<string, LoadedPolicySet>();
 
@@ -50,9 +50,11 @@ function remember(key: string, set: LoadedPolicySet): LoadedPolicySet {
 
 async function readKept(directory: string, key: string, bytes: Uint8Array): Promise<LoadedPolicySet | undefined> {
   try {
-    const kept = parseJson(await readFile(join(directory, `${key}.json`)));
-    if (!isJsonObject(kept) || !Array.isArray(kept["rules"])) return undefined;
-    return { ...(kept as unknown as Omit<LoadedPolicySet, "bytes">), bytes };
+    // The home's own file: rules may be nested deeper than anybody else's JSON.
+    const kept = JSON.parse(await readFile(join(directory, `${key}.json`), "utf8")) as LoadedPolicySet;
+    const { rules, policies, warnings } = kept;
+    const isWhole = [rules, policies, warnings].every(Array.isArray) && policies.length === rules.length;
+    return isWhole ? { rules, policies, warnings, bytes } : undefined;
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { UNSEEN_CHARACTER } from "@narthex/contracts";
 import { type PolicyFile, quoteText } from "@narthex/kernel";
 import { createFilePlaces } from "./file-places.ts";
 import type { PolicyProblems } from "./policy-problems.ts";
@@ -10,7 +11,7 @@ const FILE_NAME = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
  * SECURITY: characters that make a reviewer see other text than the parser does (direction overrides, invisible marks),
  * and control characters, are refused wherever they stand, comments included.
  */
-const DECEPTIVE = /[^\P{Cc}\t\r\n]|[\u061c\u200b-\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff]|\p{Cs}/u;
+const DECEPTIVE = new RegExp(`(?![\\t\\r\\n])${UNSEEN_CHARACTER}`, "u");
 
 /** Checks what can be said of files before Cedar sees them, and gives those that it can be shown, sorted by name. */
 export function checkPolicyFiles(files: readonly PolicyFile[], problems: PolicyProblems): PolicyFile[] {

@@ -8,7 +8,7 @@ export function recheckStored(stored: StoredDecision): Promise<Recheck> {
   return recheckDecision(stored, async () => {
     const schema = readPolicySchema(parse(stored.schema, "schema"));
     const { rules, policies } = await loadPolicySet(readFiles(stored.policySet), schema);
-    return { rules, policies, schema, engine: await createWasmEngine({ rules }, schema) };
+    return { rules, policies, schema, engine: await createWasmEngine({ rules }, schema, "explain") };
   });
 }
 

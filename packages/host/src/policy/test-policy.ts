@@ -74,6 +74,7 @@ export function requestFor(action: string, more: JsonObject = {}): CedarRequest 
       tier: "side_effecting",
       determinism: "external",
       labels: [],
+      directory: ".",
       calls: 3,
       time_ms: 1000,
       budget: { calls: 10 },

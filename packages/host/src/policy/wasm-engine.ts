@@ -7,9 +7,9 @@ import type { LoadedRule } from "./read-rules.ts";
 
 export const WASM_ENGINE = "cedar-wasm/4.13.0";
 
-/** Cedar keeps what it parsed under a name, for ever: one name, and whoever evaluates next takes it over. */
-const NAME = "narthex";
-let owner: CedarEngine | undefined;
+/** Cedar keeps what it parsed under a name, for ever: whoever evaluates next under it takes it over. */
+export type EngineUse = "decide" | "explain";
+const owners = new Map<EngineUse, CedarEngine>();
 
 /**
  * Cedar itself, for sets that the compiled evaluator does not take and for making a decision again. It reads the rules'
@@ -18,14 +18,12 @@ let owner: CedarEngine | undefined;
 export async function createWasmEngine(
   { rules }: { readonly rules: readonly Pick<LoadedRule, "id" | "text">[] },
   schema: PolicySchema,
+  use: EngineUse = "decide",
 ): Promise<CedarEngine> {
   const cedar = await loadCedar();
   const prepare = (): void => {
     const staticPolicies = Object.fromEntries(rules.map(({ text }, index) => [index, text]));
-    const answers = [
-      cedar.preparsePolicySet(NAME, { staticPolicies }),
-      cedar.preparseSchema(NAME, schema.json as never),
-    ];
+    const answers = [cedar.preparsePolicySet(use, { staticPolicies }), cedar.preparseSchema(use, schema.json as never)];
     for (const answer of answers) {
       if (answer.type === "success") continue;
       const [first] = answer.errors;
@@ -37,12 +35,12 @@ export async function createWasmEngine(
     name: WASM_ENGINE,
     evaluate(request) {
       try {
-        if (owner !== engine) {
-          owner = undefined;
+        if (owners.get(use) !== engine) {
+          owners.delete(use);
           prepare();
-          owner = engine;
+          owners.set(use, engine);
         }
-        return readAnswer(ask(cedar, request, schema), idOf);
+        return readAnswer(ask(cedar, request, schema, use), idOf);
       } catch (fault) {
         // A request that does not fit the schema, or text that is not Unicode: no answer, so a no.
         return failed(isKernelError(fault) || fault instanceof Error ? fault.message : String(fault));
@@ -52,7 +50,7 @@ export async function createWasmEngine(
   return engine;
 }
 
-function ask(cedar: Cedar, request: CedarRequest, schema: PolicySchema): AuthorizationAnswer {
+function ask(cedar: Cedar, request: CedarRequest, schema: PolicySchema, use: EngineUse): AuthorizationAnswer {
   const { principal, action, resource, context, entities } = request;
   return cedar.statefulIsAuthorized({
     principal: { ...principal },
@@ -61,8 +59,8 @@ function ask(cedar: Cedar, request: CedarRequest, schema: PolicySchema): Authori
     // Rules were validated against the schema, so none of them can speak of anything else.
     context: schema.visibleContext(action.id, context),
     entities: entities.map(({ uid, attrs, parents }) => ({ uid, attrs, parents: [...parents] })),
-    preparsedPolicySetId: NAME,
-    preparsedSchemaName: NAME,
+    preparsedPolicySetId: use,
+    preparsedSchemaName: use,
     validateRequest: true,
   });
 }

@@ -25,6 +25,18 @@ export interface PlanParts {
   readonly homes: readonly SandboxMount[];
 }
 
+/**
+ * A directory that looks like a bare repository is none unless it is named as one, and no configuration starts a monitor:
+ * otherwise `git status` would run what anybody wrote into such a directory.
+ */
+const GIT_CAUTION = {
+  GIT_CONFIG_COUNT: "2",
+  GIT_CONFIG_KEY_0: "safe.bareRepository",
+  GIT_CONFIG_VALUE_0: "explicit",
+  GIT_CONFIG_KEY_1: "core.fsmonitor",
+  GIT_CONFIG_VALUE_1: "false",
+} as const;
+
 const TEMPORARY_BYTES = 512 * 1024 * 1024;
 
 /** The sandbox of one program. Its environment is made from nothing. */
@@ -52,6 +64,7 @@ export function programPlan(place: ProgramPlace, program: ContainedProgram, part
       TZ: "UTC",
       TERM: "dumb",
       TMPDIR: "/tmp",
+      ...GIT_CAUTION,
       ...(homes.length > 0 && { NARTHEX_SCRATCH: SCRATCH_PATH }),
       ...program.environment,
     },

@@ -7,11 +7,15 @@ import type { ApprovalScope } from "./approval-scope.ts";
 export interface ApprovalSubject {
   readonly kind: ApprovalKind;
   readonly sessionId: string;
+  /** The session that it was split off in the end; itself, if off none. */
+  readonly rootSessionId: string;
   readonly requestId: string;
   readonly tenant: string;
   readonly agent: string;
   readonly user: string;
   readonly workspace: string;
+  /** The session's own, in the workspace. */
+  readonly directory: string;
   readonly tool: string;
   /** What policy was asked about. */
   readonly action: string;

@@ -275,7 +275,9 @@ test("one session cannot use up what people of others can be asked", async () =>
   for (let i = 0; i < 100; i++) await ask(desk, { inputDigest: new Uint8Array(32).fill(i) });
   const ofOne = asked.length;
   assert.ok(ofOne < 100);
-  await ask(desk, { sessionId: "ses_b" });
+  await ask(desk, { sessionId: "ses_child", inputDigest: new Uint8Array(32).fill(200) });
+  assert.equal(asked.length, ofOne, "what it splits off counts with it");
+  await ask(desk, { sessionId: "ses_b", rootSessionId: "ses_b" });
   assert.equal(asked.length, ofOne + 1);
 });
 
@@ -284,7 +286,7 @@ test("what people are shown is held whole, and only so much of it", async () => 
   const big = { inputBytes: 9 * 1024 * 1024 };
   await ask(desk, big);
   assert.equal(await (await ask(desk, { ...big, inputDigest: new Uint8Array(32) })).answer, undefined);
-  for (let i = 0; i < 20; i++) await ask(desk, { ...big, sessionId: `ses_${i}` });
+  for (let i = 0; i < 20; i++) await ask(desk, { ...big, sessionId: `ses_${i}`, rootSessionId: `ses_${i}` });
   assert.equal(desk.asked.length, 7);
 });
 

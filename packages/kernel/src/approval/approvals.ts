@@ -172,6 +172,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
   async function conclude(question: OpenQuestion, outcome: ApprovalOutcome, row?: StandingRow): Promise<void> {
     const { approvalId, sessionId, expiresAtMs } = question.shown;
     const { answer, door, approver: by } = outcome;
+    question.isConcluding = true;
     clearTimeout(question.expiry);
     question.withdraw.abort();
     changes.changed();
@@ -204,6 +205,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
     ended.note(outcome);
     // A no waits for whoever comes back to hear it, as long as the question would have.
     if (answer === "denied" && !question.isAwaited) {
+      question.isRefused = true;
       question.expiry = setTimeout(() => open.delete(approvalId), Math.max(0, expiresAtMs - nowMs())).unref();
     } else open.delete(approvalId);
     question.answered.resolve(outcome);
@@ -262,6 +264,10 @@ export function createApprovals(options: ApprovalOptions): Approvals {
       const why = fault instanceof Error ? fault.message : String(fault);
       throw new KernelError("POLICY_INVALID", `the call is approved, once; the rule could not be written: ${why}`);
     }
+  }
+
+  async function isInForce({ scope, approvalId }: StandingApproval): Promise<boolean> {
+    return scope !== "rule" || rules === undefined || (await rules.hasRule(ruleIdOf(approvalId)));
   }
 
   async function revoke({ standingId, by }: ApprovalRevocation): Promise<StandingApproval> {
@@ -349,8 +355,11 @@ export function createApprovals(options: ApprovalOptions): Approvals {
     async recover(store) {
       for (const stored of await store.listState("approvals", "", MAX_ROWS)) {
         const row = readRow(stored);
-        if (row.state === "standing") standing.add(row);
-        else if (row.state === "yes" && nowMs() < row.expiresAtMs) yeses.add(row, { isTaken: false });
+        if (row.state === "standing") {
+          if (await isInForce(row.standing)) standing.add(row);
+          // A crash came before the rule was written, or somebody deleted it.
+          else await noteRevoked(row.standing, KERNEL_DOOR, []);
+        } else if (row.state === "yes" && nowMs() < row.expiresAtMs) yeses.add(row, { isTaken: false });
         else {
           // SECURITY: nothing runs on an answer to a question that this kernel did not ask.
           const { approvalId, sessionId: chain } = row;
@@ -363,6 +372,10 @@ export function createApprovals(options: ApprovalOptions): Approvals {
     async endSession(sessionId) {
       const asked = [...open.values()].filter(({ subject }) => subject.sessionId === sessionId);
       await Promise.all(asked.map((question) => end(question, "withdrawn")));
+      // What somebody is just answering leaves rows of its own.
+      await Promise.allSettled(
+        asked.filter(({ isConcluding }) => isConcluding).map(({ answered }) => answered.promise),
+      );
       const unused = yeses.ofSession(sessionId);
       for (const approvalId of unused) yeses.remove(approvalId);
       const rows = [...unused.map(removeRow), ...standing.endSession(sessionId)];

@@ -2,20 +2,25 @@ import type { ApprovalSubject } from "./approval-subject.ts";
 import type { OpenQuestion } from "./open-question.ts";
 
 const MAX_OPEN = 1000;
-/** SECURITY: one agent that asks and asks must not use up what people of other sessions can be asked. */
+/**
+ * SECURITY: one agent that asks and asks must not use up what people of other sessions can be asked. It can split off as
+ * many sessions as it likes, so they count together.
+ */
 const MAX_OPEN_PER_SESSION = 32;
 /** SECURITY: what is shown is held whole until it is answered. */
 const MAX_OPEN_BYTES = 64 * 1024 * 1024;
 const MAX_OPEN_BYTES_PER_SESSION = 16 * 1024 * 1024;
 
 /** Whether one more question would be too many, or too much to hold. */
-export function isCrowded(open: Iterable<OpenQuestion>, { sessionId, inputBytes }: ApprovalSubject): boolean {
+export function isCrowded(open: Iterable<OpenQuestion>, { rootSessionId, inputBytes }: ApprovalSubject): boolean {
   let [count, countOfSession, bytes, bytesOfSession] = [1, 1, inputBytes, inputBytes];
-  for (const { subject } of open) {
-    count++;
+  for (const { subject, isRefused } of open) {
+    // A no that nobody came for yet is kept, but is no question any more.
+    const weight = isRefused ? 0 : 1;
+    count += weight;
     bytes += subject.inputBytes;
-    if (subject.sessionId !== sessionId) continue;
-    countOfSession++;
+    if (subject.rootSessionId !== rootSessionId) continue;
+    countOfSession += weight;
     bytesOfSession += subject.inputBytes;
   }
   const isTooMany = count > MAX_OPEN || countOfSession > MAX_OPEN_PER_SESSION;

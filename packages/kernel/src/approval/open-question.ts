@@ -19,6 +19,10 @@ export interface OpenQuestion {
   isAwaited: boolean;
   /** INVARIANT: set by whoever answers first, without waiting for anything before; nobody answers after that. */
   isAnswered: boolean;
+  /** There is an answer, and it is being made durable. */
+  isConcluding: boolean;
+  /** The answer was no, and is kept for whoever asked. */
+  isRefused: boolean;
   /** Nobody answered it in time, or nobody wants to know: it is not joined any more. */
   isGone: boolean;
 }
@@ -46,6 +50,8 @@ export function createQuestion(
     expiry: undefined,
     isAwaited: true,
     isAnswered: false,
+    isConcluding: false,
+    isRefused: false,
     isGone: false,
   };
 }

@@ -5,8 +5,11 @@ import type { ApprovalSubject } from "./approval-subject.ts";
 import { ruleText } from "./rule-text.ts";
 
 const subject = {
+  agent: "ada",
   action: "file_write",
   workspace: "/w",
+  directory: ".",
+  labels: [],
   isBuiltin: true,
   definitionHash: new Uint8Array(32).fill(1),
   inputDigest: new Uint8Array(32).fill(2),
@@ -16,21 +19,29 @@ const subject = {
 const HEAD = [
   '@id("approved-apr_1")',
   '@approve("none")',
-  'permit(principal, action == Action::"file_write", resource == Workspace::"/w")',
+  'permit(principal == Agent::"ada", action == Action::"file_write",',
+  '  resource == Workspace::"/w")',
 ];
+const TAIL = 'context.directory == "." && context.labels.isEmpty() };';
 const ruleFor = (more: Partial<ApprovalSubject>): string[] => ruleText("apr_1", { ...subject, ...more }).split("\n");
 
 test("no input writes a rule of its own", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (first, second) => {
       const paths = [first, `"]) }; permit(principal, action, resource); //${second}`];
-      const text = ruleText("apr_1", { ...subject, workspace: first, scope: { kind: "path", paths } });
+      const text = ruleText("apr_1", {
+        ...subject,
+        workspace: first,
+        agent: second,
+        directory: first,
+        scope: { kind: "path", paths },
+      });
       // Outside its strings a rule is the same whatever the input was.
       const bare = text.replace(/"[ !#-[\]-~\\]*?"/g, '""');
       assert.equal(
         bare,
-        '@id("")\n@approve("")\npermit(principal, action == Action::"", resource == Workspace::"")\n' +
-          'when { ["", ""].contains(context.path) };\n',
+        '@id("")\n@approve("")\npermit(principal == Agent::"", action == Action::"",\n  resource == Workspace::"")\n' +
+          'when { ["", ""].contains(context.path) && context.directory == "" && context.labels.isEmpty() };\n',
       );
       assert.match(text, /^[\n -~]*$/);
     }),
@@ -39,27 +50,32 @@ test("no input writes a rule of its own", () => {
 
 test("the narrowest rule names the path, the host, the command, or exactly the input", () => {
   const digest = "02".repeat(32);
-  assert.deepEqual(ruleFor({}), [...HEAD, `when { context.input_digest == "${digest}" };`, ""]);
+  assert.deepEqual(ruleFor({}), [...HEAD, `when { context.input_digest == "${digest}" && ${TAIL}`, ""]);
   assert.deepEqual(ruleFor({ scope: { kind: "path", paths: ["a b.txt"] } }), [
     ...HEAD,
-    'when { ["a b.txt"].contains(context.path) };',
+    `when { ["a b.txt"].contains(context.path) && ${TAIL}`,
     "",
   ]);
   const host = { kind: "host", host: "example.com", port: 443, sends: true } as const;
   assert.equal(
-    ruleFor({ scope: host })[3],
-    'when { context.host == "example.com" && context.port == 443 && context.sends == true };',
+    ruleFor({ scope: host })[4],
+    `when { context.host == "example.com" && context.port == 443 && context.sends == true && ${TAIL}`,
   );
   const command = { kind: "command", words: ["ls", "a b"], line: "ls 'a b'", directory: "", network: false } as const;
   assert.equal(
-    ruleFor({ scope: command })[3],
-    "when { context.command.literal && !context.command.interpreter && !context.command.redirects && " +
-      "!context.command.assigns && !context.command.background && !context.command.changes_directory && " +
-      `context.command.network == false && context.command.lines == ["ls 'a b'"] };`,
+    ruleFor({ scope: command })[4],
+    `when { context.input_digest == "${digest}" && context.command.lines == ["ls 'a b'"] && ${TAIL}`,
   );
-  assert.match(ruleFor({ scope: { ...command, directory: "sub" } })[3] ?? "", /input_digest/);
+});
+
+test("a rule holds in the directory, and for the labels, that the person saw", () => {
+  assert.match(ruleFor({ directory: "sub" })[4] ?? "", /context\.directory == "sub"/);
+  assert.match(
+    ruleFor({ labels: ["secret", "untrusted"] })[4] ?? "",
+    /\["secret", "untrusted"\]\.containsAll\(context\.labels\)/,
+  );
 });
 
 test("a rule for a tool that is no part of Narthex holds for this definition only", () => {
-  assert.match(ruleFor({ isBuiltin: false })[3] ?? "", /&& context\.definition_hash == "(?:01){32}" \};$/);
+  assert.match(ruleFor({ isBuiltin: false })[4] ?? "", /&& context\.definition_hash == "(?:01){32}" \};$/);
 });

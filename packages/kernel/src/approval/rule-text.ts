@@ -6,8 +6,8 @@ export function ruleIdOf(approvalId: string): string {
 }
 
 /**
- * The narrowest rule that would have let the call run without asking: this action in this workspace, with this command,
- * path or host; where there is none, with exactly this input.
+ * The narrowest rule that would have let the call run without asking: this agent's action in this workspace and directory,
+ * carrying no label that the person did not see, with this path or host; where there is none, with exactly this input.
  *
  * SECURITY: every text in it is an agent's. All of it stands in strings, with whatever is not plain escaped, so that no
  * input can end a string and add a rule. Tested by "no input writes a rule of its own".
@@ -15,13 +15,19 @@ export function ruleIdOf(approvalId: string): string {
 export function ruleText(approvalId: string, subject: ApprovalSubject): string {
   const conditions = [
     ...conditionsOf(subject),
+    `context.directory == ${text(subject.directory)}`,
+    // SECURITY: a yes to a call that carried nothing is none to the same call once it could carry a secret out.
+    subject.labels.length === 0
+      ? "context.labels.isEmpty()"
+      : `[${subject.labels.map(text).join(", ")}].containsAll(context.labels)`,
     // A tool that is no part of Narthex may become another under its name.
     ...(subject.isBuiltin ? [] : [`context.definition_hash == ${text(toHex(subject.definitionHash))}`]),
   ];
   return [
     `@id(${text(ruleIdOf(approvalId))})`,
     '@approve("none")',
-    `permit(principal, action == Action::${text(subject.action)}, resource == Workspace::${text(subject.workspace)})`,
+    `permit(principal == Agent::${text(subject.agent)}, action == Action::${text(subject.action)},`,
+    `  resource == Workspace::${text(subject.workspace)})`,
     `when { ${conditions.join(" && ")} };`,
     "",
   ].join("\n");
@@ -39,16 +45,8 @@ function conditionsOf({ scope, inputDigest }: ApprovalSubject): string[] {
         `context.sends == ${scope.sends}`,
       ];
     case "command":
-      // Rules do not see where a command runs.
-      if (scope.directory !== "") return exactly;
-      return [
-        "context.command.literal",
-        ...["interpreter", "redirects", "assigns", "background", "changes_directory"].map(
-          (fact) => `!context.command.${fact}`,
-        ),
-        `context.command.network == ${scope.network}`,
-        `context.command.lines == [${text(scope.line)}]`,
-      ];
+      // SECURITY: the same line is another command elsewhere and with another input, so the line alone says too little.
+      return [...exactly, `context.command.lines == [${text(scope.line)}]`];
     case undefined:
       return exactly;
   }

@@ -7,6 +7,7 @@ import type { ApprovalResolution } from "./approval.ts";
 import type { CommandScope } from "./approval-scope.ts";
 import type { ApprovalSubject } from "./approval-subject.ts";
 import { type Approvals, createApprovals } from "./approvals.ts";
+import { subject as example } from "./testing/example-subject.ts";
 
 const desks: Approvals[] = [];
 afterEach(async () => void (await Promise.all(desks.splice(0).map((desk) => desk.close()))));
@@ -20,27 +21,17 @@ const scope: CommandScope = {
 };
 
 const subject: ApprovalSubject = {
-  kind: "human",
-  sessionId: "ses_a",
-  requestId: "r",
-  tenant: "t",
-  agent: "agent",
-  user: "user",
-  workspace: "/w",
+  ...example,
   tool: "shell_exec@1.0.0",
   action: "shell_exec",
-  isBuiltin: true,
-  definitionHash: new Uint8Array(32).fill(1),
   input: { command: "npm run test" },
-  inputBytes: 7,
-  inputDigest: new Uint8Array(32).fill(2),
-  policyHash: new Uint8Array(32).fill(3),
-  ruleIds: ["rule"],
-  messages: [],
-  tier: "privileged",
-  effects: [],
-  labels: [],
   scope,
+};
+
+const NO_RULES: PolicyRules = {
+  addRule: async () => undefined,
+  hasRule: async () => true,
+  removeRule: async () => undefined,
 };
 
 /** Another call of the same kind. */
@@ -204,7 +195,7 @@ test("revoking takes back the yes that nobody has used, too", async () => {
 });
 
 test("the ledger holds what a longer answer allows", async () => {
-  const { answer, entries } = create({ addRule: async () => undefined, removeRule: async () => undefined });
+  const { answer, entries } = create({ ...NO_RULES });
   const { standing } = await answer("session", { words: 2 });
   const [given] = entries;
   assert.ok(given?.case === "approvalResolved");
@@ -239,6 +230,7 @@ test("a rule is shown before it is answered with, written once it is recorded, a
       seen.push(desk.entries.length);
       written.set(id, text);
     },
+    hasRule: async (id) => written.has(id),
     removeRule: async (id) => void written.delete(id),
   });
   const { standing } = await desk.answer("rule");
@@ -247,7 +239,7 @@ test("a rule is shown before it is answered with, written once it is recorded, a
   assert.equal(standing?.allows, text);
   assert.match(
     text,
-    /^@id\("approved-apr_[a-z2-7]{20}"\)\n@approve\("none"\)\npermit\(principal, action == Action::"shell_exec"/,
+    /^@id\("approved-apr_[a-z2-7]{20}"\)\n@approve\("none"\)\npermit\(principal == Agent::"agent", action == Action::"shell_exec"/,
   );
   assert.deepEqual(seen, [1], "the answer was in the ledger before there was a rule");
   assert.deepEqual(desk.approvals.findGiven(like()), undefined, "the policy speaks for it now, not the desk");
@@ -257,6 +249,7 @@ test("a rule is shown before it is answered with, written once it is recorded, a
 
 test("a rule that cannot be written leaves a yes to this call, and says so", async () => {
   const desk = create({
+    ...NO_RULES,
     addRule: () => Promise.reject(new Error("line 3: unknown attribute")),
     removeRule: () => Promise.reject(new Error("read-only disk")),
   });
@@ -267,7 +260,7 @@ test("a rule that cannot be written leaves a yes to this call, and says so", asy
 
 test("a rule that cannot be taken back stays listed", async () => {
   const desk = create({
-    addRule: async () => undefined,
+    ...NO_RULES,
     removeRule: () => Promise.reject(new Error("read-only disk")),
   });
   const { standing } = await desk.answer("rule");

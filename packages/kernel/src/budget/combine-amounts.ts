@@ -5,6 +5,10 @@ export function subtractAmounts(from: BudgetAmounts, taken: BudgetAmounts): Budg
   return collectAmounts((dimension) => Math.max(0, (from[dimension] ?? 0) - (taken[dimension] ?? 0)));
 }
 
+export function addAmounts(first: BudgetAmounts, second: BudgetAmounts): BudgetAmounts {
+  return collectAmounts((dimension) => (first[dimension] ?? 0) + (second[dimension] ?? 0));
+}
+
 /** Only the dimensions in which there is a limit: elsewhere nothing has to be set aside. */
 export function amountsUnder(limits: BudgetLimits, amounts: BudgetAmounts): BudgetAmounts {
   return collectAmounts((dimension) => (limits[dimension] === undefined ? 0 : (amounts[dimension] ?? 0)));

@@ -22,6 +22,8 @@ export interface CallFrame {
   /** The caller's own value was no JSON: why. The request's input stands for nothing then. */
   readonly inputFault: JsonValueError | undefined;
   readonly onChunk: ((chunk: Uint8Array) => void | Promise<void>) | undefined;
+  /** Of the caller, for observers. */
+  readonly traceParent: string | undefined;
   readonly trail: CallTrail;
 }
 

@@ -60,7 +60,7 @@ export async function settleIntent(
     state: (recordIndex) => [
       ...rowsAfter(intent, settlement.answer, found, live, recordIndex),
       live.usageRow(),
-      ...above.state,
+      ...above.state(),
     ],
     logicalTimeMs: logicalTimeMs(intent.callNumber),
   });

@@ -3,14 +3,25 @@ import type { LeaseRequest } from "./lease.ts";
 
 /** Whose lease is split: the session of this token, or, for an administrator, the one with this id. */
 export type DelegatingSession =
-  | { readonly token: string; readonly sessionId?: never }
-  | { readonly sessionId: string; readonly token?: never };
+  | { readonly token: string; readonly sessionId?: never; readonly isOwn?: never }
+  | {
+      readonly sessionId: string;
+      readonly token?: never;
+      /** The session itself asks: a door has looked at its token. */
+      readonly isOwn?: boolean;
+    };
+
+/** Whether a session asks for itself, and no administrator for it. */
+export function asksForItself({ token, isOwn = false }: DelegatingSession): boolean {
+  return token !== undefined || isOwn;
+}
 
 /** A narrower lease split off a session's own, for a session of its own. What is left out is the parent's. */
 export type Delegation = DelegatingSession & {
   readonly lease?: LeaseRequest;
   /** Where the lease itself does not say how long it lasts. */
   readonly ttlMs?: number;
+  /** Only an administrator may name another than the parent's: rules go by it. */
   readonly agent?: string;
   /** In the parent's workspace. */
   readonly workingDirectory?: string;

@@ -5,11 +5,14 @@ import type { RegisteredTool } from "../registry/registry.ts";
 import type { LiveSession } from "../session/live-session.ts";
 import { logicalTimeMs } from "../session/logical-time.ts";
 import type { NarrowedTool } from "../tool/narrow-for.ts";
-import type { Tool } from "../tool/tool.ts";
+import type { DerivedFacts, Tool } from "../tool/tool.ts";
 import { type PolicyQuestion, policyQuestion } from "./policy-question.ts";
 import { type PolicyTarget, scopesOf, targetsOf } from "./policy-target.ts";
 import { PROTECTED_ACTION } from "./protected-action.ts";
 import type { CallFacts } from "./question-facts.ts";
+import type { RecordShape } from "./schema/cedar-shape.ts";
+import { projectInput } from "./schema/project-input.ts";
+import { shapeFromJsonSchema } from "./schema/shape-from-json-schema.ts";
 
 /** A call as policy is asked about it. */
 export interface AskedCall {
@@ -61,7 +64,7 @@ function callFacts(call: AskedCall): CallFacts {
   return {
     ...plainFacts(call),
     ...scopesOf(tool, call.needed),
-    ...(tool.derived && { derived: derivedFrom(tool, tool.derived.of(call.input)) }),
+    ...(tool.derived && { derived: derivedFrom(tool, tool.derived, call.input) }),
   };
 }
 
@@ -76,8 +79,22 @@ function plainFacts({ live, inputDigest, labels }: AskedCall): CallFacts {
   };
 }
 
-/** Whoever writes tools may return nonsense; that is an error, and an error denies. */
-function derivedFrom({ name }: Tool, derived: JsonObject): JsonObject {
-  if (isJsonObject(derived)) return derived;
-  throw new KernelError("POLICY_ERROR", `what \`${name}\` says about its arguments is no object`);
+const shapes = new WeakMap<DerivedFacts, RecordShape>();
+
+/**
+ * Whoever writes tools may return nonsense; that is an error, and an error denies. What was not declared is left out.
+ *
+ * SECURITY: rules were checked against the declared shape. Text in the place of a flag would slip past a rule that forbids
+ * what the flag says.
+ */
+function derivedFrom({ name, source }: Tool, facts: DerivedFacts, input: JsonValue): JsonObject {
+  const derived: JsonValue = facts.of(input);
+  if (!isJsonObject(derived)) {
+    throw new KernelError("POLICY_ERROR", `what \`${name}\` says about its arguments is no object`);
+  }
+  // What comes with the kernel is held against its shape by tests.
+  if (source === "builtin") return derived;
+  const shape = shapes.get(facts) ?? shapeFromJsonSchema(facts.schema);
+  shapes.set(facts, shape);
+  return projectInput(derived, shape);
 }

@@ -32,6 +32,7 @@ export function cedarRequest(
       ...derived,
       definition_hash: form.definition_hash,
       determinism: form.determinism,
+      directory: form.directory,
       effects: form.effects,
       isolation: form.isolation,
       labels: form.labels,

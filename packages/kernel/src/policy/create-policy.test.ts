@@ -31,6 +31,7 @@ const context: JsonObject = {
   tier: "side_effecting",
   determinism: "external",
   labels: ["secret"],
+  directory: ".",
   calls: 4,
   time_ms: 5,
   budget: {},

@@ -23,7 +23,7 @@ export function createPolicy(loaded: LoadedPolicy): Policy {
   const byId = new Map(rules.map((rule) => [rule.id, rule]));
   const permitted = permittedActions(policies, schema);
   const ruleOf = (id: string): PolicyRule =>
-    byId.get(id) ?? { id, approve: "unstated", rationale: undefined, message: undefined };
+    byId.get(id) ?? { id, approve: "human", rationale: undefined, message: undefined };
   return {
     current: set,
     couldPermit: (action) => permitted.has(action),

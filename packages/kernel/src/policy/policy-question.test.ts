@@ -29,7 +29,8 @@ const CALL: CallFacts = {
 };
 
 function liveSession(names: { agent: string; user: string; tenant: string; workspace: string }): LiveSession {
-  const live = { id: "ses_aaaaaaaaaaaaaaaaaaaa", labels: LABELS, session: names, questionForms: undefined };
+  const session = { ...names, workingDirectory: `${names.workspace}/${names.agent}` };
+  const live = { id: "ses_aaaaaaaaaaaaaaaaaaaa", labels: LABELS, session, questionForms: undefined };
   return live as unknown as LiveSession;
 }
 

@@ -32,6 +32,7 @@ export type StoredForm = {
   readonly agent: string;
   readonly definition_hash: string;
   readonly determinism: string;
+  readonly directory: string;
   readonly effects: readonly string[];
   readonly isolation: string;
   readonly labels: readonly string[];

@@ -4,6 +4,7 @@ import type { LiveSession } from "../session/live-session.ts";
 import type { NarrowedTool } from "../tool/narrow-for.ts";
 import type { CedarEntity } from "./cedar/cedar.ts";
 import { entitiesOf } from "./cedar-request.ts";
+import { directoryOf } from "../session/directory-of.ts";
 import type { StoredForm } from "./question-facts.ts";
 
 /** All of a question that calls of one tool in one session have in common. */
@@ -44,6 +45,7 @@ export function createForm(
     agent: session.agent,
     definition_hash: toHex(definitionHash),
     determinism: facts.determinism,
+    directory: directoryOf(session),
     effects: [...facts.effects],
     isolation: tool.isolation,
     labels: [...labels],

@@ -3,26 +3,35 @@ import type { PolicyFacts, PolicyReload } from "../kernel.ts";
 import type { KernelParts } from "../kernel-parts.ts";
 import { publicContent } from "../ledger/public-content.ts";
 import { type ContentDraft, SYSTEM_CHAIN } from "../ledger/record-draft.ts";
-import type { Policy, StateChange } from "../ports.ts";
+import type { Policy, PolicyChange, PolicySource, StateChange } from "../ports.ts";
 import { describeFault } from "../result/describe-fault.ts";
 import type { PolicySet } from "./policy.ts";
 
 /** Puts another policy in force, one at a time. */
 export interface PolicyReloader {
   reload(by: string): Promise<PolicyReload>;
+  /** Puts the set in force with this change: nothing else is read. */
+  change(change: PolicyChange, by: string): Promise<PolicyReload>;
 }
 
 const MAX_BY = 256;
 
 export function createPolicyReloader(kernel: KernelParts): PolicyReloader {
   let last: Promise<unknown> = Promise.resolve();
+  const inTurn = (read: (source: PolicySource) => Promise<Policy>, by: string): Promise<PolicyReload> => {
+    if (by.length > MAX_BY) throw new KernelError("INVALID_INPUT", `who reloads has at most ${MAX_BY} characters`);
+    const next = last.then(() => reload(read, by, kernel));
+    last = next.catch(() => undefined);
+    return next;
+  };
   return {
-    async reload(by) {
-      if (by.length > MAX_BY) throw new KernelError("INVALID_INPUT", `who reloads has at most ${MAX_BY} characters`);
-      const next = last.then(() => reload(by, kernel));
-      last = next.catch(() => undefined);
-      return next;
-    },
+    reload: async (by) => inTurn((source) => source.load(), by),
+    change: async (change, by) =>
+      inTurn((source) => {
+        const { current } = kernel.policy;
+        if ("problem" in current) throw new KernelError("POLICY_INVALID", `no policy is in force: ${current.problem}`);
+        return source.loadChanged(current.bytes, change);
+      }, by),
   };
 }
 
@@ -30,7 +39,11 @@ export function createPolicyReloader(kernel: KernelParts): PolicyReloader {
  * INVARIANT: the set is content, and that it was loaded durable, before the first decision is made by it. One that cannot
  * be used changes nothing but the ledger, which says so.
  */
-async function reload(by: string, kernel: KernelParts): Promise<PolicyReload> {
+async function reload(
+  read: (source: PolicySource) => Promise<Policy>,
+  by: string,
+  kernel: KernelParts,
+): Promise<PolicyReload> {
   const { policy, policySource } = kernel;
   if (policySource === undefined) {
     throw new KernelError(
@@ -38,7 +51,7 @@ async function reload(by: string, kernel: KernelParts): Promise<PolicyReload> {
       "this kernel was given its policy in code; there are no files to read again",
     );
   }
-  const next = await load(by, kernel, () => policySource.load());
+  const next = await load(by, kernel, () => read(policySource));
   const { current } = next;
   if ("problem" in current) throw await refused(current.problem, by, kernel);
   const before = policy.current;

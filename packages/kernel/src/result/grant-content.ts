@@ -1,14 +1,14 @@
 import { KernelError } from "@narthex/contracts";
 import type { ContentGrant, ContentReceipt } from "../kernel.ts";
 import type { KernelParts } from "../kernel-parts.ts";
-import { requireUnrevoked } from "../session/require-open.ts";
+import { requireUsable } from "../session/require-open.ts";
 import { grantedItem, grantedLabels } from "./granted-content.ts";
 
 /** Lets a descendant name content that a session can name. It takes on the labels of both, at once and durably. */
 export async function grantContent(grant: ContentGrant, kernel: KernelParts): Promise<ContentReceipt> {
   const nowMs = kernel.ledger.nowMs();
-  const giver = requireUnrevoked(await kernel.sessions.find(grant.sessionId), nowMs);
-  const receiver = requireUnrevoked(await kernel.sessions.find(grant.toSessionId), nowMs);
+  const giver = requireUsable(await kernel.sessions.find(grant.sessionId), nowMs);
+  const receiver = requireUsable(await kernel.sessions.find(grant.toSessionId), nowMs);
   if (!(await kernel.isDescendant(receiver.id, giver.id))) {
     throw new KernelError("SESSION_UNKNOWN", "content is granted to sessions that one's own lease was delegated to");
   }
@@ -17,7 +17,7 @@ export async function grantContent(grant: ContentGrant, kernel: KernelParts): Pr
   receiver.enter();
   try {
     // The receiver may have ended meanwhile.
-    requireUnrevoked(receiver, kernel.ledger.nowMs());
+    requireUsable(receiver, kernel.ledger.nowMs());
     receiver.addLabels(labels);
     await kernel.ledger.append({
       chain: receiver.id,

@@ -5,7 +5,7 @@ import { checkLabels } from "../label/check-labels.ts";
 import { joinLabels } from "../label/join-labels.ts";
 import { commitContent } from "../ledger/commitment.ts";
 import type { LiveSession } from "../session/live-session.ts";
-import { requireOpen } from "../session/require-open.ts";
+import { requireUsable } from "../session/require-open.ts";
 import { type CollectedContent, ContentCollector } from "./content-collector.ts";
 import { StoredBytes } from "./stored-bytes.ts";
 
@@ -28,7 +28,8 @@ export async function putContent(put: ContentPut, live: LiveSession, kernel: Ker
       );
     }
     // The session may have ended, or gained labels, while the content came.
-    requireOpen(live, kernel.ledger.nowMs());
+    requireUsable(live, kernel.ledger.nowMs());
+    checkLabels(put.labels, joinLabels(live.labels, kernel.workspaceLabels.of(live.session.workspace)));
     // Content carries its own labels and those of the session that put it.
     const labels = joinLabels(live.labels, put.labels);
     stored.settle(content.size);

@@ -1,12 +1,13 @@
 import { KernelError, type Violation } from "@narthex/contracts";
 import { joinLabels } from "../label/join-labels.ts";
 import type { WorkspaceLabels } from "../label/workspace-labels.ts";
-import type { Delegation } from "../lease/delegation.ts";
+import { asksForItself, type Delegation } from "../lease/delegation.ts";
 import type { LiveSession } from "./live-session.ts";
 import { validateOpenOptions } from "./validate-open-options.ts";
 
 /** Each is looked up, and is an item of the record that opens the child. */
 const MAX_GRANTED = 100;
+const INHERITED = ["workspace", "tenant", "user"] as const;
 
 /** Throws INVALID_INPUT with everything that is wrong with it besides the lease, which is checked where it is made. */
 export function checkDelegation(
@@ -32,7 +33,9 @@ export function checkDelegation(
     const message = `has ${contentHashes.length} entries, at most ${MAX_GRANTED} are allowed`;
     violations.push({ field: "content_hashes", rule: "max_items", message });
   }
-  for (const key of ["workspace", "tenant", "user"] as const) {
+  // SECURITY: the agent is the principal of every rule. Whoever could name its child would choose its own rules.
+  const kept = asksForItself(delegation) ? (["workspace", "tenant", "user", "agent"] as const) : INHERITED;
+  for (const key of kept) {
     const given = delegation[key];
     if (given === undefined || given === session[key]) continue;
     violations.push({ field: key, rule: "one_of", message: "is the parent's and cannot be another" });

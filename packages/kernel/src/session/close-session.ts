@@ -52,7 +52,7 @@ async function close(live: LiveSession, reason: "closed" | "expired", kernel: Ke
   await kernel.ledger.append({
     chain: live.id,
     entries: [{ case: "sessionClosed", value: { reason } }, ...released.entries],
-    state: [sessionRow(live.session), live.usageRow(), ...released.state, ...forgottenRows(live), ...answers],
+    state: [sessionRow(live.session), live.usageRow(), ...released.state(), ...forgottenRows(live), ...answers],
   });
   kernel.sessions.forget(live.id);
   await takeAway(live, kernel.programs?.endSession(live.id), kernel);

@@ -155,6 +155,7 @@ test("a working directory outside, another workspace, tenant or user, a short se
     "workspace",
     "tenant",
     "user",
+    "agent",
   ]);
   for (const workingDirectory of ["/workspace2", "/", "/etc", "workspace", "/workspace/", "/workspace/a/../../etc"]) {
     assert.deepEqual((await refusal(at, { token, workingDirectory })).fields, ["working_directory"], workingDirectory);
@@ -262,12 +263,24 @@ test("rows that make a lease its own ancestor, or another's, open nothing", asyn
   assert.equal(codeOf(await kernel.callInProcess({ token: root.token, tool: "echo", input: 1 })), "success");
 });
 
+test("a session cannot name its child another agent, which rules would take for somebody else; an administrator can", async () => {
+  const at = await createTestKernel({ tools: TOOLS });
+  const root = await at.open({ agent: "writer" });
+  for (const own of [{ token: root.token }, { sessionId: root.id, isOwn: true }]) {
+    assert.deepEqual((await refusal(at, { ...own, agent: "deployer" })).fields, ["agent"]);
+    const { session } = await at.kernel.delegateLease({ ...own, agent: "writer" });
+    assert.equal(session.session.agent, "writer");
+  }
+  const { session } = await at.kernel.delegateLease({ sessionId: root.id, agent: "deployer" });
+  assert.equal(session.session.agent, "deployer");
+});
+
 test("a child is a session of its own: token, chain, agent, directory and seed, in its parent's workspace", async () => {
   const at = await createTestKernel({ tools: TOOLS });
   const root = await at.open({ tenant: "t", user: "u", agent: "lead", workingDirectory: "/workspace/a" });
   const seed = new Uint8Array(32).fill(7);
   const { session: facts, token } = await at.kernel.delegateLease({
-    token: root.token,
+    sessionId: root.id,
     agent: "helper",
     workingDirectory: "/workspace/b",
     seed,

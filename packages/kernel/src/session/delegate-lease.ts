@@ -21,6 +21,8 @@ import { requireOpen } from "./require-open.ts";
 const MAX_DEPTH = 16;
 /** SECURITY: every session costs memory and disk, and an agent splits its lease as often as it likes. */
 const MAX_TREE = 1000;
+/** SECURITY: each leaves records behind, also one that is released at once, and no budget counts them. */
+const MAX_SPLITS = 100_000;
 const SEED_BYTES = 32;
 
 /** Splits a narrower lease off a session's own, held by a session of its own. Its token is told once, and only here. */
@@ -86,6 +88,7 @@ async function open(
   };
   parent.carvings.set(lease.id, carving);
   rootOf(parent).descendants++;
+  rootOf(parent).splits++;
   // Whoever revokes or closes the parent from now on finds it.
   kernel.requests.begin(id);
   kernel.sessions.add(live);
@@ -105,6 +108,9 @@ function requireRoom(parent: LiveSession): void {
   }
   if (rootOf(parent).descendants >= MAX_TREE) {
     throw new KernelError("LEASE_INVALID", `at most ${MAX_TREE} sessions come from one; close some of them first`);
+  }
+  if (rootOf(parent).splits >= MAX_SPLITS) {
+    throw new KernelError("LEASE_INVALID", `a lease is split ${MAX_SPLITS} times at most; open another session`);
   }
 }
 

@@ -43,6 +43,8 @@ export class LiveSession {
   readonly carvings = new SmallMap<string, Carving>();
   /** How many leases come from this one, at any depth. Counted for sessions without a parent only. */
   descendants = 0;
+  /** How many ever came from it while this kernel runs. Counted in the same place. */
+  splits = 0;
   calls: number;
   labels: readonly string[];
   readonly running = new RunningCalls();

@@ -1,6 +1,6 @@
 import { amountList } from "../budget/amount-list.ts";
 import type { BudgetAmounts } from "../budget/budget.ts";
-import { amountsUnder, isNothing, subtractAmounts } from "../budget/combine-amounts.ts";
+import { addAmounts, amountsUnder, isNothing, subtractAmounts } from "../budget/combine-amounts.ts";
 import { type Carving, carvingRow, releasedCarvingRow } from "../lease/carving.ts";
 import type { EntryDraft } from "../ledger/record-draft.ts";
 import type { StateChange } from "../ports.ts";
@@ -10,12 +10,13 @@ import type { LiveSession } from "./live-session.ts";
 /** What becomes durable with a record when a part of a parent's budget is free again. */
 export interface BudgetRelease {
   readonly entries: readonly EntryDraft[];
-  readonly state: readonly StateChange[];
+  /** As it is when the record is made. */
+  state(): readonly StateChange[];
   /** What is free again. */
   readonly returned: BudgetAmounts;
 }
 
-const NOTHING: BudgetRelease = { entries: [], state: [], returned: {} };
+const NOTHING: BudgetRelease = { entries: [], state: () => [], returned: {} };
 
 /**
  * A session has ended, and nothing of it runs any more: what it spent is spent of its parent's budget, the rest is its
@@ -24,26 +25,29 @@ const NOTHING: BudgetRelease = { entries: [], state: [], returned: {} };
  */
 export function releaseBudget(live: LiveSession): BudgetRelease {
   const { parent, lease } = live;
-  const ended = live.carvings.values();
+  const ended = [...live.carvings.values()];
   const forgotten = ended.map(({ leaseId }) => releasedCarvingRow(lease.id, leaseId));
-  if (parent === undefined) return { entries: [], state: forgotten, returned: {} };
+  if (parent === undefined) return { entries: [], state: () => forgotten, returned: {} };
   const carving = parent.carvings.get(lease.id);
   if (carving === undefined) return NOTHING;
   rootOf(parent).descendants--;
   const spent = live.account.spent();
-  const unsettled = amountsUnder(parent.lease.budgets, live.account.reserved());
+  // What an upload has set aside that ends after this is nobody's: only what has an intent can be settled later.
+  const own = [...live.reservedByUnsettled.values()].reduce<BudgetAmounts>(
+    (sum, { amounts }) => addAmounts(sum, amounts),
+    {},
+  );
+  const all = ended.reduce((sum, { reservation }) => addAmounts(sum, reservation.amounts), own);
+  const unsettled = amountsUnder(parent.lease.budgets, all);
   const returned = subtractAmounts(subtractAmounts(carving.reservation.amounts, spent), unsettled);
   parent.account.settle(carving.reservation, spent);
-  const own = ended.reduce(
-    (rest, { reservation }) => subtractAmounts(rest, reservation.amounts),
-    live.account.reserved(),
-  );
+  keepFor(carving, own, parent);
+  for (const below of ended) keepFor(below, below.reservation.amounts, parent);
   return {
     entries: [releasedEntry(live, returned)],
-    state: [
+    state: () => [
       ...forgotten,
-      keepFor(carving, own, parent),
-      ...ended.map((below) => keepFor(below, below.reservation.amounts, parent)),
+      ...[carving, ...ended].map(({ leaseId }) => keptRow(parent, leaseId)),
       parent.usageRow(),
     ],
     returned,
@@ -59,9 +63,10 @@ export function settleKept(live: LiveSession, reserved: BudgetAmounts, spent: Bu
   const freed = subtractAmounts(carving.reservation.amounts, rest);
   const returned = subtractAmounts(freed, spent);
   holder.account.settle(carving.reservation, spent);
+  keepFor(carving, rest, holder);
   return {
     entries: [releasedEntry(live, returned)],
-    state: [keepFor(carving, rest, holder), holder.usageRow()],
+    state: () => [keptRow(holder, live.lease.id), holder.usageRow()],
     returned,
   };
 }
@@ -74,15 +79,17 @@ function holderOf(live: LiveSession): LiveSession | undefined {
 }
 
 /** Sets aside what calls of a session that has ended may have spent; nothing, if there are none. */
-function keepFor(carving: Carving, amounts: BudgetAmounts, holder: LiveSession): StateChange {
+function keepFor(carving: Carving, amounts: BudgetAmounts, holder: LiveSession): void {
   const limited = amountsUnder(holder.lease.budgets, amounts);
-  if (isNothing(limited)) {
-    holder.carvings.delete(carving.leaseId);
-    return releasedCarvingRow(holder.lease.id, carving.leaseId);
+  if (isNothing(limited)) holder.carvings.delete(carving.leaseId);
+  else {
+    holder.carvings.set(carving.leaseId, { ...carving, ended: true, reservation: holder.account.restore(limited) });
   }
-  const kept: Carving = { ...carving, ended: true, reservation: holder.account.restore(limited) };
-  holder.carvings.set(carving.leaseId, kept);
-  return carvingRow(holder.lease.id, kept);
+}
+
+function keptRow(holder: LiveSession, leaseId: string): StateChange {
+  const kept = holder.carvings.get(leaseId);
+  return kept === undefined ? releasedCarvingRow(holder.lease.id, leaseId) : carvingRow(holder.lease.id, kept);
 }
 
 function releasedEntry({ lease }: LiveSession, returned: BudgetAmounts): EntryDraft {

@@ -109,6 +109,7 @@ test("an ancestor at any depth releases a lease, after a restart too, and what i
 });
 
 test("what a call with an unknown outcome had set aside does not come back with its lease", async () => {
+  const hang = Promise.withResolvers<null>();
   const hanging = defineTool({
     name: "hang",
     description: "Does not say what it did.",
@@ -117,17 +118,20 @@ test("what a call with an unknown outcome had set aside does not come back with 
     effects: ["db_write"],
     capabilities: [{ kind: "db_write", names: [] }],
     price: 3,
-    run: () => new Promise<null>(() => undefined),
+    run: () => hang.promise,
   });
   const store = createMemoryStore();
   const lease = { budgets: { cost_units: 10 }, capabilities: [{ kind: "db_write", names: ["*"] }] as const };
   const before = await createTestKernel({ tools: [hanging], store });
   const root = await before.open({ lease });
   const child = await split(before, root);
-  void child.call("hang", {});
+  const lost = child.call("hang", {});
   while ((await store.listState("intents", "", 1)).length === 0) await new Promise((next) => setImmediate(next));
   const at = await createTestKernel({ tools: [hanging], store, random: nextRandom() });
   const { budgetReturned } = await at.kernel.releaseLease({ token: root.token, leaseId: child.leaseId });
   assert.deepEqual(budgetReturned, { cost_units: 7 });
   assert.deepEqual((await at.kernel.getSession(root.id))?.budgetRemaining, { cost_units: 7 });
+  // Nobody waits for its time to be up.
+  hang.resolve(null);
+  await lost;
 });

@@ -6,7 +6,7 @@ import { endSession } from "./close-session.ts";
 import { findDelegating } from "./find-delegating.ts";
 import { lookUpHolder } from "./find-lease.ts";
 import type { LiveSession } from "./live-session.ts";
-import { requireUnrevoked } from "./require-open.ts";
+import { requireUsable } from "./require-open.ts";
 
 /**
  * Ends a lease that was split off a session's own: its session is closed after all below it, and what it did not spend
@@ -16,7 +16,7 @@ import { requireUnrevoked } from "./require-open.ts";
  */
 export async function releaseLease(release: LeaseRelease, kernel: KernelParts): Promise<ReleasedLease> {
   const { leaseId } = release;
-  const caller = requireUnrevoked(await findDelegating(release, kernel), kernel.ledger.nowMs());
+  const caller = requireUsable(await findDelegating(release, kernel), kernel.ledger.nowMs());
   if (caller.lease.id === leaseId) throw refusedOwn();
   const holder = await lookUpHolder(leaseId, kernel);
   if (holder?.parent === undefined || !isBelow(holder, caller)) throw notFound(leaseId);

@@ -1,4 +1,5 @@
 import { KernelError, type RationaleCode } from "@narthex/contracts";
+import { requireLease } from "./lineage.ts";
 import type { LiveSession } from "./live-session.ts";
 import type { SessionState } from "./session.ts";
 import { sessionStateAt } from "./session-state-at.ts";
@@ -23,12 +24,10 @@ export function requireOpen(live: LiveSession | undefined, nowMs: number): LiveS
   return live;
 }
 
-/** The same for what is done without a call: nothing is put or read under a lease that was revoked. */
-export function requireUnrevoked(live: LiveSession | undefined, nowMs: number): LiveSession {
+/** The same for what is done without a call: nothing is put or read under a lease that has ended. */
+export function requireUsable(live: LiveSession | undefined, nowMs: number): LiveSession {
   const session = requireOpen(live, nowMs);
-  for (let holder: LiveSession | undefined = session; holder !== undefined; holder = holder.parent) {
-    if (holder.lease.revoked) throw new KernelError("LEASE_REVOKED", "the session's lease was revoked");
-  }
+  requireLease(session, nowMs);
   return session;
 }
 

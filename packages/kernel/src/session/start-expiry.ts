@@ -8,6 +8,7 @@ const SWEEP_MS = 30_000;
 
 /** Closes sessions whose time is over, so that they cost no memory. Their calls are refused from the moment itself. */
 export function startExpiry(kernel: KernelParts): NodeJS.Timeout {
+  sweepSessions(kernel);
   return setInterval(() => sweepSessions(kernel), SWEEP_MS).unref();
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ApprovalInfo } from "@narthex/contracts";
 import type { KeyReader } from "../terminal/read-keys.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -15,6 +16,7 @@ export interface Prompt {
 
 /** So much of a call is shown at once; the rest on demand, and never without saying so. */
 const MAX_LINES = 60;
+const SETTLE_MS = 500;
 
 /** Shows a question and waits for a key. Rejects when the signal aborts: the question is answered elsewhere, or over. */
 export async function promptForApproval(
@@ -30,6 +32,8 @@ export async function promptForApproval(
   // SECURITY: what was not shown cannot be agreed to.
   let isSeen = !isCut;
   if (isCut) terminal.note(paint.red(`cut here: ${lines.length - MAX_LINES} more lines; press ? to see all of it`));
+  // SECURITY: a key that was meant for the question before this one answers nothing.
+  await sleep(SETTLE_MS, undefined, { signal });
   for (;;) {
     const choices = isSeen ? ["o once", "s for the session", ...(hasRule ? ["r as a rule"] : [])] : [];
     terminal.note(paint.cyan([...choices, "d deny", "? details", ...(canWait ? ["n later"] : [])].join(" · ")));

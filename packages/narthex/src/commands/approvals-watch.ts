@@ -54,11 +54,17 @@ async function answerQuestions(invocation: Invocation): Promise<void> {
     if (asking !== undefined || next === undefined || kernel === undefined) return;
     const stop = new AbortController();
     asking = { id: next.approvalId, stop };
-    void ask(invocation, kernel, { info: next, keys, signal: AbortSignal.any([signal, stop.signal]) }).finally(() => {
-      left.add(next.approvalId);
-      asking = undefined;
-      askNext();
-    });
+    void ask(invocation, kernel, { info: next, keys, signal: AbortSignal.any([signal, stop.signal]) })
+      .catch((fault: unknown) => {
+        terminal.note(terminal.errorPaint.red(visible(fault instanceof Error ? fault.message : String(fault))));
+        return "later" as const;
+      })
+      .then((end) => {
+        // What could not be sent is asked again with the next list, if it is still open then.
+        if (end !== "unsent") left.add(next.approvalId);
+        asking = undefined;
+        if (end !== "unsent") askNext();
+      });
   };
 
   try {
@@ -81,22 +87,28 @@ interface OneQuestion {
   readonly signal: AbortSignal;
 }
 
-async function ask(invocation: Invocation, kernel: KernelConnection, { info, keys, signal }: OneQuestion) {
+async function ask(
+  invocation: Invocation,
+  kernel: KernelConnection,
+  { info, keys, signal }: OneQuestion,
+): Promise<"answered" | "later" | "unsent"> {
   const { terminal, options } = invocation;
   let answer: PromptAnswer;
   try {
     answer = await promptForApproval(info, { terminal, keys, canWait: true }, signal);
   } catch {
-    return;
+    return "later";
   }
-  if (answer === "later") return;
+  if (answer === "later") return "later";
   const approver = options.text("by") ?? loginName();
   const { approvalId } = info;
   try {
     await kernel.resolveApproval({ approvalId, answer, words: undefined, approver, reason: undefined });
     terminal.note(visible(`${answer === "deny" ? "denied" : `approved (${answer})`} ${approvalId}`));
+    return "answered";
   } catch (error) {
     if (!isKernelError(error) && !(error instanceof CommandError)) throw error;
     terminal.note(terminal.errorPaint.red(visible(error.message)));
+    return error.code === "KERNEL_UNAVAILABLE" ? "unsent" : "answered";
   }
 }

@@ -1,5 +1,5 @@
-import { userInfo } from "node:os";
 import { withConnection } from "../connection/open-connection.ts";
+import { loginName } from "../terminal/login-name.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { visible } from "../terminal/visible.ts";
@@ -28,7 +28,7 @@ export const journalSettleCommand: Command = {
       sessionId,
       requestId,
       answer: happened ? "happened" : "did_not_happen",
-      by: options.text("by") ?? userInfo().username,
+      by: options.text("by") ?? loginName(),
     } as const;
     const { recordIndex } = await withConnection(invocation, "journal settle", (kernel) =>
       kernel.settleIntent(settlement),

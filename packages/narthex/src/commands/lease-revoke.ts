@@ -1,5 +1,5 @@
-import { userInfo } from "node:os";
 import { withConnection } from "../connection/open-connection.ts";
+import { loginName } from "../terminal/login-name.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { visible } from "../terminal/visible.ts";
@@ -23,7 +23,7 @@ export const leaseRevokeCommand: Command = {
     const revocation = {
       leaseId,
       reason: options.text("reason") ?? "",
-      by: options.text("by") ?? userInfo().username,
+      by: options.text("by") ?? loginName(),
     };
     const { leaseIds, cancelledCalls } = await withConnection(invocation, "lease revoke", (kernel) =>
       kernel.revokeLease(revocation),

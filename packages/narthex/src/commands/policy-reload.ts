@@ -1,5 +1,5 @@
-import { userInfo } from "node:os";
 import { tryServicesConnection } from "../connection/open-connection.ts";
+import { loginName } from "../terminal/login-name.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import type { Command } from "./command.ts";
 import { policyToJson, renderPolicy } from "./policy-view.ts";
@@ -19,7 +19,7 @@ export const policyReloadCommand: Command = {
       return EXIT_OK;
     }
     try {
-      const { policy, changed } = await kernel.reloadPolicy(options.text("by") ?? userInfo().username);
+      const { policy, changed } = await kernel.reloadPolicy(options.text("by") ?? loginName());
       if (terminal.json) terminal.printJson({ reloaded: true, changed, policy: policyToJson(policy) });
       else
         terminal.print(

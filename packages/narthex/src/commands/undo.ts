@@ -1,6 +1,6 @@
-import { userInfo } from "node:os";
 import type { UndoneCall } from "@narthex/contracts";
 import { withConnection } from "../connection/open-connection.ts";
+import { loginName } from "../terminal/login-name.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -23,7 +23,7 @@ export const undoCommand: Command = {
     const dryRun = options.flag("dry-run");
     const undoing = {
       ...parseSubject(invocation.arguments[0] ?? ""),
-      by: options.text("by") ?? userInfo().username,
+      by: options.text("by") ?? loginName(),
       dryRun,
     };
     const calls = await withConnection(invocation, "undo", (kernel) => kernel.undo(undoing));

@@ -11,8 +11,8 @@ test("what is cut is counted, and all of it can be asked for", () => {
   assert.deepEqual(
     shown.fields.map(({ name, size, shown: part }) => [name, size, part]),
     [
-      ["command", 25, 10],
-      ["cwd", 3, 0],
+      ["command", 25, 7],
+      ["cwd", 3, 3],
     ],
   );
   assert.equal(shown.moreFields, 1);
@@ -25,6 +25,17 @@ test("what is cut is counted, and all of it can be asked for", () => {
   }
   assert.deepEqual(JSON.parse(text), input);
   assert.equal(shown.bytes, text.length);
+});
+
+test("what is short is shown first, wherever it stands: a long member hides no command", () => {
+  const { fields } = shownInput({ env: "x".repeat(100), command: "rm -rf" }, LIMITS);
+  assert.deepEqual(
+    fields.map(({ name, shown, size }) => [name, shown, size]),
+    [
+      ["env", 4, 100],
+      ["command", 6, 6],
+    ],
+  );
 });
 
 test("texts are shown as they are, everything else as JSON", () => {

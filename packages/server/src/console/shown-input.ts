@@ -1,4 +1,5 @@
-import { canonicalJson, isJsonObject, type JsonValue } from "@narthex/contracts";
+import { isJsonObject, type JsonValue } from "@narthex/contracts";
+import { exactJson } from "../exact-json.ts";
 import type { ConsoleLimits } from "./console-limits.ts";
 import { type ShownPart, type ShownText, shownPart, shownText } from "./shown-text.ts";
 
@@ -23,24 +24,33 @@ const MAX_NAME = 256;
 
 export function shownInput(input: JsonValue, limits: ShownLimits): ShownInput {
   const members: [string, JsonValue][] = isJsonObject(input) ? Object.entries(input) : [["", input]];
+  const texts = members.slice(0, limits.maxShownFields).map(([name, value]) => ({ name, ...textOf(value) }));
   let left = limits.maxShownCharacters;
-  const fields = members.slice(0, limits.maxShownFields).map(([name, value]) => {
-    const field = shownField(name, value, left);
+  const fields = new Map<string, ShownField>();
+  // SECURITY: what is short is shown first, wherever it stands: no long member hides a command behind itself.
+  for (const { name, text, isText } of texts.toSorted((a, b) => a.text.length - b.text.length)) {
+    const field = { name: shownText(shortName(name)), isText, ...shownPart(text, 0, left) };
     left = Math.max(0, left - field.shown);
-    return field;
-  });
-  const bytes = Buffer.byteLength(canonicalJson(input));
-  return { bytes, fields, moreFields: members.length - fields.length };
+    fields.set(name, field);
+  }
+  return {
+    bytes: Buffer.byteLength(exactJson(input)),
+    fields: texts.flatMap(({ name }) => fields.get(name) ?? []),
+    moreFields: members.length - texts.length,
+  };
 }
 
 /** A part of the exact text: the canonical JSON that was hashed. */
 export function shownJson(input: JsonValue, offset: number, limits: ShownLimits): ShownPart {
-  return shownPart(canonicalJson(input), offset, limits.maxShownCharacters);
+  return shownPart(exactJson(input), offset, limits.maxShownCharacters);
 }
 
-function shownField(name: string, value: JsonValue, most: number): ShownField {
-  const isText = typeof value === "string";
-  const text = isText ? value : JSON.stringify(value, undefined, 2);
-  const shownName = name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME)}… (${name.length} characters)`;
-  return { name: shownText(shownName), isText, ...shownPart(text, 0, most) };
+function textOf(value: JsonValue): { readonly text: string; readonly isText: boolean } {
+  return typeof value === "string"
+    ? { text: value, isText: true }
+    : { text: JSON.stringify(value, undefined, 2), isText: false };
+}
+
+function shortName(name: string): string {
+  return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME)}… (${name.length} characters)`;
 }

@@ -1,19 +1,19 @@
 import {
   type ApprovalInfo,
   ApprovalInfoSchema,
-  canonicalJson,
   create,
   type StandingApproval as StandingApprovalMessage,
   StandingApprovalSchema,
 } from "@narthex/contracts";
 import type { ApprovalQuestion, StandingApproval } from "@narthex/kernel";
+import { exactJson } from "../exact-json.ts";
 
 /** The exact call that a person is asked about: its input whole, as JSON text. */
 export function toApprovalInfo(question: ApprovalQuestion): ApprovalInfo {
   return create(ApprovalInfoSchema, {
     ...question,
     definitionHash: Buffer.from(question.definitionHash, "hex"),
-    input: canonicalJson(question.input),
+    input: exactJson(question.input),
     inputDigest: Buffer.from(question.inputDigest, "hex"),
     policyHash: Buffer.from(question.policyHash, "hex"),
     ruleIds: [...question.ruleIds],

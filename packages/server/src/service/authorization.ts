@@ -41,6 +41,7 @@ const OPEN_TO: ReadonlyMap<unknown, readonly ("anyone" | "session" | TokenScope)
   [AdminService.method.revokeApproval, ["admin", "approve"]],
   [AdminService.method.settleIntent, ["admin"]],
   [AdminService.method.undo, ["admin"]],
+  [AdminService.method.recordHookDecision, ["admin"]],
   [AdminService.method.listSessions, ["admin", "read"]],
   [AdminService.method.getSession, ["admin", "read"]],
   [AdminService.method.getLease, ["admin", "read"]],

@@ -11,6 +11,7 @@ export function createDelegateLease(kernel: Kernel): ServiceImpl<typeof KernelSe
   return async ({ lease, agent, workingDirectory, seed, labels, contentHashes }, context) => {
     const { session, token } = await kernel.delegateLease({
       sessionId: bearerOf(context),
+      isOwn: true,
       labels,
       contentHashes: contentHashes.map((hash) => toHash(hash, "content_hashes")),
       ...(lease === "" ? {} : { lease: parseLeaseText(lease) }),

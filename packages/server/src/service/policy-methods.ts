@@ -1,12 +1,15 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type AdminService, JsonSyntaxError, type JsonValue, KernelError, parseJson, utf8 } from "@narthex/contracts";
-import type { Kernel } from "@narthex/kernel";
+import type { HookDecision, Kernel } from "@narthex/kernel";
 import { toPolicyInfo } from "./policy-info.ts";
 
-type PolicyMethods = Pick<ServiceImpl<typeof AdminService>, "explainCall" | "getPolicy" | "reloadPolicy">;
+type PolicyMethods = Pick<
+  ServiceImpl<typeof AdminService>,
+  "explainCall" | "getPolicy" | "recordHookDecision" | "reloadPolicy"
+>;
 
 export function createPolicyMethods(
-  kernel: Pick<Kernel, "explainCall" | "policyFacts" | "reloadPolicy">,
+  kernel: Pick<Kernel, "explainCall" | "policyFacts" | "recordHookDecision" | "reloadPolicy">,
 ): PolicyMethods {
   return {
     getPolicy: () => ({ policy: toPolicyInfo(kernel.policyFacts()) }),
@@ -18,6 +21,15 @@ export function createPolicyMethods(
         ...(sessionId !== "" && { sessionId }),
       });
       return { explanation: JSON.stringify(explanation) };
+    },
+    async recordHookDecision({ input, answer, ...decision }) {
+      // Whatever the answer is, the kernel says whether it is one.
+      await kernel.recordHookDecision({
+        ...decision,
+        input: readInput(input),
+        answer: answer as HookDecision["answer"],
+      });
+      return {};
     },
     async reloadPolicy({ by }) {
       const { policy, changed } = await kernel.reloadPolicy(by);

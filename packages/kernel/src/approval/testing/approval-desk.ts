@@ -7,6 +7,7 @@ import type { ApprovalAnswer, ApprovalQuestion, ApprovalResolution } from "../ap
 import type { ApprovalOutcome } from "../approval-outcome.ts";
 import type { ApprovalSubject } from "../approval-subject.ts";
 import { type Approvals, createApprovals } from "../approvals.ts";
+import { subject } from "./example-subject.ts";
 
 mock.timers.enable({ apis: ["setTimeout"] });
 
@@ -14,29 +15,7 @@ export const EXPIRY_MS = 1000;
 export const WAIT_MS = 100;
 export const YES = { approved: true, approver: "ann" };
 
-export const subject: ApprovalSubject = {
-  kind: "human",
-  sessionId: "ses_a",
-  requestId: "r",
-  tenant: "t",
-  agent: "agent",
-  user: "user",
-  workspace: "/w",
-  tool: "push@1.0.0",
-  action: "push",
-  isBuiltin: true,
-  definitionHash: new Uint8Array(32).fill(1),
-  input: { a: 1 },
-  inputBytes: 7,
-  inputDigest: new Uint8Array(32).fill(2),
-  policyHash: new Uint8Array(32).fill(3),
-  ruleIds: ["rule"],
-  messages: [],
-  tier: "privileged",
-  effects: [],
-  labels: [],
-  scope: undefined,
-};
+export { subject };
 
 interface Asked {
   readonly question: ApprovalQuestion;

@@ -315,6 +315,7 @@ test("a rule that was written while the call waited lets it run, and its yes is 
   const policy = createReloadablePolicy(permitAll([counting.tool], "human"));
   const rules = {
     addRule: async () => policy.replace(permitAll([counting.tool], "none")),
+    hasRule: async () => true,
     removeRule: async () => policy.replace(permitAll([counting.tool], "human")),
   };
   const { kernel, open, store } = await desk({

@@ -1,6 +1,8 @@
 import type { ApprovalKind } from "../../approval/approval.ts";
 import type { ApprovalSubject } from "../../approval/approval-subject.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
+import { directoryOf } from "../../session/directory-of.ts";
+import { rootOf } from "../../session/lineage.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { labelsOfCall } from "../labels-of-call.ts";
 
@@ -11,12 +13,14 @@ export function subjectOf(call: PermittedCall, kind: ApprovalKind, kernel: Kerne
   const { rules } = call.policyAnswer;
   return {
     kind,
+    rootSessionId: rootOf(live).id,
     sessionId: session.id,
     requestId: call.requestId,
     tenant: session.tenant,
     agent: session.agent,
     user: session.user,
     workspace: session.workspace,
+    directory: directoryOf(session),
     tool: registered.id,
     action: call.action,
     isBuiltin: registered.tool.source === "builtin",

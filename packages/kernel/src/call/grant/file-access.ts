@@ -34,8 +34,13 @@ export function filesFor(
         guard();
       }
       trail.files ??= new FileLog();
-      for await (const preimage of prepared.preimages()) await keepPreimage(call, preimage, kernel);
+      const found: string[] = [];
+      for await (const preimage of prepared.preimages()) {
+        if (kernel.isProtected(preimage.path)) found.push(preimage.path);
+        await keepPreimage(call, preimage, kernel);
+      }
       guard();
+      decideOnProtected(call, [...namedPaths(operation), ...prepared.opened], found, kernel);
     } catch (fault) {
       await prepared.abandon();
       throw fault;
@@ -118,6 +123,23 @@ function decideOnOpened(
   const prefixes = moved.map((path) => (path === "." ? workspace : `${workspace}/${path}`));
   const kind = changesFiles(operation) ? "fs_write" : "fs_read";
   kernel.decideAgain(call, [{ kind, prefixes }], kernel);
+}
+
+/** SECURITY: a directory that goes takes what is protected in it along, which nobody named. */
+function decideOnProtected(
+  call: PermittedCall,
+  decided: readonly string[],
+  found: readonly string[],
+  kernel: KernelParts,
+): void {
+  const known = decided.filter((path) => kernel.isProtected(path));
+  const prefixes: string[] = [];
+  for (const path of found) {
+    if (known.some((parent) => path === parent || path.startsWith(`${parent}/`))) continue;
+    known.push(path);
+    prefixes.push(`${call.live.session.workspace}/${path}`);
+  }
+  if (prefixes.length > 0) kernel.decideAgain(call, [{ kind: "fs_write", prefixes }], kernel);
 }
 
 async function keepPreimage(call: PermittedCall, preimage: Preimage, kernel: KernelParts): Promise<void> {

@@ -6,6 +6,7 @@ import { isWeakerLevel } from "../../host-examination.ts";
 import { intentRow } from "../../journal/intent.ts";
 import { joinLabels } from "../../label/join-labels.ts";
 import type { WorkspaceLabelling } from "../../label/workspace-labels.ts";
+import { lineageProblem } from "../../session/lineage.ts";
 import { logicalTimeMs } from "../../session/logical-time.ts";
 import type { ToolContext } from "../../tool/tool.ts";
 import type { DecidedCall } from "../call.ts";
@@ -59,13 +60,22 @@ export function grant(call: PermittedCall, kernel: KernelParts): GrantedCall | E
 
 function isContained({ registered }: PermittedCall): boolean {
   const { isolation } = registered.tool;
-  return isolation === "worker" || isolation === "process";
+  return isolation === "worker" || isolation === "process" || isolation === "mcp";
 }
 
 function grantNow(call: PermittedCall, kernel: KernelParts): GrantedCall | Ending | Promise<GrantedCall | Ending> {
   const { trail, live, registered } = call;
   const session = checkSession(live, kernel);
   if (session instanceof Denied) return session;
+  // A call that waited for another one, or for a person, was not among those that a revocation cancels.
+  const ended = lineageProblem(live, kernel.ledger.nowMs());
+  if (ended !== undefined) {
+    return new Denied(
+      ended,
+      "kernel:grant",
+      "the session's lease, or one that it came from, ended before the call began",
+    );
+  }
   const startedAtMs = kernel.clock.monotonicMs();
   const remainingMs = call.frame.deadlineMs - startedAtMs;
   if (trail.running?.cancelled !== undefined || remainingMs <= 0) {

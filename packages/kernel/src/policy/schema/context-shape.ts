@@ -29,6 +29,7 @@ const ALWAYS: readonly ShapeAttribute[] = [
   required("tier", STRING),
   required("determinism", STRING),
   required("labels", STRINGS),
+  required("directory", STRING),
   required("calls", LONG),
   required("time_ms", LONG),
   required("budget", BUDGET),

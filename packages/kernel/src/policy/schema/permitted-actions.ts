@@ -3,21 +3,44 @@ import { ownField } from "../../capability/json-reader.ts";
 import type { CedarPolicy } from "../cedar/cedar.ts";
 import type { PolicySchema } from "./read-policy-schema.ts";
 
-/** Every action that some rule permits for someone, whatever its conditions: what a session may be shown. */
-export function permittedActions(
-  policies: readonly CedarPolicy[],
-  { actions, groupsOf }: Pick<PolicySchema, "actions" | "groupsOf">,
-): ReadonlySet<string> {
+type Actions = Pick<PolicySchema, "actions" | "groupsOf">;
+
+/**
+ * Every action that some rule permits for someone, whatever its conditions, and that no rule forbids everyone without
+ * any: what a session may be shown.
+ */
+export function permittedActions(policies: readonly CedarPolicy[], schema: Actions): ReadonlySet<string> {
+  const rules = policies.map(({ json }) => json);
+  const permitted = actionsOf(
+    rules.filter((rule) => rule["effect"] === "permit"),
+    schema,
+  );
+  const forbidden = actionsOf(rules.filter(isFlatForbid), schema);
+  return new Set([...permitted].filter((action) => !forbidden.has(action)));
+}
+
+/** The actions that these rules are about. */
+function actionsOf(rules: readonly JsonObject[], { actions, groupsOf }: Actions): ReadonlySet<string> {
   const named = new Set<string>();
   const groups = new Set<string>();
-  for (const { json } of policies) {
-    if (json["effect"] !== "permit") continue;
-    const constraint = ownField(json, "action");
+  for (const rule of rules) {
+    const constraint = ownField(rule, "action");
     const operator = isJsonObject(constraint) ? constraint["op"] : undefined;
     if (!isJsonObject(constraint) || operator === "All") return new Set(actions);
     for (const id of namesIn(constraint)) (operator === "==" ? named : groups).add(id);
   }
   return new Set(actions.filter((action) => named.has(action) || groupsOf(action).some((group) => groups.has(group))));
+}
+
+/** Forbids everyone everything of its actions. INVARIANT: what is not surely so is not taken for it. */
+function isFlatForbid(rule: JsonObject): boolean {
+  const conditions = ownField(rule, "conditions");
+  const isForAll = (place: string): boolean => {
+    const constraint = ownField(rule, place);
+    return isJsonObject(constraint) && constraint["op"] === "All";
+  };
+  const hasNoCondition = Array.isArray(conditions) && conditions.length === 0;
+  return rule["effect"] === "forbid" && hasNoCondition && isForAll("principal") && isForAll("resource");
 }
 
 function namesIn(constraint: JsonObject): string[] {

@@ -190,3 +190,21 @@ test("an action could be permitted by a rule for it, for its group or for all, n
   );
   assert.deepEqual(permitted(rule("permit", { op: "All" })), schema.actions);
 });
+
+test("an action that a rule forbids everyone without a condition could not be permitted; any other forbid hides nothing", () => {
+  const schema = policySchema([tool("git", {}, { actions: ["git_push", "git_log"] }), tool("echo")]);
+  const all = { op: "All" };
+  const flat = { effect: "forbid", principal: all, resource: all, conditions: [] };
+  const permit = { id: "p", json: { effect: "permit", action: all } };
+  const echo: JsonObject = { op: "==", entity: { type: "Action", id: "echo" } };
+  const git: JsonObject = { op: "in", entity: { type: "Action", id: "git" } };
+  const left = (json: JsonObject) => [...permittedActions([permit, { id: "f", json }], schema)];
+  const without = (...hidden: string[]) => schema.actions.filter((action) => !hidden.includes(action));
+  assert.deepEqual(left({ ...flat, action: echo }), without("echo"));
+  assert.deepEqual(left({ ...flat, action: git }), without("git", "git_push", "git_log"));
+  assert.deepEqual(left({ ...flat, action: all }), []);
+  const someone: JsonObject = { op: "==", entity: { type: "Agent", id: "a" } };
+  assert.deepEqual(left({ ...flat, action: echo, principal: someone }), schema.actions);
+  assert.deepEqual(left({ ...flat, action: echo, resource: someone }), schema.actions);
+  assert.deepEqual(left({ ...flat, action: echo, conditions: [{ kind: "when", body: {} }] }), schema.actions);
+});

@@ -11,7 +11,7 @@ export interface SplitSession extends TestSession {
 export async function split(
   { kernel }: Pick<TestKernel, "kernel">,
   parent: Pick<TestSession, "token">,
-  delegation: Omit<Delegation, "token" | "sessionId"> = {},
+  delegation: Omit<Delegation, "token" | "sessionId" | "isOwn"> = {},
 ): Promise<SplitSession> {
   const { session, token } = await kernel.delegateLease({ ...delegation, token: parent.token });
   return {

@@ -1,6 +1,6 @@
 import { element } from "./element.js";
 import { clockTime, countdown, shortSession } from "./format.js";
-import { showInput } from "./shown-input.js";
+import { isWhole, showInput } from "./shown-input.js";
 import { plainText, showText } from "./shown-text.js";
 
 const LOUD_LABELS = new Set(["secret", "untrusted"]);
@@ -14,6 +14,9 @@ export function createApprovalCard(approval, onAnswer) {
   const told = element("p", { class: "told", role: "status" });
   const steps = element("div", { class: "step", hidden: true });
   const buttons = createButtons(approval, press);
+  /** SECURITY: what was not shown cannot be agreed to. */
+  let isSeen = isWhole(approval.input);
+  let isTaking = false;
   const titleId = `title-${approval.id}`;
   const root = element(
     "article",
@@ -28,7 +31,11 @@ export function createApprovalCard(approval, onAnswer) {
     ),
     showWho(approval),
     showChips(approval),
-    showInput(approval.id, approval.input),
+    showInput(approval.id, approval.input, () => {
+      isSeen = true;
+      refresh();
+    }),
+    isSeen ? "" : element("p", { class: "warning" }, "To allow this, look at the exact JSON to its end first."),
     showRules(approval),
     element("div", { class: "answers" }, ...buttons.values()),
     showScope(approval),
@@ -45,6 +52,13 @@ export function createApprovalCard(approval, onAnswer) {
     if (answer === "rule") open(createRuleStep(approval, () => onAnswer("rule", ""), close));
     else if (answer === "deny") open(createDenyStep((reason) => onAnswer("deny", reason), close));
     else onAnswer(answer, "");
+  }
+
+  function refresh() {
+    for (const [answer, button] of buttons) {
+      const canBeGiven = isTaking && isOffered(approval, answer) && (isSeen || answer === "deny");
+      button.setAttribute("aria-disabled", String(!canBeGiven));
+    }
   }
 
   function open(step) {
@@ -65,11 +79,10 @@ export function createApprovalCard(approval, onAnswer) {
     expiresAtMs: approval.expiresAtMs,
     title: `${plainText(approval.agent)} asks for ${plainText(approval.tool)}`,
     press,
-    setTaking(isTaking) {
+    setTaking(isNow) {
+      isTaking = isNow;
       root.classList.toggle("waiting", !isTaking);
-      for (const [answer, button] of buttons) {
-        button.setAttribute("aria-disabled", String(!isTaking || !isOffered(approval, answer)));
-      }
+      refresh();
     },
     tick(nowMs) {
       const leftMs = approval.expiresAtMs - nowMs;

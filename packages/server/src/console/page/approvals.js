@@ -61,7 +61,7 @@ export function createApprovals({ list, empty, count, news, heading }) {
     card.setTaking(false);
     try {
       const done = await ask("answer", { id: card.id, answer, reason });
-      end(card, DONE[done.answer] ?? done.answer, answer === "deny" ? "denied" : "allowed");
+      end(card, DONE[done.answer] ?? done.answer, answer === "deny" ? "denied" : "allowed", { isOwn: true });
     } catch (error) {
       card.busy = false;
       if (error.status === 401) leave();
@@ -73,12 +73,13 @@ export function createApprovals({ list, empty, count, news, heading }) {
     }
   }
 
-  function end(card, text, kind) {
+  /** SECURITY: only who answered is taken on to the next question: whoever still types goes on typing to nobody. */
+  function end(card, text, kind, { isOwn = false } = {}) {
     if (!isOpen(card)) return;
     const hadFocus = card.root.contains(document.activeElement);
     const next = neighbour(card, 1) ?? neighbour(card, -1);
     card.end(text, kind);
-    if (hadFocus) (next?.root ?? heading).focus();
+    if (hadFocus) ((isOwn ? next?.root : undefined) ?? heading).focus();
     removeEnded(MOST_ENDED);
     settleAll();
     setTimeout(() => {
@@ -148,5 +149,5 @@ export function createApprovals({ list, empty, count, news, heading }) {
 
 /** The kernel refused this answer, and the question is still open. */
 function stillOpen({ code }) {
-  return code === "INVALID_INPUT" || code === "POLICY_INVALID" || code === "STORE_UNAVAILABLE";
+  return code === "INVALID_INPUT";
 }

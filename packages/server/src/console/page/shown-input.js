@@ -4,7 +4,7 @@ import { size } from "./format.js";
 import { countMarks, showText } from "./shown-text.js";
 
 /** The exact input of a call: its members one by one, and on demand its JSON to the last character. */
-export function showInput(approvalId, input) {
+export function showInput(approvalId, input, onSeen) {
   return element(
     "div",
     { class: "input" },
@@ -13,8 +13,13 @@ export function showInput(approvalId, input) {
       ? element("p", { class: "warning" }, `${input.moreFields} more members are not shown here: see the exact JSON.`)
       : "",
     showMarkCounts(input),
-    showJson(approvalId, input),
+    showJson(approvalId, input, onSeen),
   );
+}
+
+/** Whether all of it is shown without opening anything. */
+export function isWhole({ fields, moreFields }) {
+  return moreFields === 0 && fields.every(({ shown, size: total }) => shown >= total);
 }
 
 function showField({ name, text, size: total, shown, isText }) {
@@ -55,7 +60,7 @@ function showMarkCounts({ fields }) {
   return element("p", { class: "warning" }, `Look closely: ${told.join(", ")}, marked with code points.`);
 }
 
-function showJson(approvalId, { bytes }) {
+function showJson(approvalId, { bytes }, onSeen) {
   const box = element("pre", { class: "value", tabindex: "0" });
   const state = element("p", { class: "dim" });
   const more = element("button", { type: "button", class: "quiet" }, "Show more");
@@ -76,6 +81,7 @@ function showJson(approvalId, { bytes }) {
       offset += part.shown;
       state.textContent = offset < part.size ? `${offset} of ${part.size} characters` : `all ${part.size} characters`;
       more.hidden = offset >= part.size;
+      if (offset >= part.size) onSeen();
     } catch (error) {
       state.textContent = error.message;
     }

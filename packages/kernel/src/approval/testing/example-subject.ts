@@ -1,0 +1,27 @@
+import type { ApprovalSubject } from "../approval-subject.ts";
+
+export const subject: ApprovalSubject = {
+  kind: "human",
+  sessionId: "ses_a",
+  rootSessionId: "ses_a",
+  requestId: "r",
+  tenant: "t",
+  agent: "agent",
+  user: "user",
+  workspace: "/w",
+  directory: ".",
+  tool: "push@1.0.0",
+  action: "push",
+  isBuiltin: true,
+  definitionHash: new Uint8Array(32).fill(1),
+  input: { a: 1 },
+  inputBytes: 7,
+  inputDigest: new Uint8Array(32).fill(2),
+  policyHash: new Uint8Array(32).fill(3),
+  ruleIds: ["rule"],
+  messages: [],
+  tier: "privileged",
+  effects: [],
+  labels: [],
+  scope: undefined,
+};
