@@ -99,10 +99,14 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     const asked = call(`echo ${"y".repeat(40_000)} ${tail}`);
     const card = await console.card("yyyy");
     await card.locator("text=/Cut: \\d+ of 40\\d+ characters are shown/").waitFor();
+    const canAllow = async () => (await card.locator("[data-answer=once]").getAttribute("aria-disabled")) === "false";
+    await card.locator("[data-answer=deny][aria-disabled=false]").waitFor();
+    assert.equal(await canAllow(), false, "what was not shown cannot be agreed to");
     await card.locator("summary", { hasText: "Exact JSON, 39.1 KB" }).click();
     await card.locator("text=/^32768 of 40/").waitFor();
     await card.locator("button", { hasText: "Show more" }).click();
     await card.locator("text=/^all 40/").waitFor();
+    assert.equal(await canAllow(), true);
     assert.match((await card.locator(".json pre").textContent()) ?? "", new RegExp(`${tail}"\\}$`));
     await card.locator("[data-answer=deny]").click();
     await card.locator("form .danger").click();
@@ -149,7 +153,7 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     await console.press(card, "r", rule);
     await card.locator("button", { hasText: "Write this rule" }).click();
     assert.equal((await first).status, "success");
-    const other = await at.openSession("--adopt");
+    const other = await at.openSession("--agent", EVIL_AGENT, "--adopt");
     // The first call goes on as soon as the answer is recorded; the rule is in force a little later.
     while (String((await at.ask(["policy", "show"]))["rule_count"]) === before) await setTimeout(50);
     assert.equal((await call("mkdir -p ruled", other)).status, "success");
@@ -167,6 +171,26 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     await card.locator("form .danger").click();
     assert.equal((await asked).status, "denied");
     await console.page.reload();
+  });
+
+  it("takes nothing that is typed into a denial for an answer to the next question", async () => {
+    const { page } = console;
+    const [first, second] = [call("touch typed-one.txt"), call("touch typed-two.txt")];
+    const card = await console.card("typed-one");
+    const other = await console.card("typed-two");
+    await card.focus();
+    await page.keyboard.press("d");
+    await page.keyboard.type("no");
+    const id = (await card.getAttribute("data-approval")) ?? "";
+    assert.equal((await at.run(["approvals", "deny", id])).code, 0);
+    await first;
+    await page.keyboard.type(" so do this instead, soon", { delay: 60 });
+    await setTimeout(700);
+    await page.keyboard.type("os");
+    assert.equal(await other.isVisible(), true, "it is still a question");
+    await other.locator("[data-answer=deny]").click();
+    await other.locator("form .danger").click();
+    assert.equal((await second).status, "denied");
   });
 
   it("tells the second of two tabs that the question was answered already", async () => {

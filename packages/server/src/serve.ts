@@ -4,7 +4,8 @@ import { type ByteBudget, byteBudgetOf, createByteBudget } from "./byte-budget.t
 import { type Console, type ConsoleOptions, createConsole } from "./console/console.ts";
 import { openFramedDoor } from "./framed/framed-door.ts";
 import type { FramedLimits } from "./framed/framed-limits.ts";
-import { createMcpHttp, type McpHttp, type McpHttpOptions } from "./mcp/mcp-http.ts";
+import type { McpHttp, McpHttpChoices } from "./mcp/mcp-door.ts";
+import { createMcpHttp } from "./mcp/mcp-http.ts";
 import type { Authorize } from "./service/authorization.ts";
 import type { TlsIdentity } from "./service/http-listener.ts";
 import { openServiceDoor, type ServiceListen } from "./service/service-door.ts";
@@ -26,7 +27,7 @@ export interface ServeOptions {
   /** Serves the web page on the ports among the services. */
   readonly console?: Pick<ConsoleOptions, "version" | "defaultApprover" | "limits">;
   /** Serves MCP under `/mcp`, wherever the services are. */
-  readonly mcp?: Pick<McpHttpOptions, "version" | "instructions" | "elicitation" | "limits">;
+  readonly mcp?: McpHttpChoices;
   /** Of requests and answers in flight, over all doors; 256 MB by default. */
   readonly bytesInFlight?: number;
   readonly log?: Log;

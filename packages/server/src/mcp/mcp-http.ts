@@ -6,27 +6,19 @@ import type { NodeRequest, NodeResponse } from "../service/http-listener.ts";
 import { HttpRefusal } from "./http-refusal.ts";
 import { MCP_DOOR } from "./mcp-caller.ts";
 import { createMcpConnections } from "./mcp-connections.ts";
+import type { McpHttp, McpHttpChoices } from "./mcp-door.ts";
 import { DEFAULT_MCP_HTTP_LIMITS, type McpHttpLimits } from "./mcp-http-limits.ts";
 import { createMcpServer } from "./mcp-server.ts";
-import type { McpSession, McpSessionOptions } from "./mcp-session.ts";
+import type { McpSession } from "./mcp-session.ts";
 import { readMessage } from "./read-message.ts";
 import { createSessionTable } from "./session-table.ts";
 import { sendWebResponse, toWebRequest } from "./web-exchange.ts";
 
-export interface McpHttpOptions extends Pick<McpSessionOptions, "version" | "instructions" | "elicitation"> {
+export interface McpHttpOptions extends McpHttpChoices {
   readonly kernel: Kernel;
   /** Of bytes in flight; the kernel's own by default. */
   readonly budget?: ByteBudget;
-  readonly limits?: Partial<McpHttpLimits>;
   readonly log?: Log;
-}
-
-/** MCP by Streamable HTTP, in the current and the previous revision, for whoever holds a session's token. */
-export interface McpHttp {
-  serve(request: NodeRequest, response: NodeResponse, signal: AbortSignal): void;
-  /** Ends streams that only wait; running calls go on. */
-  stop(): void;
-  close(): Promise<void>;
 }
 
 interface Exchange {

@@ -1,16 +1,12 @@
 import { createRequestStateCodec, type RequestStateCodec } from "@modelcontextprotocol/server";
 import type { Log } from "@narthex/kernel";
+import type { McpChoices } from "./mcp-door.ts";
 import type { McpCaller } from "./mcp-caller.ts";
 import { createRecentResults, type RecentResults } from "./recent-results.ts";
 import { createToolList, type ToolList } from "./tool-list.ts";
 
-export interface McpSessionOptions {
+export interface McpSessionOptions extends McpChoices {
   readonly caller: McpCaller;
-  /** Of the kernel; shown to clients. */
-  readonly version: string;
-  readonly instructions?: string;
-  /** Whether clients that can are asked for approvals. SECURITY: off unless the configuration says otherwise. */
-  readonly elicitation?: boolean;
   readonly log?: Log;
 }
 

@@ -1,0 +1,23 @@
+import type { NodeRequest, NodeResponse } from "../service/http-listener.ts";
+import type { McpHttpLimits } from "./mcp-http-limits.ts";
+
+/** What whoever serves MCP may choose. */
+export interface McpChoices {
+  /** Of the kernel; shown to clients. */
+  readonly version: string;
+  readonly instructions?: string;
+  /** Whether clients that can are asked for approvals. SECURITY: off unless the configuration says otherwise. */
+  readonly elicitation?: boolean;
+}
+
+export interface McpHttpChoices extends McpChoices {
+  readonly limits?: Partial<McpHttpLimits>;
+}
+
+/** MCP by Streamable HTTP, in the current and the previous revision, for whoever holds a session's token. */
+export interface McpHttp {
+  serve(request: NodeRequest, response: NodeResponse, signal: AbortSignal): void;
+  /** Ends streams that only wait; running calls go on. */
+  stop(): void;
+  close(): Promise<void>;
+}
