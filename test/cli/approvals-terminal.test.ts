@@ -10,8 +10,8 @@ interface OnTerminal {
   readonly child: ChildProcessByStdio<Writable, Readable, null>;
   /** What the screen has shown so far. */
   shown(): string;
-  /** Until the screen shows it. */
-  see(text: string): Promise<void>;
+  /** Until the screen shows it, after what it showed before. */
+  see(text: string, before?: string): Promise<void>;
   press(key: string): void;
 }
 
@@ -35,8 +35,8 @@ function onTerminal(at: TestHome, args: readonly string[]): OnTerminal {
   return {
     child,
     shown: () => shown,
-    async see(text) {
-      while (!shown.includes(text)) {
+    async see(text, before = "") {
+      while (!shown.includes(before) || !shown.slice(shown.indexOf(before)).includes(text)) {
         if (child.exitCode !== null) assert.fail(`it ended without \`${text}\`: ${shown}`);
         await new Promise<void>((resolve) => {
           const wake = (): void => {
@@ -101,7 +101,8 @@ describe("a person at a terminal", { timeout: 180_000 }, () => {
 
     const second = at.start([...callArgs("mkdir second"), "--json"], { stdin: "" });
     await watching.see("  | mkdir second");
-    await watching.see("s for the session");
+    // A key that was meant for the first question would answer nothing until then.
+    await watching.see("s for the session", "  | mkdir second");
     watching.press("s");
     await watching.see('for the session: the command "mkdir" "second"');
     watching.press("y");
