@@ -19,7 +19,7 @@ export const leaseDelegateCommand: Command = {
   options: [
     SESSION_OPTION,
     ...LEASE_OPTIONS,
-    { flags: "--agent <name>", description: "the agent (default: the session's own)" },
+    { flags: "--agent <name>", description: "the agent, for the home's owner only (default: the session's own)" },
     { flags: "--cwd <dir>", description: "working directory inside the workspace (default: the session's own)" },
     { flags: "--seed <hex>", description: "32 bytes from which each call's clock and random derive (default: random)" },
     LABEL_OPTION,
@@ -46,12 +46,16 @@ export const leaseDelegateCommand: Command = {
     if (contentHashes.length > 0 && parentToken === undefined) {
       throw usageError("--grant needs the session's own token: give it by --session @FILE or NARTHEX_TOKEN");
     }
+    // SECURITY: rules go by the agent's name, so a session cannot choose its child's; who owns the home can.
+    if (contentHashes.length > 0 && agent !== undefined) {
+      throw usageError("--grant is the session's to give, --agent the home owner's: they cannot be said together");
+    }
     const { session, token } = await withConnection(invocation, "lease delegate", async (kernel) => {
       const workspace = cwd === undefined ? undefined : (await kernel.getSession(parentSessionId)).workspace;
       const workingDirectory = cwd === undefined || workspace === undefined ? undefined : resolve(workspace, cwd);
       return kernel.delegateLease({
         parentSessionId,
-        token: parentToken,
+        token: agent === undefined ? parentToken : undefined,
         workingDirectory,
         agent,
         seed,
