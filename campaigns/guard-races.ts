@@ -41,6 +41,10 @@ export const guardRaces: Campaign = {
       await race.close();
     }
     findings.fact("mount points that bubblewrap made outside, which the kernel's gate and lock prevent", race.made);
+    findings.fact(
+      "times that bubblewrap itself emptied the repository's configuration, prevented likewise",
+      race.emptied,
+    );
     findings.fact("swaps that came between the look and the mount", state.swapped);
     if (state.swapped === 0) findings.fail("no swap ever came in between, so there was no race");
     return findings.outcome(state.done);

@@ -2,12 +2,14 @@ import {
   chmod,
   chown,
   lchown,
+  lstat,
   mkdir,
   mkdtemp,
   readFile,
   readdir,
   realpath,
   rm,
+  stat,
   symlink,
   writeFile,
 } from "node:fs/promises";
@@ -34,6 +36,12 @@ export interface GuardRace {
    * point; the kernel keeps such swappers out by its gate and its lock, which this one goes round.
    */
   readonly made: number;
+  /**
+   * How often bubblewrap itself emptied the repository's configuration: it looks whether there is a file to mount over, and
+   * makes one with `creat` if there is none. A repository that comes back in between loses what was in it. Nothing that runs
+   * in the sandbox wrote; the kernel's gate and lock keep such swappers out.
+   */
+  readonly emptied: number;
   close(): Promise<void>;
 }
 
@@ -97,6 +105,20 @@ export async function startGuardRace(seed: number): Promise<GuardRace> {
     complaint = `${complaint}${chunk.toString("latin1")}`.slice(-MAX_COMPLAINT);
   });
   let made = 0;
+  let emptied = 0;
+  const repository = (await stat(join(workspace, ".git"))).ino;
+  /** Puts back what bubblewrap emptied, so that the next time is seen too. */
+  const countEmptied = async (): Promise<void> => {
+    for (const place of [".git", "away"]) {
+      const directory = join(workspace, place);
+      const facts = await lstat(directory).catch(() => undefined);
+      if (facts?.ino !== repository) continue;
+      const config = await lstat(join(directory, "config")).catch(() => undefined);
+      if (config?.isFile() !== true || config.size > 0) continue;
+      emptied++;
+      await writeFile(join(directory, "config"), CONFIG).catch(() => undefined);
+    }
+  };
   /** What is empty is counted; anything else is a change. */
   const countMade = async (): Promise<string[]> => {
     const place = join(outside, "empty");
@@ -126,9 +148,13 @@ export async function startGuardRace(seed: number): Promise<GuardRace> {
     get made() {
       return made;
     },
+    get emptied() {
+      return emptied;
+    },
     changes: async () => [
       ...(await findChanges(workspace, outside)),
       ...(await countMade()),
+      ...(await countEmptied().then(() => [])),
       ...(hasEnded ? [`nobody swaps any more, the race is over: ${complaint}`] : []),
     ],
     async close() {
@@ -204,7 +230,8 @@ async function findChanges(workspace: string, outside: string): Promise<string[]
     const real = await realpath(join(workspace, place)).catch(() => outside);
     if (real === outside || real.startsWith(`${outside}/`)) continue;
     const text = await readFile(join(real, "config"), "utf8").catch(() => CONFIG);
-    if (text !== CONFIG && text !== OUTSIDE_SECRET) found.push(`${place}/config is now ${text}`);
+    // Empty is what bubblewrap makes to mount over, in a stand-in or, see above, in the repository itself.
+    if (text !== CONFIG && text !== OUTSIDE_SECRET && text !== "") found.push(`${place}/config is now ${text}`);
     const hooks = await readdir(join(real, "hooks")).catch(() => []);
     if (hooks.length > 0) found.push(`${place}/hooks has ${hooks.join()}`);
   }
