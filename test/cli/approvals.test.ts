@@ -160,7 +160,11 @@ describe("approvals of a served kernel", { timeout: 240_000 }, () => {
     const standing = objectOf(given["standing"]);
     assert.deepEqual([standing["scope"], standing["allows"]], ["rule", info["rule_text"]]);
     assert.equal((await answerOf(call))["status"], "success");
-    const other = await at.openSession();
+    const other = await at.openSession("--agent", "builder");
+    const stranger = await at.openSession("--agent", "another");
+    const elsewhere = ["call", "shell_exec", commandOf("mkdir -p ruled"), "--session", stranger.id, "--timeout", "1s"];
+    const strange = await at.ask(elsewhere, 1);
+    assert.equal(strange["error_code"], "APPROVAL_PENDING", "the rule is for one agent");
     const args = ["call", "shell_exec", commandOf("mkdir -p ruled"), "--session", other.id, "--timeout", "1s"];
     assert.equal(
       (await at.ask(["call", "shell_exec", commandOf("mkdir -p ruled"), "--session", other.id]))["status"],
@@ -171,7 +175,7 @@ describe("approvals of a served kernel", { timeout: 240_000 }, () => {
     await at.ask(["approvals", "revoke", textOf(standing["standing_id"])]);
     const again = await at.ask(args, 1);
     assert.equal(again["error_code"], "APPROVAL_PENDING");
-    for (const left of [unlike, again]) await at.ask(["approvals", "deny", textOf(left["approval_id"])]);
+    for (const left of [strange, unlike, again]) await at.ask(["approvals", "deny", textOf(left["approval_id"])]);
   });
 
   it("are printed as they come", async () => {
