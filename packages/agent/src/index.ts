@@ -29,6 +29,7 @@ export {
 } from "./session/agent-session.ts";
 export type { CallOutcome } from "./session/answer-call.ts";
 export { type DescribedResponse, describeResponse } from "./session/describe-response.ts";
+export { whatIsAllowed } from "./session/what-is-allowed.ts";
 export type { CallDelta, DeltaReader, StreamedCall } from "./stream/call-delta.ts";
 export { readAiSdk } from "./stream/read-ai-sdk.ts";
 export { readAnthropic } from "./stream/read-anthropic.ts";

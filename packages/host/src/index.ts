@@ -14,7 +14,7 @@ export { DEFAULT_CONFIGURATION_TEXT } from "./configuration/default-configuratio
 export { loadConfiguration } from "./configuration/load-configuration.ts";
 export { type AddedTool, addedToolId, type CandidateTool, programHash } from "./adapters/added-tool.ts";
 export { findTools } from "./adapters/find-tools.ts";
-export { loadAddedTools, type LoadAddedToolsOptions } from "./adapters/load-added-tools.ts";
+export { type AddedTools, loadAddedTools, type LoadAddedToolsOptions } from "./adapters/load-added-tools.ts";
 export { describeCandidate } from "./adapters/program-tool.ts";
 export type { FoundTools } from "./adapters/read-candidate.ts";
 export { reservedNameProblem } from "./adapters/reserved-names.ts";

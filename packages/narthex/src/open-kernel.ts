@@ -1,4 +1,5 @@
 import {
+  type AddedTools,
   type Configuration,
   createSystemRandom,
   defaultHomePath,
@@ -13,6 +14,7 @@ import {
   openSqliteStore,
   openWorkshop,
   resolveWorkspace,
+  schemaForTools,
   type SocketPaths,
   storeUnavailable,
   systemClock,
@@ -117,10 +119,11 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
   const telemetry = await startTelemetry(process.env, options.log);
   let servers: McpServers | undefined;
   try {
-    const added = [...(await addedTools(home, configuration, options)), ...(options.tools ?? [])];
+    const { tools: stored, unusable } = await addedTools(home, configuration, options);
+    const added = [...stored, ...(options.tools ?? [])];
     servers = await openHomeServers(home, configuration, workshop, added, options.log);
     const tools = [...builtinTools(), ...added, ...servers.tools];
-    const policy = await openPolicy(paths, tools, options.policies ?? []);
+    const policy = openPolicy(paths, schemaForTools(tools, unusable), options.policies ?? []);
     const observer = observeBoth(options.observer, telemetry?.observer);
     const kernel = await start(
       { home, configuration, policy, store, contentStore, workshop, servers, tools },
@@ -175,7 +178,7 @@ function observeBoth(first: Observer | undefined, second: Observer | undefined):
 }
 
 /** Tools of the home: programs and modules that `narthex tools add` put there. */
-function addedTools(home: Home, configuration: Configuration, options: OpenKernelOptions): Promise<Tool[]> {
+function addedTools(home: Home, configuration: Configuration, options: OpenKernelOptions): Promise<AddedTools> {
   return loadAddedTools({
     directory: home.paths.tools,
     secrets: configuration.secrets,

@@ -1,12 +1,5 @@
-import {
-  assemblePolicy,
-  assemblePolicyOrNone,
-  type HomePaths,
-  listStoredTools,
-  readPolicyDirectory,
-  schemaForTools,
-} from "@narthex/host";
-import type { Policy, PolicyFile, PolicySource, Tool } from "@narthex/kernel";
+import { assemblePolicy, assemblePolicyOrNone, type HomePaths, readPolicyDirectory } from "@narthex/host";
+import type { Policy, PolicyFile, PolicySchema, PolicySource } from "@narthex/kernel";
 
 /** The policy of a home. */
 export interface HomePolicy extends PolicySource {
@@ -14,18 +7,8 @@ export interface HomePolicy extends PolicySource {
   loadOrNone(): Promise<Policy>;
 }
 
-/** The rules of the home's policy directory and those that the embedding program adds, checked against these tools. */
-export async function openPolicy(
-  paths: HomePaths,
-  tools: readonly Tool[],
-  added: readonly PolicyFile[],
-): Promise<HomePolicy> {
-  const stored = await listStoredTools(paths.tools);
-  const ids = [...stored.problems.map(({ id }) => id), ...stored.tools.map(({ declaration }) => declaration.name)];
-  const schema = schemaForTools(
-    tools,
-    ids.map((id) => id.split("@")[0] ?? id),
-  );
+/** The rules of the home's policy directory and those that the embedding program adds, checked against this schema. */
+export function openPolicy(paths: HomePaths, schema: PolicySchema, added: readonly PolicyFile[]): HomePolicy {
   const directory = paths.checkedPolicy;
   const read = async (): Promise<PolicyFile[]> => [...(await readPolicyDirectory(paths.policy)), ...added];
   return {

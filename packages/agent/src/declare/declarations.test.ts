@@ -53,6 +53,14 @@ function* objectsIn(value: JsonValue): Generator<JsonObject> {
   for (const item of Object.values(value)) yield* objectsIn(item);
 }
 
+const other = defineTool({
+  name: "other",
+  description: "a",
+  inputSchema: true,
+  tier: "read_only",
+  run: () => null,
+});
+
 describe("the neutral declaration", () => {
   test("is name, description and parameters", () => {
     assert.deepEqual(declareTools([READ]).decls, [
@@ -129,13 +137,6 @@ describe("the neutral declaration", () => {
   });
 
   test("a session is shown only tools its lease could permit", async () => {
-    const other = defineTool({
-      name: "other",
-      description: "a",
-      inputSchema: true,
-      tier: "read_only",
-      run: () => null,
-    });
     const { kernel, open } = await createTestKernel({ tools: [echoTool, other] });
     const { id } = await open({ lease: { tool_patterns: ["echo"] } });
     const shown = kernel.listTools({ sessionId: id, allVersions: false }).map(({ declaration }) => declaration);
@@ -147,13 +148,6 @@ describe("the neutral declaration", () => {
   });
 
   test("a session is shown only tools policy could permit", async () => {
-    const other = defineTool({
-      name: "other",
-      description: "a",
-      inputSchema: true,
-      tier: "read_only",
-      run: () => null,
-    });
     const policy = createTestPolicy([{ id: "echo-only", action: "echo" }], [echoTool, other]);
     const { kernel, open } = await createTestKernel({ tools: [echoTool, other], policy });
     const { id } = await open();

@@ -6,7 +6,11 @@ const MAX_LINES = 3;
 const MAX_CONDITION = 300;
 
 /** Of a denied call: which rules came nearest to allowing it, for a model that looks for another way. */
-export async function whatIsAllowed(session: AgentSession, tool: string, input: JsonValue): Promise<readonly string[]> {
+export async function whatIsAllowed(
+  session: Pick<AgentSession, "explain">,
+  tool: string,
+  input: JsonValue,
+): Promise<readonly string[]> {
   let explanation: CallExplanation;
   try {
     explanation = await session.explain(tool, input);

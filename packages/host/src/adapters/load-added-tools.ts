@@ -17,8 +17,15 @@ export interface LoadAddedToolsOptions {
   readonly log?: Log | undefined;
 }
 
-/** The tools that were added to the home, ready to be registered. What cannot be used is said and left out. */
-export async function loadAddedTools(options: LoadAddedToolsOptions): Promise<Tool[]> {
+export interface AddedTools {
+  /** Ready to be registered. */
+  readonly tools: readonly Tool[];
+  /** Names of those that cannot be used now, and that rules may speak of all the same. */
+  readonly unusable: readonly string[];
+}
+
+/** The tools that were added to the home. What cannot be used is said and left out. */
+export async function loadAddedTools(options: LoadAddedToolsOptions): Promise<AddedTools> {
   const { builtins, taken, log } = options;
   const { tools, problems } = await listStoredTools(options.directory);
   for (const { id, message } of problems)
@@ -34,5 +41,7 @@ export async function loadAddedTools(options: LoadAddedToolsOptions): Promise<To
   for (const [name, secret] of secrets) {
     if ("problem" in secret) log?.("warn", "a secret is not there", { secret: name, problem: secret.problem });
   }
-  return usable.map((tool) => createProgramTool(tool, secrets));
+  const broken = problems.map(({ id }) => id.split("@")[0] ?? id);
+  const refused = tools.filter((tool) => !usable.includes(tool)).map(({ declaration }) => declaration.name);
+  return { tools: usable.map((tool) => createProgramTool(tool, secrets)), unusable: [...broken, ...refused] };
 }

@@ -95,9 +95,7 @@ export function createRegistry(): Registry {
 }
 
 function prepare(original: Tool): RegisteredTool {
-  // First what was given, whatever it is; then the copy, which is what counts.
-  checkDeclaration(original);
-  const tool = sealTool(original);
+  const tool = copyOf(original);
   const { inputSchema, outputSchema } = inspectDeclaration(tool);
   return Object.freeze({
     id: `${tool.name}@${tool.version}`,
@@ -108,4 +106,14 @@ function prepare(original: Tool): RegisteredTool {
     state: "ready" as const,
     foundHash: undefined,
   });
+}
+
+/** What can be copied is inspected as the copy, which is what counts; what cannot is asked what is wrong with it. */
+function copyOf(original: Tool): Tool {
+  try {
+    return sealTool(original);
+  } catch (fault) {
+    checkDeclaration(original);
+    throw fault;
+  }
 }

@@ -47,9 +47,12 @@ function sealDerived(derived: DerivedFacts): DerivedFacts {
   return Object.freeze({ schema: sealData(derived.schema), of: derived.of.bind(derived) });
 }
 
-/** INVARIANT: the schema was compiled before, so that it can be copied. */
+/** Throws INVALID_DECLARATION for what is no schema at all. */
 function sealSchema(schema: JsonObject | boolean): JsonObject | boolean {
-  return copySchema(schema, new Problems("schema")) ?? false;
+  const problems = new Problems("schema");
+  const copy = copySchema(schema, problems);
+  problems.throwIfAny();
+  return copy ?? false;
 }
 
 function sealData<T>(data: T): T {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { isKernelError, type KernelError, type Violation } from "@narthex/contracts";
-import { homePaths, loadPolicySet, readPolicyDirectory, schemaForTools } from "@narthex/host";
+import { homePaths, loadPolicySet, readPolicyDirectory } from "@narthex/host";
 import { compileCedar } from "@narthex/kernel";
 import { EXIT_OK, exitCodeOf } from "../terminal/exit-code.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -18,7 +18,7 @@ export const policyCheckCommand: Command = {
 
   async run({ arguments: [given], home, terminal }) {
     const directory = given === undefined ? homePaths(home).policy : resolve(given);
-    const schema = schemaForTools((await readPolicyTools(home)).tools);
+    const { schema } = await readPolicyTools(home);
     try {
       const files = await readPolicyDirectory(directory);
       const { rules, policies, warnings } = await loadPolicySet(files, schema);

@@ -7,7 +7,6 @@ import {
   readExamples,
   readPolicyDirectory,
   runExamples,
-  schemaForTools,
 } from "@narthex/host";
 import { type CallExplanation, createExampleExplainer } from "@narthex/kernel";
 import { EXIT_OK, EXIT_TOOL_ERROR } from "../terminal/exit-code.ts";
@@ -33,9 +32,9 @@ export const policyTestCommand: Command = {
 
   async run({ arguments: [given], home, terminal }) {
     const directory = given === undefined ? homePaths(home).policy : resolve(given);
-    const { tools, protectedPaths } = await readPolicyTools(home);
+    const { tools, schema, protectedPaths } = await readPolicyTools(home);
     const examples = await readExamples(directory);
-    const policy = await assemblePolicy(await readPolicyDirectory(directory), schemaForTools(tools));
+    const policy = await assemblePolicy(await readPolicyDirectory(directory), schema);
     const explain = createExampleExplainer(policy, tools, protectedPaths);
     const failures = await runExamples(examples, async (example) => toAnswer(await explain(example)));
     if (terminal.json) terminal.printJson({ examples: examples.length, failures: failures.map(failureToJson) });

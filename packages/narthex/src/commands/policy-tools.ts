@@ -1,5 +1,5 @@
-import { homePaths, loadAddedTools, loadConfiguration } from "@narthex/host";
-import type { Tool } from "@narthex/kernel";
+import { homePaths, loadAddedTools, loadConfiguration, schemaForTools } from "@narthex/host";
+import type { PolicySchema, Tool } from "@narthex/kernel";
 import { builtinTools } from "@narthex/tools";
 import { pinnedHomeTools } from "../home-servers.ts";
 
@@ -7,6 +7,8 @@ import { pinnedHomeTools } from "../home-servers.ts";
 export interface PolicyTools {
   /** Built-in ones, those that were added and those of MCP servers. */
   readonly tools: readonly Tool[];
+  /** Of these and of those that cannot be used now, as a kernel of this home has it. */
+  readonly schema: PolicySchema;
   readonly protectedPaths: readonly string[];
 }
 
@@ -15,12 +17,13 @@ export async function readPolicyTools(home: string): Promise<PolicyTools> {
   const builtins = builtinTools();
   const { protectedPaths } = await loadConfiguration(paths.configuration);
   // No tool runs here, so none is given its secrets.
-  const added = await loadAddedTools({
+  const { tools: added, unusable } = await loadAddedTools({
     directory: paths.tools,
     secrets: new Map(),
     environment: {},
     builtins,
     taken: new Set(),
   });
-  return { tools: [...builtins, ...added, ...(await pinnedHomeTools(paths))], protectedPaths };
+  const tools = [...builtins, ...added, ...(await pinnedHomeTools(paths))];
+  return { tools, schema: schemaForTools(tools, unusable), protectedPaths };
 }

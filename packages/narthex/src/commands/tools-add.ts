@@ -17,12 +17,12 @@ import {
 import { definitionHash } from "@narthex/kernel";
 import { builtinTools } from "@narthex/tools";
 import { tryServicesConnection, withConnection } from "../connection/open-connection.ts";
-import { homePolicySchema } from "../home-policy-schema.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { renderFacts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { formatBytes } from "../terminal/units.ts";
 import { visible } from "../terminal/visible.ts";
+import { readPolicyTools } from "./policy-tools.ts";
 import type { Command, Invocation } from "./command.ts";
 import { toolRule, toolRuleFile } from "./tools-add-rule.ts";
 
@@ -114,7 +114,7 @@ async function writeRules(paths: HomePaths, rules: ReadonlyMap<string, string>):
   const known = (await readPolicyDirectory(paths.policy)).filter(({ name }) => !rules.has(name));
   const files = [...known, ...[...rules].map(([name, text]) => ({ name, text }))];
   try {
-    await assemblePolicy(files, await homePolicySchema(paths), { directory: paths.checkedPolicy });
+    await assemblePolicy(files, (await readPolicyTools(paths.home)).schema, { directory: paths.checkedPolicy });
   } catch (fault) {
     if (!isKernelError(fault)) throw fault;
     throw new KernelError("POLICY_INVALID", `with the new rule the policy cannot be used: ${fault.message}`, {

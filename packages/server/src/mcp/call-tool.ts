@@ -4,6 +4,7 @@ import {
   inputRequired,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { whatIsAllowed } from "@narthex/agent";
 import { blake3, type JsonObject, toHex, type ToolResponse, utf8 } from "@narthex/contracts";
 import { readFormAnswer } from "./approval-form.ts";
 import { type AskableQuestion, askNow, findQuestion, giveAnswer } from "./ask-client.ts";
@@ -11,7 +12,6 @@ import { newRequestId } from "./mcp-caller.ts";
 import { errorResult, toMcpResult } from "./mcp-result.ts";
 import type { AskedCall, McpSession } from "./mcp-session.ts";
 import { startCall } from "./start-call.ts";
-import { whatIsAllowed } from "./what-is-allowed.ts";
 
 /** Who calls, and what their client can do. */
 export interface McpClient {

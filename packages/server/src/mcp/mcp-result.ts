@@ -1,14 +1,6 @@
 import type { CallToolResult, ContentBlock, Resource } from "@modelcontextprotocol/server";
-import {
-  findCode,
-  isJsonObject,
-  type JsonObject,
-  parseJson,
-  type ToolDenied,
-  type ToolError,
-  type ToolResponse,
-  type ToolSuccess,
-} from "@narthex/contracts";
+import { describeResponse } from "@narthex/agent";
+import { isJsonObject, type JsonObject, parseJson, type ToolResponse, type ToolSuccess } from "@narthex/contracts";
 import { mediaBlock } from "./media-block.ts";
 
 export interface McpResultOptions {
@@ -23,16 +15,8 @@ export interface McpResultOptions {
 /** An answer as MCP gives it to a model: the view, or what went wrong and what to do next. */
 export function toMcpResult(response: ToolResponse, options: McpResultOptions): CallToolResult {
   const { result } = response;
-  switch (result.case) {
-    case "success":
-      return successResult(result.value, options);
-    case "denied":
-      return errorResult(denialText(result.value, options.allowed));
-    case "error":
-      return errorResult(errorText(result.value));
-    case undefined:
-      return errorResult("INTERNAL: the kernel gave no result");
-  }
+  if (result.case === "success") return successResult(result.value, options);
+  return errorResult(describeResponse(response, options.allowed).text);
 }
 
 export function errorResult(text: string): CallToolResult {
@@ -61,22 +45,4 @@ function structuredOf({ resultType, inlineResult }: ToolSuccess): JsonObject | u
   if ((resultType !== "object" && resultType !== "json") || inlineResult.length === 0) return undefined;
   const value = parseJson(inlineResult);
   return isJsonObject(value) ? value : undefined;
-}
-
-function denialText({ ruleId, rationaleCode, message }: ToolDenied, allowed: readonly string[]): string {
-  return withNext([`Denied by rule ${ruleId} (${rationaleCode}): ${message}`, ...allowed], rationaleCode);
-}
-
-function errorText(error: ToolError): string {
-  const lines = [`${error.errorCode}: ${error.message}`];
-  for (const { field, message } of error.violations) lines.push(`- ${field === "" ? "request" : field}: ${message}`);
-  if (error.approvalId !== "") lines.push(`Approval: ${error.approvalId}`);
-  if (error.effectsPossible) lines.push("Its effects may have happened.");
-  if (error.retryAfterMs > 0n) lines.push(`Retry after ${error.retryAfterMs} ms.`);
-  return withNext(lines, error.errorCode);
-}
-
-function withNext(lines: readonly string[], code: string): string {
-  const next = findCode(code)?.next;
-  return (next === undefined ? lines : [...lines, `Next: ${next}`]).join("\n");
 }
