@@ -89,7 +89,7 @@ async function runDescribing(place: string, name: string, bytes: Uint8Array, pin
         contents: [{ target: `${PROGRAM_PATH}/${name}`, bytes, isExecutable: false }, ...moduleContents(PROGRAM_PATH)],
         environment: {},
         workingDirectory: "/",
-        limits: { ...DEFAULT_LIMITS, cpuSeconds: 30, memoryBytes: 1024 * MB, processes: 64, fileBytes: MB },
+        limits: { ...DEFAULT_LIMITS, cpuMs: 30_000, memoryBytes: 1024 * MB, processes: 64, fileBytes: MB },
         temporaryBytes: MB,
         socketFamilies: [],
         mayFork: false,

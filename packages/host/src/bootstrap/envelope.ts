@@ -38,7 +38,7 @@ export async function describeEnvelope({ containment, shellBackend, vault }: Env
     mounts: MOUNTS,
     egress: "none",
     limits: {
-      cpu_seconds: DEFAULT_LIMITS.cpuSeconds,
+      cpu_seconds: DEFAULT_LIMITS.cpuMs / 1000,
       memory_bytes: DEFAULT_LIMITS.memoryBytes,
       processes: DEFAULT_LIMITS.processes,
       open_files: DEFAULT_LIMITS.openFiles,

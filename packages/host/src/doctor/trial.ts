@@ -52,7 +52,7 @@ const DEFAULT_TRIAL: Omit<SandboxPlan, "identity"> = {
   symlinks: [],
   environment: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/tmp" },
   workingDirectory: "/tmp",
-  limits: { ...DEFAULT_LIMITS, cpuSeconds: 10 },
+  limits: { ...DEFAULT_LIMITS, cpuMs: 10_000 },
   temporaryBytes: 16 * MB,
   socketFamilies: ["inet", "inet6"],
   mayFork: true,

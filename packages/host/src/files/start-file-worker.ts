@@ -47,7 +47,7 @@ export async function fileWorkerPlan({ workspace, access, identity }: WorkerPlac
 
 /** A worker lives long and serves many calls: its processor time is not limited, what it can take at once is. */
 const LIMITS = {
-  cpuSeconds: 1_000_000,
+  cpuMs: 1_000_000_000,
   memoryBytes: 1024 * MB,
   processes: 64,
   openFiles: 4096,

@@ -60,6 +60,7 @@ export interface StartedLasting extends RunningProgram {
 const MAX_KNOWN = 256;
 /** As bubblewrap tells of SIGSYS. */
 const KILLED_BY_FILTER = 128 + 31;
+const KILLED = 128 + 9;
 
 /** Runs programs in sandboxes over workspaces. */
 export function createPrograms(options: ProgramsOptions): ProgramsDriver {
@@ -163,11 +164,12 @@ class Programs implements ProgramsDriver {
     if (signal.aborted) kill();
     const end = async (): Promise<ContainedEnd> => {
       try {
-        // Whom we killed had no time to say how it ended.
-        const { exitCode, exceeded, peakMemoryBytes } = await started.ended.catch((fault: unknown) => {
+        // Whom we killed had no time to say how it ended, or only that it was killed.
+        const { exitCode: said, exceeded, peakMemoryBytes } = await started.ended.catch((fault: unknown) => {
           if (!isKilled) throw fault;
           return { exitCode: undefined, exceeded: undefined, peakMemoryBytes: 0 };
         });
+        const exitCode = isKilled && said === KILLED ? undefined : said;
         const { cpuMs } = started.processor;
         const triedToFork = !mayFork && exitCode === KILLED_BY_FILTER;
         return { exitCode, exceeded, peakMemoryBytes, cpuMs, triedToFork, putBack: await finish() };

@@ -108,12 +108,11 @@ function ownName(workspace: string, mounts: readonly SandboxMount[]): SandboxPla
 }
 
 function limitsOf({ processor }: ProgramPlace, { limits = {} }: ContainedProgram): ProcessLimits {
-  const { memoryBytes, processes, cpuMs = DEFAULT_LIMITS.cpuSeconds * 1000 } = limits;
-  const allowedMs = Math.min(cpuMs, processor?.limitMs ?? cpuMs);
+  const { memoryBytes, processes, cpuMs = DEFAULT_LIMITS.cpuMs } = limits;
   return {
     ...DEFAULT_LIMITS,
     ...(memoryBytes !== undefined && { memoryBytes }),
-    cpuSeconds: Math.max(1, Math.ceil(allowedMs / 1000)),
+    cpuMs: Math.min(cpuMs, processor?.limitMs ?? cpuMs),
     ...(processes !== undefined && { processes }),
   };
 }

@@ -62,7 +62,7 @@ const PLAN: Omit<SandboxPlan, "mounts" | "identity"> = {
   symlinks: [],
   environment: { PATH: "/usr/bin:/bin", LC_ALL: "C" },
   workingDirectory: "/",
-  limits: { ...DEFAULT_LIMITS, cpuSeconds: 120, memoryBytes: 512 * MB, processes: 64 },
+  limits: { ...DEFAULT_LIMITS, cpuMs: 120_000, memoryBytes: 512 * MB, processes: 64 },
   temporaryBytes: MB,
   socketFamilies: [],
   mayFork: true,

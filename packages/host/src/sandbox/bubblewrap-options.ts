@@ -1,4 +1,4 @@
-import type { ProcessLimits, SandboxPlan } from "./sandbox-plan.ts";
+import { cpuSeconds, type ProcessLimits, type SandboxPlan } from "./sandbox-plan.ts";
 import { SYSTEM_LINKS, type SystemFiles } from "./system-files.ts";
 
 /** Numbers of the open files that bubblewrap is started with. */
@@ -51,7 +51,7 @@ export function limitedCommand(limits: ProcessLimits, command: readonly string[]
   return [
     "/usr/bin/prlimit",
     // First a signal that tells what it was, and for whoever takes no notice the end.
-    `--cpu=${limits.cpuSeconds}:${limits.cpuSeconds + 1}`,
+    `--cpu=${cpuSeconds(limits)}:${cpuSeconds(limits) + 1}`,
     `--data=${both(limits.dataBytes ?? limits.memoryBytes)}`,
     `--nproc=${both(limits.processes)}`,
     `--nofile=${both(limits.openFiles)}`,

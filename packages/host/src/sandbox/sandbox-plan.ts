@@ -65,7 +65,8 @@ export interface SandboxSymlink {
 
 /** Of each process, but for the totals that a cgroup or the watchdog enforces. */
 export interface ProcessLimits {
-  readonly cpuSeconds: number;
+  /** Kept to the next whole second, which is what the system can do. */
+  readonly cpuMs: number;
   readonly memoryBytes: number;
   /** What one process may ask for, whether or not it uses it; `memoryBytes` by default. */
   readonly dataBytes?: number;
@@ -74,8 +75,13 @@ export interface ProcessLimits {
   readonly fileBytes: number;
 }
 
+/** The whole seconds of processor time that a process is stopped after. */
+export function cpuSeconds({ cpuMs }: ProcessLimits): number {
+  return Math.max(1, Math.ceil(cpuMs / 1000));
+}
+
 export const DEFAULT_LIMITS: ProcessLimits = {
-  cpuSeconds: 600,
+  cpuMs: 600_000,
   memoryBytes: 4 * 1024 * 1024 * 1024,
   processes: 512,
   openFiles: 4096,

@@ -71,7 +71,7 @@ function planFor(identity: SandboxIdentity): SandboxPlan {
     symlinks: [],
     environment: { PATH: "/usr/bin:/bin" },
     workingDirectory: "/tmp",
-    limits: { ...DEFAULT_LIMITS, cpuSeconds: 10 },
+    limits: { ...DEFAULT_LIMITS, cpuMs: 10_000 },
     temporaryBytes: 1024 * 1024,
     socketFamilies: ["inet", "inet6"],
     mayFork: true,

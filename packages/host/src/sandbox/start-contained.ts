@@ -1,7 +1,7 @@
 import type { ControlGroup, ControlGroups, TotalLimits } from "./resources/control-groups.ts";
 import { type ExceededLimit, type ProcessorWatch, watchResources } from "./resources/watch-resources.ts";
 import type { SandboxFiles, SandboxMachine } from "./sandbox-machine.ts";
-import type { SandboxPlan } from "./sandbox-plan.ts";
+import { cpuSeconds, type SandboxPlan } from "./sandbox-plan.ts";
 import { type SandboxedProcess, spawnSandbox } from "./spawn-sandbox.ts";
 
 /** A sandboxed program whose totals are limited as well. */
@@ -48,8 +48,8 @@ export async function startContained(
       if ("fault" in outcome && exceeded === undefined) throw outcome.fault;
       if (exceeded === undefined && outcome.exitCode === OUT_OF_TIME) {
         // The limit is of each process: others beside it may have used more, and not all is seen without a group.
-        const allowed = plan.limits.cpuSeconds * 1000;
-        const peak = Math.max(allowed, watch.processor.cpuMs);
+        const allowed = plan.limits.cpuMs;
+        const peak = Math.max(cpuSeconds(plan.limits) * 1000, watch.processor.cpuMs);
         return {
           exitCode: undefined,
           exceeded: { limit: "cpu", allowed, peak },

@@ -152,7 +152,7 @@ const CACHE_PLAN: Omit<SandboxPlan, "mounts" | "identity"> = {
   symlinks: [],
   environment: { PATH: "/usr/bin:/bin", HOME: HOME_PATH, LC_ALL: "C" },
   workingDirectory: "/",
-  limits: { ...DEFAULT_LIMITS, cpuSeconds: 60, memoryBytes: 512 * KILOBYTE * KILOBYTE, processes: 64 },
+  limits: { ...DEFAULT_LIMITS, cpuMs: 60_000, memoryBytes: 512 * KILOBYTE * KILOBYTE, processes: 64 },
   temporaryBytes: KILOBYTE * KILOBYTE,
   socketFamilies: [],
   mayFork: true,
