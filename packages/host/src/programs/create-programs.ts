@@ -165,7 +165,11 @@ class Programs implements ProgramsDriver {
     const end = async (): Promise<ContainedEnd> => {
       try {
         // Whom we killed had no time to say how it ended, or only that it was killed.
-        const { exitCode: said, exceeded, peakMemoryBytes } = await started.ended.catch((fault: unknown) => {
+        const {
+          exitCode: said,
+          exceeded,
+          peakMemoryBytes,
+        } = await started.ended.catch((fault: unknown) => {
           if (!isKilled) throw fault;
           return { exitCode: undefined, exceeded: undefined, peakMemoryBytes: 0 };
         });
