@@ -1,14 +1,16 @@
 import { globSync } from "node:fs";
-import { join, relative, resolve as resolvePath } from "node:path";
+import { relative, resolve as resolvePath } from "node:path";
 import { run } from "node:test";
 import { inspect } from "node:util";
+import { folderOf, loadTogether } from "./load-together.ts";
 import { REPOSITORY } from "./run-tool.ts";
+import { TEST_CACHE } from "./test-cache.ts";
 
 const TEST_TIMEOUT_MS = 180_000;
 /** A file that left something open never ends; when every file that still runs is silent this long, they are killed. */
 const SILENCE_MS = 240_000;
 /** Every file loads the same sources: without it, each compiles all of them again, which takes longer than most tests. */
-const COMPILED_CODE = { NODE_COMPILE_CACHE: join(REPOSITORY, "node_modules/.cache/tests") };
+const COMPILED_CODE = { NODE_COMPILE_CACHE: TEST_CACHE };
 
 export interface TestCounts {
   readonly tests: number;
@@ -24,6 +26,8 @@ export interface TestRun {
   readonly globPatterns: readonly string[];
   /** Started before all others, in this order: a long file that came last would run alone. */
   readonly longest?: readonly string[];
+  /** Folders whose files share a process, as far as they can: loading the sources takes longer than most tests. */
+  readonly together?: readonly string[];
   readonly concurrency: number;
   readonly silenceMs?: number;
   /** Beside this process's own. */
@@ -86,11 +90,12 @@ export function runTests(options: TestRun, print: (line: string) => void): Promi
   });
 }
 
-function listFiles({ globPatterns, longest = [] }: TestRun): string[] {
+function listFiles({ globPatterns, longest = [], together = [] }: TestRun): string[] {
   const found = globPatterns.flatMap((pattern) => globSync(pattern, { cwd: REPOSITORY })).sort();
   const missing = longest.filter((file) => !found.includes(file));
   if (missing.length > 0) throw new Error(`there is no ${missing.join(", ")}`);
-  return [...longest, ...found.filter((file) => !longest.includes(file))];
+  const { loaders, apart } = loadTogether(together, found);
+  return [...loaders, ...longest, ...apart.filter((file) => !longest.includes(file))];
 }
 
 export function seconds(ms: number): string {
@@ -99,7 +104,8 @@ export function seconds(ms: number): string {
 
 /** Events name files in both ways. */
 function placeOf(file: string): string {
-  return relative(REPOSITORY, resolvePath(REPOSITORY, file));
+  const path = resolvePath(REPOSITORY, file);
+  return folderOf(path) ?? relative(REPOSITORY, path);
 }
 
 function hasFailureType(error: Error, type: string): boolean {

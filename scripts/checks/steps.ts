@@ -38,6 +38,11 @@ const LONGEST = [
   "cli/tools-add",
 ].map((name) => `test/${name}.test.ts`);
 
+/** Folders of tests for which loading the sources would be the most of the work, by how long they take. */
+const TOGETHER = ["tools", "host/src/files", "host/src/store", "host", "kernel", "contracts", "server", "narthex"]
+  .concat("agent", "verify")
+  .map((name) => `packages/${name}`);
+
 /** Everything `npm test` does. `npm test -- NAME...` does only what is named. Checks are started longest first. */
 export const STEPS: readonly Step[] = [
   { name: "types", check: () => checkByTool("typescript/bin/tsc", ["--noEmit", "--project", "tsconfig.json"]) },
@@ -51,7 +56,7 @@ export const STEPS: readonly Step[] = [
   { name: "lock-file", check: () => checkLockFile() },
   { name: "wording", check: () => checkWording() },
   { name: "requirements", check: () => checkRequirements() },
-  { name: "unit", tests: { globPatterns: ["packages/*/src/**/*.test.ts"], concurrency: AT_ONCE } },
+  { name: "unit", tests: { globPatterns: ["packages/*/src/**/*.test.ts"], together: TOGETHER, concurrency: AT_ONCE } },
   {
     name: "system",
     tests: { globPatterns: ["test/**/*.test.ts"], longest: LONGEST, concurrency: AT_ONCE },

@@ -27,13 +27,20 @@ test("the last lines are those of Node's test runner, then the same in words", a
 });
 
 /** Runs test files the way `npm test` does; the last line is the counts. */
-async function runTestFiles(context: TestContext, files: Readonly<Record<string, string>>, silenceMs: number) {
+async function runTestFiles(
+  context: TestContext,
+  files: Readonly<Record<string, string>>,
+  silenceMs: number,
+  together = false,
+) {
   const root = createTemporaryTree(context, {
     ...files,
     "run.ts": `
       import { runTests } from ${JSON.stringify(join(CHECKS, "run-tests.ts"))};
       const globPatterns = [import.meta.dirname + "/*.test.ts"];
-      console.log(JSON.stringify(await runTests({ globPatterns, concurrency: 2, silenceMs: ${silenceMs} }, console.log)));`,
+      const together = ${together} ? [import.meta.dirname] : [];
+      const run = { globPatterns, together, concurrency: 2, silenceMs: ${silenceMs} };
+      console.log(JSON.stringify(await runTests(run, console.log)));`,
   });
   const { output } = await runCommand(process.execPath, [join(root, "run.ts")]);
   const counts: unknown = JSON.parse(output.trimEnd().split("\n").at(-1) ?? "");
@@ -55,6 +62,22 @@ test("failed tests are counted and shown, with what their file printed", async (
   assert.match(output, /just before/);
   assert.match(output, /Error: does not load/);
   assert.doesNotMatch(output, /all is well|FAILED \S+ group/);
+});
+
+test("files that share a process count as they do apart, and one that touches others has its own", async (context) => {
+  const reads = `import assert from "node:assert";\nimport { test } from "node:test";\n`;
+  const files = {
+    "a.test.ts": `${reads} globalThis.shared = true; test("good", () => {});`,
+    "b.test.ts": `${reads} test("shares", () => assert.equal(globalThis.shared, true));
+      test("bad", () => { throw new Error("planted"); });`,
+    "c.test.ts": `${reads.replace("{ test }", "{ mock, test }")} mock.reset();
+      test("apart", () => assert.equal(globalThis.shared, undefined));`,
+    "d.test.ts": `${reads.replace("{ test }", "{ after, test }")}\nafter(() => {});
+      test("apart", () => assert.equal(globalThis.shared, undefined));`,
+  };
+  const { counts, output } = await runTestFiles(context, files, 60_000, true);
+  assert.deepEqual(counts, { tests: 5, suites: 0, passed: 4, failed: 1, cancelled: 0, skipped: 0, todo: 0 });
+  assert.match(output, /FAILED \S*b\.test\.ts:4 bad\n {4}Error: planted/);
 });
 
 test("a file that never ends is killed and named", async (context) => {
