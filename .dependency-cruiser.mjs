@@ -152,7 +152,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    tsPreCompilationDeps: "specify",
+    tsPreCompilationDeps: true,
     combinedDependencies: true,
     parser: "tsc",
     detectProcessBuiltinModuleCalls: true,

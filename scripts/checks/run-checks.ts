@@ -1,6 +1,9 @@
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { buildCommand } from "../build/build-command.ts";
+import { checkDefaultPolicy } from "../build/check-default-policy.ts";
 import { NO_TESTS, runTests, seconds, type TestCounts, type TestRun } from "./run-tests.ts";
+import { REPOSITORY } from "./run-tool.ts";
 import { STEPS, type Step } from "./steps.ts";
 
 /** Each of them is busy on one core, mostly. */
@@ -35,7 +38,9 @@ async function runAll(steps: readonly Step[]): Promise<number> {
     for (let check = checks.shift(); check !== undefined; check = checks.shift()) await run(check);
   };
   await Promise.all(Array.from({ length: CHECKS_AT_ONCE }, lane));
-  for (const step of steps) if (step.tests !== undefined) await run(step);
+  const tests = steps.filter((step) => step.tests !== undefined);
+  if (tests.length > 0) await checkDefaultPolicy(join(REPOSITORY, "policies"));
+  for (const step of tests) await run(step);
   if (failures.length > 0) print(`\nfailed: ${failures.join(", ")} (one of them again: npm test -- ${failures[0]})`);
   printClosingLines(total, performance.now() - startedMs);
   return failures.length > 0 ? 1 : 0;

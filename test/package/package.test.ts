@@ -13,6 +13,7 @@ import { createInstallation, type Installation, stop } from "./installation.ts";
 const EXAMPLE = join(REPOSITORY, "examples/first-call/first-call.ts");
 const ALLOWED_FILES = [
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
+  /^policies\/checked\/[0-9a-f]{64}\.json$/,
   /^policies\/default\.(?:cedar|examples\.yaml)$/,
   /^dist\/page\/[a-z-]+\.(?:html|css|js)$/,
   /^bin\/(?:narthex|node-version|pinned-node)\.js$/,
@@ -119,6 +120,9 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     const report = JSON.parse(alone.output) as { intact: boolean; complete: boolean; records: number };
     assert.deepEqual([report.intact, report.complete], [true, true]);
     assert.ok(report.records >= 5);
+    // What is kept of a check that was made: the default policy was checked when it was packed.
+    const home = await readdir(at.environment["NARTHEX_DATA"] ?? "");
+    assert.deepEqual([home.includes("policy"), home.includes("checked")], [true, false]);
   });
 
   it("works on files and runs programs in its sandboxes", async () => {

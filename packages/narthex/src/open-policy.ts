@@ -1,5 +1,12 @@
-import { assemblePolicy, assemblePolicyOrNone, type HomePaths, readPolicyDirectory } from "@narthex/host";
+import {
+  assemblePolicy,
+  assemblePolicyOrNone,
+  type HomePaths,
+  type PolicyLoading,
+  readPolicyDirectory,
+} from "@narthex/host";
 import type { Policy, PolicyFile, PolicySchema, PolicySource } from "@narthex/kernel";
+import { checkedDefaultPolicy } from "./default-policy-directory.ts";
 
 /** The policy of a home. */
 export interface HomePolicy extends PolicySource {
@@ -9,16 +16,21 @@ export interface HomePolicy extends PolicySource {
 
 /** The rules of the home's policy directory and those that the embedding program adds, checked against this schema. */
 export function openPolicy(paths: HomePaths, schema: PolicySchema, added: readonly PolicyFile[]): HomePolicy {
-  const directory = paths.checkedPolicy;
+  const assemble = async (files: readonly PolicyFile[]): Promise<Policy> =>
+    assemblePolicy(files, schema, { ...(await loading(paths)), inThread: true });
   const read = async (): Promise<PolicyFile[]> => [...(await readPolicyDirectory(paths.policy)), ...added];
   return {
     directory: paths.policy,
-    load: async () => assemblePolicy(await read(), schema, { directory, inThread: true }),
+    load: async () => assemble(await read()),
     loadChanged: async (set, { add, remove }) => {
       const names = new Set([add?.name, remove]);
       const files = (JSON.parse(Buffer.from(set).toString()) as PolicyFile[]).filter(({ name }) => !names.has(name));
-      return assemblePolicy(add === undefined ? files : [...files, add], schema, { directory, inThread: true });
+      return assemble(add === undefined ? files : [...files, add]);
     },
-    loadOrNone: () => assemblePolicyOrNone(read, schema, { directory }),
+    loadOrNone: async () => assemblePolicyOrNone(read, schema, await loading(paths)),
   };
+}
+
+async function loading({ checkedPolicy }: HomePaths): Promise<PolicyLoading> {
+  return { directory: checkedPolicy, shipped: await checkedDefaultPolicy() };
 }

@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
 import { copyFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { DEFAULT_CONFIGURATION_TEXT, type HomePaths } from "@narthex/host";
+import { defaultPolicyDirectory } from "./default-policy-directory.ts";
 
 /** What was written into a home that had none of it. */
 export interface PreparedHome {
@@ -33,21 +33,6 @@ export async function prepareHome(paths: HomePaths): Promise<PreparedHome> {
     written.push(target);
   }
   return { written };
-}
-
-/** In the checkout beside the packages, in the published package inside it. */
-async function defaultPolicyDirectory(): Promise<string> {
-  for (const place of ["../policies", "../../../policies"]) {
-    const directory = fileURLToPath(new URL(place, import.meta.url));
-    if (
-      await readdir(directory).then(
-        () => true,
-        () => false,
-      )
-    )
-      return directory;
-  }
-  throw new Error("the default policy is missing from this installation");
 }
 
 /** Whatever it is called: a rule that is silently left out would be no rule. */

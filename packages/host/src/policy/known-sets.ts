@@ -10,6 +10,8 @@ import { WASM_ENGINE } from "./wasm-engine.ts";
 export interface PolicyLoading {
   /** Where sets that were found valid are kept; nowhere by default. */
   readonly directory?: string | undefined;
+  /** Where those lie that came with the program: nothing is written there. */
+  readonly shipped?: string | undefined;
   /** Beside the thread that calls: for a kernel that serves meanwhile. */
   readonly inThread?: boolean;
 }
@@ -24,15 +26,16 @@ const memory = new Map<string, LoadedPolicySet>();
  * it, the same result some two to read. Kept by the hash of all that it depends on.
  *
  * SECURITY: the directory is the home's own, and as private as the policy itself: whoever can write there can write rules.
+ * What is shipped lies with the code: whoever can write there can write the code.
  */
 export async function loadKnownSet(
   files: readonly PolicyFile[],
   schema: PolicySchema,
-  { directory, inThread = false }: PolicyLoading,
+  { directory, shipped, inThread = false }: PolicyLoading,
 ): Promise<LoadedPolicySet> {
   const bytes = policySetBytes(files);
   const key = toHex(blake3(canonicalJsonBytes([FORMAT, WASM_ENGINE, toHex(blake3(bytes)), toHex(schema.hash)])));
-  const known = memory.get(key) ?? (directory === undefined ? undefined : await readKept(directory, key, bytes));
+  const known = memory.get(key) ?? (await readKept(directory, key, bytes)) ?? (await readKept(shipped, key, bytes));
   if (known !== undefined) return remember(key, known);
   const loaded = await (inThread ? loadInThread(files, schema) : loadPolicySet(files, schema));
   // What cannot be kept is read again next time.
@@ -48,7 +51,12 @@ function remember(key: string, set: LoadedPolicySet): LoadedPolicySet {
   return set;
 }
 
-async function readKept(directory: string, key: string, bytes: Uint8Array): Promise<LoadedPolicySet | undefined> {
+async function readKept(
+  directory: string | undefined,
+  key: string,
+  bytes: Uint8Array,
+): Promise<LoadedPolicySet | undefined> {
+  if (directory === undefined) return undefined;
   try {
     // The home's own file: rules may be nested deeper than anybody else's JSON.
     const kept = JSON.parse(await readFile(join(directory, `${key}.json`), "utf8")) as LoadedPolicySet;

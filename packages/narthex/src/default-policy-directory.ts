@@ -1,0 +1,23 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The rules that a new home begins with: in the checkout beside the packages, in the published package inside it. */
+export async function defaultPolicyDirectory(): Promise<string> {
+  for (const place of ["../policies", "../../../policies"]) {
+    const directory = fileURLToPath(new URL(place, import.meta.url));
+    if (
+      await readdir(directory).then(
+        () => true,
+        () => false,
+      )
+    )
+      return directory;
+  }
+  throw new Error("the default policy is missing from this installation");
+}
+
+/** Where the default policy lies as it was found valid when the program was built. */
+export async function checkedDefaultPolicy(): Promise<string> {
+  return join(await defaultPolicyDirectory(), "checked");
+}
