@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { createTestHome, ended, objectOf, parseObject, readLines, textOf } from "../cli/home.ts";
+import { createTestHome, ended, parseObject, readLines, textOf } from "../cli/home.ts";
 import { cancelSleeping, connectStdio, NAMES, REVISIONS, type ServedMcp, serveMcp, textIn } from "./mcp/served-mcp.ts";
 
 describe("`narthex mcp` beside a kernel that holds the home", { timeout: 240_000 }, () => {
@@ -27,13 +27,6 @@ describe("`narthex mcp` beside a kernel that holds the home", { timeout: 240_000
       await client.close();
     });
   }
-
-  it("takes no port where a kernel serves already, and says where to go", async () => {
-    const args = ["mcp", "--workspace", served.at.workspace, "--http", "127.0.0.1:0", "--json"];
-    const { code, stdout } = await served.at.run(args);
-    assert.equal(code, 5, stdout);
-    assert.equal(objectOf(parseObject(stdout)["error"])["code"], "HOME_BUSY");
-  });
 });
 
 describe("`narthex mcp --http`", { timeout: 120_000 }, () => {

@@ -118,7 +118,7 @@ export async function cancelSleeping(client: Client, seconds: string): Promise<s
 }
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve));
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 export function textIn(content: unknown, at = 0): string {

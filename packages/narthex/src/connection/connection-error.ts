@@ -13,3 +13,8 @@ export function isNobodyThere(error: unknown): boolean {
   if (!(cause instanceof Error) || !("code" in cause)) return false;
   return cause.code === "ENOENT" || cause.code === "ECONNREFUSED";
 }
+
+/** No answer came, whatever the reason: what was asked may have been done. */
+export function isUnreachable(error: unknown): error is Error {
+  return error instanceof Error && "code" in error && error.code === "KERNEL_UNREACHABLE";
+}

@@ -57,8 +57,9 @@ export function withCallConnection<T>(
 export async function reachKernel<Remote, Local>(
   { home, signal }: Pick<ConnectionRequest, "home" | "signal">,
   { tryRemote, openLocal }: Ways<Remote, Local>,
+  waitMs = WAIT_MS,
 ): Promise<Remote | Local> {
-  const deadline = performance.now() + WAIT_MS;
+  const deadline = performance.now() + waitMs;
   for (;;) {
     const remote = await tryRemote(home);
     if (remote !== undefined) return remote;
@@ -119,7 +120,8 @@ async function openServices(home: string, socketPath: string): Promise<KernelCon
   return createServicesConnection({ socketPath, adminToken: await findAdminToken(home) });
 }
 
-async function somebodyAnswers(path: string): Promise<boolean> {
+/** Whether anybody listens there. */
+export async function somebodyAnswers(path: string): Promise<boolean> {
   const { connect } = await import("node:net");
   return new Promise((resolve, reject) => {
     const socket = connect(path);

@@ -5,7 +5,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { whatIsAllowed } from "@narthex/agent";
-import { blake3, type JsonObject, toHex, type ToolResponse, utf8 } from "@narthex/contracts";
+import { blake3, isKernelError, type JsonObject, toHex, type ToolResponse, utf8 } from "@narthex/contracts";
 import { readFormAnswer } from "./approval-form.ts";
 import { type AskableQuestion, askNow, findQuestion, giveAnswer } from "./ask-client.ts";
 import { newRequestId } from "./mcp-caller.ts";
@@ -43,7 +43,8 @@ export async function callTool(called: CalledTool, session: McpSession): Promise
     const answer = readFormAnswer(called.context.mcpReq.inputResponses?.["approval"]);
     await giveAnswer(asked.approvalId, answer, called, session);
   }
-  const requestId = asked?.requestId ?? newRequestId();
+  // A call that was never answered is asked for again under its own id, so that it runs once.
+  const requestId = asked?.requestId ?? session.unanswered.find(call) ?? newRequestId();
   const running = startCall(requestId, called, session);
   const waitsFor = session.waiting.find(call);
   const question = await findQuestion({ requestId, waitsFor, without: asked?.approvalId }, running, called, session);
@@ -53,9 +54,15 @@ export async function callTool(called: CalledTool, session: McpSession): Promise
     return askToComeBack(question, { approvalId: question.approvalId, requestId, call }, session);
   }
   if (question !== undefined) void askNow(question, running, called, session);
-  const response = await running.response;
+  const response = await running.response.catch((fault: unknown) => {
+    if (isKernelError(fault) && fault.code === "KERNEL_UNREACHABLE") session.unanswered.note(call, requestId);
+    throw fault;
+  });
+  session.unanswered.note(call, "");
   noteWaiting(call, response, session);
-  return toResult(response, called, session);
+  const result = await toResult(response, called, session);
+  const notice = session.caller.takeNotice?.();
+  return notice === undefined ? result : { ...result, content: [...result.content, { type: "text", text: notice }] };
 }
 
 function digestOf({ name, input }: CalledTool): string {

@@ -10,11 +10,14 @@ import {
 } from "@narthex/contracts";
 import type { ApprovalQuestion, CallExplanation, ContentReading, Kernel } from "@narthex/kernel";
 import { toToolInfo } from "../service/tool-info.ts";
+import { CHANGES_CHAIN, watchToolChanges } from "./tool-changes.ts";
 
 /** How an MCP server reaches its session's kernel: in this process or over sockets. */
 export interface McpCaller {
   /** The tools that the session could be allowed to call. */
   listTools(): Promise<readonly ToolInfo[]>;
+  /** Tells whenever that list may have changed. Resolves when no more can be heard: by the signal, or without a kernel. */
+  watchTools(told: () => void, signal: AbortSignal): Promise<void>;
   call(call: McpCall, options: McpCallOptions): Promise<ToolResponse>;
   /** Ends a running call, whatever it does: its programs are killed. */
   cancel(requestId: string): void;
@@ -25,6 +28,8 @@ export interface McpCaller {
   readonly approvals: McpApprovals;
   /** A message that could not be read, with a reason from a closed set. */
   refuse(reason: string, bytes: Uint8Array): void;
+  /** What whoever calls must hear with the next answer, once. */
+  takeNotice?(): string | undefined;
 }
 
 export interface McpCall {
@@ -69,7 +74,15 @@ export const MCP_DOOR = "mcp";
 
 type CallerKernel = Pick<
   Kernel,
-  "authenticate" | "listTools" | "call" | "getContent" | "explainCall" | "watchApprovals" | "resolveApproval" | "refuse"
+  | "authenticate"
+  | "listTools"
+  | "tailRecords"
+  | "call"
+  | "getContent"
+  | "explainCall"
+  | "watchApprovals"
+  | "resolveApproval"
+  | "refuse"
 >;
 
 /** A session of a kernel in this process. */
@@ -78,6 +91,7 @@ export async function createKernelCaller(kernel: CallerKernel, token: string): P
   const sessionId = session.id;
   return {
     listTools: async () => kernel.listTools({ sessionId, allVersions: false }).map(toToolInfo),
+    watchTools: (told, signal) => watchToolChanges(kernel.tailRecords({ chain: CHANGES_CHAIN, signal }), told),
     call: (call, options) => kernel.call({ request: toCallRequest(token, call), door: MCP_DOOR, ...options }),
     cancel: (requestId) => void kernel.call({ request: toCancelRequest(token, requestId), door: MCP_DOOR }),
     async readContent(hash, offset, limit) {
@@ -112,5 +126,19 @@ export function toCancelRequest(token: string, requestId: string): ToolRequest {
 }
 
 export function newRequestId(): string {
-  return createId("req", (length) => crypto.getRandomValues(new Uint8Array(length)));
+  return createId("req", drawRandom);
+}
+
+const POOL_BYTES = 4096;
+let pool = new Uint8Array(0);
+let drawn = 0;
+
+/** One draw of the system's random bytes serves many ids; every byte is handed out once. */
+function drawRandom(length: number): Uint8Array {
+  if (drawn + length > pool.length) {
+    pool = crypto.getRandomValues(new Uint8Array(POOL_BYTES));
+    drawn = 0;
+  }
+  drawn += length;
+  return pool.subarray(drawn - length, drawn);
 }

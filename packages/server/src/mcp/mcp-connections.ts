@@ -1,4 +1,4 @@
-import { type AuthInfo, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import { type AuthInfo, type Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import type { JsonObject } from "@narthex/contracts";
 import { HttpRefusal, INVALID_REQUEST } from "./http-refusal.ts";
 import type { McpHttpLimits } from "./mcp-http-limits.ts";
@@ -14,6 +14,8 @@ export interface ConnectionRequest {
   readonly authInfo: AuthInfo;
   /** Undefined for a GET and a DELETE. */
   readonly message: JsonObject | undefined;
+  /** Aborts when all of the answer was sent, or nobody reads on. */
+  readonly over: AbortSignal;
 }
 
 /** In the previous revision a client opens a connection, names it in every request, and ends it. */
@@ -21,6 +23,8 @@ export interface McpConnections {
   serve(request: ConnectionRequest): Promise<Response>;
   /** Closes those that nobody used for a while, and those whose session has ended. */
   sweep(isOpen: (token: string) => Promise<boolean>): Promise<void>;
+  /** To the clients of these sessions. */
+  tellToolsChanged(sessionIds: ReadonlySet<string>): Promise<void>;
   /** Ends the streams that only wait for something to happen. */
   endIdleStreams(): void;
   close(): Promise<void>;
@@ -31,6 +35,7 @@ interface Connection {
   readonly sessionId: string;
   readonly token: string;
   readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly server: Server;
   readonly running: Set<string | number>;
   usedAtMs: number;
 }
@@ -53,15 +58,16 @@ export function createMcpConnections(
       eventStore: createRecentEvents(),
       retryInterval: RETRY_MS,
     });
+    const server = createMcpServer(session, { ...exchange, era: "legacy", leavingCancels: false });
     const connection: Connection = {
       id,
       sessionId,
       token: authInfo.token,
       transport,
+      server,
       running: new Set(),
       usedAtMs: performance.now(),
     };
-    const server = createMcpServer(session, { ...exchange, era: "legacy", leavingCancels: false });
     await server.connect(transport);
     const closed = transport.onclose;
     transport.onclose = () => {
@@ -110,12 +116,8 @@ export function createMcpConnections(
     }
     if (running.size >= limits.maxRequestsPerConnection) throw new HttpRefusal(429, "", "too many requests at once");
     running.add(id);
-    try {
-      return whenRead(await handle(connection, asked), () => running.delete(id));
-    } catch (fault) {
-      running.delete(id);
-      throw fault;
-    }
+    asked.over.addEventListener("abort", () => running.delete(id), { once: true });
+    return handle(connection, asked);
   }
 
   return {
@@ -130,6 +132,11 @@ export function createMcpConnections(
         if (isIdle || !(await isOpen(token))) await transport.close();
       }
     },
+    async tellToolsChanged(sessionIds) {
+      const told = [...connections.values()].filter(({ sessionId }) => sessionIds.has(sessionId));
+      // A client without a stream for it has nothing to hear by.
+      await Promise.all(told.map(({ server }) => server.sendToolListChanged().catch(() => undefined)));
+    },
     endIdleStreams() {
       for (const { transport } of connections.values()) transport.closeStandaloneSSEStream();
     },
@@ -142,14 +149,4 @@ export function createMcpConnections(
 function requestIdOf(message: JsonObject | undefined): string | number | undefined {
   const id = message?.["method"] === undefined ? undefined : message["id"];
   return typeof id === "string" || typeof id === "number" ? id : undefined;
-}
-
-/** The same answer, and word of when all of it was read or nobody reads on. */
-function whenRead(answer: Response, done: () => void): Response {
-  if (answer.body === null) {
-    done();
-    return answer;
-  }
-  const watched = new TransformStream<Uint8Array, Uint8Array>({ flush: done, cancel: done });
-  return new Response(answer.body.pipeThrough(watched), { status: answer.status, headers: answer.headers });
 }

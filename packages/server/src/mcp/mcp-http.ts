@@ -4,14 +4,15 @@ import type { Kernel, Log } from "@narthex/kernel";
 import { type ByteBudget, byteBudgetOf } from "../byte-budget.ts";
 import type { NodeRequest, NodeResponse } from "../service/http-listener.ts";
 import { HttpRefusal } from "./http-refusal.ts";
-import { MCP_DOOR } from "./mcp-caller.ts";
 import { createMcpConnections } from "./mcp-connections.ts";
 import type { McpHttp, McpHttpChoices } from "./mcp-door.ts";
 import { DEFAULT_MCP_HTTP_LIMITS, type McpHttpLimits } from "./mcp-http-limits.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import type { McpSession } from "./mcp-session.ts";
+import { createKernelSource, type McpSource } from "./mcp-source.ts";
 import { readMessage } from "./read-message.ts";
 import { createSessionTable } from "./session-table.ts";
+import { createToolNotices } from "./tool-notices.ts";
 import { sendWebResponse, toWebRequest } from "./web-exchange.ts";
 
 export interface McpHttpOptions extends McpHttpChoices {
@@ -19,6 +20,11 @@ export interface McpHttpOptions extends McpHttpChoices {
   /** Of bytes in flight; the kernel's own by default. */
   readonly budget?: ByteBudget;
   readonly log?: Log;
+}
+
+export interface McpSourceOptions extends Omit<McpHttpOptions, "kernel"> {
+  readonly source: McpSource;
+  readonly budget: ByteBudget;
 }
 
 interface Exchange {
@@ -39,16 +45,20 @@ export function isMcpMethod(method: string): boolean {
   return METHODS.has(method);
 }
 
-export function createMcpHttp(options: McpHttpOptions): McpHttp {
-  const { kernel, log } = options;
+/** For every session of a kernel. */
+export function createMcpHttp({ kernel, budget = byteBudgetOf(kernel), ...options }: McpHttpOptions): McpHttp {
+  return serveSource({ ...options, budget, source: createKernelSource(kernel) });
+}
+
+export function serveSource(options: McpSourceOptions): McpHttp {
+  const { source, budget, log } = options;
   const limits: McpHttpLimits = { ...DEFAULT_MCP_HTTP_LIMITS, ...options.limits };
-  const budget = options.budget ?? byteBudgetOf(kernel);
   /** What the SDK carries along with a request says whose it is. */
   const exchanges = new WeakMap<AuthInfo, Exchange>();
   const argumentsOf = ({ http }: ServerContext): JsonObject | undefined =>
     http?.authInfo === undefined ? undefined : exchanges.get(http.authInfo)?.input;
   const connections = createMcpConnections(limits, { argumentsOf });
-  const sessions = createSessionTable(options, limits);
+  const sessions = createSessionTable(source, options, limits);
   const stopping = new AbortController();
   const modern = createMcpHandler(
     ({ authInfo }) => {
@@ -61,6 +71,14 @@ export function createMcpHttp(options: McpHttpOptions): McpHttp {
   );
   const sweep = (): void => void connections.sweep(sessions.isOpen).catch(() => undefined);
   const sweeping = setInterval(sweep, limits.sweepMs).unref();
+  const changed = createToolNotices(async () => {
+    const looked = sessions.list().map(async ([id, { tools }]) => ((await tools.hasChanged()) ? [id] : []));
+    const ids = new Set((await Promise.all(looked)).flat());
+    await connections.tellToolsChanged(ids);
+    // Whoever listens hears that something changed, not what: the next listing says that.
+    if (ids.size > 0) modern.notify.toolsChanged();
+  });
+  void source.watchTools(changed, stopping.signal).catch(() => undefined);
 
   function serve(request: NodeRequest, response: NodeResponse, signal: AbortSignal): void {
     let held = 0;
@@ -96,12 +114,12 @@ export function createMcpHttp(options: McpHttpOptions): McpHttp {
     if (message !== undefined && !(await isLegacyRequest(web, message))) {
       return modern.fetch(web, { authInfo, parsedBody: message });
     }
-    return connections.serve({ request: web, sessionId, session, authInfo, message });
+    return connections.serve({ request: web, sessionId, session, authInfo, message, over: signal });
   }
 
   function refusal(request: NodeRequest, fault: unknown): Response {
     const { status, reason, code, message, bytes } = problemOf(fault);
-    if (reason !== "") kernel.refuse({ door: MCP_DOOR, reason, ...(bytes && { bytes }) });
+    if (reason !== "") source.refuse(reason, bytes);
     if (status === 500) log?.("error", "an MCP request failed", { method: request.method ?? "" });
     const headers = status === 401 ? { "www-authenticate": 'Bearer realm="narthex"' } : {};
     return Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status, headers });
@@ -114,6 +132,7 @@ export function createMcpHttp(options: McpHttpOptions): McpHttp {
       connections.endIdleStreams();
     },
     async close() {
+      stopping.abort();
       clearInterval(sweeping);
       await Promise.all([connections.close(), modern.close()]);
     },

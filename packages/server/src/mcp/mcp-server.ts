@@ -21,7 +21,7 @@ export function createMcpServer(session: McpSession, { era, leavingCancels, argu
   const server = new Server(
     { name: "narthex", title: "Narthex", version },
     {
-      capabilities: { tools: {}, resources: {} },
+      capabilities: { tools: { listChanged: true }, resources: {} },
       requestState: { verify: (state, context) => session.questions.verify(state, context) },
       ...(instructions === undefined ? {} : { instructions }),
     },

@@ -14,7 +14,10 @@ export interface McpSessionOptions extends McpChoices {
 export interface McpSession extends McpSessionOptions {
   readonly tools: ToolList;
   readonly recent: RecentResults;
-  readonly waiting: WaitingApprovals;
+  /** Questions by the call that was told to come back. */
+  readonly waiting: CallNotes;
+  /** Request ids by the call that got no answer: it may have run. */
+  readonly unanswered: CallNotes;
   readonly questions: RequestStateCodec<AskedCall>;
 }
 
@@ -26,14 +29,14 @@ export interface AskedCall {
   readonly call: string;
 }
 
-/** Questions by the call that was told to come back. */
-export interface WaitingApprovals {
+/** An id for each of the last calls that have one, by their digest. */
+export interface CallNotes {
   find(call: string): string | undefined;
-  /** Without an id, there is nothing to wait for any more. */
-  note(call: string, approvalId: string): void;
+  /** Without an id, there is nothing to remember any more. */
+  note(call: string, id: string): void;
 }
 
-const MAX_WAITING = 256;
+const MAX_NOTES = 256;
 const ANSWER_SECONDS = 600;
 
 export function createMcpSession(options: McpSessionOptions): McpSession {
@@ -42,20 +45,22 @@ export function createMcpSession(options: McpSessionOptions): McpSession {
     ...options,
     tools: createToolList(options.caller),
     recent: createRecentResults(),
-    waiting: createWaitingApprovals(),
+    waiting: createCallNotes(),
+    unanswered: createCallNotes(),
     questions: createRequestStateCodec<AskedCall>({ key, ttlSeconds: ANSWER_SECONDS }),
   };
 }
 
-function createWaitingApprovals(): WaitingApprovals {
-  const waiting = new Map<string, string>();
+function createCallNotes(): CallNotes {
+  /** The oldest first. */
+  const ids = new Map<string, string>();
   return {
-    find: (call) => waiting.get(call),
-    note(call, approvalId) {
-      waiting.delete(call);
-      if (approvalId !== "") waiting.set(call, approvalId);
-      const [oldest] = waiting.keys();
-      if (waiting.size > MAX_WAITING && oldest !== undefined) waiting.delete(oldest);
+    find: (call) => ids.get(call),
+    note(call, id) {
+      ids.delete(call);
+      if (id !== "") ids.set(call, id);
+      const [oldest] = ids.keys();
+      if (ids.size > MAX_NOTES && oldest !== undefined) ids.delete(oldest);
     },
   };
 }

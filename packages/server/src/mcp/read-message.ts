@@ -28,14 +28,13 @@ async function readBody(
   request: NodeRequest,
   { maxBodyBytes, bodyIdleTimeoutMs, take }: ReadMessageOptions,
 ): Promise<Uint8Array> {
-  const tooLarge = new HttpRefusal(413, "too_large", `send at most ${maxBodyBytes} bytes`);
-  if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) throw tooLarge;
+  if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes);
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
     for await (const chunk of withIdleTimeout(request, bodyIdleTimeoutMs)) {
       size += chunk.length;
-      if (size > maxBodyBytes) throw tooLarge;
+      if (size > maxBodyBytes) throw tooLarge(maxBodyBytes);
       if (!take(chunk.length)) throw new HttpRefusal(503, "", "too much is in flight; try again soon");
       chunks.push(Buffer.from(chunk));
     }
@@ -44,6 +43,10 @@ async function readBody(
     throw new HttpRefusal(408, "stalled", "the request was not sent in time; send it in one go");
   }
   return Buffer.concat(chunks);
+}
+
+function tooLarge(maxBodyBytes: number): HttpRefusal {
+  return new HttpRefusal(413, "too_large", `send at most ${maxBodyBytes} bytes`);
 }
 
 function parseMessage(bytes: Uint8Array): JsonObject {

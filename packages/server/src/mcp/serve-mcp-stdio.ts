@@ -1,8 +1,10 @@
 import type { Readable, Writable } from "node:stream";
+import type { Server, ServerContext } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { createMcpServer } from "./mcp-server.ts";
 import { createMcpSession, type McpSessionOptions } from "./mcp-session.ts";
 import { StrictStdioTransport } from "./strict-stdio-transport.ts";
+import { createToolNotices } from "./tool-notices.ts";
 
 export interface McpStdioOptions extends McpSessionOptions {
   /** The process's own by default. */
@@ -36,21 +38,28 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdioDoor {
     maxCalls: options.maxCalls ?? MAX_CALLS,
     onRefused: (reason, bytes) => caller.refuse(reason, bytes),
   });
+  let server: Server | undefined;
   const handle = serveStdio(
-    ({ era }) =>
-      createMcpServer(session, {
-        era,
-        leavingCancels: false,
-        argumentsOf: ({ mcpReq }) => transport.argumentsOf(mcpReq.id),
-      }),
+    ({ era }) => {
+      const argumentsOf = ({ mcpReq }: ServerContext) => transport.argumentsOf(mcpReq.id);
+      // A client that only probed first is served by the last one made.
+      server = createMcpServer(session, { era, leavingCancels: false, argumentsOf });
+      return server;
+    },
     {
       transport,
       onerror: (error) => log?.("warn", "the MCP connection reported an error", { error: error.message }),
     },
   );
+  const watching = new AbortController();
+  const changed = createToolNotices(async () => {
+    if (await session.tools.hasChanged()) await server?.sendToolListChanged();
+  });
+  void caller.watchTools(changed, watching.signal).catch(() => undefined);
   // The entry has put its own callback there; both are needed.
   const closeEntry = transport.onclose;
   transport.onclose = () => {
+    watching.abort();
     closeEntry?.();
     if ("restore" in output) output.restore();
     ended.resolve();

@@ -1,21 +1,22 @@
 import { parseToken } from "@narthex/contracts";
 import { HttpRefusal } from "./http-refusal.ts";
-import { createKernelCaller } from "./mcp-caller.ts";
-import type { McpHttpOptions } from "./mcp-http.ts";
-import { createMcpSession, type McpSession } from "./mcp-session.ts";
+import { createMcpSession, type McpSession, type McpSessionOptions } from "./mcp-session.ts";
+import type { McpSource } from "./mcp-source.ts";
 
 /** What is kept for the sessions that come over HTTP, by whichever of their requests. */
 export interface SessionTable {
   /** Throws for what is no token of an open session. */
   find(token: string): Promise<{ readonly sessionId: string; readonly session: McpSession }>;
   isOpen(token: string): Promise<boolean>;
+  /** Those that are remembered, by their ids. */
+  list(): readonly (readonly [string, McpSession])[];
 }
 
 export function createSessionTable(
-  options: McpHttpOptions,
+  source: Pick<McpSource, "authenticate" | "createCaller">,
+  options: Omit<McpSessionOptions, "caller">,
   { maxSessions }: { readonly maxSessions: number },
 ): SessionTable {
-  const { kernel } = options;
   /** The one used longest ago first. */
   const sessions = new Map<string, McpSession>();
 
@@ -25,9 +26,8 @@ export function createSessionTable(
       if (parseToken(token) === undefined) {
         throw new HttpRefusal(401, "TOKEN_INVALID", "send `Authorization: Bearer TOKEN` with a session's token");
       }
-      const { session: facts } = await kernel.authenticate(token);
-      const sessionId = facts.id;
-      const caller = sessions.get(sessionId)?.caller ?? (await createKernelCaller(kernel, token));
+      const sessionId = await source.authenticate(token);
+      const caller = sessions.get(sessionId)?.caller ?? (await source.createCaller(token));
       // Another request of the same session may have come first.
       const session = sessions.get(sessionId) ?? createMcpSession({ ...options, caller });
       sessions.delete(sessionId);
@@ -37,9 +37,10 @@ export function createSessionTable(
       return { sessionId, session };
     },
     isOpen: (token) =>
-      kernel.authenticate(token).then(
+      source.authenticate(token).then(
         () => true,
         () => false,
       ),
+    list: () => [...sessions],
   };
 }

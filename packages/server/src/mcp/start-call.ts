@@ -12,6 +12,8 @@ export interface StartedCall {
   letGo(): void;
 }
 
+/** One for all: to make one takes longer than to hear of it. */
+const ANSWERED = new DOMException("the call was answered", "AbortError");
 /** What one notification shows of a tool's output; its size counts all the same. */
 const MAX_SHOWN_OUTPUT = 16 * 1024;
 
@@ -41,7 +43,7 @@ export function startCall(
   };
   const response = caller.call({ requestId, name, input }, options).finally(() => {
     letGo();
-    answered.abort();
+    answered.abort(ANSWERED);
   });
   // Whoever waits for it hears of a failure; after `letGo` nobody does.
   response.catch(() => undefined);

@@ -1,13 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import {
-  isJSONRPCErrorResponse,
-  isJSONRPCNotification,
-  isJSONRPCRequest,
-  isJSONRPCResultResponse,
-  type JSONRPCMessage,
-  parseJSONRPCMessage,
-  type Transport,
-} from "@modelcontextprotocol/server";
+import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject, JsonSyntaxError, type JsonValue, parseJson } from "@narthex/contracts";
 
 export interface StrictStdioOptions {
@@ -25,6 +17,7 @@ const NEWLINE = 0x0a;
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 const LAST_ANSWERS_MS = 5000;
+const LISTEN = "subscriptions/listen";
 /** How much of a refused line is shown to the ledger. */
 const REFUSED_BYTES = 4096;
 
@@ -44,6 +37,8 @@ export class StrictStdioTransport implements Transport {
   /** Requests without an answer yet, with the arguments of those that call a tool. */
   readonly #unanswered = new Map<string | number, JsonObject>();
   #answered: (() => void) | undefined;
+  #lines = "";
+  #flushed: Promise<void> | undefined;
   #closed = false;
 
   constructor(options: StrictStdioOptions) {
@@ -71,13 +66,12 @@ export class StrictStdioTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     await this.#writeLine(JSON.stringify(message));
-    if ((isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) && message.id !== undefined) {
-      this.#settle(message.id);
-    }
+    if (!("method" in message) && message.id !== undefined) this.#settle(message.id);
   }
 
   close(): Promise<void> {
     if (this.#closed) return Promise.resolve();
+    void this.#flush();
     this.#closed = true;
     const { input, output } = this.#options;
     input.off("data", this.#receive);
@@ -113,6 +107,7 @@ export class StrictStdioTransport implements Transport {
 
   readonly #failed = (error: Error): void => {
     this.onerror?.(error);
+    this.#lines = "";
     void this.close();
   };
 
@@ -146,17 +141,18 @@ export class StrictStdioTransport implements Transport {
       else this.#refuse("malformed", line, INVALID_REQUEST, "this is no JSON-RPC message");
       return;
     }
-    if (isJSONRPCRequest(message)) {
+    if ("method" in message && "id" in message) {
       if (this.#unanswered.has(message.id)) {
         this.#refuse("duplicate_id", line, INVALID_REQUEST, "a request with this id is running");
         return;
       }
-      this.#unanswered.set(message.id, argumentsOf(json));
+      // Whoever listens for changes waits for no answer.
+      if (message.method !== LISTEN) this.#unanswered.set(message.id, argumentsOf(json));
       if (this.#unanswered.size >= this.#options.maxCalls) this.#options.input.pause();
     }
     this.onmessage?.(message);
     // A cancelled request is not answered.
-    if (isJSONRPCNotification(message) && message.method === "notifications/cancelled") {
+    if ("method" in message && message.method === "notifications/cancelled" && !("id" in message)) {
       const id = message.params?.["requestId"];
       if (typeof id === "string" || typeof id === "number") this.#settle(id);
     }
@@ -176,8 +172,19 @@ export class StrictStdioTransport implements Transport {
     void this.#writeLine(JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }));
   }
 
+  /** Lines of one turn go out in one piece: answers that became durable together wake their client once. */
   #writeLine(text: string): Promise<void> {
-    if (this.#closed || this.#write(`${text}\n`)) return Promise.resolve();
+    if (this.#closed) return Promise.resolve();
+    this.#lines += `${text}\n`;
+    this.#flushed ??= new Promise((resolve) => process.nextTick(() => resolve(this.#flush())));
+    return this.#flushed;
+  }
+
+  #flush(): Promise<void> | undefined {
+    const lines = this.#lines;
+    this.#lines = "";
+    this.#flushed = undefined;
+    if (lines === "" || this.#write(lines)) return undefined;
     const { output } = this.#options;
     return new Promise((resolve) => {
       const done = (): void => {

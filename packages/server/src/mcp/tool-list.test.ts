@@ -65,3 +65,15 @@ test("structure is promised for object results with a schema alone", async () =>
   const list = createToolList({ listTools: async () => infos });
   assert.deepEqual(await Promise.all(infos.map(({ name }) => list.isStructured(name))), [true, false, false]);
 });
+
+test("a list has changed once for each change, and not for a client that never asked for it", async () => {
+  let infos = [info("a"), info("b")];
+  const list = createToolList({ listTools: async () => infos });
+  assert.equal(await list.hasChanged(), false);
+  await list.refresh();
+  assert.equal(await list.hasChanged(), false);
+  infos = [info("a"), info("b", { state: "quarantined" })];
+  assert.deepEqual([await list.hasChanged(), await list.hasChanged()], [true, false]);
+  infos = [info("a", { definitionHash: Buffer.alloc(32, 1) })];
+  assert.equal(await list.hasChanged(), true);
+});

@@ -7,6 +7,8 @@ import { outputSchemaOf, toMcpTool } from "./mcp-tool.ts";
 export interface ToolList {
   refresh(): Promise<Tool[]>;
   isStructured(name: string): Promise<boolean>;
+  /** Whether the list is another one than the client got, or was told of, last. */
+  hasChanged(): Promise<boolean>;
 }
 
 interface ListedTool {
@@ -22,6 +24,12 @@ export function createToolList(caller: Pick<McpCaller, "listTools">): ToolList {
   /** By definition: a schema is read once, however often it is listed. */
   let known: ReadonlyMap<string, ListedTool> = new Map();
   let structured: ReadonlySet<string> | undefined;
+  /** What the client got last; undefined while it never asked. */
+  let told: string | undefined;
+
+  async function usable(): Promise<ToolInfo[]> {
+    return (await caller.listTools()).filter(({ state }) => !UNUSABLE.has(state));
+  }
 
   function listed(info: ToolInfo): ListedTool {
     const found = known.get(toHex(info.definitionHash));
@@ -29,7 +37,8 @@ export function createToolList(caller: Pick<McpCaller, "listTools">): ToolList {
   }
 
   async function refresh(): Promise<Tool[]> {
-    const infos = (await caller.listTools()).filter(({ state }) => !UNUSABLE.has(state));
+    const infos = await usable();
+    told = definitionsOf(infos);
     const entries = infos.map((info) => [info, listed(info)] as const);
     known = new Map(entries.map(([{ definitionHash }, entry]) => [toHex(definitionHash), entry]));
     structured = new Set(entries.flatMap(([{ name }, { isStructured }]) => (isStructured ? [name] : [])));
@@ -42,5 +51,16 @@ export function createToolList(caller: Pick<McpCaller, "listTools">): ToolList {
       if (structured === undefined) await refresh();
       return structured?.has(name) ?? false;
     },
+    async hasChanged() {
+      if (told === undefined) return false;
+      const before = told;
+      const now = definitionsOf(await usable());
+      told = now;
+      return now !== before;
+    },
   };
+}
+
+function definitionsOf(infos: readonly ToolInfo[]): string {
+  return infos.map(({ name, definitionHash }) => `${name} ${toHex(definitionHash)}`).join("\n");
 }

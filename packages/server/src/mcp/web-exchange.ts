@@ -28,13 +28,22 @@ export async function sendWebResponse(answer: Response, response: NodeResponse):
     await answer.body.cancel();
     return;
   }
+  if (answer.headers.get("content-type") === "application/json") {
+    response.end(Buffer.from(await answer.arrayBuffer()));
+    return;
+  }
   const reader: ReadableStreamDefaultReader<Uint8Array> = answer.body.getReader();
   const stop = (): void => void reader.cancel().catch(() => undefined);
   response.once("close", stop);
-  if ("flushHeaders" in response) response.flushHeaders();
+  // What is there at once goes out with the head.
+  const flushing = setImmediate(() => {
+    if ("flushHeaders" in response && !response.destroyed) response.flushHeaders();
+  });
   for (let next = await reader.read(); !next.done && !response.destroyed; next = await reader.read()) {
+    clearImmediate(flushing);
     if (!write(response, next.value)) await drained(response);
   }
+  clearImmediate(flushing);
   response.off("close", stop);
   response.end();
 }

@@ -54,14 +54,14 @@ export interface ServiceDoor {
 }
 
 const DOOR = "http";
+/** Why an exchange ends with its response. One for all: to make one takes longer than to hear of it. */
+const OVER = new DOMException("the response was closed", "AbortError");
 
 /** The services over Connect, gRPC, gRPC-Web and plain JSON. SPEC: docs/formats/wire.md. */
 export async function openServiceDoor(options: ServiceDoorOptions): Promise<ServiceDoor> {
   const { kernel, listen } = options;
   const limits: ServiceLimits = { ...DEFAULT_SERVICE_LIMITS, ...options.limits };
-  if ("host" in listen && options.tls === undefined && !isLoopback(listen.host)) {
-    throw new KernelError("CONFIG_INVALID", `listening on \`${listen.host}\` needs TLS; use 127.0.0.1 without it`);
-  }
+  if (options.tls === undefined) requireLoopback(listen);
   const stopping = new AbortController();
   const dispatch = createHttpDispatch({
     kernel,
@@ -107,7 +107,7 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
     writes.add(response);
     response.once("close", () => {
       // Of what still runs now, nobody waits for an answer.
-      exchange.abort();
+      exchange.abort(OVER);
       active.delete(response);
       writes.remove(response);
       if (active.size === 0) idle?.();
@@ -170,7 +170,13 @@ function reject(request: NodeRequest, response: NodeResponse, status: number, me
   response.end(`${message}\n`);
 }
 
-async function startListening(listener: HttpListener, listen: ServiceListen): Promise<ServiceListen> {
+/** SECURITY: what is not encrypted stays on this machine. */
+export function requireLoopback(listen: ServiceListen): void {
+  if (!("host" in listen) || isLoopback(listen.host)) return;
+  throw new KernelError("CONFIG_INVALID", `listening on \`${listen.host}\` needs TLS; use 127.0.0.1 without it`);
+}
+
+export async function startListening(listener: HttpListener, listen: ServiceListen): Promise<ServiceListen> {
   const { server } = listener;
   if ("path" in listen) {
     await listenUnix(server, listen.path);
@@ -194,7 +200,10 @@ function cannotListen({ host, port }: { readonly host: string; readonly port: nu
   });
 }
 
-function toDoorAddress(address: ServiceListen, { tls, hostNames = [] }: ServiceDoorOptions): DoorAddress {
+export function toDoorAddress(
+  address: ServiceListen,
+  { tls, hostNames = [] }: Pick<ServiceDoorOptions, "tls" | "hostNames">,
+): DoorAddress {
   if ("path" in address) return { kind: "unix" };
   const host = unbracketed(address.host);
   const names = [isIP(host) === 6 ? `[${host}]` : host, ...hostNames];

@@ -1,0 +1,32 @@
+import type { McpCaller } from "@narthex/server";
+import type { SessionToOpen } from "./kernel-connection.ts";
+
+/** A session of its own, as its opener knows it. */
+export interface OwnSession {
+  readonly sessionId: string;
+  readonly token: string;
+}
+
+/** The way to the kernel of a home for as long as that kernel lasts: in this process, or behind its sockets. */
+export interface KernelLink {
+  /** The command that holds the home. */
+  readonly holder: string;
+  /** Whether clients may be asked for approvals. */
+  readonly elicitation: boolean;
+  /** Aborts when the kernel goes, or takes no new calls because it is about to. */
+  readonly going: AbortSignal;
+  /** Whether a kernel that stopped taking calls would say what an answer says. */
+  isGoing(): Promise<boolean>;
+  /** False if no answer of any kind comes in time. */
+  answersWithin(timeoutMs: number): Promise<boolean>;
+
+  openSession(request: SessionToOpen): Promise<OwnSession>;
+  /** `open`, `closed`, ...; undefined where nobody has heard of it. */
+  sessionState(sessionId: string): Promise<string | undefined>;
+  closeSession(sessionId: string): Promise<void>;
+  /** Throws HOME_BUSY if the kernel is of another version. */
+  createCaller(session: OwnSession): Promise<McpCaller>;
+  /** Tells whenever the tools may have changed. */
+  onToolsChanged(told: () => void): void;
+  close(): Promise<void>;
+}

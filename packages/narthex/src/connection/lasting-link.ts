@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { KernelError } from "@narthex/contracts";
+import type { Log } from "@narthex/kernel";
+import { attachKernel } from "./attached-link.ts";
+import { isUnreachable } from "./connection-error.ts";
+import { holdKernel } from "./held-link.ts";
+import type { SessionToOpen } from "./kernel-connection.ts";
+import { findSockets } from "./kernel-files.ts";
+import type { KernelLink } from "./kernel-link.ts";
+import type { LinkedSession } from "./linked-session.ts";
+import { LINK_TIMES, type LinkTimes } from "./link-times.ts";
+import { reachKernel, somebodyAnswers } from "./open-connection.ts";
+import { createSessionKeeper } from "./session-keeper.ts";
+
+export interface LastingLinkOptions {
+  readonly home: string;
+  /** Told to whoever finds the home taken by this process. */
+  readonly command: string;
+  readonly request: SessionToOpen;
+  /** Opens another session where the store has lost the one it was. */
+  readonly renew: boolean;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Called if this process is the kernel and its store failed. */
+  readonly onFailure?: (failure: Error) => void;
+  readonly times?: Partial<LinkTimes>;
+}
+
+/** A session that outlives the kernel it was opened at: when one goes, the next is attached to, or is this process. */
+export interface LastingLink {
+  /** The kernel of the moment; throws KERNEL_UNREACHABLE if none is found in time. */
+  current(): Promise<LinkedSession>;
+  /** The same without waiting. */
+  now(): LinkedSession;
+  /** Tells when the tools may have changed, as with each new kernel; gives the end of it. */
+  onToolsChanged(told: () => void): () => void;
+  /** That the session is another one than before, if it is; once. */
+  takeNotice(): string | undefined;
+  /** Closes the session and lets go of the kernel. */
+  close(): Promise<void>;
+}
+
+/** Whoever serves means to come back. */
+const SERVE = "serve";
+const LOOK_MS = 5000;
+const LOOK_AGAIN_MS = 100;
+/** Where something stands in the way, it is looked more and more seldom. */
+const SELDOM_MS = 3000;
+
+/** Throws what is in the way if no first kernel is found in time. */
+export async function openLastingLink(options: LastingLinkOptions): Promise<LastingLink> {
+  const { home, command, log, onFailure } = options;
+  const times: LinkTimes = { ...LINK_TIMES, ...options.times };
+  const closing = new AbortController();
+  const signal = AbortSignal.any([closing.signal, options.signal]);
+  const listeners = new Set<() => void>();
+  const keeper = createSessionKeeper({ ...options, times });
+  let obstacle = "";
+
+  const tryRemote = (path: string): Promise<KernelLink | undefined> => attachKernel(path, times.greetingMs);
+  const openLocal = (data: string, waitMs: number): Promise<KernelLink> =>
+    holdKernel({ data, command, waitMs, log, ...(onFailure && { onFailure }) });
+
+  async function find(): Promise<LinkedSession> {
+    const link = await reachKernel({ home, signal }, { tryRemote, openLocal }, LOOK_MS);
+    try {
+      const found = await keeper.connect(link);
+      link.onToolsChanged(tellAll);
+      return found;
+    } catch (error) {
+      await link.close();
+      throw error;
+    }
+  }
+
+  /** One that goes while it is greeted is no reason to give up at once. */
+  async function findFirst(): Promise<LinkedSession> {
+    const deadline = performance.now() + times.startMs;
+    for (;;) {
+      try {
+        return await find();
+      } catch (error) {
+        if (!isUnreachable(error) || performance.now() > deadline) throw error;
+        await sleep(LOOK_AGAIN_MS, undefined, { signal });
+      }
+    }
+  }
+
+  /** Goes on until there is one: a client that stays must not be left without. */
+  async function findNext(before: LinkedSession): Promise<LinkedSession> {
+    const { holder } = before.link;
+    log("info", "the kernel goes; looking for the next one", { holder });
+    let pauseMs = LOOK_AGAIN_MS;
+    const patientUntil = performance.now() + (holder === SERVE ? times.returnMs : 0);
+    for (;;) {
+      try {
+        const mayTake = performance.now() >= patientUntil;
+        if (mayTake || (await somebodyAnswers((await findSockets(home)).services))) return await find();
+      } catch (error) {
+        if (signal.aborted) throw error;
+        noteObstacle(error);
+        pauseMs = Math.min(2 * pauseMs, SELDOM_MS);
+      }
+      await sleep(pauseMs, undefined, { signal });
+    }
+  }
+
+  function noteObstacle(error: unknown): void {
+    const text = error instanceof Error ? error.message : String(error);
+    if (text !== obstacle) log("warn", "no kernel can be reached", { error: text });
+    obstacle = text;
+  }
+
+  function tellAll(): void {
+    for (const told of listeners) told();
+  }
+
+  function keep(found: LinkedSession): LinkedSession {
+    const replace = (): void => {
+      void found.retire();
+      if (signal.aborted) return;
+      finding = findNext(found).then(adopt);
+      // Whoever waits for it hears why there is none.
+      finding.catch(() => undefined);
+    };
+    if (found.lost.aborted) replace();
+    else found.lost.addEventListener("abort", replace, { once: true });
+    return found;
+  }
+
+  function adopt(found: LinkedSession): LinkedSession {
+    const { link, session } = found;
+    log("info", "the session goes on", { holder: link.holder, session: session.sessionId });
+    obstacle = "";
+    linked = found;
+    keep(found);
+    tellAll();
+    return found;
+  }
+
+  let linked = await findFirst();
+  let finding = Promise.resolve(linked);
+  keep(linked);
+
+  return {
+    async current() {
+      const deadline = performance.now() + times.waitMs;
+      while (linked.lost.aborted) {
+        const left = deadline - performance.now();
+        if (left <= 0) throw new KernelError("KERNEL_UNREACHABLE", obstacle || "no kernel took the home in time");
+        await Promise.race([finding, sleep(left, undefined, { signal, ref: false })]);
+      }
+      return linked;
+    },
+    now: () => linked,
+    onToolsChanged(told) {
+      listeners.add(told);
+      return () => void listeners.delete(told);
+    },
+    takeNotice: () => keeper.takeNotice(),
+    async close() {
+      closing.abort();
+      const last = await finding.catch(() => undefined);
+      if (last === undefined) return;
+      const { link, session } = last;
+      // One that hangs keeps nobody from leaving.
+      const closed = link.closeSession(session.sessionId).catch(() => undefined);
+      await Promise.race([closed, sleep(times.greetingMs, undefined, { ref: false })]);
+      await last.close();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import {
+  type ApprovalInfo,
+  fromBinary,
+  type LedgerRecord,
+  parseJson,
+  RecordSchema,
+  type ToolResponse,
+} from "@narthex/contracts";
+import {
+  type AskedQuestion,
+  CHANGES_CHAIN,
+  type FramedClient,
+  type McpApprovals,
+  type McpCall,
+  type McpCaller,
+  toCallRequest,
+  toCancelRequest,
+  watchToolChanges,
+} from "@narthex/server";
+import type { KernelConnection } from "./kernel-connection.ts";
+
+export interface RemoteCallerOptions {
+  /** The fast door; what is to be heard of while it runs takes the other. */
+  readonly framed: FramedClient;
+  readonly kernel: KernelConnection;
+  readonly sessionId: string;
+  readonly token: string;
+}
+
+/** A session of a running kernel, over its sockets. */
+export function createRemoteCaller({ framed, kernel, sessionId, token }: RemoteCallerOptions): McpCaller {
+  /** Whoever comes back to a call that still runs waits for the same answer. */
+  const running = new Map<string, Promise<ToolResponse>>();
+  const closing = new AbortController();
+
+  function callFramed(call: McpCall): Promise<ToolResponse> {
+    const known = running.get(call.requestId);
+    if (known !== undefined) return known;
+    const answer = framed.call(toCallRequest(token, call)).finally(() => running.delete(call.requestId));
+    running.set(call.requestId, answer);
+    return answer;
+  }
+
+  return {
+    listTools: () => kernel.listTools({ token, allVersions: false }),
+    watchTools(told, signal) {
+      return watchToolChanges(kernel.tailRecords({ fromIndex: undefined, chain: CHANGES_CHAIN, signal }), told);
+    },
+    // Whoever leaves without a cancel leaves this process behind, and its connections with it.
+    call(call, { onChunk }) {
+      if (onChunk === undefined) return callFramed(call);
+      return kernel.call(toCallRequest(token, call), { signal: closing.signal, onChunk });
+    },
+    // Whoever waits for the call hears how it ended.
+    cancel: (requestId) => void framed.call(toCancelRequest(token, requestId)).catch(() => undefined),
+    readContent: (hash, offset, limit) => kernel.getContent({ token, hash, offset, limit }),
+    explain: (tool, input) => kernel.explainCall({ tool, input, sessionId }),
+    approvals: createRemoteApprovals(kernel, sessionId),
+    // What cannot be read never reaches the kernel.
+    refuse: () => undefined,
+  };
+}
+
+/** Every question is a record: the session's chain says when to look again. */
+function createRemoteApprovals(kernel: KernelConnection, sessionId: string): McpApprovals {
+  async function look(fits: (question: AskedQuestion) => boolean): Promise<AskedQuestion | undefined> {
+    const { approvals } = await kernel.listApprovals();
+    return approvals
+      .filter((approval) => approval.sessionId === sessionId)
+      .map(toQuestion)
+      .find(fits);
+  }
+
+  return {
+    async find(fits, signal) {
+      const [newest] = await kernel.listRecords({ fromIndex: undefined, limit: 1, chain: undefined });
+      const found = await look(fits);
+      if (found !== undefined || signal.aborted) return found;
+      const fromIndex = newest === undefined ? 0 : Number(newest.index) + 1;
+      for await (const record of kernel.tailRecords({ fromIndex, chain: sessionId, signal })) {
+        const asked = isQuestion(record) ? await look(fits) : undefined;
+        if (asked !== undefined) return asked;
+      }
+      return undefined;
+    },
+    async answer({ approvalId, answer, approver }) {
+      await kernel.resolveApproval({ approvalId, answer, approver, words: undefined, reason: undefined, door: "mcp" });
+    },
+  };
+}
+
+function isQuestion({ record }: LedgerRecord): boolean {
+  return fromBinary(RecordSchema, record).entries.some(({ kind }) => kind.case === "approvalRequested");
+}
+
+function toQuestion({ input, ...rest }: ApprovalInfo): AskedQuestion {
+  return { ...rest, input: parseJson(input) };
+}

@@ -1,0 +1,76 @@
+import { KernelError } from "@narthex/contracts";
+import type { SessionToOpen } from "./kernel-connection.ts";
+import type { KernelLink, OwnSession } from "./kernel-link.ts";
+import { createLinkedSession, type LinkedSession } from "./linked-session.ts";
+import type { LinkTimes } from "./link-times.ts";
+
+/** One session, taken from kernel to kernel. */
+export interface SessionKeeper {
+  /** Opens it at the first kernel, and goes on with it at every later one. */
+  connect(link: KernelLink): Promise<LinkedSession>;
+  /** That it is another one than before, if it is; once. */
+  takeNotice(): string | undefined;
+}
+
+export interface SessionKeeperOptions {
+  readonly request: SessionToOpen;
+  /** Opens another one where the store has lost it; else it stays lost. */
+  readonly renew: boolean;
+  readonly times: LinkTimes;
+}
+
+export function createSessionKeeper({ request, renew, times }: SessionKeeperOptions): SessionKeeper {
+  let session: OwnSession | undefined;
+  let notice: string | undefined;
+
+  /**
+   * SECURITY: a session that ended stays ended, whichever kernel is asked: only one that the store does not have is
+   * opened again. Else a crash would give back what a person took away.
+   */
+  async function isKept(link: KernelLink): Promise<boolean> {
+    if (session === undefined) return false;
+    return !renew || (await link.sessionState(session.sessionId)) !== undefined;
+  }
+
+  return {
+    async connect(link) {
+      const kept = (await isKept(link)) ? session : undefined;
+      const own = kept ?? (await link.openSession(request));
+      try {
+        const caller = await link.createCaller(own);
+        if (kept === undefined && session !== undefined) notice = newSession(session, own);
+        session = own;
+        return createLinkedSession(link, own, caller, times);
+      } catch (error) {
+        if (kept === undefined) await link.closeSession(own.sessionId).catch(() => undefined);
+        throw error;
+      }
+    },
+    takeNotice() {
+      const taken = notice;
+      notice = undefined;
+      return taken;
+    },
+  };
+}
+
+function newSession(before: OwnSession, now: OwnSession): string {
+  return (
+    `This answer comes from a new session, ${now.sessionId}: the kernel's store no longer has ${before.sessionId}. ` +
+    "Results, approvals and jobs of that session are not known here."
+  );
+}
+
+/** What a kernel that is asked for a session says of one that is not open. */
+export function requireOpenState(state: string | undefined): void {
+  if (state === "open") return;
+  const code = state === "closed" || state === "expired" || state === "quarantined" ? state : "unknown";
+  throw new KernelError(CODES[code], `the session is ${code}`);
+}
+
+const CODES = {
+  closed: "SESSION_CLOSED",
+  expired: "SESSION_EXPIRED",
+  quarantined: "SESSION_QUARANTINED",
+  unknown: "SESSION_UNKNOWN",
+} as const;

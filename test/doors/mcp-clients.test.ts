@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import { access, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { Client, type ElicitResult, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { ended, objectsOf, type TestHome, textOf } from "../cli/home.ts";
+import { textIn } from "./mcp/served-mcp.ts";
+import {
+  type ClientProcess,
+  createSharedHome,
+  holderOf,
+  RULES,
+  sessionsOf,
+  startClient,
+  startHttpClient,
+  until,
+} from "./mcp/shared-home.ts";
+
+const ASKABLE = { capabilities: { elicitation: { form: {} } } };
+const YES: ElicitResult = { action: "accept", content: { approve: true } };
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+describe("three MCP clients on one home", { timeout: 300_000 }, () => {
+  let at: TestHome;
+  let first: ClientProcess;
+  let second: ClientProcess;
+  let third: Awaited<ReturnType<typeof startHttpClient>>;
+  let sessions: Record<string, string>;
+  /** What the second one's user is asked, and says when they please. */
+  const asked = Promise.withResolvers<string>();
+  const said = Promise.withResolvers<ElicitResult>();
+  before(async () => {
+    at = await createSharedHome();
+  });
+  after(async () => {
+    for (const { client, pid } of [first, second, third]) {
+      await client.close();
+      if (pid !== third.pid) continue;
+      third.child.kill("SIGTERM");
+      assert.equal(await ended(third.child), 0);
+    }
+    await at.remove();
+  });
+
+  const inWorkspace = (name: string): string => join(at.workspace, name);
+  const echo = async ({ client, agent }: ClientProcess): Promise<void> => {
+    const { content } = await client.callTool({ name: "echo", arguments: { agent } });
+    assert.equal(textIn(content), `{"agent":"${agent}"}`);
+  };
+
+  it("share one kernel: the first is it and the others go through it", async () => {
+    first = await startClient(at, { agent: "first", revision: "legacy" });
+    [second, third] = await Promise.all([
+      startClient(at, { agent: "second", revision: "auto", options: ASKABLE }),
+      startHttpClient(at, { agent: "third", revision: "legacy" }),
+    ]);
+    await Promise.all([first, second, third].map(echo));
+    assert.equal(await holderOf(at), first.pid);
+    sessions = await sessionsOf(at);
+    assert.deepEqual(Object.keys(sessions).sort(), ["first", "second", "third"]);
+  });
+
+  it("take no token over HTTP but that session's own, and serve nothing else there", async () => {
+    for (const token of [(await at.openSession()).token, "ntx_made-up", ""]) {
+      const client = new Client({ name: "stranger", version: "1" });
+      const headers = { authorization: `Bearer ${token}` };
+      const transport = new StreamableHTTPClientTransport(new URL(third.url), { requestInit: { headers } });
+      await assert.rejects(client.connect(transport), /401|Unauthorized|token/i);
+    }
+    for (const path of ["/console", "/narthex.v1.AdminService/ListSessions"]) {
+      const { status } = await fetch(new URL(path, third.url), { method: "POST", body: "{}" });
+      assert.equal(status, 404);
+    }
+    const page = await fetch(third.url, { method: "POST", headers: { origin: "http://evil.example" }, body: "{}" });
+    assert.equal(page.status, 403);
+  });
+
+  it("are told when a policy that is put in force changes the tools, wherever the kernel is", async () => {
+    const all = [first, second, third];
+    for (const { client } of all) {
+      const { tools } = await client.listTools();
+      assert.ok(tools.some(({ name }) => name === "shell_exec"));
+    }
+    const policy = join(at.home, "policy/default.cedar");
+    await writeFile(policy, RULES.replace('"shell_exec"', '"hash"'));
+    await at.ask(["policy", "reload"]);
+    await until(() => all.every((client) => client.toolsChanged() === 1));
+    for (const { client } of all) {
+      const { tools } = await client.listTools();
+      assert.ok(!tools.some(({ name }) => name === "shell_exec") && tools.some(({ name }) => name === "hash"));
+    }
+    await writeFile(policy, RULES);
+    await at.ask(["policy", "reload"]);
+    await until(() => all.every((client) => client.toolsChanged() === 2));
+  });
+
+  it("go on when the kernel is killed: one of the others takes its place, and nothing runs twice", async () => {
+    const long = "x".repeat(40_000);
+    await second.client.callTool({ name: "file_write", arguments: { path: "kept", content: long } });
+    await second.client.callTool({ name: "file_read", arguments: { path: "kept" } });
+    const [resource] = (await second.client.listResources()).resources;
+    await Promise.all(["asked", "approved"].map((name) => writeFile(inWorkspace(name), "here")));
+
+    // In flight: an effect that nobody can settle, a form that lies open, and a question to the console.
+    second.client.setRequestHandler("elicitation/create", ({ params }) => {
+      asked.resolve(params.message);
+      return said.promise;
+    });
+    const command = "echo run >> runs; sleep 86397.5";
+    const running = second.client.callTool({ name: "shell_exec", arguments: { command, timeout_ms: 200_000 } });
+    const form = second.client.callTool({ name: "file_delete", arguments: { path: "asked" } });
+    const question = third.client.callTool({ name: "file_delete", arguments: { path: "approved" } });
+    await asked.promise;
+    await until(() => exists(inWorkspace("runs")));
+    const thirds = async (): Promise<string | undefined> => {
+      const { approvals } = await at.ask(["approvals", "list"]);
+      const open = objectsOf(approvals).find((approval) => approval["session_id"] === sessions["third"]);
+      return open && textOf(open["approval_id"]);
+    };
+    await until(async () => (await thirds()) !== undefined);
+
+    process.kill(first.pid, "SIGKILL");
+    const unknown = await running;
+    assert.equal(unknown.isError, true);
+    assert.match(textIn(unknown.content), /OUTCOME_UNKNOWN/);
+    assert.equal(await readFile(inWorkspace("runs"), "utf8"), "run\n");
+    const holder = await holderOf(at);
+    assert.ok(holder === second.pid || holder === third.pid);
+
+    said.resolve(YES);
+    assert.notEqual((await form).isError, true, JSON.stringify(await form));
+    assert.equal(await exists(inWorkspace("asked")), false);
+    await at.ask(["approvals", "approve", (await thirds()) ?? assert.fail("the question is gone")]);
+    assert.notEqual((await question).isError, true, JSON.stringify(await question));
+    assert.equal(await exists(inWorkspace("approved")), false);
+
+    // The same connections, the same sessions, what they had.
+    await Promise.all([second, third].map(echo));
+    const { second: theirs, third: others } = await sessionsOf(at);
+    assert.deepEqual([theirs, others], [sessions["second"], sessions["third"]]);
+    const { contents } = await second.client.readResource({ uri: resource?.uri ?? "" });
+    assert.match(JSON.stringify(contents), /x{40000}/);
+    // An equal call is not run either, until a person has looked.
+    const again = await second.client.callTool({ name: "shell_exec", arguments: { command, timeout_ms: 200_000 } });
+    assert.match(textIn(again.content), /OUTCOME_UNKNOWN/);
+  });
+
+  it("go on when the kernel is left in good order, with a call that runs meanwhile", async () => {
+    const holder = await holderOf(at);
+    const [leaving, staying] = holder === second.pid ? [second, third] : [third, second];
+    const command = "echo begun > begun; sleep 1; echo over";
+    const running = staying.client.callTool({ name: "shell_exec", arguments: { command } });
+    await until(() => exists(inWorkspace("begun")));
+    const left = leaving.client.close();
+    if (leaving === third) third.child.kill("SIGTERM");
+    const [{ content, isError }] = await Promise.all([running, left, echo(staying)]);
+    assert.notEqual(isError, true, textIn(content));
+    assert.match(textIn(content), /over/);
+    await until(async () => (await holderOf(at).catch(() => 0)) === staying.pid);
+    await echo(staying);
+    const { open } = Object.groupBy(Object.keys(await sessionsOf(at)), () => "open");
+    assert.ok(open?.includes(staying.agent) && !open.includes(leaving.agent));
+    const report = await at.ask(["ledger", "verify"]);
+    assert.equal(report["intact"], true);
+  });
+});
