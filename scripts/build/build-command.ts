@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { REPOSITORY } from "../checks/run-tool.ts";
-import { INSTALLED } from "./bundle-code.ts";
+import { INSTALLED, OPTIONAL_PEERS } from "./bundle-code.ts";
 import { publishedManifest } from "./published-manifest.ts";
 import { writeProgram } from "./write-program.ts";
 
@@ -19,9 +19,9 @@ export async function buildCommand(): Promise<BuiltCommand> {
     // Sandboxes of a kernel of root's are somebody else's, who must be able to read what runs in them.
     await chmod(folder, 0o755);
     await writeProgram(folder);
-    const manifest = publishedManifest(INSTALLED, "./dist/index.js");
+    const manifest = publishedManifest(INSTALLED, OPTIONAL_PEERS, "./dist/index.js");
     await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
-    for (const name of INSTALLED) await link(join("node_modules", name), folder);
+    for (const name of [...INSTALLED, ...OPTIONAL_PEERS]) await link(join("node_modules", name), folder);
     return { program: join(folder, "bin/narthex.js"), [Symbol.asyncDispose]: remove };
   } catch (fault) {
     await remove();

@@ -8,6 +8,9 @@ import { readyDescriptors } from "./ready-descriptors.ts";
 /** Native code and WebAssembly are installed, not bundled. */
 export const INSTALLED = ["@cedar-policy/cedar-wasm", "@napi-rs/blake-hash", "@vscode/ripgrep"];
 
+/** Not installed with the package: loaded by the one command that needs it, where somebody has it. */
+export const OPTIONAL_PEERS = ["ts-morph"];
+
 /** Started as threads by the files beside them, and found there by name. */
 const THREADS = "packages/*/src/**/*-thread.ts";
 

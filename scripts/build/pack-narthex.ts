@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { runProcess } from "../checks/run-process.ts";
 import { REPOSITORY } from "../checks/run-tool.ts";
-import { INSTALLED } from "./bundle-code.ts";
+import { INSTALLED, OPTIONAL_PEERS } from "./bundle-code.ts";
 import { bundleTypes } from "./bundle-types.ts";
 import { publishedManifest } from "./published-manifest.ts";
 import { thirdPartyNotices } from "./third-party-notices.ts";
@@ -31,7 +31,7 @@ async function fillStage(stage: string): Promise<void> {
     installed: INSTALLED,
   });
   await writeFile(join(dist, "third-party-notices.txt"), thirdPartyNotices([...code, ...files]));
-  const manifest = publishedManifest(INSTALLED, `./dist/types/${entry}`);
+  const manifest = publishedManifest(INSTALLED, OPTIONAL_PEERS, `./dist/types/${entry}`);
   await writeFile(join(stage, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   for (const name of ["README.md", "LICENSE", "CHANGELOG.md"])
     await copyFile(join(REPOSITORY, name), join(stage, name));

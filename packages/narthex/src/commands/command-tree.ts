@@ -137,6 +137,11 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
     ],
   },
   {
+    name: "generate",
+    summary: "make tools of functions: their TypeScript signatures become schemas",
+    load: async () => (await import("./generate.ts")).generateCommand,
+  },
+  {
     name: "policy",
     summary: "check, try and reload the rules, and explain what they decide",
     commands: [

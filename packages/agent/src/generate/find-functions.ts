@@ -1,0 +1,60 @@
+import type { FunctionDeclaration, Node, SourceFile } from "ts-morph";
+import type { Compiler } from "./compiler.ts";
+import { lastDoc } from "./doc-text.ts";
+import type { SourceProblems } from "./source-problems.ts";
+
+/** A function marked `@tool` that can be a tool, as far as its form goes. */
+export interface MarkedFunction {
+  readonly declaration: FunctionDeclaration;
+  /** What it is called where it stands. */
+  readonly name: string;
+  /** What its file exports it as. */
+  readonly exportName: string;
+}
+
+/** All of them in a file, in its order. A mark on anything else is a problem, and so is a file without any. */
+export function findFunctions(source: SourceFile, compiler: Compiler, problems: SourceProblems): MarkedFunction[] {
+  const before = problems.count;
+  const exported = exportNames(source);
+  const found = findMarked(source, compiler).flatMap((node) => checkFunction(node, exported, compiler, problems) ?? []);
+  if (found.length === 0 && problems.count === before) {
+    problems.addAt(source, 0, "no function in it is marked with @tool");
+  }
+  return found;
+}
+
+function findMarked(source: SourceFile, compiler: Compiler): Node[] {
+  return source.getDescendants().filter((node) => {
+    const doc = lastDoc(node, compiler);
+    return doc?.getTags().some((tag) => tag.getTagName() === "tool");
+  });
+}
+
+/** Functions of the file by where they stand, each with the name it is exported under. */
+function exportNames(source: SourceFile): ReadonlyMap<Node, string> {
+  const exported = [...source.getExportedDeclarations()];
+  return new Map(exported.flatMap(([name, nodes]) => nodes.map((node) => [node, name] as const)));
+}
+
+/** Undefined where there is nothing more to be said about it. */
+function checkFunction(
+  node: Node,
+  exported: ReadonlyMap<Node, string>,
+  { Node: Nodes }: Compiler,
+  problems: SourceProblems,
+): MarkedFunction | undefined {
+  if (Nodes.isMethodDeclaration(node)) return problems.add(node, "a method cannot be a tool: write a function");
+  if (!Nodes.isFunctionDeclaration(node)) {
+    return problems.add(node, "`@tool` belongs to a function: write `export async function`");
+  }
+  const name = node.getName();
+  if (name === undefined) return problems.add(node, "a tool's function needs a name");
+  const refuse = (message: string): undefined => problems.add(node.getNameNode() ?? node, `\`${name}\` ${message}`);
+  if (node.isOverload() || node.getOverloads().length > 0) return refuse("cannot have overloads");
+  if (!Nodes.isSourceFile(node.getParent())) refuse("has to stand at the top of the file");
+  else if (!exported.has(node)) refuse("has to be exported");
+  if (!node.isAsync()) refuse("has to be async");
+  if (node.isGenerator()) refuse("cannot be a generator");
+  if (node.getTypeParameters().length > 0) refuse("cannot be generic");
+  return { declaration: node, name, exportName: exported.get(node) ?? name };
+}

@@ -1,0 +1,60 @@
+import type { SourceFile } from "ts-morph";
+import { declareTools } from "../declare/declare-tools.ts";
+import type { FunctionDecl } from "../declare/function-decl.ts";
+import type { Compiler } from "./compiler.ts";
+import { findFunctions } from "./find-functions.ts";
+import { openSources } from "./open-sources.ts";
+import { printImportingModule, printWholeModule } from "./print-module.ts";
+import { readFunction } from "./read-function.ts";
+import { createSourceProblems, type SourceProblems } from "./source-problems.ts";
+import type { ToolSource } from "./tool-source.ts";
+import { readWholeSource } from "./whole-source.ts";
+
+/** The tools of some sources. */
+export interface GeneratedTools {
+  /** As any model is told about them. */
+  readonly declarations: readonly FunctionDecl[];
+  /** The module that declares them, for the absolute path where it is to be: it imports the functions from there. */
+  printModule(output: string): string;
+  /** The same with the one file's functions in it, so that it is complete by itself. Throws INVALID_DECLARATION. */
+  printWholeModule(output: string): string;
+}
+
+/**
+ * Makes tools of the exported async functions that are marked `@tool`, from their signatures and doc comments. Files are
+ * given by absolute path, each with the name that messages call it by. Throws INVALID_DECLARATION with every problem of
+ * every file, each at its place.
+ */
+export function generateTools(compiler: Compiler, files: ReadonlyMap<string, string>): GeneratedTools {
+  const sorted = new Map([...files].toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  const problems = createSourceProblems(sorted);
+  const sources = openSources(compiler, sorted, problems);
+  const tools = readTools(sources, compiler, problems);
+  problems.throwIfAny();
+  return {
+    declarations: declareTools(tools).decls,
+    printModule: (output) => printImportingModule(tools, output),
+    printWholeModule(output) {
+      const wholes = sources.map((source) => readWholeSource(source, output, problems));
+      for (const source of sources.slice(1)) problems.addAt(source, 0, "only one file can be put into the module");
+      problems.throwIfAny();
+      const [{ text, locals } = { text: "", locals: [] }] = wholes;
+      return printWholeModule(tools, text, locals);
+    },
+  };
+}
+
+function readTools(sources: readonly SourceFile[], compiler: Compiler, problems: SourceProblems): ToolSource[] {
+  const names = new Set<string>();
+  return sources.flatMap((source) => {
+    if (/[%?#\\]/.test(source.getBaseName())) problems.addAt(source, 0, "no module can import a file of this name");
+    return findFunctions(source, compiler, problems).flatMap((found) => {
+      const tool = readFunction(found, compiler, problems);
+      if (tool === undefined) return [];
+      const place = found.declaration.getNameNode() ?? found.declaration;
+      if (names.has(tool.name)) problems.add(place, `there is another tool \`${tool.name}\`: two cannot have one name`);
+      names.add(tool.name);
+      return [tool];
+    });
+  });
+}

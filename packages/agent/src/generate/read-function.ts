@@ -1,0 +1,98 @@
+import { isKernelError, type Violation } from "@narthex/contracts";
+import { checkDeclaration, defineTool, quoteText } from "@narthex/kernel";
+import type { FunctionDeclaration, JSDocTag, Type } from "ts-morph";
+import type { Compiler } from "./compiler.ts";
+import { lastDoc, readText } from "./doc-text.ts";
+import { effectCapabilities } from "./effect-capabilities.ts";
+import type { MarkedFunction } from "./find-functions.ts";
+import { readParameters } from "./read-parameters.ts";
+import { MAX_PARTS, readShape } from "./read-shape.ts";
+import { readTags } from "./read-tags.ts";
+import type { Shape } from "./shape.ts";
+import { objectSchema, shapeSchema } from "./shape-schema.ts";
+import type { SourceProblems } from "./source-problems.ts";
+import { toolName } from "./tool-name.ts";
+import type { ToolSource } from "./tool-source.ts";
+
+/** The tool that a function is; undefined, with the problems noted, if it cannot be one. */
+export function readFunction(
+  { declaration, name, exportName }: MarkedFunction,
+  compiler: Compiler,
+  problems: SourceProblems,
+): ToolSource | undefined {
+  const before = problems.count;
+  const tags = lastDoc(declaration, compiler)?.getTags() ?? [];
+  const { name: chosen, ...settings } = readTags(tags, problems);
+  const { fields, takesContext } = readParameters(declaration, tags, compiler, problems);
+  const output = readOutput(declaration, compiler, problems);
+  const description = readText(declaration, compiler);
+  const tool: ToolSource = {
+    file: declaration.getSourceFile().getFilePath(),
+    functionName: name,
+    exportName,
+    name: chosen ?? toolName(name),
+    description,
+    inputSchema: objectSchema(fields),
+    outputSchema: shapeSchema(output ?? { kind: "null" }),
+    ...settings,
+    capabilities: effectCapabilities(settings.effects ?? []),
+    fields,
+    takesContext,
+    output,
+  };
+  const place = declaration.getNameNode() ?? declaration;
+  if (description === "") problems.add(place, `\`${name}\` has no description: say in its doc comment what it does`);
+  else if (problems.count === before) {
+    for (const violation of inspect(tool)) {
+      const isOfFunction = violation.field === "name" && chosen === undefined;
+      problems.add((isOfFunction ? undefined : tagOf(violation, tags)) ?? place, describe(violation, tool));
+    }
+  }
+  return problems.count > before ? undefined : tool;
+}
+
+/** Undefined for nothing; what an async function promises otherwise. */
+function readOutput(declaration: FunctionDeclaration, compiler: Compiler, problems: SourceProblems): Shape | undefined {
+  const node = declaration.getReturnTypeNode() ?? declaration.getNameNode() ?? declaration;
+  const type = promised(declaration.getReturnType());
+  if (type.isVoid() || type.isUndefined()) return undefined;
+  const place = { compiler, node, direction: "output", around: [], budget: { parts: MAX_PARTS } } as const;
+  const refuse = (message: string): undefined => problems.add(node, message);
+  return readShape(type, { ...place, path: "`result`", refuse }, "required");
+}
+
+function promised(type: Type): Type {
+  return type.getSymbol()?.getName() === "Promise" ? (type.getTypeArguments()[0] ?? type) : type;
+}
+
+/** What the registry would refuse. */
+function inspect(tool: ToolSource): readonly Violation[] {
+  const { name, description, inputSchema, outputSchema, effects, capabilities, determinism, tier, version } = tool;
+  try {
+    const made = defineTool({
+      name,
+      description,
+      inputSchema: true,
+      capabilities,
+      ...(effects && { effects }),
+      ...(determinism && { determinism }),
+      ...(tier && { tier }),
+      ...(version !== undefined && { version }),
+      run: () => null,
+    });
+    checkDeclaration({ ...made, inputSchema, outputSchema });
+    return [];
+  } catch (fault) {
+    if (isKernelError(fault)) return fault.violations;
+    throw fault;
+  }
+}
+
+function tagOf({ field }: Violation, tags: readonly JSDocTag[]): JSDocTag | undefined {
+  const [top = ""] = /^\w+/.exec(field) ?? [];
+  return tags.find((tag) => tag.getTagName() === (top === "name" ? "tool" : top));
+}
+
+function describe({ field, message }: Violation, { name }: ToolSource): string {
+  return field === "name" ? `the tool's name ${quoteText(name)} ${message}` : `${field}: ${message}`;
+}

@@ -1,0 +1,80 @@
+import {
+  type Determinism,
+  DETERMINISM_LEVELS,
+  type Effect,
+  EFFECTS,
+  quoteText,
+  SAFETY_TIERS,
+  type SafetyTier,
+} from "@narthex/kernel";
+import type { JSDocTag } from "ts-morph";
+import { plainText } from "./doc-text.ts";
+import type { SourceProblems } from "./source-problems.ts";
+
+/** What the tags of a function's doc comment say about its tool. Undefined where there is no such tag. */
+export interface ToolTags {
+  readonly name: string | undefined;
+  readonly tier: SafetyTier | undefined;
+  readonly determinism: Determinism | undefined;
+  readonly effects: readonly Effect[] | undefined;
+  readonly version: string | undefined;
+}
+
+/** A tag with its words. */
+interface Setting {
+  readonly tag: JSDocTag;
+  readonly words: readonly string[];
+}
+
+/** What is wrong with a tag is a problem at its place. */
+export function readTags(tags: readonly JSDocTag[], problems: SourceProblems): ToolTags {
+  const find = (name: string): Setting | undefined => findSetting(tags, name, problems);
+  const oneWord = (setting: Setting | undefined): Setting | undefined => {
+    if (setting !== undefined && setting.words.length !== 1) {
+      problems.add(setting.tag, `\`@${setting.tag.getTagName()}\` takes one word`);
+      return undefined;
+    }
+    return setting;
+  };
+  const version = oneWord(find("version"));
+  return {
+    name: readName(find("tool"), problems),
+    tier: readChoices(oneWord(find("tier")), SAFETY_TIERS, problems)?.[0],
+    determinism: readChoices(oneWord(find("determinism")), DETERMINISM_LEVELS, problems)?.[0],
+    effects: readEffects(find("effects"), problems),
+    version: version?.words[0],
+  };
+}
+
+function findSetting(tags: readonly JSDocTag[], name: string, problems: SourceProblems): Setting | undefined {
+  const [tag, second] = tags.filter((one) => one.getTagName() === name);
+  if (second !== undefined) problems.add(second, `\`@${name}\` is there twice`);
+  if (tag === undefined) return undefined;
+  const words = plainText(tag.getCommentText()).split(/[\s,]+/);
+  return { tag, words: words.filter((word) => word !== "") };
+}
+
+function readName(setting: Setting | undefined, problems: SourceProblems): string | undefined {
+  if (setting === undefined || setting.words.length < 2) return setting?.words[0];
+  problems.add(setting.tag, "`@tool` takes a name or nothing: the description stands before the first tag");
+  return undefined;
+}
+
+function readEffects(setting: Setting | undefined, problems: SourceProblems): readonly Effect[] | undefined {
+  if (setting?.words.length === 0) problems.add(setting.tag, "`@effects` names none: leave it out");
+  return readChoices(setting, EFFECTS, problems);
+}
+
+function readChoices<T extends string>(
+  setting: Setting | undefined,
+  known: readonly T[],
+  problems: SourceProblems,
+): readonly T[] | undefined {
+  return setting?.words.flatMap((word) => {
+    const match = known.find((one) => one === word);
+    if (match !== undefined) return [match];
+    const name = setting.tag.getTagName();
+    problems.add(setting.tag, `\`@${name}\` takes ${known.join(", ")}, and not ${quoteText(word)}`);
+    return [];
+  });
+}

@@ -1,0 +1,15 @@
+/** `readFile` becomes `read_file`, `fetchURL` becomes `fetch_url`; what has no capital stays as it is. */
+export function toolName(functionName: string): string {
+  return functionName
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replaceAll(/([A-Z])([A-Z][a-z])/g, "$1_$2")
+    .toLowerCase();
+}
+
+/** The name itself, or with a number where it is taken. Takes it. */
+export function chooseName(wanted: string, taken: Set<string>): string {
+  let name = wanted;
+  for (let number = 2; taken.has(name); number += 1) name = `${wanted}${number}`;
+  taken.add(name);
+  return name;
+}

@@ -1,0 +1,26 @@
+import type { JsonObject } from "@narthex/contracts";
+import type { Determinism, Effect, SafetyTier } from "@narthex/kernel";
+import type { PlainCapability } from "./effect-capabilities.ts";
+import type { Field, Shape } from "./shape.ts";
+
+/** A tool as its function describes it. */
+export interface ToolSource {
+  /** Absolute path of the file that holds the function. */
+  readonly file: string;
+  readonly functionName: string;
+  readonly exportName: string;
+  readonly name: string;
+  readonly version: string | undefined;
+  readonly description: string;
+  readonly inputSchema: JsonObject & { readonly type: "object" };
+  readonly outputSchema: JsonObject;
+  readonly effects: readonly Effect[] | undefined;
+  /** What follows from the effects. */
+  readonly capabilities: readonly PlainCapability[];
+  readonly determinism: Determinism | undefined;
+  readonly tier: SafetyTier | undefined;
+  readonly fields: readonly Field[];
+  readonly takesContext: boolean;
+  /** Undefined for a function that answers nothing. */
+  readonly output: Shape | undefined;
+}
