@@ -11,13 +11,18 @@ export {
   toOpenaiChatTools,
   toOpenaiResponsesTools,
 } from "./declare/openai-tools.ts";
+export type { Integer } from "./generate/integer.ts";
 export type { AgentMessage, AssistantMessage, PlainMessage, ToolMessage } from "./model/agent-message.ts";
 export { type AnthropicClient, anthropicModel } from "./model/anthropic-model.ts";
+export { type GeminiClient, geminiModel } from "./model/gemini-model.ts";
 export type { ModelClient, ModelEvent, ModelRequest, ModelUsage } from "./model/model-client.ts";
 export { type AiSdkTool, narthexTools, type NarthexToolsOptions } from "./model/narthex-tools.ts";
 export { type ModelParameters, type OpenaiClient, openaiModel } from "./model/openai-model.ts";
+export { type OpenaiResponsesClient, openaiResponsesModel } from "./model/openai-responses-model.ts";
 export type { AgentEnd, AgentEvent, AgentLimits, AgentOptions, AgentResult } from "./run/agent-run.ts";
+export { openTranscriptFile, type TranscriptFile } from "./run/open-transcript-file.ts";
 export { runAgent } from "./run/run-agent.ts";
+export type { BeginEntry, ResultEntry, Transcript, TranscriptEntry, TurnEntry } from "./run/transcript.ts";
 export {
   type AgentAnswer,
   type AgentCallOptions,

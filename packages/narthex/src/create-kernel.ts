@@ -6,11 +6,12 @@ import { type OpenedKernel, type OpenKernelOptions, openKernel } from "./open-ke
 export interface NarthexKernel extends OpenedKernel {
   /** Opens a session and keeps its token. */
   session(options: OpenSessionOptions): Promise<KernelSession>;
+  /** A session that was opened before, perhaps by another process. Rejects with a SESSION_* code. */
+  resumeSession(token: string): Promise<KernelSession>;
 }
 
 /** One agent's stay, as code in this process holds it. */
 export interface KernelSession extends InProcessSession {
-  readonly id: string;
   readonly token: string;
   close(): Promise<void>;
 }
@@ -22,6 +23,11 @@ export async function createKernel(options: OpenKernelOptions = {}): Promise<Nar
     await kernel.close({ graceMs: 0 }).catch(() => undefined);
     throw fault;
   });
+  const held = (id: string, token: string): KernelSession => ({
+    token,
+    ...createAgentSession(kernel, { id, token }),
+    close: async () => void (await kernel.closeSession(id)),
+  });
   return {
     ...kernel,
     get closing() {
@@ -29,13 +35,11 @@ export async function createKernel(options: OpenKernelOptions = {}): Promise<Nar
     },
     async session(open) {
       const { session, token } = await kernel.openSession(open);
-      const { id } = session.session;
-      return {
-        id,
-        token,
-        ...createAgentSession(kernel, { id, token }),
-        close: async () => void (await kernel.closeSession(id)),
-      };
+      return held(session.session.id, token);
+    },
+    async resumeSession(token) {
+      const { session } = await kernel.authenticate(token);
+      return held(session.id, token);
     },
   };
 }

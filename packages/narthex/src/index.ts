@@ -11,11 +11,15 @@ export {
   createAgentSession,
   declareTools,
   type FunctionDecl,
+  geminiModel,
+  type Integer,
   type ModelClient,
   type ModelEvent,
   type ModelRequest,
   narthexTools,
   openaiModel,
+  openaiResponsesModel,
+  openTranscriptFile,
   readAiSdk,
   readAnthropic,
   readGemini,
@@ -31,6 +35,9 @@ export {
   toOpenaiChatTools,
   toOpenaiResponsesTools,
   ToolCallAccumulator,
+  type Transcript,
+  type TranscriptEntry,
+  type TranscriptFile,
 } from "@narthex/agent";
 export { isKernelError, type JsonValue, KernelError } from "@narthex/contracts";
 export {

@@ -4,12 +4,18 @@ import type { ModelClient, ModelUsage } from "../model/model-client.ts";
 import type { AgentSession } from "../session/agent-session.ts";
 import type { CallOutcome } from "../session/answer-call.ts";
 import type { StreamedCall } from "../stream/call-delta.ts";
+import type { Transcript } from "./transcript.ts";
 
 export interface AgentOptions {
   readonly session: AgentSession;
   readonly model: ModelClient;
   /** The conversation so far; its last message is for the model to answer. */
   readonly messages: readonly AgentMessage[];
+  /**
+   * Keeps the run as it goes. One that holds a run already is taken up where that stopped, and nothing is done twice;
+   * `messages` is then what the run began with, or empty.
+   */
+  readonly transcript?: Transcript;
   readonly limits?: Partial<AgentLimits>;
   /** What a message of the model costs, in cost units. One unit for each token unless given. */
   readonly priceOf?: (usage: ModelUsage) => number;

@@ -1,7 +1,6 @@
-import type { AgentMessage, ToolMessage } from "../model/agent-message.ts";
+import type { AgentMessage } from "../model/agent-message.ts";
 import { type AgentTools, listAgentTools } from "../session/agent-tools.ts";
 import type { CallOutcome } from "../session/answer-call.ts";
-import type { StreamedCall } from "../stream/call-delta.ts";
 import {
   type AgentEnd,
   type AgentEvent,
@@ -10,9 +9,11 @@ import {
   type AgentResult,
   DEFAULT_LIMITS,
 } from "./agent-run.ts";
-import { createCorrections } from "./corrections.ts";
+import { completeMessages, toMessage } from "./complete-messages.ts";
+import { type Corrections, createCorrections } from "./corrections.ts";
 import { runBatch } from "./run-batch.ts";
-import { runTurn, type Turn } from "./run-turn.ts";
+import { openRunRecord, type RecordedTurn, type RunRecord } from "./run-record.ts";
+import { runTurn } from "./run-turn.ts";
 import { watchQuestions } from "./watch-questions.ts";
 
 /**
@@ -27,8 +28,11 @@ export async function runAgent(options: AgentOptions): Promise<AgentResult> {
   const signal = AbortSignal.any([time.signal, over.signal, ...(options.signal === undefined ? [] : [options.signal])]);
   const run = createRun(options);
   try {
+    const record = await openRunRecord(options);
+    // Those that were given are the same, unless none were.
+    if (options.messages.length === 0) run.messages.push(...record.messages);
     void watchQuestions(options.session, over.signal, run.tell);
-    return run.result(await work(options, limits, run, signal));
+    return run.result(await work({ options, limits, run, record, signal }));
   } catch (fault) {
     if (options.signal?.aborted === true) return run.result("cancelled");
     if (time.signal.aborted) return run.result("time");
@@ -61,15 +65,36 @@ function createRun({ messages, onEvent }: AgentOptions): Run {
     async tell(event) {
       await onEvent?.(event);
     },
-    result: (end) => ({ end, text: run.text, messages: completed(run.messages), turns: run.turns, cost: run.cost }),
+    result: (end) => ({
+      end,
+      text: run.text,
+      messages: completeMessages(run.messages),
+      turns: run.turns,
+      cost: run.cost,
+    }),
   };
   return run;
 }
 
-async function work(options: AgentOptions, limits: AgentLimits, run: Run, signal: AbortSignal): Promise<AgentEnd> {
+interface Work {
+  readonly options: AgentOptions;
+  readonly limits: AgentLimits;
+  readonly run: Run;
+  readonly record: RunRecord;
+  readonly signal: AbortSignal;
+}
+
+async function work(given: Work): Promise<AgentEnd> {
+  const { options, limits, run, record, signal } = given;
   const { session, model, priceOf = ({ inputTokens, outputTokens }) => inputTokens + outputTokens } = options;
   let tools = listAgentTools(session);
   const corrections = createCorrections(limits.corrections, (name) => tools.declared.find(name) !== undefined);
+  for (const turn of record.turns) {
+    signal.throwIfAborted();
+    run.turns++;
+    const end = await takeTurn(turn, { ...given, tools, corrections });
+    if (end !== undefined) return end;
+  }
   for (;;) {
     signal.throwIfAborted();
     if (run.turns >= limits.turns) return "turns";
@@ -78,33 +103,53 @@ async function work(options: AgentOptions, limits: AgentLimits, run: Run, signal
     tools = listAgentTools(session);
     await run.tell({ type: "turn", turn: ++run.turns });
     const { tell, messages } = run;
-    const turn = await runTurn({ model, messages, tools: tools.declared.decls, signal, tell });
-    run.cost += priceOf(turn.usage);
-    run.text = turn.message.text;
-    run.messages.push(turn.message);
-    await run.tell({ type: "usage", usage: turn.usage, cost: run.cost });
-    if (turn.message.calls.length === 0) return turn.isCut ? "length" : "answered";
-    const outcomes = await answerAll(turn, { options, limits, run, tools, signal });
-    corrections.note(turn.message.calls, outcomes);
-    if (corrections.isExhausted) return "corrections";
+    const { message, usage, isCut } = await runTurn({ model, messages, tools: tools.declared.decls, signal, tell });
+    const turn = { message, isCut, cost: priceOf(usage), results: NO_RESULTS };
+    // INVARIANT: a message is kept before any of its calls is made, so that none is made that nobody knows of.
+    await record.noteTurn(run.turns, turn);
+    await run.tell({ type: "usage", usage, cost: run.cost + turn.cost });
+    const end = await takeTurn(turn, { ...given, tools, corrections });
+    if (end !== undefined) return end;
   }
 }
 
-interface Answering {
-  readonly options: AgentOptions;
-  readonly limits: AgentLimits;
-  readonly run: Run;
+const NO_RESULTS: RecordedTurn["results"] = new Map();
+
+interface Taking extends Work {
   readonly tools: AgentTools;
-  readonly signal: AbortSignal;
+  readonly corrections: Corrections;
+}
+
+/** Makes the calls of a message that have no result yet. Undefined if the model is to go on. */
+async function takeTurn(turn: RecordedTurn, taking: Taking): Promise<AgentEnd | undefined> {
+  const { run, corrections } = taking;
+  run.cost += turn.cost;
+  run.text = turn.message.text;
+  run.messages.push(turn.message);
+  if (turn.message.calls.length === 0) return turn.isCut ? "length" : "answered";
+  const outcomes = await answerAll(turn, taking);
+  corrections.note(turn.message.calls, outcomes);
+  return corrections.isExhausted ? "corrections" : undefined;
 }
 
 async function answerAll(
-  { message: { calls }, isCut }: Turn,
-  { options: { session }, limits, run, tools, signal }: Answering,
+  { message: { calls }, isCut, results }: RecordedTurn,
+  { options: { session }, limits, run, record, tools, signal }: Taking,
 ): Promise<CallOutcome[]> {
   // What the model asked for with money that is spent is not done any more.
   if (run.cost >= limits.cost) return [];
-  const outcomes = await runBatch({ calls, isCut, tools, session, limits, signal, tell: run.tell });
+  const outcomes = await runBatch({
+    calls,
+    isCut,
+    tools,
+    session,
+    limits,
+    signal,
+    results,
+    requestIdOf: (at, call) => record.requestIdOf(run.turns, at, call),
+    note: (at, outcome) => record.noteResult(run.turns, at, outcome),
+    tell: run.tell,
+  });
   for (const [at, call] of calls.entries()) {
     const outcome = outcomes[at];
     if (outcome === undefined) continue;
@@ -112,26 +157,4 @@ async function answerAll(
     run.messages.push(toMessage(call, outcome));
   }
   return outcomes;
-}
-
-/** INVARIANT: every call gets a result, however the run ended: no provider takes up a conversation without. */
-function completed(messages: readonly AgentMessage[]): AgentMessage[] {
-  const at = messages.findLastIndex(({ role }) => role === "assistant");
-  const last = messages[at];
-  if (last?.role !== "assistant") return [...messages];
-  // Ids may come again in every message.
-  const answered = new Set(messages.slice(at).flatMap((message) => (message.role === "tool" ? [message.callId] : [])));
-  const open = last.calls.filter(({ id }) => !answered.has(id));
-  return [...messages, ...open.map((call) => toMessage(call, ENDED))];
-}
-
-const ENDED: CallOutcome = {
-  status: "error",
-  text: "The run ended before this call had a result. If it was made at all is in the ledger.",
-  requestId: "",
-  cost: 0,
-};
-
-function toMessage({ id, name }: StreamedCall, { text, status }: CallOutcome): ToolMessage {
-  return { role: "tool", callId: id, name, text, isError: status !== "success" };
 }

@@ -4,6 +4,7 @@ import { answerCall, type CallOutcome, readCall } from "../session/answer-call.t
 import type { StreamedCall } from "../stream/call-delta.ts";
 import type { AgentEvent, AgentLimits } from "./agent-run.ts";
 import { createCallLane } from "./call-lane.ts";
+import type { ResultEntry } from "./transcript.ts";
 
 export interface Batch {
   readonly calls: readonly StreamedCall[];
@@ -13,6 +14,11 @@ export interface Batch {
   readonly session: AgentSession;
   readonly limits: Pick<AgentLimits, "parallel" | "callsPerTurn" | "approvalWaitMs">;
   readonly signal: AbortSignal;
+  /** What became of some of the calls before a crash, by their place. */
+  readonly results: ReadonlyMap<number, ResultEntry>;
+  readonly requestIdOf: (at: number, call: StreamedCall) => string | undefined;
+  /** Keeps an outcome before anybody is told of it. */
+  readonly note: (at: number, outcome: CallOutcome) => Promise<void>;
   readonly tell: (event: AgentEvent) => Promise<void>;
 }
 
@@ -23,25 +29,39 @@ export interface Batch {
 export async function runBatch(batch: Batch): Promise<CallOutcome[]> {
   const { calls, isCut, tools, limits, tell } = batch;
   const lane = createCallLane(limits.parallel);
+
+  async function settle(call: StreamedCall, at: number, answered: CallOutcome): Promise<CallOutcome> {
+    const known = batch.results.get(at);
+    if (known === undefined) await batch.note(at, answered);
+    const outcome = known === undefined ? answered : { ...answered, cost: known.cost };
+    await tell({ type: "result", call, outcome });
+    return outcome;
+  }
+
   return Promise.all(
     calls.map(async (call, at) => {
+      const told = toldBefore(batch.results.get(at));
+      if (told !== undefined) return told;
       const why = at >= limits.callsPerTurn ? tooMany(limits) : isCut && at === calls.length - 1 ? CUT_OFF : undefined;
       const read = why ?? readCall(call, tools);
-      if (typeof read === "string") {
-        const outcome: CallOutcome = { status: "malformed", text: read, requestId: "", cost: 0 };
-        await tell({ type: "result", call, outcome });
-        return outcome;
-      }
+      if (typeof read === "string")
+        return settle(call, at, { status: "malformed", text: read, requestId: "", cost: 0 });
       return lane.run(tools.isReadOnly(read), async () => {
         if (batch.signal.aborted) return notRun();
         await tell({ type: "call", call });
-        const options = { signal: batch.signal, approvalWaitMs: limits.approvalWaitMs };
-        const outcome = await answerCall(read, tools, batch.session, options);
-        await tell({ type: "result", call, outcome });
-        return outcome;
+        const { signal } = batch;
+        const requestId = batch.requestIdOf(at, call);
+        const options = { signal, approvalWaitMs: limits.approvalWaitMs, requestId };
+        return settle(call, at, await answerCall(read, tools, batch.session, options));
       });
     }),
   );
+}
+
+function toldBefore(known: ResultEntry | undefined): CallOutcome | undefined {
+  if (known?.text === undefined) return undefined;
+  const { status, text, requestId, cost } = known;
+  return { status, text, requestId, cost };
 }
 
 /** SECURITY: what is left of a call that was cut off may be a valid call, and another one than was meant. */

@@ -12,6 +12,9 @@ import type {
 
 /** What an agent needs of its session. */
 export interface AgentSession {
+  readonly id: string;
+  /** Finds it in the kernel, which may have been started since it was opened. Throws a KernelError with a SESSION_* code. */
+  authenticate(): Promise<void>;
   /** The tools that its lease and the policy could permit, and that this host can run. */
   listTools(): readonly AgentTool[];
   /** Never rejects: a denial or an error is an answer like any other. An abort of the signal cancels the call. */
@@ -37,7 +40,10 @@ export type SessionCallOptions = Omit<InProcessCall, "token" | "tool" | "input">
 export type AgentCallOptions = Pick<InProcessCall, "requestId" | "signal" | "timeoutMs">;
 export type AgentAnswer = Pick<CallResult, "requestId" | "response">;
 
-type SessionKernel = Pick<Kernel, "listTools" | "call" | "callInProcess" | "explainCall" | "watchApprovals">;
+type SessionKernel = Pick<
+  Kernel,
+  "authenticate" | "listTools" | "call" | "callInProcess" | "explainCall" | "watchApprovals"
+>;
 
 /** As the ledger names it. */
 const DOOR = "in_process";
@@ -51,6 +57,8 @@ export function createAgentSession(
   { id, token }: { readonly id: string; readonly token: string },
 ): InProcessSession {
   return {
+    id,
+    authenticate: async () => void (await kernel.authenticate(token)),
     listTools: () =>
       kernel
         .listTools({ sessionId: id, allVersions: false })

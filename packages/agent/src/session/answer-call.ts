@@ -20,12 +20,16 @@ export interface CallOutcome {
   readonly requestId: string;
   /** Cost units. */
   readonly cost: number;
+  /** What the kernel answered, if it was asked in this process. */
+  readonly response?: ToolResponse;
 }
 
 export interface AnswerOptions {
   readonly signal: AbortSignal;
   /** How long a call waits for a person before the model is told that it does. */
   readonly approvalWaitMs: number;
+  /** Made up when absent. */
+  readonly requestId?: string | undefined;
 }
 
 /** A call with arguments that could be read, and what is known of its tool. */
@@ -60,7 +64,7 @@ export async function answerCall(
 ): Promise<CallOutcome> {
   const { requestId, response } = await callAndWait(call, session, options);
   const { result } = response;
-  const outcome = { requestId, cost: costOf(response) };
+  const outcome = { requestId, cost: costOf(response), response };
   if (result.case === "error" && result.value.errorCode === "INVALID_INPUT") {
     return { ...outcome, status: "malformed", text: invalidInputText(call, response) };
   }
@@ -75,10 +79,10 @@ export async function answerCall(
 async function callAndWait(
   { tool, input }: ReadCall,
   session: AgentSession,
-  { signal, approvalWaitMs }: AnswerOptions,
+  { signal, approvalWaitMs, requestId }: AnswerOptions,
 ): Promise<AgentAnswer> {
   let patience: AbortSignal | undefined;
-  let answer = await session.call(tool, input, { signal });
+  let answer = await session.call(tool, input, { signal, ...(requestId !== undefined && { requestId }) });
   for (;;) {
     const { result } = answer.response;
     if (result.case !== "error" || result.value.errorCode !== "APPROVAL_PENDING") return answer;

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { JsonObject } from "@narthex/contracts";
 
-/** A provider on this machine that answers each request with the next stream of its script. */
+/** A provider on this machine that answers each request with a stream of its script. */
 export interface ScriptedProvider extends AsyncDisposable {
   readonly url: string;
   /** The bodies it was sent. */
@@ -13,13 +13,21 @@ export interface ScriptedProvider extends AsyncDisposable {
 /** One streamed answer: the data of its events. `cut` breaks the connection instead of ending it. */
 export type ScriptedStream = readonly (JsonObject | "[DONE]" | "cut")[];
 
-export async function startScriptedProvider(...streams: readonly ScriptedStream[]): Promise<ScriptedProvider> {
+/** Answers each request with the next stream. */
+export function startScriptedProvider(...streams: readonly ScriptedStream[]): Promise<ScriptedProvider> {
+  let next = 0;
+  return startProvider(() => streams[next++] ?? []);
+}
+
+/** Answers each request with the stream that its body calls for. */
+export async function startProvider(streamFor: (request: JsonObject) => ScriptedStream): Promise<ScriptedProvider> {
   const requests: JsonObject[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
-      requests.push(JSON.parse(body) as JsonObject);
+      const asked = JSON.parse(body) as JsonObject;
+      requests.push(asked);
       response.writeHead(200, { "content-type": "text/event-stream" });
-      for (const data of streams[requests.length - 1] ?? []) {
+      for (const data of streamFor(asked)) {
         if (data === "cut") {
           response.destroy();
           return;

@@ -1,0 +1,62 @@
+import { isJsonObject, type JsonObject } from "@narthex/contracts";
+import { fieldOf, textOf } from "../stream/loose-fields.ts";
+import type { AgentMessage, AssistantMessage, ToolMessage } from "./agent-message.ts";
+import { argumentsToSend } from "./call-arguments.ts";
+
+export interface GeminiContent {
+  readonly role: "user" | "model";
+  readonly parts: JsonObject[];
+}
+
+/** Stands where a call has no signature of the model's, in the words that Gemini has for it. */
+export const NO_SIGNATURE = "skip_thought_signature_validator";
+
+/** Neighbours of one role become one content: all results of a message stand together, in the order of its calls. */
+export function toGeminiContents(messages: readonly AgentMessage[]): GeminiContent[] {
+  const contents: GeminiContent[] = [];
+  const ownIds = new Set(messages.flatMap((message) => (message.role === "assistant" ? idsIn(message) : [])));
+  for (const message of messages) {
+    if (message.role === "system") continue;
+    const role = message.role === "assistant" ? "model" : "user";
+    const parts = toParts(message, ownIds);
+    const last = contents.at(-1);
+    if (last?.role === role) last.parts.push(...parts);
+    else if (parts.length > 0) contents.push({ role, parts });
+  }
+  return contents;
+}
+
+function toParts(message: Exclude<AgentMessage, { role: "system" }>, ownIds: ReadonlySet<string>): JsonObject[] {
+  switch (message.role) {
+    case "assistant":
+      return assistantParts(message);
+    case "tool":
+      return [toResponse(message, ownIds)];
+    default:
+      return textParts(message.text);
+  }
+}
+
+/** As they came, signatures and all, where they came from Gemini. */
+function assistantParts({ text, calls, kept = [] }: AssistantMessage): JsonObject[] {
+  if (kept.length > 0) return kept.filter(isJsonObject);
+  const made = calls.map((call) => ({
+    functionCall: { name: call.name, args: argumentsToSend(call) },
+    thoughtSignature: NO_SIGNATURE,
+  }));
+  return [...textParts(text), ...made];
+}
+
+/** Gemini is told only ids that it gave: most calls have none, and their order tells them apart. */
+function toResponse({ callId, name, text, isError }: ToolMessage, ownIds: ReadonlySet<string>): JsonObject {
+  const response = isError ? { error: text } : { output: text };
+  return { functionResponse: { ...(ownIds.has(callId) && { id: callId }), name, response } };
+}
+
+function idsIn({ kept = [] }: AssistantMessage): string[] {
+  return kept.flatMap((part) => textOf(fieldOf(part, "functionCall"), "id") ?? []);
+}
+
+function textParts(text: string): JsonObject[] {
+  return text === "" ? [] : [{ text }];
+}

@@ -1,0 +1,84 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
+import { countOf, fieldOf, listOf, textOf } from "../stream/loose-fields.ts";
+import { endedEarly, providerFault } from "../stream/provider-fault.ts";
+import { NO_SIGNATURE } from "./gemini-contents.ts";
+import type { ModelEvent } from "./model-client.ts";
+
+/** Reads everything but the calls from one streamed message. */
+export interface GeminiEvents {
+  read(chunk: unknown): Iterable<ModelEvent>;
+  /** What is sent back with the message. Throws if the message did not come to its end. */
+  end(): Iterable<ModelEvent>;
+  /** Why Gemini itself could not read a call of the model, if that is how the message ended. */
+  readonly unreadable: string | undefined;
+}
+
+/** The model wrote a call that Gemini could not read, or made one where none was due. */
+const UNREADABLE: ReadonlySet<string> = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"]);
+/** What such a call is called, so that the model can be told what was wrong with it. */
+export const UNREADABLE_CALL = "malformed_function_call";
+
+export function createGeminiEvents(): GeminiEvents {
+  const parts: JsonObject[] = [];
+  let finish: string | undefined;
+  let unreadable: string | undefined;
+
+  function* readPart(part: unknown): Generator<ModelEvent> {
+    if (isPart(part)) keep(parts, part);
+    const text = textOf(part, "text");
+    if (text !== undefined) yield { type: fieldOf(part, "thought") === true ? "reasoning" : "text", text };
+  }
+
+  return {
+    *read(chunk) {
+      const blocked = textOf(fieldOf(chunk, "promptFeedback"), "blockReason");
+      if (blocked !== undefined) throw providerFault(`the prompt was blocked: ${blocked}`);
+      const [candidate] = listOf(chunk, "candidates");
+      for (const part of listOf(fieldOf(candidate, "content"), "parts")) yield* readPart(part);
+      yield* usageOf(fieldOf(chunk, "usageMetadata"));
+      const reason = textOf(candidate, "finishReason");
+      if (reason === undefined) return;
+      finish = reason;
+      if (UNREADABLE.has(reason)) unreadable = textOf(candidate, "finishMessage") ?? reason;
+      else if (reason === "MAX_TOKENS") yield { type: "cut" };
+      else if (reason !== "STOP") throw providerFault(`the message was ended: ${reason}`);
+    },
+    *end() {
+      if (finish === undefined) throw endedEarly();
+      for (const part of parts) yield { type: "keep", part };
+      if (unreadable === undefined) return;
+      const functionCall = { name: UNREADABLE_CALL, args: {} };
+      yield { type: "keep", part: { functionCall, thoughtSignature: NO_SIGNATURE } };
+    },
+    get unreadable() {
+      return unreadable;
+    },
+  };
+}
+
+/** Pieces of one text become one part again; what is signed stays as it is. */
+function keep(parts: JsonObject[], part: JsonObject): void {
+  const last = parts.at(-1);
+  if (last === undefined || !isPlainText(last) || !isPlainText(part) || last["thought"] !== part["thought"]) {
+    parts.push(part);
+    return;
+  }
+  parts[parts.length - 1] = { ...last, text: `${textOf(last, "text") ?? ""}${textOf(part, "text") ?? ""}` };
+}
+
+function isPlainText(part: JsonObject): boolean {
+  return typeof part["text"] === "string" && Object.keys(part).every((key) => key === "text" || key === "thought");
+}
+
+/** What the model said, called or signed. Anything else, such as an image, is for others to show. */
+function isPart(part: unknown): part is JsonObject {
+  const isSaid = [textOf(part, "text"), fieldOf(part, "functionCall"), textOf(part, "thoughtSignature")];
+  return isJsonObject(part as JsonValue | undefined) && isSaid.some((field) => field !== undefined);
+}
+
+function* usageOf(usage: unknown): Generator<ModelEvent> {
+  const asked = countOf(usage, "promptTokenCount");
+  if (asked === undefined) return;
+  const outputTokens = (countOf(usage, "candidatesTokenCount") ?? 0) + (countOf(usage, "thoughtsTokenCount") ?? 0);
+  yield { type: "usage", inputTokens: asked + (countOf(usage, "toolUsePromptTokenCount") ?? 0), outputTokens };
+}

@@ -1,0 +1,151 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
+import { type OpenaiResponsesTool, toOpenaiResponsesTools } from "../declare/openai-tools.ts";
+import { countOf, fieldOf, textOf } from "../stream/loose-fields.ts";
+import { endedEarly } from "../stream/provider-fault.ts";
+import { readOpenaiResponses } from "../stream/read-openai-responses.ts";
+import { ToolCallAccumulator } from "../stream/tool-call-accumulator.ts";
+import type { AgentMessage, AssistantMessage } from "./agent-message.ts";
+import { argumentsToSend } from "./call-arguments.ts";
+import type { ModelClient, ModelEvent } from "./model-client.ts";
+import type { ModelParameters } from "./openai-model.ts";
+
+/** The part of the `openai` package's client that is used; anything of the same shape will do. */
+export interface OpenaiResponsesClient {
+  readonly responses: {
+    create(
+      request: OpenaiResponsesRequest,
+      options: { readonly signal: AbortSignal },
+    ): PromiseLike<AsyncIterable<unknown>>;
+  };
+}
+
+export interface OpenaiResponsesRequest {
+  readonly model: string;
+  readonly input: OpenaiInputItem[];
+  readonly tools?: OpenaiResponsesTool[];
+  readonly stream: true;
+}
+
+export type OpenaiInputItem =
+  | { readonly role: "system" | "user" | "assistant"; readonly content: string }
+  | { readonly type: "function_call"; readonly call_id: string; readonly name: string; readonly arguments: string }
+  | { readonly type: "function_call_output"; readonly call_id: string; readonly output: string }
+  | ReasoningItem;
+
+interface ReasoningItem {
+  readonly type: "reasoning";
+  readonly id: string;
+  readonly summary: [];
+}
+
+/** Reasoning goes back as it came, and to its place: before the call that it led to. */
+interface KeptReasoning {
+  readonly callsBefore: number;
+  readonly item: ReasoningItem;
+}
+
+/**
+ * A model by OpenAI's responses. The whole conversation is sent each time and the provider is asked to store none of it;
+ * `{ store: true }` among the parameters says otherwise.
+ */
+export function openaiResponsesModel(
+  client: OpenaiResponsesClient,
+  model: string,
+  parameters: ModelParameters = {},
+): ModelClient {
+  const given = { store: false, ...parameters };
+  return {
+    async *stream({ messages, tools, signal }) {
+      const request: OpenaiResponsesRequest = {
+        ...given,
+        model,
+        input: messages.flatMap(toItems),
+        ...(tools.length > 0 && { tools: toOpenaiResponsesTools(tools) }),
+        stream: true,
+      };
+      const calls = new ToolCallAccumulator(readOpenaiResponses);
+      let callsBefore = 0;
+      let isComplete = false;
+      for await (const event of await client.responses.create(request, { signal })) {
+        calls.push(event);
+        yield* eventsOf(event);
+        const type = fieldOf(event, "type");
+        isComplete ||= type === "response.completed" || type === "response.incomplete";
+        if (type !== "response.output_item.done") continue;
+        const item = fieldOf(event, "item");
+        if (fieldOf(item, "type") === "function_call") callsBefore++;
+        else if (isReasoning(item, given.store)) yield { type: "keep", part: { callsBefore, item } };
+      }
+      if (!isComplete) throw endedEarly();
+      yield { type: "calls", calls: calls.finish() };
+    },
+  };
+}
+
+function* eventsOf(event: unknown): Generator<ModelEvent> {
+  const text = textOf(event, "delta");
+  switch (fieldOf(event, "type")) {
+    case "response.output_text.delta":
+    case "response.refusal.delta":
+      if (text !== undefined) yield { type: "text", text };
+      break;
+    case "response.reasoning_text.delta":
+    case "response.reasoning_summary_text.delta":
+      if (text !== undefined) yield { type: "reasoning", text };
+      break;
+    case "response.incomplete":
+      yield { type: "cut" };
+      yield* usageOf(event);
+      break;
+    case "response.completed":
+      yield* usageOf(event);
+      break;
+  }
+}
+
+function* usageOf(event: unknown): Generator<ModelEvent> {
+  const usage = fieldOf(fieldOf(event, "response"), "usage");
+  const inputTokens = countOf(usage, "input_tokens");
+  const outputTokens = countOf(usage, "output_tokens");
+  if (inputTokens !== undefined && outputTokens !== undefined) yield { type: "usage", inputTokens, outputTokens };
+}
+
+/** A provider that stores nothing knows its reasoning again only by what it encrypted. */
+function isReasoning(item: unknown, isStored: unknown): item is JsonObject {
+  if (fieldOf(item, "type") !== "reasoning") return false;
+  return isStored === true || textOf(item, "encrypted_content") !== undefined;
+}
+
+function toItems(message: AgentMessage): OpenaiInputItem[] {
+  switch (message.role) {
+    case "system":
+    case "user":
+      return [{ role: message.role, content: message.text }];
+    case "tool":
+      return [{ type: "function_call_output", call_id: message.callId, output: message.text }];
+    case "assistant":
+      return assistantItems(message);
+  }
+}
+
+function assistantItems({ text, calls, kept = [] }: AssistantMessage): OpenaiInputItem[] {
+  const reasoning = kept.filter(isKeptReasoning);
+  const before = (at: number): ReasoningItem[] =>
+    reasoning.filter(({ callsBefore }) => callsBefore === at).map(({ item }) => item);
+  const said: OpenaiInputItem[] = text === "" ? [] : [{ role: "assistant", content: text }];
+  const made = calls.map(
+    (call): OpenaiInputItem => ({
+      type: "function_call",
+      call_id: call.id,
+      name: call.name,
+      arguments: JSON.stringify(argumentsToSend(call)),
+    }),
+  );
+  // What led to nothing is not taken back by the provider.
+  if (made.length === 0) return said.length === 0 ? [] : [...before(0), ...said];
+  return [...before(0), ...said, ...made.flatMap((item, at) => (at === 0 ? [item] : [...before(at), item]))];
+}
+
+function isKeptReasoning(part: JsonValue): part is JsonValue & KeptReasoning {
+  return isJsonObject(part) && typeof part["callsBefore"] === "number" && isJsonObject(part["item"]);
+}

@@ -1,0 +1,93 @@
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { KernelError } from "@narthex/contracts";
+import type { Transcript, TranscriptEntry } from "./transcript.ts";
+import { readTranscriptLines, toTranscriptLine } from "./transcript-lines.ts";
+
+/** A transcript in a file of its own. */
+export interface TranscriptFile extends Transcript {
+  close(): Promise<void>;
+}
+
+const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const OWNER_ONLY = 0o600;
+const OTHERS = 0o077;
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Opens a transcript; a new file is made where there is none. An entry that a crash tore is dropped: nobody had acted upon it.
+ * Anything else that is not as it was written is CONTENT_DAMAGED.
+ *
+ * SECURITY: it holds what the model was told, so it is one user's alone; and it belongs outside of the workspace, where an
+ * agent could write its own past.
+ */
+export async function openTranscriptFile(path: string): Promise<TranscriptFile> {
+  const file = await open(path, FLAGS, OWNER_ONLY).catch((cause: unknown) => refuse(path, "cannot be opened", cause));
+  try {
+    const size = await verifyOwn(file, path);
+    const bytes = await file.readFile();
+    const { entries, end } = readTranscriptLines(bytes);
+    if (end < size) await file.truncate(end);
+    await file.datasync();
+    await syncDirectory(dirname(path));
+    return createTranscript(file, entries, end);
+  } catch (fault) {
+    await file.close();
+    throw fault;
+  }
+}
+
+function createTranscript(file: FileHandle, entries: TranscriptEntry[], end: number): TranscriptFile {
+  let size = end;
+  let last: Promise<void> = Promise.resolve();
+
+  async function write(entry: TranscriptEntry): Promise<void> {
+    const line = toTranscriptLine(entry);
+    size += line.length;
+    if (size > MAX_BYTES) throw tooLarge();
+    await file.appendFile(line);
+    await file.datasync();
+    entries.push(entry);
+  }
+
+  return {
+    read: () => last.then(() => [...entries]),
+    append(entry) {
+      // INVARIANT: once an entry could not be written, none is: what is behind half an entry cannot be read.
+      last = last.then(() => write(entry));
+      return last;
+    },
+    async close() {
+      await last.catch(() => undefined);
+      await file.close();
+    },
+  };
+}
+
+/** Gives its size. */
+async function verifyOwn(file: FileHandle, path: string): Promise<number> {
+  const facts = await file.stat();
+  if (!facts.isFile()) return refuse(path, "is no file");
+  if (facts.uid !== process.getuid?.()) return refuse(path, "belongs to another user");
+  if ((facts.mode & OTHERS) !== 0) return refuse(path, "is open to other users: run `chmod 600` on it");
+  if (facts.size > MAX_BYTES) throw tooLarge();
+  return facts.size;
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+function refuse(path: string, problem: string, cause?: unknown): never {
+  throw new KernelError("INVALID_INPUT", `the transcript \`${path.slice(0, 300)}\` ${problem}`, { cause });
+}
+
+function tooLarge(): KernelError {
+  return new KernelError("RESOURCE_EXCEEDED", `a transcript holds at most ${MAX_BYTES} bytes: begin a new one`);
+}
