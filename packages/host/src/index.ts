@@ -61,5 +61,5 @@ export { readPolicyDirectory } from "./policy/read-policy-directory.ts";
 export type { LoadedRule } from "./policy/read-rules.ts";
 export { recheckStored } from "./policy/recheck-stored.ts";
 export { createWasmEngine, WASM_ENGINE } from "./policy/wasm-engine.ts";
-export type { PolicyLoading } from "./policy/known-sets.ts";
+export { keepKnownSet, type PolicyLoading } from "./policy/known-sets.ts";
 export { assemblePolicy, assemblePolicyOrNone, policyTools, schemaForTools } from "./policy/assemble-policy.ts";

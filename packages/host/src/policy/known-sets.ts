@@ -34,13 +34,27 @@ export async function loadKnownSet(
   { directory, shipped, inThread = false }: PolicyLoading,
 ): Promise<LoadedPolicySet> {
   const bytes = policySetBytes(files);
-  const key = toHex(blake3(canonicalJsonBytes([FORMAT, WASM_ENGINE, toHex(blake3(bytes)), toHex(schema.hash)])));
+  const key = keyOf(bytes, schema);
   const known = memory.get(key) ?? (await readKept(directory, key, bytes)) ?? (await readKept(shipped, key, bytes));
   if (known !== undefined) return remember(key, known);
   const loaded = await (inThread ? loadInThread(files, schema) : loadPolicySet(files, schema));
   // What cannot be kept is read again next time.
   if (directory !== undefined) await keep(directory, key, loaded).catch(() => undefined);
   return remember(key, loaded);
+}
+
+/** Keeps a set there, known or not. Throws POLICY_INVALID with every problem. */
+export async function keepKnownSet(
+  files: readonly PolicyFile[],
+  schema: PolicySchema,
+  directory: string,
+): Promise<void> {
+  const loaded = await loadKnownSet(files, schema, {});
+  await keep(directory, keyOf(loaded.bytes, schema), loaded);
+}
+
+function keyOf(bytes: Uint8Array, schema: PolicySchema): string {
+  return toHex(blake3(canonicalJsonBytes([FORMAT, WASM_ENGINE, toHex(blake3(bytes)), toHex(schema.hash)])));
 }
 
 function remember(key: string, set: LoadedPolicySet): LoadedPolicySet {
