@@ -2,12 +2,15 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { buildCommand } from "../build/build-command.ts";
 import { checkDefaultPolicy } from "../build/check-default-policy.ts";
-import { NO_TESTS, runTests, seconds, type TestCounts, type TestRun } from "./run-tests.ts";
+import { createLanes } from "./lanes.ts";
+import { seconds } from "./run-test-file.ts";
+import { runTests, type TestRun } from "./run-tests.ts";
 import { REPOSITORY } from "./run-tool.ts";
 import { STEPS, type Step } from "./steps.ts";
+import { addCounts, NO_TESTS, type TestCounts } from "./test-counts.ts";
 
-/** Each of them is busy on one core, mostly. */
-const CHECKS_AT_ONCE = Math.max(2, Math.min(4, availableParallelism()));
+/** Two more than there are cores: tests mostly wait for processes, disks and clocks. */
+const lanes = createLanes(Math.min(4, availableParallelism() + 2));
 
 const chosen = process.argv.slice(2);
 const unknown = chosen.filter((name) => !STEPS.some((step) => step.name === name));
@@ -18,50 +21,56 @@ if (unknown.length > 0) {
   process.exitCode = await runAll(STEPS.filter((step) => chosen.length === 0 || chosen.includes(step.name)));
 }
 
-/** Runs every step, whatever the others found, and answers the exit code. Checks run side by side, then tests. */
+/** Runs every step, whatever the others found, and answers the exit code. All share the lanes, checks first. */
 async function runAll(steps: readonly Step[]): Promise<number> {
   const startedMs = performance.now();
   const failures: string[] = [];
   let total = NO_TESTS;
+  if (steps.some(({ tests }) => tests !== undefined)) await checkDefaultPolicy(join(REPOSITORY, "policies"));
   const run = async (step: Step): Promise<void> => {
-    const stepStartedMs = performance.now();
-    const { counts, note, details } = await runStep(step);
+    const { counts, note, details, durationMs } = await runStep(step);
     const isFailure = counts.passed < counts.tests;
     if (isFailure) failures.push(step.name);
     if (details !== "") print(details);
     const remark = note === "" ? "" : `: ${note}`;
-    print(`${isFailure ? "FAILED" : "ok"} ${step.name} (${seconds(performance.now() - stepStartedMs)})${remark}`);
-    total = add(total, counts);
+    print(`${isFailure ? "FAILED" : "ok"} ${step.name} (${seconds(durationMs)})${remark}`);
+    total = addCounts(total, counts);
   };
-  const checks = steps.filter(({ tests }) => tests === undefined);
-  const lane = async (): Promise<void> => {
-    for (let check = checks.shift(); check !== undefined; check = checks.shift()) await run(check);
-  };
-  await Promise.all(Array.from({ length: CHECKS_AT_ONCE }, lane));
-  const tests = steps.filter((step) => step.tests !== undefined);
-  if (tests.length > 0) await checkDefaultPolicy(join(REPOSITORY, "policies"));
-  for (const step of tests) await run(step);
+  await Promise.all(steps.map(run));
   if (failures.length > 0) print(`\nfailed: ${failures.join(", ")} (one of them again: npm test -- ${failures[0]})`);
   printClosingLines(total, performance.now() - startedMs);
   return failures.length > 0 ? 1 : 0;
 }
 
+interface StepEnd {
+  readonly counts: TestCounts;
+  readonly note: string;
+  readonly details: string;
+  readonly durationMs: number;
+}
+
 /** A check counts as one test. */
-async function runStep(step: Step): Promise<{ counts: TestCounts; note: string; details: string }> {
+async function runStep(step: Step): Promise<StepEnd> {
+  const startedMs = performance.now();
   if (step.tests !== undefined) {
-    const counts = step.startsCommand === true ? await runOnCommand(step.tests) : await runTests(step.tests, print);
-    if (counts.tests > 0) return { counts, note: `${counts.tests} tests`, details: "" };
-    return { counts: { ...NO_TESTS, tests: 1, failed: 1 }, note: "", details: "  there are no tests" };
+    const counts =
+      step.startsCommand === true ? await runOnCommand(step.tests) : await runTests(step.tests, lanes, print);
+    const durationMs = performance.now() - startedMs;
+    if (counts.tests > 0) return { counts, note: `${counts.tests} tests`, details: "", durationMs };
+    return { counts: { ...NO_TESTS, tests: 1, failed: 1 }, note: "", details: "  there are no tests", durationMs };
   }
-  const result = await runCheck(step);
-  const counts = { ...NO_TESTS, tests: 1, passed: result.passed ? 1 : 0, failed: result.passed ? 0 : 1 };
-  return { counts, note: result.note, details: result.details };
+  return await lanes.run(async () => {
+    const begunMs = performance.now();
+    const { passed, note, details } = await runCheck(step);
+    const counts = { ...NO_TESTS, tests: 1, passed: passed ? 1 : 0, failed: passed ? 0 : 1 };
+    return { counts, note, details, durationMs: performance.now() - begunMs };
+  });
 }
 
 /** Tests start the command hundreds of times: it is built once, as it is published. One of them starts the sources. */
 async function runOnCommand(tests: TestRun): Promise<TestCounts> {
   await using command = await buildCommand();
-  return await runTests({ ...tests, environment: { NARTHEX_TEST_COMMAND: command.program } }, print);
+  return await runTests({ ...tests, environment: { NARTHEX_TEST_COMMAND: command.program } }, lanes, print);
 }
 
 async function runCheck(step: Step): Promise<{ passed: boolean; note: string; details: string }> {
@@ -70,18 +79,6 @@ async function runCheck(step: Step): Promise<{ passed: boolean; note: string; de
   } catch (error) {
     return { passed: false, note: "", details: String(error) };
   }
-}
-
-function add(left: TestCounts, right: TestCounts): TestCounts {
-  return {
-    tests: left.tests + right.tests,
-    suites: left.suites + right.suites,
-    passed: left.passed + right.passed,
-    failed: left.failed + right.failed,
-    cancelled: left.cancelled + right.cancelled,
-    skipped: left.skipped + right.skipped,
-    todo: left.todo + right.todo,
-  };
 }
 
 /** The closing lines of Node's own test runner, for whoever reads those, and the same in words. */

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { type CheckResult, failed, passed } from "./check.ts";
 import { checkGeneratedCode } from "./generated-code.ts";
@@ -19,9 +18,6 @@ export interface Step {
   /** Whether they run the `narthex` command. */
   readonly startsCommand?: boolean;
 }
-
-/** Two more than there are cores: tests mostly wait for processes, disks and clocks. */
-const AT_ONCE = Math.min(4, availableParallelism() + 2);
 
 /** Of the whole-system tests, those that take longest, by how long that is. */
 const LONGEST = [
@@ -56,10 +52,10 @@ export const STEPS: readonly Step[] = [
   { name: "lock-file", check: () => checkLockFile() },
   { name: "wording", check: () => checkWording() },
   { name: "requirements", check: () => checkRequirements() },
-  { name: "unit", tests: { globPatterns: ["packages/*/src/**/*.test.ts"], together: TOGETHER, concurrency: AT_ONCE } },
+  { name: "unit", tests: { globPatterns: ["packages/*/src/**/*.test.ts"], together: TOGETHER } },
   {
     name: "system",
-    tests: { globPatterns: ["test/**/*.test.ts"], longest: LONGEST, concurrency: AT_ONCE },
+    tests: { globPatterns: ["test/**/*.test.ts"], longest: LONGEST },
     startsCommand: true,
   },
 ];

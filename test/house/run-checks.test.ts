@@ -36,11 +36,12 @@ async function runTestFiles(
   const root = createTemporaryTree(context, {
     ...files,
     "run.ts": `
+      import { createLanes } from ${JSON.stringify(join(CHECKS, "lanes.ts"))};
       import { runTests } from ${JSON.stringify(join(CHECKS, "run-tests.ts"))};
       const globPatterns = [import.meta.dirname + "/*.test.ts"];
       const together = ${together} ? [import.meta.dirname] : [];
-      const run = { globPatterns, together, concurrency: 2, silenceMs: ${silenceMs} };
-      console.log(JSON.stringify(await runTests(run, console.log)));`,
+      const run = { globPatterns, together, silenceMs: ${silenceMs} };
+      console.log(JSON.stringify(await runTests(run, createLanes(2), console.log)));`,
   });
   const { output } = await runCommand(process.execPath, [join(root, "run.ts")]);
   const counts: unknown = JSON.parse(output.trimEnd().split("\n").at(-1) ?? "");
@@ -93,10 +94,11 @@ test("files that take longest are started first, and one that is not there is na
     "a.test.ts": quiet,
     "b.test.ts": quiet,
     "run.ts": `
+      import { createLanes } from ${JSON.stringify(join(CHECKS, "lanes.ts"))};
       import { runTests } from ${JSON.stringify(join(CHECKS, "run-tests.ts"))};
       const [at, name] = [import.meta.dirname, process.argv[2]];
-      const options = { globPatterns: [at + "/*.test.ts"], longest: [at + "/" + name], concurrency: 1 };
-      await runTests(options, console.log);`,
+      const options = { globPatterns: [at + "/*.test.ts"], longest: [at + "/" + name] };
+      await runTests(options, createLanes(1), console.log);`,
   });
   const run = (name: string) => runCommand(process.execPath, [join(root, "run.ts"), name]);
   const end = await run("b.test.ts");

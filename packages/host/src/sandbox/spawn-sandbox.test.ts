@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { chown, lstat, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { setTimeout } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { isKernelError } from "@narthex/contracts";
 import type { SandboxMount } from "./sandbox-plan.ts";
@@ -55,6 +56,18 @@ describe("a program in a sandbox", () => {
       code: "FILE_NOT_FOUND",
       message: /`\/workspace\/none`/,
     });
+  });
+
+  test("that is killed at any moment of its start leaves nothing running, and ends", async () => {
+    for (let round = 0; round < 60; round++) {
+      const started = await sandbox.start(["/bin/sleep", "1000"]);
+      const closed = once(started.stdout.resume(), "close");
+      const waitUntil = performance.now() + (round % 20) * 0.4;
+      while (performance.now() < waitUntil) if (round % 3 === 0) await setImmediate();
+      started.kill();
+      await assert.rejects(started.ended, { code: "SANDBOX_ERROR" });
+      await closed;
+    }
   });
 
   test("that exits with 1, or cannot be found, has an exit code", async () => {

@@ -57,6 +57,8 @@ export async function spawnSandbox(
     const child = spawn(machine.bubblewrap, ["--args", "3", "--", ...limitedCommand(plan.limits, command)], {
       cwd: "/",
       env: {},
+      // In a group of its own, which is killed as one.
+      detached: true,
       stdio: withoutInherited(
         [
           ...(["pipe", outputs.stdout.file.fd, outputs.stderr.file.fd, "pipe", "pipe", "pipe"] as const),
@@ -221,17 +223,26 @@ function superviseChild(
 
 /**
  * The first process inside goes first: once it is gone, so is everything in its namespace. Killed the other way round,
- * a child that is still held back would outlive its bubblewrap.
+ * a child that is still held back would outlive its bubblewrap. Until bubblewrap has told of it, it is in its group; what
+ * it tells last is read after its death.
  */
 function killTree(child: ChildProcess, status: SandboxStatus): void {
   if (status.hasEnded) return;
-  const { knownPid } = status;
-  if (knownPid !== undefined) {
-    try {
-      process.kill(knownPid, "SIGKILL");
-    } catch {
-      // It ended by itself.
-    }
-  }
+  if (status.knownPid !== undefined) killNow(status.knownPid);
+  else
+    status.pid.then(
+      (pid) => status.hasEnded || killNow(pid),
+      () => undefined,
+    );
+  const isRunning = child.exitCode === null && child.signalCode === null;
+  if (child.pid !== undefined && isRunning) killNow(-child.pid);
   child.kill("SIGKILL");
+}
+
+function killNow(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended by itself.
+  }
 }
