@@ -109,7 +109,6 @@ describe("a kernel that is served", { timeout: 120_000 }, () => {
     ({ link, caller } = await openLink(at, "guest", { returnMs: 60_000, waitMs: 60_000 }));
   });
   after(async () => {
-    await link.close();
     assert.equal(await serving.stop(), 0);
     await at.remove();
   });
@@ -149,6 +148,17 @@ describe("a kernel that is served", { timeout: 120_000 }, () => {
     assert.equal(codeOf(await call(caller, "echo", {})), "SESSION_CLOSED");
     assert.equal(link.now().session.sessionId, sessionId);
     assert.deepEqual(await sessionsOf(at), {});
+  });
+
+  it("leaves the home to a client whose session was closed, and who is told so there too", async () => {
+    const other = await openLink(at, "late", { returnMs: 0 });
+    await at.ask(["session", "close", other.link.now().session.sessionId]);
+    await link.close();
+    assert.equal(await serving.stop(), 0);
+    assert.equal(codeOf(await call(other.caller, "echo", {})), "SESSION_CLOSED");
+    assert.equal(await holderOf(at), process.pid);
+    await other.link.close();
+    serving = await at.serve();
   });
 });
 

@@ -3,7 +3,7 @@ export { connectFramed, type FramedClient } from "./framed/framed-client.ts";
 export { type FramedDoor, type FramedDoorOptions, openFramedDoor } from "./framed/framed-door.ts";
 export { DEFAULT_FRAMED_LIMITS, type FramedLimits } from "./framed/framed-limits.ts";
 export {
-  createKernelCaller,
+  createSessionCaller,
   type AskedQuestion,
   type McpApprovals,
   type McpCall,

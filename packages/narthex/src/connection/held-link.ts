@@ -1,4 +1,5 @@
-import { createKernelCaller } from "@narthex/server";
+import { isKernelError } from "@narthex/contracts";
+import { createSessionCaller } from "@narthex/server";
 import { type OpenKernelOptions, openKernel } from "../open-kernel.ts";
 import type { KernelLink } from "./kernel-link.ts";
 import { createLocalConnection } from "./local-connection.ts";
@@ -32,11 +33,19 @@ export async function holdKernel(options: OpenKernelOptions & { readonly command
     },
     sessionState: (sessionId) => sessionStateIn(connection, sessionId),
     closeSession: async (sessionId) => void (await connection.closeSession(sessionId)),
-    createCaller: ({ token }) => createKernelCaller(kernel, token),
+    async createCaller(session) {
+      await kernel.authenticate(session.token).catch(requireEnded);
+      return createSessionCaller(kernel, session);
+    },
     onToolsChanged: tools.listen,
     async close() {
       closing.abort();
       await kernel.close();
     },
   };
+}
+
+/** One that has ended is no obstacle: its calls are answered so. */
+function requireEnded(fault: unknown): void {
+  if (!isKernelError(fault) || !fault.code.startsWith("SESSION_")) throw fault;
 }

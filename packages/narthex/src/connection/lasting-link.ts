@@ -5,11 +5,10 @@ import { attachKernel } from "./attached-link.ts";
 import { isUnreachable } from "./connection-error.ts";
 import { holdKernel } from "./held-link.ts";
 import type { SessionToOpen } from "./kernel-connection.ts";
-import { findSockets } from "./kernel-files.ts";
 import type { KernelLink } from "./kernel-link.ts";
 import type { LinkedSession } from "./linked-session.ts";
 import { LINK_TIMES, type LinkTimes } from "./link-times.ts";
-import { reachKernel, somebodyAnswers } from "./open-connection.ts";
+import { reachKernel } from "./open-connection.ts";
 import { createSessionKeeper } from "./session-keeper.ts";
 
 export interface LastingLinkOptions {
@@ -62,7 +61,16 @@ export async function openLastingLink(options: LastingLinkOptions): Promise<Last
     holdKernel({ data, command, waitMs, log, ...(onFailure && { onFailure }) });
 
   async function find(): Promise<LinkedSession> {
-    const link = await reachKernel({ home, signal }, { tryRemote, openLocal }, LOOK_MS);
+    return greet(await reachKernel({ home, signal }, { tryRemote, openLocal }, LOOK_MS));
+  }
+
+  /** Without taking the home, whoever leaves it meanwhile. */
+  async function findOther(): Promise<LinkedSession | undefined> {
+    const link = await tryRemote(home);
+    return link && greet(link);
+  }
+
+  async function greet(link: KernelLink): Promise<LinkedSession> {
     try {
       const found = await keeper.connect(link);
       link.onToolsChanged(tellAll);
@@ -94,8 +102,8 @@ export async function openLastingLink(options: LastingLinkOptions): Promise<Last
     const patientUntil = performance.now() + (holder === SERVE ? times.returnMs : 0);
     for (;;) {
       try {
-        const mayTake = performance.now() >= patientUntil;
-        if (mayTake || (await somebodyAnswers((await findSockets(home)).services))) return await find();
+        const found = await (performance.now() >= patientUntil ? find() : findOther());
+        if (found !== undefined) return found;
       } catch (error) {
         if (signal.aborted) throw error;
         noteObstacle(error);

@@ -85,10 +85,17 @@ type CallerKernel = Pick<
   | "refuse"
 >;
 
-/** A session of a kernel in this process. */
+/** The session of a kernel in this process that a token proves. Throws SESSION_* if none is open. */
 export async function createKernelCaller(kernel: CallerKernel, token: string): Promise<McpCaller> {
   const { session } = await kernel.authenticate(token);
-  const sessionId = session.id;
+  return createSessionCaller(kernel, { sessionId: session.id, token });
+}
+
+/** The same for a session that is known: what it is not open for is answered call by call. */
+export function createSessionCaller(
+  kernel: CallerKernel,
+  { sessionId, token }: { readonly sessionId: string; readonly token: string },
+): McpCaller {
   return {
     listTools: async () => kernel.listTools({ sessionId, allVersions: false }).map(toToolInfo),
     watchTools: (told, signal) => watchToolChanges(kernel.tailRecords({ chain: CHANGES_CHAIN, signal }), told),
