@@ -23,7 +23,6 @@ type Place = readonly [place: string, times: number, saidBefore: number, finds: 
 /** Where the process is killed when it comes there for the n-th time, the messages kept by then, and what is left open. */
 const PLACES: readonly Place[] = [
   ["text", 1, 0, "nothing"],
-  ["before-turn", 1, 0, "nothing"],
   ["after-turn", 1, 1, "nothing"],
   ["call", 2, 1, "nothing"],
   ["invoke", 1, 1, "unknown"],
@@ -31,7 +30,6 @@ const PLACES: readonly Place[] = [
   ["reply", 1, 1, "nothing"],
   ["after-result", 2, 1, "nothing"],
   ["asked", 1, 2, "question"],
-  ["before-turn", 3, 2, "nothing"],
   ["after-turn", 3, 3, "nothing"],
 ];
 

@@ -8,7 +8,6 @@ import { type LoadCall, planCall } from "./rounds/load-call.ts";
 import { readEffects } from "./rounds/load-tools.ts";
 
 const SEED = 7;
-const WITHOUT_EFFECTS = CALL_POINTS.filter((point) => point !== "before-effect" && point !== "after-effect");
 
 /** What is left of a call: nothing, its answer, or the question whether its effect happened. */
 type Fate = "absent" | "recorded" | "unknown";
@@ -28,7 +27,8 @@ const AFTER_EFFECT: readonly CallPoint[] = ["after-effect", "keep", "record", "r
 const KINDS: readonly Kind[] = [
   {
     name: "a read-only call",
-    points: WITHOUT_EFFECTS,
+    // Where it may differ from one with an effect, which is killed at every boundary below.
+    points: ["check", "invoke", "keep", "record", "reply"],
     isOne: ({ tool }) => tool === "echo",
     reconciles: false,
     fateAt: (point) => (AFTER_OUTCOME.includes(point) ? "recorded" : "absent"),
