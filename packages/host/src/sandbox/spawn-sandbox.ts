@@ -229,14 +229,17 @@ function superviseChild(
 function killTree(child: ChildProcess, status: SandboxStatus): void {
   if (status.hasEnded) return;
   if (status.knownPid !== undefined) killNow(status.knownPid);
-  else
-    status.pid.then(
-      (pid) => status.hasEnded || killNow(pid),
-      () => undefined,
-    );
+  else killUnknown(child, status);
+  child.kill("SIGKILL");
+}
+
+function killUnknown(child: ChildProcess, status: SandboxStatus): void {
+  status.pid.then(
+    (pid) => status.hasEnded || killNow(pid),
+    () => undefined,
+  );
   const isRunning = child.exitCode === null && child.signalCode === null;
   if (child.pid !== undefined && isRunning) killNow(-child.pid);
-  child.kill("SIGKILL");
 }
 
 function killNow(pid: number): void {
