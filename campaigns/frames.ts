@@ -23,7 +23,7 @@ export const frames: Campaign = {
   title:
     "Fuzzed frames over many connections, cut anywhere, valid calls among them: each gets exactly one answer under its id with a documented code, or the documented refusal and the end of its connection; the kernel stays, small, and its ledger is sound.",
   unit: "frames",
-  sample: 1000,
+  sample: 500,
   full: 1_000_000,
   async run(round) {
     const findings = new Findings();

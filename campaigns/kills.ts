@@ -10,7 +10,7 @@ export const kills: Campaign = {
     "kill kernels under load at every stage and at any moment; no answer is lost, nothing happens twice, and the next one starts",
   unit: "kills",
   // Up to the first at closing. The places after it are tried one by one in test/crash/stage-boundaries.test.ts.
-  sample: 4,
+  sample: 3,
   full: 1000,
   async run({ count, seed, progress }) {
     const found = await killRounds({ kills: count, seed, lanes: LANES, progress });

@@ -5,6 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { type AttackedKernel, startAttackedKernel } from "./support/attacked-kernel.ts";
 import { hostGit, makeRepository } from "./support/repository.ts";
 import { treeFacts } from "./support/tree-facts.ts";
+import { sampled } from "../sampled.ts";
 
 const ABSENT = [
   ".git/config",
@@ -38,7 +39,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 describe("protected files that do not exist yet", { timeout: 120_000 }, () => {
-  for (const path of ABSENT) {
+  for (const path of sampled(ABSENT, 8)) {
     test(`\`${path}\` is made by no tool anywhere, and by no program at the root`, async () => {
       const workspace = await at.makeWorkspace(`absent-${path.replaceAll("/", "-")}`);
       const session = await at.open(workspace);
@@ -106,7 +107,7 @@ const REPOSITORY_ATTACKS: ReadonlyArray<readonly [name: string, script: string]>
 ];
 
 describe("a repository under a program that attacks it", { timeout: 120_000 }, () => {
-  for (const [name, script] of REPOSITORY_ATTACKS) {
+  for (const [name, script] of sampled(REPOSITORY_ATTACKS, 8)) {
     test(`${name}: git on the host finds nothing of the attacker's`, async () => {
       const workspace = await at.makeWorkspace(`repository-${name.replaceAll(" ", "-")}`);
       await makeRepository(workspace);
