@@ -9,6 +9,17 @@ test("only a kernel error is one", () => {
   assert.equal(isKernelError(new KernelError("INTERNAL", "yes")), true);
 });
 
+test("one of another copy of the module is one too, if its code is known here", async () => {
+  const copy = (await import(
+    `${new URL("./kernel-error.ts?copy", import.meta.url)}`
+  )) as typeof import("./kernel-error.ts");
+  const theirs = new copy.KernelError("TIMEOUT", "too slow");
+  assert.equal(theirs instanceof KernelError, false);
+  assert.equal(isKernelError(theirs), true);
+  assert.equal(isKernelError(Object.assign(theirs, { code: "NO_SUCH_CODE" })), false);
+  assert.equal(isKernelError(Object.assign(new copy.KernelError("TIMEOUT", ""), { violations: "none" })), false);
+});
+
 test("an error takes from the table whether it is retryable", () => {
   assert.equal(new KernelError("TIMEOUT", "too slow").retryable, false);
   assert.equal(new KernelError("RATE_LIMITED", "too fast", { retryAfterMs: 250 }).retryable, true);

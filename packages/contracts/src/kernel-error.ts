@@ -14,6 +14,9 @@ export interface KernelErrorOptions {
   readonly retryAfterMs?: number;
 }
 
+/** The same in every copy of this module that a process has loaded. */
+const BRAND = Symbol.for("narthex.KernelError");
+
 /** A fault with a code from the closed lists. Its message is shown to callers: one line, no secret. */
 export class KernelError extends Error {
   override readonly name: string = "KernelError";
@@ -30,8 +33,14 @@ export class KernelError extends Error {
     this.retryable = findCode(code)?.retryable ?? false;
     this.retryAfterMs = options.retryAfterMs ?? 0;
   }
+
+  get [BRAND](): true {
+    return true;
+  }
 }
 
+/** Also one of another copy of this module: a tool may have been made with a package of its own. */
 export function isKernelError(value: unknown): value is KernelError {
-  return value instanceof KernelError;
+  if (!(value instanceof Error && BRAND in value && "code" in value && "violations" in value)) return false;
+  return typeof value.code === "string" && findCode(value.code) !== undefined && Array.isArray(value.violations);
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, KernelError } from "@narthex/contracts";
+import { isJsonObject, isKernelError, KernelError } from "@narthex/contracts";
 import type { CandidateTool } from "./added-tool.ts";
 import { parseManifest } from "./parse-manifest.ts";
 import { type PinnedFile, pinFile } from "./program-pin.ts";
@@ -27,7 +27,7 @@ export async function readCandidate(file: string): Promise<FoundTools> {
     let room: number = PROGRAM_LIMITS.bytes;
     for (const path of files) {
       const found = await directory.read(path, room).catch((fault: unknown) => {
-        if (!(fault instanceof KernelError)) throw fault;
+        if (!isKernelError(fault)) throw fault;
         problems.push(fault);
         return undefined;
       });

@@ -1,4 +1,4 @@
-import { type JsonValue, KernelError, parseJson } from "@narthex/contracts";
+import { isKernelError, type JsonValue, KernelError, parseJson } from "@narthex/contracts";
 import { isAlias, isMap, isScalar, isSeq, type ParsedNode } from "yaml";
 import { ConfigurationProblems, quote } from "../configuration/configuration-problems.ts";
 import { parseYaml, type YamlFile } from "../configuration/parse-yaml.ts";
@@ -15,7 +15,7 @@ export function readManifestText(bytes: Uint8Array, file: string): JsonValue {
   try {
     problems.throwIfAny();
   } catch (fault) {
-    const violations = fault instanceof KernelError ? fault.violations : [];
+    const violations = isKernelError(fault) ? fault.violations : [];
     throw new KernelError("INVALID_DECLARATION", fault instanceof Error ? fault.message : "", { violations });
   }
   return value;

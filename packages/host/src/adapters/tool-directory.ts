@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, realpath } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import { KernelError } from "@narthex/contracts";
+import { isKernelError, KernelError } from "@narthex/contracts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 const O_PATH = 0o10000000;
@@ -54,7 +54,7 @@ export class ToolDirectory {
       opened.push(file);
       return await readAll(file, path, maxBytes);
     } catch (cause) {
-      if (cause instanceof KernelError) throw cause;
+      if (isKernelError(cause)) throw cause;
       throw unreadable(path, cause);
     } finally {
       await Promise.all(opened.map((handle) => handle.close()));

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open } from "node:fs/promises";
-import { KernelError } from "@narthex/contracts";
+import { isKernelError, KernelError } from "@narthex/contracts";
 import { type Configuration, DEFAULT_CONFIGURATION } from "./configuration.ts";
 import { quote } from "./configuration-problems.ts";
 import { parseConfiguration } from "./parse-configuration.ts";
@@ -22,7 +22,7 @@ async function readConfigurationFile(path: string): Promise<Uint8Array | undefin
     if (!(await file.stat()).isFile()) throw invalid(path, "is not a file");
     return await readAtMost(file, path);
   } catch (cause) {
-    if (cause instanceof KernelError) throw cause;
+    if (isKernelError(cause)) throw cause;
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
     if (code !== "ENOENT") throw invalid(path, `cannot be read (${code})`, cause);
     // A link to nothing is a mistake; taking the defaults would hide it.

@@ -1,4 +1,4 @@
-import { KernelError } from "@narthex/contracts";
+import { isKernelError, KernelError } from "@narthex/contracts";
 
 /** `ENOENT` and its like. */
 export function systemErrorCode(error: unknown): string | undefined {
@@ -7,6 +7,6 @@ export function systemErrorCode(error: unknown): string | undefined {
 
 /** What the machine could not do, for a caller who need not know paths. */
 export function storeUnavailable(what: string, cause: unknown): KernelError {
-  if (cause instanceof KernelError) return cause;
+  if (isKernelError(cause)) return cause;
   return new KernelError("STORE_UNAVAILABLE", `${what} (${systemErrorCode(cause) ?? "unknown error"})`, { cause });
 }

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { KernelError } from "@narthex/contracts";
+import { isKernelError, KernelError } from "@narthex/contracts";
 import type { SandboxedProcess } from "../sandbox/spawn-sandbox.ts";
 import { parseReply } from "./parse-reply.ts";
 import { encodeFrame, FrameReader, REPLY_BOUNDS } from "./worker/frame.ts";
@@ -80,10 +80,9 @@ export class FileWorker {
   /** Ends it; what was asked fails with the first fault. */
   fail(fault: unknown): void {
     if (this.#fault !== undefined) return;
-    this.#fault =
-      fault instanceof KernelError
-        ? fault
-        : new KernelError("SANDBOX_ERROR", "the file worker failed", { cause: fault });
+    this.#fault = isKernelError(fault)
+      ? fault
+      : new KernelError("SANDBOX_ERROR", "the file worker failed", { cause: fault });
     this.#process.kill();
     const waiters = [...this.#waiters.values()].flat();
     this.#waiters.clear();

@@ -1,4 +1,4 @@
-import { KernelError } from "@narthex/contracts";
+import { isKernelError, KernelError } from "@narthex/contracts";
 import type { ToolContext } from "@narthex/kernel";
 import { type ProgramAnswer, programAnswer } from "../programs/program-answer.ts";
 import type { CheckedGit } from "./check-git.ts";
@@ -83,7 +83,7 @@ async function guardClone(call: GitCall, target: string, { exit_code: exitCode }
   const { git } = call;
   const repository = await findRepository(git, target).catch((fault: unknown) => {
     // A bare clone, or none.
-    if (fault instanceof KernelError && fault.code !== "SANDBOX_ERROR") return undefined;
+    if (isKernelError(fault) && fault.code !== "SANDBOX_ERROR") return undefined;
     throw fault;
   });
   // Where nothing was made, this is the repository that the directory lies in.
