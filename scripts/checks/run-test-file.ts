@@ -9,13 +9,15 @@ const TEST_TIMEOUT_MS = 180_000;
 
 export interface TestFileRun {
   readonly environment: NodeJS.ProcessEnv;
+  /** Modules that are loaded before the file, by their addresses. */
+  readonly before: readonly string[];
   /** A file that left something open never ends: it is killed when it is silent this long. */
   readonly silenceMs: number;
   readonly print: (line: string) => void;
 }
 
 /** Runs a test file in its own process, and prints a line for it and every failure in full. */
-export function runTestFile(file: string, { environment, silenceMs, print }: TestFileRun): Promise<TestCounts> {
+export function runTestFile(file: string, { environment, before, silenceMs, print }: TestFileRun): Promise<TestCounts> {
   const place = placeOf(file);
   const stop = new AbortController();
   let spoken = "";
@@ -25,6 +27,7 @@ export function runTestFile(file: string, { environment, silenceMs, print }: Tes
       cwd: REPOSITORY,
       env: environment,
       files: [file],
+      execArgv: before.flatMap((url) => ["--import", url]),
       timeout: TEST_TIMEOUT_MS,
       signal: stop.signal,
     });

@@ -16,6 +16,8 @@ export interface TestRun {
   readonly longest?: readonly string[];
   /** Folders whose files share a process, as far as they can: loading the sources takes longer than most tests. */
   readonly together?: readonly string[];
+  /** Modules that are loaded before each file, by their addresses. */
+  readonly before?: readonly string[];
   readonly silenceMs?: number;
   /** Beside this process's own. */
   readonly environment?: NodeJS.ProcessEnv;
@@ -23,10 +25,10 @@ export interface TestRun {
 
 /** Runs test files, each in its own process, and gives what they came to. */
 export async function runTests(options: TestRun, lanes: Lanes, print: (line: string) => void): Promise<TestCounts> {
-  const { silenceMs = SILENCE_MS } = options;
+  const { before = [], silenceMs = SILENCE_MS } = options;
   const environment = { ...process.env, ...COMPILED_CODE, ...options.environment };
   const running = listFiles(options).map((file) =>
-    lanes.run(() => runTestFile(file, { environment, silenceMs, print })),
+    lanes.run(() => runTestFile(file, { environment, before, silenceMs, print })),
   );
   return (await Promise.all(running)).reduce(addCounts, NO_TESTS);
 }

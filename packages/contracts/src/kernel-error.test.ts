@@ -10,9 +10,8 @@ test("only a kernel error is one", () => {
 });
 
 test("one of another copy of the module is one too, if its code is known here", async () => {
-  const copy = (await import(
-    `${new URL("./kernel-error.ts?copy", import.meta.url)}`
-  )) as typeof import("./kernel-error.ts");
+  const url = new URL("./kernel-error.ts?copy", import.meta.url);
+  const copy = (await import(url.href)) as { readonly KernelError: typeof KernelError };
   const theirs = new copy.KernelError("TIMEOUT", "too slow");
   assert.equal(theirs instanceof KernelError, false);
   assert.equal(isKernelError(theirs), true);

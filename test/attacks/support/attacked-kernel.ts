@@ -5,13 +5,13 @@ import { chmod, chown, lchown, mkdir, mkdtemp, readdir, realpath, rm, writeFile 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import type { JsonValue } from "@narthex/contracts";
+import { kernelProgram } from "../../built/kernel-program.ts";
 import { ended } from "../../cli/home.ts";
 import { removeCaches } from "./cache-places.ts";
 import type { CallAnswer, KernelAnswer, KernelCommand } from "./kernel-messages.ts";
 
-const KERNEL = fileURLToPath(new URL("./kernel-process.ts", import.meta.url));
+const KERNEL = new URL("./kernel-process.ts", import.meta.url);
 /** Whoever programs run as when the tests run as root. */
 const TEST_USER = 1000;
 /** Attacks are violations, and many of them would otherwise end the session before the last. */
@@ -82,7 +82,7 @@ export async function startAttackedKernel({
     return path;
   };
   const workspace = await makeWorkspace("workspace");
-  const child = spawn(process.execPath, [KERNEL, home], {
+  const child = spawn(process.execPath, kernelProgram(KERNEL, home), {
     env: { ...process.env, HOME: root, TMPDIR: temporary, ATTACK_SECRET: secret },
     stdio: ["pipe", "pipe", "inherit", ...inherited],
   });
