@@ -145,6 +145,12 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     assert.deepEqual([result.exit_code, result.stdout.text], [0, "kept/workspace\n"]);
     const made = await at.run(["call", "file_read", '{"path":"made.txt"}']);
     assert.equal(made.output.trim(), "made");
+    const fill = "import sqlite3; c = sqlite3.connect('n.db'); c.execute('create table n as select 7 x'); c.commit()";
+    const filled = await at.run(["call", "shell_exec", JSON.stringify({ command: `python3 -c "${fill}"` })]);
+    assert.equal(filled.code, 0, filled.output);
+    const query = JSON.stringify({ database: "n.db", sql: "select x from n" });
+    const rows = await at.run(["call", "db_query", query]);
+    assert.deepEqual([rows.code, rows.output.includes("7")], [0, true], rows.output);
     await stop(again);
   });
 

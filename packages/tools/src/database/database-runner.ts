@@ -29,16 +29,16 @@ export type DatabaseReply =
   | { readonly problem: string; readonly message: string };
 
 /**
- * What runs inside the sandbox of a query. Its text is handed into the sandbox, so it uses nothing but what it imports
- * itself.
+ * What runs inside the sandbox of a query. Its text is handed into the sandbox, so it uses nothing but what it asks
+ * Node for itself; by name, since a bundler changes what an import says.
  *
  * SECURITY: the engine asks before it touches anything; what is not known here is refused. Neither other databases nor
  * extensions nor settings can be reached by any statement.
  */
 export async function runDatabase(): Promise<void> {
-  const { text } = await import("node:stream/consumers");
-  const { lstatSync, readdirSync, readlinkSync } = await import("node:fs");
-  const { constants, DatabaseSync: Database } = await import("node:sqlite");
+  const { text } = process.getBuiltinModule("node:stream/consumers");
+  const { lstatSync, readdirSync, readlinkSync } = process.getBuiltinModule("node:fs");
+  const { constants, DatabaseSync: Database } = process.getBuiltinModule("node:sqlite");
   const task = JSON.parse(await text(process.stdin)) as DatabaseTask;
   const [allow, deny] = [constants.SQLITE_OK, constants.SQLITE_DENY];
   const used = { read: new Set<string>(), write: new Set<string>() };
