@@ -5,6 +5,7 @@ import type { JsonObject } from "@narthex/contracts";
 import { runAgent } from "../run/run-agent.ts";
 import type { AgentMessage } from "./agent-message.ts";
 import { geminiModel } from "./gemini-model.ts";
+import { resultsIn } from "../run/testing/run-scripted.ts";
 import { createFileSession } from "./testing/file-session.ts";
 import { listIn, type ScriptedStream, startScriptedProvider } from "./testing/scripted-provider.ts";
 
@@ -31,10 +32,6 @@ async function run(streams: readonly ScriptedStream[], messages: readonly AgentM
     onEvent: ({ type }) => void told.push(type),
   });
   return { result, requests: provider.requests, told };
-}
-
-function resultsIn(messages: readonly AgentMessage[]): string[] {
-  return messages.flatMap((message) => (message.role === "tool" ? [message.text] : []));
 }
 
 test("Gemini: a message that ends too early calls nothing, not even a call that looks complete", async () => {

@@ -4,6 +4,7 @@ import type { JsonObject } from "@narthex/contracts";
 import OpenAI from "openai";
 import { runAgent } from "../run/run-agent.ts";
 import { openaiModel } from "./openai-model.ts";
+import { resultsIn } from "../run/testing/run-scripted.ts";
 import { createFileSession } from "./testing/file-session.ts";
 import { listIn, type ScriptedStream, startScriptedProvider } from "./testing/scripted-provider.ts";
 
@@ -59,7 +60,7 @@ test("the OpenAI SDK: a malformed call is corrected, and the conversation ends w
     ],
   });
   assert.deepEqual([end, text, cost], ["answered", "It says so.", 15 * 3 + 22 + 1]);
-  const results = messages.flatMap((message) => (message.role === "tool" ? [message.text] : []));
+  const results = resultsIn(messages);
   assert.match(results[0] ?? "", /^Tool execution failed: the arguments are not valid JSON: /);
   assert.match(results[1] ?? "", /^Tool execution failed: missing required field 'path' in arguments\n/);
   assert.equal(results[2], "content of é.txt");

@@ -4,6 +4,7 @@ import type { JsonObject } from "@narthex/contracts";
 import OpenAI from "openai";
 import { runAgent } from "../run/run-agent.ts";
 import { openaiResponsesModel } from "./openai-responses-model.ts";
+import { resultsIn } from "../run/testing/run-scripted.ts";
 import { createFileSession } from "./testing/file-session.ts";
 import { listIn, type ScriptedStream, startScriptedProvider } from "./testing/scripted-provider.ts";
 
@@ -91,7 +92,7 @@ test("OpenAI's responses: the last call of a message that was cut off is not mad
   const response = { id: "resp", output, usage, incomplete_details: { reason: "max_output_tokens" } };
   const cut = [...whole.slice(0, -1), { type: "response.incomplete", response, sequence_number: 99 }];
   const { result } = await run([cut, answering(saying("Shorter, then."))]);
-  const results = result.messages.flatMap((message) => (message.role === "tool" ? [message.text] : []));
+  const results = resultsIn(result.messages);
   assert.equal(results[0], "content of a");
   assert.match(results[1] ?? "", /reached its length limit in the middle of this call/);
 });
@@ -128,7 +129,7 @@ test("OpenAI's responses: malformed calls are corrected, and reasoning goes back
     },
     strict: true,
   });
-  const results = result.messages.flatMap((message) => (message.role === "tool" ? [message.text] : []));
+  const results = resultsIn(result.messages);
   assert.match(results[0] ?? "", /^Tool execution failed: the arguments are not valid JSON: /);
   assert.match(results[1] ?? "", /^Tool execution failed: missing required field 'path' in arguments\n/);
   const sent = (call_id: string, given: string) => ({

@@ -1,11 +1,10 @@
 import type { Log } from "@narthex/kernel";
 import { createByteBudget, DEFAULT_BYTES_IN_FLIGHT } from "../byte-budget.ts";
-import { closeGracefully } from "../close-gracefully.ts";
+import { createExchanges, rejectExchange } from "../service/exchanges.ts";
 import { createHttpListener, type NodeRequest, type NodeResponse } from "../service/http-listener.ts";
 import { createRequestGuard, pathOf } from "../service/request-guard.ts";
 import { requireLoopback, type ServiceListen, startListening, toDoorAddress } from "../service/service-door.ts";
 import { DEFAULT_SERVICE_LIMITS } from "../service/service-limits.ts";
-import { createWriteWatch } from "../service/write-watch.ts";
 import type { McpHttpChoices } from "./mcp-door.ts";
 import { isMcpMethod, isMcpPath, serveSource } from "./mcp-http.ts";
 import type { McpSource } from "./mcp-source.ts";
@@ -29,14 +28,11 @@ export async function openMcpDoor({ listen, source, ...options }: McpDoorOptions
   requireLoopback(listen);
   const limits = DEFAULT_SERVICE_LIMITS;
   const mcp = serveSource({ ...options, source, budget: createByteBudget(DEFAULT_BYTES_IN_FLIGHT) });
-  const writes = createWriteWatch(limits.writeTimeoutMs);
-  /** The exchanges that run; aborting one cancels its call. */
-  const active = new Map<NodeResponse, AbortController>();
+  const exchanges = createExchanges(limits.writeTimeoutMs);
   let isStopping = false;
-  let idle: (() => void) | undefined;
   const listener = createHttpListener({ limits, onRequest: receive, onRefused: (reason) => source.refuse(reason) });
   const address = await startListening(listener, listen).catch(async (error: unknown) => {
-    writes.close();
+    exchanges.drop();
     await mcp.close();
     throw error;
   });
@@ -48,24 +44,16 @@ export async function openMcpDoor({ listen, source, ...options }: McpDoorOptions
     request.on("error", () => undefined);
     response.on("error", () => undefined);
     const rejection = rejectRequest(request);
-    if (rejection !== undefined) source.refuse(rejection.reason);
-    if (rejection !== undefined) return reject(response, rejection.status, rejection.message);
-    if (isStopping || active.size >= limits.maxRequests) return reject(response, 503, "too much at once; try again");
-    if (!isMcpPath(pathOf(request))) return reject(response, 404, "only /mcp is served here");
-    const exchange = new AbortController();
-    active.set(response, exchange);
-    writes.add(response);
-    response.once("close", () => {
-      exchange.abort();
-      active.delete(response);
-      writes.remove(response);
-      if (active.size === 0) idle?.();
-    });
-    mcp.serve(request, response, exchange.signal);
-  }
-
-  async function whenIdle(): Promise<void> {
-    if (active.size > 0) await new Promise<void>((resolve) => (idle = resolve));
+    if (rejection !== undefined) {
+      source.refuse(rejection.reason);
+      rejectExchange(request, response, rejection.status, rejection.message);
+    } else if (isStopping || exchanges.size >= limits.maxRequests) {
+      rejectExchange(request, response, 503, isStopping ? "shutting down" : "too many requests at once");
+    } else if (isMcpPath(pathOf(request))) {
+      mcp.serve(request, response, exchanges.begin(response));
+    } else {
+      rejectExchange(request, response, 404, "only /mcp is served here");
+    }
   }
 
   return {
@@ -73,21 +61,8 @@ export async function openMcpDoor({ listen, source, ...options }: McpDoorOptions
     async close({ graceMs = 0 } = {}) {
       isStopping = true;
       mcp.stop();
-      listener.stop();
-      await closeGracefully({
-        graceMs,
-        finished: () => whenIdle().then(() => listener.drained()),
-        cancel: () => active.forEach((exchange) => exchange.abort()),
-      });
-      listener.destroyAll();
-      writes.close();
+      await exchanges.close(listener, graceMs);
       await mcp.close();
     },
   };
-}
-
-function reject(response: NodeResponse, status: number, message: string): void {
-  response.statusCode = status;
-  response.setHeader("content-type", "text/plain; charset=utf-8");
-  response.end(`${message}\n`);
 }

@@ -2,13 +2,13 @@ import { isIP } from "node:net";
 import { KernelError } from "@narthex/contracts";
 import type { Kernel, Log } from "@narthex/kernel";
 import { type ByteBudget, byteBudgetOf } from "../byte-budget.ts";
-import { closeGracefully } from "../close-gracefully.ts";
 import { type Console, isConsolePath } from "../console/console.ts";
 import { serveConsoleLink } from "../console/console-link.ts";
 import type { McpHttp } from "../mcp/mcp-door.ts";
 import { isMcpMethod, isMcpPath } from "../mcp/mcp-http.ts";
 import { LISTEN_BACKLOG, listenUnix } from "../listen-unix.ts";
 import type { Authorize } from "./authorization.ts";
+import { createExchanges, rejectExchange } from "./exchanges.ts";
 import { createHttpDispatch } from "./http-dispatch.ts";
 import {
   createHttpListener,
@@ -20,7 +20,6 @@ import {
 import { createRequestGuard, type DoorAddress, pathOf } from "./request-guard.ts";
 import { DEFAULT_SERVICE_LIMITS, type ServiceLimits } from "./service-limits.ts";
 import type { Verify } from "./verify-stream.ts";
-import { createWriteWatch } from "./write-watch.ts";
 
 export type ServiceListen =
   | { readonly host: string; readonly port: number }
@@ -54,8 +53,6 @@ export interface ServiceDoor {
 }
 
 const DOOR = "http";
-/** Why an exchange ends with its response. One for all: to make one takes longer than to hear of it. */
-const OVER = new DOMException("the response was closed", "AbortError");
 
 /** The services over Connect, gRPC, gRPC-Web and plain JSON. SPEC: docs/formats/wire.md. */
 export async function openServiceDoor(options: ServiceDoorOptions): Promise<ServiceDoor> {
@@ -72,17 +69,17 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
     budget: options.budget ?? byteBudgetOf(kernel),
     stopping: stopping.signal,
   });
-  const writes = createWriteWatch(limits.writeTimeoutMs);
-  /** The exchanges that run; aborting one cancels its call. */
-  const active = new Map<NodeResponse, AbortController>();
-  let idle: (() => void) | undefined;
+  const exchanges = createExchanges(limits.writeTimeoutMs);
   const listener = createHttpListener({
     limits,
     ...(options.tls === undefined ? {} : { tls: options.tls }),
     onRequest: receive,
     onRefused: (reason) => kernel.refuse({ door: DOOR, reason }),
   });
-  const address = await startListening(listener, listen);
+  const address = await startListening(listener, listen).catch((error: unknown) => {
+    exchanges.drop();
+    throw error;
+  });
   const { console, mcp } = options;
   const rejectRequest = createRequestGuard(toDoorAddress(address, options), (method, path) => {
     if (mcp !== undefined && isMcpPath(path)) return isMcpMethod(method);
@@ -95,27 +92,18 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
     const rejection = rejectRequest(request);
     if (rejection !== undefined) {
       kernel.refuse({ door: DOOR, reason: rejection.reason });
-      reject(request, response, rejection.status, rejection.message);
+      rejectExchange(request, response, rejection.status, rejection.message);
       return;
     }
-    if (stopping.signal.aborted || active.size >= limits.maxRequests) {
-      reject(request, response, 503, stopping.signal.aborted ? "shutting down" : "too many requests at once");
+    if (stopping.signal.aborted || exchanges.size >= limits.maxRequests) {
+      rejectExchange(request, response, 503, stopping.signal.aborted ? "shutting down" : "too many requests at once");
       return;
     }
-    const exchange = new AbortController();
-    active.set(response, exchange);
-    writes.add(response);
-    response.once("close", () => {
-      // Of what still runs now, nobody waits for an answer.
-      exchange.abort(OVER);
-      active.delete(response);
-      writes.remove(response);
-      if (active.size === 0) idle?.();
-    });
+    const signal = exchanges.begin(response);
     const path = pathOf(request);
-    if (mcp !== undefined && isMcpPath(path)) mcp.serve(request, response, exchange.signal);
-    else if (console !== undefined && isConsolePath(path)) serveConsole(console, request, response, exchange.signal);
-    else dispatch(request, response, { path, signal: exchange.signal });
+    if (mcp !== undefined && isMcpPath(path)) mcp.serve(request, response, signal);
+    else if (console !== undefined && isConsolePath(path)) serveConsole(console, request, response, signal);
+    else dispatch(request, response, { path, signal });
   }
 
   function serveConsole(
@@ -134,40 +122,13 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
     page.serve(request, response, { path: pathOf(request), isTls: options.tls !== undefined, signal });
   }
 
-  function whenIdle(): Promise<void> {
-    if (active.size === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      idle = resolve;
-    });
-  }
-
   async function close({ graceMs = 0 }: { readonly graceMs?: number } = {}): Promise<void> {
-    const closed = new Promise<void>((resolve) => listener.server.once("close", resolve));
     stopping.abort();
     mcp?.stop();
-    for (const response of active.keys()) {
-      if (!("stream" in response) && !response.headersSent) response.setHeader("connection", "close");
-    }
-    listener.stop();
-    await closeGracefully({
-      graceMs,
-      finished: () => whenIdle().then(() => listener.drained()),
-      cancel: () => active.forEach((exchange) => exchange.abort()),
-    });
-    listener.destroyAll();
-    await closed;
-    writes.close();
+    await exchanges.close(listener, graceMs);
   }
 
   return { address, close };
-}
-
-function reject(request: NodeRequest, response: NodeResponse, status: number, message: string): void {
-  response.statusCode = status;
-  response.setHeader("content-type", "text/plain; charset=utf-8");
-  if (status === 405) response.setHeader("allow", "POST");
-  if (request.httpVersionMajor === 1) response.setHeader("connection", "close");
-  response.end(`${message}\n`);
 }
 
 /** SECURITY: what is not encrypted stays on this machine. */
