@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -95,7 +96,7 @@ async function prepare({ version, memory }: Layout): Promise<void> {
   await writeFile(join(memory, "cgroup.subtree_control"), "+memory +pids");
 }
 
-const NAME = /^narthex-(\d+)-\d+$/;
+const NAME = /^narthex-(\d+)-[0-9a-f]+$/;
 
 /** Takes away what kernels left that were killed. A group in which something still runs stays. */
 async function sweep({ memory, processes, processor = memory }: Layout): Promise<void> {
@@ -107,7 +108,6 @@ async function sweep({ memory, processes, processor = memory }: Layout): Promise
   }
 }
 
-let made = 0;
 /** Groups that could not be taken away at once. */
 const leftOver = new Set<string>();
 
@@ -127,7 +127,8 @@ function createGroups(layout: Layout): ControlGroups {
   let isClosed = false;
 
   async function make(limits: TotalLimits): Promise<Group> {
-    const name = `narthex-${process.pid}-${++made}`;
+    // Counting would not do: a process can hold two copies of this package, and one that was killed left its groups.
+    const name = `narthex-${process.pid}-${randomBytes(8).toString("hex")}`;
     const memory = join(layout.memory, name);
     const processes = join(layout.processes, name);
     const processor = layout.processor && join(layout.processor, name);
