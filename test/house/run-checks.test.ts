@@ -10,7 +10,7 @@ const CHECKS = join(REPOSITORY, "scripts/checks");
 test("an unknown step is a usage error that names the known ones", async () => {
   const end = await runCommand(process.execPath, [join(CHECKS, "run-checks.ts"), "lnit"]);
   assert.equal(end.code, 2);
-  assert.match(end.output, /no step is called `lnit`; there are: .*\blint\b/);
+  assert.match(end.output, /no step is called `lnit`; there are: .*\btypes-and-lint\b/);
 });
 
 test("the last lines are those of Node's test runner, then the same in words", async () => {
