@@ -2,27 +2,35 @@ import { builtinModules, createRequire } from "node:module";
 import type { Plugin } from "rolldown";
 
 const MARK = "\0builtin:";
+const WHOLE_MARK = "\0whole-builtin:";
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
 /**
  * Takes Node's own modules from `process.getBuiltinModule`. An import would make Node look up every export of the
- * module, which loads what stands behind all of them; so only what is used is looked up.
+ * module, which loads what stands behind all of them; so only what is used is looked up. Who requires a module has it
+ * as it is, and what is imported late stays an import.
  */
 export function directBuiltins(): Plugin {
   const require = createRequire(import.meta.url);
   return {
     name: "direct-builtins",
     resolveId: {
-      handler: (specifier) => (isBuiltin(specifier) ? `${MARK}${specifier.replace(/^node:/, "")}` : undefined),
+      handler(specifier, _importer, { kind }) {
+        if (!isBuiltin(specifier)) return undefined;
+        const name = specifier.replace(/^node:/, "");
+        if (kind === "dynamic-import") return { id: `node:${name}`, external: true };
+        return `${kind === "require-call" ? WHOLE_MARK : MARK}${name}`;
+      },
     },
     load: {
       handler(id) {
+        if (id.startsWith(WHOLE_MARK)) return `module.exports = ${taken(id.slice(WHOLE_MARK.length))};`;
         if (!id.startsWith(MARK)) return undefined;
-        const name = `node:${id.slice(MARK.length)}`;
-        const names = Object.keys(require(name) as object).filter((key) => NAME.test(key));
+        const name = id.slice(MARK.length);
+        const names = Object.keys(require(`node:${name}`) as object).filter((key) => NAME.test(key));
         return {
           code: [
-            `const builtin = /* @__PURE__ */ process.getBuiltinModule(${JSON.stringify(name)});`,
+            `const builtin = /* @__PURE__ */ ${taken(name)};`,
             "const take = (name) => builtin[name];",
             "export default builtin;",
             ...names.map((key) => `export const ${key} = /* @__PURE__ */ take("${key}");`),
@@ -36,4 +44,8 @@ export function directBuiltins(): Plugin {
 
 function isBuiltin(specifier: string): boolean {
   return specifier.startsWith("node:") || builtinModules.includes(specifier);
+}
+
+function taken(name: string): string {
+  return `process.getBuiltinModule(${JSON.stringify(`node:${name}`)})`;
 }

@@ -182,6 +182,15 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     assert.deepEqual(end, { code: 0, signal: null, output: "" });
   });
 
+  it("loads neither doors nor a web client when it is imported", async () => {
+    const look = `await import("narthex"); console.log(process.moduleLoadList.join("\\n"));`;
+    const words = ["--input-type=module", "--eval", look];
+    const { code, output } = await runCommand(process.execPath, words, { cwd: at.folder, env: at.environment });
+    assert.equal(code, 0, output);
+    assert.match(output, /NativeModule fs\n/);
+    assert.doesNotMatch(output, /undici|NativeModule (?:http|http2|tls)\n/);
+  });
+
   describe("to a compiler", () => {
     let problems: readonly string[];
     before(async () => {

@@ -53,7 +53,7 @@ export {
   type Tool,
   type ToolContext,
 } from "@narthex/kernel";
-export { serve } from "@narthex/server";
+export { serve } from "./serve-kernel.ts";
 export { verifyLedger } from "@narthex/verify";
 export { createKernel, type KernelSession, type NarthexKernel } from "./create-kernel.ts";
 export type { OpenKernelOptions } from "./open-kernel.ts";
