@@ -49,6 +49,8 @@ export interface OpenKernelOptions {
   readonly waitMs?: number;
   /** Told to whoever finds the home taken. */
   readonly command?: string;
+  /** For a program that asks for a thing or two and ends: it opens sooner, and waits for the disk itself. */
+  readonly isBrief?: boolean;
   /** Besides the built-in ones. */
   readonly tools?: readonly Tool[];
   /** Rules besides those of the home's policy directory, as Cedar text. */
@@ -115,7 +117,7 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
     programs: options.sandboxPrograms,
   });
   const contentStore = await openContentFiles(paths.content);
-  const store = await openSqliteStore({ directory: paths.store });
+  const store = await openSqliteStore({ directory: paths.store, isBrief: options.isBrief ?? false });
   const telemetry = await startTelemetry(process.env, options.log);
   let servers: McpServers | undefined;
   try {

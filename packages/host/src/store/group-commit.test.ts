@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { it } from "node:test";
 import { createLedgerWrites } from "@narthex/testkit";
 import { type CommittedGroup, GroupCommit } from "./group-commit.ts";
+import { startWriterThread } from "./start-writer.ts";
 
 it("rejects everything that waits when the store breaks", () =>
   withCommit(1000, async (commit) => {
@@ -73,7 +74,7 @@ async function withCommit(
 ): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), "narthex-commit-"));
   const groups: CommittedGroup[] = [];
-  const commit = new GroupCommit({ directory, maxGatheredBytes });
+  const commit = new GroupCommit({ directory, maxGatheredBytes, startWriter: startWriterThread });
   commit.observe((group) => groups.push(group));
   try {
     await commit.open();

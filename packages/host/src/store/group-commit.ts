@@ -1,9 +1,8 @@
-import { Worker } from "node:worker_threads";
 import { KernelError } from "@narthex/contracts";
 import type { StoreWrite } from "@narthex/kernel";
 import { boundWrite, GroupPacker, isStateTable } from "./packed-group.ts";
-import { threadUrl } from "./thread-url.ts";
-import type { WriterAnswer, WriterCommand, WriterData } from "./writer-messages.ts";
+import type { RunningWriter, StartWriter } from "./start-writer.ts";
+import type { WriterAnswer } from "./writer-messages.ts";
 
 interface Group {
   readonly packer: GroupPacker;
@@ -29,6 +28,7 @@ export interface GroupCommitOptions {
   readonly directory: string;
   /** What may be gathered and not yet handed over: beyond it, writes wait in their callers' own memory. */
   readonly maxGatheredBytes: number;
+  readonly startWriter: StartWriter;
 }
 
 export interface CommittedGroup {
@@ -37,12 +37,11 @@ export interface CommittedGroup {
 }
 
 /**
- * Hands writes to the writer thread in groups: while one group is being made durable, the next gathers, so that any
+ * Hands writes to the writer in groups: while one group is being made durable, the next gathers, so that any
  * number of concurrent calls share an fsync. An idle writer starts at the end of the current turn of the event loop.
  */
 export class GroupCommit {
-  readonly #worker: Worker;
-  readonly #wake = new Int32Array(new SharedArrayBuffer(4));
+  readonly #writer: RunningWriter;
   readonly #options: GroupCommitOptions;
   readonly #opened = Promise.withResolvers<OpenedStore>();
   readonly #exited = Promise.withResolvers<void>();
@@ -60,24 +59,20 @@ export class GroupCommit {
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
-    const workerData: WriterData = { directory: options.directory, wake: this.#wake };
-    this.#worker = new Worker(threadUrl("writer-thread", import.meta.url), {
-      workerData,
-      execArgv: [],
-      resourceLimits: { maxYoungGenerationSizeMb: 8 },
-    });
-    this.#worker.on("message", (answer: WriterAnswer) => this.#take(answer));
-    this.#worker.on("error", (error: unknown) => this.break(`its writer failed: ${String(error)}`));
-    this.#worker.on("exit", () => {
-      this.break("its writer ended");
-      this.#exited.resolve();
+    this.#writer = options.startWriter(options.directory, {
+      hear: (answer) => this.#take(answer),
+      fail: (fault) => this.break(`its writer failed: ${String(fault)}`),
+      end: () => {
+        this.break("its writer ended");
+        this.#exited.resolve();
+      },
     });
   }
 
   async open(): Promise<OpenedStore> {
     const opened = await this.#opened.promise;
     this.#nextIndex = opened.nextIndex;
-    this.#worker.unref();
+    this.#writer.unref();
     return opened;
   }
 
@@ -106,7 +101,7 @@ export class GroupCommit {
     if (this.#problem !== undefined) return Promise.resolve();
     if (this.#restart === undefined) {
       this.#restart = Promise.withResolvers<void>();
-      this.#send({ kind: "restart" });
+      this.#writer.send({ kind: "restart" });
     }
     return this.#restart.promise;
   }
@@ -115,7 +110,7 @@ export class GroupCommit {
   break(reason: string): void {
     if (this.#problem !== undefined) return;
     this.#problem = reason;
-    this.#worker.unref();
+    this.#writer.unref();
     const error = unavailable(reason);
     this.#opened.reject(new KernelError("STORE_UNAVAILABLE", `the store cannot be opened: ${reason}`));
     this.#inFlight?.done.reject(error);
@@ -150,7 +145,7 @@ export class GroupCommit {
 
   async close(): Promise<void> {
     await this.drain();
-    this.#send({ kind: "close" });
+    this.#writer.send({ kind: "close" });
     await this.#exited.promise;
   }
 
@@ -191,7 +186,7 @@ export class GroupCommit {
     this.#gathering = undefined;
     this.#inFlight = group;
     const { memory, byteLength } = group.packer;
-    this.#send({ kind: "commit", memory, byteLength }, [memory]);
+    this.#writer.send({ kind: "commit", memory, byteLength }, [memory]);
     this.#releaseHeld();
   }
 
@@ -238,14 +233,7 @@ export class GroupCommit {
 
   /** A program may end while nothing is under way. */
   #rest(): void {
-    if (this.#inFlight === undefined && this.#restart === undefined && !this.#closing) this.#worker.unref();
-  }
-
-  #send(command: WriterCommand, transfer: ArrayBuffer[] = []): void {
-    this.#worker.ref();
-    this.#worker.postMessage(command, transfer);
-    Atomics.add(this.#wake, 0, 1);
-    Atomics.notify(this.#wake, 0);
+    if (this.#inFlight === undefined && this.#restart === undefined && !this.#closing) this.#writer.unref();
   }
 }
 

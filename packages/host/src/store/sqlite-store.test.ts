@@ -6,16 +6,18 @@ import { it } from "node:test";
 import { createLedgerWrites, testStoreContract } from "@narthex/testkit";
 import { openSqliteStore } from "./sqlite-store.ts";
 
-testStoreContract("the sqlite store", {
-  persistent: true,
-  createDriver: async () => {
-    const home = await mkdtemp(join(tmpdir(), "narthex-store-"));
-    return {
-      open: () => openSqliteStore({ directory: join(home, "store") }),
-      dispose: () => rm(home, { recursive: true }),
-    };
-  },
-});
+for (const isBrief of [false, true]) {
+  testStoreContract(isBrief ? "the sqlite store of a brief program" : "the sqlite store", {
+    persistent: true,
+    createDriver: async () => {
+      const home = await mkdtemp(join(tmpdir(), "narthex-store-"));
+      return {
+        open: () => openSqliteStore({ directory: join(home, "store"), isBrief }),
+        dispose: () => rm(home, { recursive: true }),
+      };
+    },
+  });
+}
 
 it("answers rightly while the index and the log are being moved along under load", async () => {
   const directory = await mkdtemp(join(tmpdir(), "narthex-load-"));

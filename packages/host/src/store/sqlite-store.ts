@@ -3,11 +3,16 @@ import type { StateRow, Store, StoredRecord } from "@narthex/kernel";
 import { GroupCommit, type OpenedStore } from "./group-commit.ts";
 import { Maintenance } from "./maintenance.ts";
 import { tableNumber } from "./packed-group.ts";
-import { Reader } from "./reader.ts";
+import { createLocalReader } from "./local-reader.ts";
+import type { Reader } from "./reader.ts";
+import { startWriterHere, startWriterThread } from "./start-writer.ts";
+import { ThreadReader } from "./thread-reader.ts";
 
 export interface SqliteStoreOptions {
   /** Made, private to its owner, if it is not there. */
   readonly directory: string;
+  /** For a program that does one thing and ends: all is done in its own thread. */
+  readonly isBrief?: boolean;
 }
 
 const MAX_GATHERED_BYTES = 64 * 1024 * 1024;
@@ -20,9 +25,10 @@ const MAX_GATHERED_BYTES = 64 * 1024 * 1024;
  * breaks its store instead of forking the ledger.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { directory } = options;
-  const commit = new GroupCommit({ directory, maxGatheredBytes: MAX_GATHERED_BYTES });
-  const reader = new Reader(directory, (reason) => commit.break(reason));
+  const { directory, isBrief = false } = options;
+  const startWriter = isBrief ? startWriterHere : startWriterThread;
+  const commit = new GroupCommit({ directory, maxGatheredBytes: MAX_GATHERED_BYTES, startWriter });
+  const reader = isBrief ? createLocalReader(directory) : new ThreadReader(directory, (reason) => commit.break(reason));
   try {
     const opened = await commit.open();
     await reader.ask("open");

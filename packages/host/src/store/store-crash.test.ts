@@ -21,8 +21,8 @@ for (const [lanes, acknowledgements] of [
   it(`keeps every acknowledged record when killed with ${lanes} in flight`, () =>
     inDirectory(async (directory) => {
       let acknowledged = 0;
-      for (let crash = 0; crash < 2; crash++) {
-        const child = spawn(process.execPath, [CHILD, directory, String(lanes)], {
+      for (const [crash, kind] of ["lasting", "brief"].entries()) {
+        const child = spawn(process.execPath, [CHILD, directory, String(lanes), "0", kind], {
           stdio: ["ignore", "pipe", "inherit"],
         });
         const lines = readLines(child);
@@ -50,33 +50,40 @@ it("passes over a torn end of the log", () =>
     await assertIntact(directory, acknowledged);
   }));
 
-it("refuses everything once the disk is full, and has lost nothing it acknowledged", () =>
-  inDirectory(async (directory) => {
-    // A limit on the size of files stands for a full disk: writes beyond it fail in the same place.
-    const command = 'ulimit -f 3000 && exec "$0" "$@"';
-    const args = ["-c", command, process.execPath, CHILD, directory, "8", "20000"];
-    const child = spawn("/bin/bash", args, { stdio: ["ignore", "pipe", "inherit"] });
-    let acknowledged = 0;
-    const refusals: string[] = [];
-    for await (const line of readLines(child)) {
-      if (/^\d+$/.test(line)) acknowledged = Number(line) + 1;
-      else refusals.push(line);
-    }
-    assert.ok(acknowledged > 0);
-    assert.equal(refusals.filter((line) => line.startsWith("refused STORE_UNAVAILABLE: ")).length, 8);
-    assert.match(String(refusals.at(-1)), /^afterwards STORE_UNAVAILABLE: /);
-    await assertIntact(directory, acknowledged);
-  }));
+for (const kind of ["lasting", "brief"]) {
+  it(`refuses everything once the disk is full, and has lost nothing it acknowledged, being ${kind}`, () =>
+    inDirectory(async (directory) => {
+      // A limit on the size of files stands for a full disk: writes beyond it fail in the same place.
+      const command = 'ulimit -f 3000 && exec "$0" "$@"';
+      const args = ["-c", command, process.execPath, CHILD, directory, "8", "20000", kind];
+      const child = spawn("/bin/bash", args, { stdio: ["ignore", "pipe", "inherit"] });
+      let acknowledged = 0;
+      const refusals: string[] = [];
+      for await (const line of readLines(child)) {
+        if (/^\d+$/.test(line)) acknowledged = Number(line) + 1;
+        else refusals.push(line);
+      }
+      assert.ok(acknowledged > 0);
+      assert.equal(refusals.filter((line) => line.startsWith("refused STORE_UNAVAILABLE: ")).length, 8);
+      assert.match(String(refusals.at(-1)), /^afterwards STORE_UNAVAILABLE: /);
+      await assertIntact(directory, acknowledged);
+    }));
+}
 
-it("lets a program end that forgot to close it", () =>
+it("lets a program end that forgot to close it, lasting or brief", () =>
   inDirectory(async (directory) => {
     const script = `import { openSqliteStore } from ${JSON.stringify(new URL("./sqlite-store.ts", import.meta.url).href)};
       import { createLedgerWrites } from ${JSON.stringify(import.meta.resolve("@narthex/testkit"))};
-      const store = await openSqliteStore({ directory: ${JSON.stringify(directory)} });
-      await store.append(createLedgerWrites()());`;
+      for (const [number, isBrief] of [false, true].entries()) {
+        const store = await openSqliteStore({ directory: ${JSON.stringify(directory)} + number, isBrief });
+        await store.append(createLedgerWrites()());
+      }`;
     const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "inherit" });
     assert.deepEqual(await once(child, "exit"), [0, null]);
-    await assertIntact(directory, 1);
+    for (const number of [0, 1]) {
+      await assertIntact(`${directory}${number}`, 1);
+      await rm(`${directory}${number}`, { recursive: true });
+    }
   }));
 
 async function inDirectory(run: (directory: string) => Promise<void>): Promise<void> {

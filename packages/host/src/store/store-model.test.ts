@@ -36,7 +36,12 @@ const facts = fc.record({
 });
 /** Batches are appended concurrently; after some the store is asked, after some it is closed and opened again. */
 const batches = fc.array(
-  fc.record({ writes: fc.array(facts, { minLength: 1, maxLength: 8 }), reopen: fc.boolean(), ask: fc.boolean() }),
+  fc.record({
+    writes: fc.array(facts, { minLength: 1, maxLength: 8 }),
+    reopen: fc.boolean(),
+    isBrief: fc.boolean(),
+    ask: fc.boolean(),
+  }),
   { maxLength: 6 },
 );
 
@@ -53,7 +58,7 @@ it("answers every question as the store in memory does", async () => {
           await Promise.all(writes.flatMap((each) => [store.append(each), model.append(each)]));
           if (step.reopen) {
             await store.close();
-            store = await openSqliteStore({ directory });
+            store = await openSqliteStore({ directory, isBrief: step.isBrief });
           }
           if (step.ask) assert.deepEqual(await askAll(store), await askAll(model));
         }

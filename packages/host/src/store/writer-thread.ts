@@ -1,125 +1,22 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { visitGroup } from "./packed-group.ts";
-import { openRecordsForWriting } from "./store-files.ts";
-import type { WriterAnswer, WriterCommand, WriterData } from "./writer-messages.ts";
+import { openWriter } from "./writer.ts";
+import type { WriterCommand, WriterData } from "./writer-messages.ts";
 
-/** The only thread that changes records and state. Sleeps until woken, then does what was asked, in order. */
+/** A writer that sleeps until it is woken, then does what was asked. */
 
 const { directory, wake } = workerData as WriterData;
-const NOTHING = new Uint8Array(0);
+const port = parentPort;
+if (port === null) throw new TypeError("the store's writer must be started as a thread");
 
-run();
-
-function run(): void {
-  let database: DatabaseSync;
-  try {
-    database = openRecordsForWriting(directory);
-    answer({ kind: "opened", ...readEnd(database) });
-  } catch (error) {
-    answer({ kind: "failed", reason: describe(error) });
-    return;
+const write = openWriter(directory, (answer, transfer = []) => port.postMessage(answer, transfer));
+let isOpen = write !== undefined;
+while (isOpen) {
+  const seen = Atomics.load(wake, 0);
+  let message = receiveMessageOnPort(port);
+  while (isOpen && message !== undefined) {
+    isOpen = write?.(message.message as WriterCommand) ?? false;
+    message = isOpen ? receiveMessageOnPort(port) : undefined;
   }
-  const commit = createCommit(database);
-  for (;;) {
-    const seen = Atomics.load(wake, 0);
-    let message = receiveMessageOnPort(port());
-    while (message !== undefined) {
-      if (!obey(message.message as WriterCommand, database, commit)) return;
-      message = receiveMessageOnPort(port());
-    }
-    // Sleeping on memory instead of on the event loop saves about a tenth of a millisecond per lone commit.
-    Atomics.wait(wake, 0, seen);
-  }
-}
-
-/** False ends the thread. */
-function obey(command: WriterCommand, database: DatabaseSync, commit: (command: CommitCommand) => void): boolean {
-  try {
-    if (command.kind === "commit") {
-      commit(command);
-      answer({ kind: "committed", memory: command.memory }, [command.memory]);
-      return true;
-    }
-    if (command.kind === "restart") {
-      database.exec("PRAGMA wal_checkpoint(RESTART)");
-      answer({ kind: "restarted" });
-      return true;
-    }
-    database.close();
-    answer({ kind: "closed" });
-    return false;
-  } catch (error) {
-    // INVARIANT: after a failed commit nobody knows what the disk holds, so nothing is tried again. Closing leaves
-    // the log alone as long as the reader has the file open.
-    answer({ kind: "failed", reason: describe(error) });
-    if (database.isOpen) database.close();
-    return false;
-  }
-}
-
-type CommitCommand = Extract<WriterCommand, { kind: "commit" }>;
-
-function createCommit(database: DatabaseSync): (command: CommitCommand) => void {
-  const begin = database.prepare("BEGIN IMMEDIATE");
-  const end = database.prepare("COMMIT");
-  const insert = database.prepare("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)");
-  const state = createStateWriter(database);
-  const visitor = {
-    record: insert.run.bind(insert),
-    state: state.note,
-  };
-  return ({ memory, byteLength }) => {
-    begin.run();
-    visitGroup(memory, byteLength, visitor);
-    state.flush();
-    end.run();
-  };
-}
-
-/** Within a group only the last change of a key is written. */
-function createStateWriter(database: DatabaseSync): {
-  note(table: number, key: string, value: Uint8Array | undefined): void;
-  flush(): void;
-} {
-  const replace: StatementSync = database.prepare("INSERT OR REPLACE INTO state VALUES (?, ?, ?)");
-  const remove: StatementSync = database.prepare("DELETE FROM state WHERE name = ? AND key = ?");
-  const changes = new Map<string, { readonly table: number; readonly key: string; value: Uint8Array | undefined }>();
-  return {
-    note(table, key, value) {
-      const name = `${table} ${key}`;
-      const known = changes.get(name);
-      if (known === undefined) changes.set(name, { table, key, value });
-      else known.value = value;
-    },
-    flush() {
-      if (changes.size === 0) return;
-      for (const { table, key, value } of changes.values()) {
-        if (value === undefined) remove.run(table, key);
-        else replace.run(table, key, value);
-      }
-      changes.clear();
-    },
-  };
-}
-
-function readEnd(database: DatabaseSync): Omit<Extract<WriterAnswer, { kind: "opened" }>, "kind"> {
-  const row = database.prepare("SELECT idx, hash, record FROM records ORDER BY idx DESC LIMIT 1").get();
-  if (row === undefined) return { nextIndex: 0, last: undefined };
-  const { idx, hash, record } = row;
-  const sound = hash instanceof Uint8Array && record instanceof Uint8Array;
-  return { nextIndex: Number(idx) + 1, last: sound ? { hash, record } : { hash: NOTHING, record: NOTHING } };
-}
-
-function answer(message: WriterAnswer, transfer: ArrayBuffer[] = []): void {
-  port().postMessage(message, transfer);
-}
-
-function port(): NonNullable<typeof parentPort> {
-  if (parentPort === null) throw new TypeError("the store's writer must be started as a thread");
-  return parentPort;
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  // Sleeping on memory instead of on the event loop saves about a tenth of a millisecond per lone commit.
+  if (isOpen) Atomics.wait(wake, 0, seen);
 }

@@ -44,7 +44,7 @@ export async function openLocalConnection(options: LocalConnectionOptions): Prom
   const log: Log = (level, message, fields) => {
     if (level !== "info") line(level, message, fields);
   };
-  const kernel = await openKernel({ data: home, command, waitMs, log, ...(approver && { approver }) });
+  const kernel = await openKernel({ data: home, command, waitMs, isBrief: true, log, ...(approver && { approver }) });
   if (kernel.prepared.length > 0) options.terminal.note(`set up a new home in ${kernel.home.path}`);
   const connection = createLocalConnection(kernel);
   return approver === undefined ? connection : { ...connection, call: untilAnswered(connection.call) };

@@ -3,8 +3,8 @@ import { isKernelError } from "@narthex/contracts";
 import { createLedgerWrites } from "@narthex/testkit";
 import { openSqliteStore } from "../sqlite-store.ts";
 
-const [directory = "", lanes = "1", padding = "0"] = process.argv.slice(2);
-const store = await openSqliteStore({ directory });
+const [directory = "", lanes = "1", padding = "0", lasting = "lasting"] = process.argv.slice(2);
+const store = await openSqliteStore({ directory, isBrief: lasting === "brief" });
 const write = createLedgerWrites((await store.head()).nextIndex);
 
 async function appendUntilRefused(): Promise<void> {

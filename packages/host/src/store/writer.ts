@@ -1,0 +1,111 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { visitGroup } from "./packed-group.ts";
+import { openRecordsForWriting } from "./store-files.ts";
+import type { WriterAnswer, WriterCommand } from "./writer-messages.ts";
+
+/** Hears every answer; memory that goes with it may be taken over. */
+export type HearWriter = (answer: WriterAnswer, transfer?: ArrayBuffer[]) => void;
+
+/** Does what it is told, in order. False was the end. */
+export type Writer = (command: WriterCommand) => boolean;
+
+const NOTHING = new Uint8Array(0);
+
+/** The only one to change records and state. Undefined where they cannot be opened; the answer says why. */
+export function openWriter(directory: string, answer: HearWriter): Writer | undefined {
+  try {
+    const database = openRecordsForWriting(directory);
+    answer({ kind: "opened", ...readEnd(database) });
+    const commit = createCommit(database);
+    return (command) => obey(command, database, commit, answer);
+  } catch (error) {
+    answer({ kind: "failed", reason: describe(error) });
+    return undefined;
+  }
+}
+
+function obey(
+  command: WriterCommand,
+  database: DatabaseSync,
+  commit: (command: CommitCommand) => void,
+  answer: HearWriter,
+): boolean {
+  try {
+    if (command.kind === "commit") {
+      commit(command);
+      answer({ kind: "committed", memory: command.memory }, [command.memory]);
+      return true;
+    }
+    if (command.kind === "restart") {
+      database.exec("PRAGMA wal_checkpoint(RESTART)");
+      answer({ kind: "restarted" });
+      return true;
+    }
+    database.close();
+    answer({ kind: "closed" });
+    return false;
+  } catch (error) {
+    // INVARIANT: after a failed commit nobody knows what the disk holds, so nothing is tried again. Closing leaves
+    // the log alone as long as the reader has the file open.
+    answer({ kind: "failed", reason: describe(error) });
+    if (database.isOpen) database.close();
+    return false;
+  }
+}
+
+type CommitCommand = Extract<WriterCommand, { kind: "commit" }>;
+
+function createCommit(database: DatabaseSync): (command: CommitCommand) => void {
+  const begin = database.prepare("BEGIN IMMEDIATE");
+  const end = database.prepare("COMMIT");
+  const insert = database.prepare("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)");
+  const state = createStateWriter(database);
+  const visitor = {
+    record: insert.run.bind(insert),
+    state: state.note,
+  };
+  return ({ memory, byteLength }) => {
+    begin.run();
+    visitGroup(memory, byteLength, visitor);
+    state.flush();
+    end.run();
+  };
+}
+
+/** Within a group only the last change of a key is written. */
+function createStateWriter(database: DatabaseSync): {
+  note(table: number, key: string, value: Uint8Array | undefined): void;
+  flush(): void;
+} {
+  const replace: StatementSync = database.prepare("INSERT OR REPLACE INTO state VALUES (?, ?, ?)");
+  const remove: StatementSync = database.prepare("DELETE FROM state WHERE name = ? AND key = ?");
+  const changes = new Map<string, { readonly table: number; readonly key: string; value: Uint8Array | undefined }>();
+  return {
+    note(table, key, value) {
+      const name = `${table} ${key}`;
+      const known = changes.get(name);
+      if (known === undefined) changes.set(name, { table, key, value });
+      else known.value = value;
+    },
+    flush() {
+      if (changes.size === 0) return;
+      for (const { table, key, value } of changes.values()) {
+        if (value === undefined) remove.run(table, key);
+        else replace.run(table, key, value);
+      }
+      changes.clear();
+    },
+  };
+}
+
+function readEnd(database: DatabaseSync): Omit<Extract<WriterAnswer, { kind: "opened" }>, "kind"> {
+  const row = database.prepare("SELECT idx, hash, record FROM records ORDER BY idx DESC LIMIT 1").get();
+  if (row === undefined) return { nextIndex: 0, last: undefined };
+  const { idx, hash, record } = row;
+  const sound = hash instanceof Uint8Array && record instanceof Uint8Array;
+  return { nextIndex: Number(idx) + 1, last: sound ? { hash, record } : { hash: NOTHING, record: NOTHING } };
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
