@@ -3,6 +3,7 @@ import { type FileHandle, lstat, open } from "node:fs/promises";
 import { isKernelError, KernelError } from "@narthex/contracts";
 import { type Configuration, DEFAULT_CONFIGURATION } from "./configuration.ts";
 import { quote } from "./configuration-problems.ts";
+import { DEFAULT_CONFIGURATION_TEXT } from "./default-configuration-text.ts";
 import { parseConfiguration } from "./parse-configuration.ts";
 
 export const MAX_CONFIGURATION_BYTES = 1024 * 1024;
@@ -11,7 +12,10 @@ const MAX_PATH = 300;
 /** Reads a `narthex.yaml`; where there is none, the defaults hold. Throws CONFIG_INVALID with every problem. */
 export async function loadConfiguration(path: string): Promise<Configuration> {
   const bytes = await readConfigurationFile(path);
-  return bytes === undefined ? DEFAULT_CONFIGURATION : parseConfiguration(decodeText(bytes, path), path);
+  if (bytes === undefined) return DEFAULT_CONFIGURATION;
+  const text = decodeText(bytes, path);
+  // As it is written into a new home, and mostly left: all that it says is the defaults.
+  return text === DEFAULT_CONFIGURATION_TEXT ? DEFAULT_CONFIGURATION : parseConfiguration(text, path);
 }
 
 async function readConfigurationFile(path: string): Promise<Uint8Array | undefined> {
