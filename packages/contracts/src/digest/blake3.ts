@@ -1,8 +1,11 @@
 import { Blake3Hasher, blake3 as hashNative } from "@napi-rs/blake-hash";
 import { hash as hashPortable } from "blake3-jit";
 
-/** Up to here a call into native code costs more than hashing in JavaScript. */
+/** Up to here a call into native code costs more than hashing in JavaScript, once that is compiled. */
 const NATIVE_FROM_BYTES = 2048;
+/** Most programs end before that many: for them, to interpret and compile the JavaScript would take a hundred times longer. */
+const NATIVE_CALLS_FIRST = 2000;
+let calls = 0;
 
 export interface Blake3Stream {
   /** Copies what it must keep: the caller may reuse the chunk. */
@@ -13,8 +16,10 @@ export interface Blake3Stream {
 
 /** The 32-byte BLAKE3 hash. The caller owns the array. */
 export function blake3(bytes: Uint8Array): Uint8Array {
-  // The copy is a plain array in ordinary memory, like the one the other branch gives.
-  return bytes.length <= NATIVE_FROM_BYTES ? hashPortable(bytes) : new Uint8Array(hashNative(bytes));
+  if (calls >= NATIVE_CALLS_FIRST && bytes.length <= NATIVE_FROM_BYTES) return hashPortable(bytes);
+  calls++;
+  // The copy is a plain array in ordinary memory, like the one that JavaScript gives.
+  return new Uint8Array(hashNative(bytes));
 }
 
 /** Hashes bytes that come in pieces. Streams that stay short never pay for a native hasher. */
@@ -40,7 +45,7 @@ export function createBlake3(): Blake3Stream {
     },
     digest() {
       if (native !== undefined) return new Uint8Array(native.digestBuffer());
-      return hashPortable(head === undefined ? new Uint8Array(0) : head.subarray(0, headLength));
+      return blake3(head === undefined ? new Uint8Array(0) : head.subarray(0, headLength));
     },
   };
 }
