@@ -32,6 +32,8 @@ describe("an agent that wants its own approval", { timeout: 240_000 }, () => {
     at = await createTestHome();
     await at.ask(["init"]);
     await writeFile(join(at.home, "policy", "default.cedar"), POLICY);
+    // A question that nobody answers is told as such soon.
+    await writeFile(join(at.home, "narthex.yaml"), "timeouts: { approval_wait_ms: 300 }\n", { mode: 0o600 });
     serving = await at.serve();
     session = await at.openSession("--adopt");
   });
@@ -43,14 +45,13 @@ describe("an agent that wants its own approval", { timeout: 240_000 }, () => {
   const tokenOf = async (scope: "admin" | "approve" | "read"): Promise<string> =>
     (await readFile(join(at.home, "run", `${scope}.token`), "utf8")).trim();
 
-  /** Gives up after a second, so that a question that nobody answers is told as such. */
   function call(name: string, input: unknown, more: { sessionToken?: string; requestId?: string } = {}) {
     const request = create(ToolRequestSchema, {
       requestId: more.requestId ?? `r${++calls}`,
       sessionToken: more.sessionToken ?? session.token,
       tool: { case: "call", value: { name, input: Buffer.from(JSON.stringify(input)) } },
     });
-    return createClient(KernelService, transport()).call(request, { timeoutMs: 1000 });
+    return createClient(KernelService, transport()).call(request);
   }
 
   async function pending(name: string, input: unknown): Promise<string> {
