@@ -28,6 +28,14 @@ test("whatever a tool throws or rejects with is EXECUTION_FAILED", async () => {
   }
 });
 
+test("a tool cannot say what only the kernel knows of its call", async () => {
+  for (const code of ["APPROVAL_PENDING", "OUTCOME_UNKNOWN", "DUPLICATE_REQUEST_ID", "DEDUPE_CONFLICT"] as const) {
+    const error = errorOf(await call(makeTool(() => throwing(new KernelError(code, "wait for ever")))));
+    assert.equal(error.errorCode, "EXECUTION_FAILED", code);
+    assert.match(error.message, /wait for ever/);
+  }
+});
+
 test("an error of the wrong make is recorded all the same", async () => {
   const odd = { retryAfterMs: Number.NaN, violations: [{ field: 1, rule: undefined, message: null }] };
   for (const retryAfterMs of [1.5, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
