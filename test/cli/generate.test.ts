@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmod, chown, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -203,8 +203,12 @@ describe("narthex generate", { timeout: 300_000 }, () => {
     assert.deepEqual([stale.code, stale.stdout], [1, ""]);
     assert.equal(await readFile(path("functions.tools.ts"), "utf8"), `${text}// changed\n`);
     assert.equal((await at.ask(["generate", "functions.ts", "--check"], 1))["is_current"], false);
+    await chmod(path("functions.tools.ts"), 0o640);
+    const others = await readdir(at.root);
     assert.equal((await at.run(["generate", "functions.ts"])).code, 0);
     assert.equal(await readFile(path("functions.tools.ts"), "utf8"), text);
+    assert.equal((await stat(path("functions.tools.ts"))).mode & 0o777, 0o640);
+    assert.deepEqual(await readdir(at.root), others);
   });
 
   it("writes tools that a kernel registers and calls", async (context) => {

@@ -12,7 +12,7 @@ export {
   toOpenaiResponsesTools,
 } from "./declare/openai-tools.ts";
 export type { Integer } from "./generate/integer.ts";
-export type { AgentMessage, AssistantMessage, PlainMessage, ToolMessage } from "./model/agent-message.ts";
+export type { AgentMessage, AssistantMessage, PlainMessage, RecordedText, ToolMessage } from "./model/agent-message.ts";
 export { type AnthropicClient, anthropicModel } from "./model/anthropic-model.ts";
 export { type GeminiClient, geminiModel } from "./model/gemini-model.ts";
 export type { ModelClient, ModelEvent, ModelRequest, ModelUsage } from "./model/model-client.ts";

@@ -41,6 +41,7 @@ export type { OpenSessionOptions, Session, SessionState } from "./session/sessio
 export { startKernel } from "./start-kernel.ts";
 export { defineTool } from "./tool/define-tool.ts";
 export { definitionHash } from "./tool/definition-hash.ts";
+export { EFFECT_RIGHTS } from "./tool/effect-rules.ts";
 export { checkDeclaration } from "./tool/inspect-declaration.ts";
 export * from "./tool/tool.ts";
 export type * from "./vault.ts";

@@ -48,7 +48,7 @@ async function answering(...tools: Tool[]) {
     async answer(name: string, given: string): Promise<CallOutcome> {
       const call = readCall({ id: "c", name, arguments: given }, agentTools);
       if (typeof call === "string") return { status: "malformed", text: call, requestId: "", cost: 0 };
-      return answerCall(call, agentTools, session, options);
+      return (await answerCall(call, agentTools, session, options)).outcome;
     },
   };
 }

@@ -4,9 +4,14 @@ import { describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
 import { isKernelError } from "@narthex/contracts";
 import { loadCompiler } from "./compiler.ts";
-import { createSourceTree } from "./testing/generate-from.ts";
+import { createSourceTree, type SourceTree } from "./testing/generate-from.ts";
 
 const FAKE = "exports.Project = class {}; exports.ts = { from: __dirname };";
+
+function placeOf(directories: readonly string[], own: SourceTree): unknown {
+  const compiler = loadCompiler(directories, pathToFileURL(join(own.directory, "own.js")).href);
+  return { ...compiler?.ts }["from" as never];
+}
 
 describe("ts-morph", () => {
   it("is missed without an exception where it is installed nowhere", () => {
@@ -17,21 +22,28 @@ describe("ts-morph", () => {
 
   it("is refused if it is something else", () => {
     const tree = createSourceTree({ "node_modules/ts-morph/index.js": "module.exports = 1;" });
+    const own = pathToFileURL(join(tree.directory, "own.js")).href;
     assert.throws(
-      () => loadCompiler([tree.directory]),
+      () => loadCompiler([], own),
       (fault) => isKernelError(fault) && fault.code === "CONFIG_INVALID" && fault.message.includes("is not ts-morph"),
     );
     tree.remove();
   });
 
-  it("is taken from the project first, and from the package's own place at last", () => {
+  it("is taken from the package's own place if it is there, so that nothing of a workspace is run", () => {
+    const own = createSourceTree({ "node_modules/ts-morph/index.js": FAKE });
+    const workspace = createSourceTree({ "node_modules/ts-morph/index.js": "throw new Error('ran');" });
+    assert.equal(placeOf([workspace.directory], own), join(own.directory, "node_modules/ts-morph"));
+    own.remove();
+    workspace.remove();
+  });
+
+  it("is taken from the first directory that has it where the package has none of its own", () => {
+    const own = createSourceTree({ "package.json": "{}" });
     const project = createSourceTree({ "node_modules/ts-morph/index.js": FAKE });
-    const other = createSourceTree({ "node_modules/ts-morph/index.js": FAKE });
-    const own = pathToFileURL(join(other.directory, "own.js")).href;
-    const placeOf = (directory: string): unknown => ({ ...loadCompiler([directory], own)?.ts })["from" as never];
-    assert.equal(placeOf(project.directory), join(project.directory, "node_modules/ts-morph"));
-    assert.equal(placeOf(join(project.directory, "elsewhere/../..")), join(other.directory, "node_modules/ts-morph"));
+    const directories = [own.directory, project.directory];
+    assert.equal(placeOf(directories, own), join(project.directory, "node_modules/ts-morph"));
+    own.remove();
     project.remove();
-    other.remove();
   });
 });

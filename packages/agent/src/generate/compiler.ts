@@ -9,11 +9,14 @@ export type Compiler = typeof TsMorph;
 const PACKAGE = "ts-morph";
 
 /**
- * Takes it from the first of these directories that has it installed, at last from where this file is. Undefined where it
- * is not installed.
+ * Takes it from where this file is, or from the first of these directories that has it installed. Undefined where it is
+ * not installed.
+ *
+ * SECURITY: what is taken is run. What is installed beside this file was chosen by whoever installed that; a directory
+ * may be anybody's work.
  */
 export function loadCompiler(directories: readonly string[], own = import.meta.url): Compiler | undefined {
-  const places = [...directories.map((directory) => join(directory, "package.json")), own];
+  const places = [own, ...directories.map((directory) => join(directory, "package.json"))];
   for (const place of places) {
     const require = createRequire(place);
     const path = findPackage(require);

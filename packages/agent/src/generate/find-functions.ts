@@ -16,7 +16,12 @@ export interface MarkedFunction {
 export function findFunctions(source: SourceFile, compiler: Compiler, problems: SourceProblems): MarkedFunction[] {
   const before = problems.count;
   const exported = exportNames(source);
-  const found = findMarked(source, compiler).flatMap((node) => checkFunction(node, exported, compiler, problems) ?? []);
+  const marked = findMarked(source, compiler);
+  const found = marked.flatMap((node) => checkFunction(node, exported, compiler, problems) ?? []);
+  const docs = new Set(marked.map((node) => lastDoc(node, compiler)?.getPos()));
+  for (const position of findMarks(source, compiler)) {
+    if (!docs.has(position)) problems.addAt(source, position, MISPLACED);
+  }
   if (found.length === 0 && problems.count === before) {
     problems.addAt(source, 0, "no function in it is marked with @tool");
   }
@@ -28,6 +33,21 @@ function findMarked(source: SourceFile, compiler: Compiler): Node[] {
     const doc = lastDoc(node, compiler);
     return doc?.getTags().some((tag) => tag.getTagName() === "tool");
   });
+}
+
+const MISPLACED = "`@tool` belongs to a function: write `export async function`";
+
+/** Where the doc comments stand that have the mark, also those before something that has none. */
+function findMarks(source: SourceFile, { ts }: Compiler): ReadonlySet<number> {
+  const text = source.getFullText();
+  const comments = source
+    .getDescendants()
+    .flatMap((node) => [
+      ...(ts.getTrailingCommentRanges(text, node.getPos()) ?? []),
+      ...(ts.getLeadingCommentRanges(text, node.getPos()) ?? []),
+    ]);
+  const marks = comments.filter(({ pos, end }) => /^\/\*\*[^]*(?<=[\s*])@tool(?![\w.-])/.test(text.slice(pos, end)));
+  return new Set(marks.map(({ pos }) => pos));
 }
 
 /** Functions of the file by where they stand, each with the name it is exported under. */
@@ -45,7 +65,7 @@ function checkFunction(
 ): MarkedFunction | undefined {
   if (Nodes.isMethodDeclaration(node)) return problems.add(node, "a method cannot be a tool: write a function");
   if (!Nodes.isFunctionDeclaration(node)) {
-    return problems.add(node, "`@tool` belongs to a function: write `export async function`");
+    return problems.add(node, MISPLACED);
   }
   const name = node.getName();
   if (name === undefined) return problems.add(node, "a tool's function needs a name");

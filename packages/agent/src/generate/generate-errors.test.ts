@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import type { GeneratedTools } from "./generate-tools.ts";
 import { createSourceTree, type SourceTree } from "./testing/generate-from.ts";
-import { WRONG_FORMS, WRONG_TAGS, WRONG_TYPES, type WrongSource } from "./testing/wrong-sources.ts";
+import type { WrongSource } from "./testing/wrong-source.ts";
+import { WRONG_FORMS, WRONG_TAGS } from "./testing/wrong-sources.ts";
+import { WRONG_TYPES } from "./testing/wrong-types.ts";
 
 const WRONG: readonly WrongSource[] = [...WRONG_FORMS, ...WRONG_TAGS, ...WRONG_TYPES];
 const fileOf = (wrong: WrongSource): string => `wrong-${WRONG.indexOf(wrong)}.ts`;
@@ -48,6 +51,9 @@ describe("files that cannot be used", () => {
       "types.d.ts": good("f"),
       "a.ts": good("a"),
       "a#b.ts": good("g"),
+      "c#/x.ts": good("x"),
+      "loading.ts": `import fs from "node:fs";\nimport "lodash";\nimport type { Y } from "lodash";\nexport { z } from "zod";\nconst n = "./x.ts";\nasync function load() { await import("./good.ts"); await import(n); await import("node:os"); return fs; }\ntype X = import("./x.ts").X;\n${good("f")}`,
+      "named-twice.ts": `const all = [1];\nexport { all as tools };\n${good("f")}`,
       "large.ts": " ".repeat(4 * 1024 * 1024 + 1),
       "several.ts": `${good("a")}${good("B")}/** @tool */ export function c<T>(...x: T[]) {}\n`,
       "moved.ts": `#!/usr/bin/env node\nimport "./good.ts";\nimport type { X } from "./x.ts";\nconst tools = 1;\n${good("f")}`,
@@ -72,7 +78,13 @@ describe("files that cannot be used", () => {
   });
 
   it("a file whose name no import can say is an error", () => {
-    assert.deepEqual(tree.problems(["a#b.ts"]), ["a#b.ts:1:1: no module can import a file of this name"]);
+    const message = "no module can import a file of this name";
+    const printedAt = (output: string) => (tools: GeneratedTools) => tools.printModule(join(tree.directory, output));
+    assert.deepEqual(tree.problems(["a#b.ts", "c#/x.ts"], printedAt("out.ts")), [
+      `a#b.ts:1:1: ${message}`,
+      `c#/x.ts:1:1: ${message}`,
+    ]);
+    assert.deepEqual(tree.problems(["c#/x.ts"], printedAt("c#/out.ts")), []);
   });
 
   it("every problem of a function is named at once", () => {
@@ -94,6 +106,20 @@ describe("files that cannot be used", () => {
         "moved.ts:2:1: another file cannot be put into the module",
         "moved.ts:3:1: the module would not find this from where it is to be: write it beside the file",
       ],
+    );
+    assert.deepEqual(
+      tree.problems(["loading.ts"], (tools) => tools.printWholeModule(output)),
+      [
+        "loading.ts:2:1: another file cannot be put into the module",
+        "loading.ts:4:1: another file cannot be put into the module",
+        "loading.ts:6:31: another file cannot be put into the module",
+        "loading.ts:6:58: another file cannot be put into the module",
+        "loading.ts:7:10: the module would not find this from where it is to be: write it beside the file",
+      ],
+    );
+    assert.deepEqual(
+      tree.problems(["named-twice.ts"], (tools) => tools.printWholeModule(output)),
+      ["named-twice.ts:1:1: `tools` is needed by the module: call it something else"],
     );
     assert.deepEqual(
       tree.problems(["a.ts", "good.ts"], (tools) => tools.printWholeModule(output)),

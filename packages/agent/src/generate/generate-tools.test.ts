@@ -30,6 +30,8 @@ import type { Level, Options } from "./types.js";
  * @effects fs_read process_spawn
  * @determinism deterministic
  * @version 2.1.0-beta.1
+ * @returns their names
+ * @internal
  */
 export async function lookForHTMLFiles(pattern: string, options: Options, context: ToolContext): Promise<string[]> {
   return [pattern, String(options.limit), context.requestId];
@@ -180,6 +182,19 @@ describe("the generated module", () => {
     assert.ok(imported.includes("run: () => input2(),"));
     assert.ok(whole.includes('import { defineTool as defineTool2, type Tool as Tool2 } from "narthex";\n'));
     assert.ok(whole.includes("await input(input2.a.map((item) => BigInt(item)));"));
+  });
+
+  it("imports a function that is exported under any text", () => {
+    const tree = createSourceTree({
+      "odd.ts": `/** Does it. @tool */\nasync function f(): Promise<void> {}\nexport { f as "a b" };\n`,
+      "plain.ts": `/** Does it. @tool */\nasync function g(): Promise<void> {}\nexport { g as größe };\n`,
+    });
+    const text = tree.generate("odd.ts", "plain.ts").printModule(join(tree.directory, "out.ts"));
+    tree.remove();
+    assert.ok(
+      text.includes('import { "a b" as f } from "./odd.ts";\nimport { größe as g } from "./plain.ts";\n'),
+      text,
+    );
   });
 
   it("holds no code but its own, whatever comments, names and literals say", () => {

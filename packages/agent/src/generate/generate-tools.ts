@@ -4,7 +4,7 @@ import type { FunctionDecl } from "../declare/function-decl.ts";
 import type { Compiler } from "./compiler.ts";
 import { findFunctions } from "./find-functions.ts";
 import { openSources } from "./open-sources.ts";
-import { printImportingModule, printWholeModule } from "./print-module.ts";
+import { importPath, printImportingModule, printWholeModule } from "./print-module.ts";
 import { readFunction } from "./read-function.ts";
 import { createSourceProblems, type SourceProblems } from "./source-problems.ts";
 import type { ToolSource } from "./tool-source.ts";
@@ -14,7 +14,10 @@ import { readWholeSource } from "./whole-source.ts";
 export interface GeneratedTools {
   /** As any model is told about them. */
   readonly declarations: readonly FunctionDecl[];
-  /** The module that declares them, for the absolute path where it is to be: it imports the functions from there. */
+  /**
+   * The module that declares them, for the absolute path where it is to be: it imports the functions from there. Throws
+   * INVALID_DECLARATION.
+   */
   printModule(output: string): string;
   /** The same with the one file's functions in it, so that it is complete by itself. Throws INVALID_DECLARATION. */
   printWholeModule(output: string): string;
@@ -33,9 +36,17 @@ export function generateTools(compiler: Compiler, files: ReadonlyMap<string, str
   problems.throwIfAny();
   return {
     declarations: declareTools(tools).decls,
-    printModule: (output) => printImportingModule(tools, output),
+    printModule(output) {
+      for (const source of sources) {
+        const path = importPath(output, source.getFilePath());
+        // What a URL takes for something else, or leaves out.
+        if (/[%?#\\\t\n\r]/.test(path)) problems.addAt(source, 0, "no module can import a file of this name");
+      }
+      problems.throwIfAny();
+      return printImportingModule(tools, output);
+    },
     printWholeModule(output) {
-      const wholes = sources.map((source) => readWholeSource(source, output, problems));
+      const wholes = sources.map((source) => readWholeSource(source, output, compiler, problems));
       for (const source of sources.slice(1)) problems.addAt(source, 0, "only one file can be put into the module");
       problems.throwIfAny();
       const [{ text, locals } = { text: "", locals: [] }] = wholes;
@@ -47,7 +58,6 @@ export function generateTools(compiler: Compiler, files: ReadonlyMap<string, str
 function readTools(sources: readonly SourceFile[], compiler: Compiler, problems: SourceProblems): ToolSource[] {
   const names = new Set<string>();
   return sources.flatMap((source) => {
-    if (/[%?#\\]/.test(source.getBaseName())) problems.addAt(source, 0, "no module can import a file of this name");
     return findFunctions(source, compiler, problems).flatMap((found) => {
       const tool = readFunction(found, compiler, problems);
       if (tool === undefined) return [];

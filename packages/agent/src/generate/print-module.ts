@@ -32,7 +32,7 @@ export function printWholeModule(tools: readonly ToolSource[], source: string, l
 }
 
 /** How the module at one path names the file at another. */
-function importPath(output: string, file: string): string {
+export function importPath(output: string, file: string): string {
   const path = relative(dirname(output), file);
   return path.startsWith("../") ? path : `./${path}`;
 }
@@ -45,8 +45,12 @@ function printImport(tool: ToolSource, { functions }: ModuleNames): string {
   return rename(tool.exportName, functions.get(tool) ?? tool.exportName);
 }
 
+const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
+
+/** A module can export something under any text. */
 function rename(name: string, local: string): string {
-  return name === local ? name : `${name} as ${local}`;
+  if (name === local) return name;
+  return `${IDENTIFIER.test(name) ? name : JSON.stringify(name)} as ${local}`;
 }
 
 function printImports(words: readonly string[], from: string): string {

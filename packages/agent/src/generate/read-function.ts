@@ -1,9 +1,8 @@
 import { isKernelError, type Violation } from "@narthex/contracts";
-import { checkDeclaration, defineTool, quoteText } from "@narthex/kernel";
+import { checkDeclaration, defineTool, EFFECT_RIGHTS, quoteText } from "@narthex/kernel";
 import type { FunctionDeclaration, JSDocTag, Type } from "ts-morph";
 import type { Compiler } from "./compiler.ts";
 import { lastDoc, readText } from "./doc-text.ts";
-import { effectCapabilities } from "./effect-capabilities.ts";
 import type { MarkedFunction } from "./find-functions.ts";
 import { readParameters } from "./read-parameters.ts";
 import { MAX_PARTS, readShape } from "./read-shape.ts";
@@ -35,7 +34,7 @@ export function readFunction(
     inputSchema: objectSchema(fields),
     outputSchema: shapeSchema(output ?? { kind: "null" }),
     ...settings,
-    capabilities: effectCapabilities(settings.effects ?? []),
+    capabilities: (settings.effects ?? []).map((effect) => EFFECT_RIGHTS[effect]),
     fields,
     takesContext,
     output,
@@ -56,7 +55,8 @@ function readOutput(declaration: FunctionDeclaration, compiler: Compiler, proble
   const node = declaration.getReturnTypeNode() ?? declaration.getNameNode() ?? declaration;
   const type = promised(declaration.getReturnType());
   if (type.isVoid() || type.isUndefined()) return undefined;
-  const place = { compiler, node, direction: "output", around: [], budget: { parts: MAX_PARTS } } as const;
+  const isInferred = declaration.getReturnTypeNode() === undefined;
+  const place = { compiler, node, isInferred, direction: "output", around: [], budget: { parts: MAX_PARTS } } as const;
   const refuse = (message: string): undefined => problems.add(node, message);
   return readShape(type, { ...place, path: "`result`", refuse }, "required");
 }

@@ -24,6 +24,8 @@ function isPlain(type: Type, { compiler }: ShapePlace): boolean {
   if (type.getCallSignatures().length > 0 || type.getConstructSignatures().length > 0) return false;
   if (type.getNumberIndexType() !== undefined && type.getStringIndexType() === undefined) return false;
   const declarations = type.getSymbol()?.getDeclarations() ?? [];
+  const { isClassDeclaration, isClassExpression } = compiler.Node;
+  if (declarations.some((node) => isClassDeclaration(node) || isClassExpression(node))) return false;
   // `Partial` and its like are the language's too, but only say how to make an object of another.
   return declarations.every((node) => node.getKind() === compiler.SyntaxKind.MappedType || !isOfLanguage(node));
 }

@@ -55,7 +55,8 @@ function readParameter(
   if (parameter.isRestParameter()) return refuse(`\`${name}\` cannot be a rest parameter: take an array`);
   if (name === "__proto__") return refuse("`__proto__` cannot be the name of a parameter");
   if (isToolContext(parameter.getType())) return refuse(`\`${name}\` has to be the last parameter`);
-  const place = { compiler, node: parameter, path: `\`${name}\``, direction: "input", around: [], refuse } as const;
+  const path = `\`${name}\``;
+  const place = { compiler, node: parameter, path, isInferred: false, direction: "input", around: [], refuse } as const;
   const presence = parameter.isOptional() ? "optional" : "required";
   return readShape(parameter.getType(), { ...place, budget: { parts: MAX_PARTS } }, presence);
 }

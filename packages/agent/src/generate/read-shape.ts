@@ -31,7 +31,9 @@ function readType(type: Type, place: ShapePlace): Shape | undefined {
   // Said once; what is left out then is not looked at.
   if (budget.parts < 0) return budget.parts === -1 ? refuse(`${path} has more than ${MAX_PARTS} parts`) : undefined;
   if (place.around.length > MAX_DEPTH) return refuse(`${path} is nested deeper than ${MAX_DEPTH} levels`);
-  if (isUnresolved(type)) return refuse(`${path} has a type that cannot be found`);
+  if (isUnresolved(type)) {
+    return refuse(`${path} has a type that cannot be found${place.isInferred ? ": write the type of the result" : ""}`);
+  }
   if (isInteger(type)) return { kind: "integer", isBigint: false };
   if (type.isEnum() || type.isEnumLiteral()) return refuseType(type, place, "an enum: use a union of literals");
   if (type.isUnion() && !type.isBoolean()) return readUnion(type.getUnionTypes(), type, place);

@@ -3,6 +3,7 @@ import {
   DETERMINISM_LEVELS,
   type Effect,
   EFFECTS,
+  nearestName,
   quoteText,
   SAFETY_TIERS,
   type SafetyTier,
@@ -26,6 +27,27 @@ interface Setting {
   readonly words: readonly string[];
 }
 
+const OWN_TAGS = ["tool", "tier", "determinism", "effects", "version", "param", "integer"] as const;
+
+/** Tags of JSDoc that look like one of those. */
+const OTHER_TAGS: ReadonlySet<string> = new Set([
+  "arg",
+  "category",
+  "emits",
+  "event",
+  "exports",
+  "extends",
+  "inner",
+  "internal",
+  "override",
+  "overview",
+  "prop",
+  "returns",
+  "todo",
+  "var",
+  "variation",
+]);
+
 /** What is wrong with a tag is a problem at its place. */
 export function readTags(tags: readonly JSDocTag[], problems: SourceProblems): ToolTags {
   const find = (name: string): Setting | undefined => findSetting(tags, name, problems);
@@ -36,6 +58,7 @@ export function readTags(tags: readonly JSDocTag[], problems: SourceProblems): T
     }
     return setting;
   };
+  refuseMisspelt(tags, problems);
   const version = oneWord(find("version"));
   return {
     name: readName(find("tool"), problems),
@@ -44,6 +67,17 @@ export function readTags(tags: readonly JSDocTag[], problems: SourceProblems): T
     effects: readEffects(find("effects"), problems),
     version: version?.words[0],
   };
+}
+
+/** What a misspelt tag was to say of a tool would be left out without a word. */
+function refuseMisspelt(tags: readonly JSDocTag[], problems: SourceProblems): void {
+  for (const tag of tags) {
+    const name = tag.getTagName();
+    const near = OTHER_TAGS.has(name) ? undefined : nearestName(name, OWN_TAGS);
+    if (near !== undefined && near !== name) {
+      problems.add(tag, `${quoteText(`@${name}`)} says nothing of a tool: did you mean \`@${near}\`?`);
+    }
+  }
 }
 
 function findSetting(tags: readonly JSDocTag[], name: string, problems: SourceProblems): Setting | undefined {

@@ -10,6 +10,8 @@ export interface ShapePlace {
   /** As messages call it: "`options.limit`". */
   readonly path: string;
   readonly direction: "input" | "output";
+  /** Nobody wrote it: it follows from code, of which not everything is read. */
+  readonly isInferred: boolean;
   /** The types around it, outermost first. */
   readonly around: readonly Type[];
   /** How many parts the whole may still have. */

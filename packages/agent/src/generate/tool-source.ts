@@ -1,6 +1,5 @@
 import type { JsonObject } from "@narthex/contracts";
-import type { Determinism, Effect, SafetyTier } from "@narthex/kernel";
-import type { PlainCapability } from "./effect-capabilities.ts";
+import type { Capability, Determinism, Effect, SafetyTier } from "@narthex/kernel";
 import type { Field, Shape } from "./shape.ts";
 
 /** A tool as its function describes it. */
@@ -16,7 +15,7 @@ export interface ToolSource {
   readonly outputSchema: JsonObject;
   readonly effects: readonly Effect[] | undefined;
   /** What follows from the effects. */
-  readonly capabilities: readonly PlainCapability[];
+  readonly capabilities: readonly (Capability & JsonObject)[];
   readonly determinism: Determinism | undefined;
   readonly tier: SafetyTier | undefined;
   readonly fields: readonly Field[];

@@ -25,4 +25,9 @@ export interface ToolMessage {
   readonly name: string;
   readonly text: string;
   readonly isError: boolean;
+  /** What is written down in the place of `text`, where that must stay with the kernel. */
+  readonly recorded?: RecordedText;
 }
+
+/** The session and request to which alone the kernel gives a text again; or, where nobody can have it, other words. */
+export type RecordedText = { readonly sessionId: string; readonly requestId: string } | { readonly words: string };

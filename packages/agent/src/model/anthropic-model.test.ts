@@ -157,3 +157,31 @@ test("the Anthropic SDK: a message that ends too early calls nothing, not even a
   });
   assert.deepEqual([ended, told], ["failed", ["turn"]]);
 });
+
+test("the Anthropic SDK: what another provider wants back is not sent, and its calls are", async () => {
+  await using provider = await startScriptedProvider([start, ...text(0, "So."), ...end("end_turn")]);
+  const client = new Anthropic({ apiKey: "none", baseURL: provider.url, maxRetries: 0 });
+  const calls = [{ id: "x", name: "file_read", arguments: '{"path":"a"}' }];
+  const kept = [
+    { functionCall: { name: "file_read", args: { path: "a" } }, thoughtSignature: "c2ln" },
+    { callsBefore: 0, item: { type: "reasoning", id: "rs_1", summary: [] } },
+    { type: "redacted_thinking", data: "own" },
+  ];
+  await runAgent({
+    session: await createFileSession(),
+    model: anthropicModel(client, "claude-test"),
+    messages: [
+      { role: "user", text: "Look." },
+      { role: "assistant", text: "I look.", calls, kept },
+      { role: "tool", callId: "x", name: "file_read", text: "content of a", isError: false },
+    ],
+  });
+  assert.deepEqual(listIn(provider.requests[0], "messages")[1], {
+    role: "assistant",
+    content: [
+      { type: "redacted_thinking", data: "own" },
+      { type: "text", text: "I look." },
+      { type: "tool_use", id: "x", name: "file_read", input: { path: "a" } },
+    ],
+  });
+});

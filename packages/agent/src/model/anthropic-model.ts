@@ -1,4 +1,4 @@
-import type { JsonObject } from "@narthex/contracts";
+import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 import { type AnthropicTool, toAnthropicTools } from "../declare/anthropic-tools.ts";
 import { fieldOf } from "../stream/loose-fields.ts";
 import { endedEarly } from "../stream/provider-fault.ts";
@@ -109,12 +109,19 @@ function toBlocks(message: Exclude<AgentMessage, { role: "system" }>): Anthropic
 
 function assistantBlocks(message: AssistantMessage): AnthropicBlock[] {
   return [
-    ...((message.kept ?? []) as unknown as KeptBlock[]),
+    ...(message.kept ?? []).filter(isKeptBlock),
     ...textBlocks(message.text),
     ...message.calls.map(
       (call): AnthropicBlock => ({ type: "tool_use", id: call.id, name: call.name, input: argumentsToSend(call) }),
     ),
   ];
+}
+
+/** What another provider wants back is no block of Anthropic's. */
+function isKeptBlock(part: JsonValue): part is JsonValue & KeptBlock {
+  if (!isJsonObject(part)) return false;
+  if (part["type"] === "redacted_thinking") return typeof part["data"] === "string";
+  return part["type"] === "thinking" && [part["thinking"], part["signature"]].every((text) => typeof text === "string");
 }
 
 /** A text block must not be empty. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "@narthex/contracts";
+import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 import { fieldOf, textOf } from "../stream/loose-fields.ts";
 import type { AgentMessage, AssistantMessage, ToolMessage } from "./agent-message.ts";
 import { argumentsToSend } from "./call-arguments.ts";
@@ -37,9 +37,16 @@ function toParts(message: Exclude<AgentMessage, { role: "system" }>, ownIds: Rea
   }
 }
 
+/** What the model said, called or signed. Anything else is for others: an image to show, what another provider wants back. */
+export function isGeminiPart(part: unknown): part is JsonObject {
+  const isSaid = [textOf(part, "text"), fieldOf(part, "functionCall"), textOf(part, "thoughtSignature")];
+  return isJsonObject(part as JsonValue | undefined) && isSaid.some((field) => field !== undefined);
+}
+
 /** As they came, signatures and all, where they came from Gemini. */
 function assistantParts({ text, calls, kept = [] }: AssistantMessage): JsonObject[] {
-  if (kept.length > 0) return kept.filter(isJsonObject);
+  const own = kept.filter(isGeminiPart);
+  if (own.length > 0) return own;
   const made = calls.map((call) => ({
     functionCall: { name: call.name, args: argumentsToSend(call) },
     thoughtSignature: NO_SIGNATURE,

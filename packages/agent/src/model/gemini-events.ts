@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
+import type { JsonObject } from "@narthex/contracts";
 import { countOf, fieldOf, listOf, textOf } from "../stream/loose-fields.ts";
 import { endedEarly, providerFault } from "../stream/provider-fault.ts";
-import { NO_SIGNATURE } from "./gemini-contents.ts";
+import { isGeminiPart, NO_SIGNATURE } from "./gemini-contents.ts";
 import type { ModelEvent } from "./model-client.ts";
 
 /** Reads everything but the calls from one streamed message. */
@@ -24,7 +24,7 @@ export function createGeminiEvents(): GeminiEvents {
   let unreadable: string | undefined;
 
   function* readPart(part: unknown): Generator<ModelEvent> {
-    if (isPart(part)) keep(parts, part);
+    if (isGeminiPart(part)) keep(parts, part);
     const text = textOf(part, "text");
     if (text !== undefined) yield { type: fieldOf(part, "thought") === true ? "reasoning" : "text", text };
   }
@@ -68,12 +68,6 @@ function keep(parts: JsonObject[], part: JsonObject): void {
 
 function isPlainText(part: JsonObject): boolean {
   return typeof part["text"] === "string" && Object.keys(part).every((key) => key === "text" || key === "thought");
-}
-
-/** What the model said, called or signed. Anything else, such as an image, is for others to show. */
-function isPart(part: unknown): part is JsonObject {
-  const isSaid = [textOf(part, "text"), fieldOf(part, "functionCall"), textOf(part, "thoughtSignature")];
-  return isJsonObject(part as JsonValue | undefined) && isSaid.some((field) => field !== undefined);
 }
 
 function* usageOf(usage: unknown): Generator<ModelEvent> {

@@ -123,7 +123,15 @@ test("Gemini: a call that Gemini itself could not read is answered like any wron
 test("Gemini: a conversation that another model began is taken up", async () => {
   const before: readonly AgentMessage[] = [
     { role: "user", text: "Look." },
-    { role: "assistant", text: "I look.", calls: [{ id: "x", name: "file_read", arguments: '{"path":"a"}' }] },
+    {
+      role: "assistant",
+      text: "I look.",
+      calls: [{ id: "x", name: "file_read", arguments: '{"path":"a"}' }],
+      kept: [
+        { type: "thinking", thinking: "I wonder", signature: "sig==" },
+        { callsBefore: 0, item: { type: "reasoning", id: "rs_1", summary: [] } },
+      ],
+    },
     { role: "tool", callId: "x", name: "file_read", text: "content of a", isError: false },
   ];
   const { requests } = await run([[chunk([{ text: "Again?" }]), ended("STOP")]], before);

@@ -38,11 +38,11 @@ export function narthexTools(session: AgentSession, options: NarthexToolsOptions
     const call = readCall({ id: "", name, arguments: JSON.stringify(input) ?? "" }, tools);
     if (typeof call === "string") throw failure(call);
     const signal = abortSignal ?? new AbortController().signal;
-    const { status, text } = await lane.run(tools.isReadOnly(call), () =>
+    const { outcome } = await lane.run(tools.isReadOnly(call), () =>
       answerCall(call, tools, session, { signal, approvalWaitMs }),
     );
-    if (status !== "success") throw failure(text);
-    return text;
+    if (outcome.status !== "success") throw failure(outcome.text);
+    return outcome.text;
   }
 
   return Object.fromEntries(

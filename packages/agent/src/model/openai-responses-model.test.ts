@@ -6,7 +6,7 @@ import { runAgent } from "../run/run-agent.ts";
 import { openaiResponsesModel } from "./openai-responses-model.ts";
 import { resultsIn } from "../run/testing/run-scripted.ts";
 import { createFileSession } from "./testing/file-session.ts";
-import { listIn, type ScriptedStream, startScriptedProvider } from "./testing/scripted-provider.ts";
+import { listIn, type ScriptedStream, startProvider } from "./testing/scripted-provider.ts";
 
 const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
 
@@ -55,8 +55,16 @@ function clientOf(url: string): OpenAI {
   return new OpenAI({ apiKey: "none", baseURL: url, maxRetries: 0 });
 }
 
+/** What is encrypted comes only to those who ask for it, as from the provider itself. */
+function asAsked(stream: ScriptedStream, { include }: JsonObject): ScriptedStream {
+  if (Array.isArray(include) && include.includes("reasoning.encrypted_content")) return stream;
+  const json = JSON.stringify(stream, (key, value: unknown) => (key === "encrypted_content" ? undefined : value));
+  return JSON.parse(json) as ScriptedStream;
+}
+
 async function run(streams: readonly ScriptedStream[], parameters = {}) {
-  await using provider = await startScriptedProvider(...streams);
+  let next = 0;
+  await using provider = await startProvider((request) => asAsked(streams[next++] ?? [], request));
   const told: string[] = [];
   const result = await runAgent({
     session: await createFileSession(),
@@ -109,7 +117,8 @@ test("OpenAI's responses: malformed calls are corrected, and reasoning goes back
     answering(reasoning("rs_3"), call("call_3", "file_read", '{"path":"\\u00e9"}')),
     answering(saying("It is there.")),
   ];
-  const { result, requests, told } = await run(streams, { temperature: 0 });
+  const include = ["message.output_text.logprobs"];
+  const { result, requests, told } = await run(streams, { temperature: 0, reasoning: { effort: "low" }, include });
   assert.deepEqual([result.end, result.text, result.cost], ["answered", "It is there.", 3 * 15 + 1]);
   assert.ok(told.includes("reasoning"));
   const [first, , last] = requests;
@@ -117,6 +126,7 @@ test("OpenAI's responses: malformed calls are corrected, and reasoning goes back
     [first?.["model"], first?.["temperature"], first?.["store"], first?.["stream"]],
     ["gpt-test", 0, false, true],
   );
+  assert.deepEqual(first?.["include"], [...include, "reasoning.encrypted_content"]);
   assert.deepEqual(listIn(first, "tools")[0], {
     type: "function",
     name: "file_read",
@@ -159,6 +169,12 @@ test("OpenAI's responses: a provider that stores the conversation gets its reaso
     answering(reasoning("rs_1"), call("call_1", "file_read", '{"path":"a"}')),
     answering(saying("There.")),
   ];
-  const { requests } = await run(streams, { store: true });
+  const { requests } = await run(streams, { store: true, reasoning: { effort: "low" } });
   assert.deepEqual(listIn(requests[1], "input")[2], reasoning("rs_1"));
+  assert.equal(requests[0]?.["include"], undefined);
+});
+
+test("OpenAI's responses: a model without reasoning is not asked for any", async () => {
+  const { requests } = await run([answering(saying("There."))]);
+  assert.equal(requests[0]?.["include"], undefined);
 });

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 import { type OpenaiResponsesTool, toOpenaiResponsesTools } from "../declare/openai-tools.ts";
-import { countOf, fieldOf, textOf } from "../stream/loose-fields.ts";
+import { countOf, fieldOf, listOf, textOf } from "../stream/loose-fields.ts";
 import { endedEarly } from "../stream/provider-fault.ts";
 import { readOpenaiResponses } from "../stream/read-openai-responses.ts";
 import { ToolCallAccumulator } from "../stream/tool-call-accumulator.ts";
@@ -44,16 +44,19 @@ interface KeptReasoning {
   readonly item: ReasoningItem;
 }
 
+/** What a provider that stores nothing has to be asked for: without it, reasoning cannot go back. */
+const ENCRYPTED = "reasoning.encrypted_content";
+
 /**
  * A model by OpenAI's responses. The whole conversation is sent each time and the provider is asked to store none of it;
- * `{ store: true }` among the parameters says otherwise.
+ * `{ store: true }` among the parameters says otherwise. `reasoning` among them says that the model has any.
  */
 export function openaiResponsesModel(
   client: OpenaiResponsesClient,
   model: string,
   parameters: ModelParameters = {},
 ): ModelClient {
-  const given = { store: false, ...parameters };
+  const given = withEncrypted({ store: false, ...parameters });
   return {
     async *stream({ messages, tools, signal }) {
       const request: OpenaiResponsesRequest = {
@@ -74,12 +77,18 @@ export function openaiResponsesModel(
         if (type !== "response.output_item.done") continue;
         const item = fieldOf(event, "item");
         if (fieldOf(item, "type") === "function_call") callsBefore++;
-        else if (isReasoning(item, given.store)) yield { type: "keep", part: { callsBefore, item } };
+        else if (isReasoning(item, given["store"])) yield { type: "keep", part: { callsBefore, item } };
       }
       if (!isComplete) throw endedEarly();
       yield { type: "calls", calls: calls.finish() };
     },
   };
+}
+
+/** Models that do not reason refuse to be asked. */
+function withEncrypted(parameters: ModelParameters): ModelParameters {
+  if (parameters["store"] === true || (parameters["reasoning"] ?? null) === null) return parameters;
+  return { ...parameters, include: [...new Set([...listOf(parameters, "include"), ENCRYPTED])] };
 }
 
 function* eventsOf(event: unknown): Generator<ModelEvent> {

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { defineTool, type Tool } from "@narthex/kernel";
-import { createCountingTool, createTestKernel, permitAll } from "@narthex/testkit";
+import { createCountingTool, createTestKernel, createWaitingTool, echoTool, permitAll } from "@narthex/testkit";
 import type { AgentMessage } from "../model/agent-message.ts";
 import { createAgentSession } from "../session/agent-session.ts";
 import { runAgent } from "./run-agent.ts";
+import { createMemoryTranscript } from "./testing/memory-transcript.ts";
 import { resultsIn, runScripted, type Setting } from "./testing/run-scripted.ts";
 import { calling, createScriptedModel, saying } from "./testing/scripted-model.ts";
 
@@ -48,6 +49,26 @@ describe("a batch", () => {
     const inputs = ["a", "b", "c"].map((input) => ["meet", { input }] as const);
     const { result } = await runScripted([meeting(3)], [calling(...inputs), saying("Done.")]);
     assert.deepEqual(resultsIn((await result).messages), ['"a"', '"b"', '"c"']);
+  });
+
+  test("after one that cannot be told of, the others have ended and are written down before the run ends", async () => {
+    const { tool, started } = createWaitingTool();
+    const { transcript, entries } = createMemoryTranscript();
+    const calls = calling(["echo", { input: 1 }], ["wait", { input: {} }]);
+    const { result } = await runScripted([echoTool, tool], [calls], {
+      transcript,
+      onEvent: async ({ type }) => {
+        if (type !== "result") return;
+        await started;
+        throw new Error("listener");
+      },
+    });
+    const { end, error } = await result;
+    assert.deepEqual([end, error?.message], ["failed", "listener"]);
+    assert.deepEqual(
+      entries.map((entry) => (entry.type === "result" ? entry.at : entry.type)),
+      ["begin", "turn", 0, 1],
+    );
   });
 
   test("not more of them than may", async () => {

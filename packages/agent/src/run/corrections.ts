@@ -4,7 +4,7 @@ import type { StreamedCall } from "../stream/call-delta.ts";
 /** Counts for how many messages in a row a model gets a tool's arguments wrong. */
 export interface Corrections {
   /** The calls of one message, and what became of each. */
-  note(calls: readonly StreamedCall[], outcomes: readonly CallOutcome[]): void;
+  note(calls: readonly StreamedCall[], outcomes: readonly (CallOutcome | undefined)[]): void;
   /** A tool was called wrongly more often than a model may try again. */
   readonly isExhausted: boolean;
 }

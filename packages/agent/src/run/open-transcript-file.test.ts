@@ -34,6 +34,14 @@ const ENTRIES: readonly TranscriptEntry[] = [
       { role: "user", text: "grüße \ud800 \u2028" },
       { role: "assistant", text: "", calls: [call] },
       { role: "tool", callId: "c", name: "file_read", text: "x", isError: false },
+      {
+        role: "tool",
+        callId: "d",
+        name: "file_read",
+        text: "",
+        isError: false,
+        recorded: { sessionId: "ses_a", requestId: "req_b" },
+      },
     ],
   },
   {
@@ -72,6 +80,30 @@ test("a link, a pipe, a directory and a file that others can read are refused", 
   for (const path of [link, pipe, root, open, join(root, "no", "directory")]) {
     await assert.rejects(openTranscriptFile(path), refused("INVALID_INPUT"), path);
   }
+  assert.throws(() => statSync(target));
+});
+
+test("one that is open is refused to everybody else, in this process and in another, until it is closed", async () => {
+  const path = fresh();
+  const transcript = await openTranscriptFile(path);
+  await assert.rejects(openTranscriptFile(path), refused("INVALID_INPUT"));
+  const module = new URL("./open-transcript-file.ts", import.meta.url).href;
+  const opening = `import { openTranscriptFile } from ${JSON.stringify(module)};
+    await openTranscriptFile(${JSON.stringify(path)}).then(() => console.log("opened"), ({ code }) => console.log(code));`;
+  const elsewhere = (): string =>
+    execFileSync(process.execPath, ["--input-type=module", "-e", opening], { encoding: "utf8" }).trim();
+  assert.equal(elsewhere(), "INVALID_INPUT");
+  await transcript.close();
+  await transcript.close();
+  assert.equal(elsewhere(), "opened");
+  await write(path);
+  assert.equal(statSync(`${path}.lock`).mode & 0o777, 0o600);
+});
+
+test("a lock that is a link is refused, and nothing is made behind it", async () => {
+  const [path, target] = [fresh(), fresh()];
+  symlinkSync(target, `${path}.lock`);
+  await assert.rejects(openTranscriptFile(path), refused("INVALID_INPUT"));
   assert.throws(() => statSync(target));
 });
 

@@ -2,10 +2,11 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { KernelError } from "@narthex/contracts";
+import { lockFile } from "./lock-file.ts";
 import type { Transcript, TranscriptEntry } from "./transcript.ts";
 import { readTranscriptLines, toTranscriptLine } from "./transcript-lines.ts";
 
-/** A transcript in a file of its own. */
+/** A transcript in a file of its own, which nobody else can open until it is closed. */
 export interface TranscriptFile extends Transcript {
   close(): Promise<void>;
 }
@@ -24,21 +25,30 @@ const MAX_BYTES = 256 * 1024 * 1024;
  */
 export async function openTranscriptFile(path: string): Promise<TranscriptFile> {
   const file = await open(path, FLAGS, OWNER_ONLY).catch((cause: unknown) => refuse(path, "cannot be opened", cause));
+  let unlock: (() => void) | undefined;
   try {
-    const size = await verifyOwn(file, path);
+    await verifyOwn(file, path);
+    unlock = await lockFile(path);
+    if (unlock === undefined) return refuse(path, "is in use: it takes one run at a time");
     const bytes = await file.readFile();
     const { entries, end } = readTranscriptLines(bytes);
-    if (end < size) await file.truncate(end);
+    if (end < bytes.length) await file.truncate(end);
     await file.datasync();
     await syncDirectory(dirname(path));
-    return createTranscript(file, entries, end);
+    return createTranscript(file, entries, end, unlock);
   } catch (fault) {
     await file.close();
+    unlock?.();
     throw fault;
   }
 }
 
-function createTranscript(file: FileHandle, entries: TranscriptEntry[], end: number): TranscriptFile {
+function createTranscript(
+  file: FileHandle,
+  entries: TranscriptEntry[],
+  end: number,
+  unlock: () => void,
+): TranscriptFile {
   let size = end;
   let last: Promise<void> = Promise.resolve();
 
@@ -61,18 +71,17 @@ function createTranscript(file: FileHandle, entries: TranscriptEntry[], end: num
     async close() {
       await last.catch(() => undefined);
       await file.close();
+      unlock();
     },
   };
 }
 
-/** Gives its size. */
-async function verifyOwn(file: FileHandle, path: string): Promise<number> {
+async function verifyOwn(file: FileHandle, path: string): Promise<void> {
   const facts = await file.stat();
-  if (!facts.isFile()) return refuse(path, "is no file");
-  if (facts.uid !== process.getuid?.()) return refuse(path, "belongs to another user");
-  if ((facts.mode & OTHERS) !== 0) return refuse(path, "is open to other users: run `chmod 600` on it");
+  if (!facts.isFile()) refuse(path, "is no file");
+  if (facts.uid !== process.getuid?.()) refuse(path, "belongs to another user");
+  if ((facts.mode & OTHERS) !== 0) refuse(path, "is open to other users: run `chmod 600` on it");
   if (facts.size > MAX_BYTES) throw tooLarge();
-  return facts.size;
 }
 
 async function syncDirectory(path: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, KernelError } from "@narthex/contracts";
-import type { AgentMessage, AssistantMessage, ToolMessage } from "../model/agent-message.ts";
+import type { AgentMessage, AssistantMessage, RecordedText, ToolMessage } from "../model/agent-message.ts";
 import type { CallOutcome } from "../session/answer-call.ts";
 import type { StreamedCall } from "../stream/call-delta.ts";
 import type { TranscriptEntry } from "./transcript.ts";
@@ -70,7 +70,12 @@ function parseResult(message: JsonObject): ToolMessage {
     name: textOf(message, "name"),
     text: textOf(message, "text"),
     isError: flagOf(message, "isError"),
+    ...(message["recorded"] !== undefined && { recorded: parseRecorded(objectOf(message["recorded"])) }),
   };
+}
+
+function parseRecorded(recorded: JsonObject): RecordedText {
+  return { sessionId: textOf(recorded, "sessionId"), requestId: textOf(recorded, "requestId") };
 }
 
 function parseCall(call: JsonObject): StreamedCall {

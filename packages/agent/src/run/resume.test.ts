@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isKernelError } from "@narthex/contracts";
+import { ERROR_CODES, type ErrorCode, isKernelError, KernelError } from "@narthex/contracts";
 import { defineTool, type Tool } from "@narthex/kernel";
 import { createCountingTool, createMemoryStore, createTestKernel, createTestPolicy, permitAll } from "@narthex/testkit";
+import type { AgentMessage } from "../model/agent-message.ts";
 import { createAgentSession } from "../session/agent-session.ts";
 import type { AgentOptions, AgentResult } from "./agent-run.ts";
 import { runAgent } from "./run-agent.ts";
@@ -26,6 +27,8 @@ async function createStage(tools: readonly Tool[], initial = permitAll(tools)) {
     async restart(policy = initial) {
       ({ kernel } = await createTestKernel({ tools, store, policy }));
     },
+    close: () => kernel.closeSession(opened.id),
+    session: () => createAgentSession(kernel, opened),
     async run(turns: readonly ScriptedTurn[], entries: readonly TranscriptEntry[], more: Partial<AgentOptions> = {}) {
       const { transcript, entries: kept } = createMemoryTranscript(entries);
       const model = createScriptedModel(...turns);
@@ -162,6 +165,61 @@ describe("a run that is taken up", () => {
     assert.deepEqual([dear.result.end, dear.model.requests.length], ["cost", 0]);
   });
 
+  test("under a lower limit of cost, what was done keeps its results and nothing else is done", async () => {
+    const { tool, count } = createCountingTool();
+    const stage = await createStage([tool]);
+    const { result: whole, kept } = await stage.run(turns, []);
+    const { result } = await stage.run([saying("More.")], kept.slice(0, 3), { limits: { cost: 1 } });
+    assert.equal(result.end, "cost");
+    const [first, second, third] = resultsIn(result.messages);
+    assert.equal(second, resultsIn(whole.messages)[1]);
+    for (const text of [first, third]) assert.match(text ?? "", /^The run ended before this call had a result/);
+    assertComplete(result.messages);
+    assert.equal(count(), 3);
+  });
+
+  test("in a session that is over: one that had ended gives its result again, any other says so", async () => {
+    const { tool } = createCountingTool();
+    const stage = await createStage([tool]);
+    const { result: whole, kept } = await stage.run(turns, []);
+    await stage.close();
+    await stage.restart();
+    const { result } = await stage.run([], kept, { messages: [], limits: { corrections: 0 } });
+    assert.deepEqual(result, whole);
+    for (const entries of [[], kept.slice(0, -1)]) {
+      const { result: refused, kept: after, model } = await stage.run([saying("Done.")], entries);
+      assert.equal(codeOf(refused), "SESSION_CLOSED");
+      assert.deepEqual([after.length, model.requests.length], [entries.length, 0]);
+    }
+  });
+
+  test("without a transcript too, a session that was opened before is found first", async () => {
+    const { tool } = createCountingTool();
+    const stage = await createStage([tool]);
+    await stage.restart();
+    const model = createScriptedModel(saying("Done."));
+    await runAgent({ session: stage.session(), model, messages: BEGIN });
+    assert.deepEqual(model.requests[0]?.tools, ["count"]);
+    await stage.close();
+    assert.equal(codeOf(await runAgent({ session: stage.session(), model, messages: BEGIN })), "SESSION_CLOSED");
+  });
+
+  test("by two at once: the second is refused, and the first comes to its end", async () => {
+    const { tool, count } = createCountingTool();
+    const stage = await createStage([tool]);
+    const { transcript } = createMemoryTranscript();
+    const second: AgentResult[] = [];
+    const { result } = await stage.run(turns, [], {
+      transcript,
+      onEvent: async ({ type }) => {
+        if (type === "call") second.push((await stage.run(turns, [], { transcript })).result);
+      },
+    });
+    assert.deepEqual([result.end, count(), second.length], ["answered", 3, 3]);
+    for (const refused of second) assert.equal(codeOf(refused), "INVALID_REQUEST");
+    assert.equal((await stage.run([], [], { transcript })).result.end, "answered");
+  });
+
   test("of a run that was cancelled, the calls that were not made are made", async () => {
     const { tool, count } = createCountingTool();
     const stage = await createStage([tool]);
@@ -212,6 +270,65 @@ describe("what a transcript does not hold", () => {
     assert.equal(JSON.stringify(after).includes(WORDS), false);
     const kinds = (await stage.records(stage.opened.id)).flatMap(({ entries }) => entries.map(({ kind }) => kind.case));
     assert.equal(kinds.filter((kind) => kind === "toolStarted").length, 2);
+  });
+
+  test("what a tool said in an error, whatever code it chose", async () => {
+    const codes = [...ERROR_CODES.keys()];
+    const choosing = defineTool({
+      name: "choose",
+      description: "Fails as it is told, and quotes what it read.",
+      inputSchema: { type: "object", properties: { code: { type: "string" } }, required: ["code"] },
+      tier: "read_only",
+      run: ({ code }) => {
+        throw new KernelError(code as ErrorCode, WORDS, {
+          violations: [{ field: "a", rule: "format", message: WORDS }],
+        });
+      },
+    });
+    const stage = await createStage([choosing]);
+    const calls = calling(...codes.map((code) => ["choose", { code }] as const));
+    const { result: whole, kept } = await stage.run([calls, saying("I see.")], []);
+    const told = resultsIn(whole.messages);
+    assert.ok(told.every((text) => text.includes(WORDS)));
+    assert.equal(JSON.stringify(kept).includes(WORDS), false);
+    await stage.restart();
+    const again = resultsIn((await stage.run([saying("I see.")], kept.slice(0, -1))).result.messages);
+    const given = codes.filter((_, at) => again[at] === told[at]);
+    for (const code of ["INVALID_INPUT", "FILE_NOT_FOUND", "PATH_ESCAPE", "RESOURCE_EXCEEDED"] as const) {
+      assert.ok(given.includes(code), code);
+    }
+    const others = again.filter((_, at) => !given.includes(codes[at] ?? "INTERNAL"));
+    for (const text of others) assert.match(text, /^(?:[A-Z_]+: [a-z]|The tool failed\.)/);
+  });
+
+  test("neither if a conversation goes on in a new transcript: the kernel gives it again", async () => {
+    const stage = await createStage([secret, failing]);
+    const { result: first } = await stage.run(turns, []);
+    const messages = [...first.messages, { role: "user", text: "And now?" } as const];
+    const { result: whole, kept } = await stage.run([saying("Now this.")], [], { messages });
+    assert.equal(JSON.stringify(kept).includes(WORDS), false);
+    await stage.restart();
+    const { result, model } = await stage.run([saying("Now this.")], kept.slice(0, 1), { messages: [] });
+    assert.deepEqual(result, whole);
+    assert.deepEqual(model.requests[0]?.messages, messages);
+    assert.equal((await stage.run([], kept, { messages })).result.end, "answered");
+    const kinds = (await stage.records(stage.opened.id)).flatMap(({ entries }) => entries.map(({ kind }) => kind.case));
+    assert.equal(kinds.filter((kind) => kind === "toolStarted").length, 2);
+    const reworded = messages.map((message) => (message.role === "tool" ? { ...message, callId: "other" } : message));
+    assert.equal(codeOf((await stage.run([], kept, { messages: reworded })).result), "INVALID_REQUEST");
+  });
+
+  test("to another session the kernel does not give it, and nothing is done again for it", async () => {
+    const stage = await createStage([secret, failing]);
+    const { result: first } = await stage.run(turns, []);
+    const given = JSON.stringify(first.messages).replaceAll(stage.opened.id, "ses_other");
+    const messages = [...(JSON.parse(given) as AgentMessage[]), { role: "user", text: "And now?" } as const];
+    const { kept } = await stage.run([saying("Now this.")], [], { messages });
+    const { result } = await stage.run([saying("Now this.")], kept.slice(0, 1), { messages: [] });
+    assert.equal(resultsIn(result.messages).length, 2);
+    for (const text of resultsIn(result.messages)) assert.match(text, /^What this call came to is not kept/);
+    const asked = (await stage.records(stage.opened.id)).flatMap(({ entries }) => entries.map(({ kind }) => kind.case));
+    assert.equal(asked.filter((kind) => kind === "toolInvoked").length, 2);
   });
 
   test("what the session may no longer see is not shown again", async () => {

@@ -33,6 +33,20 @@ describe("the loop", () => {
     );
   });
 
+  test("events can be written to a log: they hold what the model is told, and nothing else of a result", async () => {
+    const { events, result } = await runScripted([read], [calling(["file_read", { path: "a" }]), saying("Done.")]);
+    await result;
+    const logged = events.map((event) => JSON.parse(JSON.stringify(event)) as AgentEvent);
+    assert.deepEqual(logged, events);
+    const told = logged.find((event) => event.type === "result");
+    assert.deepEqual(told?.outcome, {
+      status: "success",
+      text: "content of a",
+      requestId: told?.outcome.requestId,
+      cost: 5,
+    });
+  });
+
   test("a wrong call goes back to the model, which is asked again and corrects it", async () => {
     const turns = [
       calling(["file_read", '{"path":']),

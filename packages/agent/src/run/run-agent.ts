@@ -1,6 +1,6 @@
 import type { AgentMessage } from "../model/agent-message.ts";
 import { type AgentTools, listAgentTools } from "../session/agent-tools.ts";
-import type { CallOutcome } from "../session/answer-call.ts";
+import type { AnsweredCall } from "../session/answer-call.ts";
 import {
   type AgentEnd,
   type AgentEvent,
@@ -11,6 +11,8 @@ import {
 } from "./agent-run.ts";
 import { completeMessages, toMessage } from "./complete-messages.ts";
 import { type Corrections, createCorrections } from "./corrections.ts";
+import { holdTranscript } from "./hold-transcript.ts";
+import { restoreMessages } from "./recorded-messages.ts";
 import { runBatch } from "./run-batch.ts";
 import { openRunRecord, type RecordedTurn, type RunRecord } from "./run-record.ts";
 import { runTurn } from "./run-turn.ts";
@@ -27,10 +29,10 @@ export async function runAgent(options: AgentOptions): Promise<AgentResult> {
   const over = new AbortController();
   const signal = AbortSignal.any([time.signal, over.signal, ...(options.signal === undefined ? [] : [options.signal])]);
   const run = createRun(options);
+  let letGo = (): void => undefined;
   try {
+    letGo = holdTranscript(options.transcript);
     const record = await openRunRecord(options);
-    // Those that were given are the same, unless none were.
-    if (options.messages.length === 0) run.messages.push(...record.messages);
     void watchQuestions(options.session, over.signal, run.tell);
     return run.result(await work({ options, limits, run, record, signal }));
   } catch (fault) {
@@ -40,6 +42,7 @@ export async function runAgent(options: AgentOptions): Promise<AgentResult> {
   } finally {
     clearTimeout(timer);
     over.abort();
+    letGo();
   }
 }
 
@@ -88,7 +91,13 @@ async function work(given: Work): Promise<AgentEnd> {
   const { options, limits, run, record, signal } = given;
   const { session, model, priceOf = ({ inputTokens, outputTokens }) => inputTokens + outputTokens } = options;
   let tools = listAgentTools(session);
-  const corrections = createCorrections(limits.corrections, (name) => tools.declared.find(name) !== undefined);
+  const allowed = record.isOver ? Number.POSITIVE_INFINITY : limits.corrections;
+  const corrections = createCorrections(allowed, (name) => tools.declared.find(name) !== undefined);
+  // Those that were given are the same, unless none were.
+  if (options.messages.length === 0) {
+    const { approvalWaitMs } = limits;
+    run.messages.push(...(await restoreMessages(record.messages, session, tools, { signal, approvalWaitMs })));
+  }
   for (const turn of record.turns) {
     signal.throwIfAborted();
     run.turns++;
@@ -127,34 +136,37 @@ async function takeTurn(turn: RecordedTurn, taking: Taking): Promise<AgentEnd | 
   run.text = turn.message.text;
   run.messages.push(turn.message);
   if (turn.message.calls.length === 0) return turn.isCut ? "length" : "answered";
-  const outcomes = await answerAll(turn, taking);
-  corrections.note(turn.message.calls, outcomes);
+  const answers = await answerAll(turn, taking);
+  corrections.note(
+    turn.message.calls,
+    answers.map((answered) => answered?.outcome),
+  );
   return corrections.isExhausted ? "corrections" : undefined;
 }
 
 async function answerAll(
   { message: { calls }, isCut, results }: RecordedTurn,
   { options: { session }, limits, run, record, tools, signal }: Taking,
-): Promise<CallOutcome[]> {
-  // What the model asked for with money that is spent is not done any more.
-  if (run.cost >= limits.cost) return [];
-  const outcomes = await runBatch({
+): Promise<(AnsweredCall | undefined)[]> {
+  const answers = await runBatch({
     calls,
     isCut,
     tools,
     session,
     limits,
     signal,
+    // What the model asked for with money that is spent is not done any more.
+    isSpent: run.cost >= limits.cost,
     results,
     requestIdOf: (at, call) => record.requestIdOf(run.turns, at, call),
-    note: (at, outcome) => record.noteResult(run.turns, at, outcome),
+    note: (at, answered) => record.noteResult(run.turns, at, answered),
     tell: run.tell,
   });
   for (const [at, call] of calls.entries()) {
-    const outcome = outcomes[at];
-    if (outcome === undefined) continue;
-    run.cost += outcome.cost;
-    run.messages.push(toMessage(call, outcome));
+    const answered = answers[at];
+    if (answered === undefined) continue;
+    run.cost += answered.outcome.cost;
+    run.messages.push(toMessage(call, answered));
   }
-  return outcomes;
+  return answers;
 }

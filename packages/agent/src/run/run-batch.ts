@@ -1,6 +1,6 @@
 import type { AgentSession } from "../session/agent-session.ts";
 import type { AgentTools } from "../session/agent-tools.ts";
-import { answerCall, type CallOutcome, readCall } from "../session/answer-call.ts";
+import { type AnsweredCall, answerCall, type CallOutcome, readCall } from "../session/answer-call.ts";
 import type { StreamedCall } from "../stream/call-delta.ts";
 import type { AgentEvent, AgentLimits } from "./agent-run.ts";
 import { createCallLane } from "./call-lane.ts";
@@ -14,54 +14,74 @@ export interface Batch {
   readonly session: AgentSession;
   readonly limits: Pick<AgentLimits, "parallel" | "callsPerTurn" | "approvalWaitMs">;
   readonly signal: AbortSignal;
+  /** Nothing new is to be done: only what is known of a call is told. */
+  readonly isSpent: boolean;
   /** What became of some of the calls before a crash, by their place. */
   readonly results: ReadonlyMap<number, ResultEntry>;
   readonly requestIdOf: (at: number, call: StreamedCall) => string | undefined;
   /** Keeps an outcome before anybody is told of it. */
-  readonly note: (at: number, outcome: CallOutcome) => Promise<void>;
+  readonly note: (at: number, answered: AnsweredCall) => Promise<void>;
   readonly tell: (event: AgentEvent) => Promise<void>;
 }
 
 /**
  * Runs the calls of one message: those that only read and follow each other side by side, all others in their order. The
- * outcomes are in the order of the calls, one for each.
+ * answers are in the order of the calls, one for each; undefined for one that is not made any more.
  */
-export async function runBatch(batch: Batch): Promise<CallOutcome[]> {
+export async function runBatch(batch: Batch): Promise<(AnsweredCall | undefined)[]> {
   const { calls, isCut, tools, limits, tell } = batch;
   const lane = createCallLane(limits.parallel);
+  const failed = new AbortController();
+  const signal = AbortSignal.any([batch.signal, failed.signal]);
 
-  async function settle(call: StreamedCall, at: number, answered: CallOutcome): Promise<CallOutcome> {
+  async function settle(call: StreamedCall, at: number, answered: AnsweredCall): Promise<AnsweredCall> {
     const known = batch.results.get(at);
     if (known === undefined) await batch.note(at, answered);
-    const outcome = known === undefined ? answered : { ...answered, cost: known.cost };
+    const outcome = known === undefined ? answered.outcome : { ...answered.outcome, cost: known.cost };
     await tell({ type: "result", call, outcome });
-    return outcome;
+    return { ...answered, outcome };
   }
 
-  return Promise.all(
-    calls.map(async (call, at) => {
-      const told = toldBefore(batch.results.get(at));
-      if (told !== undefined) return told;
-      const why = at >= limits.callsPerTurn ? tooMany(limits) : isCut && at === calls.length - 1 ? CUT_OFF : undefined;
-      const read = why ?? readCall(call, tools);
-      if (typeof read === "string")
-        return settle(call, at, { status: "malformed", text: read, requestId: "", cost: 0 });
-      return lane.run(tools.isReadOnly(read), async () => {
-        if (batch.signal.aborted) return notRun();
-        await tell({ type: "call", call });
-        const { signal } = batch;
-        const requestId = batch.requestIdOf(at, call);
-        const options = { signal, approvalWaitMs: limits.approvalWaitMs, requestId };
-        return settle(call, at, await answerCall(read, tools, batch.session, options));
-      });
+  async function answer(call: StreamedCall, at: number): Promise<AnsweredCall | undefined> {
+    const known = batch.results.get(at);
+    if (known === undefined && batch.isSpent) return undefined;
+    const told = toldBefore(known);
+    if (told !== undefined) return told;
+    const why = at >= limits.callsPerTurn ? tooMany(limits) : isCut && at === calls.length - 1 ? CUT_OFF : undefined;
+    const read = why ?? readCall(call, tools);
+    if (typeof read === "string") {
+      return settle(call, at, open({ status: "malformed", text: read, requestId: "", cost: 0 }));
+    }
+    return lane.run(tools.isReadOnly(read), async () => {
+      if (signal.aborted) return open(NOT_RUN);
+      await tell({ type: "call", call });
+      const requestId = batch.requestIdOf(at, call);
+      const options = { signal, approvalWaitMs: limits.approvalWaitMs, requestId };
+      return settle(call, at, await answerCall(read, tools, batch.session, options));
+    });
+  }
+
+  const answers = calls.map((call, at) =>
+    answer(call, at).catch((fault: unknown) => {
+      failed.abort(fault);
+      return undefined;
     }),
   );
+  // INVARIANT: when this is over, however it ends, no call of it runs and nothing more is written.
+  const answered = await Promise.all(answers);
+  failed.signal.throwIfAborted();
+  return answered;
 }
 
-function toldBefore(known: ResultEntry | undefined): CallOutcome | undefined {
+function toldBefore(known: ResultEntry | undefined): AnsweredCall | undefined {
   if (known?.text === undefined) return undefined;
   const { status, text, requestId, cost } = known;
-  return { status, text, requestId, cost };
+  return open({ status, text, requestId, cost });
+}
+
+/** An outcome that can be written down. */
+function open(outcome: CallOutcome): AnsweredCall {
+  return { outcome, recorded: undefined };
 }
 
 /** SECURITY: what is left of a call that was cut off may be a valid call, and another one than was meant. */
@@ -72,6 +92,9 @@ function tooMany({ callsPerTurn }: Pick<AgentLimits, "callsPerTurn">): string {
   return `Tool execution failed: only the first ${callsPerTurn} calls of a message are made; make this one in your next message`;
 }
 
-function notRun(): CallOutcome {
-  return { status: "error", text: "This call was not made: the run had ended.", requestId: "", cost: 0 };
-}
+const NOT_RUN: CallOutcome = {
+  status: "error",
+  text: "This call was not made: the run had ended.",
+  requestId: "",
+  cost: 0,
+};

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { blake3, createId, KernelError } from "@narthex/contracts";
 import type { AgentMessage, AssistantMessage } from "../model/agent-message.ts";
-import type { CallOutcome } from "../session/answer-call.ts";
+import type { AnsweredCall } from "../session/answer-call.ts";
 import type { StreamedCall } from "../stream/call-delta.ts";
 import type { AgentOptions } from "./agent-run.ts";
+import { toRecordedMessages } from "./recorded-messages.ts";
 import { toResultEntry } from "./result-entry.ts";
 import type { BeginEntry, ResultEntry, Transcript, TranscriptEntry } from "./transcript.ts";
 
@@ -18,12 +19,14 @@ export interface RecordedTurn {
 
 /** What is kept of a run while it goes on. */
 export interface RunRecord {
-  /** What the run began with. */
+  /** What the run began with, as far as it was kept. */
   readonly messages: readonly AgentMessage[];
   /** What the model said to a process that is gone. */
   readonly turns: readonly RecordedTurn[];
+  /** The model has answered: nothing is left to do. */
+  readonly isOver: boolean;
   noteTurn(turn: number, said: Omit<RecordedTurn, "results">): Promise<void>;
-  noteResult(turn: number, at: number, outcome: CallOutcome): Promise<void>;
+  noteResult(turn: number, at: number, answered: AnsweredCall): Promise<void>;
   /** The same for the same call of the same run, in whichever process. Undefined if nothing is kept. */
   requestIdOf(turn: number, at: number, call: StreamedCall): string | undefined;
 }
@@ -32,25 +35,31 @@ export interface RunRecord {
 export async function openRunRecord(options: AgentOptions): Promise<RunRecord> {
   const { transcript, session, messages } = options;
   if (transcript === undefined) {
+    await session.authenticate();
     return {
       messages,
       turns: [],
+      isOver: false,
       noteTurn: () => Promise.resolve(),
       noteResult: () => Promise.resolve(),
       requestIdOf: () => undefined,
     };
   }
-  await session.authenticate();
   const [first, ...entries] = await transcript.read();
-  const begin = first === undefined ? await beginRun(transcript, options) : takeUp(first, options);
+  const turns = turnsOf(entries);
+  const isOver = turns.at(-1)?.message.calls.length === 0;
+  const taken = first && takeUp(first, options);
+  if (!isOver) await session.authenticate();
+  const begin = taken ?? (await beginRun(transcript, options));
   return {
     messages: begin.messages,
-    turns: turnsOf(entries),
+    turns,
+    isOver,
     async noteTurn(turn, { message, isCut, cost }) {
       if (!Number.isFinite(cost)) throw invalid("the price of a message must be a finite number");
       await transcript.append({ type: "turn", turn, message, isCut, cost });
     },
-    noteResult: (turn, at, outcome) => transcript.append(toResultEntry(turn, at, outcome)),
+    noteResult: (turn, at, answered) => transcript.append(toResultEntry(turn, at, answered)),
     requestIdOf: (turn, at, call) => requestIdOf(begin.runId, turn, at, call),
   };
 }
@@ -58,7 +67,7 @@ export async function openRunRecord(options: AgentOptions): Promise<RunRecord> {
 async function beginRun(transcript: Transcript, { session, messages }: AgentOptions): Promise<BeginEntry> {
   if (messages.length === 0) throw invalid("there is no message to begin with, and the transcript holds none");
   const runId = crypto.randomUUID();
-  const begin: BeginEntry = { type: "begin", runId, sessionId: session.id, messages };
+  const begin: BeginEntry = { type: "begin", runId, sessionId: session.id, messages: toRecordedMessages(messages) };
   await transcript.append(begin);
   return begin;
 }
@@ -69,10 +78,20 @@ function takeUp(first: TranscriptEntry, { session, messages }: AgentOptions): Be
   if (first.sessionId !== session.id) {
     throw invalid("the transcript belongs to another session: take up that session, or begin a new transcript");
   }
-  if (messages.length > 0 && !isDeepStrictEqual(first.messages, JSON.parse(JSON.stringify(messages)))) {
+  if (messages.length > 0 && !isSame(first.messages, messages)) {
     throw invalid("the transcript holds another conversation: begin a new one");
   }
   return first;
+}
+
+/** Of a result that stays with the kernel it matters only which it is: that may be refused by now. */
+function isSame(kept: readonly AgentMessage[], given: readonly AgentMessage[]): boolean {
+  const comparable = toRecordedMessages(given).map((message, at) => {
+    const before = kept[at];
+    if (message.role !== "tool" || before?.role !== "tool" || before.recorded === undefined) return message;
+    return { ...before, callId: message.callId, name: message.name };
+  });
+  return isDeepStrictEqual(kept, JSON.parse(JSON.stringify(comparable)));
 }
 
 function turnsOf(entries: readonly TranscriptEntry[]): RecordedTurn[] {

@@ -18,6 +18,7 @@ export interface BeginEntry {
   readonly runId: string;
   /** Calls are known to the session that made them, and to no other. */
   readonly sessionId: string;
+  /** Without the texts that only the kernel may keep. */
   readonly messages: readonly AgentMessage[];
 }
 

@@ -4,10 +4,12 @@ import { correctionText, problemOf } from "../correct/correction-text.ts";
 import { parseArguments } from "../correct/parse-arguments.ts";
 import type { DeclaredTool } from "../declare/declare-tools.ts";
 import { WRAPPED_FIELD } from "../declare/root-object.ts";
+import type { RecordedText } from "../model/agent-message.ts";
 import type { StreamedCall } from "../stream/call-delta.ts";
 import type { AgentAnswer, AgentSession } from "./agent-session.ts";
 import type { AgentTools } from "./agent-tools.ts";
 import { describeResponse } from "./describe-response.ts";
+import { recordedText } from "./recorded-text.ts";
 import { whatIsAllowed } from "./what-is-allowed.ts";
 
 /** What became of one call that a model made. */
@@ -20,8 +22,13 @@ export interface CallOutcome {
   readonly requestId: string;
   /** Cost units. */
   readonly cost: number;
-  /** What the kernel answered, if it was asked in this process. */
-  readonly response?: ToolResponse;
+}
+
+/** The same with what may be written down of it. */
+export interface AnsweredCall {
+  readonly outcome: CallOutcome;
+  /** Undefined where the text may be. */
+  readonly recorded: RecordedText | undefined;
 }
 
 export interface AnswerOptions {
@@ -61,18 +68,28 @@ export async function answerCall(
   tools: AgentTools,
   session: AgentSession,
   options: AnswerOptions,
-): Promise<CallOutcome> {
+): Promise<AnsweredCall> {
   const { requestId, response } = await callAndWait(call, session, options);
+  const told = await tellAbout(response, call, tools, session);
+  const outcome = { ...told, requestId, cost: costOf(response) };
+  return { outcome, recorded: recordedText(response, { sessionId: session.id, requestId }) };
+}
+
+async function tellAbout(
+  response: ToolResponse,
+  call: ReadCall,
+  tools: AgentTools,
+  session: AgentSession,
+): Promise<Pick<CallOutcome, "status" | "text">> {
   const { result } = response;
-  const outcome = { requestId, cost: costOf(response), response };
   if (result.case === "error" && result.value.errorCode === "INVALID_INPUT") {
-    return { ...outcome, status: "malformed", text: invalidInputText(call, response) };
+    return { status: "malformed", text: invalidInputText(call, response) };
   }
   if (call.declared === undefined && result.case !== "success") {
-    return { ...outcome, status: "malformed", text: unknownToolText(call, response, tools) };
+    return { status: "malformed", text: unknownToolText(call, response, tools) };
   }
   const allowed = result.case === "denied" ? await whatIsAllowed(session, call.tool, call.input) : [];
-  return { ...outcome, status: result.case ?? "error", text: describeResponse(response, allowed).text };
+  return { status: result.case ?? "error", text: describeResponse(response, allowed).text };
 }
 
 /** The same request again joins the one that waits, so nothing is asked or done twice. */
@@ -86,6 +103,8 @@ async function callAndWait(
   for (;;) {
     const { result } = answer.response;
     if (result.case !== "error" || result.value.errorCode !== "APPROVAL_PENDING") return answer;
+    // Said by a tool: nobody was asked.
+    if (result.value.approvalId === "") return answer;
     patience ??= AbortSignal.any([signal, AbortSignal.timeout(approvalWaitMs)]);
     await untilAnswered(result.value.approvalId, session, patience);
     if (patience.aborted) return answer;

@@ -5,6 +5,7 @@ import {
   checkDeclaration,
   defineTool,
   type Effect,
+  EFFECT_RIGHTS,
   type JsonReader,
   joinField,
   ownField,
@@ -41,13 +42,6 @@ const BOUND_NAMES: ReadonlyMap<string, keyof Bounds> = new Map<string, keyof Bou
   ["max_memory_bytes", "maxMemoryBytes"],
   ["max_cpu_ms", "maxCpuMs"],
 ]);
-
-/** What a right must ask for so that its effect can be declared: the workspace is there as a whole or not at all. */
-const RIGHTS: Readonly<Record<(typeof PROGRAM_EFFECTS)[number], Capability>> = {
-  fs_read: { kind: "fs_read", prefixes: [] },
-  fs_write: { kind: "fs_write", prefixes: [] },
-  process_spawn: { kind: "exec", names: [] },
-};
 
 /**
  * Reads the declaration in an untrusted object. Every problem is noted with the reader, those that the registry would
@@ -125,16 +119,16 @@ function readEffects(reader: JsonReader, json: JsonValue | undefined, field: str
   return effects;
 }
 
-/** What follows from the effects, and what the author demands of a session besides. */
+/** What follows from the effects, the workspace being there as a whole or not at all, and what the author demands of a session besides. */
 function readCapabilities(
   reader: JsonReader,
   object: JsonObject,
   field: string,
   effects: readonly Effect[],
 ): Capability[] {
-  const needed = PROGRAM_EFFECTS.filter((effect) => effects.includes(effect)).map((effect) => RIGHTS[effect]);
+  const needed = PROGRAM_EFFECTS.filter((effect) => effects.includes(effect)).map((effect) => EFFECT_RIGHTS[effect]);
   if (!Object.hasOwn(object, "capabilities")) return needed;
-  const kinds = new Set<string>(Object.values(RIGHTS).map(({ kind }) => kind));
+  const kinds = new Set<string>(PROGRAM_EFFECTS.map((effect) => EFFECT_RIGHTS[effect].kind));
   const demanded =
     reader.list(object["capabilities"], field, MAX_CAPABILITIES, (item, itemField) => {
       const capability = readCapability(reader, item, itemField);

@@ -1,4 +1,4 @@
-import type { CapabilityKind } from "../capability/capability.ts";
+import type { Capability, CapabilityKind } from "../capability/capability.ts";
 import type { Effect } from "./tool.ts";
 
 /**
@@ -20,16 +20,30 @@ export const WRITE_EFFECTS: ReadonlySet<Effect> = new Set<Effect>([
 /** Effects whose answers come from somewhere that a replay cannot bring back. */
 export const OUTSIDE_EFFECTS: ReadonlySet<Effect> = new Set<Effect>(["net_read", "net_write", "inference"]);
 
-/** The rights of which a tool must ask for at least one if it declares the effect. */
+/** The right that a tool asks for which says of an effect only that it has it: some right of that kind. */
+export const EFFECT_RIGHTS = {
+  net_read: { kind: "net_read", hosts: [] },
+  net_write: { kind: "net_write", hosts: [] },
+  fs_read: { kind: "fs_read", prefixes: [] },
+  fs_write: { kind: "fs_write", prefixes: [] },
+  db_read: { kind: "db_read", names: [] },
+  db_write: { kind: "db_write", names: [] },
+  process_spawn: { kind: "exec", names: [] },
+  env_read: { kind: "env_read", names: [] },
+  inference: { kind: "inference", models: [] },
+  artifact: { kind: "artifact", names: [] },
+} satisfies Readonly<Record<Effect, Capability>>;
+
+/** The rights of which a tool must ask for at least one if it declares the effect: that one, or another that will do. */
 export const EFFECT_CAPABILITIES: Readonly<Record<Effect, readonly CapabilityKind[]>> = {
-  net_read: ["net_read", "mcp"],
-  net_write: ["net_write", "mcp"],
-  fs_read: ["fs_read", "vault"],
-  fs_write: ["fs_write"],
-  db_read: ["db_read"],
-  db_write: ["db_write"],
-  process_spawn: ["exec", "git"],
-  env_read: ["env_read"],
-  inference: ["inference"],
-  artifact: ["artifact"],
+  net_read: [EFFECT_RIGHTS.net_read.kind, "mcp"],
+  net_write: [EFFECT_RIGHTS.net_write.kind, "mcp"],
+  fs_read: [EFFECT_RIGHTS.fs_read.kind, "vault"],
+  fs_write: [EFFECT_RIGHTS.fs_write.kind],
+  db_read: [EFFECT_RIGHTS.db_read.kind],
+  db_write: [EFFECT_RIGHTS.db_write.kind],
+  process_spawn: [EFFECT_RIGHTS.process_spawn.kind, "git"],
+  env_read: [EFFECT_RIGHTS.env_read.kind],
+  inference: [EFFECT_RIGHTS.inference.kind],
+  artifact: [EFFECT_RIGHTS.artifact.kind],
 };

@@ -13,7 +13,8 @@ export const generateCommand: Command = {
     "schema, its result the output schema, its comment the description. Writes a module that exports them as `tools`, " +
     "for createKernel and, with --whole, for `narthex tools add`. With --json it prints the declarations and writes " +
     "nothing. Whatever cannot be a tool is a line FILE:LINE:COLUMN: MESSAGE, and nothing is written. No code of the files " +
-    "is run. docs/guides/generate.md says what a function can look like.",
+    "is run; ts-morph, which reads them, is taken from beside Narthex, or else from the working directory's node_modules. " +
+    "docs/guides/generate.md says what a function can look like.",
   arguments: [{ name: "<file...>", description: "TypeScript modules" }],
   options: [
     { flags: "--out <file>", description: "the module to write (default: FILE.tools.ts beside the only FILE)" },
@@ -67,7 +68,7 @@ function findOutput(files: ReadonlyMap<string, string>, given: string | undefine
   return output;
 }
 
-/** SECURITY: whatever is installed in the directory the command is run in is run, as by any tool of a project. */
+/** SECURITY: where Narthex has none of its own, what is installed in the directory that the command is run in is run. */
 function findCompiler() {
   const compiler = loadCompiler([process.cwd()]);
   if (compiler !== undefined) return compiler;

@@ -1,4 +1,6 @@
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { type FileHandle, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { GENERATED_MARK } from "@narthex/agent/generate";
 import { usageError } from "../terminal/command-error.ts";
 
@@ -9,16 +11,32 @@ export async function readGenerated(path: string): Promise<string | undefined> {
   throw usageError(`\`${path}\` is there and was not generated`, "choose another name with --out");
 }
 
-/** All of it, or what was there before. */
+/** All of it, or what was there before, whose mode it keeps. */
 export async function writeGenerated(path: string, text: string): Promise<void> {
-  const draft = `${path}.${process.pid}`;
+  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
   try {
-    await writeFile(draft, text, { flag: "wx" });
-    await rename(draft, path);
+    const before = await stat(path).catch(() => undefined);
+    const file = await open(draft, "wx", 0o644);
+    try {
+      await fill(file, text, before?.mode);
+      await rename(draft, path);
+    } catch (fault) {
+      await rm(draft, { force: true });
+      throw fault;
+    }
   } catch (fault) {
-    await rm(draft, { force: true });
     if (!(fault instanceof Error)) throw fault;
     throw usageError(`\`${path}\` cannot be written: ${fault.message}`, "choose another name with --out");
+  }
+}
+
+async function fill(file: FileHandle, text: string, mode: number | undefined): Promise<void> {
+  try {
+    await file.writeFile(text);
+    if (mode !== undefined) await file.chmod(mode & 0o7777);
+    await file.sync();
+  } finally {
+    await file.close();
   }
 }
 
