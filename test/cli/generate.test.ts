@@ -5,7 +5,7 @@ import { after, before, describe, it } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import { createKernel, type Tool } from "narthex";
-import ts from "typescript";
+import { runTool } from "../../scripts/checks/run-tool.ts";
 import { createTestHome, objectsOf, type TestHome } from "./home.ts";
 
 const MODULES = fileURLToPath(new URL("../../node_modules", import.meta.url));
@@ -251,37 +251,42 @@ describe("narthex generate", { timeout: 300_000 }, () => {
     assert.equal(wrong["error_code"], "INVALID_INPUT");
   });
 
-  it("writes what the strictest compiler accepts, in both forms", () => {
-    assert.deepEqual(compile(["functions.ts", "functions.tools.ts", "one-file.ts"].map(path)), []);
+  it("writes what the strictest compiler accepts, in both forms", async () => {
+    await writeFile(path("tsconfig.json"), JSON.stringify({ compilerOptions: STRICTEST }));
+    await writeFile(path(".oxlintrc.json"), JSON.stringify(TYPES_ALONE));
+    await writeFile(
+      path("wrong.ts"),
+      'import { tools } from "./functions.tools.ts";\nexport const one: string = tools;\n',
+    );
+    const files = ["functions.ts", "functions.tools.ts", "one-file.ts", "wrong.ts"];
+    const { output } = await runTool("oxlint/bin/oxlint", ["--format=unix", ...files], at.root);
+    assert.match(output, /^wrong\.ts:2:14: Type .* is not assignable to type 'string'.*\n\n1 problem\n$/);
   });
 });
 
-/** Every message of the compiler about these files. */
-function compile(files: readonly string[]): readonly string[] {
-  const program = ts.createProgram(files, {
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    noUncheckedIndexedAccess: true,
-    noPropertyAccessFromIndexSignature: true,
-    noUnusedParameters: true,
-    noImplicitReturns: true,
-    verbatimModuleSyntax: true,
-    isolatedModules: true,
-    erasableSyntaxOnly: true,
-    allowImportingTsExtensions: true,
-    noEmit: true,
-    skipLibCheck: true,
-    target: ts.ScriptTarget.ES2024,
-    lib: ["lib.es2025.d.ts", "lib.esnext.array.d.ts", "lib.esnext.disposable.d.ts"],
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    types: ["node"],
-    typeRoots: [join(MODULES, "@types")],
-  });
-  return files.flatMap((file) => {
-    const source = program.getSourceFile(file);
-    assert.ok(source, file);
-    const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
-    return found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, " "));
-  });
-}
+const STRICTEST = {
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noPropertyAccessFromIndexSignature: true,
+  noUnusedParameters: true,
+  noImplicitReturns: true,
+  verbatimModuleSyntax: true,
+  isolatedModules: true,
+  erasableSyntaxOnly: true,
+  allowImportingTsExtensions: true,
+  noEmit: true,
+  skipLibCheck: true,
+  target: "es2024",
+  lib: ["es2025", "esnext.array", "esnext.disposable"],
+  module: "nodenext",
+  moduleResolution: "nodenext",
+  types: ["node"],
+};
+/** The linter has the compiler's messages, and none of its own. */
+const TYPES_ALONE = {
+  plugins: ["typescript"],
+  categories: { correctness: "off" },
+  options: { typeAware: true, typeCheck: true },
+  ignorePatterns: ["node_modules"],
+};
