@@ -1,18 +1,28 @@
 import assert from "node:assert/strict";
-import { access, readFile, rm } from "node:fs/promises";
+import { access, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import { isKernelError, type JsonObject, type ToolResponse } from "@narthex/contracts";
-import { type McpCaller, serve } from "@narthex/server";
+import type { Log, Observer } from "@narthex/kernel";
+import type { McpCaller } from "@narthex/server";
+import { attachKernel } from "../../packages/narthex/src/connection/attached-link.ts";
 import { createLastingCaller } from "../../packages/narthex/src/connection/lasting-caller.ts";
 import { type LastingLink, openLastingLink } from "../../packages/narthex/src/connection/lasting-link.ts";
 import type { LinkTimes } from "../../packages/narthex/src/connection/link-times.ts";
-import { openKernel } from "../../packages/narthex/src/open-kernel.ts";
-import { ended, type Serving, type TestHome } from "../cli/home.ts";
+import { createOwnSource } from "../../packages/narthex/src/connection/own-source.ts";
+import { type OpenedKernel, openKernel } from "../../packages/narthex/src/open-kernel.ts";
+import { VERSION } from "../../packages/narthex/src/version.ts";
+import { ended, parseObject, type Serving, type TestHome } from "../cli/home.ts";
 import { createSharedHome, holderOf, sessionsOf, startClient, until } from "./mcp/shared-home.ts";
 
+interface LinkChoices {
+  readonly log?: Log;
+  readonly signal?: AbortSignal;
+}
+
 /** A client of a home's kernels that is this very process. */
-async function openLink(at: TestHome, agent: string, times: Partial<LinkTimes> = {}) {
+async function openLink(at: TestHome, agent: string, times: Partial<LinkTimes> = {}, choices: LinkChoices = {}) {
   const link = await openLastingLink({
     home: at.home,
     command: "test",
@@ -32,6 +42,7 @@ async function openLink(at: TestHome, agent: string, times: Partial<LinkTimes> =
     log: () => undefined,
     signal: new AbortController().signal,
     times,
+    ...choices,
   });
   return { link, caller: createLastingCaller(link) };
 }
@@ -65,13 +76,23 @@ describe("a kernel that hangs", { timeout: 120_000 }, () => {
   });
 
   it("is told of by whoever waits for it, and what it was asked runs once when it goes on", async () => {
-    const times = { askMs: 20, silenceMs: 1000, greetingMs: 1000, waitMs: 2500 };
+    // Nobody else can be the kernel meanwhile, so that nobody else is waited for.
+    const times = { askMs: 20, silenceMs: 1000, greetingMs: 1000, waitMs: 600_000 };
     const { link, caller } = await openLink(at, "waiting", times);
+    const source = createOwnSource(link, caller);
+    const { token, sessionId } = link.now().session;
     assert.equal(codeOf(await call(caller, "echo", {})), "");
     const input = { command: "echo run >> hung" };
     process.kill(holder.pid, "SIGSTOP");
-    const fault: unknown = await call(caller, "shell_exec", input, "hung").catch((error: unknown) => error);
+    const isOpen = source.requireOpen(token);
+    // Who calls over HTTP is known without the kernel; that it hangs does not end the session.
+    const [fault, asked] = await Promise.all([
+      call(caller, "shell_exec", input, "hung").catch((error: unknown) => error),
+      isOpen.catch((error: unknown) => error),
+      source.authenticate(token).then((id) => assert.equal(id, sessionId)),
+    ]);
     process.kill(holder.pid, "SIGCONT");
+    assert.ok(isKernelError(asked) && asked.code === "KERNEL_UNREACHABLE", String(asked));
     assert.ok(isKernelError(fault) && fault.code === "KERNEL_UNREACHABLE", String(fault));
     assert.match(fault.message, new RegExp(`process ${holder.pid}.* does not answer.*may have been carried out`));
     assert.equal(codeOf(await call(caller, "shell_exec", input, "hung")), "");
@@ -162,24 +183,130 @@ describe("a kernel that is served", { timeout: 120_000 }, () => {
   });
 });
 
+describe("a kernel whose store fails", { timeout: 60_000 }, () => {
+  const FAIL = "CREATE TRIGGER fails BEFORE INSERT ON records BEGIN SELECT RAISE(ABORT, 'the disk fails'); END";
+
+  it("is not attached to for as long as it keeps the home", async () => {
+    const at = await createSharedHome();
+    const kernel = await openKernel({ data: at.home, command: "test" });
+    await kernel.openDoors();
+    const store = new DatabaseSync(join(at.home, "store/records.db"));
+    store.exec(FAIL);
+    await assert.rejects(kernel.openSession({ workspace: at.workspace }), { code: "STORE_UNAVAILABLE" });
+    const text = new RegExp(`process ${process.pid}\\) holds the home and takes no calls`);
+    await assert.rejects(attachKernel(at.home, 60_000), { code: "KERNEL_UNREACHABLE", message: text });
+    store.close();
+    await kernel.close();
+    await at.remove();
+  });
+
+  it("lets the home go, is not attached to again, and its clients go on once the disk is well", async () => {
+    const at = await createSharedHome();
+    const lines: string[] = [];
+    const log: Log = (_, message) => void lines.push(message);
+    const clients = [await openLink(at, "holder", {}, { log }), await openLink(at, "guest", {}, { log })];
+    for (const { caller } of clients) assert.equal(codeOf(await call(caller, "echo", {})), "");
+    const store = new DatabaseSync(join(at.home, "store/records.db"));
+    store.exec(FAIL);
+    const answers = clients.map(({ caller }, i) => call(caller, "echo", {}, `failing ${i}`));
+    // Somebody tried to be the kernel, and could not.
+    await until(() => lines.filter((line) => line === "no kernel can be reached").length > 1);
+    store.exec("DROP TRIGGER fails");
+    store.close();
+    for (const answer of answers) assert.equal(codeOf(await answer), "");
+    assert.equal(lines.filter((line) => line === "the session goes on").length, 2);
+    await clients[0]?.link.close();
+    assert.equal(codeOf(await call(clients[1]?.caller ?? assert.fail(), "echo", {})), "");
+    await clients[1]?.link.close();
+    await at.remove();
+  });
+});
+
+describe("a kernel that leaves in good order", { timeout: 60_000 }, () => {
+  let at: TestHome;
+  let kernel: OpenedKernel;
+  let guest: Awaited<ReturnType<typeof openLink>>;
+  const traces: (string | undefined)[] = [];
+  const never = new AbortController().signal;
+  before(async () => {
+    at = await createSharedHome();
+    const observer: Observer = { stage: ({ traceParent }) => void traces.push(traceParent) };
+    kernel = await openKernel({ data: at.home, command: "test", observer });
+    await kernel.openDoors();
+    guest = await openLink(at, "guest");
+  });
+  after(async () => {
+    await kernel.close();
+    await at.remove();
+  });
+
+  it("was told the trace that a call of another process belongs to", async () => {
+    const traceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const answer = await guest.caller.call({ requestId: "traced", name: "echo", input: {} }, { traceParent });
+    assert.equal(codeOf(answer), "");
+    assert.ok(traces.includes(traceParent));
+  });
+
+  it("leaves a client that shuts down meanwhile nothing to wait for", async () => {
+    const leaving = new AbortController();
+    const { link, caller } = await openLink(at, "leaving", { wordMs: 1 }, { signal: leaving.signal });
+    leaving.abort();
+    await link.now().untilLost();
+    await assert.rejects(call(caller, "echo", {}), /shutting down/);
+    await link.close();
+  });
+
+  it("leaves open questions to be found at the next one, by whoever looked for them", async () => {
+    await writeFile(join(at.workspace, "asked"), "here");
+    let looks = 0;
+    let hasLeft = false;
+    const answer = call(guest.caller, "file_delete", { path: "asked" }, "asked");
+    await until(() => kernel.listApprovals().open.length === 1);
+    const looking = guest.caller.approvals.find(({ requestId }) => {
+      looks++;
+      return hasLeft && requestId === "asked";
+    }, never);
+    await until(() => looks > 0);
+    hasLeft = true;
+    await kernel.close({ graceMs: 0 });
+    const question = (await looking) ?? assert.fail("the question is gone");
+    assert.equal(await holderOf(at), process.pid);
+    await guest.caller.approvals.answer({ approvalId: question.approvalId, answer: "once", approver: "somebody" });
+    assert.equal(codeOf(await answer), "");
+    assert.equal(await exists(join(at.workspace, "asked")), false);
+  });
+
+  it("is no reason for the next one to take answers that only the one before took", async () => {
+    const other = await openLink(at, "other");
+    await writeFile(join(at.home, "narthex.yaml"), "mcp: { elicitation: never }\n", { mode: 0o600 });
+    const looking = other.caller.approvals.find(() => false, never);
+    const said = { approvalId: "apr_made_up", answer: "once", approver: "somebody" } as const;
+    const isRefused = (code: string) => (fault: unknown) => isKernelError(fault) && fault.code === code;
+    await assert.rejects(other.caller.approvals.answer(said), isRefused("APPROVAL_NOT_FOUND"));
+    await guest.link.close();
+    assert.equal(await looking, undefined);
+    await assert.rejects(other.caller.approvals.answer(said), isRefused("APPROVAL_UNAVAILABLE"));
+    await other.link.close();
+  });
+});
+
 describe("a kernel of another version", { timeout: 60_000 }, () => {
   it("is not attached to: the client is told which versions they are, and nothing is left behind", async () => {
     const at = await createSharedHome();
     const kernel = await openKernel({ data: at.home, command: "serve" });
-    const doors = await serve(kernel, {
-      framed: { path: kernel.sockets.framed },
-      services: [{ path: kernel.sockets.services }],
-      authorize: kernel.authorizeToken,
-      mcp: { version: "9.9.9" },
-    });
+    await kernel.openDoors();
+    const said = parseObject(await readFile(kernel.home.paths.holder, "utf8"));
+    assert.equal(said["version"], VERSION);
+    await writeFile(kernel.home.paths.holder, JSON.stringify({ ...said, version: "9.9.9" }));
+    const records = kernel.recordCount();
     for (const more of [[], ["--http", "127.0.0.1:0"]]) {
       const { code, stdout, stderr } = await at.run(["mcp", "--workspace", at.workspace, ...more]);
       assert.equal(code, 5, stderr);
       assert.equal(stdout, "");
       assert.match(stderr, new RegExp(`\`serve\` \\(process ${process.pid}\\) .*narthex 9\\.9\\.9.*narthex 0\\.`));
     }
-    assert.deepEqual(await kernel.listSessions({ all: false, limit: 10 }), []);
-    await doors.close();
+    // Not even that they came and went.
+    assert.equal(kernel.recordCount(), records);
     await kernel.close();
     await until(async () => !(await exists(join(at.home, "run/holder.json"))));
     await at.remove();

@@ -90,6 +90,7 @@ export async function openKernel(options: OpenKernelOptions = {}): Promise<Opene
   const home = await openHome({
     path: options.data ?? defaultHomePath(process.env),
     command: options.command ?? "narthex",
+    version: VERSION,
     waitMs: options.waitMs ?? 0,
   });
   try {

@@ -14,7 +14,7 @@ export {
 } from "./mcp/mcp-caller.ts";
 export { type McpDoor, openMcpDoor } from "./mcp/open-mcp-door.ts";
 export { CHANGES_CHAIN, watchToolChanges } from "./mcp/tool-changes.ts";
-export type { McpSource } from "./mcp/mcp-source.ts";
+export type { McpSource, WatchTools } from "./mcp/mcp-source.ts";
 export { type McpStdioDoor, type McpStdioOptions, serveMcpStdio } from "./mcp/serve-mcp-stdio.ts";
 export { type ServeOptions, type Serving, serve } from "./serve.ts";
 export type { Authorize, TokenScope } from "./service/authorization.ts";

@@ -9,6 +9,8 @@ import { writePrivateFile } from "./private-directory.ts";
 export interface Holder {
   readonly pid: number;
   readonly command: string;
+  /** Of the kernel it is; empty for whoever opens none to others. */
+  readonly version: string;
   readonly startedAtMs: number;
 }
 
@@ -16,17 +18,19 @@ export interface HomeLock {
   release(): Promise<void>;
 }
 
+type HomeTaker = Pick<Holder, "command" | "version">;
+
 const LOOK_AGAIN_MS = 25;
 
 /**
  * Takes the home for this process. The lock is SQLite's own on a file of its own: the system lets go of it when the
  * process ends, however it ends, and a second taker in the same process is refused like any other.
  */
-export async function takeHome(paths: HomePaths, command: string, waitMs: number): Promise<HomeLock> {
+export async function takeHome(paths: HomePaths, taker: HomeTaker, waitMs: number): Promise<HomeLock> {
   const deadline = performance.now() + waitMs;
   for (;;) {
     const database = tryLock(paths.lock);
-    if (database !== undefined) return hold(paths, command, database);
+    if (database !== undefined) return hold(paths, taker, database);
     if (performance.now() >= deadline) throw await busy(paths);
     await sleep(LOOK_AGAIN_MS);
   }
@@ -37,9 +41,9 @@ export async function describeHolder(paths: HomePaths): Promise<Holder | undefin
   try {
     const value = parseJson(await readFile(paths.holder));
     if (!isJsonObject(value)) return undefined;
-    const { pid, command, started_at_ms: startedAtMs } = value;
+    const { pid, command, version = "", started_at_ms: startedAtMs } = value;
     if (typeof pid !== "number" || typeof command !== "string" || typeof startedAtMs !== "number") return undefined;
-    return { pid, command, startedAtMs };
+    return { pid, command, version: typeof version === "string" ? version : "", startedAtMs };
   } catch {
     return undefined;
   }
@@ -64,8 +68,8 @@ function isOfDisk(fault: unknown): boolean {
   return fault instanceof Error && "errcode" in fault && [8, 10, 13, 14].includes(Number(fault.errcode) & 0xff);
 }
 
-async function hold(paths: HomePaths, command: string, database: DatabaseSync): Promise<HomeLock> {
-  const holder = { pid: process.pid, command, started_at_ms: Date.now() };
+async function hold(paths: HomePaths, taker: HomeTaker, database: DatabaseSync): Promise<HomeLock> {
+  const holder = { pid: process.pid, command: taker.command, version: taker.version, started_at_ms: Date.now() };
   try {
     await writePrivateFile(paths.holder, JSON.stringify(holder));
   } catch (fault) {

@@ -18,6 +18,8 @@ export interface OpenHomeOptions {
   readonly path: string;
   /** Told to whoever finds the home taken. */
   readonly command: string;
+  /** Of the kernel that others may find there. */
+  readonly version?: string;
   /** How long to wait for somebody else to let go of it. */
   readonly waitMs: number;
 }
@@ -37,7 +39,8 @@ async function open(options: OpenHomeOptions): Promise<Home> {
   for (const directory of [paths.run, paths.policy, paths.keys, paths.store, paths.content]) {
     await openPrivateDirectory(directory);
   }
-  const lock = await takeHome(paths, options.command, options.waitMs);
+  const { command, version = "", waitMs } = options;
+  const lock = await takeHome(paths, { command, version }, waitMs);
   try {
     await removeDrafts(paths.run);
     const sockets = await prepareSocketPaths(paths);

@@ -28,6 +28,8 @@ export interface Ledger {
   forgetChain(chain: string): void;
   /** How many records are durable. */
   durableCount(): number;
+  /** No record of the chain has a higher index than this, durable or on its way; undefined for one that is not at hand. */
+  lastIndexOf(chain: string): number | undefined;
   /** Resolves when more than `count` records are durable, the signal aborts, or no more will come. */
   waitForMore(count: number, signal: AbortSignal): Promise<void>;
   /** Why nothing can be written any more, if so. */
@@ -44,7 +46,7 @@ export interface LedgerParts {
 }
 
 interface Head extends ChainHead {
-  /** The index of the chain's last record, or of none of this run. */
+  /** Of the chain's last record; of one that was read back, the last of all records then. */
   readonly lastIndex: number;
 }
 
@@ -162,6 +164,10 @@ class ChainedLedger implements Ledger {
     return this.#durable;
   }
 
+  lastIndexOf(chain: string): number | undefined {
+    return this.#chains.get(chain)?.lastIndex;
+  }
+
   waitForMore(count: number, signal: AbortSignal): Promise<void> {
     if (this.#durable > count || signal.aborted || this.failure !== undefined) return Promise.resolve();
     return new Promise((resolve) => {
@@ -198,7 +204,7 @@ class ChainedLedger implements Ledger {
   async #readHead(chain: string): Promise<void> {
     try {
       const head = await this.#parts.store.chainHead(chain);
-      this.#chains.set(chain, { ...(head ?? EMPTY), lastIndex: -1 });
+      this.#chains.set(chain, { ...(head ?? EMPTY), lastIndex: this.#nextIndex - 1 });
     } finally {
       this.#loading.delete(chain);
     }

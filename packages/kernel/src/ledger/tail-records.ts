@@ -17,6 +17,11 @@ export async function* tailRecords(options: TailOptions, ledger: Ledger, store: 
       continue;
     }
     const until = ledger.durableCount();
+    // Other chains' records are passed over without a look at the store.
+    if (chain !== undefined && (ledger.lastIndexOf(chain) ?? until) < next) {
+      next = until;
+      continue;
+    }
     const page = await store.readRecords({ from: next, limit: PAGE, ...(chain !== undefined && { chain }) });
     for (const stored of page) {
       if (signal.aborted) return;

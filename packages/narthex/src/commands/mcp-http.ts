@@ -3,7 +3,7 @@ import { createLastingCaller } from "../connection/lasting-caller.ts";
 import { type LastingLink, openLastingLink } from "../connection/lasting-link.ts";
 import { createOwnSource } from "../connection/own-source.ts";
 import { keepToken } from "../connection/session-token.ts";
-import { EXIT_OK, EXIT_UNAVAILABLE } from "../terminal/exit-code.ts";
+import { EXIT_OK } from "../terminal/exit-code.ts";
 import { createLineLog } from "../terminal/log-lines.ts";
 import { renderFacts } from "../terminal/table.ts";
 import { VERSION } from "../version.ts";
@@ -20,19 +20,18 @@ export async function serveMcpHttp(invocation: Invocation, address: string): Pro
   const listen = parseListenAddress(address);
   const request = await readSessionOptions(invocation);
   const log = createLineLog(terminal, environment);
-  const failure = Promise.withResolvers<Error>();
   // Clients hold this session's token: another session would be none of theirs.
-  const options = { home, command: "mcp", request, renew: false, log, signal, onFailure: failure.resolve };
-  const link = await openLastingLink(options);
+  const link = await openLastingLink({ home, command: "mcp", request, renew: false, log, signal });
   try {
     const source = createOwnSource(link, createLastingCaller(link));
-    const { elicitation } = link.now().link;
+    // The caller asks each kernel for itself.
+    const elicitation = true;
     const door = await openMcpDoor({ listen, source, elicitation, version: VERSION, log });
     try {
       const bound = "host" in door.address ? door.address : listen;
       await announce(invocation, `${formatListenAddress(bound)}/mcp`, link);
-      const failed = await Promise.race([failure.promise, aborted(signal)]);
-      return failed === undefined ? EXIT_OK : EXIT_UNAVAILABLE;
+      await aborted(signal);
+      return EXIT_OK;
     } finally {
       await door.close({ graceMs: GRACE_MS });
     }
@@ -59,9 +58,9 @@ async function announce({ terminal, environment }: Invocation, url: string, link
   );
 }
 
-function aborted(signal: AbortSignal): Promise<undefined> {
+function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
   });
 }

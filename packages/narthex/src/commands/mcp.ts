@@ -42,8 +42,10 @@ async function serveClient(invocation: Invocation): Promise<number> {
   const log = createLineLog(terminal, environment);
   const link = await openLastingLink({ home, command: "mcp", request, renew: true, log, signal });
   try {
-    const { elicitation } = link.now().link;
-    const door = serveMcpStdio({ caller: createLastingCaller(link), elicitation, version: VERSION, log });
+    const caller = createLastingCaller(link);
+    // The caller asks each kernel for itself.
+    const elicitation = true;
+    const door = serveMcpStdio({ caller, watchTools: caller.watchTools, elicitation, version: VERSION, log });
     const stop = (): void => void door.close();
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();

@@ -6,9 +6,13 @@ import { createLocalConnection } from "./local-connection.ts";
 import { sessionStateIn } from "./session-state.ts";
 import { createToolWatch } from "./tool-watch.ts";
 
+type HoldKernelOptions = Omit<OpenKernelOptions, "onFailure"> & { readonly command: string };
+
 /** Takes the home and is its kernel, with its sockets open to others. Throws HOME_BUSY if somebody else holds it. */
-export async function holdKernel(options: OpenKernelOptions & { readonly command: string }): Promise<KernelLink> {
-  const kernel = await openKernel(options);
+export async function holdKernel(options: HoldKernelOptions): Promise<KernelLink> {
+  // It goes when this process does, and before that only if its store fails.
+  const going = new AbortController();
+  const kernel = await openKernel({ ...options, onFailure: () => going.abort() });
   try {
     if (kernel.prepared.length > 0) options.log?.("info", "set up a new home", { home: kernel.home.path });
     await kernel.openDoors();
@@ -19,14 +23,29 @@ export async function holdKernel(options: OpenKernelOptions & { readonly command
   const connection = createLocalConnection(kernel);
   const closing = new AbortController();
   const tools = createToolWatch((query) => connection.tailRecords(query), closing.signal);
-  void tools.ended;
+  let closed: Promise<void> | undefined;
+
+  function close(): Promise<void> {
+    closing.abort();
+    // What a failed store cannot record is not waited for: others need the home.
+    closed ??= kernel.close(going.signal.aborted ? { graceMs: 0 } : {});
+    return closed;
+  }
+
+  function letGo(): void {
+    close().catch((fault: unknown) => {
+      options.log?.("error", "the home could not be let go of", { error: fault instanceof Error ? fault.message : "" });
+    });
+  }
+
+  going.signal.addEventListener("abort", letGo, { once: true });
+  if (going.signal.aborted) letGo();
   return {
     holder: options.command,
     elicitation: kernel.configuration.mcp.elicitation === "approvals",
-    // It goes when this process does, and never before.
-    going: new AbortController().signal,
-    isGoing: () => Promise.resolve(false),
-    answersWithin: () => Promise.resolve(true),
+    going: going.signal,
+    isGoing: () => Promise.resolve(going.signal.aborted),
+    silence: () => Promise.resolve(undefined),
     async openSession(request) {
       const { session, token } = await connection.openSession(request);
       return { sessionId: session.sessionId, token };
@@ -38,10 +57,7 @@ export async function holdKernel(options: OpenKernelOptions & { readonly command
       return createSessionCaller(kernel, session);
     },
     onToolsChanged: tools.listen,
-    async close() {
-      closing.abort();
-      await kernel.close();
-    },
+    close,
   };
 }
 

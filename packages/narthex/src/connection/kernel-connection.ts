@@ -79,6 +79,8 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** Output while the tool runs. */
   readonly onChunk?: (chunk: Uint8Array) => Promise<void>;
+  /** The caller's span, as W3C Trace Context writes it. */
+  readonly traceParent?: string;
 }
 
 export interface ContentToPut {

@@ -17,14 +17,13 @@ export interface KernelLink {
   readonly going: AbortSignal;
   /** Whether a kernel that stopped taking calls would say what an answer says. */
   isGoing(): Promise<boolean>;
-  /** False if no answer of any kind comes in time. */
-  answersWithin(timeoutMs: number): Promise<boolean>;
+  /** What to say of a kernel from which no answer of any kind comes for so long; undefined of one that answers. */
+  silence(afterMs: number): Promise<string | undefined>;
 
   openSession(request: SessionToOpen): Promise<OwnSession>;
   /** `open`, `closed`, ...; undefined where nobody has heard of it. */
   sessionState(sessionId: string): Promise<string | undefined>;
   closeSession(sessionId: string): Promise<void>;
-  /** Throws HOME_BUSY if the kernel is of another version. */
   createCaller(session: OwnSession): Promise<McpCaller>;
   /** Tells whenever the tools may have changed. */
   onToolsChanged(told: () => void): void;

@@ -1,5 +1,5 @@
 import { KernelError, type ToolResponse } from "@narthex/contracts";
-import type { McpCaller } from "@narthex/server";
+import type { McpCaller, WatchTools } from "@narthex/server";
 import { isUnreachable } from "./connection-error.ts";
 import type { LastingLink } from "./lasting-link.ts";
 import type { LinkedSession } from "./linked-session.ts";
@@ -10,11 +10,19 @@ const MAX_KERNELS = 8;
 /** What a kernel answers to calls that it did not begin, or ended, because it goes. */
 const CUT_SHORT: ReadonlySet<string> = new Set(["STORE_UNAVAILABLE", "CANCELLED"]);
 
+export interface LastingCaller extends McpCaller {
+  readonly watchTools: WatchTools;
+  /** As the kernel of the moment has it: `open`, `closed`, ...; undefined where nobody has heard of it. */
+  sessionState(): Promise<string | undefined>;
+}
+
 /**
  * A session's caller that goes on when its kernel does not: what got no answer is asked of the next kernel, calls under
  * their own request ids, so that by the kernel's own rules nothing runs twice.
+ *
+ * SECURITY: each kernel is asked for itself whether clients may answer questions; what another one allowed is no yes.
  */
-export function createLastingCaller(link: LastingLink): McpCaller {
+export function createLastingCaller(link: LastingLink): LastingCaller {
   /** Calls that run, and how many wait for each. */
   const running = new Map<string, number>();
   const cancelled = new Set<string>();
@@ -26,7 +34,8 @@ export function createLastingCaller(link: LastingLink): McpCaller {
         return await linked.use((caller) => question(caller, linked));
       } catch (error) {
         if (!isUnreachable(error)) throw error;
-        if (left === 1) throw new KernelError("KERNEL_UNREACHABLE", error.message, { cause: error });
+        // Whoever waits for one that hangs hears of it in time to do something.
+        if (left === 1 || linked.hangs) throw new KernelError("KERNEL_UNREACHABLE", error.message, { cause: error });
       }
       await linked.untilLost();
     }
@@ -49,17 +58,17 @@ export function createLastingCaller(link: LastingLink): McpCaller {
 
   return {
     listTools: () => ask((caller) => caller.listTools()),
-    watchTools(told, signal) {
-      const end = link.onToolsChanged(told);
-      return new Promise((resolve) => {
+    sessionState: () => ask((_, { link: kernel, session }) => kernel.sessionState(session.sessionId)),
+    watchTools: (told, signal) =>
+      new Promise((resolve) => {
+        const end = link.onToolsChanged(told);
         const stop = (): void => {
           end();
           resolve();
         };
         if (signal.aborted) stop();
         else signal.addEventListener("abort", stop, { once: true });
-      });
-    },
+      }),
     async call(call, options) {
       const end = begin(call.requestId);
       try {
@@ -95,13 +104,23 @@ export function createLastingCaller(link: LastingLink): McpCaller {
     explain: (name, input) => ask((caller) => caller.explain(name, input)),
     approvals: {
       find(fits, signal) {
-        return ask(async (caller, { lost }) => {
-          const found = await caller.approvals.find(fits, AbortSignal.any([signal, lost]));
+        return ask(async (caller, { link: kernel, lost }) => {
+          if (!kernel.elicitation) return undefined;
+          const looking = caller.approvals.find(fits, AbortSignal.any([signal, lost]));
+          const found = await looking.catch((error: unknown) => {
+            if (!lost.aborted) throw error;
+            return undefined;
+          });
           if (found === undefined && !signal.aborted) throw new KernelError("KERNEL_UNREACHABLE", "the kernel goes");
           return found;
         });
       },
-      answer: (answer) => ask((caller) => caller.approvals.answer(answer)),
+      answer(answer) {
+        return ask(async (caller, { link: kernel }) => {
+          if (!kernel.elicitation) throw new KernelError("APPROVAL_UNAVAILABLE", "clients are not asked here any more");
+          await caller.approvals.answer(answer);
+        });
+      },
     },
     refuse(reason, bytes) {
       void link

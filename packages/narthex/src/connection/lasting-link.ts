@@ -20,8 +20,6 @@ export interface LastingLinkOptions {
   readonly renew: boolean;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Called if this process is the kernel and its store failed. */
-  readonly onFailure?: (failure: Error) => void;
   readonly times?: Partial<LinkTimes>;
 }
 
@@ -35,7 +33,7 @@ export interface LastingLink {
   onToolsChanged(told: () => void): () => void;
   /** That the session is another one than before, if it is; once. */
   takeNotice(): string | undefined;
-  /** Closes the session and lets go of the kernel. */
+  /** Closes the session and lets go of the kernel. Where there is none at that moment the session ends by its time. */
   close(): Promise<void>;
 }
 
@@ -48,17 +46,17 @@ const SELDOM_MS = 3000;
 
 /** Throws what is in the way if no first kernel is found in time. */
 export async function openLastingLink(options: LastingLinkOptions): Promise<LastingLink> {
-  const { home, command, log, onFailure } = options;
+  const { home, command, log } = options;
   const times: LinkTimes = { ...LINK_TIMES, ...options.times };
   const closing = new AbortController();
   const signal = AbortSignal.any([closing.signal, options.signal]);
   const listeners = new Set<() => void>();
   const keeper = createSessionKeeper({ ...options, times });
   let obstacle = "";
+  let pauseMs = LOOK_AGAIN_MS;
 
   const tryRemote = (path: string): Promise<KernelLink | undefined> => attachKernel(path, times.greetingMs);
-  const openLocal = (data: string, waitMs: number): Promise<KernelLink> =>
-    holdKernel({ data, command, waitMs, log, ...(onFailure && { onFailure }) });
+  const openLocal = (data: string, waitMs: number): Promise<KernelLink> => holdKernel({ data, command, waitMs, log });
 
   async function find(): Promise<LinkedSession> {
     return greet(await reachKernel({ home, signal }, { tryRemote, openLocal }, LOOK_MS));
@@ -95,10 +93,10 @@ export async function openLastingLink(options: LastingLinkOptions): Promise<Last
   }
 
   /** Goes on until there is one: a client that stays must not be left without. */
-  async function findNext(before: LinkedSession): Promise<LinkedSession> {
-    const { holder } = before.link;
+  async function findNext({ link: { holder } }: LinkedSession, lastedMs: number): Promise<LinkedSession> {
     log("info", "the kernel goes; looking for the next one", { holder });
-    let pauseMs = LOOK_AGAIN_MS;
+    if (lastedMs > SELDOM_MS) pauseMs = LOOK_AGAIN_MS;
+    else await pause();
     const patientUntil = performance.now() + (holder === SERVE ? times.returnMs : 0);
     for (;;) {
       try {
@@ -107,10 +105,17 @@ export async function openLastingLink(options: LastingLinkOptions): Promise<Last
       } catch (error) {
         if (signal.aborted) throw error;
         noteObstacle(error);
-        pauseMs = Math.min(2 * pauseMs, SELDOM_MS);
+        await pause();
+        continue;
       }
-      await sleep(pauseMs, undefined, { signal });
+      await sleep(LOOK_AGAIN_MS, undefined, { signal });
     }
+  }
+
+  /** Longer each time. */
+  async function pause(): Promise<void> {
+    await sleep(pauseMs, undefined, { signal });
+    pauseMs = Math.min(2 * pauseMs, SELDOM_MS);
   }
 
   function noteObstacle(error: unknown): void {
@@ -124,10 +129,11 @@ export async function openLastingLink(options: LastingLinkOptions): Promise<Last
   }
 
   function keep(found: LinkedSession): LinkedSession {
+    const foundAtMs = performance.now();
     const replace = (): void => {
-      void found.retire();
+      found.retire().catch(() => undefined);
       if (signal.aborted) return;
-      finding = findNext(found).then(adopt);
+      finding = findNext(found, performance.now() - foundAtMs).then(adopt);
       // Whoever waits for it hears why there is none.
       finding.catch(() => undefined);
     };
@@ -156,7 +162,9 @@ export async function openLastingLink(options: LastingLinkOptions): Promise<Last
       while (linked.lost.aborted) {
         const left = deadline - performance.now();
         if (left <= 0) throw new KernelError("KERNEL_UNREACHABLE", obstacle || "no kernel took the home in time");
-        await Promise.race([finding, sleep(left, undefined, { signal, ref: false })]);
+        if (signal.aborted) throw new KernelError("KERNEL_UNREACHABLE", "this client of the kernel is shutting down");
+        // Only shutting down ends either without a kernel.
+        await Promise.race([finding, sleep(left, undefined, { signal, ref: false })]).catch(() => undefined);
       }
       return linked;
     },

@@ -10,6 +10,8 @@ export interface LinkedSession {
   readonly session: OwnSession;
   /** Aborts when another kernel is needed. */
   readonly lost: AbortSignal;
+  /** It is lost because it said nothing: nobody takes its place before its process ends. */
+  readonly hangs: boolean;
   /** Throws KERNEL_UNREACHABLE as soon as the kernel is known to hang. */
   use<T>(operation: (caller: McpCaller) => Promise<T>): Promise<T>;
   /** After a connection broke: waits until the kernel is known to have gone, or takes it for gone. */
@@ -29,6 +31,7 @@ export function createLinkedSession(
   const lost = new AbortController();
   const waiting = new Set<(fault: KernelError) => void>();
   let isWatched = false;
+  let hangs = false;
   let idle: (() => void) | undefined;
   let closed: Promise<void> | undefined;
   const lose = (): void => lost.abort();
@@ -41,14 +44,16 @@ export function createLinkedSession(
     isWatched = true;
     while (waiting.size > 0 && !link.going.aborted) {
       await sleep(times.askMs, undefined, { ref: false });
-      if (waiting.size > 0 && !(await link.answersWithin(times.silenceMs))) hang();
+      const silence = waiting.size > 0 ? await link.silence(times.silenceMs) : undefined;
+      if (silence !== undefined) hang(silence);
     }
     isWatched = false;
   }
 
-  function hang(): void {
+  function hang(silence: string): void {
+    hangs = true;
     lose();
-    const fault = new KernelError("KERNEL_UNREACHABLE", "the kernel that holds the home does not answer");
+    const fault = new KernelError("KERNEL_UNREACHABLE", silence);
     for (const giveUp of waiting) giveUp(fault);
   }
 
@@ -56,6 +61,9 @@ export function createLinkedSession(
     link,
     session,
     lost: lost.signal,
+    get hangs() {
+      return hangs;
+    },
     async use<T>(operation: (caller: McpCaller) => Promise<T>): Promise<T> {
       const { promise: hung, reject } = Promise.withResolvers<never>();
       waiting.add(reject);

@@ -121,7 +121,7 @@ async function openServices(home: string, socketPath: string): Promise<KernelCon
 }
 
 /** Whether anybody listens there. */
-export async function somebodyAnswers(path: string): Promise<boolean> {
+async function somebodyAnswers(path: string): Promise<boolean> {
   const { connect } = await import("node:net");
   return new Promise((resolve, reject) => {
     const socket = connect(path);

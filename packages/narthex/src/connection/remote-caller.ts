@@ -8,30 +8,29 @@ import {
 } from "@narthex/contracts";
 import {
   type AskedQuestion,
-  CHANGES_CHAIN,
   type FramedClient,
   type McpApprovals,
   type McpCall,
   type McpCaller,
   toCallRequest,
   toCancelRequest,
-  watchToolChanges,
 } from "@narthex/server";
 import type { KernelConnection } from "./kernel-connection.ts";
 
 export interface RemoteCallerOptions {
-  /** The fast door; what is to be heard of while it runs takes the other. */
+  /** The fast door; what is to be heard of while it runs, or belongs to a trace, takes the other. */
   readonly framed: FramedClient;
   readonly kernel: KernelConnection;
   readonly sessionId: string;
   readonly token: string;
 }
 
+const NEVER = new AbortController().signal;
+
 /** A session of a running kernel, over its sockets. */
 export function createRemoteCaller({ framed, kernel, sessionId, token }: RemoteCallerOptions): McpCaller {
   /** Whoever comes back to a call that still runs waits for the same answer. */
   const running = new Map<string, Promise<ToolResponse>>();
-  const closing = new AbortController();
 
   function callFramed(call: McpCall): Promise<ToolResponse> {
     const known = running.get(call.requestId);
@@ -43,13 +42,11 @@ export function createRemoteCaller({ framed, kernel, sessionId, token }: RemoteC
 
   return {
     listTools: () => kernel.listTools({ token, allVersions: false }),
-    watchTools(told, signal) {
-      return watchToolChanges(kernel.tailRecords({ fromIndex: undefined, chain: CHANGES_CHAIN, signal }), told);
-    },
     // Whoever leaves without a cancel leaves this process behind, and its connections with it.
-    call(call, { onChunk }) {
-      if (onChunk === undefined) return callFramed(call);
-      return kernel.call(toCallRequest(token, call), { signal: closing.signal, onChunk });
+    call(call, { onChunk, traceParent }) {
+      if (onChunk === undefined && traceParent === undefined) return callFramed(call);
+      const options = { signal: NEVER, ...(onChunk && { onChunk }), ...(traceParent && { traceParent }) };
+      return kernel.call(toCallRequest(token, call), options);
     },
     // Whoever waits for the call hears how it ended.
     cancel: (requestId) => void framed.call(toCancelRequest(token, requestId)).catch(() => undefined),

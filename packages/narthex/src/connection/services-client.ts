@@ -44,6 +44,7 @@ export interface ServiceCallOptions {
   readonly timeoutMs?: number;
   /** The door somebody answers at, where it is not this one. */
   readonly door?: string;
+  readonly traceParent?: string;
 }
 
 interface MethodName {
@@ -113,6 +114,7 @@ function requestHeaders(contentType: string, options: ServiceCallOptions): Recor
     "connect-protocol-version": "1",
     ...(options.token === "" ? {} : { authorization: `Bearer ${options.token}` }),
     ...(options.door === undefined ? {} : { "narthex-door": options.door }),
+    ...(options.traceParent === undefined ? {} : { traceparent: options.traceParent }),
     ...(options.timeoutMs === undefined ? {} : { "connect-timeout-ms": String(options.timeoutMs) }),
   };
 }

@@ -19,9 +19,14 @@ const MAX_CHUNK_BYTES = 256 * 1024;
 export async function callOverServices(
   client: ServicesClient,
   request: ToolRequest,
-  { signal, timeoutMs, onChunk }: CallOptions,
+  { signal, timeoutMs, onChunk, traceParent }: CallOptions,
 ): Promise<ToolResponse> {
-  const options = { token: "", signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  const options = {
+    token: "",
+    signal,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(traceParent === undefined ? {} : { traceParent }),
+  };
   if (onChunk === undefined) return client.unary(KernelService.method.call, request, options);
   for await (const { event } of client.serverStream(KernelService.method.callStream, request, options)) {
     if (event.case === "response") return event.value;

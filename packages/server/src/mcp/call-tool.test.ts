@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { create, KernelError, ToolResponseSchema } from "@narthex/contracts";
+import { create, KernelError, ToolInfoSchema, ToolResponseSchema } from "@narthex/contracts";
 import { createTestKernel } from "../test-kernel.ts";
 import { createKernelCaller, type McpCaller } from "./mcp-caller.ts";
 import { serveMcpStdio } from "./serve-mcp-stdio.ts";
@@ -14,6 +14,7 @@ async function callAll(
   inputs: readonly object[],
   answer: McpCaller["call"],
   more: Partial<McpCaller> = {},
+  meta: object = {},
 ): Promise<{ readonly ids: string[]; readonly output: string }> {
   const kernel = createTestKernel();
   const ids: string[] = [];
@@ -33,7 +34,7 @@ async function callAll(
   send({ id: "init", method: "initialize", params: HELLO });
   send({ method: "notifications/initialized" });
   for (const [id, given] of inputs.entries()) {
-    send({ id, method: "tools/call", params: { name: "echo", arguments: given } });
+    send({ id, method: "tools/call", params: { name: "echo", arguments: given, _meta: meta } });
     while (ids.length <= id) await new Promise((resolve) => setImmediate(resolve));
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -44,8 +45,11 @@ async function callAll(
 }
 
 const unreachable = new KernelError("KERNEL_UNREACHABLE", "gone");
-const success = (requestId: string) =>
-  create(ToolResponseSchema, { requestId, result: { case: "success", value: { view: "done", resultType: "string" } } });
+const success = (requestId: string, repeatedAnswer = false) =>
+  create(ToolResponseSchema, {
+    requestId,
+    result: { case: "success", value: { view: "done", resultType: "string", repeatedAnswer } },
+  });
 
 test("a call without an answer comes again under its own request id, and an answered one under a new one", async () => {
   let lost = 2;
@@ -56,6 +60,47 @@ test("a call without an answer comes again under its own request id, and an answ
   assert.equal(ids[2], ids[0]);
   assert.equal(new Set(ids).size, 3);
   assert.match(output, /KERNEL_UNREACHABLE: gone/);
+});
+
+test("the answer to a call that was not answered before says that it is of then, and no other does", async () => {
+  let lost = 1;
+  const { output } = await callAll([{ a: 1 }, { a: 1 }, { a: 1 }], async ({ requestId }) => {
+    if (lost-- > 0) throw unreachable;
+    return success(requestId, true);
+  });
+  assert.equal(output.match(/"done"/g)?.length, 2);
+  assert.equal(output.match(/It ran once, at that time/g)?.length, 1);
+});
+
+test("a call that only reads is asked for anew when it comes again", async () => {
+  const echo = create(ToolInfoSchema, { name: "echo", safetyTier: "read_only", state: "ready", inputSchema: "{}" });
+  const answers = ["given", "lost", "given"];
+  const { ids, output } = await callAll(
+    [{ a: 0 }, { a: 1 }, { a: 1 }],
+    async ({ requestId }) => {
+      if (answers.shift() === "lost") throw unreachable;
+      return success(requestId);
+    },
+    { listTools: async () => [echo] },
+  );
+  assert.equal(new Set(ids).size, 3);
+  assert.match(output, /KERNEL_UNREACHABLE: gone/);
+});
+
+test("a trace is passed on, and nothing that only says to be one and breaks a header", async () => {
+  const traces: (string | undefined)[] = [];
+  for (const traceparent of [
+    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    "00-\r\nhost: evil",
+    "\u2028",
+  ]) {
+    const answer: McpCaller["call"] = async ({ requestId }, { traceParent }) => {
+      traces.push(traceParent);
+      return success(requestId);
+    };
+    await callAll([{}], answer, {}, { traceparent });
+  }
+  assert.deepEqual(traces, ["00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", undefined, undefined]);
 });
 
 test("what the caller has to say comes with the next answer, once", async () => {

@@ -33,10 +33,10 @@ export interface CalledTool {
 
 /** One tool call, to its result or to the question that somebody must answer first. */
 export async function callTool(called: CalledTool, session: McpSession): Promise<CallToolResult | InputRequiredResult> {
-  const call = digestOf(called);
+  const digest = digestOnce(called);
   const asked = called.context.mcpReq.requestState<AskedCall>();
   // SECURITY: what was shown is what the answer is for; the kernel holds it against the exact input once more.
-  if (asked !== undefined && asked.call !== call) {
+  if (asked !== undefined && asked.call !== digest()) {
     return errorResult("INVALID_REQUEST: this answer was given to another call");
   }
   if (asked !== undefined) {
@@ -44,29 +44,49 @@ export async function callTool(called: CalledTool, session: McpSession): Promise
     await giveAnswer(asked.approvalId, answer, called, session);
   }
   // A call that was never answered is asked for again under its own id, so that it runs once.
-  const requestId = asked?.requestId ?? session.unanswered.find(call) ?? newRequestId();
+  const earlier = session.unanswered.find(digest);
+  const requestId = asked?.requestId ?? earlier ?? newRequestId();
   const running = startCall(requestId, called, session);
-  const waitsFor = session.waiting.find(call);
+  const waitsFor = session.waiting.find(digest);
   const question = await findQuestion({ requestId, waitsFor, without: asked?.approvalId }, running, called, session);
   if (question !== undefined && called.client.era === "modern") {
     // The kernel goes on waiting for any other answer; this client comes back with its own.
     running.letGo();
-    return askToComeBack(question, { approvalId: question.approvalId, requestId, call }, session);
+    return askToComeBack(question, { approvalId: question.approvalId, requestId, call: digest() }, session);
   }
   if (question !== undefined) void askNow(question, running, called, session);
   const response = await running.response.catch((fault: unknown) => {
-    if (isKernelError(fault) && fault.code === "KERNEL_UNREACHABLE") session.unanswered.note(call, requestId);
+    if (mayHaveRun(fault, called, session)) session.unanswered.note(digest, requestId);
     throw fault;
   });
-  session.unanswered.note(call, "");
-  noteWaiting(call, response, session);
+  session.unanswered.note(digest, "");
+  noteWaiting(digest, response, session);
   const result = await toResult(response, called, session);
-  const notice = session.caller.takeNotice?.();
-  return notice === undefined ? result : { ...result, content: [...result.content, { type: "text", text: notice }] };
+  const isEarlier = requestId === earlier && isRepeated(response);
+  return withTexts(result, [isEarlier ? EARLIER : undefined, session.caller.takeNotice?.()]);
 }
 
-function digestOf({ name, input }: CalledTool): string {
-  return toHex(blake3(utf8(JSON.stringify([name, input]))));
+const EARLIER =
+  "This call was asked for before and got no answer then. It ran once, at that time, and this is what came of it.";
+
+/** Worth making only for a call that something is known of. */
+function digestOnce({ name, input }: CalledTool): () => string {
+  let digest: string | undefined;
+  return () => (digest ??= toHex(blake3(utf8(JSON.stringify([name, input])))));
+}
+
+/** What only reads is asked for anew: an old answer would be taken for how things are. */
+function mayHaveRun(fault: unknown, { name }: CalledTool, { tools }: McpSession): boolean {
+  return isKernelError(fault) && fault.code === "KERNEL_UNREACHABLE" && !tools.isReadOnly(name);
+}
+
+function isRepeated({ result }: ToolResponse): boolean {
+  return (result.case === "success" || result.case === "error") && result.value.repeatedAnswer;
+}
+
+function withTexts(result: CallToolResult, texts: readonly (string | undefined)[]): CallToolResult {
+  const more = texts.flatMap((text) => (text === undefined ? [] : [{ type: "text", text } as const]));
+  return more.length === 0 ? result : { ...result, content: [...result.content, ...more] };
 }
 
 async function askToComeBack(
@@ -79,9 +99,9 @@ async function askToComeBack(
 }
 
 /** A call that is told to come back is known by what it asks for: MCP gives it no other name. */
-function noteWaiting(call: string, { result }: ToolResponse, { waiting }: McpSession): void {
+function noteWaiting(digest: () => string, { result }: ToolResponse, { waiting }: McpSession): void {
   const isPending = result.case === "error" && result.value.errorCode === "APPROVAL_PENDING";
-  waiting.note(call, isPending ? result.value.approvalId : "");
+  waiting.note(digest, isPending ? result.value.approvalId : "");
 }
 
 async function toResult(response: ToolResponse, { name, input }: CalledTool, session: McpSession) {

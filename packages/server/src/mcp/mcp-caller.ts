@@ -10,14 +10,11 @@ import {
 } from "@narthex/contracts";
 import type { ApprovalQuestion, CallExplanation, ContentReading, Kernel } from "@narthex/kernel";
 import { toToolInfo } from "../service/tool-info.ts";
-import { CHANGES_CHAIN, watchToolChanges } from "./tool-changes.ts";
 
 /** How an MCP server reaches its session's kernel: in this process or over sockets. */
 export interface McpCaller {
   /** The tools that the session could be allowed to call. */
   listTools(): Promise<readonly ToolInfo[]>;
-  /** Tells whenever that list may have changed. Resolves when no more can be heard: by the signal, or without a kernel. */
-  watchTools(told: () => void, signal: AbortSignal): Promise<void>;
   call(call: McpCall, options: McpCallOptions): Promise<ToolResponse>;
   /** Ends a running call, whatever it does: its programs are killed. */
   cancel(requestId: string): void;
@@ -74,15 +71,7 @@ export const MCP_DOOR = "mcp";
 
 type CallerKernel = Pick<
   Kernel,
-  | "authenticate"
-  | "listTools"
-  | "tailRecords"
-  | "call"
-  | "getContent"
-  | "explainCall"
-  | "watchApprovals"
-  | "resolveApproval"
-  | "refuse"
+  "authenticate" | "listTools" | "call" | "getContent" | "explainCall" | "watchApprovals" | "resolveApproval" | "refuse"
 >;
 
 /** The session of a kernel in this process that a token proves. Throws SESSION_* if none is open. */
@@ -98,7 +87,6 @@ export function createSessionCaller(
 ): McpCaller {
   return {
     listTools: async () => kernel.listTools({ sessionId, allVersions: false }).map(toToolInfo),
-    watchTools: (told, signal) => watchToolChanges(kernel.tailRecords({ chain: CHANGES_CHAIN, signal }), told),
     call: (call, options) => kernel.call({ request: toCallRequest(token, call), door: MCP_DOOR, ...options }),
     cancel: (requestId) => void kernel.call({ request: toCancelRequest(token, requestId), door: MCP_DOOR }),
     async readContent(hash, offset, limit) {

@@ -127,9 +127,15 @@ export function createMcpConnections(
     },
     async sweep(isOpen) {
       const idleSince = performance.now() - limits.idleTimeoutMs;
-      for (const { token, transport, running, usedAtMs } of connections.values()) {
+      const asked = new Map<string, Promise<boolean>>();
+      const isOpenStill = (sessionId: string, token: string): Promise<boolean> => {
+        const open = asked.get(sessionId) ?? isOpen(token);
+        asked.set(sessionId, open);
+        return open;
+      };
+      for (const { token, sessionId, transport, running, usedAtMs } of connections.values()) {
         const isIdle = running.size === 0 && usedAtMs < idleSince;
-        if (isIdle || !(await isOpen(token))) await transport.close();
+        if (isIdle || !(await isOpenStill(sessionId, token))) await transport.close();
       }
     },
     async tellToolsChanged(sessionIds) {

@@ -1,5 +1,6 @@
 import { createRequestStateCodec, type RequestStateCodec } from "@modelcontextprotocol/server";
 import type { Log } from "@narthex/kernel";
+import { type CallNotes, createCallNotes } from "./call-notes.ts";
 import type { McpChoices } from "./mcp-door.ts";
 import type { McpCaller } from "./mcp-caller.ts";
 import { createRecentResults, type RecentResults } from "./recent-results.ts";
@@ -16,7 +17,7 @@ export interface McpSession extends McpSessionOptions {
   readonly recent: RecentResults;
   /** Questions by the call that was told to come back. */
   readonly waiting: CallNotes;
-  /** Request ids by the call that got no answer: it may have run. */
+  /** Request ids by the call that got no answer and may have had effects. */
   readonly unanswered: CallNotes;
   readonly questions: RequestStateCodec<AskedCall>;
 }
@@ -29,14 +30,8 @@ export interface AskedCall {
   readonly call: string;
 }
 
-/** An id for each of the last calls that have one, by their digest. */
-export interface CallNotes {
-  find(call: string): string | undefined;
-  /** Without an id, there is nothing to remember any more. */
-  note(call: string, id: string): void;
-}
-
-const MAX_NOTES = 256;
+/** Who asks later than that wants to know how things are now. */
+const MAX_UNANSWERED_AGE_MS = 600_000;
 const ANSWER_SECONDS = 600;
 
 export function createMcpSession(options: McpSessionOptions): McpSession {
@@ -46,21 +41,7 @@ export function createMcpSession(options: McpSessionOptions): McpSession {
     tools: createToolList(options.caller),
     recent: createRecentResults(),
     waiting: createCallNotes(),
-    unanswered: createCallNotes(),
+    unanswered: createCallNotes(MAX_UNANSWERED_AGE_MS),
     questions: createRequestStateCodec<AskedCall>({ key, ttlSeconds: ANSWER_SECONDS }),
-  };
-}
-
-function createCallNotes(): CallNotes {
-  /** The oldest first. */
-  const ids = new Map<string, string>();
-  return {
-    find: (call) => ids.get(call),
-    note(call, id) {
-      ids.delete(call);
-      if (id !== "") ids.set(call, id);
-      const [oldest] = ids.keys();
-      if (ids.size > MAX_NOTES && oldest !== undefined) ids.delete(oldest);
-    },
   };
 }

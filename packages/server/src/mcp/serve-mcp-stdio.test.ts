@@ -70,7 +70,6 @@ function callerOf(changes: Partial<McpCaller>): McpCaller {
   };
   return {
     listTools: async () => [],
-    watchTools: async () => undefined,
     call: () => Promise.reject(new Error("not in this test")),
     cancel: () => undefined,
     readContent: notUsed,
@@ -290,7 +289,7 @@ test("what others print does not reach the client", async (t) => {
   const { promisify } = await import("node:util");
   const script = `
     import { serveMcpStdio } from ${JSON.stringify(new URL("./serve-mcp-stdio.ts", import.meta.url).href)};
-    const caller = { listTools: async () => { console.log("noise"); process.stdout.write("more noise\\n"); return []; }, watchTools: async () => {}, call: async () => {}, refuse() {} };
+    const caller = { listTools: async () => { console.log("noise"); process.stdout.write("more noise\\n"); return []; }, call: async () => {}, refuse() {} };
     await serveMcpStdio({ caller, version: "1" }).closed;
   `;
   const child = promisify(execFile)(process.execPath, ["--input-type=module", "-e", script]);

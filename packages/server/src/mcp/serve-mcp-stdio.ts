@@ -3,10 +3,13 @@ import type { Server, ServerContext } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { createMcpServer } from "./mcp-server.ts";
 import { createMcpSession, type McpSessionOptions } from "./mcp-session.ts";
+import type { WatchTools } from "./mcp-source.ts";
 import { StrictStdioTransport } from "./strict-stdio-transport.ts";
 import { createToolNotices } from "./tool-notices.ts";
 
 export interface McpStdioOptions extends McpSessionOptions {
+  /** Without it the client is never told that its tools changed. */
+  readonly watchTools?: WatchTools;
   /** The process's own by default. */
   readonly input?: Readable;
   readonly output?: Writable;
@@ -55,7 +58,7 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdioDoor {
   const changed = createToolNotices(async () => {
     if (await session.tools.hasChanged()) await server?.sendToolListChanged();
   });
-  void caller.watchTools(changed, watching.signal).catch(() => undefined);
+  void options.watchTools?.(changed, watching.signal).catch(() => undefined);
   // The entry has put its own callback there; both are needed.
   const closeEntry = transport.onclose;
   transport.onclose = () => {

@@ -1,19 +1,20 @@
-import { parseToken } from "@narthex/contracts";
+import { isKernelError, parseToken } from "@narthex/contracts";
 import { HttpRefusal } from "./http-refusal.ts";
 import { createMcpSession, type McpSession, type McpSessionOptions } from "./mcp-session.ts";
 import type { McpSource } from "./mcp-source.ts";
 
 /** What is kept for the sessions that come over HTTP, by whichever of their requests. */
 export interface SessionTable {
-  /** Throws for what is no token of an open session. */
+  /** Throws for what is no session's token. */
   find(token: string): Promise<{ readonly sessionId: string; readonly session: McpSession }>;
+  /** False only for a session that is known to have ended: a kernel that cannot be asked ends none. */
   isOpen(token: string): Promise<boolean>;
   /** Those that are remembered, by their ids. */
   list(): readonly (readonly [string, McpSession])[];
 }
 
 export function createSessionTable(
-  source: Pick<McpSource, "authenticate" | "createCaller">,
+  source: Pick<McpSource, "authenticate" | "requireOpen" | "createCaller">,
   options: Omit<McpSessionOptions, "caller">,
   { maxSessions }: { readonly maxSessions: number },
 ): SessionTable {
@@ -37,9 +38,9 @@ export function createSessionTable(
       return { sessionId, session };
     },
     isOpen: (token) =>
-      source.authenticate(token).then(
+      source.requireOpen(token).then(
         () => true,
-        () => false,
+        (fault: unknown) => !isKernelError(fault) || !fault.code.startsWith("SESSION_"),
       ),
     list: () => [...sessions],
   };

@@ -14,6 +14,7 @@ export interface StartedCall {
 
 /** One for all: to make one takes longer than to hear of it. */
 const ANSWERED = new DOMException("the call was answered", "AbortError");
+const TRACE_PARENT = /^[\x21-\x7e]{1,256}$/;
 /** What one notification shows of a tool's output; its size counts all the same. */
 const MAX_SHOWN_OUTPUT = 16 * 1024;
 
@@ -70,5 +71,6 @@ function progressOf({ mcpReq }: ServerContext): McpCallOptions["onChunk"] {
 
 function traceParentOf({ mcpReq }: ServerContext): string | undefined {
   const said = mcpReq._meta?.["traceparent"];
-  return typeof said === "string" ? said : undefined;
+  // SECURITY: on its way to the kernel it may be a header.
+  return typeof said === "string" && TRACE_PARENT.test(said) ? said : undefined;
 }

@@ -7,6 +7,8 @@ import { outputSchemaOf, toMcpTool } from "./mcp-tool.ts";
 export interface ToolList {
   refresh(): Promise<Tool[]>;
   isStructured(name: string): Promise<boolean>;
+  /** As the client was told last; false for a tool that is not known. */
+  isReadOnly(name: string): boolean;
   /** Whether the list is another one than the client got, or was told of, last. */
   hasChanged(): Promise<boolean>;
 }
@@ -24,6 +26,7 @@ export function createToolList(caller: Pick<McpCaller, "listTools">): ToolList {
   /** By definition: a schema is read once, however often it is listed. */
   let known: ReadonlyMap<string, ListedTool> = new Map();
   let structured: ReadonlySet<string> | undefined;
+  let readOnly: ReadonlySet<string> = new Set();
   /** What the client got last; undefined while it never asked. */
   let told: string | undefined;
 
@@ -42,6 +45,7 @@ export function createToolList(caller: Pick<McpCaller, "listTools">): ToolList {
     const entries = infos.map((info) => [info, listed(info)] as const);
     known = new Map(entries.map(([{ definitionHash }, entry]) => [toHex(definitionHash), entry]));
     structured = new Set(entries.flatMap(([{ name }, { isStructured }]) => (isStructured ? [name] : [])));
+    readOnly = new Set(infos.flatMap(({ name, safetyTier }) => (safetyTier === "read_only" ? [name] : [])));
     return entries.flatMap(([, { tool }]) => (tool === undefined ? [] : [tool]));
   }
 
@@ -51,6 +55,7 @@ export function createToolList(caller: Pick<McpCaller, "listTools">): ToolList {
       if (structured === undefined) await refresh();
       return structured?.has(name) ?? false;
     },
+    isReadOnly: (name) => readOnly.has(name),
     async hasChanged() {
       if (told === undefined) return false;
       const before = told;
