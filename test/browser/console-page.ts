@@ -19,7 +19,7 @@ export interface SignedInPage {
   /** The card of the question whose input holds this text, once it takes answers. */
   card(containing: string): Promise<Locator>;
   /** Presses a key on a card until it shows an effect. */
-  press(card: Locator, key: string, effect: Locator): Promise<void>;
+  press(card: Locator, key: string, effect: Locator, on?: Locator): Promise<void>;
 }
 
 /** How long the page may take to show something. */
@@ -83,10 +83,11 @@ function signedInPage(context: BrowserContext, page: Page, problems: string[]): 
       const id = await taking.getAttribute("data-approval");
       return page.locator(`[data-approval="${id}"]`);
     },
-    async press(card, key, effect) {
+    async press(card, key, effect, on = card) {
       // A key pressed while cards move is not taken: then a person presses it again.
       for (let tries = 0; tries < MOST_TRIES; tries++) {
-        await card.and(page.locator(TAKING)).focus();
+        await card.and(page.locator(TAKING)).waitFor();
+        await on.focus();
         await page.keyboard.press(key);
         if (await shows(effect)) return;
       }

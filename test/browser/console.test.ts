@@ -271,9 +271,9 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     await page.keyboard.press("k");
     assert.ok(await hasFocus(page.locator(".card:not(.ended)").first()));
     for (const card of [one, two]) {
-      await console.press(card, "d", card.locator("#reason"));
-      await page.keyboard.press("Enter");
-      await ended(card).waitFor();
+      const reason = card.locator("#reason");
+      await console.press(card, "d", reason);
+      await console.press(card, "Enter", ended(card), reason);
     }
     for (const { status } of await Promise.all(calls)) assert.equal(status, "denied");
   });

@@ -58,6 +58,7 @@ describe("hostile MCP servers", { timeout: 300_000 }, () => {
     );
     // Their command lines are found among all processes of the machine.
     servers["good"] = oddServer("good", join(at.shared, "good"));
+    servers["twice"] = oddServer("twice", join(at.shared, "twice"));
     servers["silent"] = { ...oddServer("silent", join(at.shared, "silent")), timeout_ms: 4000 };
     await at.configure(servers);
     await at.start(rules);
@@ -101,6 +102,7 @@ describe("hostile MCP servers", { timeout: 300_000 }, () => {
 
   it("that answer twice have answered once, and the next call is answered by a fresh one", async () => {
     assert.deepEqual(await session.answer("twice__speak", { words: "1" }), { text: "first" });
+    await untilGone(join(at.shared, "twice"));
     assert.deepEqual(await session.answer("twice__speak", { words: "2" }), { text: "first" });
   });
 
