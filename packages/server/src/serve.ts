@@ -4,8 +4,8 @@ import { type ByteBudget, byteBudgetOf, createByteBudget } from "./byte-budget.t
 import { type Console, type ConsoleOptions, createConsole } from "./console/console.ts";
 import { openFramedDoor } from "./framed/framed-door.ts";
 import type { FramedLimits } from "./framed/framed-limits.ts";
+import { createLateMcpHttp } from "./mcp/late-mcp-http.ts";
 import type { McpHttp, McpHttpChoices } from "./mcp/mcp-door.ts";
-import { createMcpHttp } from "./mcp/mcp-http.ts";
 import type { Authorize } from "./service/authorization.ts";
 import type { TlsIdentity } from "./service/http-listener.ts";
 import { openServiceDoor, type ServiceListen } from "./service/service-door.ts";
@@ -99,7 +99,7 @@ async function openConsole(kernel: Kernel, options: ServeOptions): Promise<Conso
 }
 
 function openMcp(kernel: Kernel, { mcp, log }: ServeOptions, budget: ByteBudget): McpHttp | undefined {
-  return mcp && createMcpHttp({ kernel, budget, ...mcp, ...(log === undefined ? {} : { log }) });
+  return mcp && createLateMcpHttp({ kernel, budget, ...mcp, ...(log === undefined ? {} : { log }) });
 }
 
 /** SECURITY: the code is in the link's query, which the page takes out of sight; a GET alone uses nothing up. */

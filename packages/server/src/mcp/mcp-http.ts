@@ -7,6 +7,7 @@ import { HttpRefusal } from "./http-refusal.ts";
 import { createMcpConnections } from "./mcp-connections.ts";
 import type { McpHttp, McpHttpChoices } from "./mcp-door.ts";
 import { DEFAULT_MCP_HTTP_LIMITS, type McpHttpLimits } from "./mcp-http-limits.ts";
+import { MCP_PATH } from "./mcp-path.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import type { McpSession } from "./mcp-session.ts";
 import { createKernelSource, type McpSource } from "./mcp-source.ts";
@@ -31,18 +32,6 @@ interface Exchange {
   readonly session: McpSession;
   /** Of a tool call, exactly as it was sent. */
   readonly input: JsonObject;
-}
-
-const PATH = "/mcp";
-const METHODS: ReadonlySet<string> = new Set(["POST", "GET", "DELETE"]);
-
-/** Whether a request is for this door. */
-export function isMcpPath(path: string): boolean {
-  return path === PATH;
-}
-
-export function isMcpMethod(method: string): boolean {
-  return METHODS.has(method);
 }
 
 /** For every session of a kernel. */
@@ -108,7 +97,7 @@ export function serveSource(options: McpSourceOptions): McpHttp {
     const message = request.method === "POST" ? await readMessage(request, { ...limits, take }) : undefined;
     const isListening = message?.["method"] === "subscriptions/listen";
     const until = isListening ? AbortSignal.any([signal, stopping.signal]) : signal;
-    const web = toWebRequest(request, PATH, until);
+    const web = toWebRequest(request, MCP_PATH, until);
     const authInfo: AuthInfo = { token, clientId: sessionId, scopes: [] };
     exchanges.set(authInfo, { session, input: argumentsIn(message) });
     if (message !== undefined && !(await isLegacyRequest(web, message))) {

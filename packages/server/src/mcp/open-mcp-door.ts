@@ -6,7 +6,8 @@ import { createRequestGuard, pathOf } from "../service/request-guard.ts";
 import { requireLoopback, type ServiceListen, startListening, toDoorAddress } from "../service/service-door.ts";
 import { DEFAULT_SERVICE_LIMITS } from "../service/service-limits.ts";
 import type { McpHttpChoices } from "./mcp-door.ts";
-import { isMcpMethod, isMcpPath, serveSource } from "./mcp-http.ts";
+import { serveSource } from "./mcp-http.ts";
+import { isMcpMethod, isMcpPath } from "./mcp-path.ts";
 import type { McpSource } from "./mcp-source.ts";
 
 export interface McpDoorOptions extends McpHttpChoices {

@@ -5,7 +5,7 @@ import { type ByteBudget, byteBudgetOf } from "../byte-budget.ts";
 import { type Console, isConsolePath } from "../console/console.ts";
 import { serveConsoleLink } from "../console/console-link.ts";
 import type { McpHttp } from "../mcp/mcp-door.ts";
-import { isMcpMethod, isMcpPath } from "../mcp/mcp-http.ts";
+import { isMcpMethod, isMcpPath } from "../mcp/mcp-path.ts";
 import { LISTEN_BACKLOG, listenUnix } from "../listen-unix.ts";
 import type { Authorize } from "./authorization.ts";
 import { createExchanges, rejectExchange } from "./exchanges.ts";
