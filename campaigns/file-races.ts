@@ -9,7 +9,7 @@ export const fileRaces: Campaign = {
     "Reads, writes, edits, deletes, moves and lists on a directory and a file that are exchanged for links to the outside all the time: every one ends inside or fails, and a plain read of the same path is fooled.",
   unit: "operations",
   sample: 400,
-  full: 100_000,
+  full: 600_000,
   async run({ count, progress }) {
     const findings = new Findings();
     // With the outside mounted nothing but the way paths are walked keeps operations inside; without, the sandbox too.
