@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmod, chown, mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -17,6 +17,7 @@ describe("the guides, word for word", { timeout: 300_000 }, () => {
     await chmod(at.root, 0o755);
     const programs = join(at.root, "bin");
     await mkdir(programs);
+    await symlink(process.execPath, join(programs, "node"));
     await writeFile(join(programs, "narthex"), `#!/bin/sh\nexec "${process.execPath}" "${at.program}" "$@"\n`, {
       mode: 0o755,
     });
@@ -25,6 +26,19 @@ describe("the guides, word for word", { timeout: 300_000 }, () => {
     env = { ...inheritedEnvironment(), HOME: at.root, NARTHEX_DATA: at.home, GRPC_VERBOSITY: "ERROR", PATH };
   });
   after(() => at.remove());
+
+  /** A user of their own, whose kernel's home is where it is by default. */
+  async function settle(name: string): Promise<{ readonly home: string; readonly settings: NodeJS.ProcessEnv }> {
+    const home = join(at.root, name);
+    await mkdir(home);
+    return { home, settings: { ...env, HOME: home, NARTHEX_DATA: undefined } };
+  }
+
+  /** As root, tools change only a workspace that is somebody else's. */
+  async function makeWorkspace(path: string): Promise<void> {
+    await mkdir(path);
+    if (process.getuid?.() === 0) await chown(path, 1000, 1000);
+  }
 
   it("a tool in Python and one in TypeScript are written, added, called and refused what is wrong", async () => {
     assert.ok((await runGuide({ guide: guideAt("write-a-tool"), cwd: at.root, env })) >= 7);
@@ -37,10 +51,7 @@ describe("the guides, word for word", { timeout: 300_000 }, () => {
   });
 
   it("a program in Python calls tools by gRPC, twice under one id, and does it once", async () => {
-    // As root, tools change only a workspace that is somebody else's.
-    const workspace = join(at.root, "python-workspace");
-    await mkdir(workspace);
-    if (process.getuid?.() === 0) await chown(workspace, 1000, 1000);
+    await makeWorkspace(join(at.root, "python-workspace"));
     const serving = await at.serve();
     const { host } = new URL(String(serving.ready["listen"]));
     const settings = { ...env, NARTHEX_ADDRESS: host };
@@ -48,9 +59,36 @@ describe("the guides, word for word", { timeout: 300_000 }, () => {
     assert.equal(await serving.stop(), 0);
   });
 
+  it("clients are connected and disconnected again, and the hook answers in between", async () => {
+    const { home, settings } = await settle("clients");
+    assert.ok((await runGuide({ guide: guideAt("clients"), cwd: home, env: settings })) >= 6);
+    assert.deepEqual(await readdir(join(home, "project")), [".git"]);
+  });
+
+  it("an agent of the AI SDK runs, is looked at and is permitted more", async () => {
+    const { settings } = await settle("ai-sdk");
+    assert.ok((await runGuide({ guide: guideAt("ai-sdk"), cwd: fileURLToPath(ROOT), env: settings })) >= 4);
+  });
+
+  it("an MCP server is configured, asked about, permitted and called", async () => {
+    const { home, settings } = await settle("mcp-servers");
+    await makeWorkspace(join(home, "memory-workspace"));
+    assert.ok((await runGuide({ guide: guideAt("mcp-servers"), cwd: fileURLToPath(ROOT), env: settings })) >= 4);
+  });
+
+  it("a client by hand calls a tool over MCP", async () => {
+    const { home, settings } = await settle("mcp");
+    assert.equal(await runGuide({ guide: guideAt("mcp"), cwd: home, env: settings }), 1);
+  });
+
+  it("a call prints its spans", async () => {
+    const { home, settings } = await settle("tracing");
+    assert.ok((await runGuide({ guide: guideAt("tracing"), cwd: home, env: settings })) >= 1);
+  });
+
   it("every guide is in the README's list", async () => {
     const readme = await readFile(new URL("README.md", ROOT), "utf8");
-    for (const name of ["python", "write-a-tool", "generate"])
+    for (const name of ["python", "write-a-tool", "generate", "clients", "ai-sdk", "mcp", "mcp-servers", "tracing"])
       assert.ok(readme.includes(`(docs/guides/${name}.md)`), name);
   });
 });
