@@ -89,6 +89,7 @@ export async function startGuardRace(seed: number): Promise<GuardRace> {
   await chmod(directory, 0o755);
   const [workspace, outside] = [join(directory, "workspace"), join(directory, "outside")];
   await makeRepository(workspace, outside);
+  const repository = (await stat(join(workspace, ".git"))).ino;
   const containment = await openContainment({ directory: join(directory, "machine") });
   if (containment.problem !== undefined) throw new Error(`${containment.problem.problem}: ${containment.problem.fix}`);
   const { identity } = await containment.identityFor(workspace);
@@ -106,7 +107,6 @@ export async function startGuardRace(seed: number): Promise<GuardRace> {
   });
   let made = 0;
   let emptied = 0;
-  const repository = (await stat(join(workspace, ".git"))).ino;
   /** Puts back what bubblewrap emptied, so that the next time is seen too. */
   const countEmptied = async (): Promise<void> => {
     for (const place of [".git", "away"]) {
