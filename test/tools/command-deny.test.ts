@@ -6,10 +6,12 @@ import { createFileKernel, type FileKernel } from "./file-kernel.ts";
 const PERMIT = '@id("any-command") @approve("none") permit(principal, action == Action::"shell_exec", resource);\n';
 const FORBID = `@id("no-rm") @rationale("KEEP_FILES") forbid(principal, action == Action::"shell_exec", resource)
 when { context.programs.contains("rm") || context.programs.contains("*") };\n`;
+const NO_NETWORK = `@id("no-network") forbid(principal, action == Action::"shell_exec", resource)
+when { context.command.network };\n`;
 
 for (const [order, text] of [
-  ["before", PERMIT + FORBID],
-  ["after", FORBID + PERMIT],
+  ["before", PERMIT + FORBID + NO_NETWORK],
+  ["after", NO_NETWORK + FORBID + PERMIT],
 ] as const) {
   describe(`a rule that permits every command ${order} one that forbids a program`, { timeout: 120_000 }, () => {
     let at: FileKernel;
@@ -36,6 +38,12 @@ for (const [order, text] of [
         assert.deepEqual([ruleId, rationaleCode], ["no-rm", "KEEP_FILES"], command);
         assert.ok(existsSync(at.at("kept")), command);
       }
+    });
+
+    it("gives way to one that refuses the network to a command that asked for it", async () => {
+      const { response } = await at.session.call("shell_exec", { command: "ls", network_access: true });
+      assert.ok(response.result.case === "denied", response.result.case);
+      assert.equal(response.result.value.ruleId, "no-network");
     });
 
     it("permits the others", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmod, lstat, mkdir, readdir, readlink, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { blake3, type JsonValue, toHex } from "@narthex/contracts";
+import { blake3, ContentRole, fromBinary, type JsonValue, RecordContentSchema, toHex } from "@narthex/contracts";
 import { codeOf, createFileKernel, type FileKernel } from "./file-kernel.ts";
 
 const hashOf = (content: string | Uint8Array): string => toHex(blake3(Buffer.from(content)));
@@ -276,6 +276,15 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
     });
     const stored = await at.kernel.findCall(at.session.id, requestId);
     assert.ok(stored !== undefined);
+    const hash = toHex(blake3(Buffer.from("before")));
+    const { changed } = filesOf(stored);
+    assert.deepEqual(
+      changed.map(({ path, before: state }) => [path, state?.["hash"]]),
+      [["kept", hash]],
+    );
+    const reading = await at.session.call("file_read", { path: "kept" });
+    const { read } = filesOf((await at.kernel.findCall(at.session.id, reading.requestId)) ?? assert.fail());
+    assert.deepEqual(read, [{ path: "kept", offset: 0, size: 5, hash: toHex(blake3(Buffer.from("after"))) }]);
     const status = await at.kernel.statContent(blake3(Buffer.from("before")));
     assert.ok(status?.holders.some(({ role, recordIndex }) => role === "preimage" && recordIndex === stored.index));
     const { verifyLedger } = await import("@narthex/verify");
@@ -283,3 +292,13 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
     assert.deepEqual(report.problems, []);
   });
 });
+
+/** What a call's record says that it read and changed. */
+function filesOf({ content }: { readonly content: Uint8Array }) {
+  const { items } = fromBinary(RecordContentSchema, content);
+  const list = items.find(({ role }) => role === ContentRole.FILES)?.data ?? assert.fail("no list of files");
+  return JSON.parse(Buffer.from(list).toString()) as {
+    readonly read: readonly object[];
+    readonly changed: readonly { readonly path: string; readonly before?: Record<string, unknown> }[];
+  };
+}

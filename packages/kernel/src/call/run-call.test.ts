@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createCountingTool, createTestKernel, echoTool } from "@narthex/testkit";
+import { create, ToolRequestSchema } from "@narthex/contracts";
+import { createCountingTool, createTestKernel, echoTool, permitAll } from "@narthex/testkit";
 import type { StageEvent } from "../ports.ts";
 import { STAGES } from "../ports.ts";
 import { defineTool } from "../tool/define-tool.ts";
@@ -69,6 +70,48 @@ test("a call with effects has a durable intent before the tool runs, then its ou
     ["toolInvoked", "capabilityCheck", "policyDecision", "toolStarted"],
     ["toolCompleted"],
   ]);
+});
+
+test("what is malformed never reaches a decision", async () => {
+  const narrow = defineTool({
+    name: "narrow",
+    description: "Takes a number.",
+    inputSchema: {
+      type: "object",
+      properties: { n: { type: "integer" } },
+      required: ["n"],
+      additionalProperties: false,
+    },
+    tier: "read_only",
+    run: ({ n }) => n,
+  });
+  const policy = permitAll([narrow]);
+  let asked = 0;
+  const evaluate: typeof policy.evaluate = (request) => {
+    asked++;
+    return policy.evaluate(request);
+  };
+  const { kernel, open, records } = await createTestKernel({ tools: [narrow], policy: { ...policy, evaluate } });
+  const session = await open();
+  for (const input of [{}, { n: "1" }, { n: 1, more: true }, [1], null]) {
+    assert.equal((await session.call("narrow", input)).status, "error", JSON.stringify(input));
+  }
+  const bytes = Buffer.from('{"n": 1, "n": 2}');
+  const request = create(ToolRequestSchema, {
+    requestId: "twice",
+    sessionToken: session.token,
+    tool: { case: "call", value: { name: "narrow", input: bytes } },
+  });
+  const { result } = await kernel.call({ request, door: "test" });
+  assert.equal(result.case === "error" && result.value.errorCode, "INVALID_INPUT");
+  assert.equal(asked, 0);
+  assert.ok(
+    !kinds(await records(session.id))
+      .flat()
+      .includes("policyDecision"),
+  );
+  assert.equal((await session.call("narrow", { n: 1 })).status, "success");
+  assert.equal(asked, 1);
 });
 
 test("the observer sees every stage of a call, in order", async () => {

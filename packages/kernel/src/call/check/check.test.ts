@@ -89,6 +89,40 @@ test("secret references are found wherever they are, and nothing else is taken f
   );
 });
 
+test("a tool without a message of its own is reached by `call` alone", async () => {
+  const reached: string[] = [];
+  const tool = (name: string): Tool =>
+    defineTool({
+      name,
+      description: "Tells that it was reached.",
+      inputSchema: true,
+      tier: "read_only",
+      run: () => reached.push(name),
+    });
+  const { tools } = tellingTools();
+  const { open, kernel } = await createTestKernel({ tools: [...tools.map(({ name }) => tool(name)), tool("own")] });
+  const session = await open();
+  const hash = new Uint8Array(32).fill(1);
+  const messages: Record<string, object> = {
+    fileRead: { path: "a" },
+    fileWrite: { path: "a" },
+    fileEdit: { path: "a", oldContent: "b", newContent: "c" },
+    shellExec: { command: "true" },
+    gitOp: { operation: "STATUS" },
+    inference: { provider: "p", model: "m", promptHash: hash, maxTokens: 1n },
+    artifactPublish: { artifactId: "a", contentHash: hash, category: "c" },
+  };
+  const variants = ToolRequestSchema.oneofs.find(({ localName }) => localName === "tool")?.fields ?? [];
+  const typed = variants.map(({ localName }) => localName).filter((name) => name !== "call");
+  assert.deepEqual(typed.filter((name) => name !== "cancel").toSorted(), Object.keys(messages).toSorted());
+  for (const [name, value] of Object.entries(messages)) {
+    await send(kernel, session, name, { case: name, value } as Variant);
+  }
+  assert.deepEqual(reached.toSorted(), tools.map(({ name }) => name).toSorted());
+  await session.call("own", null);
+  assert.equal(reached.at(-1), "own");
+});
+
 test("a typed message and its JSON form are one request", async () => {
   const { tools, seen } = tellingTools();
   const { open, kernel } = await createTestKernel({ tools });
