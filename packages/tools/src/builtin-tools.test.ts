@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { checkDeclaration } from "@narthex/kernel";
 import { createTestKernel } from "@narthex/testkit";
 import { builtinTools } from "./builtin-tools.ts";
 
 describe("the built-in tools", () => {
   it("are sound declarations, all of version 1.0.0", async () => {
+    // A kernel takes that for granted of them.
+    for (const tool of builtinTools()) checkDeclaration(tool);
     const { kernel } = await createTestKernel({ tools: builtinTools() });
     const listed = kernel.listTools({ allVersions: true }).map(({ declaration }) => declaration);
     assert.deepEqual(

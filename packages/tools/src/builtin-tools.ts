@@ -1,5 +1,5 @@
 import { shellExec, shellInput, shellKill, shellOutput, shellSpawn } from "./shell/index.ts";
-import type { Tool } from "@narthex/kernel";
+import { type Tool, vouchFor } from "@narthex/kernel";
 import { artifactGet, artifactPublish } from "./artifact/index.ts";
 import { resultRead } from "./content/index.ts";
 import { dbQuery } from "./database/index.ts";
@@ -12,7 +12,7 @@ import { vaultCopyTo } from "./vault/index.ts";
 
 /** Every tool that comes with Narthex, sorted by name. */
 export function builtinTools(): Tool[] {
-  return [
+  return vouchFor([
     artifactGet,
     artifactPublish,
     dbQuery,
@@ -34,5 +34,5 @@ export function builtinTools(): Tool[] {
     shellOutput,
     shellSpawn,
     vaultCopyTo,
-  ];
+  ]);
 }

@@ -4,6 +4,7 @@ import { equalBytes, isKernelError } from "@narthex/contracts";
 import { defineTool } from "../tool/define-tool.ts";
 import { definitionHash } from "../tool/definition-hash.ts";
 import type { Tool } from "../tool/tool.ts";
+import { vouchFor } from "../tool/vouched-tools.ts";
 import { createRegistry } from "./registry.ts";
 
 function tool(name: string, version = "1.0.0"): Tool {
@@ -50,6 +51,14 @@ describe("registering", () => {
     assert.deepEqual(registered.inputSchema.check(registered.inputSchema.applyDefaults({})), []);
     assert.equal(registered.inputSchema.check({}).length, 1);
     assert.equal(registered.outputSchema, undefined);
+  });
+
+  it("looks at the schemas of a tool that is vouched for when they are needed, and at those of a copy at once", () => {
+    const unsound = { ...tool("late"), inputSchema: { type: "nothing" } };
+    vouchFor([unsound]);
+    const registered = createRegistry().register(unsound);
+    assert.throws(() => registered.inputSchema, hasCode("INVALID_DECLARATION"));
+    assert.throws(() => createRegistry().register({ ...unsound }), hasCode("INVALID_DECLARATION"));
   });
 
   it("is not touched by later changes to the tool that was given", () => {

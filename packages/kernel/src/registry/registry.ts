@@ -3,9 +3,10 @@ import { printable } from "../schema/printable.ts";
 import type { CompiledSchema } from "../schema/compiled-schema.ts";
 import { DECLARATION_CEILINGS } from "../tool/ceilings.ts";
 import { definitionHash } from "../tool/definition-hash.ts";
-import { checkDeclaration, inspectDeclaration } from "../tool/inspect-declaration.ts";
+import { checkDeclaration, inspectDeclaration, type InspectedDeclaration } from "../tool/inspect-declaration.ts";
 import { compareSemver, isRelease, parseSemver, type Semver } from "../tool/semver.ts";
 import type { Tool } from "../tool/tool.ts";
+import { isVouchedFor } from "../tool/vouched-tools.ts";
 import { sealTool } from "./seal-tool.ts";
 
 /** A tool with everything about it that a call needs, made ready once. */
@@ -96,13 +97,19 @@ export function createRegistry(): Registry {
 
 function prepare(original: Tool): RegisteredTool {
   const tool = copyOf(original);
-  const { inputSchema, outputSchema } = inspectDeclaration(tool);
+  let inspected: InspectedDeclaration | undefined;
+  const inspect = (): InspectedDeclaration => (inspected ??= inspectDeclaration(tool));
+  if (!isVouchedFor(original)) inspect();
   return Object.freeze({
     id: `${tool.name}@${tool.version}`,
     tool,
     definitionHash: definitionHash(tool),
-    inputSchema,
-    outputSchema,
+    get inputSchema() {
+      return inspect().inputSchema;
+    },
+    get outputSchema() {
+      return inspect().outputSchema;
+    },
     state: "ready" as const,
     foundHash: undefined,
   });
