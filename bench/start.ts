@@ -12,7 +12,11 @@ export interface StartTimes {
   readonly empty: StartFigures;
   /** The installed `narthex call echo '{}'`, through a kernel that serves. */
   readonly call: StartFigures;
-  /** Of the medians. */
+  /** The installed `narthex session list`, which opens the kernel itself because none serves. */
+  readonly alone: StartFigures;
+  /** A program that imports the installed library and ends. */
+  readonly library: StartFigures;
+  /** Of the medians of a call and of nothing. */
   readonly ratio: number;
 }
 
@@ -35,27 +39,45 @@ export async function measureStart(installDirectory: string, runs = 20): Promise
   const env = { ...process.env, HOME: home, NARTHEX_DATA: join(home, "kernel"), NARTHEX_TOKEN: "", PATH: path };
   const serve = [program, "serve", "--first-session", "--listen", "127.0.0.1:0", "--json"];
   const { stop } = await startServer(serve, env);
-  const emptyMs: number[] = [];
-  const callMs: number[] = [];
+  const options = { cwd: installDirectory, env };
+  const times = { empty: [], call: [], alone: [], library: [] } as Record<
+    "empty" | "call" | "alone" | "library",
+    number[]
+  >;
   try {
     for (let run = 0; run < FIRST_RUNS + runs; run += 1) {
-      const empty = time(process.execPath, ["-e", "0"], env);
-      const call = time(program, ["call", "echo", "{}"], env);
-      if (run < FIRST_RUNS) continue;
-      emptyMs.push(empty);
-      callMs.push(call);
+      const empty = time(process.execPath, ["-e", "0"], options);
+      const call = time(program, ["call", "echo", "{}"], options);
+      if (run >= FIRST_RUNS) times.empty.push(empty);
+      if (run >= FIRST_RUNS) times.call.push(call);
+    }
+    await stop();
+    for (let run = 0; run < FIRST_RUNS + runs; run += 1) {
+      const alone = time(program, ["session", "list"], options);
+      const library = time(process.execPath, ["--input-type=module", "-e", 'await import("narthex")'], options);
+      if (run >= FIRST_RUNS) times.alone.push(alone);
+      if (run >= FIRST_RUNS) times.library.push(library);
     }
   } finally {
     await stop();
     await rm(home, { recursive: true, force: true });
   }
-  const [empty, call] = [summarize(emptyMs), summarize(callMs)];
-  return { empty, call, ratio: call.medianMs / empty.medianMs };
+  const [empty, call] = [summarize(times.empty), summarize(times.call)];
+  const [alone, library] = [summarize(times.alone), summarize(times.library)];
+  return { empty, call, alone, library, ratio: call.medianMs / empty.medianMs };
 }
 
-function time(program: string, words: readonly string[], env: NodeJS.ProcessEnv): number {
+function time(
+  program: string,
+  words: readonly string[],
+  options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+): number {
   const startedMs = performance.now();
-  const { status, stderr } = spawnSync(program, words, { env, stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" });
+  const { status, stderr } = spawnSync(program, words, {
+    ...options,
+    stdio: ["ignore", "pipe", "pipe"],
+    encoding: "utf8",
+  });
   const elapsedMs = performance.now() - startedMs;
   if (status !== 0) throw new Error(`\`${program} ${words.join(" ")}\` failed: ${stderr}`);
   return elapsedMs;
@@ -74,17 +96,19 @@ async function installPacked(folder: string): Promise<void> {
 }
 
 function describe(what: string, { medianMs, bestMs }: StartFigures): string {
-  return `${what.padEnd(24)} median ${medianMs.toFixed(1)} ms, best ${bestMs.toFixed(1)} ms`;
+  return `${what.padEnd(40)} median ${medianMs.toFixed(1)} ms, best ${bestMs.toFixed(1)} ms`;
 }
 
 if (import.meta.main) {
   const folder = await mkdtemp(join(tmpdir(), "narthex-installed-"));
   try {
     await installPacked(folder);
-    const { empty, call, ratio } = await measureStart(folder);
+    const { empty, call, alone, library, ratio } = await measureStart(folder);
     console.log(describe("node -e 0", empty));
     console.log(describe("narthex call echo '{}'", call));
     console.log(`${ratio.toFixed(2)} times`);
+    console.log(describe("narthex session list, without a kernel", alone));
+    console.log(describe('import "narthex"', library));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -14,7 +14,7 @@ const MAX_RATIO = 4;
 export const commandStart: Measurement = async ({ rounds, directory }) => {
   const folder = join(directory, "installed");
   await install(await packNarthex(join(directory, "tarball")), folder);
-  const { call, empty } = await measureStart(folder, rounds * RUNS_PER_ROUND);
+  const { call, alone, library, empty } = await measureStart(folder, rounds * RUNS_PER_ROUND);
   return {
     rows: [
       {
@@ -25,8 +25,25 @@ export const commandStart: Measurement = async ({ rounds, directory }) => {
         bar: { of: "ratio", limit: "at most", value: MAX_RATIO },
         picture: "the command, beside an empty Node",
       },
+      {
+        what: "the command `session list` where no kernel runs: it opens the home itself",
+        ours: { value: alone.bestMs, unit: "ms" },
+        beside: { value: empty.bestMs, unit: "ms", name: "node -e 0" },
+        ratio: ratioOf(alone.runsMs, empty.runsMs),
+      },
+      {
+        what: "a program that imports `narthex` and ends",
+        ours: { value: library.bestMs, unit: "ms" },
+        beside: { value: empty.bestMs, unit: "ms", name: "node -e 0" },
+        ratio: ratioOf(library.runsMs, empty.runsMs),
+      },
     ],
-    raw: { "narthex call echo, ms": call.runsMs, "node -e 0, ms": empty.runsMs },
+    raw: {
+      "narthex call echo, ms": call.runsMs,
+      "narthex session list, ms": alone.runsMs,
+      "import narthex, ms": library.runsMs,
+      "node -e 0, ms": empty.runsMs,
+    },
   };
 };
 
