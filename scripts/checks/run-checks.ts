@@ -12,6 +12,9 @@ import { addCounts, NO_TESTS, type TestCounts } from "./test-counts.ts";
 /** Two more than there are cores: tests mostly wait for processes, disks and clocks. */
 const lanes = createLanes(Math.min(4, availableParallelism() + 2));
 
+/** What everything together should take on two cores. */
+const WANTED_MS = 600_000;
+
 const chosen = process.argv.slice(2);
 const unknown = chosen.filter((name) => !STEPS.some((step) => step.name === name));
 if (unknown.length > 0) {
@@ -38,7 +41,10 @@ async function runAll(steps: readonly Step[]): Promise<number> {
   };
   await Promise.all(steps.map(run));
   if (failures.length > 0) print(`\nfailed: ${failures.join(", ")} (one of them again: npm test -- ${failures[0]})`);
-  printClosingLines(total, performance.now() - startedMs);
+  const durationMs = performance.now() - startedMs;
+  if (durationMs > WANTED_MS)
+    print(`\nSLOW: ${seconds(durationMs)}, where all of it should take ${seconds(WANTED_MS)} on two cores`);
+  printClosingLines(total, durationMs);
   return failures.length > 0 ? 1 : 0;
 }
 
