@@ -300,6 +300,7 @@ export {
   MAX_ROW_CONTENT_BYTES,
   MAX_TIMEOUT_MS,
   MAX_TOKENS,
+  MAX_TYPED_INPUT_BYTES,
   MAX_WRITE_SIZE,
 } from "./limits.ts";
 export { RULES, type Rule } from "./rule.ts";

@@ -33,6 +33,8 @@ export const MAX_ROW_CONTENT_BYTES = 64 * KB;
 export const MAX_FRAME_BYTES = 128 * MB;
 /** Longest JSON input of a ToolCall. */
 export const MAX_CALL_INPUT_BYTES = 96 * MB;
+/** Longest canonical JSON of a typed message: its content as text, or in base64. */
+export const MAX_TYPED_INPUT_BYTES = 256 * MB;
 /** Longest JSON body of the HTTP doors. */
 export const MAX_JSON_BODY_BYTES = 8 * MB;
 /** Deepest nesting of arrays and objects. */

@@ -6,7 +6,9 @@ import {
   create,
   encode,
   fromBinary,
+  isJsonObject,
   type JsonValue,
+  MAX_WRITE_SIZE,
   RecordContentSchema,
   toHex,
   ToolRequestSchema,
@@ -87,6 +89,26 @@ test("secret references are found wherever they are, and nothing else is taken f
       assert.equal(findSecretReferences(value as JsonValue).length > 0, text.includes('"$secret":'));
     }),
   );
+});
+
+test("a typed message holds 100 MB of content, which no JSON input would", async () => {
+  const { tools, seen } = tellingTools();
+  const { open, kernel } = await createTestKernel({ tools });
+  const session = await open();
+  const write = (requestId: string, byte: number) => {
+    const content = new Uint8Array(MAX_WRITE_SIZE).fill(byte);
+    return send(kernel, session, requestId, { case: "fileWrite", value: { path: "a", content } });
+  };
+  assert.equal((await write("text", 0x61)).case, "success");
+  const [given] = seen;
+  assert.ok(isJsonObject(given) && String(given["content"]).length === MAX_WRITE_SIZE);
+  // Six bytes of JSON for each.
+  const escaped = await write("escaped", 0x01);
+  assert.deepEqual(escaped.case === "error" && [escaped.value.errorCode, escaped.value.violations[0]?.rule], [
+    "INVALID_INPUT",
+    "max_length",
+  ]);
+  assert.equal(seen.length, 1);
 });
 
 test("a tool without a message of its own is reached by `call` alone", async () => {

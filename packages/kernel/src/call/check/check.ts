@@ -5,8 +5,9 @@ import {
   isKernelError,
   JsonSyntaxError,
   type JsonValue,
-  type JsonValueError,
+  JsonValueError,
   MAX_CALL_INPUT_BYTES,
+  MAX_TYPED_INPUT_BYTES,
   parseJson,
   sharedUtf8,
   type Violation,
@@ -30,20 +31,31 @@ export function check(call: BoundCall, kernel: KernelParts): CheckedCall | Endin
   const isAsGiven = call.frame.isCanonical && input === parsed && !hasOwnForm && call.variant.case === "call";
   const inputBytes = isAsGiven
     ? call.variant.value.input
-    : sharedUtf8(canonicalJson(hasOwnForm ? tool.canonicalInput?.(input) : input));
-  if (inputBytes.length > MAX_CALL_INPUT_BYTES) {
-    violations.push({
-      field: "$",
-      rule: "max_length",
-      message: `the input is larger than ${MAX_CALL_INPUT_BYTES} bytes`,
-    });
-  }
+    : canonicalBytes(hasOwnForm ? tool.canonicalInput?.(input) : input);
+  const limit = call.variant.case === "call" ? MAX_CALL_INPUT_BYTES : MAX_TYPED_INPUT_BYTES;
+  const tooLong = {
+    field: "$",
+    rule: "max_length",
+    message: `the input is larger than ${limit} bytes of JSON`,
+  } as const;
+  if (inputBytes === undefined) return noteUnreadable(call, kernel, invalidInput(call, [...violations, tooLong]));
+  if (inputBytes.length > limit) violations.push(tooLong);
   const inputDigest = blake3(inputBytes);
   const requestDigest = digestRequest({ toolName: tool.name, toolVersion: call.askedVersion, inputDigest });
   const checked: CheckedCall = { ...call, input, inputBytes, inputDigest, requestDigest };
   const refused = violations.length > 0 ? invalidInput(call, violations) : undefined;
   const noted = noteInvoked(checked, refused, kernel);
   return noted instanceof Promise ? noted.then((ending) => ending ?? checked) : (noted ?? checked);
+}
+
+/** Undefined for what is longer than a text can be. */
+function canonicalBytes(input: JsonValue | undefined): Uint8Array | undefined {
+  try {
+    return sharedUtf8(canonicalJson(input));
+  } catch (fault) {
+    if (fault instanceof JsonValueError && fault.rule === "max_length") return undefined;
+    throw fault;
+  }
 }
 
 function readInput(call: BoundCall): JsonValue | Failed {
