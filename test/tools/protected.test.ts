@@ -122,6 +122,8 @@ describe("protected paths", { timeout: 180_000 }, () => {
       ["mkdir -p .zed/closed && echo x > .zed/closed/a && echo x > .zed/tasks.json && chmod 0 .zed/closed", ".zed"],
       ["mkdir .husky && echo x > \".husky/$(printf '\\377')\" && echo x > .husky/pre-commit", ".husky"],
       ["echo x > .bashrc && chmod 0 .bashrc", ".bashrc"],
+      ["echo x > .profile", ".profile"],
+      ["mkdir .vscode && echo x > .vscode/tasks.json", ".vscode"],
       ["mkdir .idea && cd .idea && for i in $(seq 300); do mkdir d && cd d; done", ".idea"],
     ] as const) {
       const end = await shell(`${command}; echo stays > stays`);
@@ -223,6 +225,24 @@ describe("protected paths", { timeout: 180_000 }, () => {
     assert.equal(await absent("conf/new.LOCK"), true);
     assert.equal(endOf(await other.call("file_write", { path: "secret.txt", content: "2" })).code, "NO_MATCHING_RULE");
     assert.equal(endOf(await other.call("file_write", { path: ".envrc", content: "2" })).code, "success");
+  });
+
+  it("can be what a project runs itself, where the configuration says so", async () => {
+    const paths = ["pyvenv.cfg", "venv/bin", "node_modules/.bin", "package.json", "Makefile", "conftest.py"];
+    const strict = await openHome("strict", SHELL, `protected_paths: ${JSON.stringify(paths)}\n`);
+    const other = await strict.session({ workspace });
+    const files = paths.map((path) => (path.endsWith("bin") ? `${path}/x` : path));
+    await put(Object.fromEntries(files.map((path) => [path, "1"])));
+    const end = await shell(
+      `${files.map((path) => `echo 2 > ${path}`).join("; ")}; rm -rf venv node_modules; true`,
+      {},
+      other,
+    );
+    assert.equal(end.code, "success", end.text);
+    for (const path of files) {
+      assert.equal(await readFile(at(path), "utf8"), "1", path);
+      assert.equal(endOf(await other.call("file_write", { path, content: "2" })).code, "NO_MATCHING_RULE", path);
+    }
   });
 
   it("are not blamed on a program that ran while a call was allowed to change them", async () => {
