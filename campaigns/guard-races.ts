@@ -58,11 +58,11 @@ interface RaceState {
 }
 
 async function runLane(race: GuardRace, round: CampaignRound, findings: Findings, state: RaceState): Promise<void> {
-  while (state.started < round.count) {
+  while (state.started < round.count && !race.isOver) {
     const number = ++state.started;
     const end = await startOne(race);
     if (end.fault?.includes(REPLACED)) state.swapped++;
-    judge(findings, number, end);
+    await judge(race, findings, number, end);
     state.done++;
     round.progress(state.done);
     if (number % CHECK_EVERY === 0) for (const change of await race.changes()) findings.fail(`at ${number}: ${change}`);
@@ -93,10 +93,17 @@ async function startOne({ programs, workspace, recorder }: GuardRace): Promise<G
   }
 }
 
-function judge(findings: Findings, number: number, { guarded, printed, fault }: GuardedEnd): void {
+async function judge(
+  race: GuardRace,
+  findings: Findings,
+  number: number,
+  { guarded, printed, fault }: GuardedEnd,
+): Promise<void> {
   if (printed.includes(OUTSIDE_SECRET)) findings.fail(`program ${number} had a directory of the host`);
-  for (const word of ["WROTE config", "WROTE hooks"]) {
-    if (printed.includes(word)) findings.fail(`program ${number} ran with ${guarded.join()} guarded: ${printed}`);
+  if (/WROTE (?:config|hooks)/.test(printed)) {
+    // While the repository is renamed, another sandbox's bubblewrap can put an empty one in its place to mount over.
+    if (await race.isWritten()) findings.fail(`program ${number} ran with ${guarded.join()} guarded: ${printed}`);
+    else findings.count("wrote into a stand-in, not into the repository");
   }
   if (fault !== undefined) findings.count(`refused: ${kindOf(fault)}`);
   else

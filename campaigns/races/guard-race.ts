@@ -20,8 +20,14 @@ import type { WorkspaceFiles } from "@narthex/kernel";
 import { createPrograms, type ProgramsDriver } from "../../packages/host/src/programs/create-programs.ts";
 import { ProtectedWorkspace } from "../../packages/host/src/programs/protected-workspace.ts";
 import { type Containment, openContainment } from "../../packages/host/src/sandbox/open-containment.ts";
-import { DEFAULT_LIMITS, type SandboxIdentity, WORKSPACE_PATH } from "../../packages/host/src/sandbox/sandbox-plan.ts";
+import {
+  DEFAULT_LIMITS,
+  type ProcessLimits,
+  type SandboxIdentity,
+  WORKSPACE_PATH,
+} from "../../packages/host/src/sandbox/sandbox-plan.ts";
 import type { ContainedProgram } from "../../packages/host/src/sandbox/start-contained.ts";
+import { isRepositoryWritten } from "./repository-written.ts";
 
 /** A workspace with a repository, what lies outside, and a sandbox that swaps one for the other. */
 export interface GuardRace {
@@ -42,10 +48,16 @@ export interface GuardRace {
    * in the sandbox wrote; the kernel's gate and lock keep such swappers out.
    */
   readonly emptied: number;
+  /** Whether a program has written the repository itself. */
+  isWritten(): Promise<boolean>;
+  /** Nobody swaps any more. */
+  readonly isOver: boolean;
   close(): Promise<void>;
 }
 
 const TEST_USER = 1000;
+/** It works for as long as the campaign does. */
+const ENDLESS: ProcessLimits = { ...DEFAULT_LIMITS, cpuMs: 86_400_000 };
 const MAX_COMPLAINT = 1000;
 const CONFIG = "[core]\n\tbare = false\n";
 export const OUTSIDE_SECRET = "this lies outside";
@@ -151,6 +163,10 @@ export async function startGuardRace(seed: number): Promise<GuardRace> {
     get emptied() {
       return emptied;
     },
+    isWritten: () => isRepositoryWritten([join(workspace, ".git"), join(workspace, "away")], repository),
+    get isOver() {
+      return hasEnded;
+    },
     changes: async () => [
       ...(await findChanges(workspace, outside)),
       ...(await countMade()),
@@ -205,7 +221,7 @@ async function startSwapper(
     symlinks: [],
     environment: { PATH: "/usr/bin:/bin" },
     workingDirectory: WORKSPACE_PATH,
-    limits: { ...DEFAULT_LIMITS, cpuSeconds: 86_400 },
+    limits: ENDLESS,
     temporaryBytes: 1024 * 1024,
     socketFamilies: [],
     mayFork: true,
