@@ -6,6 +6,8 @@ import { REPOSITORY } from "./run-tool.ts";
 import { NO_TESTS, type TestCounts } from "./test-counts.ts";
 
 const TEST_TIMEOUT_MS = 180_000;
+/** Most tests start processes, and the system copies the tables of a process's memory for each. */
+const SMALL = "--max-semi-space-size=4";
 
 export interface TestFileRun {
   readonly environment: NodeJS.ProcessEnv;
@@ -27,7 +29,7 @@ export function runTestFile(file: string, { environment, before, silenceMs, prin
       cwd: REPOSITORY,
       env: environment,
       files: [file],
-      execArgv: before.flatMap((url) => ["--import", url]),
+      execArgv: [SMALL, ...before.flatMap((url) => ["--import", url])],
       timeout: TEST_TIMEOUT_MS,
       signal: stop.signal,
     });
