@@ -19,7 +19,7 @@ const MAX_GATHERED_BYTES = 64 * 1024 * 1024;
 
 /**
  * Opens the store in a directory: `records.db` holds records and state and is written by one thread, `index.db` is
- * derived from it and kept by another, which also answers questions.
+ * derived from it and kept by another, which also answers questions. A brief program does both in its own thread.
  *
  * INVARIANT: one store per directory. The home's lock sees to that; should it fail, the second writer of an index
  * breaks its store instead of forking the ledger.

@@ -11,10 +11,11 @@ export interface WriterListener {
   end(): void;
 }
 
-/** A writer at work. The program may end while it is not referenced. */
+/** A writer at work. */
 export interface RunningWriter {
+  /** From now on it keeps the program running. */
   send(command: WriterCommand, transfer?: ArrayBuffer[]): void;
-  ref(): void;
+  /** The program may end. */
   unref(): void;
 }
 
@@ -39,7 +40,6 @@ export const startWriterThread: StartWriter = (directory, listener) => {
       Atomics.add(wake, 0, 1);
       Atomics.notify(wake, 0);
     },
-    ref: () => worker.ref(),
     unref: () => worker.unref(),
   };
 };
@@ -59,8 +59,7 @@ export const startWriterHere: StartWriter = (directory, listener) => {
         listener.end();
       });
     },
-    // What was sent keeps the program running by itself.
-    ref: () => undefined,
+    // Only what was sent and is not done yet keeps the program running.
     unref: () => undefined,
   };
 };
