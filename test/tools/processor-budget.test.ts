@@ -129,6 +129,14 @@ for (const backend of ["sandbox", "session"] as const) {
       assert.ok(used >= 300 && used < 3000, `${used} ms`);
     });
 
+    it("charges all of it for a job that the operating system ended for its time, by whatever clock", async () => {
+      const shell = await open();
+      const { notes, state } = await shell.finish(await shell.spawn("kill -XCPU $$"));
+      assert.equal(state, "killed");
+      assert.match(String(notes), /RESOURCE_EXCEEDED, cpu: at most 1500, and it came to 2\d{3}$/);
+      assert.equal(await left(shell), 0);
+    });
+
     it("is not overspent by twenty calls at once by more than a second each that ran", async () => {
       const shell = await open(3000);
       const results = await Promise.all(Array.from({ length: 20 }, (_, n) => shell.session.call("burner", n)));

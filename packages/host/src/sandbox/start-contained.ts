@@ -44,15 +44,14 @@ export async function startContained(
   async function finish(): Promise<ProgramEnd> {
     try {
       const outcome = await started.ended.catch((fault: unknown) => ({ exitCode: undefined, fault }));
-      const exceeded = await watch.finish();
+      const isOutOfTime = outcome.exitCode === OUT_OF_TIME;
+      const exceeded = await watch.finish(isOutOfTime ? cpuSeconds(plan.limits) * 1000 : 0);
       if ("fault" in outcome && exceeded === undefined) throw outcome.fault;
-      if (exceeded === undefined && outcome.exitCode === OUT_OF_TIME) {
+      if (exceeded === undefined && isOutOfTime) {
         // The limit is of each process: others beside it may have used more, and not all is seen without a group.
-        const allowed = plan.limits.cpuMs;
-        const peak = Math.max(cpuSeconds(plan.limits) * 1000, watch.processor.cpuMs);
         return {
           exitCode: undefined,
-          exceeded: { limit: "cpu", allowed, peak },
+          exceeded: { limit: "cpu", allowed: plan.limits.cpuMs, peak: watch.processor.cpuMs },
           peakMemoryBytes: watch.peakMemoryBytes,
         };
       }

@@ -10,8 +10,12 @@ export interface ExceededLimit {
 }
 
 export interface ResourceWatch {
-  /** What was exceeded, if anything was. To be asked once the sandbox has ended. */
-  finish(): Promise<ExceededLimit | undefined>;
+  /**
+   * What was exceeded, if anything was. To be asked once the sandbox has ended. `atLeastMs` is the time after which the
+   * operating system ended one of its processes: it counts by ticks what a control group counts to the nanosecond, and
+   * may come to its limit earlier.
+   */
+  finish(atLeastMs?: number): Promise<ExceededLimit | undefined>;
   readonly peakMemoryBytes: number;
   readonly processor: ProcessorWatch;
 }
@@ -109,16 +113,19 @@ export function watchResources(
         judge = asked;
       },
     },
-    async finish() {
+    async finish(atLeastMs = 0) {
       clearInterval(timer);
       await looking;
-      if (group === undefined) return exceeded;
+      if (group === undefined) {
+        counted = Math.max(cpuMs(), atLeastMs);
+        return exceeded;
+      }
       const [outOfMemory, outOfProcesses, used] = await Promise.all([
         group.ranOutOfMemory(),
         group.ranOutOfProcesses(),
         group.cpuMs(),
       ]);
-      counted = used ?? counted;
+      counted = Math.max(used ?? cpuMs(), atLeastMs);
       if (exceeded !== undefined) return { ...exceeded, ...(exceeded.limit === "cpu" && { peak: cpuMs() }) };
       if (outOfMemory) {
         peak = Math.max(peak, (await group.peakMemoryBytes()) ?? 0);
