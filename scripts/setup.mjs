@@ -24,7 +24,9 @@ const TEST_PACKAGES = [
   { name: "libfaketime", without: "tests with a clock that is set back fail" },
   ...["libnss3", "libnspr4", "libexpat1"].map((name) => ({ name, without: "tests in a browser fail" })),
   ...KERNEL_PACKAGES,
-  { name: "socat", without: "the doctor's test of the egress forwarder fails" },
+  { name: "curl", without: "tests of programs that ask other hosts fail" },
+  { name: "openssl", without: "tests with certificates of their own fail" },
+  { name: "python3-pip", without: "the test that installs a Python package in the sandbox fails" },
 ];
 
 /** Debian packages by the command that uses them. */

@@ -96,7 +96,7 @@ describe("on a host that contains nothing", { timeout: 120_000 }, () => {
 
   it("the envelope in the ledger has no shell, and each class with its reason and fix", async () => {
     const envelope = await envelopeOf(kernel);
-    assert.deepEqual([envelope["level"], envelope["shell_backend"], envelope["egress"]], ["L2", "disabled", "none"]);
+    assert.deepEqual([envelope["level"], envelope["shell_backend"], envelope["egress"]], ["L2", "disabled", "gate"]);
     for (const one of objectsOf(envelope["tool_classes"])) {
       assert.equal(one["state"], "disabled", JSON.stringify(one));
       assert.match(textOf(one["fix"]), /bubblewrap/);
@@ -149,7 +149,7 @@ describe("a session that began under a level", { timeout: 120_000 }, () => {
       await kernel.session({ workspace: at.workspace });
       const envelope = await envelopeOf(kernel);
       assert.match(textOf(envelope["level"]), /^L[01]$/);
-      assert.deepEqual([envelope["shell_backend"], envelope["egress"]], ["sandbox", "none"]);
+      assert.deepEqual([envelope["shell_backend"], envelope["egress"]], ["sandbox", "gate"]);
       assert.deepEqual(objectOf(envelope["mounts"])["vault_read"], ["the vault read"]);
       assert.ok(Number(objectOf(envelope["limits"])["memory_bytes"]) > 0);
       assert.ok(Object.values(objectOf(envelope["checks"])).every((holds) => holds === true));

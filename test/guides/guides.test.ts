@@ -76,6 +76,12 @@ describe("the guides, word for word", { timeout: 300_000 }, () => {
     assert.ok((await runGuide({ guide: guideAt("mcp-servers"), cwd: fileURLToPath(ROOT), env: settings })) >= 4);
   });
 
+  it("a session is given a host, asked about, permitted and refused others", async () => {
+    const { home, settings } = await settle("network");
+    await makeWorkspace(join(home, "network-workspace"));
+    assert.ok((await runGuide({ guide: guideAt("network"), cwd: home, env: settings })) >= 7);
+  });
+
   it("a client by hand calls a tool over MCP", async () => {
     const { home, settings } = await settle("mcp");
     assert.equal(await runGuide({ guide: guideAt("mcp"), cwd: home, env: settings }), 1);
@@ -88,7 +94,17 @@ describe("the guides, word for word", { timeout: 300_000 }, () => {
 
   it("every guide is in the README's list", async () => {
     const readme = await readFile(new URL("README.md", ROOT), "utf8");
-    for (const name of ["python", "write-a-tool", "generate", "clients", "ai-sdk", "mcp", "mcp-servers", "tracing"])
+    for (const name of [
+      "python",
+      "write-a-tool",
+      "generate",
+      "clients",
+      "ai-sdk",
+      "mcp",
+      "mcp-servers",
+      "network",
+      "tracing",
+    ])
       assert.ok(readme.includes(`(docs/guides/${name}.md)`), name);
   });
 });

@@ -275,6 +275,7 @@ export {
 export { canonicalJson, canonicalJsonBytes } from "./json/canonical-json.ts";
 export { JsonSyntaxError } from "./json/json-syntax-error.ts";
 export { JsonValueError } from "./json/json-value-error.ts";
+export { countOf, fieldOf, listOf, textOf } from "./json/loose-fields.ts";
 export { parseJson } from "./json/parse-json.ts";
 export type { JsonBounds } from "./json/scan-json.ts";
 export { isKernelError, KernelError, type KernelErrorOptions, type Violation } from "./kernel-error.ts";

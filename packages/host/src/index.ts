@@ -12,7 +12,16 @@ export { createSystemRandom, systemClock } from "./system/system-drivers.ts";
 export { type Configuration, DEFAULT_CONFIGURATION } from "./configuration/configuration.ts";
 export { DEFAULT_CONFIGURATION_TEXT } from "./configuration/default-configuration-text.ts";
 export { loadConfiguration } from "./configuration/load-configuration.ts";
-export { type AddedTool, addedToolId, type CandidateTool, programHash } from "./adapters/added-tool.ts";
+export {
+  type AddedTool,
+  addedToolId,
+  type CandidateTool,
+  isEndpoint,
+  isProgram,
+  programHash,
+} from "./adapters/added-tool.ts";
+export type { EndpointPin } from "./adapters/endpoint-pin.ts";
+export { secretProblem } from "./adapters/endpoint-secret.ts";
 export { findTools } from "./adapters/find-tools.ts";
 export { type AddedTools, loadAddedTools, type LoadAddedToolsOptions } from "./adapters/load-added-tools.ts";
 export { describeCandidate } from "./adapters/program-tool.ts";
@@ -45,6 +54,7 @@ export { type Containment, type ContainmentOptions, openContainment } from "./sa
 export { summariseEnvelope } from "./bootstrap/envelope.ts";
 export { isWorkable, makeWorkspace } from "./bootstrap/make-workspace.ts";
 export { handOverWorkspace } from "./bootstrap/hand-over-workspace.ts";
+export { type OpenedGate, openGate } from "./network/open-gate.ts";
 export { openWorkshop, type Workshop, type WorkshopOptions } from "./open-workshop.ts";
 export {
   type DecideExample,

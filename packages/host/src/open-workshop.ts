@@ -2,13 +2,14 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { KernelError } from "@narthex/contracts";
-import type { HostExamination, SessionShells, ShellBackend, WorkspaceFiles } from "@narthex/kernel";
+import type { HostExamination, PageReader, SessionShells, ShellBackend, WorkspaceFiles } from "@narthex/kernel";
 import { describeEnvelope } from "./bootstrap/envelope.ts";
 import { filesApart, toolchainsApart } from "./bootstrap/keep-apart.ts";
 import { type OpenedVault, openVault } from "./bootstrap/open-vault.ts";
 import { createWorkspaceFiles, type WorkspaceFilesDriver } from "./files/create-workspace-files.ts";
 import { DEFAULT_SECRET_PATHS } from "./files/secret-paths.ts";
 import type { HomePaths } from "./home/home-paths.ts";
+import { createPageReader } from "./pages/create-page-reader.ts";
 import { createPrograms, type ProgramsDriver, type ProgramsOptions } from "./programs/create-programs.ts";
 import { DEFAULT_PROTECTED_PATHS } from "./programs/protected-paths.ts";
 import { ProtectedWorkspace } from "./programs/protected-workspace.ts";
@@ -22,6 +23,7 @@ export interface Workshop {
   readonly files: WorkspaceFiles;
   readonly programs: ProgramsDriver;
   readonly shells: SessionShells;
+  readonly pages: PageReader;
   readonly protectedPaths: readonly string[];
   readonly secretPaths: readonly string[];
   readonly vault: OpenedVault | undefined;
@@ -94,19 +96,21 @@ export function openWorkshop(options: WorkshopOptions): Workshop {
     findToolchains: vault ? toolchainsApart(toolchainsFor, vault) : toolchainsFor,
   });
 
+  const pages = createPageReader({ containment });
   const shells = createShells({ backend: shellBackend, containment, programs });
 
   return {
     files,
     programs,
     shells,
+    pages,
     protectedPaths,
     secretPaths,
     vault,
     containment,
     examineHost: async () => describeEnvelope({ containment: await containment(), shellBackend, vault }),
     async close() {
-      await shells.close();
+      await Promise.all([shells.close(), pages.close()]);
       await Promise.all([programs.close(), driver?.close()]);
       await (await opened)?.close();
       if (opened !== undefined) await rm(paths.sandbox, { recursive: true, force: true });

@@ -4,7 +4,7 @@ import { createArtifacts } from "./artifact/artifacts.ts";
 import { mayChangeProtected } from "./call/decide/may-change-protected.ts";
 import { createProtectedPaths } from "./policy/protected-paths.ts";
 import { createSecretPaths } from "./call/grant/secret-paths.ts";
-import { decideAgain } from "./call/decide-again.ts";
+import { decideAgain, decideOnHost } from "./call/decide-again.ts";
 import { createExaminedHost } from "./host-examination.ts";
 import { createAnswerArchive } from "./journal/answer-archive.ts";
 import { createRequestMemory } from "./journal/request-memory.ts";
@@ -27,6 +27,7 @@ import type { ToolDeclaration } from "./tool/tool.ts";
 
 const DEFAULT_SETTINGS: KernelSettings = {
   budgets: {},
+  hosts: [],
   sessionTtlMs: DEFAULT_LEASE_TTL_MS,
   approvalExpiryMs: 10 * 60_000,
   // MCP clients give up at 60 s.
@@ -35,6 +36,9 @@ const DEFAULT_SETTINGS: KernelSettings = {
   viewBytes: MAX_INLINE_RESULT_BYTES,
   quarantine: DEFAULT_VIOLATION_WINDOW,
 };
+
+/** An install of many packages is some hundreds. */
+const PROGRAM_REQUESTS = 10_000;
 
 /** Whether the kernel takes calls. */
 export interface Gate {
@@ -63,7 +67,7 @@ export async function assembleParts(
     },
   });
   await ledger.loadChain(SYSTEM_CHAIN);
-  const registry = createRegistry();
+  const registry = createRegistry(options.redactors);
   const isDescendant = createDescent(store);
   for (const tool of options.tools) registry.register(tool);
   const requests = createRequestMemory(store, random);
@@ -115,6 +119,12 @@ export async function assembleParts(
     programs: options.programs,
     shells: options.shells,
     vault: options.vault,
+    egress: options.egress,
+    egressCredentials: options.egressCredentials ?? new Map(),
+    programRequests: PROGRAM_REQUESTS,
+    pages: options.pages,
+    secretNames: options.secretNames ?? new Set(),
+    decideOnHost,
     isProtected: createProtectedPaths(options.protectedPaths ?? []),
     isSecret: createSecretPaths(options.secretPaths ?? []),
     host: createExaminedHost(options.examineHost?.bind(options), ledger),

@@ -1,4 +1,5 @@
 import type { BundledProgram } from "./bundled-programs.ts";
+import type { EgressProxy } from "./egress.ts";
 
 /**
  * Programs in sandboxes of their own.
@@ -27,9 +28,14 @@ export interface ProgramPlace {
   readonly mayFork: boolean;
   /** Protected paths of the workspace stay as they are: no rule lets this call change them. */
   readonly keepsProtected: boolean;
+  /** The way out of it; without one there is no network inside. */
+  readonly network?: ProgramNetwork;
   /** What it may use of the processor; undefined if nothing limits that. */
   readonly processor?: ProcessorAllowance;
 }
+
+/** The gate, as a program of one call reaches it. */
+export type ProgramNetwork = Pick<EgressProxy, "socketPath" | "credential">;
 
 /** Time on the processor that one program may use, with all it starts. */
 export interface ProcessorAllowance {

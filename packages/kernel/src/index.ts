@@ -8,6 +8,7 @@ export {
 } from "./budget/budget.ts";
 export type * from "./capability/capability.ts";
 export { capabilityToJson } from "./capability/capability-to-json.ts";
+export { canonicalHost, hostCovers, isPort } from "./capability/host-pattern.ts";
 export { createJsonReader, joinField, type JsonReader, ownField } from "./capability/json-reader.ts";
 export { nearestName } from "./capability/nearest-name.ts";
 export { quoteText, showText } from "./capability/quote-text.ts";
@@ -23,6 +24,8 @@ export { leaseToJson } from "./lease/lease-to-json.ts";
 export { parseLeaseRequest } from "./lease/parse-lease-request.ts";
 export * from "./bundled-programs.ts";
 export type * from "./contained-programs.ts";
+export type * from "./egress.ts";
+export type * from "./page-reader.ts";
 export * from "./session-shells.ts";
 export type { ContentDraft, EntryDraft } from "./ledger/record-draft.ts";
 export type * from "./policy/policy.ts";

@@ -1,5 +1,8 @@
 import type { ContainedPrograms } from "./contained-programs.ts";
+import type { EgressCredential, EgressGate } from "./egress.ts";
+import type { PageReader } from "./page-reader.ts";
 import type { BudgetLimits } from "./budget/budget.ts";
+import type { HostPattern } from "./capability/capability.ts";
 import type {
   Approver,
   Clock,
@@ -14,7 +17,7 @@ import type {
 } from "./ports.ts";
 import type { SessionShells } from "./session-shells.ts";
 import type { ViolationWindowOptions } from "./session/violation-window.ts";
-import type { Tool, ToolDeclaration } from "./tool/tool.ts";
+import type { Redactor, Tool, ToolDeclaration } from "./tool/tool.ts";
 import type { Vault } from "./vault.ts";
 import type { WorkspaceFiles } from "./workspace-files.ts";
 
@@ -40,6 +43,16 @@ export interface KernelOptions {
   readonly shells?: SessionShells | undefined;
   /** Without it, nothing can be copied out of a vault. */
   readonly vault?: Vault | undefined;
+  /** Without it, nothing leaves the machine. */
+  readonly egress?: EgressGate | undefined;
+  /** What the gate adds to requests of programs, by tool: no program holds a credential. */
+  readonly egressCredentials?: ReadonlyMap<string, readonly EgressCredential[]>;
+  /** Secrets that the gate holds: what inputs can name. */
+  readonly secretNames?: ReadonlySet<string>;
+  /** Take secrets out of whatever any tool answers. */
+  readonly redactors?: readonly Redactor[];
+  /** Without it, no page of the web can be read. */
+  readonly pages?: PageReader | undefined;
   readonly approver?: Approver | undefined;
   /** Without it, nobody can answer by a rule. */
   readonly rules?: PolicyRules | undefined;
@@ -91,6 +104,8 @@ export interface ToolReadiness {
 
 export interface KernelSettings {
   readonly budgets: BudgetLimits;
+  /** Hosts that sessions may ask which are opened without rights of their own. */
+  readonly hosts: readonly HostPattern[];
   readonly sessionTtlMs: number;
   readonly approvalExpiryMs: number;
   readonly approvalWaitMs: number;

@@ -1,5 +1,7 @@
 import type { ContainedPrograms } from "./contained-programs.ts";
-import type { Capability } from "./capability/capability.ts";
+import type { Capability, NetworkCapability } from "./capability/capability.ts";
+import type { EgressCredential, EgressGate } from "./egress.ts";
+import type { PageReader } from "./page-reader.ts";
 import type { ProtectedPaths } from "./policy/protected-paths.ts";
 import type { SecretPaths } from "./call/grant/secret-paths.ts";
 import type { DecidedCall } from "./call/call.ts";
@@ -52,6 +54,13 @@ export interface KernelParts {
   readonly programs: ContainedPrograms | undefined;
   readonly shells: SessionShells | undefined;
   readonly vault: Vault | undefined;
+  readonly egress: EgressGate | undefined;
+  /** What the gate adds to requests of these tools' programs. */
+  readonly egressCredentials: ReadonlyMap<string, readonly EgressCredential[]>;
+  /** How many requests the programs of one call may make. */
+  readonly programRequests: number;
+  readonly pages: PageReader | undefined;
+  readonly secretNames: ReadonlySet<string>;
   readonly isProtected: ProtectedPaths;
   readonly isSecret: SecretPaths;
   readonly host: ExaminedHost;
@@ -61,6 +70,8 @@ export interface KernelParts {
   mayChangeProtected(call: DecidedCall, kernel: KernelParts): boolean;
   /** Throws unless the call may also do this. */
   decideAgain(call: PermittedCall, needed: readonly Capability[], kernel: KernelParts): void;
+  /** Why the call may not ask this host besides; undefined if it may. */
+  decideOnHost(call: PermittedCall, right: NetworkCapability, kernel: KernelParts): string | undefined;
   /** Intents that a person is settling right now, by key. */
   readonly settling: Set<string>;
   readonly counters: Counters;

@@ -74,7 +74,8 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     async openSession(request) {
       if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
       const workspace = await realWorkspace(request.workspace);
-      const defaults = { budgets: settings.budgets, ttlMs: settings.sessionTtlMs };
+      const { budgets, sessionTtlMs: ttlMs, hosts } = settings;
+      const defaults = { budgets, ttlMs, hosts };
       const { live, token } = await openSession({ ...request, workspace }, defaults, parts);
       return { session: facts(live), token };
     },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { JsonValue } from "@narthex/contracts";
+import type { JsonObject, JsonValue } from "@narthex/contracts";
 import {
   assemblePolicy,
   DEFAULT_CONFIGURATION,
@@ -12,16 +12,39 @@ import {
   runExamples,
   schemaForTools,
 } from "@narthex/host";
-import { type CallExplanation, createExampleExplainer, type ExampleCall } from "@narthex/kernel";
+import {
+  type CallExplanation,
+  type Capability,
+  createExampleExplainer,
+  type ExampleCall,
+  type PolicyFile,
+} from "@narthex/kernel";
 import { builtinTools } from "@narthex/tools";
 
 const DIRECTORY = fileURLToPath(new URL("../../../policies", import.meta.url));
 const tools = builtinTools();
 const schema = schemaForTools(tools);
+/** With a model to ask. */
+const askingTools = builtinTools({
+  inference: [
+    {
+      name: "local",
+      format: "openai",
+      baseUrl: "http://127.0.0.1:11434/v1",
+      models: [],
+      defaultPrice: { inputPricePerMillion: 0, outputPricePerMillion: 0 },
+    },
+  ],
+});
+const EVERYWHERE: readonly Capability[] = [
+  { kind: "net_read", hosts: [{ host: "*" }] },
+  { kind: "net_write", hosts: [{ host: "*" }] },
+  { kind: "inference", models: [{ provider: "*", model: "*" }] },
+];
 
-async function explainerOf(files: readonly { readonly name: string; readonly text: string }[]) {
-  const policy = await assemblePolicy(files, schema);
-  return createExampleExplainer(policy, tools, DEFAULT_CONFIGURATION.protectedPaths);
+async function explainerOf(files: readonly PolicyFile[], known = tools) {
+  const policy = await assemblePolicy(files, schemaForTools(known));
+  return createExampleExplainer(policy, known, DEFAULT_CONFIGURATION.protectedPaths);
 }
 
 const matchedIn = ({ questions }: CallExplanation): string[] =>
@@ -76,21 +99,48 @@ describe("the default policy", () => {
     }
   });
 
+  test("asks a person about every host and port that a call names", async () => {
+    const asksAbout = async (tool: string, input: JsonValue): Promise<unknown> => {
+      const { answer, questions } = await explain({ tool, input, labels: [], capabilities: EVERYWHERE });
+      return [answer, questions.map(({ host, approve }) => `${host} ${approve}`)];
+    };
+    const named = { command: "ls", network_access: true, hosts: ["a.test:8080", "b.test"] };
+    assert.deepEqual(await asksAbout("shell_exec", named), ["ask", ["a.test human", "b.test human", "b.test human"]]);
+    const url = "https://example.com/";
+    assert.deepEqual(await asksAbout("web_fetch", { url }), ["ask", ["example.com human"]]);
+    assert.deepEqual(await asksAbout("http_fetch", { url, method: "DELETE" }), ["ask", ["example.com human"]]);
+  });
+
+  test("asks a person before a model is asked, and nobody may ask one that the lease does not name", async () => {
+    const explainAsking = await explainerOf(await readPolicyDirectory(DIRECTORY), askingTools);
+    const answerTo = async (model: string, labels: readonly string[]): Promise<unknown> => {
+      const input = { provider: "local", model, prompt_hash: "a".repeat(64), max_tokens: 1, temperature_scaled: 0 };
+      const models = [{ provider: "local", model: "small" }];
+      const explained = await explainAsking({
+        tool: "inference",
+        input,
+        labels,
+        capabilities: [{ kind: "inference", models }],
+      });
+      return [explained.answer, explained.code, matchedIn(explained), explained.questions[0]?.approve];
+    };
+    assert.deepEqual(await answerTo("small", []), ["ask", "", ["ask-network"], "human"]);
+    assert.deepEqual(await answerTo("small", ["secret", "untrusted"]), ["ask", "", ["ask-to-send-out"], "console"]);
+    assert.deepEqual(await answerTo("large", []), ["deny", "CAPABILITY_MISSING", ["ask-network"], "human"]);
+  });
+
   test("lets no git operation reach a network by the rule for work that stays here", async () => {
-    const reaching = tools.map((tool) => {
-      const { narrow } = tool;
-      if (tool.name !== "git" || narrow === undefined) return tool;
-      const effects = [...tool.effects, "net_read"] as const;
-      const capabilities = [...tool.capabilities, { kind: "net_read", hosts: [] } as const];
-      return { ...tool, effects, capabilities, narrow: (input: JsonValue) => ({ ...narrow(input), effects }) };
-    });
-    const policy = await assemblePolicy(await readPolicyDirectory(DIRECTORY), schemaForTools(reaching));
-    const explainReaching = createExampleExplainer(policy, reaching, DEFAULT_CONFIGURATION.protectedPaths);
     for (const operation of ["CLONE", "FETCH", "PULL"]) {
-      const call = { tool: "git", input: { operation, args: ["https://example.com/a.git"] }, labels: [] };
-      assert.deepEqual(new Set(matchedIn(await explain(call))), new Set(["git-work"]));
-      assert.deepEqual(new Set(matchedIn(await explainReaching(call))), new Set(["ask-network"]));
+      const rulesFor = async (input: JsonObject): Promise<unknown> => {
+        const call = { tool: "git", input: { operation, ...input }, labels: [] };
+        return [...new Set(matchedIn(await explain(call)))];
+      };
+      assert.deepEqual(await rulesFor({ args: ["./a.git"] }), ["git-work"]);
+      assert.deepEqual(await rulesFor({ args: ["https://example.com/a.git"] }), ["ask-network"]);
+      assert.deepEqual(await rulesFor({ args: ["git@example.com:a.git"] }), ["ask-network"]);
     }
+    const named = { tool: "git", input: { operation: "PULL", hosts: ["example.com"] }, labels: [] };
+    assert.deepEqual(new Set(matchedIn(await explain(named))), new Set(["ask-network"]));
   });
 });
 
@@ -105,6 +155,17 @@ describe("rules can read", () => {
     "whether a command is fully literal": ["shell_exec", { command: "ls $HOME" }, "!context.command.literal"],
     "a command's exact words": ["shell_exec", { command: "rm 'a b' c" }, "context.command.lines == [\"rm 'a b' c\"]"],
     "the git operation": ["git", { operation: "PUSH", args: [] }, 'context.input.operation == "PUSH"'],
+    "host, port and method": [
+      "http_fetch",
+      { url: "https://A.test:8443/x?y", method: "POST" },
+      'context has host && context.host == "a.test" && context has port && context.port == 8443 && context has sends && ' +
+        'context.sends && context.input has method && context.input.method == "POST" && context.url.path == "/x"',
+    ],
+    "provider and model": [
+      "inference",
+      { provider: "local", model: "small", prompt_hash: "a".repeat(64), max_tokens: 1, temperature_scaled: 0 },
+      'context.input.provider == "local" && context.input.model == "small"',
+    ],
     "effects, tier and definition": [
       "file_write",
       { path: "a", content: "x" },
@@ -128,8 +189,8 @@ describe("rules can read", () => {
       const answers = await Promise.all(
         [condition, `!(${condition})`].map(async (text) => {
           const rule = `@id("r") @approve("none") permit(principal, action in Action::"${tool}", resource) when { ${text} };`;
-          const explain = await explainerOf([{ name: "r.cedar", text: rule }]);
-          return (await explain({ tool, input: input as never, labels: [] })).answer;
+          const explain = await explainerOf([{ name: "r.cedar", text: rule }], askingTools);
+          return (await explain({ tool, input: input as never, labels: [], capabilities: EVERYWHERE })).answer;
         }),
       );
       assert.deepEqual(answers, ["allow", "deny"]);

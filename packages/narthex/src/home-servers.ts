@@ -4,13 +4,14 @@ import {
   type HomePaths,
   loadConfiguration,
   type McpServers,
+  type OpenedGate,
   openServers,
   pinsDirectory,
   readPinnedTools,
   type Workshop,
 } from "@narthex/host";
 import type { Log, Tool } from "@narthex/kernel";
-import { builtinTools } from "@narthex/tools";
+import { builtinsFor } from "./builtins-for.ts";
 import { VERSION } from "./version.ts";
 
 /** The MCP servers that the configuration of a home names, with their tools. */
@@ -18,6 +19,7 @@ export function openHomeServers(
   { paths }: Home,
   configuration: Configuration,
   { programs, vault }: Workshop,
+  { gate }: Pick<OpenedGate, "gate">,
   added: readonly Tool[],
   log: Log | undefined,
 ): Promise<McpServers> {
@@ -28,6 +30,7 @@ export function openHomeServers(
     taken: new Set(added.map(({ name }) => name)),
     whyApart: vault?.whyApart,
     programs,
+    egress: gate,
     log,
   });
 }
@@ -44,12 +47,13 @@ export async function pinnedHomeTools(paths: HomePaths): Promise<Tool[]> {
 }
 
 /** What is the same whoever asks. */
-export function sourcesOf(paths: HomePaths, { mcpServers }: Configuration) {
+export function sourcesOf(paths: HomePaths, configuration: Configuration) {
+  const { mcpServers } = configuration;
   return {
     settings: mcpServers,
     kernelHome: paths.home,
     directory: pinsDirectory(paths.home),
-    builtins: builtinTools(),
+    builtins: builtinsFor(configuration),
     version: VERSION,
   };
 }

@@ -10,6 +10,7 @@ import {
   loadConfiguration,
   openContentFiles,
   type McpServers,
+  type OpenedGate,
   openHome,
   openSqliteStore,
   openWorkshop,
@@ -32,10 +33,12 @@ import {
   type Tool,
 } from "@narthex/kernel";
 import type { ServiceListen, Serving } from "@narthex/server";
-import { builtinTools } from "@narthex/tools";
 import type { LedgerSource } from "@narthex/verify";
 import { createApprovedRules } from "./approved-rules.ts";
+import { builtinsFor } from "./builtins-for.ts";
+import { endpointToolMaker } from "./endpoint-tools.ts";
 import { openHomeServers } from "./home-servers.ts";
+import { openHomeGate } from "./open-home-gate.ts";
 import { storeLedgerSource } from "./ledger-source.ts";
 import { type HomePolicy, openPolicy } from "./open-policy.ts";
 import { prepareHome } from "./prepare-home.ts";
@@ -117,19 +120,21 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
     shellBackend: shell.backend,
     programs: options.sandboxPrograms,
   });
+  const gate = await openHomeGate(configuration, process.env);
   const contentStore = await openContentFiles(paths.content);
   const store = await openSqliteStore({ directory: paths.store, isBrief: options.isBrief ?? false });
   const telemetry = await startTelemetry(process.env, options.log);
+  const builtins = builtinsFor(configuration);
   let servers: McpServers | undefined;
   try {
     const { tools: stored, unusable } = await addedTools(home, configuration, options);
     const added = [...stored, ...(options.tools ?? [])];
-    servers = await openHomeServers(home, configuration, workshop, added, options.log);
-    const tools = [...builtinTools(), ...added, ...servers.tools];
+    servers = await openHomeServers(home, configuration, workshop, gate, added, options.log);
+    const tools = [...builtins, ...added, ...servers.tools];
     const policy = openPolicy(paths, schemaForTools(tools, unusable), options.policies ?? []);
     const observer = observeBoth(options.observer, telemetry?.observer);
     const kernel = await start(
-      { home, configuration, policy, store, contentStore, workshop, servers, tools },
+      { home, configuration, policy, store, contentStore, workshop, gate, servers, tools },
       { ...options, ...(observer && { observer }) },
     );
     const authorizeToken: OpenedKernel["authorizeToken"] = async (token) => home.tokens.authorize(token);
@@ -159,13 +164,13 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
       async close({ graceMs = configuration.timeouts.shutdownMs } = {}) {
         await Promise.all([kernel.close({ graceMs }), doors?.close({ graceMs: graceMs + LAST_ANSWERS_MS })]);
         await servers?.close();
-        await Promise.all([workshop.close(), telemetry?.close()]);
+        await Promise.all([workshop.close(), gate.gate.close(), telemetry?.close()]);
         await home.close();
       },
     };
   } catch (fault) {
     await servers?.close();
-    await Promise.all([store.close(), workshop.close(), telemetry?.close()]);
+    await Promise.all([store.close(), workshop.close(), gate.gate.close(), telemetry?.close()]);
     throw fault;
   }
 }
@@ -180,13 +185,14 @@ function observeBoth(first: Observer | undefined, second: Observer | undefined):
   };
 }
 
-/** Tools of the home: programs and modules that `narthex tools add` put there. */
+/** Tools of the home: programs, modules and endpoints that `narthex tools add` put there. */
 function addedTools(home: Home, configuration: Configuration, options: OpenKernelOptions): Promise<AddedTools> {
   return loadAddedTools({
     directory: home.paths.tools,
     secrets: configuration.secrets,
     environment: process.env,
-    builtins: builtinTools(),
+    builtins: builtinsFor(configuration),
+    createEndpointTool: endpointToolMaker(configuration, options.log),
     taken: new Set((options.tools ?? []).map(({ name }) => name)),
     log: options.log,
   });
@@ -199,12 +205,13 @@ interface HomeParts {
   readonly store: Store;
   readonly contentStore: ContentStore;
   readonly workshop: Workshop;
+  readonly gate: OpenedGate;
   readonly servers: McpServers;
   readonly tools: readonly Tool[];
 }
 
 async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kernel> {
-  const { home, configuration, policy, store, contentStore, workshop, servers, tools } = parts;
+  const { home, configuration, policy, store, contentStore, workshop, gate, servers, tools } = parts;
   const { session, timeouts } = configuration;
   keepCallsYoung();
   const kernel: Kernel = await startKernel({
@@ -224,6 +231,11 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
     protectedPaths: workshop.protectedPaths,
     secretPaths: workshop.secretPaths,
     vault: workshop.vault,
+    pages: workshop.pages,
+    egress: gate.gate,
+    egressCredentials: gate.credentials,
+    secretNames: gate.secretNames,
+    redactors: gate.redactors,
     examineHost: () => workshop.examineHost(),
     approver: options.approver,
     observer: options.observer,
@@ -235,6 +247,7 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
     ...(options.onFailure && { onFailure: options.onFailure }),
     settings: {
       budgets: configuration.budgets,
+      hosts: configuration.network.hosts,
       sessionTtlMs: session.ttlMs,
       approvalExpiryMs: timeouts.approvalMs,
       approvalWaitMs: timeouts.approvalWaitMs,

@@ -2,6 +2,7 @@ export { contentStoreContract } from "./content-store-contract.ts";
 export { createLedgerWrites, type WriteFacts } from "./ledger-writes.ts";
 export { createMemoryContentStore } from "./memory-content-store.ts";
 export { createMemoryStore, type MemoryStore } from "./memory-store.ts";
+export * from "./model-servers/index.ts";
 export { type StoreContractOptions, type StoreDriver, testStoreContract } from "./store-contract.ts";
 export {
   createTestClock,
@@ -13,3 +14,4 @@ export {
 } from "./test-kernel.ts";
 export { createTestPolicy, permitAll, type TestRule } from "./test-policy.ts";
 export { type CountingTool, createCountingTool, createWaitingTool, echoTool } from "./test-tools.ts";
+export * from "./web-servers/index.ts";

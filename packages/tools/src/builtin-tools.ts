@@ -7,11 +7,19 @@ import { echo } from "./echo/index.ts";
 import { fileDelete, fileEdit, fileList, fileMove, fileRead, fileWrite, readFile } from "./files/index.ts";
 import { gitTool } from "./git/index.ts";
 import { hash } from "./hash/index.ts";
+import { createInference, type InferenceProvider } from "./inference/index.ts";
 import { fileSearch } from "./search/index.ts";
 import { vaultCopyTo } from "./vault/index.ts";
+import { createWebSearch, httpFetch, webFetch, type WebSearchProvider } from "./web/index.ts";
+
+/** Who is asked by tools that ask somebody: without anyone, there is no such tool. */
+export interface BuiltinProviders {
+  readonly search?: readonly WebSearchProvider[];
+  readonly inference?: readonly InferenceProvider[];
+}
 
 /** Every tool that comes with Narthex, sorted by name. */
-export function builtinTools(): Tool[] {
+export function builtinTools({ search = [], inference = [] }: BuiltinProviders = {}): Tool[] {
   return vouchFor([
     artifactGet,
     artifactPublish,
@@ -26,6 +34,8 @@ export function builtinTools(): Tool[] {
     fileWrite,
     gitTool,
     hash,
+    httpFetch,
+    ...(inference.length > 0 ? [createInference(inference)] : []),
     readFile,
     resultRead,
     shellExec,
@@ -34,5 +44,7 @@ export function builtinTools(): Tool[] {
     shellOutput,
     shellSpawn,
     vaultCopyTo,
+    webFetch,
+    ...(search.length > 0 ? [createWebSearch(search)] : []),
   ]);
 }

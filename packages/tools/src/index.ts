@@ -5,5 +5,8 @@ export { echo } from "./echo/index.ts";
 export * from "./files/index.ts";
 export * from "./git/index.ts";
 export { hash } from "./hash/index.ts";
+export * from "./http-tool/index.ts";
+export * from "./inference/index.ts";
 export * from "./shell/index.ts";
 export { vaultCopyTo } from "./vault/index.ts";
+export * from "./web/index.ts";

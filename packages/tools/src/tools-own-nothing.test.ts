@@ -70,7 +70,9 @@ test("shell_exec takes a command, and a directory, a time, the network, variable
     command: "string",
     cwd: "string",
     env: "object",
+    hosts: "array",
     network_access: "boolean",
+    network_read_only: "boolean",
     stdin: "string",
     timeout_ms: "integer",
   });

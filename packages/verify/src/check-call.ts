@@ -46,9 +46,10 @@ const FOLLOWS: { readonly [Step in CallStep]: ReadonlySet<CallKind> } = {
 
 /**
  * The first decision, one after an approval, one after the tool found another path than the one decided on; each of them
- * with a second one, about a protected path.
+ * about every path and host, at most a hundred, or two with a second one about a protected path. And one about each host
+ * that turned up while it ran, at most a hundred.
  */
-const MAX_DECISIONS = 6;
+const MAX_DECISIONS = 400;
 
 /**
  * The entries of a call come in their order and end in exactly one outcome. Answers the call this record belongs to,
@@ -64,6 +65,7 @@ export function checkCall(chain: Chain, record: DecodedRecord, problems: Problem
       continue;
     }
     if (kind.case === "outcomeSettled") call ??= settle(chain, record, kind.value.requestId, problems);
+    if (kind.case === "egressRefused") goOn(call);
     if (!isCallEntry(kind)) continue;
     if (call === undefined) {
       call = kind.case === "toolInvoked" ? new Call() : chain.openCall(record.requestId);
@@ -79,6 +81,11 @@ export function checkCall(chain: Chain, record: DecodedRecord, problems: Problem
   return call;
 }
 
+/** What was refused is one host that turned up while the call ran, and not the call. */
+function goOn(call: Call | undefined): void {
+  if (call?.started === true && call.step === "refused") call.step = "started";
+}
+
 function isCallEntry(kind: DecodedEntry): kind is CallEntry {
   return kind.case !== undefined && IS_CALL_KIND.has(kind.case);
 }
@@ -91,7 +98,9 @@ interface Wrong {
 function advance(chain: Chain, call: Call, entry: CallEntry, record: DecodedRecord): Wrong | undefined {
   const from = call.step;
   call.step = stepAfter(entry);
-  if (!FOLLOWS[from].has(entry.case))
+  // A call that runs is decided on again for every host that turns up.
+  const isHost = call.started && from === "permitted" && entry.case === "capabilityCheck";
+  if (!isHost && !FOLLOWS[from].has(entry.case))
     return { code: "call_order", message: `${entry.case} cannot follow when a call is ${from}` };
   switch (entry.case) {
     case "toolInvoked":

@@ -13,6 +13,7 @@ import { PROGRAM_PATH } from "./program-tool.ts";
 import { DECLARATION_KEYS, readDeclaration } from "./read-declaration.ts";
 import type { FoundTools } from "./read-candidate.ts";
 import { ToolDirectory } from "./tool-directory.ts";
+import { PROGRAM_KIND } from "./tool-kind.ts";
 
 const MAX_MODULE_BYTES = 8 * 1024 * 1024;
 const MAX_DESCRIPTION_BYTES = 1024 * 1024;
@@ -50,7 +51,7 @@ function readTools(described: readonly JsonValue[], name: string, pin: ProgramPi
   const tools = reader.list([...described], "tools", MAX_TOOLS, (item, field): CandidateTool | undefined => {
     const source: JsonObject | undefined = reader.object(item, field, DECLARATION_KEYS);
     if (source === undefined) return undefined;
-    const declaration = readDeclaration(reader, source, field);
+    const declaration = readDeclaration(reader, source, field, PROGRAM_KIND);
     // A call names a tool, not a version: what it would run has to be one thing.
     if (seen.has(declaration.name)) reader.refuse(`${field}.name`, "duplicate", "is exported twice");
     seen.add(declaration.name);

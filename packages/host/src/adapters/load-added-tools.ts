@@ -1,10 +1,12 @@
 import type { Log, Tool } from "@narthex/kernel";
-import { readSecrets } from "../secrets/read-secrets.ts";
+import { type ReadSecrets, readSecrets } from "../secrets/read-secrets.ts";
 import type { SecretSources } from "../secrets/secret-source.ts";
-import { addedToolId } from "./added-tool.ts";
+import { type AddedTool, addedToolId, isEndpoint, isProgram } from "./added-tool.ts";
+import type { EndpointPin } from "./endpoint-pin.ts";
+import type { ProgramPin } from "./program-pin.ts";
 import { createProgramTool } from "./program-tool.ts";
 import { reservedNameProblem } from "./reserved-names.ts";
-import { listStoredTools } from "./tool-store.ts";
+import { listStoredTools, type StoredTool } from "./tool-store.ts";
 
 export interface LoadAddedToolsOptions {
   /** Where the home keeps them. */
@@ -12,6 +14,8 @@ export interface LoadAddedToolsOptions {
   readonly secrets: SecretSources;
   readonly environment: NodeJS.ProcessEnv;
   readonly builtins: readonly Tool[];
+  /** Makes the tool behind an endpoint. Throws INVALID_DECLARATION for one that cannot be asked. */
+  createEndpointTool(tool: AddedTool<EndpointPin>): Tool;
   /** Names of other tools that this kernel has. */
   readonly taken: ReadonlySet<string>;
   readonly log?: Log | undefined;
@@ -26,22 +30,46 @@ export interface AddedTools {
 
 /** The tools that were added to the home. What cannot be used is said and left out. */
 export async function loadAddedTools(options: LoadAddedToolsOptions): Promise<AddedTools> {
-  const { builtins, taken, log } = options;
+  const { log } = options;
   const { tools, problems } = await listStoredTools(options.directory);
-  for (const { id, message } of problems)
-    log?.("error", "an added tool cannot be used", { tool: id, problem: message });
+  const unusable: string[] = [];
+  const leaveOut = (id: string, problem: string): void => {
+    unusable.push(id.split("@")[0] ?? id);
+    log?.("error", "an added tool cannot be used", { tool: id, problem });
+  };
+  for (const { id, message } of problems) leaveOut(id, message);
   const usable = tools.filter((tool) => {
-    const { name } = tool.declaration;
-    const problem = taken.has(name) ? "a tool of this program has its name" : reservedNameProblem(name, builtins);
-    if (problem !== undefined) log?.("error", "an added tool cannot be used", { tool: addedToolId(tool), problem });
+    const problem = nameProblem(tool, options);
+    if (problem !== undefined) leaveOut(addedToolId(tool), problem);
     return problem === undefined;
   });
-  const wanted = new Set(usable.flatMap(({ pin }) => [...pin.secrets.values()]));
-  const secrets = await readSecrets({ sources: options.secrets, wanted, environment: options.environment });
+  const programs = usable.filter(isProgram);
+  const secrets = await readProgramSecrets(programs, options);
+  const endpoints = usable.filter(isEndpoint).flatMap((tool) => {
+    try {
+      return [options.createEndpointTool(tool)];
+    } catch (fault) {
+      leaveOut(addedToolId(tool), fault instanceof Error ? fault.message : String(fault));
+      return [];
+    }
+  });
+  return { tools: [...programs.map((tool) => createProgramTool(tool, secrets)), ...endpoints], unusable };
+}
+
+function nameProblem({ declaration }: StoredTool, { taken, builtins }: LoadAddedToolsOptions): string | undefined {
+  const { name } = declaration;
+  return taken.has(name) ? "a tool of this program has its name" : reservedNameProblem(name, builtins);
+}
+
+/** Those of endpoints are the gate's alone. */
+async function readProgramSecrets(
+  programs: readonly AddedTool<ProgramPin>[],
+  { secrets: sources, environment, log }: LoadAddedToolsOptions,
+): Promise<ReadSecrets> {
+  const wanted = new Set(programs.flatMap(({ pin }) => [...pin.secrets.values()]));
+  const secrets = await readSecrets({ sources, wanted, environment });
   for (const [name, secret] of secrets) {
     if ("problem" in secret) log?.("warn", "a secret is not there", { secret: name, problem: secret.problem });
   }
-  const broken = problems.map(({ id }) => id.split("@")[0] ?? id);
-  const refused = tools.filter((tool) => !usable.includes(tool)).map(({ declaration }) => declaration.name);
-  return { tools: usable.map((tool) => createProgramTool(tool, secrets)), unusable: [...broken, ...refused] };
+  return secrets;
 }

@@ -1,10 +1,19 @@
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 import { createJsonReader, joinField, type JsonReader, ownField } from "@narthex/kernel";
 import { isSecretName } from "../secrets/secret-source.ts";
+import { readEndpointPin } from "./endpoint-pin.ts";
 import { DECLARATION_KEYS, readDeclaration } from "./read-declaration.ts";
-import { type CommandWord, PROGRAM_LIMITS, type ToolManifest } from "./tool-manifest.ts";
+import { ENDPOINT_KIND, PROGRAM_KIND } from "./tool-kind.ts";
+import {
+  type CommandWord,
+  type EndpointManifest,
+  PROGRAM_LIMITS,
+  type ProgramManifest,
+  type ToolManifest,
+} from "./tool-manifest.ts";
 
-const MANIFEST_KEYS = [...DECLARATION_KEYS, "command", "files", "secrets"];
+const PROGRAM_KEYS = ["command", "files", "secrets"];
+const MANIFEST_KEYS = [...DECLARATION_KEYS, ...PROGRAM_KEYS, "endpoint"];
 /** Found on the PATH inside. */
 const PROGRAM_NAME = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,127}$/;
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
@@ -15,11 +24,22 @@ const TAKEN_VARIABLES = /^(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|LANG|TZ|TERM|LD
 export function parseManifest(json: JsonValue, file: string): ToolManifest {
   const reader = createJsonReader();
   const object = reader.object(json, "", MANIFEST_KEYS);
-  return reader.finish(object && readManifest(reader, object), "INVALID_DECLARATION", `the manifest \`${file}\``);
+  const read = object !== undefined && Object.hasOwn(object, "endpoint") ? readEndpoint : readProgram;
+  return reader.finish(object && read(reader, object), "INVALID_DECLARATION", `the manifest \`${file}\``);
 }
 
-function readManifest(reader: JsonReader, object: JsonObject): ToolManifest {
-  const declaration = readDeclaration(reader, object, "");
+/** What it is sent to takes the place of what would be run. */
+function readEndpoint(reader: JsonReader, object: JsonObject): EndpointManifest | undefined {
+  for (const key of PROGRAM_KEYS.filter((name) => Object.hasOwn(object, name))) {
+    reader.refuse(key, "exclusive", "is a program's; a tool with an `endpoint` has none");
+  }
+  const declaration = readDeclaration(reader, object, "", ENDPOINT_KIND);
+  const endpoint = readEndpointPin(reader, object["endpoint"], "endpoint");
+  return endpoint && { declaration, endpoint };
+}
+
+function readProgram(reader: JsonReader, object: JsonObject): ProgramManifest {
+  const declaration = readDeclaration(reader, object, "", PROGRAM_KIND);
   const command = readCommand(reader, ownField(object, "command"));
   const further = Object.hasOwn(object, "files")
     ? (reader.list(object["files"], "files", PROGRAM_LIMITS.files, (item, field) => readPath(reader, item, field)) ??

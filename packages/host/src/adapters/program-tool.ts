@@ -13,15 +13,18 @@ import {
 import { secretRedactor } from "../secrets/secret-forms.ts";
 import type { ReadSecrets } from "../secrets/read-secrets.ts";
 import { type AddedTool, programHash } from "./added-tool.ts";
+import type { ProgramPin } from "./program-pin.ts";
 import { moduleCommand, moduleContents, moduleFiles } from "./module-program.ts";
 import { MAX_ANSWER_BYTES, ProgramAnswer } from "./program-answer.ts";
 import { readPinnedFile, type StoredTool } from "./tool-store.ts";
+
+type StoredProgram = StoredTool<ProgramPin>;
 
 /** Where a program finds its own files. */
 export const PROGRAM_PATH = "/opt/tool";
 
 /** A tool that runs its program in a fresh sandbox for each call, with what its effects give it and no more. */
-export function createProgramTool(stored: StoredTool, secrets: ReadSecrets): Tool {
+export function createProgramTool(stored: StoredProgram, secrets: ReadSecrets): Tool {
   const { declaration, pin } = stored;
   const { inputSchema, outputSchema, ...rest } = declaration;
   const redactors = redactorsFor(stored, secrets);
@@ -38,12 +41,12 @@ export function createProgramTool(stored: StoredTool, secrets: ReadSecrets): Too
 }
 
 /** What an added tool will be to the registry: for whoever has to decide about it before it is kept. */
-export function describeCandidate(candidate: AddedTool): Tool {
+export function describeCandidate(candidate: AddedTool<ProgramPin>): Tool {
   return createProgramTool({ ...candidate, directory: "" }, new Map());
 }
 
 /** The workspace is there as a whole, and whoever may start processes may start any. */
-function needsOf({ declaration: { effects } }: StoredTool, { workspace }: ToolSession): Capability[] {
+function needsOf({ declaration: { effects } }: StoredProgram, { workspace }: ToolSession): Capability[] {
   return [
     ...(effects.includes("fs_read") ? [{ kind: "fs_read", prefixes: [workspace] } as const] : []),
     ...(effects.includes("fs_write") ? [{ kind: "fs_write", prefixes: [workspace] } as const] : []),
@@ -52,7 +55,7 @@ function needsOf({ declaration: { effects } }: StoredTool, { workspace }: ToolSe
 }
 
 async function runProgram(
-  stored: StoredTool,
+  stored: StoredProgram,
   secrets: ReadSecrets,
   input: JsonValue,
   context: ToolContext,
@@ -83,7 +86,7 @@ async function runProgram(
   return answer.read(result);
 }
 
-async function pinnedContents(stored: StoredTool): Promise<ProgramContent[]> {
+async function pinnedContents(stored: StoredProgram): Promise<ProgramContent[]> {
   return await Promise.all(
     stored.pin.files.map(async (file) => ({
       target: `${PROGRAM_PATH}/${file.path}`,
@@ -93,18 +96,18 @@ async function pinnedContents(stored: StoredTool): Promise<ProgramContent[]> {
   );
 }
 
-function commandInside({ pin }: StoredTool): string[] {
+function commandInside({ pin }: StoredProgram): string[] {
   return pin.command.map((word) => ("file" in word ? `${PROGRAM_PATH}/${word.file}` : word.word));
 }
 
 /** The call's own time and random stream, for programs that promise the same answer every time. */
-function deterministicVariables({ declaration }: StoredTool, context: ToolContext): Record<string, string> {
+function deterministicVariables({ declaration }: StoredProgram, context: ToolContext): Record<string, string> {
   if (declaration.determinism !== "deterministic") return {};
   return { NARTHEX_NOW_MS: String(context.nowMs()), NARTHEX_SEED: toHex(context.randomBytes(32)) };
 }
 
 /** SECURITY: a tool whose secret could not be read does not run without it. */
-function secretVariables({ pin }: StoredTool, secrets: ReadSecrets): Record<string, string> {
+function secretVariables({ pin }: StoredProgram, secrets: ReadSecrets): Record<string, string> {
   return Object.fromEntries(
     [...pin.secrets].map(([variable, name]) => {
       const found = secrets.get(name) ?? { problem: "narthex.yaml does not name it" };
@@ -114,7 +117,7 @@ function secretVariables({ pin }: StoredTool, secrets: ReadSecrets): Record<stri
   );
 }
 
-function redactorsFor({ pin }: StoredTool, secrets: ReadSecrets): Redactor[] {
+function redactorsFor({ pin }: StoredProgram, secrets: ReadSecrets): Redactor[] {
   return [...new Set(pin.secrets.values())].flatMap((name) => {
     const found = secrets.get(name);
     return found !== undefined && "value" in found ? [secretRedactor(name, found.value)] : [];

@@ -1,7 +1,7 @@
-import { isJsonObject, isKernelError, KernelError } from "@narthex/contracts";
+import { isJsonObject, isKernelError, type JsonObject, type JsonValue, KernelError } from "@narthex/contracts";
 import type { CandidateTool } from "./added-tool.ts";
 import { parseManifest } from "./parse-manifest.ts";
-import { type PinnedFile, pinFile } from "./program-pin.ts";
+import { type PinnedFile, pinFile, type ProgramPin } from "./program-pin.ts";
 import { MAX_MANIFEST_BYTES, readManifestText } from "./read-manifest-text.ts";
 import { DECLARATION_KEYS } from "./read-declaration.ts";
 import { ToolDirectory } from "./tool-directory.ts";
@@ -14,13 +14,20 @@ export interface FoundTools {
   readonly paths: readonly string[];
 }
 
-/** Reads a manifest and every file of its program. Throws INVALID_DECLARATION with every problem. */
+/** Reads a manifest and every file of its program, if it is one. Throws INVALID_DECLARATION with every problem. */
 export async function readCandidate(file: string): Promise<FoundTools> {
   const { directory, name } = await ToolDirectory.holding(file);
   try {
     const { bytes: text } = await directory.read(name, MAX_MANIFEST_BYTES);
     const json = readManifestText(text, name);
-    const { declaration, command, files, secrets } = parseManifest(json, name);
+    const manifest = parseManifest(json, name);
+    const { declaration } = manifest;
+    const source = declaredIn(json);
+    if ("endpoint" in manifest) {
+      const tool: CandidateTool = { declaration, source, pin: manifest.endpoint, bytes: new Map() };
+      return { tools: [tool], paths: [`${directory.path}/${name}`] };
+    }
+    const { command, files, secrets } = manifest;
     const bytes = new Map<string, Uint8Array>();
     const pinned: PinnedFile[] = [];
     const problems: KernelError[] = [];
@@ -38,11 +45,6 @@ export async function readCandidate(file: string): Promise<FoundTools> {
     }
     throwProblems(problems, name);
     refuseUnrunnable(command[0], pinned, name);
-    const source = Object.fromEntries(
-      Object.entries(isJsonObject(json) ? json : {}).filter(([key]) =>
-        (DECLARATION_KEYS as readonly string[]).includes(key),
-      ),
-    );
     const tool: CandidateTool = {
       declaration,
       source,
@@ -53,6 +55,15 @@ export async function readCandidate(file: string): Promise<FoundTools> {
   } finally {
     await directory.close();
   }
+}
+
+/** What of a manifest describes the tool. */
+function declaredIn(json: JsonValue): JsonObject {
+  return Object.fromEntries(
+    Object.entries(isJsonObject(json) ? json : {}).filter(([key]) =>
+      (DECLARATION_KEYS as readonly string[]).includes(key),
+    ),
+  );
 }
 
 function throwProblems(problems: readonly KernelError[], name: string): void {
@@ -66,7 +77,7 @@ function throwProblems(problems: readonly KernelError[], name: string): void {
 
 /** A file that is run by itself has to say so, here rather than at its first call. */
 function refuseUnrunnable(
-  program: CandidateTool["pin"]["command"][number] | undefined,
+  program: ProgramPin["command"][number] | undefined,
   files: readonly PinnedFile[],
   name: string,
 ): void {

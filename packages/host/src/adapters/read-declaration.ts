@@ -11,6 +11,7 @@ import {
   ownField,
   readCapability,
 } from "@narthex/kernel";
+import type { ToolKind } from "./tool-kind.ts";
 import type { ProgramDeclaration } from "./tool-manifest.ts";
 
 /** The keys that describe a tool; a manifest has some more. */
@@ -30,28 +31,25 @@ export const DECLARATION_KEYS = [
   "labels",
 ] as const;
 
-const PROGRAM_EFFECTS = ["fs_read", "fs_write", "process_spawn"] as const;
 const PROGRAM_RESULTS = ["json", "object", "array", "string"] as const;
 const MAX_TEXT = 65_536;
 const MAX_CAPABILITIES = 100;
 const MAX_LABELS = 100;
 
-const BOUND_NAMES: ReadonlyMap<string, keyof Bounds> = new Map<string, keyof Bounds>([
-  ["timeout_ms", "timeoutMs"],
-  ["max_output_bytes", "maxOutputBytes"],
-  ["max_memory_bytes", "maxMemoryBytes"],
-  ["max_cpu_ms", "maxCpuMs"],
-]);
-
 /**
  * Reads the declaration in an untrusted object. Every problem is noted with the reader, those that the registry would
  * find among them; the answer is to be used only if there is none.
  */
-export function readDeclaration(reader: JsonReader, object: JsonObject, field: string): ProgramDeclaration {
+export function readDeclaration(
+  reader: JsonReader,
+  object: JsonObject,
+  field: string,
+  kind: ToolKind,
+): ProgramDeclaration {
   const at = (key: string): string => joinField(field, key);
   const known = reader.violations.length;
   const text = (key: string): string => readText(reader, ownField(object, key), at(key));
-  const effects = readEffects(reader, ownField(object, "effects"), at("effects"));
+  const effects = kind.readEffects(reader, object, at("effects"));
   const declaration: ProgramDeclaration = {
     name: text("name"),
     version: text("version"),
@@ -67,13 +65,13 @@ export function readDeclaration(reader: JsonReader, object: JsonObject, field: s
     // Whether the word is one of those that there are is the registry's to say.
     determinism: text("determinism") as ProgramDeclaration["determinism"],
     tier: text("tier") as ProgramDeclaration["tier"],
-    capabilities: readCapabilities(reader, object, at("capabilities"), effects),
-    bounds: readBounds(reader, ownField(object, "bounds"), at("bounds")),
+    capabilities: readCapabilities(reader, object, at("capabilities"), effects, kind),
+    bounds: readBounds(reader, ownField(object, "bounds"), at("bounds"), kind),
     price: Object.hasOwn(object, "price") ? readNumber(reader, object["price"], at("price")) : 1,
     ...(Object.hasOwn(object, "labels") && { labels: readLabels(reader, object["labels"], at("labels")) }),
   };
   const refused = new Set(reader.violations.slice(known).map((violation) => topOf(violation.field, field)));
-  for (const violation of inspect(declaration)) {
+  for (const violation of inspect(declaration, kind)) {
     const name = ownName(violation.field);
     // One mistake is one problem: the registry would only say in other words what was said already.
     if (!refused.has(topOf(name, ""))) reader.refuse(at(name), asRule(violation.rule), violation.message);
@@ -105,35 +103,22 @@ function readSchema(reader: JsonReader, json: JsonValue | undefined, field: stri
   return reader.refuse(field, "format", "must be a JSON Schema: an object, or `true` for any JSON");
 }
 
-function readEffects(reader: JsonReader, json: JsonValue | undefined, field: string): Effect[] {
-  const effects =
-    reader.list(json, field, 100, (item, itemField) => {
-      if (typeof item === "string" && item.startsWith("net_")) {
-        return reader.refuse(itemField, "one_of", "cannot be had: programs have no network here");
-      }
-      return reader.choice(item, itemField, PROGRAM_EFFECTS);
-    }) ?? [];
-  if (effects.includes("fs_write") && !effects.includes("fs_read")) {
-    reader.refuse(field, "required", "must hold fs_read beside fs_write: who can write the workspace can read it");
-  }
-  return effects;
-}
-
-/** What follows from the effects, the workspace being there as a whole or not at all, and what the author demands of a session besides. */
+/** What follows from the effects, and what the author demands of a session besides. */
 function readCapabilities(
   reader: JsonReader,
   object: JsonObject,
   field: string,
   effects: readonly Effect[],
+  { ownEffects, followsFrom, rightsFor }: ToolKind,
 ): Capability[] {
-  const needed = PROGRAM_EFFECTS.filter((effect) => effects.includes(effect)).map((effect) => EFFECT_RIGHTS[effect]);
+  const needed = rightsFor(effects);
   if (!Object.hasOwn(object, "capabilities")) return needed;
-  const kinds = new Set<string>(PROGRAM_EFFECTS.map((effect) => EFFECT_RIGHTS[effect].kind));
+  const kinds = new Set<string>(ownEffects.map((effect) => EFFECT_RIGHTS[effect].kind));
   const demanded =
     reader.list(object["capabilities"], field, MAX_CAPABILITIES, (item, itemField) => {
       const capability = readCapability(reader, item, itemField);
       if (capability === undefined || !kinds.has(capability.kind)) return capability;
-      return reader.refuse(itemField, "exclusive", `follows from the effects; leave ${capability.kind} out`);
+      return reader.refuse(itemField, "exclusive", `follows from ${followsFrom}; leave ${capability.kind} out`);
     }) ?? [];
   return [...needed, ...demanded];
 }
@@ -147,25 +132,32 @@ function readLabels(reader: JsonReader, json: JsonValue | undefined, field: stri
   );
 }
 
-function readBounds(reader: JsonReader, json: JsonValue | undefined, field: string): Partial<Bounds> {
+function readBounds(
+  reader: JsonReader,
+  json: JsonValue | undefined,
+  field: string,
+  { bounds }: ToolKind,
+): Partial<Bounds> {
   if (json === undefined) return {};
-  const object = reader.object(json, field, [...BOUND_NAMES.keys()]) ?? {};
+  const object = reader.object(json, field, [...bounds.keys()]) ?? {};
   return Object.fromEntries(
-    [...BOUND_NAMES].flatMap(([key, name]) =>
+    [...bounds].flatMap(([key, name]) =>
       Object.hasOwn(object, key) ? [[name, readNumber(reader, object[key], joinField(field, key))]] : [],
     ),
   );
 }
 
 /** What the registry would refuse. */
-function inspect(declaration: ProgramDeclaration): readonly Violation[] {
+function inspect(declaration: ProgramDeclaration, { source, isolation, ownEffects }: ToolKind): readonly Violation[] {
   try {
-    const { outputSchema, inputSchema, ...rest } = declaration;
+    const { outputSchema, inputSchema, capabilities, ...rest } = declaration;
     const tool = defineTool({
       ...rest,
       inputSchema: true,
-      source: "subprocess",
-      isolation: "process",
+      // Which of them follow is not the author's doing.
+      capabilities: [...capabilities, ...ownEffects.map((effect) => EFFECT_RIGHTS[effect])],
+      source,
+      isolation,
       run: () => null,
     });
     checkDeclaration({ ...tool, inputSchema, outputSchema });

@@ -2,6 +2,8 @@ import type { Tool } from "@narthex/kernel";
 
 /** Actions that policy knows besides the tools. */
 const OTHER_ACTIONS: ReadonlySet<string> = new Set(["write_protected"]);
+/** Built-in tools that are there once somebody is configured for them. */
+const PROVIDED_TOOLS: ReadonlySet<string> = new Set(["inference", "web_search"]);
 
 /**
  * Why an added tool cannot have this name; undefined if it can.
@@ -12,6 +14,7 @@ const OTHER_ACTIONS: ReadonlySet<string> = new Set(["write_protected"]);
 export function reservedNameProblem(name: string, builtins: readonly Tool[]): string | undefined {
   if (name.includes("__")) return "names with `__` are those of MCP servers' tools";
   if (OTHER_ACTIONS.has(name)) return `\`${name}\` is an action that policy knows already`;
+  if (PROVIDED_TOOLS.has(name)) return `\`${name}\` is a built-in tool`;
   for (const builtin of builtins) {
     if (builtin.name === name) return `\`${name}\` is a built-in tool`;
     if (builtin.action !== undefined && name.startsWith(`${builtin.name}_`)) {

@@ -1,7 +1,8 @@
 import type { JsonObject } from "@narthex/contracts";
 import type { Bounds, Capability, Determinism, Effect, ResultType, SafetyTier } from "@narthex/kernel";
+import type { EndpointPin } from "./endpoint-pin.ts";
 
-/** What is declared of a tool that is a program of its own, whatever it is written in. */
+/** What is declared of a tool that is a program of its own, whatever it is written in, or an endpoint. */
 export interface ProgramDeclaration {
   readonly name: string;
   readonly version: string;
@@ -20,7 +21,14 @@ export interface ProgramDeclaration {
 }
 
 /** A manifest, read and found sound. */
-export interface ToolManifest {
+export type ToolManifest = ProgramManifest | EndpointManifest;
+
+export interface EndpointManifest {
+  readonly declaration: ProgramDeclaration;
+  readonly endpoint: EndpointPin;
+}
+
+export interface ProgramManifest {
   readonly declaration: ProgramDeclaration;
   readonly command: readonly CommandWord[];
   /** Paths of every file of the program, relative to the manifest, each once. */

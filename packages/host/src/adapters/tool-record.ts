@@ -1,9 +1,11 @@
 import { type JsonObject, type JsonValue, KernelError, parseJson } from "@narthex/contracts";
 import { createJsonReader, type JsonReader, ownField } from "@narthex/kernel";
 import { isSecretName } from "../secrets/secret-source.ts";
-import type { AddedTool } from "./added-tool.ts";
+import type { AddedTool, ToolPin } from "./added-tool.ts";
+import { endpointToJson, readEndpointPin } from "./endpoint-pin.ts";
 import { type PinnedFile, pinToJson, type ProgramPin } from "./program-pin.ts";
 import { DECLARATION_KEYS, readDeclaration } from "./read-declaration.ts";
+import { ENDPOINT_KIND, PROGRAM_KIND } from "./tool-kind.ts";
 import { type CommandWord, PROGRAM_LIMITS } from "./tool-manifest.ts";
 
 const FORMAT = 1;
@@ -11,18 +13,20 @@ const HASH = /^[0-9a-f]{64}$/;
 
 /** What is written down of an added tool, in the home. */
 export function encodeToolRecord({ source, pin }: AddedTool): string {
-  return `${JSON.stringify({ format: FORMAT, declaration: source, program: pinToJson(pin) }, undefined, 2)}\n`;
+  const answering = pin.kind === "http" ? { endpoint: endpointToJson(pin) } : { program: pinToJson(pin) };
+  return `${JSON.stringify({ format: FORMAT, declaration: source, ...answering }, undefined, 2)}\n`;
 }
 
 /** Throws INVALID_DECLARATION: the home is the kernel's own, and still whatever is not exactly this is not run. */
 export function decodeToolRecord(bytes: Uint8Array, file: string): AddedTool {
   const reader = createJsonReader();
   const what = `the tool's record \`${file.slice(0, 300)}\``;
-  const object = reader.object(readText(bytes, what), "", ["format", "declaration", "program"]);
+  const object = reader.object(readText(bytes, what), "", ["format", "declaration", "program", "endpoint"]);
   if (object !== undefined && object["format"] !== FORMAT) reader.refuse("format", "one_of", `must be ${FORMAT}`);
   const source = object && reader.object(ownField(object, "declaration"), "declaration", DECLARATION_KEYS);
-  const declaration = source && readDeclaration(reader, source, "declaration");
-  const pin = object && readPin(reader, ownField(object, "program"));
+  const pin = object && readPin(reader, object);
+  const kind = pin?.kind === "http" ? ENDPOINT_KIND : PROGRAM_KIND;
+  const declaration = source && pin && readDeclaration(reader, source, "declaration", kind);
   const tool = declaration && source && pin && { declaration, source, pin };
   return reader.finish(tool, "INVALID_DECLARATION", what);
 }
@@ -35,7 +39,13 @@ function readText(bytes: Uint8Array, what: string): JsonValue {
   }
 }
 
-function readPin(reader: JsonReader, json: JsonValue | undefined): ProgramPin | undefined {
+function readPin(reader: JsonReader, object: JsonObject): ToolPin | undefined {
+  if (!Object.hasOwn(object, "endpoint")) return readProgram(reader, ownField(object, "program"));
+  if (Object.hasOwn(object, "program")) return reader.refuse("program", "exclusive", "stands beside an endpoint");
+  return readEndpointPin(reader, object["endpoint"], "endpoint");
+}
+
+function readProgram(reader: JsonReader, json: JsonValue | undefined): ProgramPin | undefined {
   const object = reader.object(json, "program", ["kind", "command", "files", "secrets"]);
   if (object === undefined) return undefined;
   const kind = reader.choice(ownField(object, "kind"), "program.kind", ["subprocess", "module"]);

@@ -36,7 +36,7 @@ export async function describeEnvelope({ containment, shellBackend, vault }: Env
     checks: Object.fromEntries((selfTest?.checks ?? []).map(({ name, holds }) => [name, holds])),
     shell_backend: level === "L2" && !isBare ? "disabled" : shellBackend,
     mounts: MOUNTS,
-    egress: "none",
+    egress: "gate",
     limits: {
       cpu_seconds: DEFAULT_LIMITS.cpuMs / 1000,
       memory_bytes: DEFAULT_LIMITS.memoryBytes,
@@ -84,6 +84,7 @@ async function lookForPrograms(): Promise<Mechanism[]> {
   const ripgrep = await findRipgrep().then(isThere, () => false);
   return [
     mechanism("git", git, "git is not installed", "apt-get install git"),
+    mechanism("perl", await isThere("/usr/bin/perl"), "perl is not installed", "apt-get install perl-base"),
     mechanism("ripgrep", ripgrep, "the ripgrep of the package is missing", "install the package again"),
   ];
 }

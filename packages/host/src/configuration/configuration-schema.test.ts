@@ -5,6 +5,8 @@ import { type JsonObject, type JsonValue, parseJson } from "@narthex/contracts";
 import { defineTool } from "@narthex/kernel";
 import { createTestKernel } from "@narthex/testkit";
 import * as fc from "fast-check";
+import { SERVERS_SCHEMA, type ShapedSchema } from "../mcp-servers/servers-schema.ts";
+import { INFERENCE_SCHEMA, NETWORK_SCHEMA, WEB_SEARCH_SCHEMA } from "../network/network-schema.ts";
 import { CONFIGURATION_SCHEMA, isSection, type SectionSchema, type SettingSchema } from "./configuration-schema.ts";
 import { parseConfiguration } from "./parse-configuration.ts";
 
@@ -34,7 +36,7 @@ test("every key is described, and every default within its own range", () => {
     }
   }
   check(CONFIGURATION_SCHEMA, "");
-  assert.equal(settings, 25);
+  assert.equal(settings, 28);
 });
 
 test("the published schema and the reader take the same files", async () => {
@@ -110,6 +112,14 @@ const NEAR_MISSES: readonly JsonObject[] = [
   { mcp_servers: { a__b: { command: ["node"] } } },
   { mcp_servers: { a_b: { command: ["node"] } } },
   { mcp_servers: { memory: { command: ["node"], url: "https://example.com" } } },
+  { mcp_servers: { memory: { url: "https://example.com/mcp", secret: "weather_key", tier: "privileged" } } },
+  { mcp_servers: { memory: { url: "https://example.com/mcp", secret: "a secret itself" } } },
+  { mcp_servers: { memory: { url: "https://example.com/mcp", secrets: { KEY: "weather_key" } } } },
+  { mcp_servers: { memory: { url: "ftp://example.com" } } },
+  { mcp_servers: { memory: { url: 1 } } },
+  { mcp_servers: { memory: { url: "https://example.com", effects: [] } } },
+  { mcp_servers: { memory: { url: "https://example.com", effects: ["net_read"], tools: { a: { effects: [] } } } } },
+  { mcp_servers: { memory: { command: ["node"], secret: "weather_key" } } },
   { mcp_servers: { memory: { command: ["node"], env: { PORT: "1", A_b: "" } } } },
   { mcp_servers: { memory: { command: ["node"], env: { PORT: 1 } } } },
   { mcp_servers: { memory: { command: ["node"], env: { PATH: "/x" } } } },
@@ -128,6 +138,87 @@ const NEAR_MISSES: readonly JsonObject[] = [
   { mcp_servers: { memory: { command: ["node"], timeout_ms: 0 } } },
   { mcp_servers: { memory: { command: ["node"], tools: { "get-sum": { effects: [], timeout_ms: 5 } } } } },
   { mcp_servers: { memory: { command: ["node"], tools: { "get-sum": { effect: [] } } } } },
+  { network: {} },
+  { network: [] },
+  { network: { host: [] } },
+  { network: { hosts: ["a.test", "*", "*.a.test", "a.test:8443", "127.0.0.1:80", "[::1]:443"] } },
+  { network: { hosts: ["*:443"] } },
+  { network: { hosts: ["**"] } },
+  { network: { hosts: ["a.*"] } },
+  { network: { hosts: ["https://a.test"] } },
+  { network: { hosts: "a.test" } },
+  { network: { dns: [] } },
+  { network: { dns: ["1.1.1.1", "1.1.1.1:53", "[2620:fe::fe]", "[2620:fe::fe]:53"] } },
+  { network: { dns: ["1.1.1.1:65535"] } },
+  { network: { dns: ["1.1.1.1:65536"] } },
+  { network: { dns: ["1.1.1.1:0"] } },
+  { network: { dns: ["1.1.1"] } },
+  { network: { dns: ["1.1.1.256"] } },
+  { network: { dns: ["2620:fe::fe"] } },
+  { network: { dns: ["dns.test"] } },
+  { network: { dns: "1.1.1.1" } },
+  { network: { dns: Array.from({ length: 9 }, () => "1.1.1.1") } },
+  { network: { authorities: ["/a.pem"] } },
+  { network: { authorities: ["a.pem"] } },
+  { network: { authorities: "/a.pem" } },
+  { network: { secrets: {} } },
+  { network: { secrets: { token: [] } } },
+  { network: { secrets: { token: "a.test" } } },
+  { network: { secrets: { Token: ["a.test"] } } },
+  { network: { secrets: { token: ["a.test", "a.test:8443", "*.a.test", "*.a.test:1", "127.0.0.1:80", "[::1]"] } } },
+  { network: { secrets: { token: ["[::1]:443"] } } },
+  { network: { secrets: { token: ["*"] } } },
+  { network: { secrets: { token: ["*.*.test"] } } },
+  { network: { secrets: { token: ["a.*"] } } },
+  { network: { secrets: { token: ["A.test"] } } },
+  { network: { secrets: { token: ["a.test:"] } } },
+  { network: { secrets: { token: ["a.test:0"] } } },
+  { network: { secrets: { token: ["a.test:65536"] } } },
+  { network: { secrets: { token: ["a.test:443/x"] } } },
+  { network: { secrets: { token: ["https://a.test"] } } },
+  { network: { secrets: { token: ["a-.test"] } } },
+  { network: { secrets: { token: ["a..test"] } } },
+  { network: { secrets: { token: ["::1"] } } },
+  { network: { secrets: { token: [""] } } },
+  { network: { secrets: { token: [1] } } },
+  { network: { credentials: [{ host: "a.test", secret: "token" }] } },
+  { network: { credentials: [{ host: "a.test", secret: "token", user: "x y" }] } },
+  { network: { credentials: [{ host: "a.test", secret: "token", user: "a:b" }] } },
+  { network: { credentials: [{ host: "a.test", secret: "token", user: "" }] } },
+  { network: { credentials: [{ host: "a.test" }] } },
+  { network: { credentials: [{ secret: "token" }] } },
+  { network: { credentials: [{ host: "a.test", secret: "token", password: "x" }] } },
+  { network: { credentials: { host: "a.test", secret: "token" } } },
+  { web_search: {} },
+  { web_search: { own: { kind: "searxng", url: "https://a.test/searx" } } },
+  { web_search: { own: { kind: "brave", url: "http://[::1]:8080", secret: "brave_key" } } },
+  { web_search: { own: { kind: "google", url: "https://a.test" } } },
+  { web_search: { own: { kind: "searxng" } } },
+  { web_search: { own: { url: "https://a.test" } } },
+  { web_search: { own: { kind: "searxng", url: "https://user@a.test" } } },
+  { web_search: { own: { kind: "searxng", url: "https://a.test/?q=1" } } },
+  { web_search: { own: { kind: "searxng", url: "https://a.test/#x" } } },
+  { web_search: { own: { kind: "searxng", url: "ftp://a.test" } } },
+  { web_search: { own: { kind: "searxng", url: "https://a.test", secret: "a secret itself" } } },
+  { web_search: { Own: { kind: "searxng", url: "https://a.test" } } },
+  { web_search: [] },
+  { inference: {} },
+  { inference: { local: { format: "openai", url: "http://127.0.0.1:11434/v1" } } },
+  { inference: { local: { format: "gemini", url: "https://a.test", max_tokens_field: "max_completion_tokens" } } },
+  { inference: { local: { format: "anthropic", url: "https://a.test", input_price: 0, output_price: 1e12 } } },
+  { inference: { local: { format: "anthropic", url: "https://a.test", output_price: 1e12 + 1 } } },
+  { inference: { local: { format: "anthropic", url: "https://a.test", input_price: -1 } } },
+  { inference: { local: { format: "anthropic", url: "https://a.test", input_price: 0.5 } } },
+  { inference: { local: { format: "ollama", url: "https://a.test" } } },
+  { inference: { local: { format: "openai" } } },
+  { inference: { local: { url: "https://a.test" } } },
+  { inference: { local: { format: "openai", url: "a.test" } } },
+  { inference: { local: { format: "openai", url: "https://a.test", max_tokens_field: "tokens" } } },
+  { inference: { local: { format: "openai", url: "https://a.test", models: { "x/y:1": { input_price: 5 } } } } },
+  { inference: { local: { format: "openai", url: "https://a.test", models: { "x/y:1": {} } } } },
+  { inference: { local: { format: "openai", url: "https://a.test", models: { "x/y:1": { price: 5 } } } } },
+  { inference: { local: { format: "openai", url: "https://a.test", models: { "": {} } } } },
+  { inference: { local: { format: "openai", url: "https://a.test", models: [] } } },
 ];
 
 function takes(text: string): boolean {
@@ -182,8 +273,54 @@ const arbitrarySource = fc.oneof(
   },
 );
 
+const SHAPED: readonly ShapedSchema[] = [SERVERS_SCHEMA, NETWORK_SCHEMA, WEB_SEARCH_SCHEMA, INFERENCE_SCHEMA];
+
+/** Every text of a shaped section is one of these, if its shape takes it. */
+const TEXTS = [
+  "a.test",
+  "*.a.test:8443",
+  "[2001:db8::1]:443",
+  "1.1.1.1:53",
+  "/etc/a.pem",
+  "https://a.test/v1",
+  "http://[::1]:8080",
+  "token_2",
+  "A_1",
+  "a user",
+  "node",
+];
+
+function arbitraryShaped(schema: ShapedSchema): fc.Arbitrary<JsonValue> {
+  const wrong = fc.constantFrom<JsonValue>(null, true, "", -1, 0.5, [], {}, "a b\u0000");
+  return fc.oneof({ weight: 40, arbitrary: arbitraryShape(schema) }, { weight: 1, arbitrary: wrong });
+}
+
+function arbitraryShape(schema: ShapedSchema): fc.Arbitrary<JsonValue> {
+  if (schema.type === "integer") return fc.integer({ min: schema.minimum, max: schema.maximum });
+  if (schema.type === "array") {
+    const { items, minItems: minLength = 0 } = schema;
+    return fc.array(arbitraryShaped(items), { minLength, maxLength: 3 });
+  }
+  if (schema.type === "string") return fc.constantFrom(...("enum" in schema ? schema.enum : textsFor(schema.pattern)));
+  if ("if" in schema) return fc.oneof(arbitraryShape(schema.then), arbitraryShape(schema.else));
+  if ("properties" in schema) {
+    const fields = Object.entries(schema.properties).map(([key, inner]) => [key, arbitraryShaped(inner)] as const);
+    return fc.record(Object.fromEntries(fields), { requiredKeys: [...(schema.required ?? [])] });
+  }
+  const names = fc.constantFrom(...textsFor(schema.propertyNames.pattern));
+  return fc.dictionary(names, arbitraryShaped(schema.additionalProperties), { maxKeys: 3 });
+}
+
+function textsFor(pattern: string): readonly string[] {
+  const texts = TEXTS.filter((text) => new RegExp(pattern, "u").test(text));
+  assert.ok(texts.length > 0, pattern);
+  return texts;
+}
+
 function arbitraryRight(schema: SettingSchema): fc.Arbitrary<JsonValue> {
   if (isSection(schema)) return arbitrarySection(schema);
+  const shape = SHAPED.find((shaped) => shaped === schema);
+  if (shape !== undefined) return arbitraryShaped(shape);
   if (schema.type === "object") return fc.dictionary(arbitrarySecretName, arbitrarySource, { maxKeys: 3 });
   if (schema.type === "string" && "enum" in schema) return fc.constantFrom(...schema.enum);
   if (schema.type === "array") return fc.array(fc.constantFrom(".git", "a/*", "..x"), { maxLength: 4 });

@@ -3,6 +3,7 @@ import { BUDGET_DIMENSIONS, type BudgetDimension, SHELL_BACKENDS } from "@narthe
 import { DEFAULT_SECRET_PATHS } from "../files/secret-paths.ts";
 import { SERVERS_SCHEMA } from "../mcp-servers/servers-schema.ts";
 import { DEFAULT_PROTECTED_PATHS } from "../programs/protected-paths.ts";
+import { INFERENCE_SCHEMA, NETWORK_SCHEMA, WEB_SEARCH_SCHEMA } from "../network/network-schema.ts";
 import { SECRET_NAME_PATTERN } from "../secrets/secret-source.ts";
 
 export interface SectionSchema {
@@ -73,13 +74,16 @@ export type SettingSchema =
   | SectionSchema
   | NamedSchema
   | typeof SERVERS_SCHEMA
+  | typeof NETWORK_SCHEMA
+  | typeof WEB_SEARCH_SCHEMA
   | IntegerSchema
   | TextSchema
   | ChoiceSchema
   | ListSchema;
 
+/** Whether its keys are settings with defaults of their own; others are read as a whole. */
 export function isSection(schema: SettingSchema): schema is SectionSchema {
-  return schema.type === "object" && "properties" in schema;
+  return schema.type === "object" && "properties" in schema && schema !== NETWORK_SCHEMA;
 }
 
 const HOUR_MS = 3_600_000;
@@ -223,6 +227,9 @@ export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; r
       },
     }),
     mcp_servers: SERVERS_SCHEMA,
+    network: NETWORK_SCHEMA,
+    web_search: WEB_SEARCH_SCHEMA,
+    inference: INFERENCE_SCHEMA,
     view_bytes: integer("How much of a result a model is shown; the rest is paged.", {
       minimum: 64,
       maximum: MAX_INLINE_RESULT_BYTES,

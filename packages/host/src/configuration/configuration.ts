@@ -7,6 +7,12 @@ import {
   type ShellBackend,
 } from "@narthex/kernel";
 import type { ServersSettings } from "../mcp-servers/server-settings.ts";
+import {
+  type InferenceSettings,
+  type NetworkSettings,
+  NO_NETWORK_SETTINGS,
+  type SearchSettings,
+} from "../network/network-settings.ts";
 import type { SecretSources } from "../secrets/secret-source.ts";
 import { CONFIGURATION_SCHEMA, isSection, type SettingSchema } from "./configuration-schema.ts";
 import { type ListenAddress, parseListenAddress } from "./listen-address.ts";
@@ -38,6 +44,9 @@ export interface Configuration {
   readonly mcp: { readonly elicitation: "never" | "approvals" };
   /** Servers whose tools sessions can be given. */
   readonly mcpServers: ServersSettings;
+  readonly network: NetworkSettings;
+  readonly webSearch: readonly SearchSettings[];
+  readonly inference: readonly InferenceSettings[];
   /** What agents have no business changing. */
   readonly protectedPaths: readonly string[];
   /** What makes a secret of whatever is read from it. */
@@ -52,13 +61,26 @@ export type Settings = ReadonlyMap<string, Setting>;
 
 type Setting = string | number | readonly string[];
 
+/** Sections that are no single values. */
+export interface Sections {
+  readonly secrets: SecretSources;
+  readonly mcpServers: ServersSettings;
+  readonly network: NetworkSettings;
+  readonly webSearch: readonly SearchSettings[];
+  readonly inference: readonly InferenceSettings[];
+}
+
+export const NO_SECTIONS: Sections = {
+  secrets: new Map(),
+  mcpServers: new Map(),
+  network: NO_NETWORK_SETTINGS,
+  webSearch: [],
+  inference: [],
+};
+
 export const DEFAULT_CONFIGURATION: Configuration = createConfiguration(new Map());
 
-export function createConfiguration(
-  settings: Settings,
-  secrets: SecretSources = new Map(),
-  mcpServers: ServersSettings = new Map(),
-): Configuration {
+export function createConfiguration(settings: Settings, sections: Sections = NO_SECTIONS): Configuration {
   const number = (path: string): number => requireNumber(path, settings.get(path) ?? defaultOf(path));
   return Object.freeze({
     listen: Object.freeze(requireListen(settings.get("listen") ?? defaultOf("listen"))),
@@ -82,8 +104,7 @@ export function createConfiguration(
       approvalWaitMs: number("timeouts.approval_wait_ms"),
       shutdownMs: number("timeouts.shutdown_ms"),
     }),
-    secrets,
-    mcpServers,
+    ...sections,
     limits: Object.freeze({
       maxInFlightBytes: number("limits.max_in_flight_bytes"),
       maxConnections: number("limits.max_connections"),

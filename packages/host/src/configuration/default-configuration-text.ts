@@ -80,10 +80,34 @@ mcp:
   # console (@approve("console")) are never answered there.
   elicitation: never
 
-# MCP servers whose tools sessions can be given, each a program in a sandbox without network that finds only the files
-# named here; docs/guides/mcp-servers.md says more. In place of the braces, write servers such as this one:
+# MCP servers whose tools sessions can be given: programs in a sandbox without network that find only the files named
+# here, or servers by HTTP; docs/guides/mcp-servers.md says more. In place of the braces, write servers such as these:
 #   notes: { command: [node, /srv/notes/server.js], files: [/srv/notes], workspace: read }
+#   board: { url: "https://mcp.board.example/mcp", secret: board_token }
 mcp_servers: {}
+
+# How requests leave this machine; docs/guides/network.md says more. Nothing leaves it without a lease that names hosts.
+# hosts: what sessions may ask which are opened without rights of their own; "*" is every public host. Rules still decide
+# on each, and the default ones ask a person. dns: servers to ask instead of the system's. authorities: files of
+# certificates that are trusted besides. secrets: to which hosts each may be sent. credentials: what git shows a host, as
+# a password; neither it nor an agent sees it. In place of the braces, write lines such as these:
+#   dns: [9.9.9.9, "[2620:fe::fe]:53"]
+#   authorities: [/etc/ssl/private-authority.pem]
+#   hosts: [registry.example, "*.docs.example"]
+#   secrets: { forge_token: [api.forge.example] }
+#   credentials: [{ host: forge.example, secret: forge_token, user: agent }]
+network: {}
+
+# Where web_search looks. In place of the braces, write providers such as these; the first is asked where none is named:
+#   own: { kind: searxng, url: "https://search.example" }
+#   brave: { kind: brave, url: "https://api.search.brave.com", secret: brave_key }
+web_search: {}
+
+# Providers of models, with prices in cost units for a million tokens. In place of the braces, write providers such
+# as these:
+#   local: { format: openai, url: "http://127.0.0.1:11434/v1" }
+#   claude: { format: anthropic, url: "https://api.anthropic.com", secret: claude_key, input_price: 3, output_price: 15 }
+inference: {}
 
 # How much of a result a model is shown; it pages through the rest with \`result_read\`.
 view_bytes: 16384

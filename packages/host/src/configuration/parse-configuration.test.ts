@@ -253,14 +253,50 @@ describe("the default file", () => {
     const withSecrets = withBudgets
       .replace(/# hidden in .* such as these:\n/, "secrets:\n")
       .replace("secrets: {}\n", "")
-      .replace(/# named here; .* such as this one:\n/, "mcp_servers:\n")
-      .replace("mcp_servers: {}\n", "");
-    const { budgets, secrets, mcpServers, ...rest } = parseConfiguration(withSecrets, "x");
+      .replace(/# here, or servers by HTTP; .* such as these:\n/, "mcp_servers:\n")
+      .replace("mcp_servers: {}\n", "")
+      .replace(/# a password; .* such as these:\n/, "network:\n")
+      .replace("network: {}\n", "")
+      .replace(/# Where web_search .* such as these; .*:\n/, "web_search:\n")
+      .replace("web_search: {}\n", "")
+      .replace(/# as these:\n/, "inference:\n")
+      .replace("inference: {}\n", "");
+    const { budgets, secrets, mcpServers, network, webSearch, inference, ...rest } = parseConfiguration(
+      withSecrets,
+      "x",
+    );
     assert.equal(Object.keys(budgets).length, 7);
     assert.deepEqual([...secrets.keys()], ["weather_key", "mail_password", "deploy_token"]);
-    assert.deepEqual(mcpServers.get("notes")?.command, ["node", "/srv/notes/server.js"]);
+    const [notes, board] = [mcpServers.get("notes"), mcpServers.get("board")];
+    assert.deepEqual(notes !== undefined && "command" in notes && notes.command, ["node", "/srv/notes/server.js"]);
+    assert.deepEqual(board !== undefined && "url" in board && board.url, "https://mcp.board.example/mcp");
+    assert.deepEqual(network, {
+      hosts: [{ host: "registry.example" }, { host: "*.docs.example" }],
+      dns: ["9.9.9.9", "[2620:fe::fe]:53"],
+      authorities: ["/etc/ssl/private-authority.pem"],
+      secrets: new Map([["forge_token", [{ host: "api.forge.example" }]]]),
+      credentials: [{ hosts: [{ host: "forge.example" }], secret: "forge_token", user: "agent" }],
+    });
+    assert.deepEqual(
+      webSearch.map(({ name, kind }) => [name, kind]),
+      [
+        ["own", "searxng"],
+        ["brave", "brave"],
+      ],
+    );
+    assert.deepEqual(
+      inference.map(({ name, format, price }) => [name, format, price]),
+      [
+        ["local", "openai", { input: 0, output: 0 }],
+        ["claude", "anthropic", { input: 3, output: 15 }],
+      ],
+    );
+    const { network: noNetwork, webSearch: noSearch, inference: noModels } = DEFAULT_CONFIGURATION;
     const none = { budgets: {}, secrets: new Map(), mcpServers: new Map() };
-    assert.deepEqual({ ...rest, ...none }, DEFAULT_CONFIGURATION);
+    assert.deepEqual(
+      { ...rest, ...none, network: noNetwork, webSearch: noSearch, inference: noModels },
+      DEFAULT_CONFIGURATION,
+    );
   });
 
   test("has the values that are promised", () => {
@@ -277,6 +313,9 @@ describe("the default file", () => {
       policy: { mode: "enforce" },
       mcp: { elicitation: "never" },
       mcpServers: new Map(),
+      network: { hosts: [], dns: [], authorities: [], secrets: new Map(), credentials: [] },
+      webSearch: [],
+      inference: [],
       shell: { backend: "sandbox" },
       viewBytes: 16_384,
     });

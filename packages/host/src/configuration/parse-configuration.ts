@@ -9,5 +9,5 @@ export function parseConfiguration(text: string, file: string): Configuration {
   const yaml = parseYaml(text, problems);
   const read = yaml === undefined ? undefined : readSettings(yaml, problems);
   problems.throwIfAny();
-  return createConfiguration(read?.settings ?? new Map(), read?.secrets, read?.mcpServers);
+  return createConfiguration(read?.settings ?? new Map(), read?.sections);
 }

@@ -1,9 +1,10 @@
 import { isAlias, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from "yaml";
 import { readServers } from "../mcp-servers/read-servers.ts";
-import type { ServersSettings } from "../mcp-servers/server-settings.ts";
 import { SERVERS_SCHEMA } from "../mcp-servers/servers-schema.ts";
-import type { SecretSource, SecretSources } from "../secrets/secret-source.ts";
-import type { Settings } from "./configuration.ts";
+import { INFERENCE_SCHEMA, NETWORK_SCHEMA, WEB_SEARCH_SCHEMA } from "../network/network-schema.ts";
+import { readInference, readNetwork, readSearch } from "../network/read-network.ts";
+import type { SecretSource } from "../secrets/secret-source.ts";
+import { NO_SECTIONS, type Sections, type Settings } from "./configuration.ts";
 import {
   type ChoiceSchema,
   CONFIGURATION_SCHEMA,
@@ -26,10 +27,10 @@ type Node = ParsedNode | null | undefined;
 export function readSettings(
   file: YamlFile,
   problems: ConfigurationProblems,
-): { readonly settings: Settings; readonly secrets: SecretSources; readonly mcpServers: ServersSettings } {
+): { readonly settings: Settings; readonly sections: Sections } {
   const settings = new Map<string, string | number | readonly string[]>();
   const secrets = new Map<string, SecretSource>();
-  let mcpServers: ServersSettings = new Map();
+  let sections: Sections = { ...NO_SECTIONS, secrets };
   const { root } = file;
 
   function add(at: unknown, field: string, rule: string, message: () => string): void {
@@ -64,8 +65,9 @@ export function readSettings(
       return;
     }
     if (schema.type === "object") {
-      if (isMap(node) && isSection(schema)) readSection(node, schema, path);
-      else if (isMap(node) && schema === SERVERS_SCHEMA) mcpServers = readServers(node, path, { add });
+      if (isMap(node) && isShaped(schema))
+        sections = { ...sections, ...readShapedSection(node, schema, path, { add }) };
+      else if (isMap(node) && isSection(schema)) readSection(node, schema, path);
       else if (isMap(node)) readSecretSources(node, path, { add, secrets });
       else add(at, path, "format", () => `\`${path}\` must be a section of keys (found ${describe(node)})`);
       return;
@@ -107,10 +109,28 @@ export function readSettings(
     settings.set(path, texts);
   }
 
-  if (isEmpty(root)) return { settings, secrets, mcpServers };
+  if (isEmpty(root)) return { settings, sections };
   if (isMap(root)) readSection(root, CONFIGURATION_SCHEMA, "");
   else add(root, "", "format", () => `the file must be keys and values (found ${describe(root)})`);
-  return { settings, secrets, mcpServers };
+  return { settings, sections };
+}
+
+const SHAPED: readonly SettingSchema[] = [SERVERS_SCHEMA, NETWORK_SCHEMA, WEB_SEARCH_SCHEMA, INFERENCE_SCHEMA];
+
+function isShaped(schema: SettingSchema): boolean {
+  return SHAPED.includes(schema);
+}
+
+function readShapedSection(
+  node: YAMLMap.Parsed,
+  schema: SettingSchema,
+  path: string,
+  reading: Parameters<typeof readServers>[2],
+): Partial<Sections> {
+  if (schema === NETWORK_SCHEMA) return { network: readNetwork(node, path, reading) };
+  if (schema === WEB_SEARCH_SCHEMA) return { webSearch: readSearch(node, path, reading) };
+  if (schema === INFERENCE_SCHEMA) return { inference: readInference(node, path, reading) };
+  return { mcpServers: readServers(node, path, reading) };
 }
 
 interface ValueProblem {

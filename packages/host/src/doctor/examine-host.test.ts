@@ -93,7 +93,7 @@ describe("examineHost", { timeout: 120_000 }, () => {
     const failed = report.mechanisms.filter(({ state }) => state === "fails").map(({ name }) => name);
     assert.deepEqual(failed, report.level === "L0" ? [] : ["control groups"]);
     assert.deepEqual(classes(report), ["files ready", "shell ready", "git ready"]);
-    for (const name of ["process limits", "watchdog", "no process left", "node", "ripgrep", "git", "socat"]) {
+    for (const name of ["process limits", "watchdog", "no process left", "node", "ripgrep", "git", "perl"]) {
       assert.equal(state(report, name), "holds", name);
     }
     assert.equal(report.mechanisms.filter(({ found }) => found === "").length, 0);

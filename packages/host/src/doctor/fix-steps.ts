@@ -14,7 +14,7 @@ export interface FixFacts {
 /** Debian's names of what is missing. */
 const PACKAGES: ReadonlyMap<string, string> = new Map([
   ["git", "git"],
-  ["socat", "socat"],
+  ["perl", "perl-base"],
   ["process limits", "util-linux"],
 ]);
 

@@ -20,8 +20,8 @@ const NEEDS: ReadonlyArray<
   readonly [ToolClass["name"], needed: readonly string[], useful: ReadonlyMap<string, string>]
 > = [
   ["files", ["node"], new Map([["ripgrep", "file_search is missing"]])],
-  ["shell", [], new Map([["socat", "programs cannot be given the network"]])],
-  ["git", ["git"], new Map([["socat", "remotes cannot be reached"]])],
+  ["shell", [], new Map([["perl", "programs cannot be given the network"]])],
+  ["git", ["git"], new Map([["perl", "remotes cannot be reached"]])],
 ];
 
 /** Which tools can run safely here, which only in part, and why. */

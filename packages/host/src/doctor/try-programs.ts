@@ -37,10 +37,10 @@ const TRIALS: readonly ProgramTrial[] = [
     advice: "apt-get install git",
   },
   {
-    name: "socat",
-    how: "bytes sent through it inside",
-    script: "echo needle | socat -u - STDOUT | grep -q needle && socat -V | sed -n 's/ on .*//;2p'",
-    advice: "apt-get install socat",
+    name: "perl",
+    how: "the modules that hand requests on, loaded inside",
+    script: "/usr/bin/perl -MSocket -MFcntl -MErrno -e 'printf \"perl %vd\\n\", $^V'",
+    advice: "apt-get install perl-base",
   },
 ];
 

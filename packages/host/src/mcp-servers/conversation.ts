@@ -36,6 +36,7 @@ export async function openConversation(
     if (!REVISIONS.includes(agreed)) {
       throw failed(`it wants revision ${shownText(agreed, 40)} of the protocol, which is not known here`);
     }
+    connection.agreeOn(agreed);
     connection.notify("notifications/initialized");
     return talk(connection, {});
   }
@@ -46,6 +47,7 @@ export async function openConversation(
       "io.modelcontextprotocol/clientCapabilities": {},
     },
   };
+  connection.agreeOn(STATELESS_REVISION);
   const found = await connection.request("server/discover", envelope, signal);
   const revisions = "result" in found ? ownField(found.result, "supportedVersions") : undefined;
   if (Array.isArray(revisions) && revisions.includes(STATELESS_REVISION)) return talk(connection, envelope);

@@ -1,16 +1,12 @@
 import { chmod, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ProgramsDriver } from "../programs/create-programs.ts";
 import type { Listing } from "./listing.ts";
-import { type ServerSource, startServer } from "./start-server.ts";
+import type { ServerPorts, ServerSource } from "./server-source.ts";
+import { startServer } from "./start-server.ts";
 
 /** Starts a server once, over an empty workspace, to see which tools it has. Throws EXECUTION_FAILED and the like. */
-export async function listServer(
-  programs: ProgramsDriver,
-  source: ServerSource,
-  signal: AbortSignal,
-): Promise<Listing> {
+export async function listServer(ports: ServerPorts, source: ServerSource, signal: AbortSignal): Promise<Listing> {
   const workspace = await realpath(await mkdtemp(join(tmpdir(), "narthex-mcp-")));
   try {
     // Whoever the server runs as has to get in.
@@ -20,7 +16,7 @@ export async function listServer(
       effects.includes("process_spawn"),
     );
     const { connection, listing, ended } = await startServer(
-      programs,
+      ports,
       source,
       { sessionId: "", workspace, access, mayFork },
       signal,

@@ -1,5 +1,4 @@
-import { definitionHash, type Log, type SessionShells, type Tool } from "@narthex/kernel";
-import type { ProgramsDriver } from "../programs/create-programs.ts";
+import { definitionHash, type SessionShells, type Tool } from "@narthex/kernel";
 import { idleTools } from "./idle-tools.ts";
 import { listServer } from "./list-server.ts";
 import { readPins, type ServerPins, writePins } from "./pin-store.ts";
@@ -7,7 +6,7 @@ import { prepareSources, type SourcesOptions } from "./prepare-sources.ts";
 import { Quarantine, type ToolChange } from "./quarantine.ts";
 import { createServerTool, type ServerTools } from "./server-tool.ts";
 import { ServerPool, type ServerPoolOptions } from "./server-pool.ts";
-import type { ServerSource } from "./start-server.ts";
+import type { ServerPorts, ServerSource } from "./server-source.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 import { findUsable } from "./usable-tools.ts";
 
@@ -22,13 +21,11 @@ export interface McpServers {
   close(): Promise<void>;
 }
 
-export interface ServersOptions extends SourcesOptions, Pick<ServerPoolOptions, "nowMs" | "idleMs"> {
-  readonly programs: ProgramsDriver;
+export interface ServersOptions extends SourcesOptions, ServerPorts, Pick<ServerPoolOptions, "nowMs" | "idleMs"> {
   /** Where pins are kept. */
   readonly directory: string;
   /** Names of other tools that this kernel has. */
   readonly taken: ReadonlySet<string>;
-  readonly log?: Log | undefined;
 }
 
 /**
@@ -86,7 +83,7 @@ interface OpenedServer {
 
 /** A server that fails costs its own tools, and is said. */
 async function openServer(source: ServerSource, ports: ServerTools, options: ServersOptions): Promise<OpenedServer> {
-  const { directory, taken, log, programs } = options;
+  const { directory, taken, log } = options;
   const { name } = source.settings;
   const make = (definition: ToolDefinition): Tool => createServerTool(source, definition, ports);
   const say = (problem: string): void =>
@@ -98,7 +95,7 @@ async function openServer(source: ServerSource, ports: ServerTools, options: Ser
       usable.problems.forEach(say);
       return { source, pins: known, tools: usable.tools };
     }
-    const listing = await listServer(programs, source, new AbortController().signal);
+    const listing = await listServer(options, source, new AbortController().signal);
     const usable = findUsable([...listing.tools.values()], make, taken);
     [...listing.problems, ...usable.problems].forEach(say);
     const pins = { server: name, tools: usable.definitions };

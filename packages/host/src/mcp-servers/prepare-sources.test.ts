@@ -64,6 +64,17 @@ describe("the configuration of MCP servers", () => {
       () => ({ odd: { command, env: { KEY: "a" }, secrets: { KEY: "weather_key" } } }),
       /sets `KEY` in both/,
     ],
+    [
+      "a password in its url",
+      () => ({ odd: { url: "https://user:word@a.test/mcp" } }),
+      /cannot be asked at its url: credentials/,
+    ],
+    ["a url of no host", () => ({ odd: { url: "https://*.a.test/" } }), /cannot be asked at its url: host/],
+    [
+      "read_only for what is sent elsewhere",
+      () => ({ odd: { url: "https://a.test/mcp", tier: "read_only" } }),
+      /read_only and has the effect net_write/,
+    ],
     ["a file that is not there", () => ({ odd: { command, files: ["/nowhere/at/all"] } }), /which is not there/],
     ["the kernel's home among its files", (at) => ({ odd: { command, files: [join(at, "home")] } }), /cannot be shown/],
     ["what lies in the home", (at) => ({ odd: { command, files: [join(at, "home/policy")] } }), /it lies in/],

@@ -3,11 +3,12 @@ import { homedir } from "node:os";
 import { KernelError } from "@narthex/contracts";
 import type { Tool } from "@narthex/kernel";
 import { reservedNameProblem } from "../adapters/reserved-names.ts";
+import { parseEgressUrl } from "../egress/egress-url.ts";
 import { readSecrets } from "../secrets/read-secrets.ts";
 import type { SecretSources } from "../secrets/secret-source.ts";
 import { findHomes, refusePlace } from "../toolchains/refuse-prefix.ts";
 import type { ServerSettings, ServersSettings } from "./server-settings.ts";
-import type { ServerSource } from "./start-server.ts";
+import type { ServerSource } from "./server-source.ts";
 import { verifyStanding } from "./tool-standing.ts";
 
 export interface SourcesOptions {
@@ -29,11 +30,21 @@ export async function prepareSources(options: SourcesOptions): Promise<ServerSou
   return await Promise.all(
     [...settings.values()].map(async (server): Promise<ServerSource> => {
       verifyStanding(server);
+      verifyUrl(server);
       const reserved = reservedNameProblem(`${server.name}_x`, options.builtins);
       if (reserved !== undefined) throw invalid(server, `needs another name: ${reserved}`);
       return { settings: server, secrets, files: await findFiles(server, options), version: options.version };
     }),
   );
+}
+
+function verifyUrl(server: ServerSettings): void {
+  if (server.url === undefined) return;
+  try {
+    parseEgressUrl(server.url);
+  } catch (fault) {
+    throw invalid(server, `cannot be asked at its url: ${fault instanceof Error ? fault.message : "it is none"}`);
+  }
 }
 
 /**

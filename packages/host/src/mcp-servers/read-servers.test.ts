@@ -17,10 +17,50 @@ describe("mcp_servers in narthex.yaml", () => {
 
   it("takes no key that it does not know, and says where it stands and which there are", () => {
     refuses(
-      "mcp_servers:\n  notes:\n    command: [a]\n    url: x\n",
-      /line 4: `mcp_servers\.notes\.url` is not known; known are/,
+      "mcp_servers:\n  notes:\n    command: [a]\n    port: x\n",
+      /line 4: `mcp_servers\.notes\.port` is not known; known are/,
     );
     refuses("mcp_servers:\n  notes:\n    env: { A: b }\n", /`mcp_servers\.notes\.command` must be given/);
+  });
+
+  it("takes nothing of a program beside a url, and no url that is none", () => {
+    const known = "is not known; known are url, secret, tier, effects, timeout_ms, tools";
+    for (const key of ["command: [a]", "files: [/srv]", "env: { A: b }", "secrets: { A: b }", "workspace: read"]) {
+      refuses(`mcp_servers: { notes: { url: "https://a.test/mcp", ${key} } }`, new RegExp(known));
+    }
+    for (const url of [
+      "ftp://a.test",
+      "a.test",
+      "https://a.test/#x",
+      "https://a.test/ x",
+      "https://a.test\\\\@b.test",
+    ]) {
+      refuses(`mcp_servers: { notes: { url: "${url}" } }`, /`mcp_servers\.notes\.url` is nothing that can stand here/);
+    }
+    refuses('mcp_servers: { notes: { url: "https://a.test", effects: [] } }', /must not be empty/);
+    refuses(
+      'mcp_servers: { notes: { url: "https://a.test", effects: [fs_read] } }',
+      /must be one of net_read, net_write/,
+    );
+    refuses("mcp_servers: { notes: { command: [a], secret: token } }", /`mcp_servers\.notes\.secret` is not known/);
+  });
+
+  it("is read whole with a url", () => {
+    const { mcpServers } = parseConfiguration(
+      'mcp_servers: { notes: { url: "https://a.test/mcp?v=1", secret: token, tools: { list: { effects: [net_read] } } } }',
+      "narthex.yaml",
+    );
+    assert.deepEqual(mcpServers.get("notes"), {
+      name: "notes",
+      url: "https://a.test/mcp?v=1",
+      command: [],
+      environment: new Map(),
+      secrets: new Map([["authorization", "token"]]),
+      files: [],
+      workspace: "none",
+      standing: {},
+      tools: new Map([["list", { effects: ["net_read"] }]]),
+    });
   });
 
   it("does not repeat what was written where a secret's name should be", () => {

@@ -4,6 +4,8 @@ import { readShaped, type ShapedReading } from "./read-shaped.ts";
 import type { ServerSettings, ServersSettings, ToolStanding } from "./server-settings.ts";
 import { SERVERS_SCHEMA } from "./servers-schema.ts";
 
+const BEARER_HEADER = "authorization";
+
 /** Reads `mcp_servers`. Problems are noted with the reading; then the answer is not to be used. */
 export function readServers(
   node: Parameters<typeof readShaped>[0],
@@ -17,11 +19,13 @@ export function readServers(
 /** INVARIANT: the value keeps the schema. */
 function serverOf(name: string, json: JsonValue): ServerSettings {
   const server = asObject(json);
+  const [url, secret] = [ownField(server, "url"), ownField(server, "secret")];
   return {
     name,
+    ...(url !== undefined && { url: asText(url) }),
     command: textsOf(ownField(server, "command")),
     environment: textMap(ownField(server, "env")),
-    secrets: textMap(ownField(server, "secrets")),
+    secrets: secret === undefined ? textMap(ownField(server, "secrets")) : new Map([[BEARER_HEADER, asText(secret)]]),
     files: textsOf(ownField(server, "files")),
     workspace: (ownField(server, "workspace") ?? "none") as ServerSettings["workspace"],
     standing: standingOf(server),

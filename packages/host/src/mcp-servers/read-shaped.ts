@@ -14,6 +14,8 @@ import type {
 
 export interface ShapedReading {
   add(at: unknown, field: string, rule: string, message: () => string): void;
+  /** Where it is said what can stand there. */
+  readonly guide?: string;
 }
 
 type Node = ParsedNode | null | undefined;
@@ -23,6 +25,10 @@ export function readShaped(node: Node, shape: ShapedSchema, path: string, readin
   if (shape.type === "array") return readList(node, shape, path, reading);
   if (shape.type !== "object") return readScalar(node, shape, path, reading);
   if (!isMap(node)) return refuse(reading, node, path, "format", "must be a section of keys");
+  if ("if" in shape) {
+    const [key] = shape.if.required;
+    return readRecord(node, node.has(key) ? shape.then : shape.else, path, reading);
+  }
   return "properties" in shape ? readRecord(node, shape, path, reading) : readNamed(node, shape, path, reading);
 }
 
@@ -104,7 +110,7 @@ function readScalar(
     node,
     path,
     "format",
-    "is nothing that can stand here; docs/guides/mcp-servers.md says what can",
+    `is nothing that can stand here; ${reading.guide ?? "docs/guides/mcp-servers.md"} says what can`,
   );
 }
 

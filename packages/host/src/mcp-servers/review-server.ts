@@ -1,12 +1,11 @@
 import { canonicalJson, KernelError } from "@narthex/contracts";
 import { showText } from "@narthex/kernel";
-import type { ProgramsDriver } from "../programs/create-programs.ts";
 import { idleTools } from "./idle-tools.ts";
 import { listServer } from "./list-server.ts";
 import { readPins, type ServerPins, writePins } from "./pin-store.ts";
 import { prepareSources, type SourcesOptions } from "./prepare-sources.ts";
 import { createServerTool } from "./server-tool.ts";
-import type { ServerSource } from "./start-server.ts";
+import type { ServerPorts, ServerSource } from "./server-source.ts";
 import { changedFields, DEFINITION_FIELDS, type ToolDefinition } from "./tool-definition.ts";
 import { serverToolName } from "./tool-name.ts";
 import { findUsable } from "./usable-tools.ts";
@@ -30,18 +29,17 @@ export interface ToolDifference {
   readonly fields: readonly { readonly field: string; readonly pinned: string; readonly found: string }[];
 }
 
-export interface ReviewOptions extends SourcesOptions {
-  readonly programs: ProgramsDriver;
+export interface ReviewOptions extends SourcesOptions, ServerPorts {
   readonly directory: string;
   readonly taken: ReadonlySet<string>;
 }
 
 /** Starts a server once to see what it lists. `asked` is its name, or that of one of its tools. Throws TOOL_NOT_FOUND. */
 export async function reviewServer(options: ReviewOptions, asked: string, signal: AbortSignal): Promise<ServerReview> {
-  const { directory, programs, taken } = options;
+  const { directory, taken } = options;
   const source = await findSource(options, asked);
   const { name } = source.settings;
-  const listing = await listServer(programs, source, signal);
+  const listing = await listServer(options, source, signal);
   const make = (definition: ToolDefinition) => createServerTool(source, definition, idleTools);
   const usable = findUsable([...listing.tools.values()], make, taken);
   const pinned = (await readPins(directory, name).catch(() => undefined))?.tools ?? [];

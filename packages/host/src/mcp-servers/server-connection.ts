@@ -1,17 +1,8 @@
-import type { Readable } from "node:stream";
 import { type JsonObject, KernelError } from "@narthex/contracts";
-import type { RunningProgram } from "@narthex/kernel";
-import { LineReader } from "./line-reader.ts";
 import { SERVER_LIMITS } from "./server-limits.ts";
 import { parseServerMessage, type ServerMessage } from "./server-message.ts";
+import type { ServerTransport } from "./server-transport.ts";
 import { shownText } from "./shown-text.ts";
-
-/** What a connection needs of a program that runs. */
-export interface ServerStreams extends Pick<RunningProgram, "write" | "kill"> {
-  readonly stdout: Readable;
-  readonly stderr: Readable;
-  readonly ended: Promise<{ readonly exitCode: number | undefined }>;
-}
 
 /** A server's answer: what was asked for, or why not. */
 export type ServerAnswer =
@@ -34,35 +25,31 @@ const MAX_SHOWN = 300;
  * request, or a plain notification, ends it. So it costs the call that was open, and no other.
  */
 export class ServerConnection {
-  readonly #streams: ServerStreams;
-  readonly #lines: LineReader;
+  readonly #transport: ServerTransport;
   #awaited: Awaited | undefined;
   #fault: KernelError | undefined;
   #lastId = 0;
-  #said = Buffer.alloc(0);
   /** Since the last request. */
-  #lineCount = 0;
+  #messageCount = 0;
   #byteCount = 0;
   #refused = 0;
-  /** The server said that its tools have changed. */
+  /** The server said that its tools have changed, or could not have said so. */
   listHasChanged = false;
 
-  constructor(streams: ServerStreams) {
-    this.#streams = streams;
-    this.#lines = new LineReader({
-      maxBytes: SERVER_LIMITS.lineBytes,
-      onLine: (line) => this.#read(line),
-      onTooLong: () => this.end(`it sent a message above ${SERVER_LIMITS.lineBytes} bytes`),
+  constructor(transport: ServerTransport) {
+    this.#transport = transport;
+    transport.listen({
+      onBytes: (count) => this.#count(count),
+      onMessage: (message) => this.#read(message),
+      onAnswered: (id) => {
+        if (this.#awaited?.id === id) this.end("it ended its answer without answering");
+      },
+      onEnd: (why) => this.end(why),
     });
-    streams.stdout.on("data", (chunk: Buffer) => this.#receive(chunk));
-    streams.stderr.on("data", (chunk: Buffer) => {
-      this.#said = Buffer.from(Buffer.concat([this.#said, chunk]).subarray(-SERVER_LIMITS.saidBytes));
-    });
-    for (const stream of [streams.stdout, streams.stderr]) stream.on("error", () => undefined);
-    streams.ended.then(
-      ({ exitCode }) => this.end(exitCode === undefined ? "it was killed" : `it ended with exit code ${exitCode}`),
-      () => this.end("its sandbox failed"),
-    );
+  }
+
+  get tellsOfChanges(): boolean {
+    return this.#transport.tellsOfChanges;
   }
 
   /** Why it can be asked nothing any more. */
@@ -75,7 +62,7 @@ export class ServerConnection {
     if (this.#fault !== undefined) throw this.#fault;
     if (this.#awaited !== undefined) throw new KernelError("INTERNAL", "a server is asked one thing at a time");
     const id = ++this.#lastId;
-    this.#lineCount = 0;
+    this.#messageCount = 0;
     this.#byteCount = 0;
     this.#refused = 0;
     const { promise, resolve, reject } = Promise.withResolvers<ServerAnswer>();
@@ -96,28 +83,31 @@ export class ServerConnection {
     this.#send({ jsonrpc: "2.0", method });
   }
 
+  agreeOn(revision: string): void {
+    this.#transport.agreeOn(revision);
+  }
+
   /** Ends the server. What waits for an answer is told why. */
   end(why: string): void {
     if (this.#fault !== undefined) return;
     this.#fault = new KernelError("EXECUTION_FAILED", `the MCP server was ended: ${why}${this.#lastWords()}`);
-    this.#lines.close();
-    this.#streams.kill();
+    this.#transport.end(this.#awaited?.id);
     this.#awaited?.reject(this.#fault);
   }
 
   #send(message: JsonObject): void {
-    if (this.#fault === undefined) void this.#streams.write(Buffer.from(`${JSON.stringify(message)}\n`));
+    if (this.#fault === undefined) this.#transport.send(message);
   }
 
-  #receive(chunk: Buffer): void {
-    this.#byteCount += chunk.length;
+  #count(bytes: number): void {
+    this.#byteCount += bytes;
     if (this.#byteCount > SERVER_LIMITS.bytes) this.end(`it sent more than ${SERVER_LIMITS.bytes} bytes unasked`);
-    else this.#lines.take(chunk);
   }
 
-  #read(line: Buffer): void {
-    if (++this.#lineCount > SERVER_LIMITS.lines) this.end(`it sent more than ${SERVER_LIMITS.lines} lines unasked`);
-    else this.#handle(parseServerMessage(line));
+  #read(message: Uint8Array): void {
+    if (this.#fault !== undefined) return;
+    if (++this.#messageCount > SERVER_LIMITS.lines) this.end(`it sent more than ${SERVER_LIMITS.lines} lines unasked`);
+    else this.#handle(parseServerMessage(message));
   }
 
   #handle(message: ServerMessage): void {
@@ -155,7 +145,7 @@ export class ServerConnection {
   }
 
   #lastWords(): string {
-    const text = shownText(this.#said.toString("utf8").slice(-MAX_SHOWN), MAX_SHOWN);
+    const text = shownText(this.#transport.lastWords().slice(-MAX_SHOWN), MAX_SHOWN);
     return text === "" ? "" : `; it said: ${text}`;
   }
 }

@@ -28,6 +28,11 @@ export const SERVER_LIMITS = {
   /** Before the second restart in a row, doubled for each one more. */
   firstPauseMs: 1000,
   longestPauseMs: 5 * 60_000,
+  /** Of one conversation over HTTP; after that another is begun. */
+  requests: 100_000,
+  networkBytes: 8 * 1024 * MB,
+  /** For what is said to a server that is not asked any more. */
+  leaveMs: 1000,
   memoryBytes: 2048 * MB,
   processesInside: 128,
 } as const;

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { isKernelError, type JsonObject } from "@narthex/contracts";
 import { SERVER_LIMITS } from "./server-limits.ts";
 import { ServerPool, type ServerPoolOptions } from "./server-pool.ts";
-import type { ServerSource } from "./start-server.ts";
+import type { ServerSource } from "./server-source.ts";
 import { createFakePrograms, type FakePrograms, type FakeServer, fakeServer } from "./testing/fake-programs.ts";
 import type { WorkspaceAccess } from "./server-settings.ts";
 

@@ -1,14 +1,13 @@
 import { type JsonObject, KernelError } from "@narthex/contracts";
-import type { ProgramsDriver } from "../programs/create-programs.ts";
 import { SessionQueue } from "../shells/session-queue.ts";
 import type { Listing } from "./listing.ts";
 import { RestartPause } from "./restart-pause.ts";
 import { SERVER_LIMITS } from "./server-limits.ts";
 import { ServerProcess } from "./server-process.ts";
-import { type ServerPlace, type ServerSource, startServer } from "./start-server.ts";
+import type { ServerPlace, ServerPorts, ServerSource } from "./server-source.ts";
+import { startServer } from "./start-server.ts";
 
-export interface ServerPoolOptions {
-  readonly programs: ProgramsDriver;
+export interface ServerPoolOptions extends ServerPorts {
   /** Monotonic. */
   readonly nowMs?: () => number;
   readonly idleMs?: number;
@@ -104,12 +103,7 @@ export class ServerPool {
     pause.verifyOver(name);
     try {
       const { sessionId, workspace, access, mayFork } = call;
-      const started = await startServer(
-        this.#options.programs,
-        source,
-        { sessionId, workspace, access, mayFork },
-        signal,
-      );
+      const started = await startServer(this.#options, source, { sessionId, workspace, access, mayFork }, signal);
       place.process = new ServerProcess(started, (listing) => this.#options.onListed(name, listing));
     } catch (fault) {
       pause.noteFailure();

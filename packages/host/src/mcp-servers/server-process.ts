@@ -1,7 +1,7 @@
 import { type JsonObject, KernelError } from "@narthex/contracts";
 import { type Listing, readListing } from "./listing.ts";
 import { SERVER_LIMITS } from "./server-limits.ts";
-import type { StartedServer } from "./start-server.ts";
+import type { StartedServer } from "./server-source.ts";
 
 /** One server at work for one session. */
 export class ServerProcess {
@@ -22,7 +22,7 @@ export class ServerProcess {
   /** INVARIANT: one at a time. `verify` is asked once the list is known to be current, right before the call. */
   async call(name: string, input: JsonObject, signal: AbortSignal, verify: () => void): Promise<JsonObject> {
     const { connection, conversation, processor } = this.#started;
-    processor.judgeBy(undefined);
+    processor?.judgeBy(undefined);
     try {
       if (connection.listHasChanged) {
         connection.listHasChanged = false;
@@ -51,7 +51,9 @@ export class ServerProcess {
   /** SECURITY: between calls nobody pays for what it does. */
   async #rest(): Promise<void> {
     const { connection, processor } = this.#started;
-    if (connection.fault !== undefined) return;
+    // SECURITY: of one that cannot tell, the list is asked for before every further call.
+    if (!connection.tellsOfChanges) connection.listHasChanged = true;
+    if (connection.fault !== undefined || processor === undefined) return;
     const from = await processor.read();
     const allowed = SERVER_LIMITS.idleCpuMs;
     processor.judgeBy((cpuMs) =>

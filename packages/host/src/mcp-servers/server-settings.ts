@@ -3,9 +3,11 @@ import type { Effect, SafetyTier } from "@narthex/kernel";
 /** What the configuration says of one MCP server. */
 export interface ServerSettings {
   readonly name: string;
+  /** Where it is asked, if it does not run here. Then there is nothing of a program below. */
+  readonly url?: string;
   readonly command: readonly string[];
   readonly environment: ReadonlyMap<string, string>;
-  /** Names of secrets, by the variable in which the server finds them. */
+  /** Names of secrets, by the variable or the header in which the server finds them. */
   readonly secrets: ReadonlyMap<string, string>;
   /** Files and directories of the host that are there too, read-only, under the same names. */
   readonly files: readonly string[];

@@ -21,7 +21,7 @@ import { readResult } from "./read-result.ts";
 import type { ServerCall } from "./server-pool.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { shownText } from "./shown-text.ts";
-import type { ServerSource } from "./start-server.ts";
+import type { ServerSource } from "./server-source.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 import { serverToolName } from "./tool-name.ts";
 import { accessFor, capabilitiesFor, standingOf } from "./tool-standing.ts";
@@ -117,13 +117,14 @@ function describe(server: string, { name, description }: ToolDefinition): string
   return `The tool ${shownText(name, 80)} of the MCP server ${server}.`;
 }
 
-/** Approvals rest on the definition's hash: another command, other files or other hints are another tool. */
+/** Approvals rest on the definition's hash: another command or place, other files or other hints are another tool. */
 function programHash(settings: ServerSettings, definition: ToolDefinition): string {
-  const { name, command, environment, secrets, files, workspace } = settings;
+  const { name, url, command, environment, secrets, files, workspace } = settings;
   return toHex(
     blake3(
       canonicalJsonBytes({
         server: name,
+        ...(url !== undefined && { url }),
         command: [...command],
         env: Object.fromEntries(environment),
         secrets: Object.fromEntries(secrets),

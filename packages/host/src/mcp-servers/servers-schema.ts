@@ -3,13 +3,21 @@ import type { SafetyTier } from "@narthex/kernel";
 import { SECRET_NAME_PATTERN } from "../secrets/secret-source.ts";
 
 /** As much of JSON Schema as settings that nest need. */
-export type ShapedSchema = RecordShape | NamedShape | ListShape | TextShape | WordShape | NumberShape;
+export type ShapedSchema = RecordShape | ChoiceShape | NamedShape | ListShape | TextShape | WordShape | NumberShape;
 
 export interface RecordShape {
   readonly type: "object";
   readonly additionalProperties: false;
   readonly required?: readonly string[];
   readonly properties: { readonly [key: string]: ShapedSchema };
+}
+
+/** One record if a key is there, another one if it is not. */
+export interface ChoiceShape {
+  readonly type: "object";
+  readonly if: { readonly required: readonly [string] };
+  readonly then: RecordShape;
+  readonly else: RecordShape;
 }
 
 /** Keys are names that people choose. */
@@ -47,8 +55,10 @@ export interface NumberShape {
 /** INVARIANT: without `_`, so that the first `__` in a tool's name ends its server's. */
 const SERVER_NAME_PATTERN = "^[a-z][a-z0-9]{0,31}$";
 
-/** What a server's tools can be said to do: there is no network for it, and its files are the workspace's. */
-const SERVER_EFFECTS = ["net_read", "net_write", "fs_read", "fs_write", "process_spawn"] as const;
+/** What its tools can be said to do: a program has no network here, and its files are the workspace's. */
+const PROGRAM_EFFECTS = ["net_read", "net_write", "fs_read", "fs_write", "process_spawn"] as const;
+/** Whoever is asked over the network has one of these. */
+const REMOTE_EFFECTS = ["net_read", "net_write"] as const;
 
 const TIERS: readonly SafetyTier[] = ["read_only", "side_effecting", "privileged"];
 const WORD: TextShape = { type: "string", pattern: "^[^\u0000]+$", maxLength: 4096 };
@@ -63,14 +73,31 @@ const VARIABLE = {
 /** A part of a path: anything but `.` and `..`. */
 const PART = "(?:[^/.\u0000][^/\u0000]*|\\.[^/.\u0000][^/\u0000]*|\\.\\.[^/\u0000]+)";
 
-const STANDING: RecordShape["properties"] = {
-  tier: { type: "string", enum: TIERS },
-  effects: { type: "array", maxItems: 16, items: { type: "string", enum: SERVER_EFFECTS } },
-  timeout_ms: { type: "integer", minimum: 1, maximum: MAX_TIMEOUT_MS },
-};
+function standing(effects: ListShape): RecordShape["properties"] {
+  return {
+    tier: { type: "string", enum: TIERS },
+    effects,
+    timeout_ms: { type: "integer", minimum: 1, maximum: MAX_TIMEOUT_MS },
+  };
+}
 
-/** One server. */
-const SERVER: RecordShape = {
+/** The same for all tools, and for single ones by their names. */
+function standings(effects: ListShape): RecordShape["properties"] {
+  return {
+    ...standing(effects),
+    tools: {
+      type: "object",
+      propertyNames: { pattern: "^[^\u0000]{1,128}$" },
+      maxProperties: 256,
+      additionalProperties: { type: "object", additionalProperties: false, properties: standing(effects) },
+    },
+  };
+}
+
+const SECRET: TextShape = { type: "string", pattern: SECRET_NAME_PATTERN, maxLength: 64 };
+
+/** One that runs here. */
+const PROGRAM: RecordShape = {
   type: "object",
   additionalProperties: false,
   required: ["command"],
@@ -86,7 +113,7 @@ const SERVER: RecordShape = {
       type: "object",
       propertyNames: VARIABLE,
       maxProperties: 16,
-      additionalProperties: { type: "string", pattern: SECRET_NAME_PATTERN, maxLength: 64 },
+      additionalProperties: SECRET,
     },
     files: {
       type: "array",
@@ -94,21 +121,29 @@ const SERVER: RecordShape = {
       items: { type: "string", pattern: `^(?:/${PART})+$`, maxLength: 4096 },
     },
     workspace: { type: "string", enum: ["none", "read", "write"] },
-    ...STANDING,
-    tools: {
-      type: "object",
-      propertyNames: { pattern: "^[^\u0000]{1,128}$" },
-      maxProperties: 256,
-      additionalProperties: { type: "object", additionalProperties: false, properties: STANDING },
-    },
+    ...standings({ type: "array", maxItems: 16, items: { type: "string", enum: PROGRAM_EFFECTS } }),
   },
 };
+
+/** One that is asked over HTTP. */
+const REMOTE: RecordShape = {
+  type: "object",
+  additionalProperties: false,
+  required: ["url"],
+  properties: {
+    url: { type: "string", pattern: "^https?://[^\\s#\\\\]+$", maxLength: 2048 },
+    secret: SECRET,
+    ...standings({ type: "array", minItems: 1, maxItems: 16, items: { type: "string", enum: REMOTE_EFFECTS } }),
+  },
+};
+
+const SERVER: ChoiceShape = { type: "object", if: { required: ["url"] }, then: REMOTE, else: PROGRAM };
 
 /** The section `mcp_servers`. */
 export const SERVERS_SCHEMA = {
   type: "object",
   description:
-    "MCP servers whose tools sessions can be given, by name: programs in a sandbox without network, which find nothing but what is named here. Their tools are called NAME__TOOL.",
+    "MCP servers whose tools sessions can be given, by name: programs in a sandbox without network, which find nothing but what is named here, or, with a url, servers that are asked over HTTP. Their tools are called NAME__TOOL.",
   propertyNames: { pattern: SERVER_NAME_PATTERN },
   maxProperties: 32,
   additionalProperties: SERVER,

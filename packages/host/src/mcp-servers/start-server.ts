@@ -1,41 +1,33 @@
 import { KernelError } from "@narthex/contracts";
-import type { ContainedEnd, ContainedProgram, ProgramFile } from "@narthex/kernel";
-import type { ProgramsDriver, StartedLasting } from "../programs/create-programs.ts";
+import type { ContainedProgram } from "@narthex/kernel";
+import type { ProgramsDriver } from "../programs/create-programs.ts";
 import { WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
-import type { ReadSecrets } from "../secrets/read-secrets.ts";
 import { containsPath } from "../toolchains/path-containment.ts";
-import { type Conversation, openConversation } from "./conversation.ts";
-import { type Listing, readListing } from "./listing.ts";
+import { connectServer } from "./connect-server.ts";
+import { openConversation } from "./conversation.ts";
+import { readListing } from "./listing.ts";
 import { ServerConnection } from "./server-connection.ts";
 import { SERVER_LIMITS } from "./server-limits.ts";
-import type { ServerSettings, WorkspaceAccess } from "./server-settings.ts";
+import {
+  secretVariables,
+  type ServerPlace,
+  type ServerPorts,
+  type ServerSource,
+  type StartedServer,
+} from "./server-source.ts";
+import { StreamTransport } from "./stream-transport.ts";
 
-/** Everything that decides what runs as a server. */
-export interface ServerSource {
-  readonly settings: ServerSettings;
-  readonly secrets: ReadSecrets;
-  /** Its files, under the names that the configuration has for them. */
-  readonly files: readonly ProgramFile[];
-  /** What the server is told of this kernel. */
-  readonly version: string;
-}
-
-/** Where one process of a server works. */
-export interface ServerPlace {
-  readonly sessionId: string;
-  /** Absolute, real path. */
-  readonly workspace: string;
-  readonly access: WorkspaceAccess;
-  readonly mayFork: boolean;
-}
-
-export interface StartedServer {
-  readonly connection: ServerConnection;
-  readonly conversation: Conversation;
-  readonly listing: Listing;
-  readonly processor: StartedLasting["processor"];
-  /** Resolves when nothing of it runs any more, and protected paths are as they were. */
-  readonly ended: Promise<ContainedEnd>;
+/** Starts a server, or reaches one that runs elsewhere, and asks it for its tools. */
+export function startServer(
+  ports: ServerPorts,
+  source: ServerSource,
+  place: ServerPlace,
+  signal: AbortSignal,
+): Promise<StartedServer> {
+  const { url } = source.settings;
+  return url === undefined
+    ? startProgram(ports.programs, source, place, signal)
+    : connectServer(url, ports, source, signal);
 }
 
 /**
@@ -44,7 +36,7 @@ export interface StartedServer {
  * SECURITY: its environment is made from nothing, it has no network, and it starts in `/`, not in the workspace:
  * interpreters load code from where they are started, and what lies in a workspace may be an agent's.
  */
-export async function startServer(
+async function startProgram(
   programs: ProgramsDriver,
   source: ServerSource,
   place: ServerPlace,
@@ -62,7 +54,7 @@ export async function startServer(
     const started = await programs.start({ ...place, keepsProtected: true }, programOf(source), life.signal, {
       onAsked,
     });
-    const connection = new ServerConnection(started);
+    const connection = new ServerConnection(new StreamTransport(started));
     const conversation = await openConversation(connection, source, timed);
     const listing = readListing(await conversation.listTools(timed));
     return { connection, conversation, listing, processor: started.processor, ended: started.ended };
@@ -83,17 +75,6 @@ function programOf(source: ServerSource): ContainedProgram {
     files,
     limits: { memoryBytes: SERVER_LIMITS.memoryBytes, processes: SERVER_LIMITS.processesInside },
   };
-}
-
-/** SECURITY: a server whose secret could not be read does not run without it. */
-function secretVariables({ settings, secrets }: ServerSource): Record<string, string> {
-  return Object.fromEntries(
-    [...settings.secrets].map(([variable, name]) => {
-      const found = secrets.get(name) ?? { problem: "narthex.yaml does not name it" };
-      if ("value" in found) return [variable, found.value];
-      throw new KernelError("EXECUTION_FAILED", `the secret \`${name}\` is not there: ${found.problem}`);
-    }),
-  );
 }
 
 /** SECURITY: what lies in a workspace may have been written by the agent whose calls the server would then run. */

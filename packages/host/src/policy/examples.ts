@@ -1,4 +1,5 @@
 import type { JsonValue } from "@narthex/contracts";
+import type { Capability } from "@narthex/kernel";
 
 export const EXPECTED_ANSWERS = ["allow", "ask", "deny"] as const;
 export type ExpectedAnswer = (typeof EXPECTED_ANSWERS)[number];
@@ -10,6 +11,8 @@ export interface PolicyExample {
   readonly input: JsonValue;
   /** Of the session. */
   readonly labels: readonly string[];
+  /** What the session holds besides the default lease: the hosts that the example names. */
+  readonly capabilities: readonly Capability[];
   /** The rule that should decide. */
   readonly rule: string | undefined;
   /** The rationale code that a denial should have. */

@@ -34,6 +34,11 @@ test("what is no table, no call or no known key is refused with its place", () =
   assert.match(problemsOf('allow:\n  - \'echo {"a":1,"a":2}\'')[0] ?? "", /2:5: the input is not JSON/);
   assert.match(problemsOf("allow:\n  - {tool: echo, labels: secret}")[0] ?? "", /2:26: must be a list of texts/);
   assert.match(problemsOf("allow:\n  - {tool: echo, labels: [1]}")[0] ?? "", /2:27: must be text/);
+  assert.deepEqual(problemsOf("deny:\n  - {tool: http_fetch, hosts: [a.test, 'b c', 0x7f.1, '']}"), [
+    "e.examples.yaml:2:55: must be text",
+    "e.examples.yaml:2:31: `b c` is no host",
+    "e.examples.yaml:2:31: `0x7f.1` is no host",
+  ]);
 });
 
 test("YAML that JSON cannot say, or that repeats itself, is refused", () => {
@@ -58,10 +63,12 @@ test("both forms are read, in order, with their lines", () => {
     "  - tool: file_write",
     "    input: {path: .git/config, content: yes}",
     "    labels: [secret]",
+    "    hosts: [A.test, '*.b.test', '::1']",
     "    rule: no-git",
     "    code: PROTECTED",
   ].join("\n");
-  const plain = { labels: [], rule: undefined, code: undefined, file: "e.examples.yaml" };
+  const hosts = [{ host: "a.test" }, { host: "*.b.test" }, { host: "::1" }];
+  const plain = { labels: [], capabilities: [], rule: undefined, code: undefined, file: "e.examples.yaml" };
   assert.deepEqual(parse(text), [
     { ...plain, expected: "allow", tool: "file_read", input: { path: "a" }, line: 2 },
     { ...plain, expected: "allow", tool: "echo", input: {}, line: 3 },
@@ -70,6 +77,10 @@ test("both forms are read, in order, with their lines", () => {
       tool: "file_write",
       input: { path: ".git/config", content: "yes" },
       labels: ["secret"],
+      capabilities: [
+        { kind: "net_read", hosts },
+        { kind: "net_write", hosts },
+      ],
       rule: "no-git",
       code: "PROTECTED",
       file: "e.examples.yaml",

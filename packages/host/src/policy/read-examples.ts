@@ -1,12 +1,12 @@
 import { canonicalJson, JsonSyntaxError, type JsonValue, JsonValueError, parseJson } from "@narthex/contracts";
-import { nearestName, type PolicyFile, quoteText } from "@narthex/kernel";
+import { type Capability, canonicalHost, nearestName, type PolicyFile, quoteText } from "@narthex/kernel";
 import { CST, isMap, isScalar, isSeq, Lexer, type Node, type Pair, parseDocument } from "yaml";
 import { EXPECTED_ANSWERS, type ExpectedAnswer, type PolicyExample } from "./examples.ts";
 import { createFilePlaces } from "./file-places.ts";
 import { createPolicyProblems, type PolicyProblems } from "./policy-problems.ts";
 import { readExampleFiles } from "./read-policy-directory.ts";
 
-const KEYS = ["tool", "input", "labels", "rule", "code"] as const;
+const KEYS = ["tool", "input", "labels", "hosts", "rule", "code"] as const;
 type Key = (typeof KEYS)[number];
 
 const MAX_TOKENS = 100_000;
@@ -107,6 +107,7 @@ class ExampleReader {
         tool,
         input: input === undefined ? {} : this.#json(input),
         labels: this.#texts(found.get("labels")),
+        capabilities: this.#rights(found.get("hosts")),
         rule: this.#text(found.get("rule")),
         code: this.#text(found.get("code")),
       }),
@@ -117,7 +118,7 @@ class ExampleReader {
     const [, tool, json = "{}"] = SHORT_FORM.exec(text) ?? [];
     if (tool === undefined) return this.#none(node, 'must be a tool and its input, such as `echo {"a": 1}`');
     try {
-      const rest = { tool, input: parseJson(json), labels: [], rule: undefined, code: undefined };
+      const rest = { tool, input: parseJson(json), labels: [], capabilities: [], rule: undefined, code: undefined };
       return [this.#made(node, expected, rest)];
     } catch (fault) {
       if (!(fault instanceof JsonSyntaxError)) throw fault;
@@ -151,6 +152,20 @@ class ExampleReader {
     if (isSeq(node)) return node.items.map((item) => this.#text(item as Node) ?? "");
     this.#refuse(offsetOf(node), "must be a list of texts");
     return [];
+  }
+
+  /** To read and to send, on every port. */
+  #rights(node: Node | undefined): Capability[] {
+    const given = this.#texts(node).filter((text) => text !== "");
+    const hosts = given.flatMap((text) => {
+      const host = canonicalHost(text);
+      return host === undefined ? this.#none(node, `${quoteText(text)} is no host`) : [{ host }];
+    });
+    if (hosts.length === 0) return [];
+    return [
+      { kind: "net_read", hosts },
+      { kind: "net_write", hosts },
+    ];
   }
 
   /** Aliases are refused, so they multiply nothing; so is what JSON cannot say. */

@@ -13,6 +13,7 @@ import { pathsAround } from "./paths-around.ts";
 import { programPlan } from "./program-plan.ts";
 import type { GuardedStay, ProtectedWorkspace } from "./protected-workspace.ts";
 import { SessionScratch } from "./session-scratch.ts";
+import { throughGate } from "./through-gate.ts";
 import type { Entrance } from "./workspace-gate.ts";
 import { lockWorkspace } from "./workspace-lock.ts";
 
@@ -67,6 +68,11 @@ export function createPrograms(options: ProgramsOptions): ProgramsDriver {
   return new Programs(options);
 }
 
+function commandFor(place: ProgramPlace, { command }: ContainedProgram, { machine }: Containment): readonly string[] {
+  const hasWay = place.network !== undefined && machine !== undefined;
+  return hasWay ? throughGate(command, machine.architecture, place) : command;
+}
+
 class Programs implements ProgramsDriver {
   readonly #options: ProgramsOptions;
   readonly #scratch = new SessionScratch();
@@ -114,7 +120,7 @@ class Programs implements ProgramsDriver {
       );
       signal.throwIfAborted();
       const hasChannel = lasting?.hasChannel ?? false;
-      const started = await containment.start({ ...plan, hasChannel }, program.command);
+      const started = await containment.start({ ...plan, hasChannel }, commandFor(place, program, containment));
       if (place.processor !== undefined) started.processor.judgeBy((cpuMs) => place.processor?.judge(cpuMs));
       const finish = async (): Promise<readonly string[]> => (guarded === undefined ? [] : await guarded.putBack());
       const running = this.#follow(started, place, signal, finish, () => {

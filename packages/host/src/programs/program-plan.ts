@@ -11,6 +11,7 @@ import {
   SCRATCH_PATH,
   WORKSPACE_PATH,
 } from "../sandbox/sandbox-plan.ts";
+import { networkPlan } from "./network-plan.ts";
 import { insideEnvironment, insidePath, toolchainMounts } from "../toolchains/toolchain-plan.ts";
 import type { Toolchain } from "../toolchains/toolchain.ts";
 
@@ -29,13 +30,10 @@ export interface PlanParts {
  * A directory that looks like a bare repository is none unless it is named as one, and no configuration starts a monitor:
  * otherwise `git status` would run what anybody wrote into such a directory.
  */
-const GIT_CAUTION = {
-  GIT_CONFIG_COUNT: "2",
-  GIT_CONFIG_KEY_0: "safe.bareRepository",
-  GIT_CONFIG_VALUE_0: "explicit",
-  GIT_CONFIG_KEY_1: "core.fsmonitor",
-  GIT_CONFIG_VALUE_1: "false",
-} as const;
+const GIT_CAUTION = [
+  ["safe.bareRepository", "explicit"],
+  ["core.fsmonitor", "false"],
+] as const;
 
 const TEMPORARY_BYTES = 512 * 1024 * 1024;
 
@@ -48,7 +46,8 @@ export function programPlan(place: ProgramPlace, program: ContainedProgram, part
     ? [{ source: place.workspace, target: WORKSPACE_PATH, access, guard: parts.directory }, ...parts.guards]
     : [];
   const files = (program.files ?? []).map(({ source, target }) => ({ source, target, access: "read" }) as const);
-  const mounts = [...toolchainMounts(toolchains), ...files, ...homes, ...workspace];
+  const network = networkPlan(place.network);
+  const mounts = [...toolchainMounts(toolchains), ...files, ...homes, ...network.mounts, ...workspace];
   return {
     mounts,
     symlinks: hasWorkspace ? ownName(place.workspace, mounts) : [],
@@ -64,17 +63,30 @@ export function programPlan(place: ProgramPlace, program: ContainedProgram, part
       TZ: "UTC",
       TERM: "dumb",
       TMPDIR: "/tmp",
-      ...GIT_CAUTION,
+      ...gitSettings([...GIT_CAUTION, ...network.git]),
+      ...network.environment,
       ...(homes.length > 0 && { NARTHEX_SCRATCH: SCRATCH_PATH }),
       ...program.environment,
     },
     workingDirectory: hasWorkspace ? directoryInside(program.workingDirectory) : "/",
     limits: limitsOf(place, program),
     temporaryBytes: TEMPORARY_BYTES,
-    socketFamilies: ["inet", "inet6"],
-    mayFork: place.mayFork,
+    // SECURITY: what hands requests on needs a unix socket; the program itself is kept from them: see `throughGate`.
+    socketFamilies: place.network === undefined ? ["inet", "inet6"] : ["unix", "inet", "inet6"],
+    // What hands requests on is a second process; the command itself is kept from more: see `throughGate`.
+    mayFork: place.mayFork || place.network !== undefined,
     identity: parts.identity,
   };
+}
+
+/** Git reads these from the environment. */
+function gitSettings(settings: readonly (readonly [key: string, value: string])[]): Record<string, string> {
+  const variables: Record<string, string> = { GIT_CONFIG_COUNT: String(settings.length) };
+  settings.forEach(([key, value], index) => {
+    variables[`GIT_CONFIG_KEY_${index}`] = key;
+    variables[`GIT_CONFIG_VALUE_${index}`] = value;
+  });
+  return variables;
 }
 
 /** SECURITY: bubblewrap makes the directories of a content's path, so that must never lie in what a tool can write. */

@@ -56,7 +56,11 @@ class Shells implements ShellsDriver {
 
   async run(place: ProgramPlace, command: ShellCommand, signal: AbortSignal): Promise<RunningCommand> {
     const backend = await this.backend();
-    if (backend === "session") return await this.#pool.run(place, command, signal);
+    // What a shell of the session starts may outlive the call, and with it the way out: that has a sandbox of its own.
+    if (backend === "session" && place.network === undefined) return await this.#pool.run(place, command, signal);
+    if (backend === "host" && place.network !== undefined) {
+      throw new KernelError("SANDBOX_UNAVAILABLE", "a bare command has the host's network; ask for none");
+    }
     const { workingDirectory = command.startDirectory, environment } = command;
     const once = { command: command.command, workingDirectory, environment };
     const program =

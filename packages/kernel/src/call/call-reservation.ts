@@ -1,6 +1,8 @@
+import type { JsonValue } from "@narthex/contracts";
 import type { BudgetAmounts } from "../budget/budget.ts";
-import type { Lease } from "../lease/lease.ts";
-import type { ToolDeclaration } from "../tool/tool.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { CheckedCall } from "./call.ts";
+import { sumOf, verifySpending } from "./call-spending.ts";
 
 /** What one call may use at most. */
 export interface CallBounds {
@@ -10,17 +12,17 @@ export interface CallBounds {
 }
 
 /**
- * What a call sets aside before it runs: fixed amounts, and wall time and time on the processor up to its bounds. A call
- * without a bound on the processor sets aside all that is left of that. Stored bytes are reserved as they come, each
- * before it is written, since their bound would block every other call.
+ * What a call sets aside before it runs: fixed amounts, with what the tool says these arguments may spend, and wall time
+ * and time on the processor up to its bounds. A call without a bound on the processor sets aside all that is left of
+ * that. Stored bytes are reserved as they come, each before it is written, since their bound would block every other
+ * call.
  */
 export function callReservation(
-  tool: ToolDeclaration,
-  lease: Lease,
+  { registered: { tool }, live, input }: Pick<CheckedCall, "registered" | "live" | "input">,
   bounds: CallBounds,
 ): [fixed: BudgetAmounts, upTo: BudgetAmounts] {
-  const fixed = { calls: 1, cost_units: tool.price };
-  const { wall_ms: wallMs, cpu_ms: cpuMs } = lease.budgets;
+  const fixed = fixedAmounts(tool, input);
+  const { wall_ms: wallMs, cpu_ms: cpuMs } = live.lease.budgets;
   // File workers are shared by calls and sessions, and inline code runs in the kernel: only programs are counted.
   const hasPrograms = tool.isolation === "process" && bounds.maxCpuMs !== 0;
   if (cpuMs === undefined || !hasPrograms)
@@ -31,6 +33,12 @@ export function callReservation(
 }
 
 const NOTHING: BudgetAmounts = {};
+
+function fixedAmounts(tool: Tool, input: JsonValue): BudgetAmounts {
+  const { price: cost_units, reserves } = tool;
+  if (reserves === undefined) return { calls: 1, cost_units };
+  return { calls: 1, ...sumOf({ inference_tokens: 0, cost_units }, verifySpending(reserves(input))) };
+}
 
 /** The smaller of the call's bound and what is left of the time its caller will wait. */
 export function timeoutFor(boundMs: number, remainingMs: number): number {

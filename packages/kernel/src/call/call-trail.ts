@@ -7,8 +7,10 @@ import type { WorkspaceUse } from "../label/workspace-use.ts";
 import type { Committed } from "../ledger/commitment.ts";
 import type { ContentDraft, EntryDraft } from "../ledger/record-draft.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
-import type { StoredBytes } from "../result/stored-bytes.ts";
+import type { ReservedBytes } from "../budget/reserved-bytes.ts";
 import type { LiveSession } from "../session/live-session.ts";
+import type { CallSpending } from "./call-spending.ts";
+import type { CallNetwork } from "./call-network.ts";
 import type { Denied, Failed } from "./ending.ts";
 import type { FileLog } from "./file-log.ts";
 import type { LastingProgram, ProcessorTime } from "./processor-time.ts";
@@ -38,12 +40,16 @@ export class CallTrail {
   approvalId = "";
   /** What the call set aside before it ran. */
   reservation: Reservation | undefined;
+  /** What it spends besides its price; made when the tool speaks of it. */
+  spending: CallSpending | undefined;
   /** Of the call's programs; made at the first. */
   processor: ProcessorTime | undefined;
   /** Programs that go on after the call. */
   lasting: LastingProgram[] | undefined;
+  /** What leaves the machine for the call; made at its first request. */
+  network: CallNetwork | undefined;
   /** Made at the first byte that counts. */
-  storedBytes: StoredBytes | undefined;
+  storedBytes: ReservedBytes | undefined;
   /** Bytes of an input that became a file. */
   storedInput = 0;
   /** The call's number in its session; 0 until it is granted. */

@@ -1,13 +1,13 @@
 import { KernelError } from "@narthex/contracts";
 import type { BudgetShortfall } from "../budget/budget-account.ts";
-import { StoredBytes } from "../result/stored-bytes.ts";
+import { ReservedBytes } from "../budget/reserved-bytes.ts";
 import type { AdmittedCall } from "./call.ts";
 
 /** Reserves stored bytes before they are written. Answers what is missing, and leaves a BudgetExceeded. */
 export function chargeStored(call: AdmittedCall, bytes: number): BudgetShortfall | undefined {
   const { live, trail } = call;
   if (live.lease.budgets.stored_bytes === undefined) return undefined;
-  trail.storedBytes ??= new StoredBytes(live.account);
+  trail.storedBytes ??= new ReservedBytes(live.account, "stored_bytes");
   const shortfall = trail.storedBytes.add(bytes);
   if (shortfall !== undefined) trail.add({ case: "budgetExceeded", value: { leaseId: live.lease.id, ...shortfall } });
   return shortfall;

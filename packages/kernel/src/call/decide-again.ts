@@ -1,4 +1,4 @@
-import type { Capability } from "../capability/capability.ts";
+import type { Capability, NetworkCapability } from "../capability/capability.ts";
 import type { KernelParts } from "../kernel-parts.ts";
 import { narrowFor } from "../tool/narrow-for.ts";
 import { requiredFor } from "../tool/required-for.ts";
@@ -21,6 +21,15 @@ export function decideAgain(call: PermittedCall, needed: readonly Capability[], 
   throw new RefusedAgain(refused);
 }
 
+/**
+ * Decides on a host that turned up while the call ran: by a redirect, or because a program asked for it. Answers why it
+ * may not be asked; a host that needs an approval would have had to be named before.
+ */
+export function decideOnHost(call: PermittedCall, right: NetworkCapability, kernel: KernelParts): string | undefined {
+  const refused = decide(call, [right], kernel);
+  return refused === undefined ? undefined : `${refused.rationaleCode}: ${refused.message}`;
+}
+
 function decide(call: PermittedCall, needed: readonly Capability[], kernel: KernelParts): Denied | undefined {
   const { tool } = call.registered;
   const facts = narrowFor(tool, call.input);
@@ -28,7 +37,7 @@ function decide(call: PermittedCall, needed: readonly Capability[], kernel: Kern
   if (refused !== undefined) return refused;
   const answer = askAboutCall(call, facts, nowNeeded(call, needed), kernel);
   if (isEnding(answer)) return answer;
-  // SECURITY: a yes to one path is none to where a link leads instead.
+  // SECURITY: a yes to one path is none to where a link leads instead, and a yes to one host is none to another.
   const isCovered = answer.approval === call.approval && !needed.some(isPlace);
   return answer.approval === "none" || isCovered ? undefined : unasked();
 }
@@ -45,7 +54,7 @@ function familyOf({ kind }: Capability): string {
 }
 
 function isPlace({ kind }: Capability): boolean {
-  return kind === "fs_read" || kind === "fs_write";
+  return kind === "fs_read" || kind === "fs_write" || kind === "net_read" || kind === "net_write";
 }
 
 /** SECURITY: links that are swapped over and over would have a call decided without end. */

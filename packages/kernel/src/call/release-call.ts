@@ -13,6 +13,9 @@ export function releaseCall(frame: CallFrame, answer: CallAnswer): void {
   }
   if (live === undefined) return;
   trail.storedBytes?.settle(0);
+  trail.spending?.close();
+  trail.network?.close();
+  trail.network?.settle();
   const { reservation } = trail;
   trail.reservation = undefined;
   if (reservation !== undefined) live.account.settle(reservation, {});

@@ -1,6 +1,6 @@
 import { KernelError } from "@narthex/contracts";
 import type { BudgetLimits } from "../budget/budget.ts";
-import type { Capability } from "../capability/capability.ts";
+import type { Capability, HostPattern } from "../capability/capability.ts";
 import { isNormalPath } from "../capability/path-prefix.ts";
 import type { DelegableRights, Lease, LeaseRequest } from "./lease.ts";
 import { leaseRequestToJson, MAX_TOOL_PATTERNS, parseLeaseRequest } from "./parse-lease-request.ts";
@@ -13,6 +13,8 @@ export const DEFAULT_LEASE_TTL_MS = 8 * 3_600_000;
 export interface LeaseDefaults {
   readonly budgets: BudgetLimits;
   readonly ttlMs: number;
+  /** Hosts that may be asked; none by default. */
+  readonly hosts?: readonly HostPattern[];
 }
 
 export interface LeaseGrant {
@@ -32,15 +34,15 @@ export interface LeaseGrant {
 /**
  * A lease granted by an administrator; everything the request leaves out is the default. Throws LEASE_INVALID.
  *
- * SPEC: without a request every ready tool, read and write in the workspace, no network, highest tier privileged,
- * default budgets, eight hours.
+ * SPEC: without a request every ready tool, read and write in the workspace, no network unless the kernel's settings name
+ * hosts, highest tier privileged, default budgets, eight hours.
  */
 export function createLease(grant: LeaseGrant): Lease {
   // A request made in code is checked and put in normal form like one from outside.
   const request = parseLeaseRequest(leaseRequestToJson(grant.request ?? {}));
   const usable = shareRights({
     toolPatterns: expandToolPatterns(request.tool_patterns ?? ["*"], grant.knownTools),
-    capabilities: request.capabilities ?? defaultCapabilities(grant.workspace),
+    capabilities: request.capabilities ?? defaultCapabilities(grant.workspace, grant.defaults.hosts ?? []),
     highestTier: request.highest_tier ?? "privileged",
   });
   const startsAtMs = Math.max(grant.nowMs, request.not_before_ms ?? 0);
@@ -77,7 +79,7 @@ function delegableRights(
   };
 }
 
-function defaultCapabilities(workspace: string): Capability[] {
+function defaultCapabilities(workspace: string, hosts: readonly HostPattern[]): Capability[] {
   // SECURITY: a prefix that is not in normal form would be compared wrongly for the life of the lease.
   if (!isNormalPath(workspace))
     throw new KernelError("WORKSPACE_REFUSED", "the workspace is not an absolute, real path");
@@ -90,5 +92,11 @@ function defaultCapabilities(workspace: string): Capability[] {
     { kind: "db_write", names: ["*"] },
     { kind: "artifact", names: ["*"] },
     { kind: "clock" },
+    ...(hosts.length > 0
+      ? ([
+          { kind: "net_read", hosts },
+          { kind: "net_write", hosts },
+        ] as const)
+      : []),
   ];
 }

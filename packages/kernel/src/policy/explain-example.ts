@@ -1,4 +1,5 @@
 import type { JsonValue } from "@narthex/contracts";
+import type { Capability } from "../capability/capability.ts";
 import type { Policy } from "../ports.ts";
 import { createRegistry } from "../registry/registry.ts";
 import { exampleSession } from "../session/example-session.ts";
@@ -13,6 +14,8 @@ export interface ExampleCall {
   readonly tool: string;
   readonly input: JsonValue;
   readonly labels: readonly string[];
+  /** What the session holds besides the default lease. */
+  readonly capabilities?: readonly Capability[];
 }
 
 /** Says what a policy would answer to examples, with these tools and without a kernel. */
@@ -31,5 +34,6 @@ export function createExampleExplainer(
     nowMs: () => 0,
     labelsOf: ({ labels }: LiveSession) => labels,
   };
-  return ({ tool, input, labels }) => explainCall({ tool, input }, exampleSession(names, 0, labels), parts);
+  return ({ tool, input, labels, capabilities }) =>
+    explainCall({ tool, input }, exampleSession(names, 0, labels, capabilities), parts);
 }

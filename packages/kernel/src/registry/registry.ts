@@ -5,7 +5,7 @@ import { DECLARATION_CEILINGS } from "../tool/ceilings.ts";
 import { definitionHash } from "../tool/definition-hash.ts";
 import { checkDeclaration, inspectDeclaration, type InspectedDeclaration } from "../tool/inspect-declaration.ts";
 import { compareSemver, isRelease, parseSemver, type Semver } from "../tool/semver.ts";
-import type { Tool } from "../tool/tool.ts";
+import type { Redactor, Tool } from "../tool/tool.ts";
 import { isVouchedFor } from "../tool/vouched-tools.ts";
 import { sealTool } from "./seal-tool.ts";
 
@@ -43,12 +43,12 @@ interface Family {
   highest: string | undefined;
 }
 
-export function createRegistry(): Registry {
+export function createRegistry(redactors: readonly Redactor[] = []): Registry {
   const families = new Map<string, Family>();
   let count = 0;
 
   function register(tool: Tool): RegisteredTool {
-    const registered = prepare(tool);
+    const registered = prepare(tool, redactors);
     const { name, version } = registered.tool;
     const semver = parseSemver(version);
     const family: Family = families.get(name) ?? { versions: new Map(), highest: undefined };
@@ -95,8 +95,8 @@ export function createRegistry(): Registry {
   return { register, resolve, list, quarantine };
 }
 
-function prepare(original: Tool): RegisteredTool {
-  const tool = copyOf(original);
+function prepare(original: Tool, redactors: readonly Redactor[]): RegisteredTool {
+  const tool = copyOf(original, redactors);
   let inspected: InspectedDeclaration | undefined;
   const inspect = (): InspectedDeclaration => (inspected ??= inspectDeclaration(tool));
   if (!isVouchedFor(original)) inspect();
@@ -116,9 +116,9 @@ function prepare(original: Tool): RegisteredTool {
 }
 
 /** What can be copied is inspected as the copy, which is what counts; what cannot is asked what is wrong with it. */
-function copyOf(original: Tool): Tool {
+function copyOf(original: Tool, redactors: readonly Redactor[]): Tool {
   try {
-    return sealTool(original);
+    return sealTool(original, redactors);
   } catch (fault) {
     checkDeclaration(original);
     throw fault;

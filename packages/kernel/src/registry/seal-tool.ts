@@ -1,15 +1,15 @@
 import type { JsonObject } from "@narthex/contracts";
 import { copySchema } from "../schema/copy-schema.ts";
 import { Problems } from "../schema/problems.ts";
-import type { DerivedFacts, Tool } from "../tool/tool.ts";
+import type { DerivedFacts, Redactor, Tool } from "../tool/tool.ts";
 
 /**
  * A frozen copy of a tool, its methods bound to the original.
  *
  * SECURITY: what is inspected, hashed and later decided on is this copy. Whoever holds the original can change it and
- * changes nothing that was registered.
+ * changes nothing that was registered. Every tool's output is searched for the kernel's own secrets as well.
  */
-export function sealTool(tool: Tool): Tool {
+export function sealTool(tool: Tool, redactors: readonly Redactor[]): Tool {
   return Object.freeze({
     name: tool.name,
     version: tool.version,
@@ -28,12 +28,15 @@ export function sealTool(tool: Tool): Tool {
     price: tool.price,
     ...(tool.labels && { labels: sealData(tool.labels) }),
     ...(tool.program && { program: sealData(tool.program) }),
-    ...(tool.redactors && { redactors: sealData(tool.redactors) }),
+    redactors: sealData([...(tool.redactors ?? []), ...redactors]),
+    ...(tool.takesSecrets === true && { takesSecrets: true }),
+    ...(tool.endpoints && { endpoints: sealData(tool.endpoints) }),
     ...(tool.narrow && { narrow: tool.narrow.bind(tool) }),
     ...(tool.action && { action: tool.action.bind(tool) }),
     ...(tool.actions && { actions: sealData(tool.actions) }),
     ...(tool.derived && { derived: sealDerived(tool.derived) }),
     ...(tool.needs && { needs: tool.needs.bind(tool) }),
+    ...(tool.reserves && { reserves: tool.reserves.bind(tool) }),
     ...(tool.approvalScope && { approvalScope: tool.approvalScope.bind(tool) }),
     ...(tool.canonicalInput && { canonicalInput: tool.canonicalInput.bind(tool) }),
     ...(tool.firstLine && { firstLine: tool.firstLine.bind(tool) }),

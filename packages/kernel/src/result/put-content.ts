@@ -7,12 +7,12 @@ import { commitContent } from "../ledger/commitment.ts";
 import type { LiveSession } from "../session/live-session.ts";
 import { requireUsable } from "../session/require-open.ts";
 import { type CollectedContent, ContentCollector } from "./content-collector.ts";
-import { StoredBytes } from "./stored-bytes.ts";
+import { ReservedBytes } from "../budget/reserved-bytes.ts";
 
 /** Stores content for a session: counted against its stored bytes as it comes, and logged. */
 export async function putContent(put: ContentPut, live: LiveSession, kernel: KernelParts): Promise<ContentReceipt> {
   checkLabels(put.labels, joinLabels(live.labels, kernel.workspaceLabels.of(live.session.workspace)));
-  const stored = new StoredBytes(live.account);
+  const stored = new ReservedBytes(live.account, "stored_bytes");
   const collector = new ContentCollector(kernel.contentStore, (bytes) => {
     const shortfall = stored.add(bytes);
     if (shortfall === undefined) return;

@@ -1,4 +1,5 @@
 import { createBudgetAccount } from "../budget/budget-account.ts";
+import type { Capability } from "../capability/capability.ts";
 import { createLease, DEFAULT_LEASE_TTL_MS } from "../lease/create-lease.ts";
 import { LiveSession } from "./live-session.ts";
 
@@ -6,13 +7,14 @@ import { LiveSession } from "./live-session.ts";
 const WORKSPACE = "/workspace";
 const ID = "ses_aaaaaaaaaaaaaaaaaaaa";
 
-/** A session that was never opened, with the default lease: to say what policy would answer in such a one. */
+/** A session that was never opened, with the default lease and `more`: to say what policy would answer in such a one. */
 export function exampleSession(
   knownTools: readonly string[],
   nowMs: number,
   labels: readonly string[] = [],
+  more: readonly Capability[] = [],
 ): LiveSession {
-  const lease = createLease({
+  const granted = createLease({
     id: "lea_aaaaaaaaaaaaaaaaaaaa",
     holder: ID,
     request: undefined,
@@ -21,6 +23,7 @@ export function exampleSession(
     knownTools,
     workspace: WORKSPACE,
   });
+  const lease = { ...granted, capabilities: [...granted.capabilities, ...more] };
   const session = {
     id: ID,
     tenant: "default",

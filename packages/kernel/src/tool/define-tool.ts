@@ -16,6 +16,7 @@ import type {
   Redactor,
   ResultType,
   SafetyTier,
+  Spending,
   Tool,
   ToolContext,
   ToolDeclaration,
@@ -78,11 +79,14 @@ export interface ToolDefinition<I extends SchemaSource, O extends SchemaSource |
   /** None of its own. */
   readonly labels?: readonly string[];
   readonly redactors?: readonly Redactor[];
+  /** No. */
+  readonly takesSecrets?: boolean;
   narrow?(input: ValueOf<I>): Narrowing;
   action?(input: ValueOf<I>): string;
   readonly actions?: readonly string[];
   readonly derived?: { readonly schema: JsonObject; of(input: ValueOf<I>): JsonObject };
   needs?(input: ValueOf<I>, session: ToolSession): readonly Capability[];
+  reserves?(input: ValueOf<I>): Spending;
   approvalScope?(input: ValueOf<I>, session: ToolSession): ApprovalScope | undefined;
   canonicalInput?(input: ValueOf<I>): JsonValue;
   firstLine?(input: ValueOf<I>): number | undefined;
@@ -121,6 +125,7 @@ export function defineTool<
     price: definition.price ?? 1,
     ...(definition.labels && { labels: definition.labels }),
     ...(definition.redactors && { redactors: definition.redactors }),
+    ...(definition.takesSecrets === true && { takesSecrets: true }),
     ...(definition.actions && { actions: definition.actions }),
     ...bindCode(definition),
   };
@@ -132,6 +137,7 @@ type ToolCode = Pick<
   | "action"
   | "derived"
   | "needs"
+  | "reserves"
   | "approvalScope"
   | "canonicalInput"
   | "firstLine"
@@ -144,8 +150,8 @@ type ToolCode = Pick<
 function bindCode<I extends SchemaSource, O extends SchemaSource | undefined, R extends ResultType>(
   definition: ToolDefinition<I, O, R>,
 ): ToolCode {
-  const { narrow, action, derived, needs, approvalScope, canonicalInput, firstLine, normaliseCustom, reconcile, run } =
-    definition;
+  const { narrow, action, derived, needs, reserves, approvalScope } = definition;
+  const { canonicalInput, firstLine, normaliseCustom, reconcile, run } = definition;
   const typed = (input: JsonValue): ValueOf<I> => input as ValueOf<I>;
   return {
     ...(narrow && { narrow: (input: JsonValue) => narrow.call(definition, typed(input)) }),
@@ -154,6 +160,7 @@ function bindCode<I extends SchemaSource, O extends SchemaSource | undefined, R 
       derived: { schema: derived.schema, of: (input: JsonValue) => derived.of(typed(input)) },
     }),
     ...(needs && { needs: (input: JsonValue, session: ToolSession) => needs.call(definition, typed(input), session) }),
+    ...(reserves && { reserves: (input: JsonValue) => reserves.call(definition, typed(input)) }),
     ...(approvalScope && {
       approvalScope: (input: JsonValue, session: ToolSession) => approvalScope.call(definition, typed(input), session),
     }),

@@ -1,7 +1,10 @@
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 import type { ApprovalScope } from "../approval/approval-scope.ts";
-import type { Capability } from "../capability/capability.ts";
+import type { BudgetAmounts } from "../budget/budget.ts";
+import type { Capability, HostPattern } from "../capability/capability.ts";
 import type { ContainedProgram, ExceededBound } from "../contained-programs.ts";
+import type { IncomingAnswer, OutgoingRequest } from "../egress.ts";
+import type { PageReader } from "../page-reader.ts";
 import type { JobCommand, ShellCommand, ShellJob } from "../session-shells.ts";
 import type { FileAnswer, FileOperation, FileState } from "../workspace-files.ts";
 
@@ -95,6 +98,15 @@ export interface Tool extends ToolDeclaration {
   readonly derived?: DerivedFacts;
   /** The capabilities these very arguments need. */
   needs?(input: JsonValue, session: ToolSession): readonly Capability[];
+  /** What these very arguments may spend besides the price; set aside before the call, spent by `ToolContext.spending`. */
+  reserves?(input: JsonValue): Spending;
+  /** Whether `{"$secret": name}` can stand where its schema lets an object stand. The tool sees the name only. */
+  readonly takesSecrets?: boolean;
+  /**
+   * Hosts and ports of the tool's own configuration. With the effect `inference` it may ask these and no others; with a
+   * network effect they are granted by their exact address, where they are no public one.
+   */
+  readonly endpoints?: readonly HostPattern[];
   /** What an answer for the session covers besides this very input; nothing by default. */
   approvalScope?(input: JsonValue, session: ToolSession): ApprovalScope | undefined;
   /** The form of the input that digests, approvals and the ledger see; the input itself by default. */
@@ -108,6 +120,9 @@ export interface Tool extends ToolDeclaration {
   reconcile?(intent: UnsettledIntent, context: ReconcileContext): Promise<Reconciliation>;
   run(input: JsonValue, context: ToolContext): Promise<ToolOutput> | ToolOutput;
 }
+
+/** What only the tool can count: the kernel counts the rest itself. */
+export type Spending = Pick<BudgetAmounts, "inference_tokens" | "cost_units">;
 
 /** Facts about one input, for policy. They help rules; they are not what contains the tool. */
 export interface DerivedFacts {
@@ -141,6 +156,8 @@ export interface ToolContext {
   readonly callNumber: number;
   /** Aborted at the time-out and on cancelling. */
   readonly signal: AbortSignal;
+  /** Until the call is timed out. For `pure` and `deterministic` tools all that it was given, whenever they ask. */
+  timeLeftMs(): number;
   /** The call's logical clock for `pure` and `deterministic` tools, the wall clock for others. */
   nowMs(): number;
   /** The call's seeded stream for `pure` and `deterministic` tools, real randomness for others. */
@@ -153,6 +170,26 @@ export interface ToolContext {
   readonly programs: ProgramAccess;
   readonly vault: VaultAccess;
   readonly shell: ShellAccess;
+  readonly network: NetworkAccess;
+  readonly pages: PageReader;
+  readonly spending: SpendingAccess;
+}
+
+/** What the call spends besides its price. */
+export interface SpendingAccess {
+  /**
+   * To be said before anything is spent: from now on all that is set aside for the call counts as spent, until
+   * `settle` knows better. `more` is set aside as well. Throws RESOURCE_EXCEEDED if too little is left for that.
+   */
+  begin(more?: Spending): void;
+  /** What was really spent, even if it is more than was set aside. Said twice, the second time counts. */
+  settle(spent: Spending): void;
+}
+
+/** Requests to other hosts, through the gate and under the grant. For calls with a network effect or `inference`. */
+export interface NetworkAccess {
+  /** Labels the call `untrusted`. Throws as `EgressExit.request` does, UNDECLARED_EFFECT for what was not declared. */
+  request(request: OutgoingRequest): Promise<IncomingAnswer>;
 }
 
 /** Shell commands and background jobs of the session, under the grant. For tools of class `process`. */
@@ -187,6 +224,8 @@ export interface ProgramRequest extends ContainedProgram {
   readonly input?: Uint8Array | AsyncIterable<Uint8Array>;
   /** Less than the call's effects would give. */
   readonly access?: "none" | "read";
+  /** Whether it has the way out that the call has; so by default. */
+  readonly hasNetwork?: boolean;
   /** Killed after this, with all it started; what it printed is kept. */
   readonly timeoutMs?: number;
   /** Of each stream. */
@@ -249,6 +288,8 @@ export interface ContentAccess {
   stat(hashHex: string): Promise<ContentFacts>;
   read(hashHex: string, offset: number, limit: number): Promise<Uint8Array>;
   stream(hashHex: string, offset: number, limit: number): AsyncIterable<Uint8Array>;
+  /** Keeps what the call came by, redacted: content that the session can read again, once the call has ended. */
+  keep(chunks: AsyncIterable<Uint8Array>): Promise<PrintedOutput>;
 }
 
 export interface ContentFacts {

@@ -25,8 +25,8 @@ export const policyTestCommand: Command = {
   details:
     "Asks the rules of DIR about the calls in its *.examples.yaml files, without a kernel and without running anything. A " +
     'file has the tables allow, ask and deny; an entry is a text, `file_read {"path": "a.txt"}`, or has the keys tool, ' +
-    "input, labels, rule (which must decide) and code (which a denial must have). Exit code 1 means that some example is " +
-    "answered otherwise.",
+    "input, labels, hosts (which the lease gives the session), rule (which must decide) and code (which a denial must " +
+    "have). Exit code 1 means that some example is answered otherwise.",
   arguments: [{ name: "[dir]", description: "a policy directory (default: that of the kernel's home)" }],
   examples: ["narthex policy test", "narthex policy test ./policies --json"],
 

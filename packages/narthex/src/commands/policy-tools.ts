@@ -1,6 +1,7 @@
 import { homePaths, loadAddedTools, loadConfiguration, schemaForTools } from "@narthex/host";
 import type { PolicySchema, Tool } from "@narthex/kernel";
-import { builtinTools } from "@narthex/tools";
+import { builtinsFor } from "../builtins-for.ts";
+import { describeEndpoint } from "../endpoint-tools.ts";
 import { pinnedHomeTools } from "../home-servers.ts";
 
 /** What rules of a home are checked against, read without taking the home. */
@@ -14,14 +15,16 @@ export interface PolicyTools {
 
 export async function readPolicyTools(home: string): Promise<PolicyTools> {
   const paths = homePaths(home);
-  const builtins = builtinTools();
-  const { protectedPaths } = await loadConfiguration(paths.configuration);
+  const configuration = await loadConfiguration(paths.configuration);
+  const { protectedPaths } = configuration;
+  const builtins = builtinsFor(configuration);
   // No tool runs here, so none is given its secrets.
   const { tools: added, unusable } = await loadAddedTools({
     directory: paths.tools,
     secrets: new Map(),
     environment: {},
     builtins,
+    createEndpointTool: describeEndpoint,
     taken: new Set(),
   });
   const tools = [...builtins, ...added, ...(await pinnedHomeTools(paths))];

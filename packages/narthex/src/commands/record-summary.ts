@@ -1,4 +1,4 @@
-import type { Entry, Outcome, SessionOpened } from "@narthex/contracts";
+import type { EgressRefused, Entry, Outcome, SessionOpened } from "@narthex/contracts";
 import { formatBytes } from "../terminal/units.ts";
 import { entryName, type RecordView } from "./record-view.ts";
 
@@ -65,6 +65,10 @@ function summariseEntry(entry: Entry): string {
       return `content stored, ${formatBytes(kind.value.size)}`;
     case "artifactPublished":
       return `artifact ${kind.value.artifactId} published`;
+    case "egressRequested":
+      return `${egressPlace(kind.value)} ${kind.value.status === 0 ? "without an answer" : kind.value.status}`;
+    case "egressRefused":
+      return `${egressPlace(kind.value)} refused (${kind.value.reason})`;
     case "kernelStarted":
       return `kernel ${kind.value.version} started`;
     case "hostExamined":
@@ -77,6 +81,10 @@ function summariseEntry(entry: Entry): string {
 function summariseOpening({ agent, user, workspace, adopted }: SessionOpened): string {
   const handedOver = adopted ? ", which was root's and was handed over" : "";
   return `session opened by ${agent || user || "nobody named"} on ${workspace}${handedOver}`;
+}
+
+function egressPlace({ method, host, port }: Pick<EgressRefused, "method" | "host" | "port">): string {
+  return `${method} ${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 function summariseOutcome(outcome: Outcome): string {

@@ -1,35 +1,34 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { isKernelError, type JsonObject, KernelError, toHex } from "@narthex/contracts";
+import { isKernelError, type JsonObject, KernelError } from "@narthex/contracts";
 import {
   addedToolId,
   assemblePolicy,
-  type CandidateTool,
-  describeCandidate,
   type FoundTools,
   findTools,
   type HomePaths,
   homePaths,
+  isEndpoint,
+  loadConfiguration,
   readPolicyDirectory,
   reservedNameProblem,
   storeTool,
 } from "@narthex/host";
-import { definitionHash } from "@narthex/kernel";
 import { builtinTools } from "@narthex/tools";
 import { tryServicesConnection, withConnection } from "../connection/open-connection.ts";
+import { describeAdded, endpointSecretProblem } from "../endpoint-tools.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
-import { renderFacts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { formatBytes } from "../terminal/units.ts";
 import { visible } from "../terminal/visible.ts";
 import { readPolicyTools } from "./policy-tools.ts";
 import type { Command, Invocation } from "./command.ts";
 import { toolRule, toolRuleFile } from "./tools-add-rule.ts";
+import { type AddedView, addedToJson, showAdded } from "./tools-add-view.ts";
 
 export const toolsAddCommand: Command = {
   details:
-    "PATH is a manifest (tool.json, tool.yaml) beside its program, or a .ts or .js file that exports tools. The files are " +
-    "copied into the kernel's home and pinned by their hashes. docs/tools.md says how to write one.",
+    "PATH is a manifest (tool.json, tool.yaml) beside its program or with an endpoint, or a .ts or .js file that exports " +
+    "tools. The files are copied into the kernel's home and pinned by their hashes. docs/tools.md says how to write one.",
   arguments: [{ name: "<path>", description: "a manifest, or a module" }],
   options: [
     { flags: "--allow", description: "write the rule that permits it into the policy directory" },
@@ -41,6 +40,8 @@ export const toolsAddCommand: Command = {
     const { options, terminal } = invocation;
     const found = await findTools(resolve(invocation.arguments[0] ?? ""));
     refuseReserved(found);
+    // Before anything is kept: an endpoint that cannot be asked is refused.
+    const described = found.tools.map(describeAdded);
     await refuseWorkspaces(found, invocation);
     const paths = homePaths(invocation.home);
     const isRunning = await somebodyRuns(invocation.home);
@@ -49,7 +50,7 @@ export const toolsAddCommand: Command = {
       ({ declaration }) => [toolRuleFile(declaration.name), toolRule(declaration)] as const,
     );
     const answers: JsonObject[] = [];
-    const states: StoreState[] = [];
+    const states: AddedView["state"][] = [];
     for (const tool of found.tools) {
       states.push(await storeTool(paths.tools, tool, { replace: options.flag("replace") }));
     }
@@ -58,9 +59,11 @@ export const toolsAddCommand: Command = {
     for (const [index, tool] of found.tools.entries()) {
       const [name = "", rule = ""] = rules[index] ?? [];
       const [file, state] = [join(paths.policy, name), states[index] ?? "unchanged"];
-      answers.push(answerFor(tool, state, rule, allowed ? file : ""));
-      if (!terminal.json) show(tool, state, { rule, file, allowed }, terminal);
+      const added = { tool, described: described[index] ?? describeAdded(tool), state };
+      answers.push(addedToJson(added, rule, allowed ? file : ""));
+      if (!terminal.json) showAdded(added, { rule, file, allowed }, terminal);
     }
+    await noteSecrets(found, paths, terminal);
     if (terminal.json) terminal.printJson({ tools: answers, restart_needed: isRunning });
     else {
       terminal.print("", "sessions that are open already do not have it: open a new session");
@@ -79,6 +82,17 @@ function refuseReserved({ tools }: FoundTools): void {
   });
   const [first] = violations;
   if (first !== undefined) throw new KernelError("ALREADY_REGISTERED", `${first.message}: choose another name`);
+}
+
+/** It is added all the same: what narthex.yaml says can be put right later. */
+async function noteSecrets({ tools }: FoundTools, paths: HomePaths, terminal: Terminal): Promise<void> {
+  const endpoints = tools.filter(isEndpoint);
+  if (endpoints.length === 0) return;
+  const { network } = await loadConfiguration(paths.configuration);
+  for (const tool of endpoints) {
+    const problem = endpointSecretProblem(tool, network);
+    if (problem !== undefined) terminal.note(visible(`${addedToolId(tool)} fails as it is: ${problem}`));
+  }
 }
 
 /** SECURITY: what lies in a workspace may have been written by the agent that would then call it. */
@@ -131,62 +145,5 @@ async function writeRule(file: string, rule: string): Promise<void> {
     if (!(fault instanceof Error && "code" in fault && fault.code === "EEXIST")) throw fault;
     if ((await readFile(file, "utf8")) === rule) return;
     throw new KernelError("POLICY_INVALID", `\`${file}\` is there already and says something else: look at it`);
-  }
-}
-
-type StoreState = Awaited<ReturnType<typeof storeTool>>;
-
-function answerFor(tool: CandidateTool, state: StoreState, rule: string, policyFile: string): JsonObject {
-  const { declaration, pin } = tool;
-  const described = describeCandidate(tool);
-  return {
-    tool: addedToolId(tool),
-    state,
-    source: pin.kind,
-    effects: [...declaration.effects],
-    tier: declaration.tier,
-    determinism: declaration.determinism,
-    labels: [...(declaration.labels ?? [])],
-    files: pin.files.map(({ path, size, hash }) => ({ path, size, hash })),
-    secrets: Object.fromEntries(pin.secrets),
-    program_hash: described.program?.hash ?? "",
-    definition_hash: toHex(definitionHash(described)),
-    rule,
-    policy_file: policyFile,
-  };
-}
-
-const STATES: Readonly<Record<StoreState, string>> = {
-  added: "added",
-  replaced: "replaced",
-  unchanged: "is there already, unchanged:",
-};
-
-function show(
-  tool: CandidateTool,
-  state: StoreState,
-  policy: { readonly rule: string; readonly file: string; readonly allowed: boolean },
-  terminal: Terminal,
-): void {
-  const { declaration, pin } = tool;
-  const { paint } = terminal;
-  const files = pin.files.map(({ path, size }) => `${path} (${formatBytes(size)})`);
-  const secrets = [...pin.secrets].map(([variable, name]) => `${name} as ${variable}`);
-  terminal.print(
-    visible(`${STATES[state]} ${addedToolId(tool)}`),
-    ...renderFacts([
-      ["effects", declaration.effects.join(", ") || "none: no files, no network, no second process"],
-      ["safety tier", declaration.tier],
-      ["determinism", declaration.determinism],
-      ...(declaration.labels?.length ? [["labels its results", declaration.labels.join(", ")] as const] : []),
-      ["program", files.join(", ")],
-      ...(secrets.length > 0 ? [["secrets", secrets.join(", ")] as const] : []),
-      ["program hash", describeCandidate(tool).program?.hash ?? ""],
-    ]),
-  );
-  if (policy.allowed) terminal.print(visible(`permitted by ${policy.file}`));
-  else {
-    terminal.print("", paint.dim("no rule permits it yet; write this into the policy directory, or use --allow:"));
-    terminal.print(...policy.rule.trimEnd().split("\n").map(visible));
   }
 }

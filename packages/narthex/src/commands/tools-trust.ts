@@ -11,6 +11,7 @@ import {
 } from "@narthex/host";
 import { tryServicesConnection } from "../connection/open-connection.ts";
 import { sourcesOf } from "../home-servers.ts";
+import { openHomeGate } from "../open-home-gate.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { visible } from "../terminal/visible.ts";
@@ -19,7 +20,7 @@ import { confirm } from "./connect-confirm.ts";
 
 export const toolsTrustCommand: Command = {
   details:
-    "Starts the server once, in its sandbox, and shows how its tools differ from those that were pinned: changed, gone, " +
+    "Starts the server once, in its sandbox, or asks it over HTTP, and shows how its tools differ from those that were pinned: changed, gone, " +
     "or new. What you say yes to is pinned; a kernel that runs on the home has it after its next start. Approvals that " +
     "were given for a tool before it changed do not hold for it any more.",
   arguments: [{ name: "<server>", description: "SERVER for all of its tools, or SERVER__TOOL" }],
@@ -59,14 +60,15 @@ export const toolsTrustCommand: Command = {
 async function look({ home, environment, signal }: Invocation, asked: string): Promise<ServerReview> {
   const paths = homePaths(home);
   const configuration = await loadConfiguration(paths.configuration);
+  const { gate } = await openHomeGate(configuration, environment);
   const scratch = await mkdtemp(join(tmpdir(), "narthex-trust-"));
   const workshop = openWorkshop({ paths: { ...paths, sandbox: scratch, cache: join(scratch, "cache") } });
   try {
     const { secrets } = configuration;
     const options = { ...sourcesOf(paths, configuration), secrets, environment, taken: new Set<string>() };
-    return await reviewServer({ ...options, programs: workshop.programs }, asked, signal);
+    return await reviewServer({ ...options, programs: workshop.programs, egress: gate }, asked, signal);
   } finally {
-    await workshop.close();
+    await Promise.all([workshop.close(), gate.close()]);
     await rm(scratch, { recursive: true, force: true });
   }
 }

@@ -19,6 +19,12 @@ export interface LookOptions {
   readonly writes?: { readonly git: "guarded" | "configurable"; readonly repositories: readonly string[] };
 }
 
+interface RunnerOptions {
+  readonly operation: GitOperationName;
+  readonly workingDirectory: string;
+  readonly hasNetwork: boolean;
+}
+
 const LOOK_TIMEOUT_MS = 30_000;
 
 /** Runs git for one call: what prepares and checks the operation, and the operation itself. */
@@ -27,11 +33,11 @@ export class GitRunner {
   readonly workingDirectory: string;
   readonly #programs: ProgramAccess;
 
-  constructor(programs: ProgramAccess, operation: GitOperationName, workingDirectory: string) {
+  constructor(programs: ProgramAccess, { operation, workingDirectory, hasNetwork }: RunnerOptions) {
     this.#programs = programs;
     this.workingDirectory = workingDirectory;
-    // There is no way out of the sandbox: only repositories that are paths can be reached.
-    this.prefix = gitPrefix(operation, { protocols: ["file"] });
+    // Every address of a host is one of the gate by then, which is asked by http.
+    this.prefix = gitPrefix(operation, { protocols: hasNetwork ? ["file", "http"] : ["file"] });
   }
 
   /** Goes to the directory by itself, and so can say that it is not there. */
@@ -53,6 +59,7 @@ export class GitRunner {
       maxOutputBytes: MAX_LISTING_BYTES,
       kept: [],
       isShown: false,
+      hasNetwork: false,
       ...(writes ?? { access: "read" }),
     });
     if (exceeded !== undefined) throw exceededError(exceeded);

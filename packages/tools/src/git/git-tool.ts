@@ -2,6 +2,7 @@ import { GIT_OPERATIONS } from "@narthex/contracts";
 import { type Capability, defineTool, type Effect } from "@narthex/kernel";
 import { PROGRAM_ANSWER } from "../programs/program-answer.ts";
 import { checkGit } from "./check-git.ts";
+import { gitHosts, gitRights } from "./git-hosts.ts";
 import { GIT_OPERATION_FACTS } from "./git-operations.ts";
 import { runGit } from "./run-git.ts";
 
@@ -9,8 +10,7 @@ const READ_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 600_000;
 /** Git's own time ends first, so that its output is kept. */
 const GRACE_MS = 10_000;
-/** No operation reaches a network: there is none in the sandbox. */
-const EFFECTS = ["process_spawn", "fs_read", "fs_write"] as const satisfies readonly Effect[];
+const EFFECTS = ["process_spawn", "fs_read", "fs_write", "net_read", "net_write"] as const satisfies readonly Effect[];
 
 function actionOf(operation: string): string {
   return `git_${operation.toLowerCase()}`;
@@ -20,8 +20,8 @@ function actionOf(operation: string): string {
 export const gitTool = defineTool({
   name: "git",
   description:
-    "Runs one operation of git in a repository of the workspace, in a sandbox without network. Hooks, filters, pagers and " +
-    "other programs that a repository names are not run. A non-zero exit code is a result, not an error.",
+    "Runs one operation of git in a repository of the workspace, in a sandbox. Hooks, filters, pagers and other " +
+    " programs that a repository names are not run. A non-zero exit code is a result, not an error.",
   source: "builtin",
   isolation: "process",
   inputSchema: {
@@ -39,6 +39,14 @@ export const gitTool = defineTool({
         maxLength: 4096,
         description: "The repository, or a directory in it; the session's working directory by default.",
       },
+      hosts: {
+        type: "array",
+        items: { type: "string", minLength: 1, maxLength: 300 },
+        maxItems: 20,
+        description:
+          "For FETCH, PULL and PUSH with a remote by its name: the hosts of its addresses, `host` or `host:port`. Of an " +
+          "address in `args` the host is known.",
+      },
     },
     required: ["operation"],
     additionalProperties: false,
@@ -52,14 +60,18 @@ export const gitTool = defineTool({
     { kind: "git", names: [] },
     { kind: "fs_read", prefixes: [] },
     { kind: "fs_write", prefixes: [] },
+    { kind: "net_read", hosts: [] },
+    { kind: "net_write", hosts: [] },
   ],
   bounds: { timeoutMs: MAX_TIMEOUT_MS, maxOutputBytes: 32_768 },
   actions: GIT_OPERATIONS.map(actionOf),
   action: ({ operation }) => actionOf(operation),
-  narrow({ operation }) {
+  narrow(input) {
+    const { operation } = input;
+    const hasNetwork = gitHosts(input).length > 0;
     const { effects, tier, determinism, readOnly } = GIT_OPERATION_FACTS[operation];
     return {
-      effects: EFFECTS.filter((effect) => effects.includes(effect)),
+      effects: EFFECTS.filter((effect) => effects.includes(effect) && (hasNetwork || !effect.startsWith("net_"))),
       tier,
       determinism,
       timeoutMs: readOnly ? READ_TIMEOUT_MS : MAX_TIMEOUT_MS,
@@ -74,10 +86,13 @@ export const gitTool = defineTool({
       ...(GIT_OPERATION_FACTS[operation].readOnly
         ? []
         : [{ kind: "fs_write", prefixes: [session.workspace] } as const]),
+      ...gitRights(input),
     ];
   },
   run(input, context) {
     const { readOnly } = GIT_OPERATION_FACTS[input.operation];
-    return runGit(checkGit(input, context.session), context, (readOnly ? READ_TIMEOUT_MS : MAX_TIMEOUT_MS) - GRACE_MS);
+    const hasNetwork = gitHosts(input).length > 0;
+    const checked = { ...checkGit(input, context.session), hasNetwork };
+    return runGit(checked, context, (readOnly ? READ_TIMEOUT_MS : MAX_TIMEOUT_MS) - GRACE_MS);
   },
 });

@@ -30,7 +30,11 @@ function isEntries(listed: ReturnType<typeof readConfigEntries>): listed is read
 test("keys that git must not change have all their values again, in their order, and the call fails", async () => {
   const repository = new HostileRepository();
   try {
-    const git = new GitRunner(programsIn(repository), "REMOTE", ".");
+    const git = new GitRunner(programsIn(repository), {
+      operation: "REMOTE",
+      workingDirectory: ".",
+      hasNetwork: false,
+    });
     const list = async (): Promise<readonly ConfigEntry[]> => {
       const listed = readConfigEntries((await git.look(OWN_CONFIG_LISTING)).stdout);
       assert.ok(isEntries(listed));
@@ -61,7 +65,11 @@ test("keys that git must not change have all their values again, in their order,
 test("a configuration that cannot be put back is a failure of the sandbox", async () => {
   const repository = new HostileRepository();
   try {
-    const git = new GitRunner(programsIn(repository), "REMOTE", ".");
+    const git = new GitRunner(programsIn(repository), {
+      operation: "REMOTE",
+      workingDirectory: ".",
+      hasNetwork: false,
+    });
     const change = { key: "no-section", before: ["x"], isThere: false };
     await assert.rejects(
       putBackConfig(git, [change], { workingDirectory: ".", repositories: ["."] }),

@@ -1,10 +1,12 @@
 import { KernelError } from "@narthex/contracts";
+import { hostOf } from "./git-hosts.ts";
 import { type AddressBase, repositoryAddress } from "./repository-address.ts";
 
 /** Throws for a repository that no program in the sandbox can get to. */
-export function refuseUnreachable(address: string, base: AddressBase): void {
+export function refuseUnreachable(address: string, base: AddressBase, hasNetwork: boolean): void {
   const { kind } = repositoryAddress(address, base);
-  if (kind === "remote") throw networkBlocked(/^\w+(?=:\/\/)/.exec(address)?.[0] ?? "ssh");
+  if (kind === "remote" && !(hasNetwork && hostOf(address) !== undefined))
+    throw networkBlocked(/^\w+(?=:\/\/)/.exec(address)?.[0] ?? "ssh");
   if (kind === "outside") {
     throw new KernelError("PATH_ESCAPE", `\`${address.slice(0, 200)}\` lies outside the workspace`);
   }
@@ -12,6 +14,6 @@ export function refuseUnreachable(address: string, base: AddressBase): void {
 
 /** Nothing was tried: to ask again for what is out of reach is no attempt to leave the sandbox. */
 export function networkBlocked(transport: string): KernelError {
-  const message = `there is no way to a repository by ${transport} from here: only repositories inside the workspace can be reached`;
+  const message = `there is no way to a repository by ${transport} from here: name its host in \`hosts\`, if it has one that speaks https`;
   return new KernelError("NETWORK_BLOCKED", message, { violations: [{ field: "$.args", rule: "one_of", message }] });
 }

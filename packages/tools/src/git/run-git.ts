@@ -24,14 +24,17 @@ const NOBODY: ReadonlyMap<string, string> = new Map([
 const OTHER_SIDES: ReadonlySet<GitOperationName> = new Set(["CLONE", "FETCH", "PULL", "PUSH"]);
 
 /** Runs one operation of git: looks at the repository, makes its configuration harmless, runs, looks again. */
-export function runGit(checked: CheckedGit, context: ToolContext, timeoutMs: number): Promise<ProgramAnswer> {
-  const git = new GitRunner(context.programs, checked.operation, checked.workingDirectory);
+export function runGit(checked: ReachingGit, context: ToolContext, timeoutMs: number): Promise<ProgramAnswer> {
+  const git = new GitRunner(context.programs, checked);
   const call = { checked, git, workspace: context.session.workspace, timeoutMs };
   return checked.operation === "CLONE" ? runClone(call) : runInRepository(call);
 }
 
+/** An operation, and whether hosts were named that it may ask. */
+export type ReachingGit = CheckedGit & { readonly hasNetwork: boolean };
+
 interface GitCall {
-  readonly checked: CheckedGit;
+  readonly checked: ReachingGit;
   readonly git: GitRunner;
   readonly workspace: string;
   readonly timeoutMs: number;
@@ -66,7 +69,7 @@ async function runClone(call: GitCall): Promise<ProgramAnswer> {
   const { checked, git } = call;
   const { target, source, argv } = cloneRequest(checked);
   const directory = insidePath(checked.workingDirectory);
-  refuseUnreachable(source, { directory, workspace: call.workspace });
+  refuseUnreachable(source, { directory, workspace: call.workspace }, checked.hasNetwork);
   const listing = await listConfig(git, checked.workingDirectory);
   const config = refuseDangerous(dangerousConfig(listing, "CLONE"));
   // Of the surrounding repository, if there is one, a clone takes nothing.
@@ -190,7 +193,7 @@ async function reach(
   const { operation, operands } = checked;
   const [address] = operands;
   const isName = entries.some(({ key }) => address !== undefined && key.startsWith(`remote.${address}.`));
-  if (address !== undefined && !isName) refuseUnreachable(address, { directory, workspace });
+  if (address !== undefined && !isName) refuseUnreachable(address, { directory, workspace }, checked.hasNetwork);
   return await otherSide(git, operation, address === undefined ? [] : [address], { directory, workspace, entries });
 }
 

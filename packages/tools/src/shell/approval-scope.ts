@@ -11,6 +11,7 @@ export interface ScopedCommand {
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly stdin?: string | undefined;
   readonly network_access?: boolean | undefined;
+  readonly hosts?: readonly string[] | undefined;
 }
 
 /**
@@ -27,6 +28,8 @@ export function commandScope(input: ScopedCommand, session: ToolSession): Approv
   if (facts.interpreter || facts.background || facts.changes_directory || facts.non_ascii) return undefined;
   if (Object.keys(input.env ?? {}).length > 0 || (input.stdin ?? "") !== "") return undefined;
   if (isInterpreter(program.name)) return undefined;
+  // A yes to these hosts is none to others.
+  if (input.hosts !== undefined && input.hosts.length > 0) return undefined;
   return {
     kind: "command",
     words: [program.name, ...program.args],

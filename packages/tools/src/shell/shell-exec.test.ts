@@ -24,7 +24,10 @@ async function ranWith(input: JsonObject): Promise<JsonObject> {
 test("a time-out of 0, or none, is a minute, and the call's own time ends after it", async () => {
   for (const input of [{ command: "true" }, { command: "true", timeout_ms: 0 }]) {
     assert.equal((await ranWith(input))["timeoutMs"], 60_000);
-    assert.deepEqual(shellExec.narrow?.(input), { timeoutMs: 70_000 });
+    assert.deepEqual(shellExec.narrow?.(input), {
+      effects: ["fs_read", "fs_write", "process_spawn"],
+      timeoutMs: 70_000,
+    });
   }
   assert.equal((await ranWith({ command: "true", timeout_ms: 5 }))["timeoutMs"], 5);
 });

@@ -4,6 +4,7 @@ import { workspacePath } from "../files/workspace-path.ts";
 import { exceededError, PROGRAM_ANSWER, type ProgramAnswer, programAnswer } from "../programs/program-answer.ts";
 import { commandScope } from "./approval-scope.ts";
 import { COMMAND_DERIVED_SCHEMA, commandDerived } from "./command-derived.ts";
+import { NETWORK_FIELDS, networkEffects, networkNeeds } from "./network-input.ts";
 import { COMMAND_FIELDS, commandNeeds, refuseNul, SHELL_DECLARATION } from "./command-input.ts";
 
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -16,7 +17,8 @@ export const shellExec = defineTool({
   ...SHELL_DECLARATION,
   name: "shell_exec",
   description:
-    "Runs a shell command in the workspace, in a sandbox without network. Files outside the workspace do not exist there. " +
+    "Runs a shell command in the workspace, in a sandbox; without network unless it is asked for. Files outside the " +
+    "workspace do not exist there. " +
     "A non-zero exit code is a result, not an error. Processes that are to go on afterwards are started with shell_spawn.",
   inputSchema: {
     type: "object",
@@ -33,7 +35,7 @@ export const shellExec = defineTool({
         maximum: MAX_TIMEOUT_MS - GRACE_MS,
         description: "0 or nothing: a minute.",
       },
-      network_access: { type: "boolean", description: "Ask for the network." },
+      ...NETWORK_FIELDS,
       stdin: { type: "string", description: "What the command can read from its standard input." },
     },
     required: ["command"],
@@ -47,19 +49,16 @@ export const shellExec = defineTool({
     },
   },
   bounds: { timeoutMs: MAX_TIMEOUT_MS, maxOutputBytes: 32_768 },
-  narrow: ({ timeout_ms: timeoutMs }) => ({
+  effects: [...SHELL_DECLARATION.effects, "net_read", "net_write"],
+  capabilities: [...SHELL_DECLARATION.capabilities, { kind: "net_read", hosts: [] }, { kind: "net_write", hosts: [] }],
+  narrow: ({ timeout_ms: timeoutMs, ...input }) => ({
+    effects: [...SHELL_DECLARATION.effects, ...networkEffects(input)],
     timeoutMs: Math.min(MAX_TIMEOUT_MS, (timeoutMs || DEFAULT_TIMEOUT_MS) + GRACE_MS),
   }),
-  needs: ({ command }, session) => commandNeeds(command, session),
+  needs: ({ command, ...input }, session) => [...commandNeeds(command, session), ...networkNeeds(input)],
   approvalScope: commandScope,
   derived: { schema: COMMAND_DERIVED_SCHEMA, of: commandDerived },
-  async run({ command, cwd, env, stdin, timeout_ms: timeoutMs, network_access: wantsNetwork }, { shell, session }) {
-    if (wantsNetwork === true) {
-      throw new KernelError(
-        "SANDBOX_UNAVAILABLE",
-        "there is no network for programs here; run it without network_access",
-      );
-    }
+  async run({ command, cwd, env, stdin, timeout_ms: timeoutMs }, { shell, session }) {
     refuseNul(command, env);
     const result = await shell.run({
       command,

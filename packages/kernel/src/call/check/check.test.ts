@@ -82,6 +82,47 @@ test("an object that names a secret is reserved: no tool ever sees one as data",
   assert.equal((await session.call("git", { secret: "$secret", $secrets: 1 })).status, "success");
 });
 
+test("a tool that takes secrets sees the name of one that is known, and no other object of that kind", async () => {
+  const { tools, seen } = tellingTools();
+  const [telling] = tools;
+  assert.ok(telling !== undefined);
+  const taking = { ...telling, name: "taking", takesSecrets: true };
+  const secretNames = new Set(["token", "__proto__"]);
+  const { open } = await createTestKernel({ tools: [...tools, taking], secretNames });
+  const session = await open();
+  const refused: readonly [JsonValue, string[]][] = [
+    [{ a: { $secret: "other" } }, ["a"]],
+    [{ a: { $secret: "Token" } }, ["a"]],
+    [{ a: { $secret: "" } }, ["a"]],
+    [{ a: { $secret: 1 } }, ["a"]],
+    [{ a: { $secret: ["token"] } }, ["a"]],
+    [{ a: { $secret: { $secret: "token" } } }, ["a"]],
+    [{ a: { $secret: "constructor" } }, ["a"]],
+    // A second key beside a known name.
+    [{ a: { $secret: "token", prefix: "x" } }, ["a"]],
+    [{ a: { $secret: "token", "": null } }, ["a"]],
+    [
+      [{ $secret: "token" }, { $secret: "other" }, { b: { $secret: "more" } }],
+      ["$[1]", "$[2].b"],
+    ],
+  ];
+  for (const [input, fields] of refused) {
+    const error = errorOf(await session.call("taking", input));
+    assert.equal(error.errorCode, "INVALID_INPUT");
+    assert.deepEqual(
+      error.violations.map(({ field }) => field),
+      fields,
+      JSON.stringify(input),
+    );
+  }
+  assert.deepEqual(seen, []);
+  const known: JsonValue = [{ $secret: "token" }, { a: { $secret: "__proto__" } }];
+  assert.equal((await session.call("taking", known)).status, "success");
+  assert.deepEqual(seen, [known]);
+  // Known to the kernel, and still nothing for a tool that takes none.
+  assert.equal(errorOf(await session.call("git", known)).errorCode, "INVALID_INPUT");
+});
+
 test("secret references are found wherever they are, and nothing else is taken for one", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {

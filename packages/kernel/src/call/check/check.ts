@@ -25,7 +25,10 @@ export function check(call: BoundCall, kernel: KernelParts): CheckedCall | Endin
   if (parsed instanceof Failed) return noteUnreadable(call, kernel, parsed);
   const { tool, inputSchema } = call.registered;
   const input = inputSchema.applyDefaults(parsed);
-  const violations = [...inputSchema.check(input), ...findSecretReferences(input)];
+  const violations = [
+    ...inputSchema.check(input),
+    ...findSecretReferences(input, tool.takesSecrets === true ? kernel.secretNames : undefined),
+  ];
   // INVARIANT: a tool's own code sees only input that fits its schema.
   const hasOwnForm = tool.canonicalInput !== undefined && violations.length === 0;
   const isAsGiven = call.frame.isCanonical && input === parsed && !hasOwnForm && call.variant.case === "call";

@@ -1,18 +1,18 @@
-import { isJsonObject, type JsonValue, type Violation } from "@narthex/contracts";
+import { isJsonObject, type JsonObject, type JsonValue, type Violation } from "@narthex/contracts";
 
 const KEY = "$secret";
 const MAX_SHOWN = 80;
 const NONE: readonly Violation[] = [];
 
 /**
- * Secrets appear in inputs only as `{"$secret": "name"}`. No secret can be named yet, so every reference is refused:
- * the key is reserved, and no tool ever sees such an object as plain data.
+ * What is wrong with the references to secrets in an input: secrets appear there only as `{"$secret": "name"}`. The key is
+ * reserved: a tool that takes none never sees such an object as plain data, and `known` is undefined for it.
  */
-export function findSecretReferences(input: JsonValue): readonly Violation[] {
+export function findSecretReferences(input: JsonValue, known?: ReadonlySet<string>): readonly Violation[] {
   // Nearly no input has one: paths are spelled out only for one that does.
   if (!hasReference(input)) return NONE;
   const found: Violation[] = [];
-  walk(input, "", found);
+  walk(input, "", known, found);
   return found;
 }
 
@@ -23,16 +23,21 @@ function hasReference(value: JsonValue): boolean {
   return false;
 }
 
-function walk(value: JsonValue, path: string, found: Violation[]): void {
+function walk(value: JsonValue, path: string, known: ReadonlySet<string> | undefined, found: Violation[]): void {
   if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) walk(value[i] ?? null, `${path || "$"}[${i}]`, found);
+    for (let i = 0; i < value.length; i++) walk(value[i] ?? null, `${path || "$"}[${i}]`, known, found);
     return;
   }
   if (!isJsonObject(value)) return;
   for (const key of Object.keys(value)) {
-    if (key === KEY) found.push(refuse(value[KEY], path, Object.keys(value).length));
-    else walk(value[key] ?? null, `${path}${path && "."}${key.slice(0, MAX_SHOWN)}`, found);
+    if (key !== KEY) walk(value[key] ?? null, `${path}${path && "."}${key.slice(0, MAX_SHOWN)}`, known, found);
+    else if (!isKnown(value, known)) found.push(refuse(value[KEY], path, Object.keys(value).length));
   }
+}
+
+function isKnown(reference: JsonObject, known: ReadonlySet<string> | undefined): boolean {
+  const name = reference[KEY];
+  return Object.keys(reference).length === 1 && typeof name === "string" && known?.has(name) === true;
 }
 
 function refuse(name: JsonValue | undefined, path: string, keys: number): Violation {

@@ -56,15 +56,12 @@ interface Shortfall {
 }
 
 /** Asks the account without taking anything: `grant` reserves for good, once for each call. */
-function findShortfall(
-  { live, registered, frame, trail }: CheckedCall,
-  demand: AuthorityDemand,
-  kernel: KernelParts,
-): Shortfall | undefined {
+function findShortfall(call: CheckedCall, demand: AuthorityDemand, kernel: KernelParts): Shortfall | undefined {
+  const { live, frame, trail } = call;
   if (trail.reservation !== undefined) return undefined;
   const timeoutMs = timeoutFor(demand.timeoutMs, frame.deadlineMs - kernel.clock.monotonicMs());
   const { maxCpuMs } = demand;
-  return live.account.shortfall(...callReservation(registered.tool, live.lease, { timeoutMs, maxCpuMs }));
+  return live.account.shortfall(...callReservation(call, { timeoutMs, maxCpuMs }));
 }
 
 function texts(capabilities: readonly Capability[]): string[] {

@@ -64,7 +64,7 @@ function isContained({ registered }: PermittedCall): boolean {
 }
 
 function grantNow(call: PermittedCall, kernel: KernelParts): GrantedCall | Ending | Promise<GrantedCall | Ending> {
-  const { trail, live, registered } = call;
+  const { trail, live } = call;
   const session = checkSession(live, kernel);
   if (session instanceof Denied) return session;
   // A call that waited for another one, or for a person, was not among those that a revocation cancels.
@@ -83,7 +83,7 @@ function grantNow(call: PermittedCall, kernel: KernelParts): GrantedCall | Endin
   }
   const boundMs = timeoutFor(call.timeoutMs, remainingMs);
   const bounds = { timeoutMs: boundMs, maxCpuMs: call.maxCpuMs };
-  const reservation = live.account.reserve(...callReservation(registered.tool, live.lease, bounds));
+  const reservation = live.account.reserve(...callReservation(call, bounds));
   if (isShortfall(reservation)) {
     trail.add({ case: "budgetExceeded", value: { leaseId: live.lease.id, ...reservation } });
     return new Denied(

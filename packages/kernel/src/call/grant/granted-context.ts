@@ -6,18 +6,25 @@ import type {
   ArtifactAccess,
   ContentAccess,
   FileAccess,
+  NetworkAccess,
   ProgramAccess,
   ShellAccess,
+  SpendingAccess,
   ToolContext,
   ToolSession,
   VaultAccess,
 } from "../../tool/tool.ts";
+import type { PageReader } from "../../page-reader.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { takeOnLabels } from "../take-on-labels.ts";
 import { filesFor } from "./file-access.ts";
+import { keepContent } from "./keep-content.ts";
+import { networkFor } from "./network-access.ts";
 import { programsFor } from "./program-access.ts";
 import { shellFor } from "./shell-access.ts";
+import { timeLeftMs } from "./time-left.ts";
+import { spendingFor } from "./spending-access.ts";
 import { vaultFor } from "./vault-access.ts";
 
 /** Throws once the call has ended. */
@@ -67,6 +74,10 @@ export class GrantedContext implements ToolContext {
     return this.#controller.signal;
   }
 
+  get timeLeftMs(): ToolContext["timeLeftMs"] {
+    return () => timeLeftMs(this.#call, this.#kernel);
+  }
+
   get decide(): ToolContext["decide"] {
     return (needed: readonly Capability[]) => {
       this.#guard();
@@ -114,9 +125,29 @@ export class GrantedContext implements ToolContext {
     return vaultFor(this.#call, { guard: () => this.#guard(), signal: () => this.signal, files }, this.#kernel);
   }
 
+  get network(): NetworkAccess {
+    return networkFor(
+      this.#call,
+      () => this.#guard(),
+      () => this.signal,
+      this.#kernel,
+    );
+  }
+
+  get pages(): PageReader {
+    const { pages } = this.#kernel;
+    if (pages === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel reads no pages");
+    return pages;
+  }
+
+  get spending(): SpendingAccess {
+    return spendingFor(this.#call, () => this.#guard());
+  }
+
   /** From now on the context opens nothing. With a reason, its signal aborts. Not for the tool: see `grant`. */
   static end(context: GrantedContext, reason?: string): void {
     context.#isOpen = false;
+    context.#call.trail.network?.close();
     if (reason === undefined) return;
     context.#aborted ??= reason;
     context.#controller?.abort(context.#aborted);
@@ -154,6 +185,7 @@ function contentFor(call: PermittedCall, guard: Guard, kernel: KernelParts): Con
         yield chunk;
       }
     },
+    keep: (chunks) => keepContent(call, guard, chunks, kernel),
   };
 }
 

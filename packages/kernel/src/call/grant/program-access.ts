@@ -7,6 +7,7 @@ import type { PrintedOutput, ProgramAccess, ProgramRequest, ProgramResult } from
 import { chargeResult } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { type ProcessorShare, ProcessorTime } from "../processor-time.ts";
+import { mayLeave, networkOf } from "./network-access.ts";
 import { takeOnSecretsInReach } from "./secrets-in-reach.ts";
 
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
@@ -46,12 +47,34 @@ async function runProgram(
     const { command, workingDirectory: directory } = request;
     await takeOnSecretsInReach(call, { command: command.join(" "), directory }, kernel);
   }
+  const { programs } = kernel;
   const share = shareFor(call, request.limits?.cpuMs);
   try {
-    const program = await kernel.programs.start(placeFor(call, request, share, kernel), request, signal);
-    return await followProgram(call, request, program, share, kernel);
+    const start = async (network: Pick<ProgramPlace, "network">): Promise<ProgramResult> => {
+      const place = { ...placeFor(call, request, share, kernel), ...network };
+      return await followProgram(call, request, await programs.start(place, request, signal), share, kernel);
+    };
+    return await (request.hasNetwork === false ? start({}) : withNetwork(call, kernel, start));
   } finally {
     share.end();
+  }
+}
+
+/** Runs a program of a call that may ask other hosts with a way to them, which closes behind it. */
+export async function withNetwork<T>(
+  call: PermittedCall,
+  kernel: KernelParts,
+  run: (network: Pick<ProgramPlace, "network">) => Promise<T>,
+): Promise<T> {
+  if (!mayLeave(call)) return await run({});
+  const leaving = networkOf(call, kernel);
+  const network = await leaving.openProxy();
+  try {
+    const result = await run({ network });
+    if (leaving.undeclared !== undefined) throw leaving.undeclared;
+    return result;
+  } finally {
+    await network.close();
   }
 }
 

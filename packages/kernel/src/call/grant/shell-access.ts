@@ -4,7 +4,7 @@ import type { JobCommand, SessionShells, ShellJob } from "../../session-shells.t
 import type { ShellAccess, ShellRequest, ShellResult } from "../../tool/tool.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { takeOnLabels } from "../take-on-labels.ts";
-import { followProgram, placeFor, requireProcess, shareFor } from "./program-access.ts";
+import { followProgram, placeFor, requireProcess, shareFor, withNetwork } from "./program-access.ts";
 import { takeOnSecretsInReach } from "./secrets-in-reach.ts";
 
 /** Says that what carries it was made bare on the host. */
@@ -36,10 +36,13 @@ export function shellFor(
     guard();
     const share = shareFor(call);
     try {
-      const program = await shells.run(placeFor(call, {}, share, kernel), request, signal());
-      const { timeoutMs } = request;
-      const result = await followProgram(call, { timeoutMs }, program, share, kernel);
-      return { ...result, notes: (await program.ended).notes };
+      return await withNetwork(call, kernel, async (network) => {
+        const place = { ...placeFor(call, {}, share, kernel), ...network };
+        const program = await shells.run(place, request, signal());
+        const { timeoutMs } = request;
+        const result = await followProgram(call, { timeoutMs }, program, share, kernel);
+        return { ...result, notes: (await program.ended).notes };
+      });
     } finally {
       share.end();
     }

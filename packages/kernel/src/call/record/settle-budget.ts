@@ -2,6 +2,7 @@ import type { BudgetAmounts } from "../../budget/budget.ts";
 import { amountsUnder } from "../../budget/combine-amounts.ts";
 import type { LiveSession } from "../../session/live-session.ts";
 import type { KeptCall } from "../call.ts";
+import { sumOf } from "../call-spending.ts";
 import type { CallTrail } from "../call-trail.ts";
 import { type Ending, isEnding } from "../ending.ts";
 
@@ -20,15 +21,21 @@ export function settleBudget(
     trail.storedBytes?.settle(storedBytes);
     return {};
   }
+  const networkBytes = trail.network?.close() ?? 0;
   const cpuMs = trail.processor?.settle() ?? 0;
+  const price = { inference_tokens: 0, cost_units: trail.tool?.tool.price ?? 0 };
+  const { cost_units, inference_tokens } = trail.spending === undefined ? price : sumOf(price, trail.spending.close());
   const spent = {
     calls: 1,
-    cost_units: trail.tool?.tool.price ?? 0,
+    cost_units,
     wall_ms: Math.ceil(durationMs),
+    ...(inference_tokens > 0 && { inference_tokens }),
     ...(cpuMs > 0 && { cpu_ms: cpuMs }),
+    ...(networkBytes > 0 && { network_bytes: networkBytes }),
     ...(storedBytes > 0 && { stored_bytes: storedBytes }),
   };
   trail.storedBytes?.settle(0);
+  trail.network?.settle();
   if (reservation !== undefined) live.account.settle(reservation, spent);
   holdForLasting(trail, live);
   return spent;

@@ -1537,9 +1537,19 @@ export declare type EgressRequested = Message<"narthex.v1.EgressRequested"> & {
   bytesIn: bigint;
 
   /**
+   * Of the address that was dialled: public, private, loopback, link_local, metadata, own, multicast, unspecified or
+   * reserved. Empty if it did not come to one.
+   *
    * @generated from field: string address_class = 6;
    */
   addressClass: string;
+
+  /**
+   * Of the answer; 0 if there was none.
+   *
+   * @generated from field: uint32 status = 7;
+   */
+  status: number;
 };
 
 /**
@@ -1571,6 +1581,13 @@ export declare type EgressRefused = Message<"narthex.v1.EgressRefused"> & {
    * @generated from field: string reason = 4;
    */
   reason: string;
+
+  /**
+   * Of the address that was refused; empty if it was refused before.
+   *
+   * @generated from field: string address_class = 5;
+   */
+  addressClass: string;
 };
 
 /**

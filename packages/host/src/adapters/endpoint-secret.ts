@@ -1,0 +1,11 @@
+import { coversTarget } from "../egress/egress-secrets.ts";
+import { parseEgressUrl } from "../egress/egress-url.ts";
+import type { NetworkSettings } from "../network/network-settings.ts";
+
+/** Why the gate would not send this secret to a URL; undefined if it would. */
+export function secretProblem(secret: string, url: string, { secrets }: NetworkSettings): string | undefined {
+  const target = parseEgressUrl(url);
+  const hosts = secrets.get(secret) ?? [];
+  if (coversTarget(hosts, target)) return undefined;
+  return `the secret \`${secret}\` may not be sent to \`${target.host}\`: name that host under \`network.secrets\` in narthex.yaml`;
+}

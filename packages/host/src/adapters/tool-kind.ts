@@ -1,0 +1,69 @@
+import type { JsonObject } from "@narthex/contracts";
+import {
+  type Bounds,
+  type Capability,
+  type Effect,
+  EFFECT_RIGHTS,
+  type JsonReader,
+  ownField,
+  type ToolDeclaration,
+} from "@narthex/kernel";
+
+/** What is declared differently of a program and of an endpoint. */
+export interface ToolKind extends Pick<ToolDeclaration, "source" | "isolation"> {
+  /** By their names in a manifest. */
+  readonly bounds: ReadonlyMap<string, keyof Bounds>;
+  /** Effects from which rights follow, so that nobody has to name them. */
+  readonly ownEffects: readonly (keyof typeof EFFECT_RIGHTS)[];
+  readonly followsFrom: string;
+  readEffects(reader: JsonReader, object: JsonObject, field: string): Effect[];
+  /** What a declaration has of the rights that follow. */
+  rightsFor(effects: readonly Effect[]): Capability[];
+}
+
+const BOUNDS: readonly (readonly [string, keyof Bounds])[] = [
+  ["timeout_ms", "timeoutMs"],
+  ["max_output_bytes", "maxOutputBytes"],
+];
+const PROGRAM_EFFECTS = ["fs_read", "fs_write", "process_spawn"] as const;
+
+/** A program, or a module: its effects are what its sandbox is opened for. */
+export const PROGRAM_KIND: ToolKind = {
+  source: "subprocess",
+  isolation: "process",
+  bounds: new Map([...BOUNDS, ["max_memory_bytes", "maxMemoryBytes"], ["max_cpu_ms", "maxCpuMs"]]),
+  ownEffects: PROGRAM_EFFECTS,
+  followsFrom: "the effects",
+  readEffects(reader, object, field) {
+    const effects =
+      reader.list(ownField(object, "effects"), field, 100, (item, itemField) => {
+        if (typeof item === "string" && item.startsWith("net_")) {
+          return reader.refuse(itemField, "one_of", "cannot be had: programs have no network here");
+        }
+        return reader.choice(item, itemField, PROGRAM_EFFECTS);
+      }) ?? [];
+    if (effects.includes("fs_write") && !effects.includes("fs_read")) {
+      reader.refuse(field, "required", "must hold fs_read beside fs_write: who can write the workspace can read it");
+    }
+    return effects;
+  },
+  /** The workspace is there as a whole or not at all. */
+  rightsFor: (effects) =>
+    PROGRAM_EFFECTS.filter((effect) => effects.includes(effect)).map((effect) => EFFECT_RIGHTS[effect]),
+};
+
+/** An endpoint: to ask it is to send, and the right to do so is a right to that very host. */
+export const ENDPOINT_KIND: ToolKind = {
+  source: "http",
+  isolation: "http",
+  bounds: new Map([...BOUNDS, ["max_network_bytes", "maxNetworkBytes"]]),
+  ownEffects: ["net_read", "net_write"],
+  followsFrom: "the endpoint",
+  readEffects(reader, object, field) {
+    if (Object.hasOwn(object, "effects")) {
+      reader.refuse(field, "exclusive", "follows from the endpoint, to which every call is sent: leave it out");
+    }
+    return ["net_write"];
+  },
+  rightsFor: () => [],
+};

@@ -1,0 +1,55 @@
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { EgressExit, EgressGate, EgressProxy, EgressTimes } from "@narthex/kernel";
+import type { EgressSecrets } from "./egress-secrets.ts";
+import { openExit } from "./open-exit.ts";
+import { openProxy } from "./open-proxy.ts";
+import { createHostResolver, type LookUp, systemLookUp } from "./resolve-host.ts";
+
+export interface EgressGateOptions {
+  readonly secrets?: EgressSecrets;
+  /** As the system resolves names by default. */
+  readonly lookUp?: LookUp;
+  readonly times?: Partial<EgressTimes>;
+  /** Certificates that are trusted, in PEM; those that Node knows by default. */
+  readonly authorities?: readonly string[];
+}
+
+const TIMES: EgressTimes = { resolveMs: 10_000, connectMs: 10_000, headersMs: 60_000, idleMs: 30_000 };
+const NO_SECRETS: EgressSecrets = new Map();
+
+export function createEgressGate(options: EgressGateOptions): EgressGate {
+  const { secrets = NO_SECRETS, lookUp = systemLookUp, authorities } = options;
+  const times = { ...TIMES, ...options.times };
+  const parts = { resolver: createHostResolver(lookUp, times.resolveMs), times, authorities };
+  let folder: Promise<string> | undefined;
+  const open = new Set<EgressExit | EgressProxy>();
+  const known = <T extends EgressExit | EgressProxy>(opened: T): T => {
+    const close = async (): Promise<void> => {
+      open.delete(closing);
+      await opened.close();
+    };
+    const closing: T = { ...opened, close };
+    open.add(closing);
+    return closing;
+  };
+  return {
+    open: (pass) => known(openExit(pass, parts, secrets)),
+    async openProxy(pass) {
+      folder ??= makeFolder();
+      return known(await openProxy(pass, { ...parts, secrets, folder: await folder }));
+    },
+    async close() {
+      await Promise.all([...open].map((one) => one.close()));
+      if (folder !== undefined) await rm(await folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Whoever a sandbox runs as must come through to its socket; only that way is open to others, not what lies there. */
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "narthex-gate-"));
+  await chmod(folder, 0o711);
+  return folder;
+}

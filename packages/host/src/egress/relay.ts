@@ -1,0 +1,57 @@
+import type { Duplex } from "node:stream";
+import type { OpenExchange } from "./open-exchange.ts";
+
+/** Both ways until one side is gone or breaks, nothing comes for a while, or the bounds are reached. */
+export function relay(
+  client: Duplex,
+  server: Duplex,
+  first: Buffer,
+  exchange: OpenExchange,
+  idleMs: number,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => end(), idleMs);
+    const end = (fault?: Error): void => {
+      clearTimeout(timer);
+      client.destroy();
+      server.destroy();
+      if (fault === undefined) resolve();
+      else reject(fault);
+    };
+    const pass = (from: Duplex, to: Duplex, count: (bytes: number) => void): void => {
+      from.on("data", (chunk: Buffer) => {
+        timer.refresh();
+        try {
+          count(chunk.length);
+        } catch (fault) {
+          return end(asError(fault));
+        }
+        if (to.write(chunk)) return;
+        from.pause();
+        to.once("drain", () => from.resume());
+      });
+      from.once("end", () => to.end());
+      from.once("error", () => end());
+      from.once("close", () => {
+        if (to.writableFinished || to.destroyed) return end();
+        // What was written last is still on its way to the other side, which says nothing more to anybody.
+        to.once("finish", () => end());
+        to.end();
+        to.pause();
+      });
+    };
+    try {
+      exchange.noteSent(first.length);
+    } catch (fault) {
+      return end(asError(fault));
+    }
+    server.write(first);
+    pass(client, server, (bytes) => exchange.noteSent(bytes));
+    pass(server, client, (bytes) => exchange.noteReceived(bytes));
+    client.resume();
+  });
+}
+
+function asError(fault: unknown): Error {
+  return fault instanceof Error ? fault : new Error("a tunnel was refused");
+}

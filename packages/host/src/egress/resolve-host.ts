@@ -1,0 +1,106 @@
+import { lookup, Resolver } from "node:dns/promises";
+import { isIP } from "node:net";
+import { KernelError } from "@narthex/contracts";
+import type { AddressClass, EgressPass } from "@narthex/kernel";
+import { addressBytes, classifyAddress } from "./address-class.ts";
+import { blocked } from "./blocked.ts";
+import { createOwnAddresses } from "./own-addresses.ts";
+import { withinMs } from "./within-ms.ts";
+
+/** An address that was judged: the only thing that is ever dialled. */
+export interface JudgedAddress {
+  readonly address: string;
+  readonly addressClass: AddressClass;
+}
+
+/** All addresses of a name, asked for once. */
+export type LookUp = (name: string) => Promise<readonly string[]>;
+
+export interface HostResolver {
+  /** Throws NETWORK_BLOCKED unless every address of the host may be dialled. */
+  resolve(host: string, port: number, pass: Pick<EgressPass, "isGranted">): Promise<JudgedAddress>;
+}
+
+const LOCAL_NAME = /(?:^|\.)localhost$/;
+const LOCAL_ADDRESSES = ["127.0.0.1"];
+
+/**
+ * SECURITY: a name is resolved once, and what it resolved to is judged and dialled: a name that changes its mind is not
+ * asked again. One address that is refused refuses the name: which one a connection would take is not the asker's to say.
+ */
+export function createHostResolver(lookUp: LookUp, resolveMs: number): HostResolver {
+  const isOwn = createOwnAddresses();
+
+  function judge(address: string): JudgedAddress {
+    const bytes = addressBytes(address);
+    const addressClass = classifyAddress(bytes);
+    return { address, addressClass: addressClass === "public" && isOwn(bytes) ? "own" : addressClass };
+  }
+
+  return {
+    async resolve(host, port, pass) {
+      const addresses = await addressesOf(host, lookUp, resolveMs);
+      const judged = addresses.map(judge);
+      for (const { address, addressClass } of judged) {
+        if (addressClass === "public" || pass.isGranted(address, port)) continue;
+        throw blocked(
+          addressClass,
+          isIP(host) === 0
+            ? `\`${host}\` leads to a ${NAMES[addressClass]} address`
+            : `\`${host}\` is ${NAMES[addressClass]}`,
+        );
+      }
+      const [first] = judged;
+      if (first === undefined) throw new KernelError("UPSTREAM_ERROR", `\`${host}\` has no address`);
+      return first;
+    },
+  };
+}
+
+async function addressesOf(host: string, lookUp: LookUp, resolveMs: number): Promise<readonly string[]> {
+  if (isIP(host) !== 0) return [host];
+  if (LOCAL_NAME.test(host)) return LOCAL_ADDRESSES;
+  let found: readonly string[];
+  try {
+    found = await withinMs(
+      lookUp(host),
+      resolveMs,
+      () => new KernelError("TIMEOUT", `\`${host}\` was not resolved in time`),
+    );
+  } catch (fault) {
+    if (fault instanceof KernelError) throw fault;
+    throw new KernelError("UPSTREAM_ERROR", `\`${host}\` cannot be resolved`, { cause: fault });
+  }
+  return found.filter((address) => isIP(address) !== 0);
+}
+
+const NAMES: Readonly<Record<AddressClass, string>> = {
+  public: "public",
+  private: "private",
+  loopback: "loopback",
+  link_local: "link-local",
+  metadata: "cloud metadata",
+  own: "own",
+  multicast: "multicast",
+  unspecified: "unspecified",
+  reserved: "reserved",
+};
+
+/** As the system resolves names. */
+export const systemLookUp: LookUp = async (name) => {
+  const found = await lookup(name, { all: true, order: "ipv4first" });
+  return found.map(({ address }) => address);
+};
+
+/** Asks these servers, `address:port` each, and nobody else. */
+export function createServerLookUp(servers: readonly string[]): LookUp {
+  return async (name) => {
+    const resolver = new Resolver({ tries: 2 });
+    resolver.setServers(servers);
+    const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const addresses = found.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+    const [failed] = found.filter((answer) => answer.status === "rejected");
+    if (addresses.length === 0 && failed !== undefined) throw failed.reason;
+    return addresses;
+  };
+}

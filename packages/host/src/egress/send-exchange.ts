@@ -1,0 +1,148 @@
+import type { Readable } from "node:stream";
+import { KernelError } from "@narthex/contracts";
+import type { Dispatcher } from "undici";
+import { explainFault } from "./explain-fault.ts";
+import { IncomingBody } from "./incoming-body.ts";
+import type { LineClients } from "./line-clients.ts";
+import type { OpenExchange } from "./open-exchange.ts";
+
+export interface LineAnswer {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  /** As it came, counted and charged. To be destroyed if nobody reads it. */
+  readonly body: IncomingBody;
+}
+
+export interface SentMessage extends Omit<Dispatcher.DispatchOptions, "body" | "origin"> {
+  readonly origin: string;
+  readonly body: Uint8Array | Readable | null;
+}
+
+const MAX_INTERIM_ANSWERS = 16;
+
+/** Sends the message of an exchange, which ends with the last byte of its answer, with a fault, or when it is given up. */
+export function sendExchange(
+  clients: LineClients,
+  message: SentMessage,
+  exchange: OpenExchange,
+  signal: AbortSignal,
+): Promise<LineAnswer> {
+  return new Promise((resolve, reject) => {
+    const handler = new AnswerHandler(message, exchange, signal, resolve, reject);
+    if (signal.aborted) handler.onResponseError(null, signal.reason);
+    else clients.dispatch(message.origin, message, handler);
+  });
+}
+
+class AnswerHandler implements Dispatcher.DispatchHandler {
+  readonly #message: SentMessage;
+  readonly #exchange: OpenExchange;
+  readonly #signal: AbortSignal;
+  readonly #resolve: (answer: LineAnswer) => void;
+  readonly #reject: (fault: unknown) => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  #body: IncomingBody | undefined;
+  #interim = 0;
+  #hasEnded = false;
+  #givenUp: Error | undefined;
+
+  constructor(
+    message: SentMessage,
+    exchange: OpenExchange,
+    signal: AbortSignal,
+    resolve: (answer: LineAnswer) => void,
+    reject: (fault: unknown) => void,
+  ) {
+    this.#message = message;
+    this.#exchange = exchange;
+    this.#signal = signal;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    signal.addEventListener("abort", this.#onAbort);
+  }
+
+  /** It may have waited for a connection until now, and been given up meanwhile. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#givenUp !== undefined) controller.abort(this.#givenUp);
+  }
+
+  /** What is thrown here and below takes the connection away, and comes back as the exchange's fault. */
+  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+    const headers = headerTexts(controller.rawHeaders);
+    if (status < 200) return this.#noteInterim(headers);
+    this.#exchange.status = status;
+    this.#exchange.noteReceived(sizeOfHeaders(headers));
+    this.#body = new IncomingBody({
+      pause: () => controller.pause(),
+      resume: () => controller.resume(),
+      giveUp: (fault) => this.#giveUp(fault),
+    });
+    this.#resolve({ status, headers, body: this.#body });
+  }
+
+  /** INVARIANT: a piece is charged before it is handed on, so the one that goes over the bound never arrives. */
+  onResponseData(_: Dispatcher.DispatchController, piece: Buffer): void {
+    this.#exchange.noteReceived(piece.length);
+    this.#body?.push(piece);
+  }
+
+  onResponseEnd(): void {
+    this.#end(undefined);
+    this.#body?.finish();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController | null, fault: unknown): void {
+    const { body: sent } = this.#message;
+    // Nobody may be listening when what is left of it is thrown away.
+    if (sent !== null && !(sent instanceof Uint8Array)) sent.on("error", () => undefined).destroy();
+    if (this.#body === undefined) {
+      const explained = explainFault(fault, this.#exchange.target.host);
+      this.#end(explained);
+      this.#reject(explained);
+      return;
+    }
+    this.#end(undefined);
+    this.#body.finish(asError(fault));
+  }
+
+  /** SECURITY: each of them begins the wait for the answer anew, so there are only so many. */
+  #noteInterim(headers: readonly string[]): void {
+    this.#interim += 1;
+    if (this.#interim > MAX_INTERIM_ANSWERS) throw new KernelError("UPSTREAM_ERROR", "the answer never begins");
+    this.#exchange.noteReceived(sizeOfHeaders(headers));
+  }
+
+  readonly #onAbort = (): void => this.#giveUp(asError(this.#signal.reason));
+
+  #giveUp(fault: Error): void {
+    if (this.#hasEnded) return;
+    this.#givenUp = fault;
+    // At once: what follows on a redirect is told of after it.
+    this.onResponseError(null, fault);
+    this.#controller?.abort(fault);
+  }
+
+  #end(fault: unknown): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    this.#exchange.end(fault);
+  }
+}
+
+function headerTexts(raw: Dispatcher.DispatchController["rawHeaders"]): string[] {
+  if (!Array.isArray(raw)) throw new KernelError("INTERNAL", "an answer without raw headers");
+  return raw.map((text) => (typeof text === "string" ? text : text.toString("latin1")));
+}
+
+export function sizeOfHeaders(headers: readonly string[]): number {
+  let size = 0;
+  for (const text of headers) size += text.length + 2;
+  return size;
+}
+
+function asError(fault: unknown): Error {
+  return fault instanceof Error ? fault : new Error("the request was given up", { cause: fault });
+}

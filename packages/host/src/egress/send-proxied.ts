@@ -1,0 +1,153 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { KernelError } from "@narthex/contracts";
+import type { EgressPass, EgressTarget } from "@narthex/kernel";
+import type { EgressLine } from "./egress-line.ts";
+import { coversTarget, type EgressSecrets, fillSecret } from "./egress-secrets.ts";
+import { type EgressUrl, parseEgressUrl, placeOf } from "./egress-url.ts";
+import { isReading } from "./is-reading.ts";
+import { verifyMethodHeader } from "./outgoing-headers.ts";
+
+export interface ProxiedOptions {
+  /** Stands at the beginning of paths that are asked of the gate itself. */
+  readonly word: string;
+  /** The request said who it is as a proxy's client does. */
+  readonly isKnown: boolean;
+  readonly line: EgressLine;
+  readonly secrets: EgressSecrets;
+}
+
+/** Where a sandboxed program finds the gate. */
+const GATE_ADDRESS = "127.0.0.1:3128";
+
+const GONE = new KernelError("CANCELLED", "the program is gone");
+
+/** Of one connection only. */
+const HOP_BY_HOP =
+  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|http2-settings|host|expect|x-unix-socket)$/i;
+
+/**
+ * One plain request of a program, to a host by http, or to the gate itself by `/<word>/https://host/path`, which then
+ * speaks TLS for it: so that it can be seen what is asked, and so that a credential can be added that the program never
+ * holds.
+ */
+export async function sendProxied(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { word, isKnown, line, secrets }: ProxiedOptions,
+): Promise<void> {
+  const asked = request.url ?? "";
+  const prefix = `/${word}/`;
+  const isOfGate = asked.startsWith(prefix);
+  if (!isOfGate && !isKnown) {
+    response.writeHead(407, { "proxy-authenticate": "Basic", connection: "close" });
+    response.end();
+    return;
+  }
+  const method = request.method ?? "GET";
+  const url = parseAsked(isOfGate ? byHttps(asked.slice(prefix.length)) : asked, method, line);
+  // Whoever asked may be gone before there is an answer.
+  const gone = new AbortController();
+  response.once("close", () => {
+    if (!response.writableFinished) gone.abort(GONE);
+  });
+  const answer = await line.send(
+    {
+      url,
+      method,
+      sends: !isReading(method, url.path, request.headers["content-type"]),
+      headers(target) {
+        const headers = endToEnd(request.rawHeaders);
+        each(headers, (name) => verifyMethodHeader(name, target));
+        return withCredential(headers, url, target, line.pass, secrets);
+      },
+      body: hasBody(request) ? request : undefined,
+    },
+    gone.signal,
+  );
+  try {
+    const headers = endToEnd(answer.headers);
+    response.writeHead(answer.status, isOfGate ? withLocation(headers, url, prefix) : headers);
+    for await (const piece of answer.body) if (!response.write(piece)) await drained(response);
+    response.end();
+  } finally {
+    answer.body.destroy();
+  }
+}
+
+/** Who is gone takes nothing more: then the body ends by itself, with a fault. */
+function drained(response: ServerResponse): Promise<void> {
+  if (response.closed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      response.off("drain", settle).off("close", settle);
+      resolve();
+    };
+    response.once("drain", settle).once("close", settle);
+  });
+}
+
+function parseAsked(text: string, method: string, line: EgressLine): EgressUrl {
+  try {
+    return parseEgressUrl(text);
+  } catch (fault) {
+    line.refuse(placeOf(text), method, fault);
+    throw fault;
+  }
+}
+
+/**
+ * Git's short form for ssh, `git@host:path`, asks the same host here. A name without a password is no credential: git
+ * keeps it in addresses.
+ */
+function byHttps(asked: string): string {
+  return asked.replace(/^git@([^:/@]+):\/*/, "https://$1/").replace(/^(https?:\/\/)[^/@:\\]+@/i, "$1");
+}
+
+function endToEnd(headers: readonly string[]): string[] {
+  const named = new Set<string>();
+  each(headers, (name, value) => {
+    if (name.toLowerCase() === "connection") for (const word of value.split(",")) named.add(word.trim().toLowerCase());
+  });
+  const kept: string[] = [];
+  each(headers, (name, value) => {
+    if (!HOP_BY_HOP.test(name) && !named.has(name.toLowerCase())) kept.push(name, value);
+  });
+  return kept;
+}
+
+function each(headers: readonly string[], see: (name: string, value: string) => void): void {
+  for (let i = 0; i + 1 < headers.length; i += 2) see(headers[i] ?? "", headers[i + 1] ?? "");
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+/** SECURITY: what the program itself wrote in its place is not sent beside it. */
+function withCredential(
+  headers: string[],
+  url: EgressUrl,
+  target: EgressTarget,
+  { credentials }: EgressPass,
+  secrets: EgressSecrets,
+): string[] {
+  const found = credentials.find(({ hosts }) => coversTarget(hosts, target));
+  if (found === undefined) return headers;
+  const kept: string[] = [];
+  each(headers, (name, value) => {
+    if (name.toLowerCase() !== found.header.toLowerCase()) kept.push(name, value);
+  });
+  return [...kept, found.header, fillSecret(found.value, target, url.isSecure, secrets)];
+}
+
+/** Where it leads to is asked of the gate again. */
+function withLocation(headers: string[], url: EgressUrl, prefix: string): string[] {
+  const changed = [...headers];
+  for (let i = 0; i + 1 < changed.length; i += 2) {
+    if (changed[i]?.toLowerCase() !== "location") continue;
+    const to = URL.parse(changed[i + 1] ?? "", url.href);
+    if (to === null) throw new KernelError("UPSTREAM_ERROR", "the answer leads to what is no URL");
+    changed[i + 1] = `http://${GATE_ADDRESS}${prefix}${to.href}`;
+  }
+  return changed;
+}

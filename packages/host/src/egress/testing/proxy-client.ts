@@ -1,0 +1,125 @@
+import { type Agent, type IncomingHttpHeaders, request as httpRequest } from "node:http";
+import { connect, type Socket } from "node:net";
+import { dirname } from "node:path";
+import type { TestContext } from "node:test";
+import type { EgressProxy } from "@narthex/kernel";
+import { createEgressGate, type EgressGateOptions } from "../create-egress-gate.ts";
+import { type TestPass, testPass, type TestPassOptions } from "./test-pass.ts";
+
+export interface ProxyAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface ProxyAsking {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+  /** Instead of the call's own; empty for none at all. */
+  readonly credential?: string;
+  readonly agent?: Agent;
+}
+
+export interface OpenedProxy extends EgressProxy {
+  readonly pass: TestPass;
+  /** Of the gate, for the sockets of all its proxies. */
+  readonly folder: string;
+  closeGate(): Promise<void>;
+  /** The word of the call, as it stands in paths. */
+  readonly word: string;
+  /** One request as a program's client sends it. */
+  ask(target: string, asking?: ProxyAsking): Promise<ProxyAnswer>;
+  /** A connection on which to say anything. */
+  dial(): Socket;
+  /** The head of a CONNECT request with the call's own word. */
+  connectHead(authority: string): string;
+}
+
+/** A proxy that ends with its test. */
+export async function openTestProxy(
+  t: TestContext,
+  passOptions: TestPassOptions = {},
+  gateOptions: EgressGateOptions = {},
+): Promise<OpenedProxy> {
+  const pass = testPass(passOptions);
+  const gate = createEgressGate(gateOptions);
+  const proxy = await gate.openProxy(pass);
+  const { socketPath, credential: own } = proxy;
+  const dialled = new Set<Socket>();
+  t.after(async () => {
+    for (const socket of dialled) socket.destroy();
+    await gate.close();
+  });
+  return {
+    ...proxy,
+    pass,
+    closeGate: () => gate.close(),
+    folder: dirname(dirname(socketPath)),
+    word: own.slice(own.indexOf(":") + 1),
+    ask: (target, asking) => ask(socketPath, target, { credential: own, ...asking }),
+    dial() {
+      const socket = connect({ path: socketPath, allowHalfOpen: true });
+      socket.on("error", () => socket.destroy());
+      dialled.add(socket);
+      return socket;
+    },
+    connectHead: (authority) => `CONNECT ${authority} HTTP/1.1\r\nhost: x\r\n${proxyHeader(own)}\r\n\r\n`,
+  };
+}
+
+export function proxyHeader(credential: string): string {
+  return `proxy-authorization: Basic ${Buffer.from(credential).toString("base64")}`;
+}
+
+function ask(socketPath: string, path: string, { credential = "", method = "GET", ...rest }: ProxyAsking) {
+  const { headers = {}, body, agent } = rest;
+  const said =
+    credential === "" ? {} : { "proxy-authorization": `Basic ${Buffer.from(credential).toString("base64")}` };
+  return new Promise<ProxyAnswer>((resolve, reject) => {
+    const sent = httpRequest(
+      { socketPath, path, method, agent, headers: { host: "x", ...said, ...headers } },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+        answer.on("error", reject);
+        answer.on("end", () => {
+          resolve({
+            status: answer.statusCode ?? 0,
+            headers: answer.headers,
+            body: Buffer.concat(chunks).toString("latin1"),
+          });
+        });
+      },
+    );
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+/** All that comes until the other side ends. */
+export async function hearAll(socket: Socket): Promise<string> {
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk: Buffer) => chunks.push(chunk));
+  await new Promise<void>((resolve) => {
+    socket.once("end", resolve);
+    socket.once("close", () => resolve());
+  });
+  return Buffer.concat(chunks).toString("latin1");
+}
+
+/** What comes until it holds this. */
+export function hearUntil(socket: Socket, end: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let heard = "";
+    const take = (chunk: Buffer): void => {
+      heard += chunk.toString("latin1");
+      if (!heard.includes(end)) return;
+      socket.off("data", take);
+      socket.pause();
+      resolve(heard);
+    };
+    socket.on("data", take);
+    socket.once("close", () => reject(new Error(`the connection ended after: ${heard}`)));
+  });
+}

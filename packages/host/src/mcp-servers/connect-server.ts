@@ -1,0 +1,64 @@
+import { KernelError } from "@narthex/contracts";
+import type { EgressPass, Log } from "@narthex/kernel";
+import { blocked } from "../egress/blocked.ts";
+import { parseEgressUrl } from "../egress/egress-url.ts";
+import { openConversation } from "./conversation.ts";
+import { HttpTransport } from "./http-transport.ts";
+import { readListing } from "./listing.ts";
+import { ServerConnection } from "./server-connection.ts";
+import { SERVER_LIMITS } from "./server-limits.ts";
+import { secretVariables, type ServerPorts, type ServerSource, type StartedServer } from "./server-source.ts";
+
+/** Comes to terms with a server over HTTP and asks it for its tools. */
+export async function connectServer(
+  url: string,
+  { egress, log }: ServerPorts,
+  source: ServerSource,
+  signal: AbortSignal,
+): Promise<StartedServer> {
+  if (egress === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel has no way to the network");
+  // Only for whether they are there: what is sent is filled in by the gate.
+  secretVariables(source);
+  const [secret] = source.settings.secrets.values();
+  const timed = AbortSignal.any([signal, AbortSignal.timeout(SERVER_LIMITS.startMs)]);
+  const exit = egress.open(passFor(url, source.settings.name, log));
+  const transport = new HttpTransport({ url, secret, exit });
+  const connection = new ServerConnection(transport);
+  try {
+    const conversation = await openConversation(connection, source, timed);
+    const listing = readListing(await conversation.listTools(timed));
+    return { connection, conversation, listing, ended: transport.ended.then(() => ({ putBack: [] })) };
+  } catch (fault) {
+    connection.end("it could not be come to terms with");
+    await transport.ended;
+    throw fault;
+  }
+}
+
+/**
+ * What may leave for a server: requests to the place that the configuration names, and nothing else.
+ *
+ * SECURITY: where that is no public address, it is granted because it stands there as such; a name that leads to one is
+ * refused.
+ */
+function passFor(url: string, server: string, log: Log | undefined): EgressPass {
+  const place = parseEgressUrl(url);
+  const isPlace = (host: string, port: number): boolean => host === place.host && port === place.port;
+  return {
+    admit({ host, port }) {
+      if (!isPlace(host, port)) throw blocked("host", `\`${host}\` is not where the MCP server \`${server}\` is`);
+    },
+    isGranted: isPlace,
+    bounds: {
+      maxRequests: SERVER_LIMITS.requests,
+      maxBytes: SERVER_LIMITS.networkBytes,
+      maxBodyBytes: SERVER_LIMITS.bytes,
+    },
+    credentials: [],
+    onEvent(event) {
+      if (event.refused === undefined) log?.("debug", "a request to an MCP server", { server, ...event });
+      else log?.("warn", "a request to an MCP server was refused", { server, ...event });
+    },
+    charge: () => undefined,
+  };
+}

@@ -1,0 +1,75 @@
+import { LineReader } from "./line-reader.ts";
+
+export interface EventStreamOptions {
+  /** Of one event. */
+  readonly maxBytes: number;
+  /** The data of an event that has any. */
+  onData(data: Buffer): void;
+  onTooLong(): void;
+}
+
+const [LINE_FEED, CARRIAGE_RETURN, COLON, SPACE] = [0x0a, 0x0d, 0x3a, 0x20];
+
+/** Cuts server-sent events out of a body. Names, ids and remarks are of no use here. */
+export class EventStream {
+  readonly #options: EventStreamOptions;
+  readonly #lines: LineReader;
+  #data: Buffer[] = [];
+  #bytes = 0;
+  #isMessage = true;
+  #endedWithReturn = false;
+
+  constructor(options: EventStreamOptions) {
+    this.#options = options;
+    const { maxBytes, onTooLong } = options;
+    this.#lines = new LineReader({ maxBytes, onLine: (line) => this.#read(line), onTooLong });
+  }
+
+  take(chunk: Uint8Array): void {
+    this.#lines.take(this.#withLineFeeds(chunk));
+  }
+
+  close(): void {
+    this.#lines.close();
+    this.#data = [];
+  }
+
+  /** Lines may end with a return, a line feed, or both. */
+  #withLineFeeds(chunk: Uint8Array): Buffer {
+    const lines = Buffer.alloc(chunk.length);
+    let length = 0;
+    for (const byte of chunk) {
+      const isSecondHalf = byte === LINE_FEED && this.#endedWithReturn;
+      this.#endedWithReturn = byte === CARRIAGE_RETURN;
+      if (!isSecondHalf) lines[length++] = byte === CARRIAGE_RETURN ? LINE_FEED : byte;
+    }
+    return lines.subarray(0, length);
+  }
+
+  #read(line: Buffer): void {
+    if (line.length === 0) return this.#dispatch();
+    const colon = line.indexOf(COLON);
+    const name = line.subarray(0, colon < 0 ? line.length : colon).toString("latin1");
+    const rest = colon < 0 ? Buffer.alloc(0) : line.subarray(colon + (line[colon + 1] === SPACE ? 2 : 1));
+    if (name === "event") this.#isMessage = rest.toString("latin1") === "message";
+    if (name !== "data") return;
+    this.#bytes += rest.length + 1;
+    this.#data.push(rest);
+    if (this.#bytes <= this.#options.maxBytes) return;
+    this.close();
+    this.#options.onTooLong();
+  }
+
+  #dispatch(): void {
+    const data = this.#isMessage ? joined(this.#data) : Buffer.alloc(0);
+    this.#data = [];
+    this.#bytes = 0;
+    this.#isMessage = true;
+    // An empty one only says where the stream is.
+    if (data.length > 0) this.#options.onData(data);
+  }
+}
+
+function joined(lines: readonly Buffer[]): Buffer {
+  return Buffer.concat(lines.flatMap((line, index) => (index === 0 ? [line] : [Buffer.from("\n"), line])));
+}

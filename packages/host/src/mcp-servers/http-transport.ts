@@ -1,0 +1,207 @@
+import { isKernelError, type JsonObject, MAX_TIMEOUT_MS } from "@narthex/contracts";
+import { type EgressExit, type IncomingAnswer, ownField } from "@narthex/kernel";
+import { EventStream } from "./event-stream.ts";
+import { errorIn, giveUp, isFine, typeOf } from "./http-answer.ts";
+import { messageHeaders, sessionIn, standingHeaders } from "./http-headers.ts";
+import { SERVER_LIMITS } from "./server-limits.ts";
+import type { ServerTransport, TransportEvents } from "./server-transport.ts";
+import { shownText } from "./shown-text.ts";
+
+export interface HttpTransportOptions {
+  readonly url: string;
+  /** The name of the secret that is shown as a bearer token. */
+  readonly secret: string | undefined;
+  /** Closed with the transport. */
+  readonly exit: EgressExit;
+}
+
+const EXPIRED = 404;
+const MAX_SHOWN = 300;
+const MAX_REFUSAL_BYTES = 64 * 1024;
+
+/**
+ * Messages as requests to one URL; answers are JSON, or a stream of events.
+ *
+ * No stream is kept open between requests, so nothing is heard of a server that is not asked. A redirect is not followed:
+ * where it leads is not what was configured.
+ */
+export class HttpTransport implements ServerTransport {
+  readonly tellsOfChanges = false;
+  /** Resolves when nothing of it is under way any more. */
+  readonly ended: Promise<void>;
+  readonly #options: HttpTransportOptions;
+  readonly #life = new AbortController();
+  readonly #hasEnded: () => void;
+  #events: TransportEvents | undefined;
+  #sessionId: string | undefined;
+  #revision: string | undefined;
+  /** Notifications and answers arrive in the order in which they were sent, and before the next request. */
+  #before: Promise<void> = Promise.resolve();
+  #lastAnswer = new AbortController();
+
+  constructor(options: HttpTransportOptions) {
+    this.#options = options;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ended = promise;
+    this.#hasEnded = resolve;
+  }
+
+  listen(events: TransportEvents): void {
+    this.#events = events;
+  }
+
+  agreeOn(revision: string): void {
+    this.#revision = revision;
+  }
+
+  lastWords(): string {
+    return "";
+  }
+
+  send(message: JsonObject): void {
+    const id = ownField(message, "id");
+    const isRequest = typeof id === "number" && ownField(message, "method") !== undefined;
+    const sent = isRequest ? this.#ask(message, id) : this.#tell(message);
+    if (!isRequest) this.#before = sent;
+  }
+
+  end(abandoned: number | undefined): void {
+    this.#life.abort();
+    void this.#takeLeave(abandoned).finally(this.#hasEnded);
+  }
+
+  async #ask(message: JsonObject, id: number): Promise<void> {
+    // Of an earlier answer nothing is of use any more.
+    this.#lastAnswer.abort();
+    const reading = new AbortController();
+    this.#lastAnswer = reading;
+    const signal = AbortSignal.any([this.#life.signal, reading.signal]);
+    try {
+      await this.#before;
+      const answer = await this.#post(message, signal);
+      await this.#take(answer, message, id);
+      this.#events?.onAnswered(id);
+    } catch (fault) {
+      if (!signal.aborted) this.#events?.onEnd(reasonOf(fault));
+    }
+  }
+
+  async #tell(message: JsonObject): Promise<void> {
+    try {
+      await this.#before;
+      const answer = await this.#post(message, this.#life.signal);
+      await giveUp(answer);
+      if (!isFine(answer)) throw new Error(`it answered a notification with status ${answer.status}`);
+    } catch (fault) {
+      if (!this.#life.signal.aborted) this.#events?.onEnd(reasonOf(fault));
+    }
+  }
+
+  #post(message: JsonObject, signal: AbortSignal): Promise<IncomingAnswer> {
+    const { url, exit } = this.#options;
+    return exit.request(
+      {
+        method: "POST",
+        url,
+        headers: messageHeaders(message, this.#standing()),
+        body: Buffer.from(JSON.stringify(message)),
+        redirect: "return",
+        // How long it may take is the call's to say.
+        silenceMs: MAX_TIMEOUT_MS,
+      },
+      signal,
+    );
+  }
+
+  async #take(answer: IncomingAnswer, message: JsonObject, id: number): Promise<void> {
+    if (!isFine(answer)) return await this.#takeRefusal(answer, id);
+    if (ownField(message, "method") === "initialize") this.#sessionId = sessionIn(answer.headers);
+    const type = typeOf(answer);
+    if (type === "text/event-stream") return await this.#takeEvents(answer);
+    if (type === "application/json") {
+      return this.#events?.onMessage(await this.#gather(answer, SERVER_LIMITS.lineBytes));
+    }
+    await giveUp(answer);
+    throw new Error(`it answered with status ${answer.status} and neither JSON nor events`);
+  }
+
+  async #takeEvents(answer: IncomingAnswer): Promise<void> {
+    const events = new EventStream({
+      maxBytes: SERVER_LIMITS.lineBytes,
+      onData: (data) => this.#events?.onMessage(data),
+      onTooLong: () => this.#events?.onEnd(tooLong()),
+    });
+    for await (const chunk of answer.body) {
+      this.#events?.onBytes(chunk.length);
+      if (this.#life.signal.aborted) return events.close();
+      events.take(chunk);
+    }
+  }
+
+  /** A refusal in the protocol's own words is an answer; any other status ends the conversation. */
+  async #takeRefusal(answer: IncomingAnswer, id: number): Promise<void> {
+    const { status } = answer;
+    if (status >= 300 && status < 400) {
+      await giveUp(answer);
+      throw new Error(`it answered with status ${status}, and where that leads is not followed`);
+    }
+    const error = errorIn(await this.#gather(answer, MAX_REFUSAL_BYTES).catch(() => new Uint8Array(0)));
+    if (status === EXPIRED && this.#sessionId !== undefined) {
+      this.#sessionId = undefined;
+      throw new Error("it does not know the session any more; the next call begins another");
+    }
+    const isRefusal = status >= 400 && status < 500 && status !== 401 && status !== 403;
+    if (error === undefined || !isRefusal) {
+      const said = error === undefined ? "" : `: ${shownText(error.message, MAX_SHOWN)}`;
+      throw new Error(`it answered with status ${status}${said}`);
+    }
+    this.#events?.onMessage(Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, error: { ...error } })));
+  }
+
+  async #gather(answer: IncomingAnswer, maxBytes: number): Promise<Uint8Array> {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of answer.body) {
+      this.#events?.onBytes(chunk.length);
+      size += chunk.length;
+      if (size > maxBytes) throw new Error(tooLong());
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  }
+
+  /** What is not waited for any more is called off, and the session closed, if the server is quick about it. */
+  async #takeLeave(abandoned: number | undefined): Promise<void> {
+    const { exit, url } = this.#options;
+    const signal = AbortSignal.timeout(SERVER_LIMITS.leaveMs);
+    const standing = this.#standing();
+    try {
+      if (abandoned !== undefined && this.#revision !== undefined) {
+        const params = { requestId: abandoned };
+        await giveUp(await this.#post({ jsonrpc: "2.0", method: "notifications/cancelled", params }, signal));
+      }
+      if (standing.sessionId !== undefined) {
+        const headers = standingHeaders(standing);
+        await giveUp(await exit.request({ method: "DELETE", url, headers, redirect: "return" }, signal));
+      }
+    } catch {
+      // It was only a courtesy.
+    } finally {
+      await exit.close();
+    }
+  }
+
+  #standing() {
+    return { secret: this.#options.secret, sessionId: this.#sessionId, revision: this.#revision };
+  }
+}
+
+function tooLong(): string {
+  return `it sent a message above ${SERVER_LIMITS.lineBytes} bytes`;
+}
+
+/** Faults of the gate say themselves what was wrong. */
+function reasonOf(fault: unknown): string {
+  if (isKernelError(fault)) return `a request to it failed: ${fault.code}: ${fault.message}`;
+  return fault instanceof Error ? fault.message : String(fault);
+}

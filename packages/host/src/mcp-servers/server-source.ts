@@ -1,0 +1,56 @@
+import { KernelError } from "@narthex/contracts";
+import type { ContainedEnd, EgressGate, Log, ProgramFile } from "@narthex/kernel";
+import type { ProgramsDriver, StartedLasting } from "../programs/create-programs.ts";
+import type { ReadSecrets } from "../secrets/read-secrets.ts";
+import type { Conversation } from "./conversation.ts";
+import type { Listing } from "./listing.ts";
+import type { ServerConnection } from "./server-connection.ts";
+import type { ServerSettings, WorkspaceAccess } from "./server-settings.ts";
+
+/** What servers are started and reached by. */
+export interface ServerPorts {
+  readonly programs: ProgramsDriver;
+  /** Without one, no server can be asked over HTTP. */
+  readonly egress?: EgressGate | undefined;
+  readonly log?: Log | undefined;
+}
+
+/** Everything that decides what runs as a server, or where one is asked. */
+export interface ServerSource {
+  readonly settings: ServerSettings;
+  readonly secrets: ReadSecrets;
+  /** Its files, under the names that the configuration has for them. */
+  readonly files: readonly ProgramFile[];
+  /** What the server is told of this kernel. */
+  readonly version: string;
+}
+
+/** Where one process of a server works. */
+export interface ServerPlace {
+  readonly sessionId: string;
+  /** Absolute, real path. */
+  readonly workspace: string;
+  readonly access: WorkspaceAccess;
+  readonly mayFork: boolean;
+}
+
+export interface StartedServer {
+  readonly connection: ServerConnection;
+  readonly conversation: Conversation;
+  readonly listing: Listing;
+  /** Of one that runs here. */
+  readonly processor?: StartedLasting["processor"];
+  /** Resolves when nothing of it runs any more, and protected paths are as they were. */
+  readonly ended: Promise<Pick<ContainedEnd, "putBack">>;
+}
+
+/** SECURITY: a server whose secret could not be read does not run without it. */
+export function secretVariables({ settings, secrets }: ServerSource): Record<string, string> {
+  return Object.fromEntries(
+    [...settings.secrets].map(([variable, name]) => {
+      const found = secrets.get(name) ?? { problem: "narthex.yaml does not name it" };
+      if ("value" in found) return [variable, found.value];
+      throw new KernelError("EXECUTION_FAILED", `the secret \`${name}\` is not there: ${found.problem}`);
+    }),
+  );
+}

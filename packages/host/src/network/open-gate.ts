@@ -1,0 +1,93 @@
+import { readFile } from "node:fs/promises";
+import { rootCertificates } from "node:tls";
+import { KernelError } from "@narthex/contracts";
+import type { EgressCredential, EgressGate, HostPattern, Redactor } from "@narthex/kernel";
+import { createEgressGate } from "../egress/create-egress-gate.ts";
+import type { EgressSecrets } from "../egress/egress-secrets.ts";
+import { parseEgressUrl } from "../egress/egress-url.ts";
+import { createServerLookUp } from "../egress/resolve-host.ts";
+import { readSecrets } from "../secrets/read-secrets.ts";
+import { secretRedactor } from "../secrets/secret-forms.ts";
+import type { SecretSources } from "../secrets/secret-source.ts";
+import type { NetworkSettings } from "./network-settings.ts";
+
+export interface OpenGateOptions {
+  readonly settings: NetworkSettings;
+  readonly sources: SecretSources;
+  /** Who is shown a key, and where. */
+  readonly providers: readonly { readonly url: string; readonly secret: string | undefined }[];
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+export interface OpenedGate {
+  readonly gate: EgressGate;
+  /** By tool. */
+  readonly credentials: ReadonlyMap<string, readonly EgressCredential[]>;
+  /** Of every secret that the gate holds: whatever any tool returns is searched for them. */
+  readonly redactors: readonly Redactor[];
+  readonly secretNames: ReadonlySet<string>;
+}
+
+/** Makes the gate as the configuration wants it, with the secrets that may leave by it. */
+export async function openGate({ settings, sources, providers, environment }: OpenGateOptions): Promise<OpenedGate> {
+  const hosts = hostsOf(settings, providers);
+  const missing = [...hosts.keys()].find((name) => !sources.has(name));
+  if (missing !== undefined) {
+    throw new KernelError("CONFIG_INVALID", `the secret \`${missing}\` is named, and \`secrets\` does not have it`);
+  }
+  const found = await readSecrets({ sources, wanted: new Set(hosts.keys()), environment });
+  const secrets: EgressSecrets = new Map(
+    [...hosts].map(([name, where]) => {
+      const secret = found.get(name) ?? { problem: "it was not found" };
+      return [name, "problem" in secret ? secret : { value: secret.value, hosts: where }];
+    }),
+  );
+  const authorities = await readAuthorities(settings.authorities);
+  const gate = createEgressGate({
+    secrets,
+    ...(settings.dns.length > 0 && { lookUp: createServerLookUp(settings.dns) }),
+    ...(authorities && { authorities }),
+  });
+  const redactors = [...secrets].flatMap(([name, secret]) =>
+    "problem" in secret ? [] : [secretRedactor(name, secret.value)],
+  );
+  return {
+    gate,
+    credentials: new Map([["git", settings.credentials.map(credentialOf)]]),
+    redactors,
+    secretNames: new Set(hosts.keys()),
+  };
+}
+
+/** A secret goes where it is said that it may, where git shows it, and to the provider whose key it is. */
+function hostsOf(
+  { secrets, credentials }: NetworkSettings,
+  providers: OpenGateOptions["providers"],
+): ReadonlyMap<string, readonly HostPattern[]> {
+  const hosts = new Map(secrets);
+  const add = (secret: string, more: readonly HostPattern[]): unknown =>
+    hosts.set(secret, [...(hosts.get(secret) ?? []), ...more]);
+  for (const { secret, hosts: own } of credentials) add(secret, own);
+  for (const { url, secret } of providers) {
+    if (secret === undefined) continue;
+    const { host, port } = parseEgressUrl(url);
+    add(secret, [{ host, ports: [port] }]);
+  }
+  return hosts;
+}
+
+function credentialOf({ hosts, secret, user }: NetworkSettings["credentials"][number]): EgressCredential {
+  return { hosts, header: "authorization", value: { secret, basicUser: user } };
+}
+
+async function readAuthorities(files: readonly string[]): Promise<readonly string[] | undefined> {
+  if (files.length === 0) return undefined;
+  const read = await Promise.all(
+    files.map((file) =>
+      readFile(file, "utf8").catch((cause: unknown) => {
+        throw new KernelError("CONFIG_INVALID", `the certificates in \`${file}\` cannot be read`, { cause });
+      }),
+    ),
+  );
+  return [...rootCertificates, ...read];
+}

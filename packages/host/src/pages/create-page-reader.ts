@@ -1,0 +1,133 @@
+import { KernelError } from "@narthex/contracts";
+import type { FetchedPage, PageReader, PageText } from "@narthex/kernel";
+import type { Containment } from "../sandbox/open-containment.ts";
+import { type PageProcess, PageWorker } from "./page-worker-process.ts";
+import { startPageWorker } from "./start-page-worker.ts";
+import { Turns } from "./turns.ts";
+import { MAX_PAGE_BYTES } from "./worker/messages.ts";
+
+export interface PageReaderParts {
+  readonly containment: () => Promise<Containment>;
+  readonly bounds?: Partial<PageBounds>;
+  /** Another program in the worker's place, for tests. */
+  readonly start?: () => Promise<PageProcess>;
+}
+
+export interface PageBounds {
+  readonly maxWorkers: number;
+  /** Most that wait for a worker. */
+  readonly maxWaiting: number;
+  /** How long one page may take, from when a worker has it. */
+  readonly pageMs: number;
+  /** A worker that has read so many is replaced. */
+  readonly pagesPerWorker: number;
+  readonly idleMs: number;
+}
+
+export type ClosablePageReader = PageReader & { close(): Promise<void> };
+
+const BOUNDS: PageBounds = {
+  maxWorkers: 2,
+  maxWaiting: 10_000,
+  pageMs: 2000,
+  pagesPerWorker: 200,
+  idleMs: 30_000,
+};
+const START_MS = 30_000;
+
+/**
+ * Reads pages in sandboxed workers, which are started when there is something to read.
+ *
+ * Nothing is copied of a page that waits: it is the caller's bytes until a worker has its turn.
+ */
+export function createPageReader(parts: PageReaderParts): ClosablePageReader {
+  return new WorkerReader(parts);
+}
+
+class WorkerReader implements ClosablePageReader {
+  readonly #start: () => Promise<PageProcess>;
+  readonly #bounds: PageBounds;
+  readonly #turns: Turns;
+  /** Without a page, the one that was used last at the end. */
+  readonly #idle = new Map<PageWorker, NodeJS.Timeout>();
+  readonly #running = new Set<PageWorker>();
+  readonly #reading = new Set<Promise<unknown>>();
+  #isClosed = false;
+
+  constructor({ containment, bounds, start }: PageReaderParts) {
+    this.#bounds = { ...BOUNDS, ...bounds };
+    this.#start = start ?? (async () => await startPageWorker(await containment()));
+    this.#turns = new Turns(this.#bounds.maxWorkers, this.#bounds.maxWaiting);
+  }
+
+  async read(page: FetchedPage, signal: AbortSignal): Promise<PageText> {
+    if (page.bytes.length > MAX_PAGE_BYTES) {
+      throw new KernelError("RESOURCE_EXCEEDED", `the page is longer than ${MAX_PAGE_BYTES} bytes`);
+    }
+    await this.#turns.take(signal);
+    const reading = this.#readInTurn(page, signal);
+    this.#reading.add(reading);
+    try {
+      return await reading;
+    } finally {
+      this.#reading.delete(reading);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const fault = closed();
+    this.#turns.close(fault);
+    for (const worker of this.#running) worker.fail(fault);
+    await Promise.allSettled(this.#reading);
+    await Promise.all([...this.#running].map((worker) => worker.ended));
+  }
+
+  async #readInTurn(page: FetchedPage, signal: AbortSignal): Promise<PageText> {
+    try {
+      const worker = this.#takeIdle() ?? (await this.#startWorker());
+      try {
+        return await worker.read(page, this.#bounds.pageMs, signal);
+      } finally {
+        this.#keepOrEnd(worker);
+        // So that no more run at a time than may.
+        if (!worker.isAlive) await worker.ended;
+      }
+    } finally {
+      this.#turns.giveBack();
+    }
+  }
+
+  #takeIdle(): PageWorker | undefined {
+    for (const [worker, timer] of [...this.#idle].toReversed()) {
+      this.#idle.delete(worker);
+      clearTimeout(timer);
+      if (worker.isAlive) return worker;
+    }
+    return undefined;
+  }
+
+  async #startWorker(): Promise<PageWorker> {
+    const worker = new PageWorker(await this.#start());
+    this.#running.add(worker);
+    void worker.ended.then(() => this.#running.delete(worker));
+    if (this.#isClosed) worker.fail(closed());
+    await worker.untilReady(START_MS);
+    return worker;
+  }
+
+  #keepOrEnd(worker: PageWorker): void {
+    if (worker.pages >= this.#bounds.pagesPerWorker)
+      worker.fail(new KernelError("SANDBOX_ERROR", "it has done enough"));
+    if (!worker.isAlive) return;
+    const end = (): void => {
+      this.#idle.delete(worker);
+      worker.fail(new KernelError("SANDBOX_ERROR", "nobody needs it"));
+    };
+    this.#idle.set(worker, setTimeout(end, this.#bounds.idleMs).unref());
+  }
+}
+
+function closed(): KernelError {
+  return new KernelError("CANCELLED", "the page reader is being closed");
+}

@@ -1,0 +1,39 @@
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { chmod, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+
+/** In the folder that is found here. */
+export const PAGE_PROGRAM = "page-worker.mjs";
+
+let stripped: Promise<string> | undefined;
+
+/** The folder with the program of page workers. A published package has it as one file; of sources it is made once. */
+export function findPageProgram(): Promise<string> {
+  if (!import.meta.url.endsWith(".ts")) {
+    return Promise.resolve(fileURLToPath(new URL("./page-worker/", import.meta.url)));
+  }
+  stripped ??= stripProgram().catch((fault: unknown) => {
+    stripped = undefined;
+    throw fault;
+  });
+  return stripped;
+}
+
+/** SECURITY: whoever the workers run as must be able to read it, and nobody but the kernel's user to write it. */
+async function stripProgram(): Promise<string> {
+  const to = await mkdtemp(join(tmpdir(), "narthex-page-worker-"));
+  process.once("exit", () => rmSync(to, { recursive: true, force: true }));
+  await chmod(to, 0o755);
+  const from = fileURLToPath(new URL("./worker/", import.meta.url));
+  const frame = fileURLToPath(new URL("../files/worker/frame.ts", import.meta.url));
+  const thread = new Worker(new URL("./strip-pages-thread.ts", import.meta.url), {
+    workerData: { from, frame, to },
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+  });
+  await once(thread, "exit");
+  return to;
+}

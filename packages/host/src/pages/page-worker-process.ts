@@ -1,0 +1,153 @@
+import { isKernelError, KernelError } from "@narthex/contracts";
+import type { FetchedPage, PageText } from "@narthex/kernel";
+import { encodeFrame, type Frame, FrameReader } from "../files/worker/frame.ts";
+import type { ContainedProgram, ProgramEnd } from "../sandbox/start-contained.ts";
+import { explainFault } from "./explain-page-fault.ts";
+import { parsePageReply } from "./parse-page-reply.ts";
+import { PAGE_REPLY_BOUNDS, type PageReply } from "./worker/messages.ts";
+
+/** As much of a contained program as a worker is. */
+export type PageProcess = Pick<ContainedProgram, "stdin" | "stdout" | "stderr" | "ended" | "kill">;
+
+interface Waiter {
+  readonly id: number;
+  resolve(answer: PageAnswer): void;
+  reject(fault: KernelError): void;
+}
+
+interface PageAnswer {
+  readonly reply: PageReply;
+  readonly payload: Buffer;
+}
+
+const MAX_CONTENT_TYPE = 1000;
+const MAX_URL = 64 * 1024;
+
+/** One worker, which reads one page at a time. One that says anything but the answer to its page is ended. */
+export class PageWorker {
+  /** Resolves when nothing of it runs any more. */
+  readonly ended: Promise<void>;
+  /** How many pages it has read. */
+  pages = 0;
+  readonly #process: PageProcess;
+  readonly #frames = new FrameReader(PAGE_REPLY_BOUNDS);
+  #waiter: Waiter | undefined;
+  #fault: KernelError | undefined;
+
+  constructor(process: PageProcess) {
+    this.#process = process;
+    process.stderr.resume();
+    process.stdout.on("data", (piece: Buffer) => this.#receive(piece));
+    for (const pipe of [process.stdin, process.stdout, process.stderr]) pipe.on("error", () => undefined);
+    this.ended = process.ended.then(
+      (end) => this.fail(explainEnd(end)),
+      (fault: unknown) => this.fail(isKernelError(fault) ? fault : new KernelError("SANDBOX_ERROR", ENDED)),
+    );
+  }
+
+  get isAlive(): boolean {
+    return this.#fault === undefined;
+  }
+
+  /** Resolves when it can be asked. */
+  async untilReady(timeoutMs: number): Promise<void> {
+    const late = new KernelError("SANDBOX_ERROR", "the page reader's worker did not start in time");
+    const { reply } = await this.#answerWithin(0, timeoutMs, late);
+    if (reply.type !== "ready") throw this.#distrust();
+  }
+
+  /** Throws what is wrong with the page; ends the worker if it takes too long, or if nobody waits for it any more. */
+  async read(page: FetchedPage, timeoutMs: number, signal: AbortSignal): Promise<PageText> {
+    if (signal.aborted) throw notWanted();
+    this.pages++;
+    const { url, extent, contentType, bytes } = page;
+    const request = { url: url.slice(0, MAX_URL), extent, contentType: contentType?.slice(0, MAX_CONTENT_TYPE) };
+    const late = new KernelError("RESOURCE_EXCEEDED", `the page takes longer than ${timeoutMs} ms to read`);
+    const onAbort = (): void => this.fail(notWanted());
+    const answering = this.#answerWithin(this.pages, timeoutMs, late);
+    for (const piece of encodeFrame(this.pages, request, bytes)) this.#process.stdin.write(piece);
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      return this.#textOf(await answering);
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Ends it; whoever waits gets the first fault. */
+  fail(fault: KernelError): void {
+    if (this.#fault !== undefined) return;
+    this.#fault = fault;
+    this.#process.kill();
+    this.#waiter?.reject(fault);
+    this.#waiter = undefined;
+  }
+
+  async #answerWithin(id: number, timeoutMs: number, late: KernelError): Promise<PageAnswer> {
+    if (this.#fault !== undefined) throw this.#fault;
+    const { promise, resolve, reject } = Promise.withResolvers<PageAnswer>();
+    this.#waiter = { id, resolve, reject };
+    const timer = setTimeout(() => this.fail(late), timeoutMs);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #textOf({ reply, payload }: PageAnswer): PageText {
+    if (reply.type === "ready") throw this.#distrust();
+    if (reply.type === "failed") {
+      const fault = explainFault(reply.reason);
+      // What its libraries were left in is not known.
+      if (reply.reason === "fault" || reply.reason === "depth") this.fail(fault);
+      throw fault;
+    }
+    const text = this.#decode(payload);
+    return { format: reply.format, text, title: reply.title, charset: reply.charset };
+  }
+
+  #decode(payload: Buffer): string {
+    try {
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(payload);
+    } catch {
+      throw this.#distrust();
+    }
+  }
+
+  #receive(piece: Buffer): void {
+    if (this.#fault !== undefined) return;
+    try {
+      for (const frame of this.#frames.push(piece)) this.#answer(frame);
+    } catch {
+      this.#distrust();
+    }
+  }
+
+  #answer({ id, header, payload }: Frame): void {
+    const waiter = this.#waiter;
+    if (waiter?.id !== id) throw new TypeError("nobody asked");
+    const reply = parsePageReply(header);
+    this.#waiter = undefined;
+    waiter.resolve({ reply, payload });
+  }
+
+  #distrust(): KernelError {
+    const fault = new KernelError("SANDBOX_ERROR", "the page reader's worker said something that makes no sense");
+    this.fail(fault);
+    return fault;
+  }
+}
+
+function notWanted(): KernelError {
+  return new KernelError("CANCELLED", "the page is not wanted any more");
+}
+
+const ENDED = "the page reader's worker ended before it had read the page";
+/** 128 and SIGABRT: Node ends itself when its memory is used up. */
+const OUT_OF_MEMORY = 134;
+
+function explainEnd({ exitCode, exceeded }: ProgramEnd): KernelError {
+  if (exitCode !== OUT_OF_MEMORY && exceeded?.limit !== "memory") return new KernelError("SANDBOX_ERROR", ENDED);
+  return new KernelError("RESOURCE_EXCEEDED", "the page takes more memory to read than a page reader has");
+}

@@ -1,0 +1,44 @@
+import { isJsonObject, type JsonValue } from "@narthex/contracts";
+import { MAX_TITLE_LENGTH, PAGE_FAULTS, PAGE_FORMATS, type PageReply } from "./worker/messages.ts";
+
+/**
+ * What a worker says, or a thrown TypeError.
+ *
+ * SECURITY: a worker may have been taken over by the page it read. It can lie about that page's text, and do no more.
+ */
+export function parsePageReply(header: unknown): PageReply {
+  const reply = header as JsonValue;
+  if (!isJsonObject(reply)) throw new TypeError("no reply");
+  switch (reply["type"]) {
+    case "ready":
+      return { type: "ready" };
+    case "text":
+      return {
+        type: "text",
+        format: oneOf(PAGE_FORMATS, reply["format"]),
+        title: titleOf(reply["title"]),
+        charset: charsetOf(reply["charset"]),
+      };
+    case "failed":
+      return { type: "failed", reason: oneOf(PAGE_FAULTS, reply["reason"]) };
+    default:
+      throw new TypeError("unknown reply");
+  }
+}
+
+function oneOf<Word extends string>(words: readonly Word[], value: JsonValue | undefined): Word {
+  const found = words.find((word) => word === value);
+  if (found === undefined) throw new TypeError("not a word that is known");
+  return found;
+}
+
+function titleOf(value: JsonValue | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== "string" || value.length > MAX_TITLE_LENGTH) throw new TypeError("no title");
+  return value.toWellFormed();
+}
+
+function charsetOf(value: JsonValue | undefined): string {
+  if (typeof value !== "string" || new TextDecoder(value).encoding !== value) throw new TypeError("no charset");
+  return value;
+}

@@ -1,0 +1,34 @@
+/** Writes the program of page workers without its types, and beside it the libraries, each of which is one file. */
+import { chmodSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { workerData } from "node:worker_threads";
+
+const { from, frame, to } = workerData as { readonly from: string; readonly frame: string; readonly to: string };
+const LIBRARIES = new Map([
+  ["defuddle", "defuddle.cjs"],
+  ["linkedom/worker", "linkedom.mjs"],
+]);
+
+for (const name of readdirSync(from)) {
+  if (name.endsWith(".ts") && !name.endsWith(".test.ts")) writeStripped(join(from, name), name);
+}
+writeStripped(frame, "frame.ts");
+for (const [library, name] of LIBRARIES) {
+  copyFileSync(fileURLToPath(import.meta.resolve(library)), join(to, name));
+  chmodSync(join(to, name), 0o644);
+}
+
+function writeStripped(path: string, name: string): void {
+  const text = stripTypeScriptTypes(readFileSync(path, "utf8"));
+  const imports = text.replaceAll(/(?<= from ")([^"]+)(?=";)/g, (specifier: string) => {
+    const library = LIBRARIES.get(specifier);
+    if (library !== undefined) return `./${library}`;
+    return specifier.replace(/^\..*\/([a-z-]+)\.ts$/, "./$1.mjs");
+  });
+  const target = join(to, name.replace(/\.ts$/, ".mjs"));
+  writeFileSync(target, imports);
+  // Whatever this process lets others read by itself.
+  chmodSync(target, 0o644);
+}

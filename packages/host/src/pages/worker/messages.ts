@@ -1,0 +1,36 @@
+import type { FrameBounds } from "../../files/worker/frame.ts";
+
+/** What a worker is asked; the page's bytes are the payload. */
+export interface PageRequest {
+  readonly url: string;
+  readonly contentType: string | undefined;
+  readonly extent: "main" | "whole";
+}
+
+/** What it answers; the text is the payload. */
+export type PageReply =
+  | { readonly type: "ready" }
+  | {
+      readonly type: "text";
+      readonly format: PageFormat;
+      readonly title?: string | undefined;
+      readonly charset: string;
+    }
+  | { readonly type: "failed"; readonly reason: PageFault };
+
+export const PAGE_FORMATS = ["markdown", "json", "text"] as const;
+export type PageFormat = (typeof PAGE_FORMATS)[number];
+
+/** `depth`: it is nested too deeply. `length`: its text is too long. `fault`: anything else. */
+export const PAGE_FAULTS = ["not-text", "depth", "length", "fault"] as const;
+export type PageFault = (typeof PAGE_FAULTS)[number];
+
+const MB = 1024 * 1024;
+export const MAX_PAGE_BYTES = 10 * MB;
+/** A page in another charset is longer as UTF-8. */
+export const MAX_TEXT_BYTES = 16 * MB;
+export const MAX_TITLE_LENGTH = 1000;
+
+export const PAGE_REQUEST_BOUNDS: FrameBounds = { headerBytes: 512 * 1024, payloadBytes: MAX_PAGE_BYTES };
+/** SECURITY: what the kernel accepts from a worker, which a page may have taken over. */
+export const PAGE_REPLY_BOUNDS: FrameBounds = { headerBytes: 16 * 1024, payloadBytes: MAX_TEXT_BYTES };

@@ -1,0 +1,29 @@
+/** Turns pages into text, inside a sandbox. Asked by frames on stdin, one at a time; answers on stdout. */
+import { writeSync } from "node:fs";
+import { Socket } from "node:net";
+import { encodeFrame, FrameReader } from "../../files/worker/frame.ts";
+import { PAGE_REQUEST_BOUNDS, type PageReply, type PageRequest } from "./messages.ts";
+import { readPage } from "./read-page.ts";
+
+// Whatever a library has to say would stand between the frames.
+globalThis.console = new Proxy(globalThis.console, { get: () => () => undefined });
+
+const requests = new FrameReader(PAGE_REQUEST_BOUNDS);
+const input = new Socket({ fd: 0, readable: true, writable: false });
+input.on("data", (piece: Buffer) => {
+  for (const { id, header, payload } of requests.push(piece)) handle(id, header as PageRequest, payload);
+});
+input.on("end", () => process.exit(0));
+answer(0, { type: "ready" });
+
+function handle(id: number, request: PageRequest, bytes: Buffer): void {
+  const page = readPage(request, bytes);
+  if ("fault" in page) answer(id, { type: "failed", reason: page.fault });
+  else answer(id, { type: "text", format: page.format, title: page.title, charset: page.charset }, page.text);
+}
+
+function answer(id: number, reply: PageReply, payload?: Buffer): void {
+  for (const piece of encodeFrame(id, reply, payload)) {
+    for (let done = 0; done < piece.length; ) done += writeSync(1, piece, done);
+  }
+}

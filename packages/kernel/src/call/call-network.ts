@@ -1,0 +1,161 @@
+import { KernelError } from "@narthex/contracts";
+import { ReservedBytes } from "../budget/reserved-bytes.ts";
+import type { NetworkCapability } from "../capability/capability.ts";
+import { isWithin } from "../capability/covers.ts";
+import type { EgressEvent, EgressExit, EgressGate, EgressPass, EgressProxy, EgressTarget } from "../egress.ts";
+import type { KernelParts } from "../kernel-parts.ts";
+import type { PermittedCall } from "./decide/decide.ts";
+
+const DEFAULT_REQUESTS = 1000;
+const DEFAULT_BYTES = 256 * 1024 * 1024;
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+/** Bytes are taken from the budget in steps, so that a stream does not ask it about every piece. */
+const STEP_BYTES = 64 * 1024;
+/** Others than those that the call named, each of which is decided on. */
+const MAX_MORE_HOSTS = 100;
+
+/**
+ * What leaves the machine for one call: to hosts that it named and was decided on, and to others that are decided on as
+ * they turn up, by a redirect or by a program.
+ *
+ * SECURITY: nothing here outlives the call, and what it asked is in the ledger with its outcome.
+ */
+export class CallNetwork {
+  readonly #call: PermittedCall;
+  readonly #kernel: KernelParts;
+  readonly #gate: EgressGate;
+  readonly #more = new Map<string, KernelError | undefined>();
+  readonly #reserved: ReservedBytes | undefined;
+  #exit: EgressExit | undefined;
+  #bytes = 0;
+  #isClosed = false;
+  #undeclared: KernelError | undefined;
+
+  constructor(call: PermittedCall, gate: EgressGate, kernel: KernelParts) {
+    this.#call = call;
+    this.#gate = gate;
+    this.#kernel = kernel;
+    const { account, lease } = call.live;
+    if (lease.budgets.network_bytes !== undefined) this.#reserved = new ReservedBytes(account, "network_bytes");
+  }
+
+  get exit(): EgressExit {
+    this.#exit ??= this.#gate.open(this.#pass(DEFAULT_REQUESTS));
+    return this.#exit;
+  }
+
+  /** What was tried and is no effect of the call: whatever a program made of the refusal, the call ends with it. */
+  get undeclared(): KernelError | undefined {
+    return this.#undeclared;
+  }
+
+  openProxy(): Promise<EgressProxy> {
+    return this.#gate.openProxy(this.#pass(this.#kernel.programRequests));
+  }
+
+  /** Every request that still runs has ended by then. Answers what went over the wire. */
+  close(): number {
+    if (this.#isClosed) return this.#bytes;
+    this.#isClosed = true;
+    void this.#exit?.close();
+    return this.#bytes;
+  }
+
+  /** Gives back what was set aside and not used. */
+  settle(): void {
+    this.#reserved?.settle(0);
+  }
+
+  #pass(requests: number): EgressPass {
+    const { bounds, name } = this.#call.registered.tool;
+    return {
+      admit: (target) => this.#admit(target),
+      isGranted: (address, port) => this.#isGranted(address, port),
+      bounds: {
+        maxRequests: bounds.maxNetworkRequests ?? requests,
+        maxBytes: bounds.maxNetworkBytes ?? DEFAULT_BYTES,
+        maxBodyBytes: MAX_BODY_BYTES,
+      },
+      credentials: this.#kernel.egressCredentials.get(name) ?? [],
+      onEvent: (event) => this.#note(event),
+      charge: (bytes) => this.#charge(bytes),
+    };
+  }
+
+  #admit(target: EgressTarget): void {
+    const { effects, registered, needed } = this.#call;
+    const right = rightFor(target);
+    if (isEndpoint(registered.tool.endpoints, target) && effects.includes("inference")) return;
+    const isDeclared = effects.includes("net_write") || (!target.sends && effects.includes("net_read"));
+    if (!isDeclared) {
+      const message = `\`${registered.id}\` did not declare the effect \`${right.kind}\` for what it asked of ${target.host}`;
+      this.#undeclared ??= new KernelError("UNDECLARED_EFFECT", message);
+      throw this.#undeclared;
+    }
+    if (isHeld(needed, right)) return;
+    const key = `${target.host} ${target.port} ${target.sends}`;
+    if (!this.#more.has(key)) this.#more.set(key, this.#decide(right));
+    const refused = this.#more.get(key);
+    if (refused !== undefined) throw refused;
+  }
+
+  #decide(right: NetworkCapability): KernelError | undefined {
+    if (this.#more.size >= MAX_MORE_HOSTS) {
+      return new KernelError("NETWORK_BLOCKED", `host: more than ${MAX_MORE_HOSTS} hosts that the call did not name`);
+    }
+    const denied = this.#kernel.decideOnHost(this.#call, right, this.#kernel);
+    return denied === undefined ? undefined : new KernelError("NETWORK_BLOCKED", `host: ${denied}`);
+  }
+
+  /** SECURITY: by this very address. A pattern, and `*`, never reach what is not public. */
+  #isGranted(address: string, port: number): boolean {
+    const { live, registered } = this.#call;
+    const isExact = ({ hosts }: NetworkCapability): boolean =>
+      hosts.some(({ host, ports }) => host === address && (ports === undefined || ports.includes(port)));
+    return (
+      live.lease.capabilities.some(
+        (held) => (held.kind === "net_read" || held.kind === "net_write") && isExact(held),
+      ) || isExact({ kind: "net_write", hosts: registered.tool.endpoints ?? [] })
+    );
+  }
+
+  #charge(bytes: number): void {
+    this.#bytes += bytes;
+    const reserved = this.#reserved;
+    if (reserved === undefined || reserved.bytes >= this.#bytes) return;
+    const missing = this.#bytes - reserved.bytes;
+    // Where the last step does not fit any more, what is really missing may.
+    if (missing < STEP_BYTES && reserved.add(STEP_BYTES) === undefined) return;
+    const shortfall = reserved.add(missing);
+    if (shortfall === undefined) return;
+    const { live, trail } = this.#call;
+    trail.add({ case: "budgetExceeded", value: { leaseId: live.lease.id, ...shortfall } });
+    throw new KernelError(
+      "RESOURCE_EXCEEDED",
+      `network bytes: the budget has ${shortfall.remaining} left, and the call needs ${shortfall.asked} more`,
+    );
+  }
+
+  #note({ host, port, method, addressClass, refused, ...event }: EgressEvent): void {
+    const { trail } = this.#call;
+    const where = { host, port, method, addressClass: addressClass ?? "" };
+    if (refused === undefined) {
+      const { sentBytes, receivedBytes, status } = event;
+      const value = { ...where, bytesOut: BigInt(sentBytes), bytesIn: BigInt(receivedBytes), status: status ?? 0 };
+      trail.add({ case: "egressRequested", value });
+    } else trail.add({ case: "egressRefused", value: { ...where, reason: refused } });
+  }
+}
+
+function rightFor({ host, port, sends }: EgressTarget): NetworkCapability {
+  return { kind: sends ? "net_write" : "net_read", hosts: [{ host, ports: [port] }] };
+}
+
+/** Who may send may read. */
+function isHeld(held: PermittedCall["needed"], right: NetworkCapability): boolean {
+  return isWithin([right], held) || (right.kind === "net_read" && isWithin([{ ...right, kind: "net_write" }], held));
+}
+
+function isEndpoint(endpoints: NetworkCapability["hosts"] | undefined, { host, port }: EgressTarget): boolean {
+  return endpoints?.some((place) => place.host === host && (place.ports?.includes(port) ?? true)) ?? false;
+}

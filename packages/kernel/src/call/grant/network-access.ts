@@ -1,0 +1,37 @@
+import { KernelError } from "@narthex/contracts";
+import type { KernelParts } from "../../kernel-parts.ts";
+import { OUTSIDE_EFFECTS } from "../../tool/effect-rules.ts";
+import type { NetworkAccess } from "../../tool/tool.ts";
+import { CallNetwork } from "../call-network.ts";
+import type { PermittedCall } from "../decide/decide.ts";
+
+/** Requests to other hosts, as one call may send them. */
+export function networkFor(
+  call: PermittedCall,
+  guard: () => void,
+  signal: () => AbortSignal,
+  kernel: KernelParts,
+): NetworkAccess {
+  return {
+    async request(request) {
+      guard();
+      return networkOf(call, kernel).exit.request(request, signal());
+    },
+  };
+}
+
+/** Whether anything of the call may leave the machine. */
+export function mayLeave({ effects }: Pick<PermittedCall, "effects">): boolean {
+  return effects.some((effect) => OUTSIDE_EFFECTS.has(effect));
+}
+
+/** What leaves the machine for the call, from its first request on. */
+export function networkOf(call: PermittedCall, kernel: KernelParts): CallNetwork {
+  if (!mayLeave(call)) {
+    throw new KernelError("UNDECLARED_EFFECT", `\`${call.registered.id}\` declared no effect on the network`);
+  }
+  if (kernel.egress === undefined)
+    throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel has no way to the network");
+  call.trail.network ??= new CallNetwork(call, kernel.egress, kernel);
+  return call.trail.network;
+}

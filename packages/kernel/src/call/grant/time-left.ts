@@ -1,0 +1,15 @@
+import type { KernelParts } from "../../kernel-parts.ts";
+import type { PermittedCall } from "../decide/decide.ts";
+
+/**
+ * How long a granted call may still take.
+ *
+ * INVARIANT: a seeded call sees no clock but its logical one, so it is told the same whenever it asks.
+ */
+export function timeLeftMs(call: PermittedCall, kernel: KernelParts): number {
+  const { trail, frame, timeoutMs, determinism } = call;
+  if (determinism === "pure" || determinism === "deterministic") return timeoutMs;
+  const allowedMs = Math.min(timeoutMs, trail.reservation?.amounts.wall_ms ?? timeoutMs);
+  const endMs = Math.min(trail.startedAtMs + allowedMs, frame.deadlineMs);
+  return Math.max(0, Math.floor(endMs - kernel.clock.monotonicMs()));
+}

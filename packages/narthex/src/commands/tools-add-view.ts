@@ -1,0 +1,87 @@
+import { type JsonObject, toHex } from "@narthex/contracts";
+import { addedToolId, type CandidateTool, isEndpoint, isProgram, type storeTool } from "@narthex/host";
+import { definitionHash, type Tool } from "@narthex/kernel";
+import { renderFacts } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { formatBytes } from "../terminal/units.ts";
+import { visible } from "../terminal/visible.ts";
+
+/** A tool that was added, and what became of it. */
+export interface AddedView {
+  readonly tool: CandidateTool;
+  /** As the registry will have it. */
+  readonly described: Tool;
+  readonly state: Awaited<ReturnType<typeof storeTool>>;
+}
+
+/** As scripts see it. */
+export function addedToJson({ tool, described, state }: AddedView, rule: string, policyFile: string): JsonObject {
+  const { declaration, pin } = tool;
+  return {
+    tool: addedToolId(tool),
+    state,
+    source: pin.kind,
+    effects: [...declaration.effects],
+    tier: declaration.tier,
+    determinism: declaration.determinism,
+    labels: [...(declaration.labels ?? [])],
+    ...(isEndpoint(tool) && { endpoint: tool.pin.url }),
+    files: isProgram(tool) ? tool.pin.files.map(({ path, size, hash }) => ({ path, size, hash })) : [],
+    secrets: Object.fromEntries(secretsOf(tool)),
+    program_hash: described.program?.hash ?? "",
+    definition_hash: toHex(definitionHash(described)),
+    rule,
+    policy_file: policyFile,
+  };
+}
+
+const STATES: Readonly<Record<AddedView["state"], string>> = {
+  added: "added",
+  replaced: "replaced",
+  unchanged: "is there already, unchanged:",
+};
+
+/** As people see it. */
+export function showAdded(
+  { tool, described, state }: AddedView,
+  policy: { readonly rule: string; readonly file: string; readonly allowed: boolean },
+  terminal: Terminal,
+): void {
+  const { declaration } = tool;
+  const secrets = secretsOf(tool).map(([place, name]) => `${name} as ${place}`);
+  terminal.print(
+    visible(`${STATES[state]} ${addedToolId(tool)}`),
+    ...renderFacts([
+      ["effects", declaration.effects.join(", ") || "none: no files, no network, no second process"],
+      ["safety tier", declaration.tier],
+      ["determinism", declaration.determinism],
+      ...(declaration.labels?.length ? [["labels its results", declaration.labels.join(", ")] as const] : []),
+      ...answeringFacts(tool),
+      ...(secrets.length > 0 ? [["secrets", secrets.join(", ")] as const] : []),
+      ["program hash", described.program?.hash ?? ""],
+    ]),
+  );
+  if (policy.allowed) terminal.print(visible(`permitted by ${policy.file}`));
+  else {
+    const { paint } = terminal;
+    terminal.print("", paint.dim("no rule permits it yet; write this into the policy directory, or use --allow:"));
+    terminal.print(...policy.rule.trimEnd().split("\n").map(visible));
+  }
+}
+
+function answeringFacts(tool: CandidateTool): (readonly [string, string])[] {
+  if (isProgram(tool)) {
+    return [["program", tool.pin.files.map(({ path, size }) => `${path} (${formatBytes(size)})`).join(", ")]];
+  }
+  if (!isEndpoint(tool)) return [];
+  const { url, isIdempotent } = tool.pin;
+  return [["endpoint", isIdempotent ? `${url}, which keeps to the idempotency key` : url]];
+}
+
+/** Where each is put, and its name: a program's variable, or a header. */
+function secretsOf(tool: CandidateTool): (readonly [string, string])[] {
+  if (isProgram(tool)) return [...tool.pin.secrets];
+  if (!isEndpoint(tool) || tool.pin.key === undefined) return [];
+  const { header = "authorization", secret } = tool.pin.key;
+  return [[header, secret]];
+}

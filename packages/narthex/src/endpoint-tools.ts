@@ -1,0 +1,47 @@
+import { KernelError } from "@narthex/contracts";
+import {
+  type AddedTool,
+  addedToolId,
+  type Configuration,
+  describeCandidate,
+  type EndpointPin,
+  isEndpoint,
+  isProgram,
+  secretProblem,
+} from "@narthex/host";
+import type { Log, Tool } from "@narthex/kernel";
+import { createHttpTool } from "@narthex/tools";
+
+/** A tool that was added and is asked over HTTP. Throws INVALID_DECLARATION for an endpoint that cannot be. */
+export function describeEndpoint({ declaration, pin }: AddedTool<EndpointPin>): Tool {
+  return createHttpTool(declaration, pin);
+}
+
+/** What an added tool will be to the registry: for whoever has to decide about it before it is kept. */
+export function describeAdded(tool: AddedTool): Tool {
+  if (isProgram(tool)) return describeCandidate(tool);
+  if (isEndpoint(tool)) return describeEndpoint(tool);
+  throw new KernelError("INTERNAL", "a tool is neither a program nor an endpoint");
+}
+
+/** Makes such tools as a home has them. */
+export function endpointToolMaker(
+  { network }: Pick<Configuration, "network">,
+  log?: Log,
+): (tool: AddedTool<EndpointPin>) => Tool {
+  return (added) => {
+    const tool = describeEndpoint(added);
+    const problem = endpointSecretProblem(added, network);
+    if (problem === undefined) return tool;
+    log?.("warn", "a secret cannot be sent", { tool: addedToolId(added), problem });
+    // SECURITY: a tool whose secret cannot be sent is not asked without it.
+    return { ...tool, run: () => Promise.reject(new KernelError("EXECUTION_FAILED", problem)) };
+  };
+}
+
+export function endpointSecretProblem(
+  { pin }: AddedTool<EndpointPin>,
+  network: Configuration["network"],
+): string | undefined {
+  return pin.key && secretProblem(pin.key.secret, pin.url, network);
+}

@@ -1,0 +1,15 @@
+import { type Configuration, type OpenedGate, openGate } from "@narthex/host";
+
+/** The way out that the configuration of a home gives, with the keys of everybody whom it names. */
+export function openHomeGate(configuration: Configuration, environment: NodeJS.ProcessEnv): Promise<OpenedGate> {
+  const { network, secrets, webSearch, inference, mcpServers } = configuration;
+  const remote = [...mcpServers.values()].flatMap(({ url, secrets: shown }) =>
+    url === undefined ? [] : [...shown.values()].map((secret) => ({ url, secret })),
+  );
+  return openGate({
+    settings: network,
+    sources: secrets,
+    providers: [...webSearch, ...inference, ...remote],
+    environment,
+  });
+}

@@ -1,0 +1,5 @@
+export { anthropicError, anthropicEvent, anthropicStream } from "./anthropic-stream.ts";
+export { geminiError, geminiStream } from "./gemini-stream.ts";
+export { openaiError, openaiStream } from "./openai-stream.ts";
+export type { ScriptedAnswer } from "./scripted-answer.ts";
+export { type ModelReply, type ModelServer, type ModelServerRequest, startModelServer } from "./start-model-server.ts";

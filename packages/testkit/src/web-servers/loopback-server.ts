@@ -1,0 +1,49 @@
+import { createServer, type IncomingHttpHeaders, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A request as a server saw it. */
+export interface SeenRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface LoopbackServer {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  readonly port: number;
+  /** In the order they came. */
+  readonly seen: readonly SeenRequest[];
+  close(): Promise<void>;
+}
+
+/** Answers a request once it has come whole. */
+export type LoopbackAnswer = (request: SeenRequest, response: Parameters<RequestListener>[1]) => void;
+
+/** An HTTP server on a free port of this machine, which keeps what it was asked. */
+export async function startLoopbackServer(answer: LoopbackAnswer): Promise<LoopbackServer> {
+  const seen: SeenRequest[] = [];
+  const server = createServer((incoming, response) => {
+    const chunks: Buffer[] = [];
+    incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+    incoming.on("end", () => {
+      const { method = "", url: path = "", headers } = incoming;
+      const request = { method, path, headers, body: Buffer.concat(chunks).toString() };
+      seen.push(request);
+      answer(request, response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    seen,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

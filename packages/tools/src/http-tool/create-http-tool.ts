@@ -1,0 +1,62 @@
+import { blake3, canonicalJsonBytes, toHex } from "@narthex/contracts";
+import { type Bounds, defineTool, type Tool, type ToolDeclaration } from "@narthex/kernel";
+import { hostScope, placeOf, rightFor } from "../web/web-address.ts";
+import { callEndpoint } from "./call-endpoint.ts";
+import { type HttpEndpoint, readEndpoint } from "./http-endpoint.ts";
+
+/** What is declared of a tool behind an endpoint. What it may touch follows from where it is. */
+export interface HttpToolDeclaration
+  extends Pick<
+    ToolDeclaration,
+    | "name"
+    | "version"
+    | "description"
+    | "inputSchema"
+    | "outputSchema"
+    | "resultType"
+    | "determinism"
+    | "tier"
+    | "capabilities"
+    | "price"
+    | "labels"
+  > {
+  readonly bounds: Partial<Bounds>;
+}
+
+/**
+ * A tool that is asked by POST at its endpoint. Throws INVALID_DECLARATION for an endpoint that cannot be.
+ *
+ * SECURITY: the endpoint is part of what is hashed as the tool's program, so that a yes to one server is none to another.
+ * A POST is `net_write`, whatever the server makes of it: such a tool is never read_only.
+ */
+export function createHttpTool(declaration: HttpToolDeclaration, endpoint: HttpEndpoint): Tool {
+  const { inputSchema, outputSchema, resultType, bounds, capabilities, labels } = declaration;
+  const { name, version, description, determinism, tier, price } = declaration;
+  const ready = readEndpoint(endpoint);
+  const right = rightFor("net_write", ready.address);
+  const tool = defineTool({
+    name,
+    version,
+    description,
+    determinism,
+    tier,
+    price,
+    source: "http",
+    isolation: "http",
+    inputSchema: true,
+    resultType,
+    effects: ["net_write"],
+    capabilities: [right, ...capabilities],
+    bounds: { maxNetworkRequests: 3, maxNetworkBytes: 64 * 1024 * 1024, ...bounds },
+    ...(labels && { labels }),
+    needs: () => [right],
+    approvalScope: () => hostScope("net_write", ready.address),
+    run: (input, context) => callEndpoint(ready, `${name}@${version}`, input, context),
+  });
+  const hash = toHex(blake3(canonicalJsonBytes({ endpoint: describe(endpoint) })));
+  return { ...tool, inputSchema, outputSchema, program: { hash }, endpoints: [placeOf(ready.address)] };
+}
+
+function describe({ url, key, isIdempotent = false }: HttpEndpoint) {
+  return { url, is_idempotent: isIdempotent, ...(key && { key: { ...key } }) };
+}

@@ -1,0 +1,2 @@
+export { createInference } from "./inference.ts";
+export type { InferenceProvider, TokenPrice } from "./inference-provider.ts";

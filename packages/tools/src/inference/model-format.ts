@@ -1,0 +1,54 @@
+import type { JsonObject } from "@narthex/contracts";
+import type { OutgoingRequest } from "@narthex/kernel";
+import type { InferenceProvider, TokenUse } from "./inference-provider.ts";
+
+/** Why a model stopped, in one vocabulary. `max_tokens` also where its context was full. */
+export const STOP_REASONS = ["end", "max_tokens", "stop_sequence", "tool_use", "refusal", "other"] as const;
+export type StopReason = (typeof STOP_REASONS)[number];
+
+/** A provider's own words for them. */
+export type StopWords = ReadonlyMap<string, StopReason>;
+
+export function stopReasonOf(words: StopWords, word: string | undefined): StopReason | undefined {
+  return word === undefined ? undefined : (words.get(word) ?? "other");
+}
+
+export interface ModelQuestion {
+  readonly model: string;
+  readonly prompt: string;
+  readonly systemPrompt: string | undefined;
+  readonly maxTokens: number;
+  readonly temperature: number;
+}
+
+/** What one event of a stream adds to the answer. */
+export interface AnswerPart extends Partial<{ readonly [K in keyof TokenUse]: number | undefined }> {
+  readonly text?: string | undefined;
+  /** As the provider names it. */
+  readonly model?: string | undefined;
+  readonly stopReason?: StopReason | undefined;
+  /** Nothing more will come. */
+  readonly isEnd?: boolean;
+}
+
+/** How one kind of provider is asked, and how its streams are read. */
+export interface ModelFormat {
+  /** Below the base URL, with `/` at its beginning. */
+  path(question: ModelQuestion): string;
+  headers(provider: InferenceProvider): NonNullable<OutgoingRequest["headers"]>;
+  body(question: ModelQuestion, provider: InferenceProvider): JsonObject;
+  /** Reads the data of one event. Throws what `StreamedError` makes of an error inside the stream. */
+  read(data: string): AnswerPart;
+  /** The stream says itself that it is over; else that is where it ends. */
+  readonly hasEndMark: boolean;
+}
+
+/** The provider said in its stream that it failed. */
+export class StreamedError extends Error {
+  readonly body: unknown;
+
+  constructor(body: unknown) {
+    super("an error inside the stream");
+    this.body = body;
+  }
+}

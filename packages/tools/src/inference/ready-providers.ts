@@ -1,0 +1,36 @@
+import { KernelError } from "@narthex/contracts";
+import type { HostPattern } from "@narthex/kernel";
+import { placeOf, readWebAddress } from "../web/web-address.ts";
+import type { InferenceProvider, TokenPrice } from "./inference-provider.ts";
+
+/** A provider that can be asked. */
+export interface ReadyProvider extends InferenceProvider {
+  readonly place: HostPattern;
+}
+
+/** By name. Throws INVALID_DECLARATION for what cannot be asked, or has no price. */
+export function readyProviders(providers: readonly InferenceProvider[]): ReadonlyMap<string, ReadyProvider> {
+  const ready = new Map(providers.map((provider) => [provider.name, makeReady(provider)]));
+  if (ready.size > 0 && ready.size === providers.length) return ready;
+  throw invalid("inference needs a provider, and each under a name of its own");
+}
+
+function makeReady(provider: InferenceProvider): ReadyProvider {
+  const { name, baseUrl, models = [], defaultPrice } = provider;
+  const address = readWebAddress(baseUrl);
+  if (typeof address === "string") throw invalid(`the address of the provider \`${name}\` ${address}`);
+  if (address.url.includes("?")) throw invalid(`the address of the provider \`${name}\` must end with its path`);
+  if (![defaultPrice, ...models].every(isPrice)) {
+    throw invalid(`a price of the provider \`${name}\` is no number from 0 up`);
+  }
+  return { ...provider, baseUrl: address.url.replace(/\/+$/, ""), place: placeOf(address) };
+}
+
+/** SECURITY: a price below zero would give budget back, and one that is no number would make every sum one that is none. */
+function isPrice({ inputPricePerMillion, outputPricePerMillion }: TokenPrice): boolean {
+  return [inputPricePerMillion, outputPricePerMillion].every((price) => Number.isFinite(price) && price >= 0);
+}
+
+function invalid(message: string): KernelError {
+  return new KernelError("INVALID_DECLARATION", message);
+}

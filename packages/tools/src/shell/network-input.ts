@@ -1,0 +1,55 @@
+import { KernelError } from "@narthex/contracts";
+import { type Capability, canonicalHost, type Effect, type HostPattern } from "@narthex/kernel";
+
+/** Fields of a command that asks for the network. */
+export const NETWORK_FIELDS = {
+  network_access: {
+    type: "boolean",
+    description: "Ask for the network: http and https to hosts that are granted, through the proxy that is set there.",
+  },
+  network_read_only: {
+    type: "boolean",
+    description: "Only to read, by http or by git: no https of its own, nothing sent.",
+  },
+  hosts: {
+    type: "array",
+    items: { type: "string", minLength: 1, maxLength: 300 },
+    maxItems: 50,
+    description: "Hosts it will ask, `host` or `host:port`, so that a person can be asked about them first.",
+  },
+} as const;
+
+export interface NetworkInput {
+  readonly network_access?: boolean | undefined;
+  readonly network_read_only?: boolean | undefined;
+  readonly hosts?: readonly string[] | undefined;
+}
+
+const PLACE = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+))(?::([1-9]\d{0,4}))?$/;
+const HIGHEST_PORT = 65_535;
+const PORTS = [443, 80];
+
+/** The effects of a command besides those that each has. */
+export function networkEffects({ network_access: wanted, network_read_only: reads }: NetworkInput): readonly Effect[] {
+  if (wanted !== true) return [];
+  return reads === true ? ["net_read"] : ["net_read", "net_write"];
+}
+
+/** What a lease must hold for the hosts that are named; of those that are not, the gate asks when it comes to them. */
+export function networkNeeds(input: NetworkInput): readonly Capability[] {
+  const effects = networkEffects(input);
+  const hosts = (input.hosts ?? []).map((text) => parsePlace(text, PORTS));
+  if (effects.length === 0 || hosts.length === 0) return [];
+  return [{ kind: effects.includes("net_write") ? "net_write" : "net_read", hosts }];
+}
+
+/** `host` or `host:port`; without a port, these. Throws INVALID_INPUT. */
+export function parsePlace(text: string, standard: readonly number[]): HostPattern {
+  const [, address, name, port] = PLACE.exec(text) ?? [];
+  const host = canonicalHost(address ?? name ?? "");
+  if (host === undefined || host.includes("*") || Number(port ?? 1) > HIGHEST_PORT) {
+    const message = "name a host, or a host and a port: `example.com`, `example.com:8080`";
+    throw new KernelError("INVALID_INPUT", message, { violations: [{ field: "$.hosts", rule: "format", message }] });
+  }
+  return { host, ports: port === undefined ? standard : [Number(port)] };
+}

@@ -1,0 +1,58 @@
+import { isJsonObject, type JsonObject, type JsonValue, KernelError } from "@narthex/contracts";
+import { readWebAddress } from "../web-address.ts";
+import type { FoundPage } from "./search-provider.ts";
+
+/** A type and not an interface: only those are JSON. */
+export type SearchResult = { title: string; url: string; snippet: string };
+
+const MAX_TITLE = 300;
+const MAX_SNIPPET = 1000;
+const MAX_URL = 2048;
+/** Nothing behind this can come to be shown. */
+const MAX_READ = 10_000;
+
+/** Reads the entries of a provider's list; what has no address is none. */
+export function readPages(
+  list: JsonValue | undefined,
+  provider: string,
+  read: (entry: JsonObject) => Partial<Record<keyof FoundPage, JsonValue | undefined>>,
+): FoundPage[] {
+  if (!Array.isArray(list)) throw wrongShape(provider);
+  return list.filter(isJsonObject).flatMap((entry) => {
+    const { title, url, snippet } = read(entry);
+    if (typeof url !== "string") return [];
+    return [{ url, title: textOf(title), snippet: textOf(snippet) }];
+  });
+}
+
+export function wrongShape(provider: string): KernelError {
+  return new KernelError("UPSTREAM_ERROR", `what \`${provider}\` answered is no list of results`);
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value.slice(0, MAX_READ) : "";
+}
+
+/** What callers get of it: pages of the web only, within bounds. */
+export function shownPages(pages: readonly FoundPage[], maxResults: number): SearchResult[] {
+  const shown: SearchResult[] = [];
+  for (const { title, url, snippet } of pages) {
+    if (shown.length >= maxResults) break;
+    const address = url.length <= MAX_URL ? readWebAddress(url) : "is too long";
+    if (typeof address === "string") continue;
+    shown.push({
+      title: oneLine(title, MAX_TITLE) || address.host,
+      url: address.url,
+      snippet: oneLine(snippet, MAX_SNIPPET),
+    });
+  }
+  return shown;
+}
+
+function oneLine(text: string, limit: number): string {
+  return text
+    .replaceAll(/[\s\p{Cc}]+/gu, " ")
+    .trim()
+    .slice(0, limit)
+    .toWellFormed();
+}

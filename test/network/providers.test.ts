@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { Readable } from "node:stream";
+import { after, before, describe, it } from "node:test";
+import type { JsonObject, JsonValue, ToolResponse } from "@narthex/contracts";
+import {
+  anthropicStream,
+  geminiStream,
+  type ModelServer,
+  openaiStream,
+  startBraveServer,
+  startModelServer,
+  startSearxngServer,
+} from "@narthex/testkit";
+import { createNetworkKernel, type NetworkKernel, type NetworkSession } from "./network-kernel.ts";
+
+const KEY = "key-of-the-model-provider";
+const SEARCH_KEY = "BSA-0123456789abcdef";
+process.env["TEST_MODEL_KEY"] = KEY;
+process.env["TEST_SEARCH_KEY"] = SEARCH_KEY;
+
+const ANSWER = { model: "model-1", texts: ["Hello ", "there."], inputTokens: 11, outputTokens: 7 };
+
+function messageOf({ result }: ToolResponse): string {
+  return result.case === "error" || result.case === "denied" ? result.value.message : "";
+}
+
+describe("providers that the configuration names", { timeout: 120_000 }, () => {
+  let at: NetworkKernel;
+  let model: ModelServer;
+  let searxng: Awaited<ReturnType<typeof startSearxngServer>>;
+  let brave: Awaited<ReturnType<typeof startBraveServer>>;
+  let isLimited = false;
+  const used = new AsyncDisposableStack();
+  before(async () => {
+    model = used.use(
+      await startModelServer(({ path }) => {
+        if (isLimited) return { status: 429, headers: { "retry-after": "7" }, body: "{}" };
+        if (path.includes("streamGenerateContent")) return { body: geminiStream({ ...ANSWER, stop: "STOP" }) };
+        return {
+          body: path.endsWith("/messages")
+            ? anthropicStream({ ...ANSWER, stop: "end_turn" })
+            : openaiStream({ ...ANSWER, stop: "stop" }),
+        };
+      }),
+    );
+    searxng = await startSearxngServer();
+    used.defer(() => searxng.close());
+    brave = await startBraveServer(SEARCH_KEY);
+    used.defer(() => brave.close());
+    at = used.use(
+      await createNetworkKernel({
+        configuration: `
+secrets: { model_key: { env: TEST_MODEL_KEY }, search_key: { env: TEST_SEARCH_KEY } }
+web_search:
+  own: { kind: searxng, url: "${searxng.url}" }
+  brave: { kind: brave, url: "${brave.url}", secret: search_key }
+inference:
+  open: { format: openai, url: "${model.url}/v1", secret: model_key, input_price: 1000000, output_price: 2000000 }
+  claude: { format: anthropic, url: "${model.url}", secret: model_key }
+  gemini: { format: gemini, url: "${model.url}", secret: model_key, models: { model-1: { output_price: 1000000 } } }
+`,
+      }),
+    );
+  });
+  after(() => used.disposeAsync());
+
+  const rights = (budgets: JsonObject = {}) => ({
+    more: {
+      capabilities: [{ kind: "inference" as const, models: [{ provider: "*", model: "*" }] }],
+      budgets: budgets as Record<string, number>,
+    },
+  });
+  async function ask({ session }: NetworkSession, provider: string, more: JsonObject = {}) {
+    const chunks = Readable.from([Buffer.from("Say hello.")]);
+    const { hash } = await at.kernel.putContent({ sessionId: session.id, door: "library", labels: [], chunks });
+    const input = {
+      provider,
+      model: "model-1",
+      prompt_hash: Buffer.from(hash).toString("hex"),
+      max_tokens: 50,
+      temperature_scaled: 70,
+      ...more,
+    };
+    return await session.call("inference", input);
+  }
+
+  for (const [provider, header] of [
+    ["open", "authorization"],
+    ["claude", "x-api-key"],
+    ["gemini", "x-goog-api-key"],
+  ] as const) {
+    it(`answer by ${provider}'s format, shown a key that nobody else sees`, async () => {
+      const session = await at.open(rights({ inference_tokens: 1000, cost_units: 1000 }));
+      const { raw, response } = await ask(session, provider);
+      assert.equal(response.result.case, "success", messageOf(response));
+      const answer = raw as JsonObject;
+      assert.deepEqual(
+        [answer["text"], answer["stop_reason"], answer["input_tokens"], answer["output_tokens"]],
+        ["Hello there.", "end", 11, 7],
+      );
+      assert.match(String(model.requests.at(-1)?.headers[header]), new RegExp(`${KEY}$`));
+      const left = (await at.kernel.getSession(session.session.id))?.budgetRemaining;
+      assert.equal(left?.inference_tokens, 1000 - 18);
+      assert.equal(left?.cost_units, 1000 - { open: 25, claude: 0, gemini: 7 }[provider]);
+    });
+  }
+
+  it("are not asked by a session without the right, for nothing, or beyond the budget of tokens", async () => {
+    const none = await at.open({});
+    const { result } = (await ask(none, "open")).response;
+    assert.equal(result.case === "denied" && result.value.rationaleCode, "CAPABILITY_MISSING");
+    const session = await at.open(rights({ inference_tokens: 20 }));
+    const short = (await ask(session, "open")).response.result;
+    assert.equal(short.case === "denied" && short.value.rationaleCode, "BUDGET_EXCEEDED");
+    const zero = (await ask(session, "open", { max_tokens: 0 })).response.result;
+    assert.equal(zero.case === "error" && zero.value.errorCode, "INVALID_INPUT");
+  });
+
+  it("say when to come back", async () => {
+    const session = await at.open(rights());
+    isLimited = true;
+    const { result } = (await ask(session, "open")).response;
+    isLimited = false;
+    assert.ok(result.case === "error");
+    assert.deepEqual([result.value.errorCode, Number(result.value.retryAfterMs)], ["RATE_LIMITED", 7000]);
+  });
+
+  it("find what is searched for, with a key where one is needed", async () => {
+    const places = [searxng.url, brave.url].map((url) => new URL(url).host);
+    const session = await at.open({ reads: places });
+    for (const provider of ["own", "brave"]) {
+      const { raw, response } = await session.session.call("web_search", {
+        query: "kernels",
+        provider,
+        max_results: 2,
+      });
+      assert.equal(response.result.case, "success", messageOf(response));
+      const results = raw as JsonValue[];
+      assert.equal(results.length, 2);
+      assert.deepEqual(Object.keys(results[0] as JsonObject).sort(), ["snippet", "title", "url"]);
+    }
+    assert.equal((await session.egress()).length, 2);
+  });
+});
