@@ -98,7 +98,8 @@ describe("narthex hook", { concurrency: 2, timeout: 120_000 }, () => {
       ["Write", { file_path: ".git/config", content: "[core]" }, "deny"],
       ["Glob", { pattern: "/etc/*" }, "deny"],
       ["Bash", { command: "cat /etc/shadow" }, "ask"],
-      ["WebFetch", { url: "https://example.com" }, "ask"],
+      // No host is given to sessions of this home.
+      ["WebFetch", { url: "https://example.com" }, "deny"],
       ["NewTool", { anything: 1 }, "ask"],
       ["mcp__narthex__shell_exec", { command: "ls" }, "none"],
     ];

@@ -19,6 +19,7 @@ const ALLOWED_FILES = [
   /^bin\/(?:narthex|node-version|pinned-node)\.js$/,
   /^dist\/[\w-]+\.js$/,
   /^dist\/worker\/(?:[a-z-]+\.js|package\.json)$/,
+  /^dist\/page-worker\/page-worker\.mjs$/,
   /^dist\/third-party-notices\.txt$/,
   /^dist\/types\/.+\.d\.[mc]?ts$/,
 ];

@@ -41,7 +41,16 @@ for (const [order, text] of [
     });
 
     it("gives way to one that refuses the network to a command that asked for it", async () => {
-      const { response } = await at.session.call("shell_exec", { command: "ls", network_access: true });
+      const hosts = [{ host: "example.com" }];
+      const capabilities = [
+        { kind: "fs_read", prefixes: [at.workspace] },
+        { kind: "fs_write", prefixes: [at.workspace] },
+        { kind: "exec", names: ["*"] },
+        { kind: "net_read", hosts },
+        { kind: "net_write", hosts },
+      ] as const;
+      const session = await at.kernel.session({ workspace: at.workspace, lease: { capabilities } });
+      const { response } = await session.call("shell_exec", { command: "ls", network_access: true });
       assert.ok(response.result.case === "denied", response.result.case);
       assert.equal(response.result.value.ruleId, "no-network");
     });

@@ -6,6 +6,7 @@ import { recordHook } from "./hook/record-hook.ts";
 import { listIntents } from "./journal/list-intents.ts";
 import { reconcileIntents } from "./journal/reconcile.ts";
 import { settleByHand } from "./journal/settle-by-hand.ts";
+import type { HostPattern } from "./capability/capability.ts";
 import type { ContentReading, Kernel } from "./kernel.ts";
 import type { KernelOptions } from "./kernel-options.ts";
 import type { KernelParts } from "./kernel-parts.ts";
@@ -26,6 +27,7 @@ import { closeSession } from "./session/close-session.ts";
 import { delegateLease } from "./session/delegate-lease.ts";
 import { describeSession } from "./session/describe-session.ts";
 import { describeLease, findHolder } from "./session/find-lease.ts";
+import { hostRights } from "./lease/create-lease.ts";
 import { exampleSession } from "./session/example-session.ts";
 import { listSessions } from "./session/list-sessions.ts";
 import type { LiveSession } from "./session/live-session.ts";
@@ -156,7 +158,8 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     reloadPolicy: (by) => reloader.reload(by),
     changePolicy: (change, by) => reloader.change(change, by),
     recordHookDecision: (decision) => recordHook(decision, parts),
-    explainCall: async (question) => explainCall(question, await sessionFor(question.sessionId, parts), explaining),
+    explainCall: async (question) =>
+      explainCall(question, await sessionFor(question.sessionId, settings.hosts, parts), explaining),
 
     listApprovals: () => parts.approvals.list(),
     resolveApproval: (resolution) => parts.approvals.resolve(resolution),
@@ -176,13 +179,15 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
   };
 }
 
+/** Without an id, one as it would be opened now. */
 async function sessionFor(
   sessionId: string | undefined,
+  hosts: readonly HostPattern[],
   { sessions, ledger, registry }: KernelParts,
 ): Promise<LiveSession> {
   if (sessionId !== undefined) return requireOpen(await sessions.find(sessionId), ledger.nowMs());
   const known = registry.list({ allVersions: false }).map(({ tool }) => tool.name);
-  return exampleSession(known, ledger.nowMs());
+  return exampleSession(known, ledger.nowMs(), [], hostRights(hosts));
 }
 
 function reading(found: FoundContent, offset: number, limit: number, parts: KernelParts): ContentReading {

@@ -1,14 +1,12 @@
 import { readFile } from "node:fs/promises";
-import { rootCertificates } from "node:tls";
 import { KernelError } from "@narthex/contracts";
 import type { EgressCredential, EgressGate, HostPattern, Redactor } from "@narthex/kernel";
-import { createEgressGate } from "../egress/create-egress-gate.ts";
 import type { EgressSecrets } from "../egress/egress-secrets.ts";
 import { parseEgressUrl } from "../egress/egress-url.ts";
-import { createServerLookUp } from "../egress/resolve-host.ts";
 import { readSecrets } from "../secrets/read-secrets.ts";
 import { secretRedactor } from "../secrets/secret-forms.ts";
 import type { SecretSources } from "../secrets/secret-source.ts";
+import { createLateGate } from "./late-gate.ts";
 import type { NetworkSettings } from "./network-settings.ts";
 
 export interface OpenGateOptions {
@@ -43,10 +41,9 @@ export async function openGate({ settings, sources, providers, environment }: Op
     }),
   );
   const authorities = await readAuthorities(settings.authorities);
-  const gate = createEgressGate({
-    secrets,
-    ...(settings.dns.length > 0 && { lookUp: createServerLookUp(settings.dns) }),
-    ...(authorities && { authorities }),
+  const gate = createLateGate(async () => {
+    const { loadGate } = await import("./load-gate.ts");
+    return loadGate({ secrets, dns: settings.dns, authorities });
   });
   const redactors = [...secrets].flatMap(([name, secret]) =>
     "problem" in secret ? [] : [secretRedactor(name, secret.value)],
@@ -80,14 +77,12 @@ function credentialOf({ hosts, secret, user }: NetworkSettings["credentials"][nu
   return { hosts, header: "authorization", value: { secret, basicUser: user } };
 }
 
-async function readAuthorities(files: readonly string[]): Promise<readonly string[] | undefined> {
-  if (files.length === 0) return undefined;
-  const read = await Promise.all(
+async function readAuthorities(files: readonly string[]): Promise<readonly string[]> {
+  return await Promise.all(
     files.map((file) =>
       readFile(file, "utf8").catch((cause: unknown) => {
         throw new KernelError("CONFIG_INVALID", `the certificates in \`${file}\` cannot be read`, { cause });
       }),
     ),
   );
-  return [...rootCertificates, ...read];
 }

@@ -92,11 +92,16 @@ function defaultCapabilities(workspace: string, hosts: readonly HostPattern[]): 
     { kind: "db_write", names: ["*"] },
     { kind: "artifact", names: ["*"] },
     { kind: "clock" },
-    ...(hosts.length > 0
-      ? ([
-          { kind: "net_read", hosts },
-          { kind: "net_write", hosts },
-        ] as const)
-      : []),
+    ...hostRights(hosts),
   ];
+}
+
+/** To read from these hosts and to send to them; none without any. */
+export function hostRights(hosts: readonly HostPattern[]): Capability[] {
+  return hosts.length === 0
+    ? []
+    : [
+        { kind: "net_read", hosts },
+        { kind: "net_write", hosts },
+      ];
 }
