@@ -68,7 +68,9 @@ function shownOf(approvalId: string, subject: ApprovalSubject, times: QuestionTi
     workspace: subject.workspace,
     tool: subject.tool,
     definitionHash: toHex(subject.definitionHash),
-    input: subject.input,
+    // SECURITY: a copy. Whoever shows it may change what they were given, and what runs is what was asked for.
+    // Tested by "by whoever asks the person, are not what runs".
+    input: structuredClone(subject.input),
     inputDigest: toHex(inputDigest),
     policyHash: toHex(subject.policyHash),
     ruleIds: subject.ruleIds,
