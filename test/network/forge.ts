@@ -9,8 +9,22 @@ export function createForge(root: string, password: string): RequestListener {
       response.writeHead(401, { "www-authenticate": 'Basic realm="forge"' }).end("who are you?");
       return;
     }
+    if (request.url?.startsWith("/quoting.git/")) return quote(request, response);
     serve(root, request, response);
   };
+}
+
+/** Says in git's own words what it was shown, and leads there, too. */
+function quote({ headers: { authorization = "" }, url = "" }: IncomingMessage, response: ServerResponse): void {
+  const password = Buffer.from(authorization.replace("Basic ", ""), "base64").toString().replace("agent:", "");
+  if (url.includes("/quoting.git/away/")) {
+    return void response
+      .writeHead(302, { location: `/quoting.git/${password}/info/refs?service=git-upload-pack` })
+      .end();
+  }
+  const line = (text: string): string => `${(text.length + 4).toString(16).padStart(4, "0")}${text}`;
+  response.writeHead(200, { "content-type": "application/x-git-upload-pack-advertisement", "x-shown": authorization });
+  response.end(`${line("# service=git-upload-pack\n")}0000${line(`ERR no ${password} and no ${authorization}\n`)}`);
 }
 
 function serve(root: string, request: IncomingMessage, response: ServerResponse): void {

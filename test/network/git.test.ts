@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { JsonObject, JsonValue } from "@narthex/contracts";
@@ -76,6 +76,29 @@ network:
       seen.includes(`GET ${forge.place} loopback 200`) && seen.includes(`POST ${forge.place} loopback 200`),
       seen.join("\n"),
     );
+  });
+
+  it("does not tell the sandbox a credential that the forge quotes, nor keep it in the workspace", async () => {
+    const session = await at.open({ reads: [forge.place] });
+    const basic = Buffer.from(`agent:${PASSWORD}`).toString("base64");
+    for (const [path, expected] of [
+      ["quoting.git", /remote error: no \*{22} and no Basic /],
+      ["quoting.git/away", /returned error: 302/],
+    ] as const) {
+      const answer = await session.ask("git", {
+        operation: "CLONE",
+        args: [`https://${forge.place}/${path}`, "quoted"],
+      });
+      const said = JSON.stringify(answer);
+      assert.match(said, expected, "it was hidden before git read it");
+      assert.doesNotMatch(said, /pass-word|\[secret/);
+      assert.ok(!said.includes(basic.slice(8)));
+    }
+    for (const file of await readdir(at.root, { recursive: true, withFileTypes: true })) {
+      if (!file.isFile()) continue;
+      const bytes = await readFile(join(file.parentPath, file.name));
+      for (const form of [PASSWORD, basic.slice(8)]) assert.equal(bytes.indexOf(form), -1, file.name);
+    }
   });
 
   it("fetches with leave to read only, and does not push with it", async () => {

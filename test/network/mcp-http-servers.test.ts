@@ -7,11 +7,12 @@ import { after, before, describe, it } from "node:test";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import type { JsonObject } from "@narthex/contracts";
+import { fromBinary, type JsonObject, RecordSchema } from "@narthex/contracts";
 import { createTestHome } from "../cli/home.ts";
-import { createMcpHome, type McpHome, type McpSession, permits } from "../tools/mcp-kernel.ts";
+import { createMcpHome, leaseFor, type McpHome, type McpSession, permits } from "../tools/mcp-kernel.ts";
 import { startServer, type TestServer } from "./network-kernel.ts";
-import { createOddServer, LEAKY, type OnCall, said, STATELESS } from "./odd-http-server.ts";
+import { ODD_RESUMED, oddModes } from "./odd-http-modes.ts";
+import { createOddServer, LEAKY, QUOTING } from "./odd-http-server.ts";
 
 const SECRET = "s3cret-of-the-servers/+";
 
@@ -148,94 +149,14 @@ describe("MCP servers over HTTP, of the official kind", { timeout: 120_000 }, ()
   });
 });
 
-/** Writes the same for ever, as fast as it is read. */
-function pour(response: ServerResponse, piece: string | Buffer): void {
-  const more = (): void => {
-    while (!response.destroyed && response.write(piece));
-  };
-  response.on("drain", more);
-  more();
-}
-
-/** By the server's name. */
-const MODES: Readonly<Record<string, OnCall>> = {
-  good: ({ json }, { id }) => json(said(id, "hello")),
-  [STATELESS]: ({ json }, { id }) => json(said(id, "without a handshake")),
-  silent: () => undefined,
-  halfway: ({ stream, event }) => {
-    stream();
-    event({ jsonrpc: "2.0", method: "notifications/progress" });
-  },
-  endless: ({ stream, response }) => {
-    stream();
-    pour(response, `data: {"jsonrpc": "2.0", "method": "notifications/message"}\n\n`.repeat(500));
-  },
-  remarks: ({ stream, response }) => {
-    stream();
-    pour(response, `: ${"x".repeat(65_536)}\n`);
-  },
-  oneline: ({ stream, response }) => {
-    stream();
-    response.write("data: ");
-    pour(response, Buffer.alloc(65_536, "x"));
-  },
-  large: ({ response }) => {
-    response.writeHead(200, { "content-type": "application/json" });
-    pour(response, Buffer.alloc(65_536, " "));
-  },
-  wrongid: ({ json }, { id }) => json(said(id + 1000, "for somebody else")),
-  twice: ({ stream, event, response }, { id }) => {
-    stream();
-    event(said(id, "one"));
-    event(said(id, "two"));
-    response.end();
-  },
-  nothing: ({ stream, response }) => {
-    stream();
-    response.end(": only a remark\n\nid: 1\ndata:\n\nevent: other\ndata: {}\n\n");
-  },
-  broken: ({ stream, event, response }) => {
-    stream();
-    event({ jsonrpc: "2.0", method: "notifications/progress" });
-    setImmediate(() => response.destroy());
-  },
-  doublekey: ({ json }, { id }) => json(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"content":[]}}`),
-  batch: ({ json }, { id }) => json(`[${JSON.stringify(said(id, "one"))}]`),
-  page: ({ response }) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>"),
-  accepted: ({ response }) => void response.writeHead(202).end(),
-  away: ({ response }) => void response.writeHead(307, { location: `http://${elsewhere?.place}/good` }).end(),
-  down: ({ json }) => json({ jsonrpc: "2.0", id: null, error: { code: -1, message: "out of\norder" } }, 503),
-  refusing: ({ json }, { id }) => json({ jsonrpc: "2.0", id, error: { code: -1, message: "not today" } }, 400),
-  expiring: ({ json, response }, { id }, calls) =>
-    calls === 2 ? void response.writeHead(404).end() : json(said(id, `call ${calls}`)),
-  parts: ({ stream, response }, { id }) => {
-    stream();
-    const [head = "", tail = ""] = JSON.stringify(said(id, "in pieces")).split(`,"result"`);
-    response.write(`: hello\r\nevent: message\r\ndata: ${head}\r`);
-    response.end(`\ndata: ,"result"${tail}\r\rdata: late`);
-  },
-  asking: ({ stream, event, afterAnswers, response }, { id }) => {
-    stream();
-    event({ jsonrpc: "2.0", id: "ping-1", method: "ping" });
-    event({ jsonrpc: "2.0", id: 7, method: "sampling/createMessage", params: {} });
-    afterAnswers(2, () => {
-      event(said(id, "never mind"));
-      response.end();
-    });
-  },
-  insisting: ({ stream, event }) => {
-    stream();
-    for (const id of [7, 8]) event({ jsonrpc: "2.0", id, method: "sampling/createMessage", params: {} });
-  },
-};
-
 let elsewhere: TestServer | undefined;
+const MODES = oddModes(() => elsewhere?.place ?? "");
 
 describe("hostile MCP servers over HTTP", { timeout: 120_000 }, () => {
   let at: McpHome;
   let session: McpSession;
   const used = new AsyncDisposableStack();
-  const odd = createOddServer(MODES);
+  const odd = createOddServer(MODES, ODD_RESUMED);
   const heard = (path: string, method: string): number =>
     odd.heard.filter(([where, what]) => where === path && what === method).length;
 
@@ -250,6 +171,7 @@ describe("hostile MCP servers over HTTP", { timeout: 120_000 }, () => {
     servers["silent"] = { url: `http://${server.place}/silent`, timeout_ms: 400 };
     servers["halfway"] = { url: `http://${server.place}/halfway`, timeout_ms: 400 };
     servers[LEAKY] = { url: `http://${server.place}/${LEAKY}`, secret: "server_token" };
+    servers[QUOTING] = { url: `http://${server.place}/${QUOTING}`, secret: "server_token" };
     servers["named"] = { url: `http://localhost:${server.port}/good` };
     await at.configure(servers, { secrets: { server_token: { env: "TEST_SERVER_TOKEN" } } });
     await at.start(permits(...Object.keys(MODES).map((name) => `${name}__speak`)));
@@ -263,7 +185,8 @@ describe("hostile MCP servers over HTTP", { timeout: 120_000 }, () => {
     oneline: /a message above 8388608 bytes/,
     large: /a message above 8388608 bytes/,
     wrongid: /answered what nobody had asked/,
-    nothing: /ended its answer without answering/,
+    nothing: /broke off, and answered with status 405 when it was to go on/,
+    looping: /broke off too often before it answered/,
     broken: /a request to it failed: UPSTREAM_ERROR/,
     insisting: /went on asking for `sampling\/createMessage`/,
     doublekey: /begins like JSON and is none/,
@@ -314,6 +237,43 @@ describe("hostile MCP servers over HTTP", { timeout: 120_000 }, () => {
 
   it("are understood in pieces, whatever their lines end with", async () => {
     assert.deepEqual(await session.answer("parts__speak"), { text: "in pieces" });
+  });
+
+  it("that break off before they answer are asked to go on from there, and the call is not made again", async () => {
+    assert.deepEqual(await session.answer("resuming__speak"), { text: "after all" });
+    assert.equal(heard("resuming", "tools/call"), 1);
+    const asked = odd.heard
+      .filter(([path, what]) => path === "resuming" && what.startsWith("GET"))
+      .map(([, what]) => what);
+    assert.deepEqual(
+      asked.map((what) => what.slice(-2)),
+      ["-a", "-b"],
+    );
+  });
+
+  it("that describe their tools by the secret they were shown have it hidden there too", () => {
+    const { declaration } =
+      at.kernel.listTools({ allVersions: false }).find(({ declaration: { name } }) => name === "quoting__speak") ??
+      assert.fail();
+    assert.equal(declaration.description, "Came with Bearer [secret server_token].");
+  });
+
+  it("are in the ledger with every request of a call, and paid for by its session", async () => {
+    const lease = { ...leaseFor(["good"], at.workspace), budgets: { network_bytes: 2600 } };
+    const poor = await at.open(["good"], lease);
+    await poor.answer("good__speak");
+    const records = await at.kernel.listRecords({ chain: poor.session.id, limit: 100 });
+    const requests = records
+      .flatMap(({ record }) => fromBinary(RecordSchema, record).entries)
+      .flatMap(({ kind }) => (kind.case === "egressRequested" ? [kind.value] : []));
+    assert.deepEqual(
+      requests.map(({ method, host, status, addressClass }) => `${method} ${host} ${status} ${addressClass}`),
+      ["POST 127.0.0.1 200 loopback", "POST 127.0.0.1 202 loopback", ...Array(2).fill("POST 127.0.0.1 200 loopback")],
+      "initialize, initialized, tools/list, tools/call",
+    );
+    assert.ok(requests.every(({ bytesIn, bytesOut }) => bytesIn > 0n && bytesOut > 0n));
+    const failed = await poor.failure("good__speak");
+    assert.match(`${failed.code} ${failed.message}`, /network bytes: the budget has \d+ left|BUDGET_EXCEEDED/);
   });
 
   it("that forget their session are asked again by the next call, in another one", async () => {

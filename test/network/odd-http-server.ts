@@ -11,6 +11,9 @@ interface Message extends JsonObject {
 /** What a server does with a call of its one tool. */
 export type OnCall = (answer: OddAnswer, message: Message, calls: number) => void;
 
+/** What it does when it is asked to go on from an event. */
+export type OnResumed = (answer: Omit<OddAnswer, "afterAnswers">, from: string) => void;
+
 export interface OddAnswer {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -24,6 +27,8 @@ export interface OddAnswer {
 
 /** The name of the one that says to everybody what it was sent. */
 export const LEAKY = "leaky";
+/** The name of the one that describes its tool by what it was sent. */
+export const QUOTING = "quoting";
 /** The name of the one that knows no handshake. */
 export const STATELESS = "stateless";
 
@@ -34,7 +39,10 @@ export interface OddHttpServer {
 }
 
 /** Comes to terms with everybody, and then is odd in the way that its path names. */
-export function createOddServer(modes: Readonly<Record<string, OnCall>>): OddHttpServer {
+export function createOddServer(
+  modes: Readonly<Record<string, OnCall>>,
+  resumed: Readonly<Record<string, OnResumed>> = {},
+): OddHttpServer {
   const heard: (readonly [string, string])[] = [];
   const calls = new Map<string, number>();
   const waiting = new Map<string, { left: number; goOn: () => void }>();
@@ -42,6 +50,12 @@ export function createOddServer(modes: Readonly<Record<string, OnCall>>): OddHtt
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (request.url ?? "").slice(1);
     const onCall = modes[path];
+    if (request.method === "GET") {
+      const from = String(request.headers["last-event-id"]);
+      heard.push([path, `GET ${from}`]);
+      const goOn = resumed[path];
+      return goOn === undefined ? void response.writeHead(405).end() : goOn(oddAnswer(request, response), from);
+    }
     if (request.method === "DELETE") {
       heard.push([path, "DELETE"]);
       return void response.writeHead(200).end();
@@ -74,7 +88,10 @@ export function createOddServer(modes: Readonly<Record<string, OnCall>>): OddHtt
       response.setHeader("mcp-session-id", `session-${++sessions}`);
       return result({ protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: path, version: "1" } });
     }
-    if (message.method === "tools/list") return result({ tools: [{ name: "speak", inputSchema: { type: "object" } }] });
+    if (message.method === "tools/list") {
+      const description = path === QUOTING ? `Came with ${request.headers.authorization}.` : "Speaks.";
+      return result({ tools: [{ name: "speak", description, inputSchema: { type: "object" } }] });
+    }
     const count = (calls.get(path) ?? 0) + 1;
     calls.set(path, count);
     onCall(odd, message, count);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
-import type { JsonObject, JsonValue, ToolResponse } from "@narthex/contracts";
+import { create, type JsonObject, type JsonValue, type ToolResponse, ToolRequestSchema } from "@narthex/contracts";
 import {
   anthropicStream,
   geminiStream,
@@ -30,10 +30,12 @@ describe("providers that the configuration names", { timeout: 120_000 }, () => {
   let searxng: Awaited<ReturnType<typeof startSearxngServer>>;
   let brave: Awaited<ReturnType<typeof startBraveServer>>;
   let isLimited = false;
+  let isSilent = false;
   const used = new AsyncDisposableStack();
   before(async () => {
     model = used.use(
       await startModelServer(({ path }) => {
+        if (isSilent) return { body: [], isSilent };
         if (isLimited) return { status: 429, headers: { "retry-after": "7" }, body: "{}" };
         if (path.includes("streamGenerateContent")) return { body: geminiStream({ ...ANSWER, stop: "STOP" }) };
         return {
@@ -70,10 +72,13 @@ inference:
       budgets: budgets as Record<string, number>,
     },
   });
-  async function ask({ session }: NetworkSession, provider: string, more: JsonObject = {}) {
+  async function ask(asking: NetworkSession, provider: string, more: JsonObject = {}) {
+    return await asking.session.call("inference", await inputFor(asking, provider, more));
+  }
+  async function inputFor({ session }: NetworkSession, provider: string, more: JsonObject = {}): Promise<JsonObject> {
     const chunks = Readable.from([Buffer.from("Say hello.")]);
     const { hash } = await at.kernel.putContent({ sessionId: session.id, door: "library", labels: [], chunks });
-    const input = {
+    return {
       provider,
       model: "model-1",
       prompt_hash: Buffer.from(hash).toString("hex"),
@@ -81,7 +86,6 @@ inference:
       temperature_scaled: 70,
       ...more,
     };
-    return await session.call("inference", input);
   }
 
   for (const [provider, header] of [
@@ -117,12 +121,74 @@ inference:
   });
 
   it("say when to come back", async () => {
-    const session = await at.open(rights());
+    const session = await at.open(rights({ inference_tokens: 1000, cost_units: 1000 }));
     isLimited = true;
-    const { result } = (await ask(session, "open")).response;
+    for (const provider of ["open", "claude", "gemini"]) {
+      const { result } = (await ask(session, provider)).response;
+      assert.ok(result.case === "error");
+      const { errorCode, retryable, retryAfterMs } = result.value;
+      assert.deepEqual([errorCode, retryable, Number(retryAfterMs)], ["RATE_LIMITED", true, 7000], provider);
+    }
     isLimited = false;
-    assert.ok(result.case === "error");
-    assert.deepEqual([result.value.errorCode, Number(result.value.retryAfterMs)], ["RATE_LIMITED", 7000]);
+    const left = (await at.kernel.getSession(session.session.id))?.budgetRemaining;
+    assert.deepEqual([left?.inference_tokens, left?.cost_units], [1000, 1000], "nothing was spent");
+  });
+
+  it("are given prompts that lie in the content store, by their hash, and only a session's own", async () => {
+    const session = await at.open(rights());
+    const other = await at.open(rights());
+    const text = Buffer.from("Only one session knows this prompt.");
+    const chunks = Readable.from([text]);
+    const put = await at.kernel.putContent({ sessionId: session.session.id, door: "library", labels: [], chunks });
+    const prompt_hash = Buffer.from(put.hash).toString("hex");
+    const count = model.requests.length;
+    for (const [asking, hash] of [
+      [other, prompt_hash],
+      [session, "ab".repeat(32)],
+    ] as const) {
+      const { result } = (await ask(asking, "open", { prompt_hash: hash })).response;
+      assert.equal(result.case === "error" && result.value.errorCode, "CONTENT_NOT_FOUND");
+    }
+    for (const inline of [{ prompt: "hello" }, { prompt_hash: "hello" }]) {
+      const { result } = (await ask(session, "open", inline)).response;
+      assert.equal(
+        result.case === "error" && result.value.errorCode,
+        "INVALID_INPUT",
+        "a prompt is no text in the input",
+      );
+    }
+    assert.equal(model.requests.length, count, "nobody was asked");
+    const { response } = await ask(session, "open", { prompt_hash });
+    assert.equal(response.result.case, "success", messageOf(response));
+    assert.match(JSON.stringify(model.requests.at(-1)), /Only one session knows this prompt/);
+    const records = await at.kernel.listRecords({ chain: session.session.id, limit: 100 });
+    for (const { record } of records) assert.equal(Buffer.from(record).indexOf(text), -1);
+  });
+
+  it("are never overspent by calls at once, and what is cancelled counts as spent", async () => {
+    const session = await at.open(rights({ inference_tokens: 250, cost_units: 400 }));
+    const before = model.requests.length;
+    const answers = await Promise.all(Array.from({ length: 12 }, () => ask(session, "open")));
+    const kinds = answers.map(({ response: { result } }) => (result.case === "success" ? "success" : "refused"));
+    const done = kinds.filter((kind) => kind === "success").length;
+    // At most three fit with what is set aside for each, and what one gives back another may take.
+    assert.ok(done >= 1 && done < 12, String(done));
+    assert.equal(model.requests.length - before, done, "who is refused asks nobody");
+    const left = (await at.kernel.getSession(session.session.id))?.budgetRemaining;
+    assert.deepEqual([left?.inference_tokens, left?.cost_units], [250 - done * 18, 400 - done * 25]);
+
+    isSilent = true;
+    const waiting = session.session.call("inference", await inputFor(session, "open"), { requestId: "given-up" });
+    while (model.requests.length === before + done) await new Promise(setImmediate);
+    const tool = { case: "cancel", value: { requestId: "given-up" } } as const;
+    const request = create(ToolRequestSchema, { requestId: "giving-up", sessionToken: session.session.token, tool });
+    await at.kernel.call({ request, door: "library" });
+    const { result } = (await waiting).response;
+    assert.equal(result.case === "error" && result.value.errorCode, "CANCELLED");
+    isSilent = false;
+    const after = (await at.kernel.getSession(session.session.id))?.budgetRemaining;
+    // Fifty of the answer, four of the prompt's ten bytes: nobody knows what the provider made of it.
+    assert.deepEqual([after?.inference_tokens, after?.cost_units], [250 - done * 18 - 54, 400 - done * 25 - 104]);
   });
 
   it("find what is searched for, with a key where one is needed", async () => {

@@ -15,19 +15,26 @@ export interface EgressGate {
   close(): Promise<void>;
 }
 
-/** What one call may send, and who is told of it. */
-export interface EgressPass {
-  /** Throws unless the call may ask this host. Asked before every request, and before every hop of a redirect. */
-  admit(target: EgressTarget): void;
-  /** Whether this very address and port are granted, for those that a name alone never reaches. */
-  isGranted(address: string, port: number): boolean;
-  readonly bounds: EgressBounds;
-  /** What the gate adds to requests that name no secret themselves: those of programs. */
-  readonly credentials: readonly EgressCredential[];
+/** Who is told of what leaves, and who pays for it. */
+export interface EgressWitness {
   /** Told of each request that left and of each that was refused, when it has ended. */
   onEvent(event: EgressEvent): void;
   /** Takes from the budget, before the bytes are handed on. Throws RESOURCE_EXCEEDED. */
   charge(bytes: number): void;
+}
+
+/** What one call may send, and who is told of it. */
+export interface EgressPass extends EgressWitness {
+  /** Throws unless the call may ask this host. Asked before every request, and before every hop of a redirect. */
+  admit(target: EgressTarget): void;
+  /**
+   * Whether this very address and port are granted, for those that a name alone never reaches, and to send there if that
+   * is what is wanted.
+   */
+  isGranted(address: string, port: number, sends: boolean): boolean;
+  readonly bounds: EgressBounds;
+  /** What the gate adds to requests that name no secret themselves: those of programs. */
+  readonly credentials: readonly EgressCredential[];
 }
 
 export interface EgressTarget {

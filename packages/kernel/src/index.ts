@@ -40,6 +40,7 @@ export { permittedActions } from "./policy/schema/permitted-actions.ts";
 export { type PolicyTool, policySchema } from "./policy/schema/policy-schema.ts";
 export { type PolicySchema, readPolicySchema } from "./policy/schema/read-policy-schema.ts";
 export * from "./ports.ts";
+export { createStreamRedactor, redactJson, redactText, type StreamRedactor } from "./result/redact.ts";
 export type { OpenSessionOptions, Session, SessionState } from "./session/session.ts";
 export { startKernel } from "./start-kernel.ts";
 export { defineTool } from "./tool/define-tool.ts";

@@ -17,12 +17,23 @@ export function addressBytes(address: string): Uint8Array {
 export function classifyAddress(bytes: Uint8Array): AddressClass {
   if (matches(bytes, UNSPECIFIED)) return "unspecified";
   if (matches(bytes, LOOPBACK)) return "loopback";
-  for (const [prefix, at, flip] of CARRIERS) {
-    if (matches(bytes, prefix)) return classifyIpv4(bytes.subarray(at, at + 4).map((byte) => byte ^ flip));
-  }
-  if (isIsatap(bytes)) return classifyIpv4(bytes.subarray(12));
+  const carried = carriedBy(bytes);
+  if (carried !== undefined) return classifyIpv4(carried);
   for (const [kind, prefix] of IPV6) if (matches(bytes, prefix)) return kind;
   return matches(bytes, GLOBAL) ? "public" : "reserved";
+}
+
+/** The address inside another, as sixteen bytes; the same where there is none. */
+export function innermostAddress(bytes: Uint8Array): Uint8Array {
+  const carried = carriedBy(bytes);
+  return carried === undefined ? bytes : Uint8Array.from([...MAPPED.bytes.subarray(0, 12), ...carried]);
+}
+
+function carriedBy(bytes: Uint8Array): Uint8Array | undefined {
+  for (const [prefix, at, flip] of CARRIERS) {
+    if (matches(bytes, prefix)) return bytes.subarray(at, at + 4).map((byte) => byte ^ flip);
+  }
+  return isIsatap(bytes) ? bytes.subarray(12) : undefined;
 }
 
 function classifyIpv4(bytes: Uint8Array): AddressClass {
@@ -56,10 +67,11 @@ function isIsatap(bytes: Uint8Array): boolean {
 const UNSPECIFIED = prefix("::/128");
 const LOOPBACK = prefix("::1/128");
 const GLOBAL = prefix("2000::/3");
+const MAPPED = prefix("::ffff:0:0/96");
 
 /** Where the IPv4 address lies in each, and what its bytes are turned by. */
 const CARRIERS: readonly (readonly [prefix: Prefix, at: number, flip: number])[] = [
-  [prefix("::ffff:0:0/96"), 12, 0],
+  [MAPPED, 12, 0],
   [prefix("::ffff:0:0:0/96"), 12, 0],
   [prefix("::/96"), 12, 0],
   [prefix("64:ff9b::/96"), 12, 0],

@@ -72,12 +72,12 @@ describe("the first bytes of a connection", () => {
   it("never throw, whatever they are", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
-        assert.ok(["more", "other", "hello"].includes(readClientHello(bytes).kind));
+        assert.ok(["more", "other", "hidden", "hello"].includes(readClientHello(bytes).kind));
         const dressed = Buffer.concat([
           Buffer.from([22, 3, 1]),
           sized(Buffer.concat([Buffer.from([1, 0]), sized(Buffer.from(bytes))])),
         ]);
-        assert.ok(["other", "hello"].includes(readClientHello(dressed).kind));
+        assert.ok(["other", "hidden", "hello"].includes(readClientHello(dressed).kind));
       }),
       { numRuns: 1000 },
     );
@@ -90,7 +90,7 @@ describe("the first bytes of a connection", () => {
         const changed = Buffer.from(real);
         changed[at] = byte;
         const read = readClientHello(changed);
-        assert.ok(["more", "other", "hello"].includes(read.kind));
+        assert.ok(["more", "other", "hidden", "hello"].includes(read.kind));
         if (read.kind === "hello" && read.serverName !== undefined)
           assert.ok(changed.includes(read.serverName, 0, "latin1"));
       }),
@@ -142,6 +142,15 @@ describe("the first bytes of a connection", () => {
       "half an extension": madeHello([Buffer.from([0, 0, 0, 9, 1])]),
     })) {
       assert.deepEqual(readClientHello(bytes), OTHER, what);
+    }
+  });
+
+  it("with another hello inside that is encrypted name nobody, whatever stands outside", () => {
+    for (const type of [0xfe0d, 0xffce]) {
+      const inside = extension(type, Buffer.alloc(180, 1));
+      for (const extensions of [[names(name("a.test")), inside], [inside, names(name("a.test"))], [inside]]) {
+        assert.deepEqual(readClientHello(madeHello(extensions)), { kind: "hidden" });
+      }
     }
   });
 

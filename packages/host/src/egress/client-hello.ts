@@ -3,11 +3,15 @@ export type ClientHello =
   | { readonly kind: "more" }
   /** Not the beginning of a TLS connection. */
   | { readonly kind: "other" }
+  /** It may be meant for somebody else than it says. */
+  | { readonly kind: "hidden" }
   | { readonly kind: "hello"; readonly serverName: string | undefined };
 
 const HANDSHAKE = 22;
 const CLIENT_HELLO = 1;
 const SERVER_NAME = 0;
+/** A name that only the server can read, in its present form and in the one before. */
+const HIDDEN_NAMES: ReadonlySet<number> = new Set([0xfe0d, 0xffce]);
 const HOST_NAME = 0;
 const MAX_RECORD = 16_384;
 /** A hello with post-quantum keys has some 2 KB. */
@@ -20,7 +24,8 @@ const MAX_RECORDS = 16;
  * Reads the server's name from the first bytes of a connection.
  *
  * SECURITY: hostile input. Every length is held against what is there; a second name, or a name that is not the only one
- * of its kind, makes it no hello, so that there is one reading only.
+ * of its kind, makes it no hello, so that there is one reading only. A hello with another inside that is encrypted names
+ * whom it likes: it cannot be told from one that only pretends to have one.
  */
 export function readClientHello(bytes: Uint8Array): ClientHello {
   const parts: Uint8Array[] = [];
@@ -46,6 +51,7 @@ export function readClientHello(bytes: Uint8Array): ClientHello {
 
 const MORE = { kind: "more" } as const;
 const OTHER = { kind: "other" } as const;
+const HIDDEN = { kind: "hidden" } as const;
 
 function parseHello(hello: Uint8Array): ClientHello {
   try {
@@ -61,6 +67,7 @@ function parseHello(hello: Uint8Array): ClientHello {
     while (!extensions.isAtEnd) {
       const type = extensions.uint16();
       const body = extensions.take(extensions.uint16());
+      if (HIDDEN_NAMES.has(type)) return HIDDEN;
       if (type !== SERVER_NAME) continue;
       if (names !== undefined) return OTHER;
       names = body;

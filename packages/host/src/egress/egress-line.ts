@@ -50,8 +50,8 @@ export class EgressLine implements ExchangeOwner {
     this.pass = pass;
     this.#parts = parts;
     const { headersMs, idleMs } = parts.times;
-    this.#clients = new LineClients({
-      connect: this.#connect,
+    const connectors = { reading: this.#connector({ sends: false }), sending: this.#connector({ sends: true }) };
+    this.#clients = new LineClients(connectors, {
       headersTimeout: headersMs,
       bodyTimeout: idleMs,
       keepAliveTimeout: KEEP_MS,
@@ -105,7 +105,7 @@ export class EgressLine implements ExchangeOwner {
   /** For a tunnel: the same check, and a connection that is not kept. */
   async connect({ target }: OpenExchange): Promise<Awaited<ReturnType<typeof dial>>> {
     const options = this.#dialOptions(target.host, target.port);
-    return dial(await this.#judge(options), options);
+    return dial(await this.#judge(target), options);
   }
 
   classOf({ host, port }: EgressTarget): AddressClass | undefined {
@@ -135,30 +135,32 @@ export class EgressLine implements ExchangeOwner {
     await destroyed;
   }
 
-  readonly #connect: buildConnector.connector = ({ hostname, protocol, port }, settle) => {
-    const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
-    const isSecure = protocol === "https:";
-    const options = this.#dialOptions(host, port === "" ? (isSecure ? 443 : 80) : Number(port));
-    const connecting = async () => {
-      const judged = await this.#judge(options);
-      return isSecure ? await dialSecure(judged, options) : await dial(judged, options);
+  #connector({ sends }: Pick<EgressTarget, "sends">): buildConnector.connector {
+    return ({ hostname, protocol, port }, settle) => {
+      const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+      const isSecure = protocol === "https:";
+      const options = this.#dialOptions(host, port === "" ? (isSecure ? 443 : 80) : Number(port));
+      const connecting = async () => {
+        const judged = await this.#judge({ host, port: options.port, sends });
+        return isSecure ? await dialSecure(judged, options) : await dial(judged, options);
+      };
+      connecting().then(
+        (socket) => settle(null, socket),
+        (fault: unknown) => settle(fault instanceof Error ? fault : new Error("cannot connect"), null),
+      );
     };
-    connecting().then(
-      (socket) => settle(null, socket),
-      (fault: unknown) => settle(fault instanceof Error ? fault : new Error("cannot connect"), null),
-    );
-  };
+  }
 
   #dialOptions(host: string, port: number): DialOptions {
     const { times, authorities } = this.#parts;
     return { host, port, connectMs: times.connectMs, authorities, signal: this.#ending.signal };
   }
 
-  async #judge({ host, port, signal }: DialOptions): Promise<JudgedAddress> {
-    const judged = await this.#parts.resolver.resolve(host, port, this.pass);
+  async #judge(target: EgressTarget): Promise<JudgedAddress> {
+    const judged = await this.#parts.resolver.resolve(target, this.pass);
     // A call that has ended in the meantime dials nobody any more.
-    signal.throwIfAborted();
-    this.#dialled.set(keyOf(host, port), judged.addressClass);
+    this.#ending.signal.throwIfAborted();
+    this.#dialled.set(keyOf(target.host, target.port), judged.addressClass);
     return judged;
   }
 }

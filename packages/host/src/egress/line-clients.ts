@@ -1,6 +1,12 @@
-import { Client, type Dispatcher, Pool } from "undici";
+import { type buildConnector, Client, type Dispatcher, Pool } from "undici";
 
-/** All connections to one origin. */
+/** Who dials, for requests that read and for requests that send. */
+export interface LineConnectors {
+  readonly reading: buildConnector.connector;
+  readonly sending: buildConnector.connector;
+}
+
+/** All connections to one origin, of one kind. */
 interface Way {
   /** All that most calls need; a pool costs more than a request. */
   readonly first: Client;
@@ -11,17 +17,28 @@ const CONNECTIONS = 16;
 /** Of more, those are ended that have nothing to do. */
 const KEPT_ORIGINS = 64;
 
-/** The connections of one pass, by origin. */
+/**
+ * The connections of one pass, by origin.
+ *
+ * SECURITY: what was dialled to read is not used to send. An address that is not public may be granted for the one and
+ * not for the other, and it is judged when it is dialled.
+ */
 export class LineClients {
-  readonly #options: Client.Options;
+  readonly #reading: Client.Options;
+  readonly #sending: Client.Options;
   readonly #ways = new Map<string, Way>();
 
-  constructor(options: Client.Options) {
-    this.#options = options;
+  constructor({ reading, sending }: LineConnectors, options: Omit<Client.Options, "connect">) {
+    this.#reading = { ...options, connect: reading };
+    this.#sending = { ...options, connect: sending };
   }
 
-  dispatch(origin: string, message: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
-    this.#free(origin).dispatch(message, handler);
+  dispatch(
+    { origin, sends }: { readonly origin: string; readonly sends: boolean },
+    message: Dispatcher.DispatchOptions,
+    handler: Dispatcher.DispatchHandler,
+  ): void {
+    this.#free(origin, sends).dispatch(message, handler);
   }
 
   async destroy(fault: Error): Promise<void> {
@@ -30,24 +47,26 @@ export class LineClients {
     await Promise.all(ways.map((way) => destroyWay(way, fault)));
   }
 
-  #free(origin: string): Dispatcher {
-    const way = this.#ways.get(origin) ?? this.#open(origin);
+  #free(origin: string, sends: boolean): Dispatcher {
+    const options = sends ? this.#sending : this.#reading;
+    const key = sends ? `${origin} sends` : origin;
+    const way = this.#ways.get(key) ?? this.#open(key, new Client(origin, options));
     if (way.first.stats.size === 0) return way.first;
-    way.more ??= new Pool(origin, { ...this.#options, connections: CONNECTIONS - 1 });
+    way.more ??= new Pool(origin, { ...options, connections: CONNECTIONS - 1 });
     return way.more;
   }
 
-  #open(origin: string): Way {
+  #open(key: string, first: Client): Way {
     if (this.#ways.size >= KEPT_ORIGINS) this.#endIdle();
-    const way: Way = { first: new Client(origin, this.#options), more: undefined };
-    this.#ways.set(origin, way);
+    const way: Way = { first, more: undefined };
+    this.#ways.set(key, way);
     return way;
   }
 
   #endIdle(): void {
-    for (const [origin, way] of this.#ways) {
+    for (const [key, way] of this.#ways) {
       if (way.first.stats.size > 0 || (way.more?.stats.size ?? 0) > 0) continue;
-      this.#ways.delete(origin);
+      this.#ways.delete(key);
       void destroyWay(way, new Error("this connection was idle"));
     }
   }

@@ -208,6 +208,30 @@ describe("a tunnel", () => {
     });
   }
 
+  it("with a hello that has an encrypted one inside is ended before the server hears of it", async (t) => {
+    let heard = 0;
+    const server = await serveRaw(t, (socket) => void socket.on("data", (chunk: Buffer) => (heard += chunk.length)));
+    const proxy = await openTestProxy(t);
+    const socket = await openTo(proxy, `localhost:${server.port}`);
+    // A hello for `localhost`, with the extension encrypted_client_hello behind its name.
+    const extensions = Buffer.from("0000000e000c0000096c6f63616c686f7374fe0d0003000001", "hex");
+    const rest = Buffer.concat([Buffer.from([0, extensions.length]), extensions]);
+    const body = Buffer.concat([
+      Buffer.from("0303", "hex"),
+      Buffer.alloc(32),
+      Buffer.from("00000213010100", "hex"),
+      rest,
+    ]);
+    const handshake = Buffer.concat([Buffer.from([1, 0, 0, body.length]), body]);
+    socket.write(Buffer.concat([Buffer.from([22, 3, 1, 0, handshake.length]), handshake]));
+    while (proxy.pass.events.length === 0) await aTurn();
+    assert.deepEqual(
+      proxy.pass.events.map(({ refused, sentBytes }) => [refused, sentBytes]),
+      [["server_name", 0]],
+    );
+    assert.equal(heard, 0);
+  });
+
   it("that carries anything but TLS is ended before the server hears of it", async (t) => {
     let heard = 0;
     const server = await serveRaw(t, (socket) => void socket.on("data", (chunk: Buffer) => (heard += chunk.length)));

@@ -74,6 +74,9 @@ function readHello(client: Duplex, server: Duplex, host: string, helloMs: number
       const hello = readClientHello(bytes);
       if (hello.kind === "more") return;
       if (hello.kind === "other") return done(() => reject(blocked("tunnel", "what goes through it is not TLS")));
+      if (hello.kind === "hidden") {
+        return done(() => reject(blocked("server_name", "a hello with an encrypted name in it; turn ECH off")));
+      }
       const isRight = hello.serverName === undefined ? isAddress(host) : canonicalHost(hello.serverName) === host;
       if (isRight) return done(() => resolve(bytes));
       const said = hello.serverName === undefined ? "no server" : `\`${hello.serverName.slice(0, 80)}\``;

@@ -37,6 +37,29 @@ describe("a name", () => {
     assert.deepEqual([judged.connections(), other.connections(), dns.queries.length], [1, 0, 4]);
   });
 
+  it("that leads to an address one may only read from is not sent to, by no connection that was made to read", async (t) => {
+    const server = await serveHttp(t, (_, response) => response.end("reached"));
+    const granted = (_: string, sends: boolean): boolean => !sends;
+    const { exit } = await open(t, onlyA("127.0.0.1"), { isGranted: granted });
+    const url = `http://inside.test:${server.port}/`;
+    assert.equal(await textOf((await exit.ask(url)).body), "reached");
+    await assert.rejects(exit.ask(url, { method: "POST", body: Buffer.from("x") }), { code: "NETWORK_BLOCKED" });
+    assert.equal(await textOf((await exit.ask(url)).body), "reached");
+    assert.deepEqual(
+      [server.connections(), exit.pass.events.map(({ refused }) => refused)],
+      [1, [undefined, "loopback", undefined]],
+    );
+  });
+
+  it("that leads to this machine's own address inside another is refused", async () => {
+    const isOwn = (bytes: Uint8Array): boolean => Buffer.from(bytes).toString("hex").endsWith("ffff08080808");
+    for (const address of ["8.8.8.8", "64:ff9b::808:808", "2002:808:808::1", "::ffff:8.8.8.8"]) {
+      const resolver = createHostResolver(() => Promise.resolve([address]), 1000, isOwn);
+      const target = { host: "own.test", port: 80, sends: false };
+      await assert.rejects(resolver.resolve(target, { isGranted: () => false }), /^EgressBlocked|own: /, address);
+    }
+  });
+
   it("is looked up anew for every exit: nothing of it is kept", async (t) => {
     const server = await serveHttp(t, (_, response) => response.end("reached"));
     const { exit, dns } = await open(t, onlyA("127.0.0.1"));
@@ -138,7 +161,7 @@ describe("a name", () => {
   it("that nobody answers for is given up in time", async (t) => {
     const dns = await serveDns(t, () => "silence");
     const resolver = createHostResolver(createServerLookUp([dns.address]), 50);
-    await assert.rejects(resolver.resolve("slow.test", 80, { isGranted: () => true }), {
+    await assert.rejects(resolver.resolve({ host: "slow.test", port: 80, sends: false }, { isGranted: () => true }), {
       code: "TIMEOUT",
       message: "`slow.test` was not resolved in time",
     });
@@ -146,6 +169,8 @@ describe("a name", () => {
 
   it("whose answer is no address is not dialled", async () => {
     const resolver = createHostResolver(async () => ["not-an-address", "127.0.0.1\0", ""], 50);
-    await assert.rejects(resolver.resolve("odd.test", 80, { isGranted: () => true }), { code: "UPSTREAM_ERROR" });
+    await assert.rejects(resolver.resolve({ host: "odd.test", port: 80, sends: false }, { isGranted: () => true }), {
+      code: "UPSTREAM_ERROR",
+    });
   });
 });

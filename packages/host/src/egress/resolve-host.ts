@@ -1,8 +1,8 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
 import { KernelError } from "@narthex/contracts";
-import type { AddressClass, EgressPass } from "@narthex/kernel";
-import { addressBytes, classifyAddress } from "./address-class.ts";
+import type { AddressClass, EgressPass, EgressTarget } from "@narthex/kernel";
+import { addressBytes, classifyAddress, innermostAddress } from "./address-class.ts";
 import { blocked } from "./blocked.ts";
 import { createOwnAddresses } from "./own-addresses.ts";
 import { withinMs } from "./within-ms.ts";
@@ -18,7 +18,7 @@ export type LookUp = (name: string) => Promise<readonly string[]>;
 
 export interface HostResolver {
   /** Throws NETWORK_BLOCKED unless every address of the host may be dialled. */
-  resolve(host: string, port: number, pass: Pick<EgressPass, "isGranted">): Promise<JudgedAddress>;
+  resolve(target: EgressTarget, pass: Pick<EgressPass, "isGranted">): Promise<JudgedAddress>;
 }
 
 const LOCAL_NAME = /(?:^|\.)localhost$/;
@@ -28,21 +28,24 @@ const LOCAL_ADDRESSES = ["127.0.0.1"];
  * SECURITY: a name is resolved once, and what it resolved to is judged and dialled: a name that changes its mind is not
  * asked again. One address that is refused refuses the name: which one a connection would take is not the asker's to say.
  */
-export function createHostResolver(lookUp: LookUp, resolveMs: number): HostResolver {
-  const isOwn = createOwnAddresses();
-
+export function createHostResolver(
+  lookUp: LookUp,
+  resolveMs: number,
+  isOwn: (bytes: Uint8Array) => boolean = createOwnAddresses(),
+): HostResolver {
   function judge(address: string): JudgedAddress {
     const bytes = addressBytes(address);
     const addressClass = classifyAddress(bytes);
-    return { address, addressClass: addressClass === "public" && isOwn(bytes) ? "own" : addressClass };
+    const isHere = addressClass === "public" && isOwn(innermostAddress(bytes));
+    return { address, addressClass: isHere ? "own" : addressClass };
   }
 
   return {
-    async resolve(host, port, pass) {
+    async resolve({ host, port, sends }, pass) {
       const addresses = await addressesOf(host, lookUp, resolveMs);
       const judged = addresses.map(judge);
       for (const { address, addressClass } of judged) {
-        if (addressClass === "public" || pass.isGranted(address, port)) continue;
+        if (addressClass === "public" || pass.isGranted(address, port, sends)) continue;
         throw blocked(
           addressClass,
           isIP(host) === 0

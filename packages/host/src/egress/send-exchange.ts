@@ -31,7 +31,7 @@ export function sendExchange(
   return new Promise((resolve, reject) => {
     const handler = new AnswerHandler(message, exchange, signal, resolve, reject);
     if (signal.aborted) handler.onResponseError(null, signal.reason);
-    else clients.dispatch(message.origin, message, handler);
+    else clients.dispatch({ origin: message.origin, sends: exchange.target.sends }, message, handler);
   });
 }
 

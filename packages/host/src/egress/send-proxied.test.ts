@@ -88,6 +88,51 @@ describe("what a program asks of the gate itself", () => {
     assert.deepEqual(heard, []);
   });
 
+  it("does not hear the credential from a server that quotes it: in headers, where it leads, or however it is cut", async (t) => {
+    const basic = BASIC.slice("Basic ".length);
+    const said = `you came with ${BASIC}, that is s3cr3t, or ${Buffer.from("a s3cr3t").toString("base64")}`;
+    const head = `HTTP/1.1 302 Found\r\nx-came-with: ${BASIC}\r\nlocation: /s3cr3t/${basic}\r\ncontent-length: ${said.length}\r\n\r\n`;
+    const heard: string[] = [];
+    const server = await serveTls(t, pair, (socket: Socket) => {
+      socket.on("data", (chunk: Buffer) => {
+        heard.push(chunk.toString());
+        const bytes = `${head}${said}`.split("");
+        const next = (): void => {
+          const byte = bytes.shift();
+          if (byte === undefined || socket.destroyed) return;
+          socket.write(byte);
+          setImmediate(next);
+        };
+        next();
+      });
+    });
+    const gate = { secrets: SECRETS, authorities: [authority.authority], lookUp: async () => ["127.0.0.1"] };
+    const proxy = await openTestProxy(t, { credentials: CREDENTIALS }, gate);
+    const asked = `/${proxy.word}/https://code.test:${server.port}/`;
+    const answer = await proxy.ask(asked, { headers: { "accept-encoding": "gzip, zstd" } });
+    assert.match(heard.join(""), /^accept-encoding: identity\r$/im);
+    assert.doesNotMatch(heard.join(""), /zstd/);
+    const text = JSON.stringify(answer);
+    for (const form of ["s3cr3t", basic, "eC10b2tlbjpzM2NyM3", "czNjcjN0", "MzY3IzdA"])
+      assert.ok(!text.includes(form), form);
+    assert.equal(answer.body.length, said.length);
+    assert.match(answer.body, /^you came with Basic [^]*that is \*{6}, or /);
+    assert.match(String(answer.headers.location), /\/\*{6}\//);
+  });
+
+  it("gets no answer that is packed although it was shown a credential", async (t) => {
+    const { server, proxy } = await open(t, "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\nok");
+    const { status, body } = await proxy.ask(`/${proxy.word}/https://code.test:${server.port}/`);
+    assert.deepEqual([status, body.slice(0, 39)], [502, "UPSTREAM_ERROR: the answer is packed, t"]);
+  });
+
+  it("is not sent as TRACE, whose answer is what was sent", async (t) => {
+    const { server, proxy, heard } = await open(t);
+    const { status, body } = await proxy.ask(`/${proxy.word}/https://code.test:${server.port}/`, { method: "TRACE" });
+    assert.deepEqual([status, body, heard], [403, "NETWORK_BLOCKED: header: TRACE is not sent\n", []]);
+    assert.equal(proxy.pass.events.length, 1);
+  });
+
   it("is led on through the gate, wherever an answer leads", async (t) => {
     for (const [location, to] of [
       ["/elsewhere", (origin: string) => `${origin}/elsewhere`],

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { KernelError } from "@narthex/contracts";
-import type { EgressPass, EgressTarget } from "@narthex/kernel";
+import type { EgressCredential, EgressTarget } from "@narthex/kernel";
+import { blocked } from "./blocked.ts";
 import type { EgressLine } from "./egress-line.ts";
 import { coversTarget, type EgressSecrets, fillSecret } from "./egress-secrets.ts";
 import { type EgressUrl, parseEgressUrl, placeOf } from "./egress-url.ts";
+import { coverFor, type CredentialCover, refusePacked } from "./hide-credential.ts";
 import { isReading } from "./is-reading.ts";
 import { verifyMethodHeader } from "./outgoing-headers.ts";
 
@@ -44,12 +46,14 @@ export async function sendProxied(
     return;
   }
   const method = request.method ?? "GET";
+  if (method === "TRACE") throw traced(asked, line);
   const url = parseAsked(isOfGate ? byHttps(asked.slice(prefix.length)) : asked, method, line);
   // Whoever asked may be gone before there is an answer.
   const gone = new AbortController();
   response.once("close", () => {
     if (!response.writableFinished) gone.abort(GONE);
   });
+  const credential = line.pass.credentials.find(({ hosts }) => coversTarget(hosts, url));
   const answer = await line.send(
     {
       url,
@@ -58,17 +62,22 @@ export async function sendProxied(
       headers(target) {
         const headers = endToEnd(request.rawHeaders);
         each(headers, (name) => verifyMethodHeader(name, target));
-        return withCredential(headers, url, target, line.pass, secrets);
+        return credential === undefined ? headers : withCredential(headers, credential, url, target, secrets);
       },
       body: hasBody(request) ? request : undefined,
     },
     gone.signal,
   );
   try {
-    const headers = endToEnd(answer.headers);
+    const cover = coverOf(credential, secrets);
+    if (cover !== undefined) refusePacked(answer.headers);
+    const headers = endToEnd(cover === undefined ? answer.headers : cover.headers(answer.headers));
     response.writeHead(answer.status, isOfGate ? withLocation(headers, url, prefix) : headers);
-    for await (const piece of answer.body) if (!response.write(piece)) await drained(response);
-    response.end();
+    const body = cover?.body();
+    for await (const piece of answer.body) {
+      if (!response.write(body === undefined ? piece : body.push(piece))) await drained(response);
+    }
+    response.end(body?.end());
   } finally {
     answer.body.destroy();
   }
@@ -93,6 +102,13 @@ function parseAsked(text: string, method: string, line: EgressLine): EgressUrl {
     line.refuse(placeOf(text), method, fault);
     throw fault;
   }
+}
+
+/** SECURITY: its answer is the request, with whatever the gate added. */
+function traced(asked: string, line: EgressLine): KernelError {
+  const fault = blocked("header", "TRACE is not sent");
+  line.refuse(placeOf(asked), "TRACE", fault);
+  return fault;
 }
 
 /**
@@ -126,18 +142,22 @@ function hasBody({ headers }: IncomingMessage): boolean {
 /** SECURITY: what the program itself wrote in its place is not sent beside it. */
 function withCredential(
   headers: string[],
+  { header, value: secret }: EgressCredential,
   url: EgressUrl,
   target: EgressTarget,
-  { credentials }: EgressPass,
   secrets: EgressSecrets,
 ): string[] {
-  const found = credentials.find(({ hosts }) => coversTarget(hosts, target));
-  if (found === undefined) return headers;
   const kept: string[] = [];
   each(headers, (name, value) => {
-    if (name.toLowerCase() !== found.header.toLowerCase()) kept.push(name, value);
+    const lower = name.toLowerCase();
+    if (lower !== header.toLowerCase() && lower !== "accept-encoding") kept.push(name, value);
   });
-  return [...kept, found.header, fillSecret(found.value, target, url.isSecure, secrets)];
+  return [...kept, "accept-encoding", "identity", header, fillSecret(secret, target, url.isSecure, secrets)];
+}
+
+function coverOf(credential: EgressCredential | undefined, secrets: EgressSecrets): CredentialCover | undefined {
+  const secret = credential === undefined ? undefined : secrets.get(credential.value.secret);
+  return secret === undefined || "problem" in secret ? undefined : coverFor(secret);
 }
 
 /** Where it leads to is asked of the gate again. */

@@ -1,10 +1,9 @@
 import { KernelError } from "@narthex/contracts";
-import type { EgressPass, Log } from "@narthex/kernel";
+import type { EgressPass, EgressWitness, Log } from "@narthex/kernel";
 import { blocked } from "../egress/blocked.ts";
 import { parseEgressUrl } from "../egress/egress-url.ts";
 import { openConversation } from "./conversation.ts";
 import { HttpTransport } from "./http-transport.ts";
-import { readListing } from "./listing.ts";
 import { ServerConnection } from "./server-connection.ts";
 import { SERVER_LIMITS } from "./server-limits.ts";
 import { secretVariables, type ServerPorts, type ServerSource, type StartedServer } from "./server-source.ts";
@@ -14,6 +13,7 @@ export async function connectServer(
   url: string,
   { egress, log }: ServerPorts,
   source: ServerSource,
+  witness: EgressWitness | undefined,
   signal: AbortSignal,
 ): Promise<StartedServer> {
   if (egress === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel has no way to the network");
@@ -21,14 +21,18 @@ export async function connectServer(
   secretVariables(source);
   const [secret] = source.settings.secrets.values();
   const timed = AbortSignal.any([signal, AbortSignal.timeout(SERVER_LIMITS.startMs)]);
-  const exit = egress.open(passFor(url, source.settings.name, log));
+  let counting = witness;
+  const exit = egress.open(passFor(url, source.settings.name, () => counting, log));
   const transport = new HttpTransport({ url, secret, exit });
   const connection = new ServerConnection(transport);
   try {
     const conversation = await openConversation(connection, source, timed);
-    const listing = readListing(await conversation.listTools(timed));
-    return { connection, conversation, listing, ended: transport.ended.then(() => ({ putBack: [] })) };
+    const listing = await conversation.listTools(timed);
+    const ended = transport.ended.then(() => ({ putBack: [] }));
+    const countFor = (next: EgressWitness | undefined): void => void (counting = next);
+    return { connection, conversation, listing, countFor, ended };
   } catch (fault) {
+    counting = undefined;
     connection.end("it could not be come to terms with");
     await transport.ended;
     throw fault;
@@ -41,7 +45,12 @@ export async function connectServer(
  * SECURITY: where that is no public address, it is granted because it stands there as such; a name that leads to one is
  * refused.
  */
-function passFor(url: string, server: string, log: Log | undefined): EgressPass {
+function passFor(
+  url: string,
+  server: string,
+  witness: () => EgressWitness | undefined,
+  log: Log | undefined,
+): EgressPass {
   const place = parseEgressUrl(url);
   const isPlace = (host: string, port: number): boolean => host === place.host && port === place.port;
   return {
@@ -56,9 +65,11 @@ function passFor(url: string, server: string, log: Log | undefined): EgressPass 
     },
     credentials: [],
     onEvent(event) {
+      // What a call has it do stands with the call. Between calls there is only the session's end to be told.
+      witness()?.onEvent(event);
       if (event.refused === undefined) log?.("debug", "a request to an MCP server", { server, ...event });
       else log?.("warn", "a request to an MCP server was refused", { server, ...event });
     },
-    charge: () => undefined,
+    charge: (bytes) => witness()?.charge(bytes),
   };
 }

@@ -1,7 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue, KernelError } from "@narthex/contracts";
-import { ownField } from "@narthex/kernel";
+import { ownField, redactJson } from "@narthex/kernel";
+import { type Listing, readListing } from "./listing.ts";
 import type { ServerAnswer, ServerConnection } from "./server-connection.ts";
 import { SERVER_LIMITS } from "./server-limits.ts";
+import { redactorsFor, type ServerSource } from "./server-source.ts";
 import { shownText } from "./shown-text.ts";
 
 /** With a handshake, the newest first. */
@@ -12,8 +14,8 @@ const MAX_CURSOR = 4096;
 const MAX_MESSAGE = 1000;
 
 export interface Conversation {
-  /** Every tool that the server lists, as it is. */
-  listTools(signal: AbortSignal): Promise<readonly JsonValue[]>;
+  /** Every tool that the server lists, with no secret of its own in it. */
+  listTools(signal: AbortSignal): Promise<Listing>;
   /** Throws EXECUTION_FAILED with the server's own words if it refuses. */
   callTool(name: string, input: JsonObject, signal: AbortSignal): Promise<JsonObject>;
 }
@@ -24,10 +26,10 @@ export interface Conversation {
  */
 export async function openConversation(
   connection: ServerConnection,
-  client: { readonly version: string },
+  source: ServerSource,
   signal: AbortSignal,
 ): Promise<Conversation> {
-  const clientInfo = { name: "narthex", version: client.version };
+  const clientInfo = { name: "narthex", version: source.version };
   const [protocolVersion = ""] = REVISIONS;
   const hello = await connection.request("initialize", { protocolVersion, capabilities: {}, clientInfo }, signal);
   if ("result" in hello) {
@@ -38,7 +40,7 @@ export async function openConversation(
     }
     connection.agreeOn(agreed);
     connection.notify("notifications/initialized");
-    return talk(connection, {});
+    return talk(connection, source, {});
   }
   const envelope = {
     _meta: {
@@ -50,13 +52,14 @@ export async function openConversation(
   connection.agreeOn(STATELESS_REVISION);
   const found = await connection.request("server/discover", envelope, signal);
   const revisions = "result" in found ? ownField(found.result, "supportedVersions") : undefined;
-  if (Array.isArray(revisions) && revisions.includes(STATELESS_REVISION)) return talk(connection, envelope);
+  if (Array.isArray(revisions) && revisions.includes(STATELESS_REVISION)) return talk(connection, source, envelope);
   throw failed(`it refused the handshake: ${shownText(hello.refusal.message, MAX_MESSAGE)}`);
 }
 
-function talk(connection: ServerConnection, envelope: JsonObject): Conversation {
+function talk(connection: ServerConnection, source: ServerSource, envelope: JsonObject): Conversation {
   const ask = async (method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> =>
     resultOf(await connection.request(method, { ...params, ...envelope }, signal));
+  const redactors = redactorsFor(source);
   return {
     async listTools(signal) {
       const tools: JsonValue[] = [];
@@ -68,7 +71,7 @@ function talk(connection: ServerConnection, envelope: JsonObject): Conversation 
         tools.push(...more);
         if (tools.length > SERVER_LIMITS.tools) throw failed(`it has more than ${SERVER_LIMITS.tools} tools`);
         cursor = cursorOf(listed);
-        if (cursor === undefined) return tools;
+        if (cursor === undefined) return readListing(tools.map((tool) => redactJson(tool, redactors)));
       }
       throw failed(`its list of tools has more than ${SERVER_LIMITS.pages} pages`);
     },

@@ -29,6 +29,18 @@ describe("a stream of events", () => {
     });
   }
 
+  it("knows where to go on, and after how long, unless no header could say so", () => {
+    const ended = (text: string): [string | undefined, number | undefined] => {
+      const stream = new EventStream({ maxBytes: 5000, onData: () => undefined, onTooLong: () => undefined });
+      stream.take(Buffer.from(text));
+      return [stream.lastId, stream.retryMs];
+    };
+    assert.deepEqual(ended("data: a\n\n"), [undefined, undefined]);
+    assert.deepEqual(ended("id: 1\nretry: 20\ndata: a\n\nid: 2/b c\n\n"), ["2/b c", 20]);
+    assert.deepEqual(ended("id: 1\nid: a\0b\nretry: soon\n\n"), [undefined, undefined]);
+    assert.deepEqual(ended(`id: ${"x".repeat(1025)}\nretry: 99999999999\n\n`), [undefined, 999_999]);
+  });
+
   it("keeps no more than its bound, in one line or in many, and says nothing after it", () => {
     assert.deepEqual(read(`data: ${"x".repeat(200)}\n\ndata: a\n\n`, 7, 100), ["too long"]);
     assert.deepEqual(read(`${"data: xxxxxxxxx\n".repeat(20)}\ndata: a\n\n`, 7, 100), ["too long"]);

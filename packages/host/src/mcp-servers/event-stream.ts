@@ -10,7 +10,11 @@ export interface EventStreamOptions {
 
 const [LINE_FEED, CARRIAGE_RETURN, COLON, SPACE] = [0x0a, 0x0d, 0x3a, 0x20];
 
-/** Cuts server-sent events out of a body. Names, ids and remarks are of no use here. */
+/** What a server can be asked to go on from: what a header can hold. */
+const EVENT_ID = /^[\x21-\x7e](?:[\x20-\x7e]{0,1022}[\x21-\x7e])?$/;
+const MAX_RETRY_DIGITS = 6;
+
+/** Cuts server-sent events out of a body. Remarks are of no use here. */
 export class EventStream {
   readonly #options: EventStreamOptions;
   readonly #lines: LineReader;
@@ -18,11 +22,23 @@ export class EventStream {
   #bytes = 0;
   #isMessage = true;
   #endedWithReturn = false;
+  #lastId: string | undefined;
+  #retryMs: number | undefined;
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
     const { maxBytes, onTooLong } = options;
     this.#lines = new LineReader({ maxBytes, onLine: (line) => this.#read(line), onTooLong });
+  }
+
+  /** Of the last event that had one: where to go on if the stream breaks off. */
+  get lastId(): string | undefined {
+    return this.#lastId;
+  }
+
+  /** How long the server wants to be left alone before that. */
+  get retryMs(): number | undefined {
+    return this.#retryMs;
   }
 
   take(chunk: Uint8Array): void {
@@ -52,12 +68,22 @@ export class EventStream {
     const name = line.subarray(0, colon < 0 ? line.length : colon).toString("latin1");
     const rest = colon < 0 ? Buffer.alloc(0) : line.subarray(colon + (line[colon + 1] === SPACE ? 2 : 1));
     if (name === "event") this.#isMessage = rest.toString("latin1") === "message";
+    if (name === "id") this.#noteId(rest.toString("latin1"));
+    if (name === "retry") this.#noteRetry(rest.toString("latin1"));
     if (name !== "data") return;
     this.#bytes += rest.length + 1;
     this.#data.push(rest);
     if (this.#bytes <= this.#options.maxBytes) return;
     this.close();
     this.#options.onTooLong();
+  }
+
+  #noteId(text: string): void {
+    this.#lastId = EVENT_ID.test(text) ? text : undefined;
+  }
+
+  #noteRetry(digits: string): void {
+    if (/^\d+$/.test(digits)) this.#retryMs = Number(digits.slice(0, MAX_RETRY_DIGITS));
   }
 
   #dispatch(): void {

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { isKernelError, type JsonObject, MAX_TIMEOUT_MS } from "@narthex/contracts";
 import { type EgressExit, type IncomingAnswer, ownField } from "@narthex/kernel";
 import { EventStream } from "./event-stream.ts";
@@ -22,8 +23,9 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
 /**
  * Messages as requests to one URL; answers are JSON, or a stream of events.
  *
- * No stream is kept open between requests, so nothing is heard of a server that is not asked. A redirect is not followed:
- * where it leads is not what was configured.
+ * No stream is kept open between requests, so nothing is heard of a server that is not asked. A stream that ends before
+ * its answer is taken up where it ended, if the server said how. A redirect is not followed: where it leads is not what
+ * was configured.
  */
 export class HttpTransport implements ServerTransport {
   readonly tellsOfChanges = false;
@@ -54,6 +56,11 @@ export class HttpTransport implements ServerTransport {
     this.#revision = revision;
   }
 
+  /** At once, so that the request is told of with the call that it was for. */
+  settled(): void {
+    this.#lastAnswer.abort();
+  }
+
   lastWords(): string {
     return "";
   }
@@ -78,8 +85,8 @@ export class HttpTransport implements ServerTransport {
     const signal = AbortSignal.any([this.#life.signal, reading.signal]);
     try {
       await this.#before;
-      const answer = await this.#post(message, signal);
-      await this.#take(answer, message, id);
+      const events = await this.#take(await this.#post(message, signal), message, id);
+      if (events !== undefined) await this.#goOn(events, id, signal);
       this.#events?.onAnswered(id);
     } catch (fault) {
       if (!signal.aborted) this.#events?.onEnd(reasonOf(fault));
@@ -113,33 +120,68 @@ export class HttpTransport implements ServerTransport {
     );
   }
 
-  async #take(answer: IncomingAnswer, message: JsonObject, id: number): Promise<void> {
+  /** Answers the stream if there was one. */
+  async #take(answer: IncomingAnswer, message: JsonObject, id: number): Promise<EventStream | undefined> {
     if (!isFine(answer)) return await this.#takeRefusal(answer, id);
     if (ownField(message, "method") === "initialize") this.#sessionId = sessionIn(answer.headers);
     const type = typeOf(answer);
     if (type === "text/event-stream") return await this.#takeEvents(answer);
     if (type === "application/json") {
-      return this.#events?.onMessage(await this.#gather(answer, SERVER_LIMITS.lineBytes));
+      this.#events?.onMessage(await this.#gather(answer, SERVER_LIMITS.lineBytes));
+      return undefined;
     }
     await giveUp(answer);
     throw new Error(`it answered with status ${answer.status} and neither JSON nor events`);
   }
 
-  async #takeEvents(answer: IncomingAnswer): Promise<void> {
+  async #takeEvents(answer: IncomingAnswer): Promise<EventStream> {
     const events = new EventStream({
       maxBytes: SERVER_LIMITS.lineBytes,
       onData: (data) => this.#events?.onMessage(data),
       onTooLong: () => this.#events?.onEnd(tooLong()),
     });
-    for await (const chunk of answer.body) {
-      this.#events?.onBytes(chunk.length);
-      if (this.#life.signal.aborted) return events.close();
-      events.take(chunk);
+    try {
+      for await (const chunk of answer.body) {
+        this.#events?.onBytes(chunk.length);
+        if (this.#life.signal.aborted) break;
+        events.take(chunk);
+      }
+    } catch (fault) {
+      // A connection that broke is no reason to give up a call that goes on over there.
+      const isBroken = isKernelError(fault) && (fault.code === "UPSTREAM_ERROR" || fault.code === "TIMEOUT");
+      if (!isBroken || events.lastId === undefined) throw fault;
+    }
+    events.close();
+    return events;
+  }
+
+  /** Asks for the rest of a stream that ended before its answer. It asks for nothing to be done again. */
+  async #goOn(ended: EventStream, id: number, signal: AbortSignal): Promise<void> {
+    const { url, exit } = this.#options;
+    let { lastId } = ended;
+    let waitMs = ended.retryMs ?? SERVER_LIMITS.retryMs;
+    for (let turn = 0; this.#events?.isAwaited(id) === true && lastId !== undefined; turn++) {
+      if (turn >= SERVER_LIMITS.resumptions) throw new Error("it broke off too often before it answered");
+      await setTimeout(Math.min(waitMs, SERVER_LIMITS.longestRetryMs), undefined, { signal });
+      const headers = [
+        ["accept", "text/event-stream"] as const,
+        ["last-event-id", lastId] as const,
+        ...standingHeaders(this.#standing()),
+      ];
+      const silenceMs = MAX_TIMEOUT_MS;
+      const answer = await exit.request({ method: "GET", url, headers, redirect: "return", silenceMs }, signal);
+      if (!isFine(answer) || typeOf(answer) !== "text/event-stream") {
+        await giveUp(answer);
+        throw new Error(`it broke off, and answered with status ${answer.status} when it was to go on`);
+      }
+      const events = await this.#takeEvents(answer);
+      lastId = events.lastId ?? lastId;
+      waitMs = events.retryMs ?? waitMs;
     }
   }
 
   /** A refusal in the protocol's own words is an answer; any other status ends the conversation. */
-  async #takeRefusal(answer: IncomingAnswer, id: number): Promise<void> {
+  async #takeRefusal(answer: IncomingAnswer, id: number): Promise<undefined> {
     const { status } = answer;
     if (status >= 300 && status < 400) {
       await giveUp(answer);
@@ -156,6 +198,7 @@ export class HttpTransport implements ServerTransport {
       throw new Error(`it answered with status ${status}${said}`);
     }
     this.#events?.onMessage(Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, error: { ...error } })));
+    return undefined;
   }
 
   async #gather(answer: IncomingAnswer, maxBytes: number): Promise<Uint8Array> {

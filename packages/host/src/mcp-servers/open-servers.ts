@@ -1,4 +1,4 @@
-import { definitionHash, type SessionShells, type Tool } from "@narthex/kernel";
+import { definitionHash, redactText, type SessionShells, type Tool } from "@narthex/kernel";
 import { idleTools } from "./idle-tools.ts";
 import { listServer } from "./list-server.ts";
 import { readPins, type ServerPins, writePins } from "./pin-store.ts";
@@ -6,7 +6,7 @@ import { prepareSources, type SourcesOptions } from "./prepare-sources.ts";
 import { Quarantine, type ToolChange } from "./quarantine.ts";
 import { createServerTool, type ServerTools } from "./server-tool.ts";
 import { ServerPool, type ServerPoolOptions } from "./server-pool.ts";
-import type { ServerPorts, ServerSource } from "./server-source.ts";
+import { redactorsFor, type ServerPorts, type ServerSource } from "./server-source.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 import { findUsable } from "./usable-tools.ts";
 
@@ -103,7 +103,8 @@ async function openServer(source: ServerSource, ports: ServerTools, options: Ser
     log?.("info", "the tools of an MCP server were pinned", { server: name, tools: usable.tools.length });
     return { source, pins, tools: usable.tools };
   } catch (fault) {
-    const problem = redact(fault instanceof Error ? fault.message : String(fault), source);
+    // Logs are not redacted by anybody else.
+    const problem = redactText(fault instanceof Error ? fault.message : String(fault), redactorsFor(source));
     log?.("error", "an MCP server cannot be used", { server: name, problem });
     return { source, pins: undefined, tools: [] };
   }
@@ -119,14 +120,4 @@ function endingWith(shells: SessionShells, pool: ServerPool): SessionShells {
       await Promise.all([shells.endSession(sessionId), pool.endSession(sessionId)]);
     },
   };
-}
-
-/** SECURITY: a server's last words stand in its errors, and logs are not redacted by anybody else. */
-function redact(text: string, { settings, secrets }: ServerSource): string {
-  let hidden = text;
-  for (const name of settings.secrets.values()) {
-    const found = secrets.get(name);
-    if (found !== undefined && "value" in found) hidden = hidden.replaceAll(found.value, `[secret ${name}]`);
-  }
-  return hidden;
 }

@@ -41,6 +41,7 @@ export class ServerConnection {
     transport.listen({
       onBytes: (count) => this.#count(count),
       onMessage: (message) => this.#read(message),
+      isAwaited: (id) => this.#awaited?.id === id,
       onAnswered: (id) => {
         if (this.#awaited?.id === id) this.end("it ended its answer without answering");
       },
@@ -76,6 +77,7 @@ export class ServerConnection {
     } finally {
       signal.removeEventListener("abort", giveUp);
       this.#awaited = undefined;
+      this.#transport.settled();
     }
   }
 

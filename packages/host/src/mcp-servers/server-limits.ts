@@ -31,6 +31,10 @@ export const SERVER_LIMITS = {
   /** Of one conversation over HTTP; after that another is begun. */
   requests: 100_000,
   networkBytes: 8 * 1024 * MB,
+  /** How often an answer may break off and go on, and how long the server is left alone in between, unless it says so. */
+  resumptions: 16,
+  retryMs: 1000,
+  longestRetryMs: 30_000,
   /** For what is said to a server that is not asked any more. */
   leaveMs: 1000,
   memoryBytes: 2048 * MB,

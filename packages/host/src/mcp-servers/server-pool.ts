@@ -3,7 +3,7 @@ import { SessionQueue } from "../shells/session-queue.ts";
 import type { Listing } from "./listing.ts";
 import { RestartPause } from "./restart-pause.ts";
 import { SERVER_LIMITS } from "./server-limits.ts";
-import { ServerProcess } from "./server-process.ts";
+import { type ProcessCall, ServerProcess } from "./server-process.ts";
 import type { ServerPlace, ServerPorts, ServerSource } from "./server-source.ts";
 import { startServer } from "./start-server.ts";
 
@@ -16,13 +16,7 @@ export interface ServerPoolOptions extends ServerPorts {
 }
 
 /** One call of one tool. */
-export interface ServerCall extends ServerPlace {
-  /** The server's own name for the tool. */
-  readonly tool: string;
-  readonly input: JsonObject;
-  /** Throws if the tool is not what it was. */
-  verify(): void;
-}
+export interface ServerCall extends ServerPlace, ProcessCall {}
 
 interface Place {
   readonly sessionId: string;
@@ -83,7 +77,7 @@ export class ServerPool {
     const pause = this.#pauseOf(name);
     const process = await this.#processOf(place, source, call, signal);
     try {
-      const result = await process.call(call.tool, call.input, signal, () => call.verify());
+      const result = await process.call(call, signal);
       pause.noteSuccess();
       if (call.access === "write") await endOf(place, "it has answered");
       return result;
@@ -102,8 +96,9 @@ export class ServerPool {
     const pause = this.#pauseOf(name);
     pause.verifyOver(name);
     try {
-      const { sessionId, workspace, access, mayFork } = call;
-      const started = await startServer(this.#options, source, { sessionId, workspace, access, mayFork }, signal);
+      const { sessionId, workspace, access, mayFork, witness } = call;
+      const where = { sessionId, workspace, access, mayFork, witness };
+      const started = await startServer(this.#options, source, where, signal);
       place.process = new ServerProcess(started, (listing) => this.#options.onListed(name, listing));
     } catch (fault) {
       pause.noteFailure();

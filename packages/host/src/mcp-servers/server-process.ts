@@ -1,7 +1,18 @@
 import { type JsonObject, KernelError } from "@narthex/contracts";
-import { type Listing, readListing } from "./listing.ts";
+import type { EgressWitness } from "@narthex/kernel";
+import type { Listing } from "./listing.ts";
 import { SERVER_LIMITS } from "./server-limits.ts";
 import type { StartedServer } from "./server-source.ts";
+
+/** One call, as a server is asked for it. */
+export interface ProcessCall {
+  /** The server's own name for the tool. */
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly witness?: EgressWitness | undefined;
+  /** Throws if the tool is not what it was. */
+  verify(): void;
+}
 
 /** One server at work for one session. */
 export class ServerProcess {
@@ -20,17 +31,19 @@ export class ServerProcess {
   }
 
   /** INVARIANT: one at a time. `verify` is asked once the list is known to be current, right before the call. */
-  async call(name: string, input: JsonObject, signal: AbortSignal, verify: () => void): Promise<JsonObject> {
-    const { connection, conversation, processor } = this.#started;
+  async call({ tool, input, witness, verify }: ProcessCall, signal: AbortSignal): Promise<JsonObject> {
+    const { connection, conversation, processor, countFor } = this.#started;
     processor?.judgeBy(undefined);
+    countFor?.(witness);
     try {
       if (connection.listHasChanged) {
         connection.listHasChanged = false;
-        this.#onListed(readListing(await conversation.listTools(signal)));
+        this.#onListed(await conversation.listTools(signal));
       }
       verify();
-      return await conversation.callTool(name, input, signal);
+      return await conversation.callTool(tool, input, signal);
     } finally {
+      countFor?.(undefined);
       await this.#rest();
     }
   }

@@ -1,7 +1,8 @@
 import { KernelError } from "@narthex/contracts";
-import type { ContainedEnd, EgressGate, Log, ProgramFile } from "@narthex/kernel";
+import type { ContainedEnd, EgressGate, EgressWitness, Log, ProgramFile, Redactor } from "@narthex/kernel";
 import type { ProgramsDriver, StartedLasting } from "../programs/create-programs.ts";
 import type { ReadSecrets } from "../secrets/read-secrets.ts";
+import { secretRedactor } from "../secrets/secret-forms.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Listing } from "./listing.ts";
 import type { ServerConnection } from "./server-connection.ts";
@@ -32,6 +33,8 @@ export interface ServerPlace {
   readonly workspace: string;
   readonly access: WorkspaceAccess;
   readonly mayFork: boolean;
+  /** Of the call that is under way, for a server that is asked over HTTP. */
+  readonly witness?: EgressWitness | undefined;
 }
 
 export interface StartedServer {
@@ -40,6 +43,8 @@ export interface StartedServer {
   readonly listing: Listing;
   /** Of one that runs here. */
   readonly processor?: StartedLasting["processor"];
+  /** Of one that is asked over HTTP: whose requests they are from now on; nobody's if undefined. */
+  readonly countFor?: (witness: EgressWitness | undefined) => void;
   /** Resolves when nothing of it runs any more, and protected paths are as they were. */
   readonly ended: Promise<Pick<ContainedEnd, "putBack">>;
 }
@@ -53,4 +58,12 @@ export function secretVariables({ settings, secrets }: ServerSource): Record<str
       throw new KernelError("EXECUTION_FAILED", `the secret \`${name}\` is not there: ${found.problem}`);
     }),
   );
+}
+
+/** SECURITY: a server can say its secret anywhere: in a result, in the description of a tool, in its last words. */
+export function redactorsFor({ settings, secrets }: ServerSource): Redactor[] {
+  return [...new Set(settings.secrets.values())].flatMap((name) => {
+    const found = secrets.get(name);
+    return found !== undefined && "value" in found ? [secretRedactor(name, found.value)] : [];
+  });
 }

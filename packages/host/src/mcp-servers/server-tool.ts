@@ -11,17 +11,15 @@ import {
   type Capability,
   defineTool,
   type Effect,
-  type Redactor,
   type Tool,
   type ToolContext,
   type ToolSession,
 } from "@narthex/kernel";
-import { secretRedactor } from "../secrets/secret-forms.ts";
 import { readResult } from "./read-result.ts";
 import type { ServerCall } from "./server-pool.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { shownText } from "./shown-text.ts";
-import type { ServerSource } from "./server-source.ts";
+import { redactorsFor, type ServerSource } from "./server-source.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 import { serverToolName } from "./tool-name.ts";
 import { accessFor, capabilitiesFor, standingOf } from "./tool-standing.ts";
@@ -86,7 +84,8 @@ async function run(
   if (access !== "none") await noteSecrets(input, await tools.pathsIn(workspace), context);
   const mayFork = effects.includes("process_spawn");
   const verify = (): void => tools.verify(name);
-  const call = { sessionId, workspace, access, mayFork, tool: definition.name, input, verify };
+  const witness = source.settings.url === undefined ? undefined : context.network.witness();
+  const call = { sessionId, workspace, access, mayFork, witness, tool: definition.name, input, verify };
   return readResult(await tools.call(source, call, context.signal));
 }
 
@@ -134,11 +133,4 @@ function programHash(settings: ServerSettings, definition: ToolDefinition): stri
       }),
     ),
   );
-}
-
-function redactorsFor({ settings, secrets }: ServerSource): Redactor[] {
-  return [...new Set(settings.secrets.values())].flatMap((name) => {
-    const found = secrets.get(name);
-    return found !== undefined && "value" in found ? [secretRedactor(name, found.value)] : [];
-  });
 }

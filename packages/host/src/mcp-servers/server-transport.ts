@@ -7,6 +7,8 @@ export interface ServerTransport {
   /** To be called once, before anything is sent. */
   listen(events: TransportEvents): void;
   send(message: JsonObject): void;
+  /** The open request was answered: whatever else comes in answer to it is of no use. */
+  settled(): void;
   /** The revision of the protocol that both keep to from now on. */
   agreeOn(revision: string): void;
   /** Nothing comes any more. `abandoned` is the request that nobody waits for. */
@@ -20,6 +22,8 @@ export interface TransportEvents {
   onBytes(count: number): void;
   /** One message, as it was sent. */
   onMessage(message: Uint8Array): void;
+  /** Whether this request still has no answer. */
+  isAwaited(id: number): boolean;
   /** Nothing more comes in answer to this request. */
   onAnswered(id: number): void;
   /** The server is gone, or cannot be understood. */

@@ -5,7 +5,6 @@ import { WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
 import { containsPath } from "../toolchains/path-containment.ts";
 import { connectServer } from "./connect-server.ts";
 import { openConversation } from "./conversation.ts";
-import { readListing } from "./listing.ts";
 import { ServerConnection } from "./server-connection.ts";
 import { SERVER_LIMITS } from "./server-limits.ts";
 import {
@@ -27,7 +26,7 @@ export function startServer(
   const { url } = source.settings;
   return url === undefined
     ? startProgram(ports.programs, source, place, signal)
-    : connectServer(url, ports, source, signal);
+    : connectServer(url, ports, source, place.witness, signal);
 }
 
 /**
@@ -56,7 +55,7 @@ async function startProgram(
     });
     const connection = new ServerConnection(new StreamTransport(started));
     const conversation = await openConversation(connection, source, timed);
-    const listing = readListing(await conversation.listTools(timed));
+    const listing = await conversation.listTools(timed);
     return { connection, conversation, listing, processor: started.processor, ended: started.ended };
   } catch (fault) {
     life.abort(fault);

@@ -49,6 +49,10 @@ export class StreamTransport implements ServerTransport {
     void this.#streams.write(Buffer.from(`${JSON.stringify(message)}\n`));
   }
 
+  settled(): void {
+    // What comes besides is counted, whenever it comes.
+  }
+
   agreeOn(): void {
     // Lines are lines in every revision.
   }

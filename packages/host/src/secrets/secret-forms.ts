@@ -19,6 +19,8 @@ export function secretForms(value: string): string[] {
   const escaped = JSON.stringify(value).slice(1, -1);
   const forms = [
     value,
+    // As a part of a host's name.
+    value.toLowerCase(),
     escaped,
     escapeNonAscii(escaped),
     escapeNonAscii(escaped).replaceAll("/", "\\/"),

@@ -2,8 +2,17 @@ import { KernelError } from "@narthex/contracts";
 import { ReservedBytes } from "../budget/reserved-bytes.ts";
 import type { NetworkCapability } from "../capability/capability.ts";
 import { isWithin } from "../capability/covers.ts";
-import type { EgressEvent, EgressExit, EgressGate, EgressPass, EgressProxy, EgressTarget } from "../egress.ts";
+import type {
+  EgressEvent,
+  EgressExit,
+  EgressGate,
+  EgressPass,
+  EgressProxy,
+  EgressTarget,
+  EgressWitness,
+} from "../egress.ts";
 import type { KernelParts } from "../kernel-parts.ts";
+import { redactText } from "../result/redact.ts";
 import type { PermittedCall } from "./decide/decide.ts";
 
 const DEFAULT_REQUESTS = 1000;
@@ -53,6 +62,10 @@ export class CallNetwork {
     return this.#gate.openProxy(this.#pass(this.#kernel.programRequests));
   }
 
+  witness(): EgressWitness {
+    return { onEvent: (event) => this.#note(event), charge: (bytes) => this.#charge(bytes) };
+  }
+
   /** Every request that still runs has ended by then. Answers what went over the wire. */
   close(): number {
     if (this.#isClosed) return this.#bytes;
@@ -70,15 +83,14 @@ export class CallNetwork {
     const { bounds, name } = this.#call.registered.tool;
     return {
       admit: (target) => this.#admit(target),
-      isGranted: (address, port) => this.#isGranted(address, port),
+      isGranted: (address, port, sends) => this.#isGranted(address, port, sends),
       bounds: {
         maxRequests: bounds.maxNetworkRequests ?? requests,
         maxBytes: bounds.maxNetworkBytes ?? DEFAULT_BYTES,
         maxBodyBytes: MAX_BODY_BYTES,
       },
       credentials: this.#kernel.egressCredentials.get(name) ?? [],
-      onEvent: (event) => this.#note(event),
-      charge: (bytes) => this.#charge(bytes),
+      ...this.witness(),
     };
   }
 
@@ -107,14 +119,17 @@ export class CallNetwork {
     return denied === undefined ? undefined : new KernelError("NETWORK_BLOCKED", `host: ${denied}`);
   }
 
-  /** SECURITY: by this very address. A pattern, and `*`, never reach what is not public. */
-  #isGranted(address: string, port: number): boolean {
+  /**
+   * SECURITY: by this very address. A pattern, and `*`, never reach what is not public; and whoever may send to a name
+   * does not send, by where that name leads, to an address that may only be read from.
+   */
+  #isGranted(address: string, port: number, sends: boolean): boolean {
     const { live, registered } = this.#call;
     const isExact = ({ hosts }: NetworkCapability): boolean =>
       hosts.some(({ host, ports }) => host === address && (ports === undefined || ports.includes(port)));
     return (
       live.lease.capabilities.some(
-        (held) => (held.kind === "net_read" || held.kind === "net_write") && isExact(held),
+        (held) => (held.kind === "net_write" || (held.kind === "net_read" && !sends)) && isExact(held),
       ) || isExact({ kind: "net_write", hosts: registered.tool.endpoints ?? [] })
     );
   }
@@ -137,8 +152,10 @@ export class CallNetwork {
   }
 
   #note({ host, port, method, addressClass, refused, ...event }: EgressEvent): void {
-    const { trail } = this.#call;
-    const where = { host, port, method, addressClass: addressClass ?? "" };
+    const { trail, registered } = this.#call;
+    // SECURITY: a server can lead to a host that is named by what it was shown.
+    const named = redactText(host, registered.tool.redactors ?? []);
+    const where = { host: named, port, method, addressClass: addressClass ?? "" };
     if (refused === undefined) {
       const { sentBytes, receivedBytes, status } = event;
       const value = { ...where, bytesOut: BigInt(sentBytes), bytesIn: BigInt(receivedBytes), status: status ?? 0 };

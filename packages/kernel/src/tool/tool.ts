@@ -3,7 +3,7 @@ import type { ApprovalScope } from "../approval/approval-scope.ts";
 import type { BudgetAmounts } from "../budget/budget.ts";
 import type { Capability, HostPattern } from "../capability/capability.ts";
 import type { ContainedProgram, ExceededBound } from "../contained-programs.ts";
-import type { IncomingAnswer, OutgoingRequest } from "../egress.ts";
+import type { EgressWitness, IncomingAnswer, OutgoingRequest } from "../egress.ts";
 import type { PageReader } from "../page-reader.ts";
 import type { JobCommand, ShellCommand, ShellJob } from "../session-shells.ts";
 import type { FileAnswer, FileOperation, FileState } from "../workspace-files.ts";
@@ -190,6 +190,8 @@ export interface SpendingAccess {
 export interface NetworkAccess {
   /** Labels the call `untrusted`. Throws as `EgressExit.request` does, UNDECLARED_EFFECT for what was not declared. */
   request(request: OutgoingRequest): Promise<IncomingAnswer>;
+  /** For requests of a connection that was there before the call and outlives it: what it is used for is the call's. */
+  witness(): EgressWitness;
 }
 
 /** Shell commands and background jobs of the session, under the grant. For tools of class `process`. */

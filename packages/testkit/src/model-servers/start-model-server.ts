@@ -28,6 +28,8 @@ export interface ModelReply {
   readonly body: string | Iterable<string | Uint8Array>;
   /** The connection is broken after the body, instead of ended. */
   readonly isCut?: boolean;
+  /** Nothing comes after the body, and the connection stays open. */
+  readonly isSilent?: boolean;
 }
 
 /** Answers each request with what the script says to it, byte by byte as a provider would. */
@@ -41,7 +43,7 @@ export async function startModelServer(reply: (request: ModelServerRequest) => M
       const answer = reply(request);
       response.writeHead(answer.status ?? 200, { "content-type": "text/event-stream", ...answer.headers });
       const pieces = Readable.from(typeof answer.body === "string" ? [answer.body] : answer.body);
-      pieces.pipe(response, { end: answer.isCut !== true });
+      pieces.pipe(response, { end: answer.isCut !== true && answer.isSilent !== true });
       if (answer.isCut === true) pieces.once("end", () => response.write("", () => response.destroy()));
       response.once("close", () => pieces.destroy());
     });

@@ -11,6 +11,7 @@ import {
   LIMITS,
   startAnsweringServer,
 } from "./testing/answering-server.ts";
+import { fetchNetwork } from "./testing/fetch-network.ts";
 import { openInference, providersAt, toolAt } from "./testing/inference-kernel.ts";
 
 let at: AnsweringServer;
@@ -120,7 +121,8 @@ describe("inference: UPSTREAM_ERROR", () => {
       ["UPSTREAM_ERROR", LEFT_AFTER_ALL],
       ["TIMEOUT", LEFT_AFTER_ALL],
     ] as const) {
-      const network: NetworkAccess = { request: () => Promise.reject(new KernelError(code, "no")) };
+      const failing = { request: () => Promise.reject(new KernelError(code, "no")) };
+      const network: NetworkAccess = { ...fetchNetwork({}), ...failing };
       const kernel = await openInference(toolAt(providersAt(at.server), network), { budgets: LIMITS });
       assert.equal(errorOf(await kernel.ask()).errorCode, code);
       assert.deepEqual(await kernel.left(), expected);

@@ -1,6 +1,5 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import type { TestContext } from "node:test";
 import { addressBytes } from "../address-class.ts";
 
 /** A record as it is answered: an address, or the name that the asked one is another name of. */
@@ -22,13 +21,18 @@ export interface DnsServer {
   readonly queries: readonly DnsQuery[];
 }
 
+/** A test, or whatever else says when it is over. */
+export interface Ending {
+  after(end: () => Promise<void>): void;
+}
+
 const TYPES = new Map([
   [1, "A"],
   [28, "AAAA"],
 ] as const);
 
 /** A name server on a free port, which ends with its test. Every answer has a life of zero seconds. */
-export async function serveDns(t: TestContext, answer: (query: DnsQuery) => DnsAnswer): Promise<DnsServer> {
+export async function serveDns(t: Ending, answer: (query: DnsQuery) => DnsAnswer): Promise<DnsServer> {
   const queries: DnsQuery[] = [];
   const socket = createSocket("udp4");
   socket.on("message", (message, { port, address }) => {

@@ -15,6 +15,8 @@ export interface TestPassOptions extends Partial<Pick<EgressPass, "credentials" 
   readonly hosts?: readonly string[];
   /** Whether requests may send; they may by default. */
   readonly sends?: boolean;
+  /** Instead of the list that follows. */
+  readonly isGranted?: (address: string, sends: boolean) => boolean;
   /** These alone, of the addresses that are not public; the server's own by default. */
   readonly granted?: readonly string[];
   readonly bounds?: Partial<EgressBounds>;
@@ -41,7 +43,7 @@ export function testPass(options: TestPassOptions = {}): TestPass {
         throw new KernelError("NETWORK_BLOCKED", "host: not this");
       if (target.sends && !sends) throw new KernelError("NETWORK_BLOCKED", "host: may not send");
     },
-    isGranted: (address) => granted.includes(address),
+    isGranted: (address, _, mayBeSent) => options.isGranted?.(address, mayBeSent) ?? granted.includes(address),
     onEvent: (event) => void events.push(event),
     charge(bytes) {
       options.charge?.(bytes);

@@ -17,6 +17,10 @@ export function networkFor(
       guard();
       return networkOf(call, kernel).exit.request(request, signal());
     },
+    witness() {
+      guard();
+      return openNetwork(call, kernel).witness();
+    },
   };
 }
 
@@ -30,6 +34,10 @@ export function networkOf(call: PermittedCall, kernel: KernelParts): CallNetwork
   if (!mayLeave(call)) {
     throw new KernelError("UNDECLARED_EFFECT", `\`${call.registered.id}\` declared no effect on the network`);
   }
+  return openNetwork(call, kernel);
+}
+
+function openNetwork(call: PermittedCall, kernel: KernelParts): CallNetwork {
   if (kernel.egress === undefined)
     throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel has no way to the network");
   call.trail.network ??= new CallNetwork(call, kernel.egress, kernel);

@@ -1,0 +1,45 @@
+import { KernelError } from "@narthex/contracts";
+import { createStreamRedactor, type Redactor, redactText, type StreamRedactor } from "@narthex/kernel";
+import { secretForms } from "../secrets/secret-forms.ts";
+import type { EgressSecret } from "./egress-secrets.ts";
+
+/** What the gate added to a request, taken out of the answer again. */
+export interface CredentialCover {
+  headers(headers: readonly string[]): string[];
+  body(): StreamRedactor;
+}
+
+const covers = new WeakMap<EgressSecret, CredentialCover>();
+
+/**
+ * Hides a credential in what a server answers a program: servers quote what they were shown, in an error, a redirect or a
+ * header, and the program is the agent's.
+ *
+ * It is written over, character by character: what says how long something is stays true.
+ */
+export function coverFor(secret: EgressSecret): CredentialCover {
+  const known = covers.get(secret);
+  if (known !== undefined) return known;
+  const redactors: readonly Redactor[] = secretForms(secret.value).map((form) => ({
+    secrets: [form],
+    replacement: "*".repeat(Buffer.byteLength(form)),
+  }));
+  const cover: CredentialCover = {
+    headers: (headers) => headers.map((text, index) => (index % 2 === 0 ? text : redactText(text, redactors))),
+    body: () => createStreamRedactor(redactors),
+  };
+  covers.set(secret, cover);
+  return cover;
+}
+
+/** SECURITY: what is packed cannot be looked through. It was not asked for. */
+export function refusePacked(headers: readonly string[]): void {
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    if (headers[i]?.toLowerCase() === "content-encoding" && !/^\s*(?:identity)?\s*$/i.test(headers[i + 1] ?? "")) {
+      throw new KernelError(
+        "UPSTREAM_ERROR",
+        "the answer is packed, though it was shown a credential and asked not to",
+      );
+    }
+  }
+}
