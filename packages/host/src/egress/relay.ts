@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { freePiece } from "./free-piece.ts";
 import type { OpenExchange } from "./open-exchange.ts";
 
 /** Both ways until one side is gone or breaks, nothing comes for a while, or the bounds are reached. */
@@ -26,7 +27,10 @@ export function relay(
         } catch (fault) {
           return end(asError(fault));
         }
-        if (to.write(chunk)) return;
+        const hasRoom = to.write(chunk, (fault) => {
+          if (!fault) freePiece(chunk);
+        });
+        if (hasRoom) return;
         from.pause();
         to.once("drain", () => from.resume());
       });

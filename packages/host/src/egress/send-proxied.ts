@@ -5,6 +5,7 @@ import { blocked } from "./blocked.ts";
 import type { EgressLine } from "./egress-line.ts";
 import { coversTarget, type EgressSecrets, fillSecret } from "./egress-secrets.ts";
 import { type EgressUrl, parseEgressUrl, placeOf } from "./egress-url.ts";
+import { freePiece } from "./free-piece.ts";
 import { coverFor, type CredentialCover, refusePacked } from "./hide-credential.ts";
 import { isReading } from "./is-reading.ts";
 import { verifyMethodHeader } from "./outgoing-headers.ts";
@@ -75,7 +76,11 @@ export async function sendProxied(
     response.writeHead(answer.status, isOfGate ? withLocation(headers, url, prefix) : headers);
     const body = cover?.body();
     for await (const piece of answer.body) {
-      if (!response.write(body === undefined ? piece : body.push(piece))) await drained(response);
+      const shown = body === undefined ? piece : body.push(piece);
+      const hasRoom = response.write(shown, (fault) => {
+        if (!fault) freePiece(piece);
+      });
+      if (!hasRoom) await drained(response);
     }
     response.end(body?.end());
   } finally {
