@@ -56,6 +56,17 @@ export function createAgentSession(
   kernel: SessionKernel,
   { id, token }: { readonly id: string; readonly token: string },
 ): InProcessSession {
+  /** An abort cancels the call: the signal alone would say that nobody waits, and what may have effects would go on. */
+  async function callUntil(signal: AbortSignal, call: InProcessCall & { requestId: string }): Promise<CallResult> {
+    const cancel = (): void => void kernel.call({ request: toCancelRequest(token, call.requestId), door: DOOR });
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      return await kernel.callInProcess(signal.aborted ? { ...call, signal } : call);
+    } finally {
+      signal.removeEventListener("abort", cancel);
+    }
+  }
+
   return {
     id,
     authenticate: async () => void (await kernel.authenticate(token)),
@@ -64,17 +75,10 @@ export function createAgentSession(
         .listTools({ sessionId: id, allVersions: false })
         .filter(({ state }) => !UNUSABLE.has(state))
         .map(({ declaration }) => ({ declaration, tierOf: (input) => tierOf(declaration, input) })),
-    async call(tool, input, { signal, ...options } = {}) {
-      const requestId = options.requestId ?? newRequestId();
-      // The signal alone says that nobody waits: a call that may have effects would go on.
-      const cancel = (): void => void kernel.call({ request: toCancelRequest(token, requestId), door: DOOR });
-      signal?.addEventListener("abort", cancel, { once: true });
-      try {
-        const call = { ...options, requestId, token, tool, input };
-        return await kernel.callInProcess(signal?.aborted === true ? { ...call, signal } : call);
-      } finally {
-        signal?.removeEventListener("abort", cancel);
-      }
+    call(tool, input, { signal, ...options } = {}) {
+      // Its id is then made by the kernel, which draws random bytes for many at once.
+      if (signal === undefined) return kernel.callInProcess({ ...options, token, tool, input });
+      return callUntil(signal, { ...options, requestId: options.requestId ?? newRequestId(), token, tool, input });
     },
     explain: (tool, input) => kernel.explainCall({ tool, input, sessionId: id }),
     async *watchQuestions(signal) {
