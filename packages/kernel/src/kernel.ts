@@ -116,6 +116,8 @@ export interface Kernel {
 export interface WireCall {
   /** Encoded bytes are checked strictly; a message was decoded by the caller and is validated all the same. */
   readonly request: Uint8Array | ToolRequest;
+  /** The caller made the message for this call alone and keeps nothing of it: it needs no copy. */
+  readonly isOwned?: boolean;
   /** framed, connect, grpc, grpc-web, mcp, cli, ... : named in the ledger. */
   readonly door: string;
   /** Aborts when the caller has gone or its deadline passed. */

@@ -11,7 +11,7 @@ import type { SealedGrant } from "./grant/grant.ts";
 /** A request as it came through a door. */
 export interface CallFrame {
   readonly request: Uint8Array | ToolRequest;
-  /** The request was made by the kernel itself, and nobody else can change it. */
+  /** The request was made for this call, and nobody else can change it. */
   readonly isOwned: boolean;
   /** The input's bytes are its canonical form already. */
   readonly isCanonical: boolean;

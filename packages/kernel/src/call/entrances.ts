@@ -16,7 +16,8 @@ import { runCall } from "./run-call.ts";
 
 /** A request from a door. Never rejects. */
 export async function callOverWire(call: WireCall, kernel: KernelParts): Promise<ToolResponse> {
-  return (await runCall(frameOf(call, call, kernel), kernel)).response;
+  const { request, door, isOwned = false } = call;
+  return (await runCall(frameOf(call, { request, door, isOwned }, kernel), kernel)).response;
 }
 
 /** A request from code in this process: the same bytes, the same path, and a fuller answer. Never rejects. */
@@ -34,11 +35,11 @@ export async function callInProcess(call: InProcessCall, kernel: KernelParts): P
 /** Stands for input that has no bytes. */
 const NOT_JSON = sharedUtf8("undefined");
 
-type Made = Pick<CallFrame, "request" | "door"> & Partial<Pick<CallFrame, "isOwned" | "isCanonical" | "inputFault">>;
+type Made = Pick<CallFrame, "request" | "door" | "isOwned"> & Partial<Pick<CallFrame, "isCanonical" | "inputFault">>;
 
 function frameOf(
   { signal, timeoutMs, onChunk, traceParent }: Pick<WireCall, "signal" | "timeoutMs" | "onChunk" | "traceParent">,
-  { request, door, isOwned = false, isCanonical = false, inputFault }: Made,
+  { request, door, isOwned, isCanonical = false, inputFault }: Made,
   kernel: KernelParts,
 ): CallFrame {
   const nowMs = kernel.clock.monotonicMs();

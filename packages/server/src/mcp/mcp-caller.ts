@@ -87,7 +87,8 @@ export function createSessionCaller(
 ): McpCaller {
   return {
     listTools: async () => kernel.listTools({ sessionId, allVersions: false }).map(toToolInfo),
-    call: (call, options) => kernel.call({ request: toCallRequest(token, call), door: MCP_DOOR, ...options }),
+    call: (call, options) =>
+      kernel.call({ request: toCallRequest(token, call), isOwned: true, door: MCP_DOOR, ...options }),
     cancel: (requestId) => void kernel.call({ request: toCancelRequest(token, requestId), door: MCP_DOOR }),
     async readContent(hash, offset, limit) {
       await kernel.authenticate(token);
@@ -111,8 +112,16 @@ export function createSessionCaller(
 }
 
 export function toCallRequest(token: string, { requestId, name, input }: McpCall): ToolRequest {
-  const value = { name, input: utf8(JSON.stringify(input)) };
-  return create(ToolRequestSchema, { requestId, sessionToken: token, tool: { case: "call", value } });
+  return {
+    $typeName: "narthex.v1.ToolRequest",
+    requestId,
+    sessionToken: token,
+    dedupeKey: "",
+    tool: {
+      case: "call",
+      value: { $typeName: "narthex.v1.ToolCall", name, version: "", input: utf8(JSON.stringify(input)) },
+    },
+  };
 }
 
 export function toCancelRequest(token: string, requestId: string): ToolRequest {
