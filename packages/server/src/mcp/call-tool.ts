@@ -55,28 +55,71 @@ export async function callTool(called: CalledTool, session: McpSession): Promise
     return askToComeBack(question, { approvalId: question.approvalId, requestId, call: digest() }, session);
   }
   if (question !== undefined) void askNow(question, running, called, session);
-  const response = await running.response.catch((fault: unknown) => {
+  return await finishCall({ ...called, requestId, earlier, digest }, running.response, session);
+}
+
+/** A call whose caller is asked nothing and hears nothing of it before its end, until `gone` says that it has left. */
+export function callPlainly(
+  { name, input }: Pick<CalledTool, "name" | "input">,
+  gone: AbortSignal,
+  session: McpSession,
+) {
+  const digest = digestOnce({ name, input });
+  const earlier = session.unanswered.find(digest);
+  const requestId = earlier ?? newRequestId();
+  const response = session.caller.call({ requestId, name, input }, { signal: gone });
+  const finished = finishCall({ name, input, requestId, earlier, digest }, response, session);
+  return {
+    result: finished.catch((fault: unknown) => faultResult(fault, name, session)),
+    cancel: (): void => session.caller.cancel(requestId),
+  };
+}
+
+/** What a client is told of a call that threw. */
+export function faultResult(fault: unknown, name: string, { log }: McpSession): CallToolResult {
+  if (isKernelError(fault)) return errorResult(`${fault.code}: ${fault.message}`);
+  log?.("error", "a call over MCP failed", { tool: name });
+  return errorResult("INTERNAL: the call failed");
+}
+
+interface RunningTool extends Pick<CalledTool, "name" | "input"> {
+  readonly requestId: string;
+  /** The id of an equal call that got no answer. */
+  readonly earlier: string | undefined;
+  readonly digest: () => string;
+}
+
+async function finishCall(
+  called: RunningTool,
+  running: Promise<ToolResponse>,
+  session: McpSession,
+): Promise<CallToolResult> {
+  const { requestId, earlier, digest } = called;
+  let response: ToolResponse;
+  try {
+    response = await running;
+  } catch (fault) {
     if (mayHaveRun(fault, called, session)) session.unanswered.note(digest, requestId);
     throw fault;
-  });
+  }
   session.unanswered.note(digest, "");
   noteWaiting(digest, response, session);
   const result = await toResult(response, called, session);
   const isEarlier = requestId === earlier && isRepeated(response);
-  return withTexts(result, [isEarlier ? EARLIER : undefined, session.caller.takeNotice?.()]);
+  return withTexts(result, isEarlier ? EARLIER : undefined, session.caller.takeNotice?.());
 }
 
 const EARLIER =
   "This call was asked for before and got no answer then. It ran once, at that time, and this is what came of it.";
 
 /** Worth making only for a call that something is known of. */
-function digestOnce({ name, input }: CalledTool): () => string {
+function digestOnce({ name, input }: Pick<CalledTool, "name" | "input">): () => string {
   let digest: string | undefined;
   return () => (digest ??= toHex(blake3(utf8(JSON.stringify([name, input])))));
 }
 
 /** What only reads is asked for anew: an old answer would be taken for how things are. */
-function mayHaveRun(fault: unknown, { name }: CalledTool, { tools }: McpSession): boolean {
+function mayHaveRun(fault: unknown, { name }: RunningTool, { tools }: McpSession): boolean {
   return isKernelError(fault) && fault.code === "KERNEL_UNREACHABLE" && !tools.isReadOnly(name);
 }
 
@@ -84,9 +127,10 @@ function isRepeated({ result }: ToolResponse): boolean {
   return (result.case === "success" || result.case === "error") && result.value.repeatedAnswer;
 }
 
-function withTexts(result: CallToolResult, texts: readonly (string | undefined)[]): CallToolResult {
+function withTexts(result: CallToolResult, ...texts: readonly (string | undefined)[]): CallToolResult {
+  if (texts.every((text) => text === undefined)) return result;
   const more = texts.flatMap((text) => (text === undefined ? [] : [{ type: "text", text } as const]));
-  return more.length === 0 ? result : { ...result, content: [...result.content, ...more] };
+  return { ...result, content: [...result.content, ...more] };
 }
 
 async function askToComeBack(
@@ -104,9 +148,10 @@ function noteWaiting(digest: () => string, { result }: ToolResponse, { waiting }
   waiting.note(digest, isPending ? result.value.approvalId : "");
 }
 
-async function toResult(response: ToolResponse, { name, input }: CalledTool, session: McpSession) {
+async function toResult(response: ToolResponse, { name, input }: RunningTool, session: McpSession) {
   const { caller, tools, recent } = session;
-  const isStructured = await tools.isStructured(name);
+  const promised = tools.isStructured(name);
+  const isStructured = typeof promised === "boolean" ? promised : await promised;
   const allowed = response.result.case === "denied" ? await whatIsAllowed(caller, name, input) : [];
   return toMcpResult(response, { isStructured, allowed, note: (success) => recent.note(success) });
 }

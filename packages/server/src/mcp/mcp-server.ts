@@ -1,6 +1,6 @@
 import { type McpRequestContext, Server, type ServerContext } from "@modelcontextprotocol/server";
-import { isKernelError, type JsonObject } from "@narthex/contracts";
-import { callTool } from "./call-tool.ts";
+import type { JsonObject } from "@narthex/contracts";
+import { callTool, faultResult, type McpClient } from "./call-tool.ts";
 import { clientFacts } from "./client-facts.ts";
 import { CONTENT_TEMPLATE } from "./content-uri.ts";
 import { errorResult } from "./mcp-result.ts";
@@ -13,11 +13,14 @@ export interface McpExchange {
   readonly leavingCancels: boolean;
   /** The arguments of a tool call exactly as they were sent; undefined if it was cancelled before it began. */
   argumentsOf(context: ServerContext): JsonObject | undefined;
+  /** Hears of every tool call that the protocol's checks let through. */
+  onCall?(context: ServerContext, client: McpClient): void;
 }
 
 /** The protocol's side of a session: one for a connection, or for one request. */
-export function createMcpServer(session: McpSession, { era, leavingCancels, argumentsOf }: McpExchange): Server {
-  const { version, instructions, tools, recent, log } = session;
+export function createMcpServer(session: McpSession, exchange: McpExchange): Server {
+  const { era, leavingCancels, argumentsOf, onCall } = exchange;
+  const { version, instructions, tools, recent } = session;
   const server = new Server(
     { name: "narthex", title: "Narthex", version },
     {
@@ -30,15 +33,12 @@ export function createMcpServer(session: McpSession, { era, leavingCancels, argu
   server.setRequestHandler("tools/call", async ({ params: { name } }, context) => {
     const input = argumentsOf(context);
     if (input === undefined) return errorResult("CANCELLED: the call was cancelled before it began");
+    const client = { era, leavingCancels, ...clientFacts(server, context) };
+    onCall?.(context, client);
     try {
-      return await callTool(
-        { name, input, client: { era, leavingCancels, ...clientFacts(server, context) }, context },
-        session,
-      );
+      return await callTool({ name, input, client, context }, session);
     } catch (fault) {
-      if (isKernelError(fault)) return errorResult(`${fault.code}: ${fault.message}`);
-      log?.("error", "a call over MCP failed", { tool: name });
-      return errorResult("INTERNAL: the call failed");
+      return faultResult(fault, name, session);
     }
   });
   server.setRequestHandler("resources/list", () => ({ resources: recent.list() }));

@@ -148,6 +148,79 @@ for (const [era, prepare, meta] of [
   });
 }
 
+/** Calls that need the SDK no more share one signal, that of their connection. */
+const isPlain = ({ kernel }: Opened, call: number): boolean =>
+  kernel.calls.some(({ signal }, other) => other !== call && signal === kernel.calls[call]?.signal);
+
+for (const [era, prepare, meta] of [
+  ["previous", initialize, {}],
+  ["current", async () => undefined, envelope],
+] as const) {
+  test(`${era} revision: calls after the first are answered as it was, whichever way they took`, async (t) => {
+    const opened = await open(t);
+    await prepare(opened);
+    const call = async (id: number | string, name: string, _meta: object): Promise<Message> => {
+      opened.send({ id, method: "tools/call", params: { name, arguments: { text: "hi" }, _meta } });
+      return opened.answerTo(id);
+    };
+    const { result } = await call(1, "echo", meta);
+    for (const id of [2, "three"]) assert.deepEqual(await call(id, "echo", meta), { jsonrpc: "2.0", id, result });
+    assert.deepEqual((await call(4, "echo", { ...meta, "x/y": 1 })).result, result);
+    assert.deepEqual((await call(5, "stream", { ...meta, progressToken: 1 })).result, result);
+    await call(6, "stream", { ...meta, progressToken: 1 });
+    assert.equal(opened.received.filter(({ method }) => method === "notifications/progress").length, 6);
+    assert.deepEqual(
+      opened.kernel.calls.map((_, index) => isPlain(opened, index)),
+      [false, true, true, false, false, false],
+    );
+  });
+}
+
+test("a call like one before it can be cancelled, and its id used again", async (t) => {
+  const opened = await open(t);
+  await initialize(opened);
+  const call = (id: number, name: string) =>
+    opened.send({ id, method: "tools/call", params: { name, arguments: { id } } });
+  call(1, "echo");
+  await opened.answerTo(1);
+  call(2, "wait");
+  call(2, "wait");
+  await until(() => opened.received.some((message) => message.error?.code === -32600));
+  opened.send({ method: "notifications/cancelled", params: { requestId: 2 } });
+  await until(() => opened.kernel.calls.length === 3);
+  const [, waiting, cancel] = opened.kernel.calls.map(({ request }) => request);
+  assert.ok(waiting !== undefined && "requestId" in waiting && cancel !== undefined && "tool" in cancel);
+  assert.ok(cancel.tool.case === "cancel" && cancel.tool.value.requestId === waiting.requestId);
+  opened.kernel.release();
+  call(3, "echo");
+  await opened.answerTo(3);
+  assert.ok(!opened.received.some(({ id, result }) => id === 2 && result !== undefined));
+  call(2, "echo");
+  await until(() => opened.received.some(({ id, result }) => id === 2 && result !== undefined));
+  call(4, "wait");
+  await until(() => opened.kernel.waiting === 1);
+  await opened.door.close();
+  await until(() => opened.kernel.waiting === 0);
+});
+
+test("calls of a client that can be asked all take the way on which it is", async (t) => {
+  const opened = await open(t, { elicitation: true });
+  await initialize(opened);
+  const call = async (id: number): Promise<void> => {
+    opened.send({ id, method: "tools/call", params: { name: "echo", arguments: {} } });
+    await opened.answerTo(id);
+  };
+  for (const id of [1, 2, 3]) await call(id);
+  const clientInfo = { name: "test", version: "1" };
+  const params = { protocolVersion: PREVIOUS, capabilities: { elicitation: {} }, clientInfo };
+  opened.send({ id: "again", method: "initialize", params });
+  for (const id of [4, 5, 6]) await call(id);
+  assert.deepEqual(
+    opened.kernel.calls.map((_, index) => isPlain(opened, index)),
+    [false, true, true, false, false, false],
+  );
+});
+
 test("the current revision is discovered", async (t) => {
   const { send, answerTo } = await open(t);
   send({ id: 1, method: "server/discover", params: { _meta: envelope } });

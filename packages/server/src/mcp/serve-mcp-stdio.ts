@@ -1,6 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { Server, ServerContext } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { callPlainly, type McpClient } from "./call-tool.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import { createMcpSession, type McpSessionOptions } from "./mcp-session.ts";
 import type { WatchTools } from "./mcp-source.ts";
@@ -39,14 +40,18 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdioDoor {
     ...("write" in output ? { write: output.write } : {}),
     maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
     maxCalls: options.maxCalls ?? MAX_CALLS,
+    runPlain: (call, gone) => callPlainly(call, gone, session),
     onRefused: (reason, bytes) => caller.refuse(reason, bytes),
   });
   let server: Server | undefined;
   const handle = serveStdio(
     ({ era }) => {
       const argumentsOf = ({ mcpReq }: ServerContext) => transport.argumentsOf(mcpReq.id);
+      const onCall = ({ mcpReq }: ServerContext, client: McpClient): void => {
+        if (session.elicitation !== true || !client.takesForms) transport.letOthersPass(mcpReq.id);
+      };
       // A client that only probed first is served by the last one made.
-      server = createMcpServer(session, { era, leavingCancels: false, argumentsOf });
+      server = createMcpServer(session, { era, leavingCancels: false, argumentsOf, onCall });
       return server;
     },
     {

@@ -1,6 +1,8 @@
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject, JsonSyntaxError, type JsonValue, parseJson } from "@narthex/contracts";
+import { CallFrameMemory } from "./call-frame.ts";
+import { type PlainCall, readPlainCall } from "./plain-call.ts";
 
 export interface StrictStdioOptions {
   readonly input: Readable;
@@ -10,7 +12,25 @@ export interface StrictStdioOptions {
   readonly maxLineBytes: number;
   /** Requests that may run at once; what comes after them waits in the pipe. */
   readonly maxCalls: number;
+  /** Runs a call by itself, if it may: one that is like calls which the SDK took before. */
+  readonly runPlain?: (call: PlainCall, gone: AbortSignal) => RunningPlainCall;
   onRefused(reason: string, bytes: Uint8Array): void;
+}
+
+export interface RunningPlainCall {
+  /** Never rejects. */
+  readonly result: Promise<object>;
+  cancel(): void;
+}
+
+/** A request without an answer yet. */
+interface Unanswered {
+  /** Of a tool call. */
+  readonly input: JsonObject;
+  readonly plain: PlainCall | undefined;
+  /** The SDK's checks let it through, and others like it may do without them. */
+  mayTeach: boolean;
+  cancel: (() => void) | undefined;
 }
 
 const NEWLINE = 0x0a;
@@ -18,6 +38,7 @@ const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 const LAST_ANSWERS_MS = 5000;
 const LISTEN = "subscriptions/listen";
+const INITIALIZE = "initialize";
 /** How much of a refused line is shown to the ledger. */
 const REFUSED_BYTES = 4096;
 
@@ -34,8 +55,9 @@ export class StrictStdioTransport implements Transport {
   #parts: Buffer[] = [];
   #bytes = 0;
   #isTooLong = false;
-  /** Requests without an answer yet, with the arguments of those that call a tool. */
-  readonly #unanswered = new Map<string | number, JsonObject>();
+  readonly #unanswered = new Map<string | number, Unanswered>();
+  readonly #calls = new CallFrameMemory();
+  readonly #gone = new AbortController();
   #answered: (() => void) | undefined;
   #lines = "";
   #flushed: Promise<void> | undefined;
@@ -61,12 +83,24 @@ export class StrictStdioTransport implements Transport {
    * Undefined once the request was answered or cancelled.
    */
   argumentsOf(id: string | number): JsonObject | undefined {
-    return this.#unanswered.get(id);
+    return this.#unanswered.get(id)?.input;
+  }
+
+  /** Calls like this one, whose client is asked nothing, need the SDK no more once it is answered. */
+  letOthersPass(id: string | number): void {
+    const request = this.#unanswered.get(id);
+    if (request?.plain !== undefined) request.mayTeach = true;
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
+    if ("result" in message) this.#learn(message.id, message.result);
     await this.#writeLine(JSON.stringify(message));
     if (!("method" in message) && message.id !== undefined) this.#settle(message.id);
+  }
+
+  #learn(id: string | number, result: object): void {
+    const request = this.#unanswered.get(id);
+    if (request?.plain !== undefined && request.mayTeach) this.#calls.learn(request.plain, result);
   }
 
   close(): Promise<void> {
@@ -82,6 +116,7 @@ export class StrictStdioTransport implements Transport {
     input.pause();
     this.#parts = [];
     this.onclose?.();
+    this.#gone.abort();
     return Promise.resolve();
   }
 
@@ -132,10 +167,14 @@ export class StrictStdioTransport implements Transport {
 
   #read(line: Buffer): void {
     let message: JSONRPCMessage;
-    let json: JsonValue;
+    let plain: PlainCall | undefined;
+    let input: JsonObject;
     try {
-      json = parseJson(line);
+      const json = parseJson(line);
+      plain = readPlainCall(json);
+      if (plain !== undefined && this.#passes(plain)) return;
       message = parseJSONRPCMessage(json);
+      input = argumentsOf(json);
     } catch (error) {
       if (error instanceof JsonSyntaxError) this.#refuse("invalid_json", line, PARSE_ERROR, error.message);
       else this.#refuse("malformed", line, INVALID_REQUEST, "this is no JSON-RPC message");
@@ -147,15 +186,46 @@ export class StrictStdioTransport implements Transport {
         return;
       }
       // Whoever listens for changes waits for no answer.
-      if (message.method !== LISTEN) this.#unanswered.set(message.id, argumentsOf(json));
-      if (this.#unanswered.size >= this.#options.maxCalls) this.#options.input.pause();
+      if (message.method !== LISTEN) this.#await(message.id, { input, plain, mayTeach: false, cancel: undefined });
+      if (message.method === INITIALIZE) this.#unlearn();
     }
     this.onmessage?.(message);
     // A cancelled request is not answered.
     if ("method" in message && message.method === "notifications/cancelled" && !("id" in message)) {
       const id = message.params?.["requestId"];
-      if (typeof id === "string" || typeof id === "number") this.#settle(id);
+      if (typeof id === "string" || typeof id === "number") this.#cancel(id);
     }
+  }
+
+  /** Runs a call without the SDK, if it can be. Its checks would find what they found in one before it. */
+  #passes(call: PlainCall): boolean {
+    const { runPlain } = this.#options;
+    if (runPlain === undefined || !this.#calls.fits(call) || this.#unanswered.has(call.id)) return false;
+    const running = runPlain(call, this.#gone.signal);
+    const request = { input: call.input, plain: undefined, mayTeach: false, cancel: running.cancel };
+    this.#await(call.id, request);
+    void running.result.then(async (result) => {
+      if (this.#unanswered.get(call.id) !== request) return;
+      await this.#writeLine(this.#calls.answer(call.id, result));
+      this.#settle(call.id);
+    });
+    return true;
+  }
+
+  #await(id: string | number, request: Unanswered): void {
+    this.#unanswered.set(id, request);
+    if (this.#unanswered.size >= this.#options.maxCalls) this.#options.input.pause();
+  }
+
+  /** The client says anew what it is: what it was asked, or not, may be another matter now. */
+  #unlearn(): void {
+    this.#calls.forget();
+    for (const request of this.#unanswered.values()) request.mayTeach = false;
+  }
+
+  #cancel(id: string | number): void {
+    this.#unanswered.get(id)?.cancel?.();
+    this.#settle(id);
   }
 
   #settle(id: string | number): void {

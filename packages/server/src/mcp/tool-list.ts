@@ -6,7 +6,8 @@ import { outputSchemaOf, toMcpTool } from "./mcp-tool.ts";
 /** What a client was told about tools: a result must have the structure that its listing promised. */
 export interface ToolList {
   refresh(): Promise<Tool[]>;
-  isStructured(name: string): Promise<boolean>;
+  /** At once if anything was listed before. */
+  isStructured(name: string): boolean | Promise<boolean>;
   /** As the client was told last; false for a tool that is not known. */
   isReadOnly(name: string): boolean;
   /** Whether the list is another one than the client got, or was told of, last. */
@@ -51,10 +52,8 @@ export function createToolList(caller: Pick<McpCaller, "listTools">): ToolList {
 
   return {
     refresh,
-    async isStructured(name) {
-      if (structured === undefined) await refresh();
-      return structured?.has(name) ?? false;
-    },
+    isStructured: (name) =>
+      structured === undefined ? refresh().then(() => structured?.has(name) ?? false) : structured.has(name),
     isReadOnly: (name) => readOnly.has(name),
     async hasChanged() {
       if (told === undefined) return false;
