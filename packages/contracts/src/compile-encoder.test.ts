@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { type DescField, type DescMessage, type Message, type MessageInitShape, ScalarType } from "@bufbuild/protobuf";
 import { FieldDescriptorProtoSchema, ListValueSchema, StructSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import * as fc from "fast-check";
-import { compileEncoder } from "./compile-encoder.ts";
+import { compileEncoder, compileSharedEncoder } from "./compile-encoder.ts";
 import { LedgerRecordSchema, TailLedgerRequestSchema } from "./gen/narthex/v1/admin_pb.js";
 import {
   type Outcome,
@@ -139,6 +139,15 @@ test("an encoding is an array of its own, with room at its front if asked", () =
   assert.deepEqual(first, copy);
   assert.equal(first.buffer.byteLength, first.length);
   assert.deepEqual(second.subarray(4), encodeOutcome({ code: "other" }));
+});
+
+test("in shared memory the bytes are the same, and those before them stay as they are", () => {
+  const encodeShared = compileSharedEncoder<RecordMessage>(RecordSchema);
+  const records = [1, 100, 5000, 200_000, 3].map((length) => ({ chain: "c", requestId: "r".repeat(length) }));
+  const encoded = records.map((record) => encodeShared(record, 2).subarray(2));
+  for (const [index, bytes] of encoded.entries()) {
+    assert.ok(Buffer.from(encodeRecord(records[index] ?? {})).equals(bytes), `${bytes.length} bytes`);
+  }
 });
 
 test("a variant that is set to its default is still there", () => {

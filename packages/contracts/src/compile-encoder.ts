@@ -29,11 +29,28 @@ export type Encoder<T> = (message: Plain<T>, reserve?: number) => Uint8Array;
  * RangeError for a number that does not fit its field. Unknown fields of a decoded message are not written.
  */
 export function compileEncoder<T>(schema: DescMessage): Encoder<T> {
+  return encoderInto(schema, () => buffer.slice(0, position));
+}
+
+/**
+ * The same, in memory that is shared with other arrays: to allocate it anew takes as long as to encode a record.
+ *
+ * SECURITY: for bytes that stay inside: whoever holds the array can reach its neighbours.
+ */
+export function compileSharedEncoder<T>(schema: DescMessage): Encoder<T> {
+  return encoderInto(schema, () => {
+    const encoded = Buffer.allocUnsafe(position);
+    text.copy(encoded, 0, 0, position);
+    return encoded;
+  });
+}
+
+function encoderInto<T>(schema: DescMessage, takeOut: () => Uint8Array): Encoder<T> {
   const writeMessage = compileMessage(schema, new Map());
   return (message, reserve = 0) => {
     position = reserve;
     writeMessage(message as PlainRecord);
-    const encoded = buffer.slice(0, position);
+    const encoded = takeOut();
     if (buffer.length > MAX_KEPT_BYTES) resetBuffer(new Uint8Array(FIRST_BYTES));
     return encoded;
   };

@@ -4,7 +4,7 @@ export { ERROR_CODES, type ErrorCode } from "./codes/error-codes.ts";
 export { HOST_CODES, type HostCode } from "./codes/host-codes.ts";
 export { RATIONALE_CODES, type RationaleCode } from "./codes/rationale-codes.ts";
 export { REGISTRATION_CODES, type RegistrationCode } from "./codes/registration-codes.ts";
-export { compileEncoder, type Encoder, type Plain } from "./compile-encoder.ts";
+export { compileEncoder, compileSharedEncoder, type Encoder, type Plain } from "./compile-encoder.ts";
 export { type Blake3Stream, blake3, createBlake3 } from "./digest/blake3.ts";
 export { equalBytes, fromHex, toHex, sharedUtf8, utf8 } from "./digest/bytes.ts";
 export { commitTo, digestRequest, hashRecord, hashToken, type RequestIdentity } from "./digest/domain.ts";

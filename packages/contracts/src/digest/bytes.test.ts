@@ -37,3 +37,15 @@ test("text becomes UTF-8 in an array of its own", () => {
   assert.equal(toHex(bytes), "61c3a9e282acf09f9880");
   assert.equal(bytes.buffer.byteLength, bytes.length);
 });
+
+test("short and long texts and arrays take different ways to the same form", () => {
+  for (const length of [0, 1, 63, 64, 65, 200]) {
+    const bytes = Uint8Array.from({ length }, (_, i) => i * 7);
+    assert.equal(toHex(bytes), Buffer.from(bytes).toString("hex"));
+    for (const text of ["x".repeat(length), `${"x".repeat(length)}é`, "\ud800".repeat(length)]) {
+      const encoded = utf8(text);
+      assert.deepEqual(encoded, new TextEncoder().encode(text));
+      assert.equal(encoded.buffer.byteLength, encoded.length);
+    }
+  }
+});

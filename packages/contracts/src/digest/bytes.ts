@@ -1,8 +1,14 @@
 const encoder = new TextEncoder();
+/** V8 keeps arrays up to this length inside their objects, and moves them out when their memory is asked for. */
+const INLINE_BYTES = 64;
+const shown = Buffer.alloc(INLINE_BYTES);
 
 /** Lower-case hex. */
 export function toHex(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
+  const { length } = bytes;
+  if (length > INLINE_BYTES) return Buffer.from(bytes.buffer, bytes.byteOffset, length).toString("hex");
+  shown.set(bytes);
+  return shown.toString("hex", 0, length);
 }
 
 /** Takes either case; anything that is not a whole number of hex bytes is undefined. */
@@ -34,5 +40,16 @@ export function sharedUtf8(text: string): Uint8Array {
 
 /** UTF-8 in an array of its own. Lone surrogates become U+FFFD: check with `isWellFormed` where that matters. */
 export function utf8(text: string): Uint8Array {
-  return encoder.encode(text);
+  return (text.length <= INLINE_BYTES ? shortAscii(text) : undefined) ?? encoder.encode(text);
+}
+
+/** Without a call into native code, which would also place the array outside of V8's own memory. */
+function shortAscii(text: string): Uint8Array | undefined {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit > 0x7f) return undefined;
+    bytes[i] = unit;
+  }
+  return bytes;
 }

@@ -1,5 +1,5 @@
 import {
-  compileEncoder,
+  compileSharedEncoder,
   hashRecord,
   KernelError,
   LOGICAL_EPOCH_MS,
@@ -53,7 +53,7 @@ interface Head extends ChainHead {
 const FORMAT = 1;
 const NO_HASH = new Uint8Array(0);
 const EMPTY: ChainHead = { sequence: -1, hash: NO_HASH, logicalTimeMs: LOGICAL_EPOCH_MS };
-const encodeRecord = compileEncoder<RecordMessage>(RecordSchema);
+const encodeRecord = compileSharedEncoder<RecordMessage>(RecordSchema);
 
 export async function createLedger(parts: LedgerParts): Promise<Ledger> {
   const head = await parts.store.head();

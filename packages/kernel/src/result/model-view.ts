@@ -21,9 +21,12 @@ export interface ViewedResult {
 export function createModelView(result: ViewedResult, maxBytes: number, firstLine?: number): ModelView {
   const { head } = result;
   let shown = head.subarray(0, cutLength(head, Math.min(maxBytes, head.length)));
-  if (decodeText(shown) === undefined) return { text: binaryNote(result), cut: false };
-  if (firstLine !== undefined) shown = shown.subarray(0, cutLength(head, numberedLength(shown, firstLine, maxBytes)));
-  const text = numberLines(decodeText(shown) ?? "", firstLine);
+  let text = decodeText(shown);
+  if (text === undefined) return { text: binaryNote(result), cut: false };
+  if (firstLine !== undefined) {
+    shown = shown.subarray(0, cutLength(head, numberedLength(shown, firstLine, maxBytes)));
+    text = numberLines(decodeText(shown) ?? "", firstLine);
+  }
   if (shown.length === result.size) return { text, cut: false };
   const hash = toHex(result.digest);
   const page = `[the whole result is ${hash}; read on with result_read {"hash":"${hash}","offset":${shown.length}}]`;
