@@ -58,21 +58,32 @@ export async function callTool(called: CalledTool, session: McpSession): Promise
   return await finishCall({ ...called, requestId, earlier, digest }, running.response, session);
 }
 
-/** A call whose caller is asked nothing and hears nothing of it before its end, until `gone` says that it has left. */
-export function callPlainly(
-  { name, input }: Pick<CalledTool, "name" | "input">,
-  gone: AbortSignal,
-  session: McpSession,
-) {
-  const digest = digestOnce({ name, input });
+/** A call whose caller is asked nothing and hears nothing of it before its end. */
+export interface PlainlyCalled extends Pick<CalledTool, "name" | "input">, Pick<McpClient, "leavingCancels"> {
+  /** Aborts when the caller has left. */
+  readonly gone: AbortSignal;
+}
+
+export interface RunningPlainCall {
+  /** Never rejects. */
+  readonly result: Promise<CallToolResult>;
+  cancel(): void;
+}
+
+export function callPlainly(called: PlainlyCalled, session: McpSession): RunningPlainCall {
+  const { name, input, gone, leavingCancels } = called;
+  const digest = digestOnce(called);
   const earlier = session.unanswered.find(digest);
   const requestId = earlier ?? newRequestId();
+  const cancel = (): void => session.caller.cancel(requestId);
+  // Before the call: the kernel is to hear of the cancel first, and then that nobody waits.
+  if (leavingCancels) gone.addEventListener("abort", cancel, { once: true });
   const response = session.caller.call({ requestId, name, input }, { signal: gone });
-  const finished = finishCall({ name, input, requestId, earlier, digest }, response, session);
-  return {
-    result: finished.catch((fault: unknown) => faultResult(fault, name, session)),
-    cancel: (): void => session.caller.cancel(requestId),
-  };
+  const result = finishCall({ name, input, requestId, earlier, digest }, response, session).catch((fault: unknown) =>
+    faultResult(fault, name, session),
+  );
+  if (leavingCancels) void result.then(() => gone.removeEventListener("abort", cancel));
+  return { result, cancel };
 }
 
 /** What a client is told of a call that threw. */

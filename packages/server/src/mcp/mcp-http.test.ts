@@ -207,3 +207,86 @@ for (const mode of REVISIONS) {
     await serving.close({ graceMs: 60_000 });
   });
 }
+
+const envelope = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+function currentCall(name: string, _meta: object = envelope, id: number | string = 1) {
+  const body = { id, method: "tools/call", params: { name, arguments: { text: "hi" }, _meta } };
+  return [body, { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": name }] as const;
+}
+
+/** What goes by way of the SDK needs one of these. */
+function countRequests(t: TestContext): () => number {
+  const Original = globalThis.Request;
+  let count = 0;
+  globalThis.Request = class extends Original {
+    constructor(...given: ConstructorParameters<typeof Original>) {
+      super(...given);
+      count++;
+    }
+  };
+  t.after(() => {
+    globalThis.Request = Original;
+  });
+  return () => count;
+}
+
+test("current revision: calls after the first are answered as it was, without the SDK", async (t) => {
+  const { kernel, post } = await open(t);
+  const made = countRequests(t);
+  const first = await post(...currentCall("echo"));
+  const answer: unknown = await first.json();
+  assert.equal(made(), 1);
+  const second = await post(...currentCall("echo"));
+  assert.deepEqual(await second.json(), answer);
+  assert.equal(second.status, first.status);
+  assert.deepEqual([...second.headers.keys()], [...first.headers.keys()]);
+  assert.equal(second.headers.get("content-type"), first.headers.get("content-type"));
+  assert.equal(made(), 1);
+  await (await post(...currentCall("echo", { ...envelope, "x/y": 1 }))).json();
+  assert.equal(made(), 2);
+  assert.equal(kernel.calls.length, 3);
+});
+
+test("current revision: what the headers deny is refused as ever, after calls like it were taken too", async (t) => {
+  const { kernel, post } = await open(t);
+  await (await post(...currentCall("echo"))).json();
+  const [body, headers] = currentCall("echo");
+  for (const changes of [
+    { "mcp-name": "other" },
+    { "mcp-method": "tools/list" },
+    { "mcp-protocol-version": "2025-11-25" },
+  ]) {
+    const refused = await post(body, { ...headers, ...changes });
+    assert.equal(refused.status, 400, JSON.stringify(changes));
+    await refused.text();
+  }
+  assert.equal((await post(body, { ...headers, authorization: "Bearer none" })).status, 401);
+  assert.equal(kernel.calls.length, 1);
+});
+
+test("current revision: a client that hangs up cancels a call like those before it", async (t) => {
+  const { kernel, url, post } = await open(t);
+  await (await post(...currentCall("echo"))).json();
+  const made = countRequests(t);
+  const [body, headers] = currentCall("wait");
+  const client = new AbortController();
+  const calling = fetch(url, {
+    method: "POST",
+    headers: { ...headers, authorization: `Bearer ${kernel.token}`, "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", ...body }),
+    signal: client.signal,
+  });
+  await until(() => kernel.waiting === 1);
+  client.abort();
+  await assert.rejects(calling);
+  await until(() => kernel.waiting === 0 && kernel.calls.length === 3);
+  const [, waiting, cancel] = kernel.calls.map(({ request }) => request);
+  assert.ok(waiting !== undefined && "requestId" in waiting && cancel !== undefined && "tool" in cancel);
+  assert.ok(cancel.tool.case === "cancel" && cancel.tool.value.requestId === waiting.requestId);
+  assert.equal(made(), 0);
+});

@@ -3,6 +3,7 @@ import { isJsonObject, isKernelError, type JsonObject, type JsonValue, KernelErr
 import type { Kernel, Log } from "@narthex/kernel";
 import { type ByteBudget, byteBudgetOf } from "../byte-budget.ts";
 import type { NodeRequest, NodeResponse } from "../service/http-listener.ts";
+import { callPlainly, type McpClient } from "./call-tool.ts";
 import { HttpRefusal } from "./http-refusal.ts";
 import { createMcpConnections } from "./mcp-connections.ts";
 import type { McpHttp, McpHttpChoices } from "./mcp-door.ts";
@@ -11,10 +12,12 @@ import { MCP_PATH } from "./mcp-path.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import type { McpSession } from "./mcp-session.ts";
 import { createKernelSource, type McpSource } from "./mcp-source.ts";
+import { readPlainCall } from "./plain-call.ts";
+import { type PlainExchange, plainExchange } from "./plain-exchange.ts";
 import { readMessage } from "./read-message.ts";
 import { createSessionTable } from "./session-table.ts";
 import { createToolNotices } from "./tool-notices.ts";
-import { sendWebResponse, toWebRequest } from "./web-exchange.ts";
+import { sendJson, sendWebResponse, toWebRequest } from "./web-exchange.ts";
 
 export interface McpHttpOptions extends McpHttpChoices {
   readonly kernel: Kernel;
@@ -32,6 +35,8 @@ interface Exchange {
   readonly session: McpSession;
   /** Of a tool call, exactly as it was sent. */
   readonly input: JsonObject;
+  /** The SDK's checks let a call through, and its client is asked nothing. */
+  mayTeach: boolean;
 }
 
 /** For every session of a kernel. */
@@ -54,7 +59,10 @@ export function serveSource(options: McpSourceOptions): McpHttp {
       const exchange = authInfo === undefined ? undefined : exchanges.get(authInfo);
       if (exchange === undefined) throw new KernelError("INTERNAL", "an MCP request without its session");
       // Here a client cancels by hanging up.
-      return createMcpServer(exchange.session, { era: "modern", leavingCancels: true, argumentsOf });
+      const onCall = (_: ServerContext, { takesForms }: McpClient): void => {
+        exchange.mayTeach = exchange.session.elicitation !== true || !takesForms;
+      };
+      return createMcpServer(exchange.session, { era: "modern", leavingCancels: true, argumentsOf, onCall });
     },
     { legacy: "reject" },
   );
@@ -82,7 +90,7 @@ export function serveSource(options: McpSourceOptions): McpHttp {
       .then((answered) => {
         // What is left of a body that was not read must not be taken for the next request.
         if (request.httpVersionMajor === 1 && !request.complete) response.setHeader("connection", "close");
-        return sendWebResponse(answered, response);
+        return typeof answered === "string" ? sendJson(answered, response) : sendWebResponse(answered, response);
       })
       .catch(() => response.destroy());
   }
@@ -91,17 +99,25 @@ export function serveSource(options: McpSourceOptions): McpHttp {
     request: NodeRequest,
     signal: AbortSignal,
     take: (bytes: number) => boolean,
-  ): Promise<Response> {
+  ): Promise<Response | string> {
     const token = bearerOf(request);
     const { sessionId, session } = await sessions.find(token);
     const message = request.method === "POST" ? await readMessage(request, { ...limits, take }) : undefined;
+    const plain = message && plainExchange(request, readPlainCall(message));
+    const frame = plain && session.frames.find(plain.kind);
+    if (plain !== undefined && frame !== undefined && !signal.aborted) {
+      const running = callPlainly({ ...plain.call, leavingCancels: true, gone: signal }, session);
+      return frame(plain.call.id, await running.result);
+    }
     const isListening = message?.["method"] === "subscriptions/listen";
     const until = isListening ? AbortSignal.any([signal, stopping.signal]) : signal;
     const web = toWebRequest(request, MCP_PATH, until);
     const authInfo: AuthInfo = { token, clientId: sessionId, scopes: [] };
-    exchanges.set(authInfo, { session, input: argumentsIn(message) });
+    const exchange = { session, input: argumentsIn(message), mayTeach: false };
+    exchanges.set(authInfo, exchange);
     if (message !== undefined && !(await isLegacyRequest(web, message))) {
-      return modern.fetch(web, { authInfo, parsedBody: message });
+      const answered = await modern.fetch(web, { authInfo, parsedBody: message });
+      return plain !== undefined && exchange.mayTeach ? learnFrom(answered, plain, session) : answered;
     }
     return connections.serve({ request: web, sessionId, session, authInfo, message, over: signal });
   }
@@ -126,6 +142,20 @@ export function serveSource(options: McpSourceOptions): McpHttp {
       await Promise.all([connections.close(), modern.close()]);
     },
   };
+}
+
+/** The same answer. What is around its result is kept for calls of its kind. */
+async function learnFrom(
+  answered: Response,
+  { kind }: PlainExchange,
+  { frames }: McpSession,
+): Promise<Response | string> {
+  if (answered.status !== 200 || answered.headers.get("content-type") !== "application/json") return answered;
+  const text = await answered.text();
+  const message: unknown = JSON.parse(text);
+  const result = typeof message === "object" && message !== null && "result" in message ? message.result : undefined;
+  if (typeof result === "object" && result !== null) frames.learn(kind, result);
+  return text;
 }
 
 function bearerOf({ headers }: NodeRequest): string {

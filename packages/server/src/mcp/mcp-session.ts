@@ -1,5 +1,6 @@
 import { createRequestStateCodec, type RequestStateCodec } from "@modelcontextprotocol/server";
 import type { Log } from "@narthex/kernel";
+import { CallFrames } from "./call-frames.ts";
 import { type CallNotes, createCallNotes } from "./call-notes.ts";
 import type { McpChoices } from "./mcp-door.ts";
 import type { McpCaller } from "./mcp-caller.ts";
@@ -20,6 +21,8 @@ export interface McpSession extends McpSessionOptions {
   /** Request ids by the call that got no answer and may have had effects. */
   readonly unanswered: CallNotes;
   readonly questions: RequestStateCodec<AskedCall>;
+  /** Of calls over HTTP in the current revision. */
+  readonly frames: CallFrames;
 }
 
 /** A call whose caller was asked, as it comes back with the answer. */
@@ -43,5 +46,6 @@ export function createMcpSession(options: McpSessionOptions): McpSession {
     waiting: createCallNotes(),
     unanswered: createCallNotes(MAX_UNANSWERED_AGE_MS),
     questions: createRequestStateCodec<AskedCall>({ key, ttlSeconds: ANSWER_SECONDS }),
+    frames: new CallFrames(),
   };
 }

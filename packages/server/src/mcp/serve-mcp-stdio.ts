@@ -40,7 +40,7 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdioDoor {
     ...("write" in output ? { write: output.write } : {}),
     maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
     maxCalls: options.maxCalls ?? MAX_CALLS,
-    runPlain: (call, gone) => callPlainly(call, gone, session),
+    runPlain: (call, gone) => callPlainly({ ...call, leavingCancels: false, gone }, session),
     onRefused: (reason, bytes) => caller.refuse(reason, bytes),
   });
   let server: Server | undefined;

@@ -1,7 +1,8 @@
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject, JsonSyntaxError, type JsonValue, parseJson } from "@narthex/contracts";
-import { CallFrameMemory } from "./call-frame.ts";
+import { CallFrames } from "./call-frames.ts";
+import type { RunningPlainCall } from "./call-tool.ts";
 import { type PlainCall, readPlainCall } from "./plain-call.ts";
 
 export interface StrictStdioOptions {
@@ -15,12 +16,6 @@ export interface StrictStdioOptions {
   /** Runs a call by itself, if it may: one that is like calls which the SDK took before. */
   readonly runPlain?: (call: PlainCall, gone: AbortSignal) => RunningPlainCall;
   onRefused(reason: string, bytes: Uint8Array): void;
-}
-
-export interface RunningPlainCall {
-  /** Never rejects. */
-  readonly result: Promise<object>;
-  cancel(): void;
 }
 
 /** A request without an answer yet. */
@@ -56,7 +51,7 @@ export class StrictStdioTransport implements Transport {
   #bytes = 0;
   #isTooLong = false;
   readonly #unanswered = new Map<string | number, Unanswered>();
-  readonly #calls = new CallFrameMemory();
+  readonly #frames = new CallFrames();
   readonly #gone = new AbortController();
   #answered: (() => void) | undefined;
   #lines = "";
@@ -100,7 +95,7 @@ export class StrictStdioTransport implements Transport {
 
   #learn(id: string | number, result: object): void {
     const request = this.#unanswered.get(id);
-    if (request?.plain !== undefined && request.mayTeach) this.#calls.learn(request.plain, result);
+    if (request?.plain !== undefined && request.mayTeach) this.#frames.learn(request.plain.meta, result);
   }
 
   close(): Promise<void> {
@@ -200,13 +195,14 @@ export class StrictStdioTransport implements Transport {
   /** Runs a call without the SDK, if it can be. Its checks would find what they found in one before it. */
   #passes(call: PlainCall): boolean {
     const { runPlain } = this.#options;
-    if (runPlain === undefined || !this.#calls.fits(call) || this.#unanswered.has(call.id)) return false;
+    const frame = this.#frames.find(call.meta);
+    if (runPlain === undefined || frame === undefined || this.#unanswered.has(call.id)) return false;
     const running = runPlain(call, this.#gone.signal);
     const request = { input: call.input, plain: undefined, mayTeach: false, cancel: running.cancel };
     this.#await(call.id, request);
     void running.result.then(async (result) => {
       if (this.#unanswered.get(call.id) !== request) return;
-      await this.#writeLine(this.#calls.answer(call.id, result));
+      await this.#writeLine(frame(call.id, result));
       this.#settle(call.id);
     });
     return true;
@@ -219,7 +215,7 @@ export class StrictStdioTransport implements Transport {
 
   /** The client says anew what it is: what it was asked, or not, may be another matter now. */
   #unlearn(): void {
-    this.#calls.forget();
+    this.#frames.forget();
     for (const request of this.#unanswered.values()) request.mayTeach = false;
   }
 

@@ -14,6 +14,13 @@ export function toWebRequest(request: NodeRequest, path: string, signal: AbortSi
   return new Request(`http://narthex${path}`, { method: request.method ?? "POST", headers, signal });
 }
 
+/** Sends an answer that is there as a whole. */
+export function sendJson(text: string, response: NodeResponse): void {
+  response.statusCode = 200;
+  response.setHeader("content-type", "application/json");
+  response.end(text);
+}
+
 /** Sends an answer, as fast as its client reads it. */
 export async function sendWebResponse(answer: Response, response: NodeResponse): Promise<void> {
   response.statusCode = answer.status;
