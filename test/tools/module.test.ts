@@ -142,7 +142,7 @@ ${tool("").replace('"Runs."', '"seen " + JSON.stringify([...seen, ...variables])
 
   it("says what is wrong with each tool by its place in the module", async () => {
     const problems = await problemOf(
-      tool('effects: ["net_read"], narrow: () => ({}),') + tool('tier: "safe", bounds: { timeoutMs: -1 },', "b"),
+      tool('effects: ["db_read"], narrow: () => ({}),') + tool('tier: "safe", bounds: { timeoutMs: -1 },', "b"),
     );
     for (const field of ["tools[0].effects[0]", "tools[0].narrow", "tools[1].tier", "tools[1].bounds.timeout_ms"]) {
       assert.ok(problems.includes(`${field}: `), `${field} in\n${problems}`);

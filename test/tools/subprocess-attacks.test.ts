@@ -177,7 +177,7 @@ describe("what is refused when a tool is added", { timeout: 60_000 }, () => {
       description: 5,
       command: ["/usr/bin/python3", "./../tool.py"],
       input_schema: { type: "objet" },
-      effects: ["net_read", "fs_write", "everything"],
+      effects: ["db_read", "fs_write", "everything"],
       tier: "safe",
       bounds: { timeout_ms: 0, memory: 1 },
       secrets: { PATH: "key", "a b": "key", KEY: "Not a name" },
@@ -209,7 +209,6 @@ describe("what is refused when a tool is added", { timeout: 60_000 }, () => {
         `${field} in\n${problems}`,
       );
     }
-    assert.match(problems, /programs have no network here/);
     assert.match(problems, /tool\.json/);
   });
 

@@ -45,9 +45,11 @@ export function describeCandidate(candidate: AddedTool<ProgramPin>): Tool {
   return createProgramTool({ ...candidate, directory: "" }, new Map());
 }
 
-/** The workspace is there as a whole, and whoever may start processes may start any. */
-function needsOf({ declaration: { effects } }: StoredProgram, { workspace }: ToolSession): Capability[] {
+/** The workspace is there as a whole, and whoever may start processes may start any; its hosts are those it names. */
+function needsOf({ declaration }: StoredProgram, { workspace }: ToolSession): Capability[] {
+  const { effects, capabilities } = declaration;
   return [
+    ...capabilities.filter(({ kind }) => kind === "net_read" || kind === "net_write"),
     ...(effects.includes("fs_read") ? [{ kind: "fs_read", prefixes: [workspace] } as const] : []),
     ...(effects.includes("fs_write") ? [{ kind: "fs_write", prefixes: [workspace] } as const] : []),
     ...(effects.includes("process_spawn") ? [{ kind: "exec", names: ["*"] } as const] : []),

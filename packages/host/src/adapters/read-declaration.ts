@@ -109,7 +109,7 @@ function readCapabilities(
   object: JsonObject,
   field: string,
   effects: readonly Effect[],
-  { ownEffects, followsFrom, rightsFor }: ToolKind,
+  { ownEffects, followsFrom, rightsFor, checkRight }: ToolKind,
 ): Capability[] {
   const needed = rightsFor(effects);
   if (!Object.hasOwn(object, "capabilities")) return needed;
@@ -117,6 +117,7 @@ function readCapabilities(
   const demanded =
     reader.list(object["capabilities"], field, MAX_CAPABILITIES, (item, itemField) => {
       const capability = readCapability(reader, item, itemField);
+      if (capability !== undefined) checkRight?.(reader, capability, itemField);
       if (capability === undefined || !kinds.has(capability.kind)) return capability;
       return reader.refuse(itemField, "exclusive", `follows from ${followsFrom}; leave ${capability.kind} out`);
     }) ?? [];

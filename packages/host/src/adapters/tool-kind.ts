@@ -19,6 +19,8 @@ export interface ToolKind extends Pick<ToolDeclaration, "source" | "isolation"> 
   readEffects(reader: JsonReader, object: JsonObject, field: string): Effect[];
   /** What a declaration has of the rights that follow. */
   rightsFor(effects: readonly Effect[]): Capability[];
+  /** Notes what is wrong with a right that the author demands. */
+  checkRight?(reader: JsonReader, right: Capability, field: string): void;
 }
 
 const BOUNDS: readonly (readonly [string, keyof Bounds])[] = [
@@ -26,22 +28,26 @@ const BOUNDS: readonly (readonly [string, keyof Bounds])[] = [
   ["max_output_bytes", "maxOutputBytes"],
 ];
 const PROGRAM_EFFECTS = ["fs_read", "fs_write", "process_spawn"] as const;
+const NETWORK_EFFECTS = ["net_read", "net_write"] as const;
 
 /** A program, or a module: its effects are what its sandbox is opened for. */
 export const PROGRAM_KIND: ToolKind = {
   source: "subprocess",
   isolation: "process",
-  bounds: new Map([...BOUNDS, ["max_memory_bytes", "maxMemoryBytes"], ["max_cpu_ms", "maxCpuMs"]]),
+  bounds: new Map([
+    ...BOUNDS,
+    ["max_memory_bytes", "maxMemoryBytes"],
+    ["max_cpu_ms", "maxCpuMs"],
+    ["max_network_bytes", "maxNetworkBytes"],
+    ["max_network_requests", "maxNetworkRequests"],
+  ]),
   ownEffects: PROGRAM_EFFECTS,
   followsFrom: "the effects",
   readEffects(reader, object, field) {
     const effects =
-      reader.list(ownField(object, "effects"), field, 100, (item, itemField) => {
-        if (typeof item === "string" && item.startsWith("net_")) {
-          return reader.refuse(itemField, "one_of", "cannot be had: programs have no network here");
-        }
-        return reader.choice(item, itemField, PROGRAM_EFFECTS);
-      }) ?? [];
+      reader.list(ownField(object, "effects"), field, 100, (item, itemField) =>
+        reader.choice(item, itemField, [...PROGRAM_EFFECTS, ...NETWORK_EFFECTS]),
+      ) ?? [];
     if (effects.includes("fs_write") && !effects.includes("fs_read")) {
       reader.refuse(field, "required", "must hold fs_read beside fs_write: who can write the workspace can read it");
     }
@@ -50,6 +56,12 @@ export const PROGRAM_KIND: ToolKind = {
   /** The workspace is there as a whole or not at all. */
   rightsFor: (effects) =>
     PROGRAM_EFFECTS.filter((effect) => effects.includes(effect)).map((effect) => EFFECT_RIGHTS[effect]),
+  /** SECURITY: whoever adds it is shown whom it will speak with; it speaks with nobody else. */
+  checkRight(reader, right, field) {
+    if ((right.kind === "net_read" || right.kind === "net_write") && right.hosts.length === 0) {
+      reader.refuse(field, "required", "must name the hosts that the program asks");
+    }
+  },
 };
 
 /** An endpoint: to ask it is to send, and the right to do so is a right to that very host. */

@@ -1,6 +1,6 @@
 import { KernelError } from "@narthex/contracts";
 import { ReservedBytes } from "../budget/reserved-bytes.ts";
-import type { NetworkCapability } from "../capability/capability.ts";
+import type { Capability, NetworkCapability } from "../capability/capability.ts";
 import { isWithin } from "../capability/covers.ts";
 import type {
   EgressEvent,
@@ -105,6 +105,11 @@ export class CallNetwork {
       throw this.#undeclared;
     }
     if (isHeld(needed, right)) return;
+    if (namesHosts(registered.tool.capabilities)) {
+      const message = `\`${registered.id}\` did not declare that it asks ${target.host}:${target.port}`;
+      this.#undeclared ??= new KernelError("UNDECLARED_EFFECT", message);
+      throw this.#undeclared;
+    }
     const key = `${target.host} ${target.port} ${target.sends}`;
     if (!this.#more.has(key)) this.#more.set(key, this.#decide(right));
     const refused = this.#more.get(key);
@@ -166,6 +171,13 @@ export class CallNetwork {
 
 function rightFor({ host, port, sends }: EgressTarget): NetworkCapability {
   return { kind: sends ? "net_write" : "net_read", hosts: [{ host, ports: [port] }] };
+}
+
+/** SECURITY: a tool that says itself whom it asks asks nobody else, whatever the lease and the rules would let it. */
+function namesHosts(capabilities: readonly Capability[]): boolean {
+  return capabilities.some(
+    (right) => (right.kind === "net_read" || right.kind === "net_write") && right.hosts.length > 0,
+  );
 }
 
 /** Who may send may read. */

@@ -22,6 +22,7 @@ export function addedToJson({ tool, described, state }: AddedView, rule: string,
     state,
     source: pin.kind,
     effects: [...declaration.effects],
+    hosts: hostsOf(tool),
     tier: declaration.tier,
     determinism: declaration.determinism,
     labels: [...(declaration.labels ?? [])],
@@ -53,6 +54,7 @@ export function showAdded(
     visible(`${STATES[state]} ${addedToolId(tool)}`),
     ...renderFacts([
       ["effects", declaration.effects.join(", ") || "none: no files, no network, no second process"],
+      ...hostFacts(tool),
       ["safety tier", declaration.tier],
       ["determinism", declaration.determinism],
       ...(declaration.labels?.length ? [["labels its results", declaration.labels.join(", ")] as const] : []),
@@ -67,6 +69,21 @@ export function showAdded(
     terminal.print("", paint.dim("no rule permits it yet; write this into the policy directory, or use --allow:"));
     terminal.print(...policy.rule.trimEnd().split("\n").map(visible));
   }
+}
+
+/** Whom a program asks. */
+function hostFacts(tool: CandidateTool): (readonly [string, string])[] {
+  const hosts = hostsOf(tool);
+  return hosts.length === 0 ? [] : [["hosts", hosts.join(", ")]];
+}
+
+function hostsOf({ declaration }: CandidateTool): string[] {
+  const places = declaration.capabilities.flatMap((right) =>
+    right.kind === "net_read" || right.kind === "net_write"
+      ? right.hosts.map(({ host, ports }) => (ports === undefined ? host : `${host}:${ports.join(",")}`))
+      : [],
+  );
+  return [...new Set(places)];
 }
 
 function answeringFacts(tool: CandidateTool): (readonly [string, string])[] {
