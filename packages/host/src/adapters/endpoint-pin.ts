@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 import { joinField, type JsonReader, ownField } from "@narthex/kernel";
+import { type OperationPin, operationToJson, readOperationPin } from "./operation-pin.ts";
 import { isSecretName } from "../secrets/secret-source.ts";
 
 /** Where a tool is asked that is no program of this machine. Whether it can be asked there is the HTTP tools' to say. */
@@ -8,6 +9,8 @@ export interface EndpointPin {
   readonly url: string;
   readonly key?: EndpointPinKey;
   readonly isIdempotent: boolean;
+  /** Of an API: how an input becomes a request there. Without one the input is posted as it is. */
+  readonly operation?: OperationPin;
 }
 
 interface EndpointPinKey {
@@ -17,7 +20,7 @@ interface EndpointPinKey {
   readonly prefix?: string;
 }
 
-const KEYS = ["url", "secret", "header", "prefix", "idempotent"];
+const KEYS = ["url", "secret", "header", "prefix", "idempotent", "operation"];
 const MAX_URL = 2048;
 const MAX_HEADER = 256;
 
@@ -35,11 +38,15 @@ export function readEndpointPin(
   if (typeof isIdempotent !== "boolean") {
     return reader.refuse(joinField(field, "idempotent"), "format", "must be true or false");
   }
-  return url === undefined ? undefined : { kind: "http", url, ...(key && { key }), isIdempotent };
+  const operation = Object.hasOwn(object, "operation")
+    ? readOperationPin(reader, object["operation"], joinField(field, "operation"))
+    : undefined;
+  if (url === undefined) return undefined;
+  return { kind: "http", url, ...(key && { key }), isIdempotent, ...(operation && { operation }) };
 }
 
-export function endpointToJson({ url, key, isIdempotent }: EndpointPin): JsonObject {
-  return { url, ...key, idempotent: isIdempotent };
+export function endpointToJson({ url, key, isIdempotent, operation }: EndpointPin): JsonObject {
+  return { url, ...key, idempotent: isIdempotent, ...(operation && { operation: operationToJson(operation) }) };
 }
 
 function readKey(reader: JsonReader, object: JsonObject, field: string): EndpointPinKey | undefined {

@@ -1,11 +1,14 @@
 import { isJsonObject, isKernelError, type JsonObject, type JsonValue, KernelError } from "@narthex/contracts";
 import type { CandidateTool } from "./added-tool.ts";
+import { importOpenApi, isOpenApi, readImport } from "./openapi/import-openapi.ts";
 import { parseManifest } from "./parse-manifest.ts";
 import { type PinnedFile, pinFile, type ProgramPin } from "./program-pin.ts";
 import { MAX_MANIFEST_BYTES, readManifestText } from "./read-manifest-text.ts";
 import { DECLARATION_KEYS } from "./read-declaration.ts";
 import { ToolDirectory } from "./tool-directory.ts";
 import { PROGRAM_LIMITS } from "./tool-manifest.ts";
+
+const MAX_API_BYTES = 8 * 1024 * 1024;
 
 /** What was found at a path that somebody wants to add. */
 export interface FoundTools {
@@ -20,6 +23,8 @@ export async function readCandidate(file: string): Promise<FoundTools> {
   try {
     const { bytes: text } = await directory.read(name, MAX_MANIFEST_BYTES);
     const json = readManifestText(text, name);
+    const imported = await readApi(json, name, directory);
+    if (imported !== undefined) return imported;
     const manifest = parseManifest(json, name);
     const { declaration } = manifest;
     const source = declaredIn(json);
@@ -55,6 +60,23 @@ export async function readCandidate(file: string): Promise<FoundTools> {
   } finally {
     await directory.close();
   }
+}
+
+/** The tools of an API, where this is its description or a manifest that names one. */
+async function readApi(json: JsonValue, name: string, directory: ToolDirectory): Promise<FoundTools | undefined> {
+  if (isOpenApi(json)) return { tools: importOpenApi(json, name), paths: [`${directory.path}/${name}`] };
+  const found = readImport(json, name);
+  if (found === undefined) return undefined;
+  const { file, settings } = found;
+  const document = readManifestText((await directory.read(file, MAX_API_BYTES)).bytes, file);
+  if (!isOpenApi(document)) {
+    throw new KernelError(
+      "INVALID_DECLARATION",
+      `\`${file.slice(0, 300)}\` is no OpenAPI document of version 3.0 or 3.1`,
+    );
+  }
+  const paths = [name, file].map((path) => `${directory.path}/${path}`);
+  return { tools: importOpenApi(document, file, settings), paths };
 }
 
 /** What of a manifest describes the tool. */

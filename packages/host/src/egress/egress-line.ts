@@ -8,6 +8,7 @@ import { LineClients } from "./line-clients.ts";
 import { type ExchangeOwner, OpenExchange } from "./open-exchange.ts";
 import type { HostResolver, JudgedAddress } from "./resolve-host.ts";
 import { type LineAnswer, sendExchange, sizeOfHeaders } from "./send-exchange.ts";
+import { WireWatch } from "./wire-watch.ts";
 
 export interface LineParts {
   readonly resolver: HostResolver;
@@ -43,6 +44,7 @@ export class EgressLine implements ExchangeOwner {
   readonly #open = new Set<OpenExchange>();
   readonly #dialled = new Map<string, AddressClass>();
   readonly #ending = new AbortController();
+  readonly #watch = new WireWatch(() => this.#bytes);
   #requests = 0;
   #bytes = 0;
 
@@ -142,7 +144,9 @@ export class EgressLine implements ExchangeOwner {
       const options = this.#dialOptions(host, port === "" ? (isSecure ? 443 : 80) : Number(port));
       const connecting = async () => {
         const judged = await this.#judge({ host, port: options.port, sends });
-        return isSecure ? await dialSecure(judged, options) : await dial(judged, options);
+        const socket = isSecure ? await dialSecure(judged, options) : await dial(judged, options);
+        this.#watch.follow(socket);
+        return socket;
       };
       connecting().then(
         (socket) => settle(null, socket),

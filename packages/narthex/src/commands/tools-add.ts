@@ -27,9 +27,9 @@ import { type AddedView, addedToJson, showAdded } from "./tools-add-view.ts";
 
 export const toolsAddCommand: Command = {
   details:
-    "PATH is a manifest (tool.json, tool.yaml) beside its program or with an endpoint, or a .ts or .js file that exports " +
-    "tools. The files are copied into the kernel's home and pinned by their hashes. docs/tools.md says how to write one.",
-  arguments: [{ name: "<path>", description: "a manifest, or a module" }],
+    "PATH is a manifest (tool.json, tool.yaml) beside its program or with an endpoint, an OpenAPI description, or a .ts " +
+    "or .js file that exports tools. The files are copied into the kernel's home and pinned by their hashes. docs/tools.md says how to write one.",
+  arguments: [{ name: "<path>", description: "a manifest, a description of an API, or a module" }],
   options: [
     { flags: "--allow", description: "write the rule that permits it into the policy directory" },
     { flags: "--replace", description: "take the place of another definition of the same name and version" },

@@ -11,7 +11,9 @@ import type { IncomingAnswer, OutgoingRequest, ToolContext } from "@narthex/kern
 import { retryAfter } from "../web/refused-status.ts";
 import { endpointAnswer } from "./endpoint-answer.ts";
 import { ENDPOINT_HEADERS, type ReadyEndpoint } from "./http-endpoint.ts";
+import { type AskedRequest, operationRequest } from "./operation-request.ts";
 
+const NO_CONTENT = 204;
 /** The first and two more. */
 const MAX_TRIES = 3;
 const FIRST_WAIT_MS = 250;
@@ -37,11 +39,13 @@ export async function callEndpoint(
   input: JsonValue,
   context: ToolContext,
 ): Promise<JsonValue> {
-  const body = utf8(JSON.stringify(input));
+  const asked = askedOf(endpoint, input);
   for (let tries = 1; ; tries++) {
     let answer: IncomingAnswer | undefined;
     try {
-      answer = await context.network.request(requestOf(endpoint, toolId, body, context));
+      answer = await context.network.request(requestOf(endpoint, toolId, asked, context));
+      // An API may have nothing to say to what it did.
+      if (endpoint.operation !== undefined && answer.status === NO_CONTENT) return null;
       return await endpointAnswer(answer, context.nowMs());
     } catch (fault) {
       const waitMs = tries < MAX_TRIES ? waitFor(answer, fault, endpoint, tries, context.nowMs()) : undefined;
@@ -51,25 +55,32 @@ export async function callEndpoint(
   }
 }
 
+/** What an input becomes: a POST of itself, or the operation's own request. */
+function askedOf({ address, operation }: ReadyEndpoint, input: JsonValue): AskedRequest {
+  if (operation !== undefined) return operationRequest(address.url, operation, input);
+  return { method: "POST", url: address.url, headers: [], body: utf8(JSON.stringify(input)) };
+}
+
 function requestOf(
-  { address, headers }: ReadyEndpoint,
+  { headers }: ReadyEndpoint,
   toolId: string,
-  body: Uint8Array,
+  asked: AskedRequest,
   { requestId, session, timeLeftMs }: ToolContext,
 ): OutgoingRequest {
   const key = toHex(blake3(canonicalJsonBytes([session.id, requestId, toolId])));
   return {
-    method: "POST",
-    url: address.url,
+    method: asked.method,
+    url: asked.url,
     headers: [
       [ENDPOINT_HEADERS.accept, "application/json"],
-      [ENDPOINT_HEADERS.contentType, "application/json"],
+      ...(asked.body === undefined ? [] : [[ENDPOINT_HEADERS.contentType, "application/json"] as const]),
       [ENDPOINT_HEADERS.requestId, encodeURIComponent(requestId.toWellFormed())],
       [ENDPOINT_HEADERS.deadline, String(timeLeftMs())],
       [ENDPOINT_HEADERS.idempotencyKey, key],
+      ...asked.headers,
       ...headers,
     ],
-    body,
+    ...(asked.body !== undefined && { body: asked.body }),
     // What a POST is redirected to is another endpoint.
     redirect: "return",
   };

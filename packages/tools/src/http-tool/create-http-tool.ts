@@ -57,6 +57,11 @@ export function createHttpTool(declaration: HttpToolDeclaration, endpoint: HttpE
   return { ...tool, inputSchema, outputSchema, program: { hash }, endpoints: [placeOf(ready.address)] };
 }
 
-function describe({ url, key, isIdempotent = false }: HttpEndpoint) {
-  return { url, is_idempotent: isIdempotent, ...(key && { key: { ...key } }) };
+function describe({ url, key, isIdempotent = false, operation }: HttpEndpoint) {
+  return {
+    url,
+    is_idempotent: isIdempotent,
+    ...(key && { key: { ...key } }),
+    ...(operation && { operation: { ...operation, parameters: operation.parameters.map((one) => ({ ...one })) } }),
+  };
 }
