@@ -233,6 +233,8 @@ export {
   LeaseReleasedSchema,
   type LeaseRevoked,
   LeaseRevokedSchema,
+  type LogKeyAnnounced,
+  LogKeyAnnouncedSchema,
   type Outcome,
   OutcomeSchema,
   type OutcomeSettled,

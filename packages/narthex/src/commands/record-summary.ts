@@ -71,6 +71,10 @@ function summariseEntry(entry: Entry): string {
       return `${egressPlace(kind.value)} refused (${kind.value.reason})`;
     case "kernelStarted":
       return `kernel ${kind.value.version} started`;
+    case "checkpointSigned":
+      return `checkpoint of ${kind.value.treeSize} records signed by key ${kind.value.keyId}`;
+    case "logKeyAnnounced":
+      return `checkpoints are signed by ${kind.value.verifierKey} from now on`;
     case "hostExamined":
       return `host examined: containment level ${kind.value.level}`;
     default:

@@ -326,6 +326,12 @@ export declare type Entry = Message<"narthex.v1.Entry"> & {
      */
     value: HookDecided;
     case: "hookDecided";
+  } | {
+    /**
+     * @generated from field: narthex.v1.LogKeyAnnounced log_key_announced = 47;
+     */
+    value: LogKeyAnnounced;
+    case: "logKeyAnnounced";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1408,10 +1414,14 @@ export declare type ArtifactPublished = Message<"narthex.v1.ArtifactPublished"> 
 export declare const ArtifactPublishedSchema: GenMessage<ArtifactPublished>;
 
 /**
+ * The signed note is made from these and the origin. See docs/formats/log.md.
+ *
  * @generated from message narthex.v1.CheckpointSigned
  */
 export declare type CheckpointSigned = Message<"narthex.v1.CheckpointSigned"> & {
   /**
+   * Covers the records with a lower index.
+   *
    * @generated from field: uint64 tree_size = 1;
    */
   treeSize: bigint;
@@ -1422,9 +1432,18 @@ export declare type CheckpointSigned = Message<"narthex.v1.CheckpointSigned"> & 
   rootHash: Uint8Array;
 
   /**
+   * 8 hex digits.
+   *
    * @generated from field: string key_id = 3;
    */
   keyId: string;
+
+  /**
+   * Ed25519, over the note's text.
+   *
+   * @generated from field: bytes signature = 4;
+   */
+  signature: Uint8Array;
 };
 
 /**
@@ -1432,6 +1451,54 @@ export declare type CheckpointSigned = Message<"narthex.v1.CheckpointSigned"> & 
  * Use `create(CheckpointSignedSchema)` to create a new message.
  */
 export declare const CheckpointSignedSchema: GenMessage<CheckpointSigned>;
+
+/**
+ * A key that signs checkpoints from now on.
+ *
+ * @generated from message narthex.v1.LogKeyAnnounced
+ */
+export declare type LogKeyAnnounced = Message<"narthex.v1.LogKeyAnnounced"> & {
+  /**
+   * Name, key id and public key in one text. See docs/formats/log.md.
+   *
+   * @generated from field: string verifier_key = 1;
+   */
+  verifierKey: string;
+
+  /**
+   * Of the key it replaces; empty for the first.
+   *
+   * @generated from field: string previous_verifier_key = 2;
+   */
+  previousVerifierKey: string;
+
+  /**
+   * Of the last checkpoint that the replaced key signed; 0 if there is none.
+   *
+   * @generated from field: uint64 tree_size = 3;
+   */
+  treeSize: bigint;
+
+  /**
+   * By the new key.
+   *
+   * @generated from field: bytes signature = 4;
+   */
+  signature: Uint8Array;
+
+  /**
+   * By the replaced key; empty for the first.
+   *
+   * @generated from field: bytes previous_signature = 5;
+   */
+  previousSignature: Uint8Array;
+};
+
+/**
+ * Describes the message narthex.v1.LogKeyAnnounced.
+ * Use `create(LogKeyAnnouncedSchema)` to create a new message.
+ */
+export declare const LogKeyAnnouncedSchema: GenMessage<LogKeyAnnounced>;
 
 /**
  * @generated from message narthex.v1.OutcomeSettled
