@@ -1,6 +1,6 @@
 import { KernelError } from "./kernel-error.ts";
 
-export type IdPrefix = "ses" | "lea" | "apr" | "req";
+export type IdPrefix = "ses" | "lea" | "apr" | "req" | "log";
 /** Gives bytes nobody can predict. */
 export type RandomBytes = (length: number) => Uint8Array;
 

@@ -7,6 +7,7 @@ export { REGISTRATION_CODES, type RegistrationCode } from "./codes/registration-
 export { compileEncoder, compileSharedEncoder, type Encoder, type Plain } from "./compile-encoder.ts";
 export { type Blake3Stream, blake3, createBlake3 } from "./digest/blake3.ts";
 export { equalBytes, fromHex, toHex, sharedUtf8, utf8 } from "./digest/bytes.ts";
+export { sha256 } from "./digest/sha256.ts";
 export { commitTo, digestRequest, hashRecord, hashToken, type RequestIdentity } from "./digest/domain.ts";
 export {
   type ArtifactPublish,
