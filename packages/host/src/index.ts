@@ -1,4 +1,6 @@
-export { openSqliteStore, type SqliteStoreOptions } from "./store/sqlite-store.ts";
+export { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from "./store/sqlite-store.ts";
+export { createLogPublication } from "./log/log-publication.ts";
+export { openSigningKeys } from "./log/signing-keys.ts";
 export type { BearerTokens, TokenScope } from "./home/bearer-tokens.ts";
 export { readAdminToken } from "./home/bearer-tokens.ts";
 export { describeHolder, type Holder } from "./home/home-lock.ts";

@@ -15,6 +15,7 @@ import { DEFAULT_LEASE_TTL_MS } from "./lease/create-lease.ts";
 import { createLedger } from "./ledger/ledger.ts";
 import { SYSTEM_CHAIN } from "./ledger/record-draft.ts";
 import { createRefusals } from "./ledger/refusals.ts";
+import { createCheckpoints } from "./merkle/checkpoints.ts";
 import type { Log } from "./ports.ts";
 import { createReloadablePolicy } from "./policy/reloadable-policy.ts";
 import { createRegistry } from "./registry/registry.ts";
@@ -35,6 +36,7 @@ const DEFAULT_SETTINGS: KernelSettings = {
   // The most that a tool can declare.
   viewBytes: MAX_INLINE_RESULT_BYTES,
   quarantine: DEFAULT_VIOLATION_WINDOW,
+  checkpoints: { everyRecords: 1000, everyMs: 60_000 },
 };
 
 /** An install of many packages is some hundreds. */
@@ -85,6 +87,9 @@ export async function assembleParts(
     log,
     ledger,
     refusals: createRefusals(ledger),
+    checkpoints:
+      options.merkleLog &&
+      createCheckpoints({ ...options.merkleLog, store, ledger, random, clock, log, settings: settings.checkpoints }),
     registry,
     sessions: createSessionTable({ store, ledger, requests }),
     requests,

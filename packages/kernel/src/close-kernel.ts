@@ -6,7 +6,7 @@ const POLL_MS = 20;
 /** How long cancelled calls get to be recorded. */
 const CANCEL_MS = 2000;
 
-/** Takes no new calls, lets running ones finish, cancels those that do not, and closes the store. */
+/** Takes no new calls, lets running ones finish, cancels those that do not, signs for them all, and closes the store. */
 export async function closeKernel(graceMs: number, gate: Gate, parts: KernelParts): Promise<void> {
   gate.closing = true;
   await drained(parts, graceMs);
@@ -14,6 +14,7 @@ export async function closeKernel(graceMs: number, gate: Gate, parts: KernelPart
   await drained(parts, CANCEL_MS);
   await parts.approvals.close();
   await parts.refusals.flush().catch(() => undefined);
+  await parts.checkpoints?.close();
   parts.ledger.close();
   await parts.store.close();
 }

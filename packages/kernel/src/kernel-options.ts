@@ -1,3 +1,5 @@
+import type { CheckpointSettings } from "./merkle/checkpoints.ts";
+import type { LogPorts } from "./merkle/open-log.ts";
 import type { ContainedPrograms } from "./contained-programs.ts";
 import type { EgressCredential, EgressGate } from "./egress.ts";
 import type { PageReader } from "./page-reader.ts";
@@ -72,6 +74,8 @@ export interface KernelOptions {
   adoptWorkspace?(workspace: string): Promise<boolean>;
   /** Called once, if the store fails: the kernel has stopped. */
   onFailure?(failure: Error): void;
+  /** Where the Merkle log of the ledger is kept. Without it nothing is signed. */
+  readonly merkleLog?: LogPorts | undefined;
   readonly settings?: Partial<KernelSettings>;
 }
 
@@ -113,4 +117,5 @@ export interface KernelSettings {
   readonly viewBytes: number;
   /** So many containment violations within so long a time quarantine a session. */
   readonly quarantine: ViolationWindowOptions;
+  readonly checkpoints: CheckpointSettings;
 }

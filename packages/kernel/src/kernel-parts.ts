@@ -16,6 +16,7 @@ import type { ExaminedHost } from "./host-examination.ts";
 import type { PolicyMode } from "./kernel-options.ts";
 import type { WorkspaceLabels } from "./label/workspace-labels.ts";
 import type { Ledger } from "./ledger/ledger.ts";
+import type { Checkpoints } from "./merkle/checkpoints.ts";
 import type { Refusals } from "./ledger/refusals.ts";
 import type { Clock, ContentStore, Log, Observer, PolicySource, Random, Store } from "./ports.ts";
 import type { ReloadablePolicy } from "./policy/reloadable-policy.ts";
@@ -40,6 +41,8 @@ export interface KernelParts {
   readonly log: Log;
   readonly ledger: Ledger;
   readonly refusals: Refusals;
+  /** Undefined where nothing is signed. */
+  readonly checkpoints: Checkpoints | undefined;
   readonly registry: Registry;
   readonly sessions: SessionTable;
   readonly requests: RequestMemory;

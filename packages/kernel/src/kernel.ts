@@ -11,6 +11,9 @@ import type {
 import type { ClearedLabels, LabelClearing } from "./label/clear-workspace-labels.ts";
 import type { LabelledWorkspace } from "./label/workspace-labels.ts";
 import type { HookDecision } from "./hook/record-hook.ts";
+import type { GivenCheckpoint, RotatedKey } from "./merkle/checkpoints.ts";
+import type { ConsistencyProof, InclusionProof } from "./merkle/proof-text.ts";
+import type { SignedCheckpoint } from "./merkle/recorded-log.ts";
 import type { PolicyChange, StoredRecord } from "./ports.ts";
 import type { OpenSessionOptions, Session } from "./session/session.ts";
 import type { Delegation, LeaseRelease, ReleasedLease, Revocation, RevokedLeases } from "./lease/delegation.ts";
@@ -71,6 +74,20 @@ export interface Kernel {
   recordCount(): number;
   /** From `fromIndex` on (or from now), then each new one once it is durable, until the signal aborts. */
   tailRecords(options: TailOptions): AsyncIterable<StoredRecord>;
+
+  /**
+   * Signs for the records that no checkpoint covers yet; gives the newest one again if there are none. Throws
+   * LOG_CONTRADICTS, LEDGER_ROLLED_BACK and LOG_KEY_UNUSABLE, and signs nothing then.
+   */
+  signCheckpoint(): Promise<GivenCheckpoint>;
+  /** The checkpoint of a size; the newest without one. Throws CHECKPOINT_NOT_FOUND. */
+  getCheckpoint(treeSize?: number): Promise<SignedCheckpoint>;
+  /** Hands over to a new signing key. Throws as `signCheckpoint` does. */
+  rotateLogKey(): Promise<RotatedKey>;
+  /** That a record is in the log, by the checkpoint of this size or the newest. Throws RECORD_NOT_SIGNED. */
+  proveRecord(question: RecordProofQuestion): Promise<RecordProof>;
+  /** That a checkpoint (the newest without a size) extends an older one. */
+  proveConsistency(question: { readonly from: number; readonly to?: number | undefined }): Promise<CheckpointsProof>;
 
   /** The directories whose labels hold on a workspace. Throws WORKSPACE_REFUSED for what is none. */
   listWorkspaceLabels(workspace: string): Promise<LabelledWorkspace[]>;
@@ -243,6 +260,21 @@ export interface RecordListQuery {
   readonly limit: number;
   readonly chain?: string;
   readonly newest?: boolean;
+}
+
+export interface RecordProofQuestion {
+  readonly index: number;
+  readonly treeSize?: number | undefined;
+}
+
+/** SPEC: docs/formats/log.md, "Proofs"; `inclusionProofText` and `consistencyProofText` write them down. */
+export interface RecordProof extends InclusionProof {
+  readonly treeSize: number;
+}
+
+export interface CheckpointsProof extends ConsistencyProof {
+  readonly from: number;
+  readonly to: number;
 }
 
 export interface TailOptions {

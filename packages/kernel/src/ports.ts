@@ -3,6 +3,7 @@
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 import type { ContentDraft } from "./ledger/record-draft.ts";
 import type { ApprovalAnswer, ApprovalQuestion } from "./approval/approval.ts";
+import type { TreeHead } from "./merkle/checkpoint-note.ts";
 import type { RuleFinding } from "./policy/explain.ts";
 import type { PolicyAnswer, PolicyRequest, PolicySet } from "./policy/policy.ts";
 
@@ -122,6 +123,46 @@ export interface RecordQuery {
 export interface StateRow {
   readonly key: string;
   readonly value: Uint8Array;
+}
+
+/** The Merkle tree over a store's records, kept in tiles. SPEC: docs/formats/log.md. */
+export interface RecordTree {
+  /**
+   * Brings the tiles to so many records, durably. Throws LOG_CONTRADICTS, and changes no tile that is there, unless the
+   * tiles give the root of `from`, which was signed before, and say what the records say.
+   */
+  grow(from: TreeHead | undefined, size: number): Promise<TreeHead>;
+  /** The audit path of a record in the tree of a size that it was grown to. */
+  proveInclusion(index: number, size: number): Promise<Uint8Array[]>;
+  proveConsistency(from: number, to: number): Promise<Uint8Array[]>;
+}
+
+/** One Ed25519 key. */
+export interface Signer {
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array;
+  /** 64 bytes. */
+  sign(text: Uint8Array): Promise<Uint8Array>;
+}
+
+/** The private keys that sign checkpoints. */
+export interface SigningKeys {
+  /**
+   * The key with this public half; without one, the key at hand, which is made if there is none. Throws
+   * LOG_KEY_UNUSABLE if it is not there, is damaged, or was within reach of others.
+   */
+  open(publicKey: Uint8Array | undefined): Promise<Signer>;
+  /** A new key to follow the present one. It is the present one as soon as it is opened by its public half. */
+  prepareNext(): Promise<Signer>;
+}
+
+/** What everybody may see of a log. */
+export interface LogPublication {
+  /** The newest checkpoint that was published, as it is found. */
+  readCheckpoint(): Promise<string | undefined>;
+  writeCheckpoint(note: string): Promise<void>;
+  /** The announcement of the n-th key, from 0, if it is not there; and the key in use. */
+  writeKey(number: number, note: string, verifierKey: string): Promise<void>;
 }
 
 /** Content too large for a record's row, by its BLAKE3 hash. */

@@ -19,6 +19,7 @@ import { type ExplainParts, explainCall } from "./policy/explain-call.ts";
 import { labelsFor } from "./label/labels-for.ts";
 import { createPolicyReloader, policyFacts } from "./policy/reload-policy.ts";
 import { listTools } from "./registry/list-tools.ts";
+import type { Checkpoints } from "./merkle/checkpoints.ts";
 import { quarantineTool } from "./registry/quarantine-tool.ts";
 import type { FoundContent } from "./result/content-library.ts";
 import { grantContent } from "./result/grant-content.ts";
@@ -37,6 +38,9 @@ import { releaseLease } from "./session/release-lease.ts";
 import { revokeLease } from "./session/revoke-lease.ts";
 import { startExpiry } from "./session/start-expiry.ts";
 import { undo } from "./undo/undo.ts";
+
+/** How often it is looked whether a checkpoint is due; so it is also the least time between two of them. */
+const TICK_MS = 1000;
 
 /** Starts a kernel on its ports: settles what a crash left open, and takes calls. */
 export async function startKernel(options: KernelOptions): Promise<Kernel> {
@@ -62,6 +66,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
   const expiry = startExpiry(parts);
   options.watchTools?.((change) => quarantineTool(change, parts));
   let closed: Promise<void> | undefined;
+  let ticking: NodeJS.Timeout | undefined;
   const facts = (live: LiveSession) => describeSession(live, parts.ledger.nowMs());
   const realWorkspace = async (workspace: string) => (await options.resolveWorkspace?.(workspace)) ?? workspace;
 
@@ -69,6 +74,8 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     async announce() {
       await parts.host.examine();
       await parts.ledger.writePreface();
+      parts.checkpoints?.serve();
+      ticking ??= setInterval(() => void parts.checkpoints?.tick(), TICK_MS).unref();
     },
     call: (call) => callOverWire(call, parts),
     callInProcess: (call) => callInProcess(call, parts),
@@ -147,6 +154,12 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     recordCount: () => parts.ledger.durableCount(),
     tailRecords: (tail) => tailRecords(tail, parts.ledger, parts.store),
 
+    signCheckpoint: async () => logOf(parts).sign(),
+    getCheckpoint: async (treeSize) => logOf(parts).find(treeSize),
+    rotateLogKey: async () => logOf(parts).rotateKey(),
+    proveRecord: async ({ index, treeSize }) => logOf(parts).proveRecord(index, treeSize),
+    proveConsistency: async ({ from, to }) => logOf(parts).proveExtension(from, to),
+
     listWorkspaceLabels: (workspace) => listWorkspaceLabels(workspace, realWorkspace, parts.workspaceLabels),
     clearWorkspaceLabels: (clearing) => clearWorkspaceLabels(clearing, realWorkspace, parts),
 
@@ -173,10 +186,16 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     },
     close({ graceMs = 10_000 } = {}) {
       clearInterval(expiry);
+      clearInterval(ticking);
       closed ??= closeKernel(graceMs, gate, parts);
       return closed;
     },
   };
+}
+
+function logOf({ checkpoints }: KernelParts): Checkpoints {
+  if (checkpoints === undefined) throw new KernelError("CHECKPOINT_NOT_FOUND", "this kernel keeps no Merkle log");
+  return checkpoints;
 }
 
 /** Without an id, one as it would be opened now. */

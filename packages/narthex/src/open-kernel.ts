@@ -1,6 +1,7 @@
 import {
   type AddedTools,
   type Configuration,
+  createLogPublication,
   createSystemRandom,
   defaultHomePath,
   type Home,
@@ -12,11 +13,13 @@ import {
   type McpServers,
   type OpenedGate,
   openHome,
+  openSigningKeys,
   openSqliteStore,
   openWorkshop,
   resolveWorkspace,
   schemaForTools,
   type SocketPaths,
+  type SqliteStore,
   storeUnavailable,
   systemClock,
   type TokenScope,
@@ -28,7 +31,6 @@ import {
   type Kernel,
   type Log,
   type Observer,
-  type Store,
   startKernel,
   type Tool,
 } from "@narthex/kernel";
@@ -122,7 +124,11 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
   });
   const gate = await openHomeGate(configuration, process.env);
   const contentStore = await openContentFiles(paths.content);
-  const store = await openSqliteStore({ directory: paths.store, isBrief: options.isBrief ?? false });
+  const store = await openSqliteStore({
+    directory: paths.store,
+    logDirectory: paths.log,
+    isBrief: options.isBrief ?? false,
+  });
   const telemetry = await startTelemetry(process.env, options.log);
   const builtins = builtinsFor(configuration);
   let servers: McpServers | undefined;
@@ -202,7 +208,7 @@ interface HomeParts {
   readonly home: Home;
   readonly configuration: Configuration;
   readonly policy: HomePolicy;
-  readonly store: Store;
+  readonly store: SqliteStore;
   readonly contentStore: ContentStore;
   readonly workshop: Workshop;
   readonly gate: OpenedGate;
@@ -241,6 +247,11 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
     observer: options.observer,
     log: options.log,
     version: VERSION,
+    merkleLog: {
+      tree: store.tree,
+      keys: openSigningKeys(home.paths.keys),
+      publication: createLogPublication(home.paths.log),
+    },
     resolveWorkspace: (workspace) =>
       resolveWorkspace(workspace, { home: home.path, whyApart: workshop.vault?.whyApart }),
     adoptWorkspace: (workspace) => handOverWorkspace(workspace),

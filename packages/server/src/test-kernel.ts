@@ -123,6 +123,11 @@ export function createTestKernel(): TestKernel {
       yield* kernel.records;
       await aborted(signal);
     },
+    signCheckpoint: notUsed,
+    getCheckpoint: notUsed,
+    rotateLogKey: notUsed,
+    proveRecord: notUsed,
+    proveConsistency: notUsed,
     listWorkspaceLabels: () => Promise.resolve([]),
     clearWorkspaceLabels: notUsed,
     listApprovals: () => ({ open: [], standing: [] }),

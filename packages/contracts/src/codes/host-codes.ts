@@ -15,7 +15,12 @@ export type HostCode =
   | "UNDO_CONFLICT"
   | "RECORD_NOT_FOUND"
   | "APPROVAL_NOT_FOUND"
-  | "TOKEN_INVALID";
+  | "TOKEN_INVALID"
+  | "LOG_CONTRADICTS"
+  | "LEDGER_ROLLED_BACK"
+  | "LOG_KEY_UNUSABLE"
+  | "CHECKPOINT_NOT_FOUND"
+  | "RECORD_NOT_SIGNED";
 
 /** What can be wrong with the machine, its configuration, or an administrator's request. */
 export const HOST_CODES: ReadonlyMap<HostCode, CodeFacts> = new Map<HostCode, CodeFacts>([
@@ -137,6 +142,46 @@ export const HOST_CODES: ReadonlyMap<HostCode, CodeFacts> = new Map<HostCode, Co
       retryable: false,
       meaning: "the bearer token is missing, unknown, or not for this purpose",
       next: "send the token printed by `narthex session open`, or for administration the one in the kernel's home",
+    },
+  ],
+  [
+    "LOG_CONTRADICTS",
+    {
+      retryable: false,
+      meaning: "the Merkle log and the ledger say different things, so nothing more is signed",
+      next: "run `narthex ledger verify` to see which of them was changed, and put back a backup of it",
+    },
+  ],
+  [
+    "LEDGER_ROLLED_BACK",
+    {
+      retryable: false,
+      meaning: "a checkpoint was signed for records that the ledger does not have any more",
+      next: "put back the newest backup of the home; what was signed for is gone from here",
+    },
+  ],
+  [
+    "LOG_KEY_UNUSABLE",
+    {
+      retryable: false,
+      meaning: "the key that signs checkpoints is missing, damaged, or was within reach of others",
+      next: "put the key back from a backup of the home, or correct its mode with `chmod 600`",
+    },
+  ],
+  [
+    "CHECKPOINT_NOT_FOUND",
+    {
+      retryable: false,
+      meaning: "no checkpoint of this size was ever signed",
+      next: "run `narthex ledger checkpoint` to sign one, or name a size that was signed",
+    },
+  ],
+  [
+    "RECORD_NOT_SIGNED",
+    {
+      retryable: true,
+      meaning: "no checkpoint covers this record yet",
+      next: "run `narthex ledger checkpoint` to sign one, then ask again",
     },
   ],
 ]);

@@ -10,6 +10,8 @@ export interface HomePaths {
   /** Policies that were found valid, ready for use. */
   readonly checkedPolicy: string;
   readonly keys: string;
+  /** The Merkle log: tiles, checkpoints, public keys. */
+  readonly log: string;
   /** Tools that were added, each in a directory of its own. */
   readonly tools: string;
   readonly store: string;
@@ -37,6 +39,7 @@ export function homePaths(home: string): HomePaths {
     policy: join(home, "policy"),
     checkedPolicy: join(home, "checked"),
     keys: join(home, "keys"),
+    log: join(home, "log"),
     tools: join(home, "tools"),
     store: join(home, "store"),
     content: join(home, "content"),

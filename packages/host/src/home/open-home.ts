@@ -36,7 +36,7 @@ export async function openHome(options: OpenHomeOptions): Promise<Home> {
 async function open(options: OpenHomeOptions): Promise<Home> {
   const path = await openPrivateDirectory(options.path);
   const paths = homePaths(path);
-  for (const directory of [paths.run, paths.policy, paths.keys, paths.store, paths.content]) {
+  for (const directory of [paths.run, paths.policy, paths.keys, paths.log, paths.store, paths.content]) {
     await openPrivateDirectory(directory);
   }
   const { command, version = "", waitMs } = options;

@@ -1,11 +1,11 @@
 import type { Answered, Reader } from "./reader.ts";
-import type { ReaderMethods } from "./reader-messages.ts";
+import type { ReaderData, ReaderMethods } from "./reader-messages.ts";
 import { createReaderMethods, describeProblem } from "./reader-methods.ts";
 import { unreadable } from "./unreadable.ts";
 
 /** Reads in this thread, for a program that does one thing: to start a thread takes longer than to read. */
-export function createLocalReader(directory: string): Reader {
-  const methods = createReaderMethods(directory);
+export function createLocalReader(data: ReaderData): Reader {
+  const methods = createReaderMethods(data);
   let isClosed = false;
   return {
     async ask<M extends keyof ReaderMethods>(method: M, ...args: Parameters<ReaderMethods[M]>): Promise<Answered<M>> {
@@ -15,7 +15,7 @@ export function createLocalReader(directory: string): Reader {
         const answer = methods[method] as (...given: typeof args) => Answered<M> | Promise<Answered<M>>;
         return await answer(...args);
       } catch (error) {
-        throw unreadable(describeProblem(directory, error));
+        throw unreadable(describeProblem(data.directory, error));
       }
     },
     async terminate() {

@@ -1,9 +1,12 @@
 import type { ChainHead, ContentHolding, StateRow, StoredRecord, StoreHead } from "@narthex/kernel";
+import type { TreeMethods } from "../log/tree-methods.ts";
 
 /** What the store asks of its reading thread. */
 
 export interface ReaderData {
   readonly directory: string;
+  /** Where the Merkle log of the records lies. */
+  readonly logDirectory: string;
 }
 
 /** Pages are bounded in bytes, so that one long list delays neither other readers nor the kernel's own thread. */
@@ -13,7 +16,7 @@ export interface Page<T> {
   readonly more: boolean;
 }
 
-export interface ReaderMethods {
+export interface ReaderMethods extends TreeMethods {
   /** Comes first, once the writer has made the files. */
   open(): void;
   head(): StoreHead;

@@ -1,7 +1,8 @@
 import { rmSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
-import type { ReaderMethods } from "./reader-messages.ts";
+import { createTreeMethods } from "../log/tree-methods.ts";
+import type { ReaderData, ReaderMethods } from "./reader-messages.ts";
 import { RecordIndex } from "./record-index.ts";
 import { RecordReader } from "./record-reader.ts";
 import { isDamage, openIndex, openRecordsForReading, recordsMissing, storePaths } from "./store-files.ts";
@@ -11,7 +12,7 @@ const SLICE_RECORDS = 256;
 const FLUSH_RECORDS = 4096;
 
 /** Answers questions and keeps the index, beside the writer and never in its way. */
-export function createReaderMethods(directory: string): ReaderMethods {
+export function createReaderMethods({ directory, logDirectory }: ReaderData): ReaderMethods {
   let files: { records: DatabaseSync; indexFile: DatabaseSync; index: RecordIndex; reader: RecordReader } | undefined;
 
   function opened(): NonNullable<typeof files> {
@@ -56,6 +57,7 @@ export function createReaderMethods(directory: string): ReaderMethods {
     },
 
     moveLog: () => checkpoint(opened().records),
+    ...createTreeMethods(logDirectory, () => opened().records),
 
     close() {
       const { records, indexFile, index } = indexed();

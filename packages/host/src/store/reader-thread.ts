@@ -2,11 +2,11 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { ReaderAnswer, ReaderCall, ReaderData } from "./reader-messages.ts";
 import { createReaderMethods, describeProblem } from "./reader-methods.ts";
 
-const { directory } = workerData as ReaderData;
+const data = workerData as ReaderData;
 const port = parentPort;
 if (port === null) throw new TypeError("the store's reader must be started as a thread");
 
-const methods = createReaderMethods(directory);
+const methods = createReaderMethods(data);
 port.on("message", (call: ReaderCall) => {
   void answerCall(call).then((answer) => {
     port.postMessage(answer);
@@ -18,6 +18,6 @@ async function answerCall({ id, method, args }: ReaderCall): Promise<ReaderAnswe
   try {
     return { id, value: await (methods[method] as (...args: readonly unknown[]) => unknown)(...args) };
   } catch (error) {
-    return { id, reason: describeProblem(directory, error) };
+    return { id, reason: describeProblem(data.directory, error) };
   }
 }

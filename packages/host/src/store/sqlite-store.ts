@@ -1,5 +1,7 @@
+import { dirname, join } from "node:path";
 import { equalBytes, hashRecord } from "@narthex/contracts";
-import type { StateRow, Store, StoredRecord } from "@narthex/kernel";
+import type { RecordTree, StateRow, Store, StoredRecord } from "@narthex/kernel";
+import { createRecordTree } from "../log/record-tree.ts";
 import { GroupCommit, type OpenedStore } from "./group-commit.ts";
 import { Maintenance } from "./maintenance.ts";
 import { tableNumber } from "./packed-group.ts";
@@ -11,8 +13,15 @@ import { ThreadReader } from "./thread-reader.ts";
 export interface SqliteStoreOptions {
   /** Made, private to its owner, if it is not there. */
   readonly directory: string;
+  /** Where the Merkle log of its records lies; `log` beside the directory by default. */
+  readonly logDirectory?: string;
   /** For a program that does one thing and ends: all is done in its own thread. */
   readonly isBrief?: boolean;
+}
+
+/** A store, and the tree over its records. */
+export interface SqliteStore extends Store {
+  readonly tree: RecordTree;
 }
 
 const MAX_GATHERED_BYTES = 64 * 1024 * 1024;
@@ -24,11 +33,12 @@ const MAX_GATHERED_BYTES = 64 * 1024 * 1024;
  * INVARIANT: one store per directory. The home's lock sees to that; should it fail, the second writer of an index
  * breaks its store instead of forking the ledger.
  */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { directory, isBrief = false } = options;
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+  const { directory, logDirectory = join(dirname(directory), "log"), isBrief = false } = options;
   const startWriter = isBrief ? startWriterHere : startWriterThread;
   const commit = new GroupCommit({ directory, maxGatheredBytes: MAX_GATHERED_BYTES, startWriter });
-  const reader = isBrief ? createLocalReader(directory) : new ThreadReader(directory, (reason) => commit.break(reason));
+  const data = { directory, logDirectory };
+  const reader = isBrief ? createLocalReader(data) : new ThreadReader(data, (reason) => commit.break(reason));
   try {
     const opened = await commit.open();
     await reader.ask("open");
@@ -45,9 +55,10 @@ function isSound({ last }: OpenedStore): boolean {
   return last === undefined || equalBytes(hashRecord(last.record), last.hash);
 }
 
-function createStore(commit: GroupCommit, reader: Reader, maintenance: Maintenance): Store {
+function createStore(commit: GroupCommit, reader: Reader, maintenance: Maintenance): SqliteStore {
   let closed: Promise<void> | undefined;
   return {
+    tree: createRecordTree(reader),
     append: (write) => commit.append(write),
     head: () => reader.ask("head"),
     chainHead: (chain) => reader.ask("chainHead", chain),

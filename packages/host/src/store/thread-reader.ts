@@ -13,8 +13,7 @@ export class ThreadReader implements Reader {
   #lastId = 0;
   #problem: string | undefined;
 
-  constructor(directory: string, onFailure: (reason: string) => void) {
-    const workerData: ReaderData = { directory };
+  constructor(workerData: ReaderData, onFailure: (reason: string) => void) {
     this.#worker = new Worker(threadUrl("reader-thread", import.meta.url), {
       workerData,
       execArgv: [],

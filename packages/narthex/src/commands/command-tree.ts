@@ -225,7 +225,7 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
   },
   {
     name: "ledger",
-    summary: "read the ledger and verify it",
+    summary: "read the ledger, verify it, sign it and prove what is in it",
     commands: [
       {
         name: "list",
@@ -246,6 +246,21 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
         name: "verify",
         summary: "check that nothing was changed or removed",
         load: async () => (await import("./ledger-verify.ts")).ledgerVerifyCommand,
+      },
+      {
+        name: "checkpoint",
+        summary: "sign for all records so far, and print the signed note",
+        load: async () => (await import("./ledger-checkpoint.ts")).ledgerCheckpointCommand,
+      },
+      {
+        name: "prove",
+        summary: "prove to others that a record is in the ledger, or that nothing before it was changed",
+        load: async () => (await import("./ledger-prove.ts")).ledgerProveCommand,
+      },
+      {
+        name: "rotate-key",
+        summary: "hand over to a new key that signs checkpoints",
+        load: async () => (await import("./ledger-rotate-key.ts")).ledgerRotateKeyCommand,
       },
     ],
   },

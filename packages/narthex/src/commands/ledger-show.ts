@@ -1,12 +1,11 @@
 import { toHex } from "@narthex/contracts";
-import type { RecordReference } from "../connection/kernel-connection.ts";
 import { withConnection } from "../connection/open-connection.ts";
-import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { renderFacts, renderTable } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { formatTime, parseCount } from "../terminal/units.ts";
+import { formatTime } from "../terminal/units.ts";
 import type { Command } from "./command.ts";
+import { parseRecordReference } from "./record-reference.ts";
 import { decodeRecord, entryFacts, entryName, type RecordView, recordToJson } from "./record-view.ts";
 
 export const ledgerShowCommand: Command = {
@@ -15,7 +14,7 @@ export const ledgerShowCommand: Command = {
 
   async run(invocation) {
     const { terminal } = invocation;
-    const which = parseReference(invocation.arguments[0] ?? "");
+    const which = parseRecordReference(invocation.arguments[0] ?? "");
     const stored = await withConnection(invocation, "ledger show", (kernel) => kernel.getRecord(which));
     const view = decodeRecord(stored);
     if (terminal.json) terminal.printJson(recordToJson(view));
@@ -23,16 +22,6 @@ export const ledgerShowCommand: Command = {
     return EXIT_OK;
   },
 };
-
-function parseReference(text: string): RecordReference {
-  const index = parseCount(text);
-  if (index !== undefined) return { index };
-  const slash = text.indexOf("/");
-  if (slash <= 0 || slash === text.length - 1) {
-    throw usageError(`\`${text.slice(0, 60)}\` names no record; write an index or SESSION/REQUEST`);
-  }
-  return { sessionId: text.slice(0, slash), requestId: text.slice(slash + 1) };
-}
 
 function printRecord({ index, hash, record, content }: RecordView, terminal: Terminal): void {
   terminal.print(

@@ -1,13 +1,21 @@
 import type {
   ApprovalInfo,
+  GetCheckpointRequest,
+  GetCheckpointResponse,
   IntentInfo,
   LeaseInfo,
   LedgerRecord,
   ResolveApprovalResponse,
   PolicyInfo,
+  ProveConsistencyRequest,
+  ProveConsistencyResponse,
+  ProveRecordRequest,
+  ProveRecordResponse,
   ReleaseLeaseResponse,
   RevokeLeaseResponse,
+  RotateLogKeyResponse,
   SessionInfo,
+  SignCheckpointResponse,
   StandingApproval,
   StatContentResponse,
   ToolInfo,
@@ -55,6 +63,14 @@ export interface KernelConnection extends CallConnection {
   /** From `fromIndex` on, or from now; ends when the signal aborts. */
   tailRecords(query: TailQuery): AsyncIterable<LedgerRecord>;
   verify(options: VerifyOptions): Promise<VerifyReport>;
+
+  /** Signs for the records that no checkpoint covers yet. */
+  signCheckpoint(): Promise<SignCheckpointResponse>;
+  getCheckpoint(request: GetCheckpointRequest): Promise<GetCheckpointResponse>;
+  proveRecord(request: ProveRecordRequest): Promise<ProveRecordResponse>;
+  proveConsistency(request: ProveConsistencyRequest): Promise<ProveConsistencyResponse>;
+  /** Hands over to a new key. */
+  rotateLogKey(): Promise<RotateLogKeyResponse>;
 
   /** The policy in force, or why there is none. */
   getPolicy(): Promise<PolicyInfo>;

@@ -68,6 +68,7 @@ export function createLocalConnection(kernel: OpenedKernel): KernelConnection {
   /** The session a token stands for; undefined for the administrator, who owns the home. */
   const sessionOf = async (token: string | undefined): Promise<string | undefined> =>
     token === undefined ? undefined : (await kernel.authenticate(token)).session.id;
+  const logMethods = async () => (await import("@narthex/server/log-methods")).createLogMethods(kernel);
 
   return {
     call: (request, options) => kernel.call({ request, door: DOOR, ...options }),
@@ -175,6 +176,12 @@ export function createLocalConnection(kernel: OpenedKernel): KernelConnection {
       const { verifySource } = await import("./verify-report.ts");
       return verifySource(kernel.ledgerSource(), options);
     },
+
+    signCheckpoint: async () => (await logMethods()).signCheckpoint(),
+    getCheckpoint: async (request) => (await logMethods()).getCheckpoint(request),
+    proveRecord: async (request) => (await logMethods()).proveRecord(request),
+    proveConsistency: async (request) => (await logMethods()).proveConsistency(request),
+    rotateLogKey: async () => (await logMethods()).rotateLogKey(),
 
     async getPolicy() {
       const { toPolicyInfo } = await import("@narthex/server/policy-info");

@@ -24,7 +24,9 @@ import {
   type SessionInfo,
   ResolveApprovalRequestSchema,
   RevokeApprovalRequestSchema,
+  RotateLogKeyRequestSchema,
   SettleIntentRequestSchema,
+  SignCheckpointRequestSchema,
   StatContentRequestSchema,
   TailLedgerRequestSchema,
   UndoRequestSchema,
@@ -155,6 +157,12 @@ export function createServicesConnection({ socketPath, adminToken }: ServicesEnd
       }
       throw missing("report");
     },
+
+    signCheckpoint: () => client.unary(adminService.signCheckpoint, create(SignCheckpointRequestSchema), admin),
+    getCheckpoint: (request) => client.unary(adminService.getCheckpoint, request, admin),
+    proveRecord: (request) => client.unary(adminService.proveRecord, request, admin),
+    proveConsistency: (request) => client.unary(adminService.proveConsistency, request, admin),
+    rotateLogKey: () => client.unary(adminService.rotateLogKey, create(RotateLogKeyRequestSchema), admin),
 
     async getPolicy() {
       const { policy } = await client.unary(adminService.getPolicy, create(GetPolicyRequestSchema), admin);

@@ -6,6 +6,7 @@ import { createLabelMethods } from "./label-methods.ts";
 import { toLedgerRecord, withoutBytes } from "./ledger-record.ts";
 import { createLeaseMethods, toDelegation } from "./lease-methods.ts";
 import { parseLeaseText } from "./lease-text.ts";
+import { createLogMethods } from "./log-methods.ts";
 import { createPolicyMethods } from "./policy-methods.ts";
 import { toSessionInfo } from "./session-info.ts";
 import { toUndoneCall } from "./undone-call.ts";
@@ -36,6 +37,7 @@ export function createAdminService({
     },
     ...createLeaseMethods(kernel),
     ...createLabelMethods(kernel),
+    ...createLogMethods(kernel),
     ...createPolicyMethods(kernel),
     ...createApprovalMethods(kernel),
 

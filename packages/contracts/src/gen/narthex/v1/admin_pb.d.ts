@@ -1820,6 +1820,279 @@ export declare type RecordHookDecisionResponse = Message<"narthex.v1.RecordHookD
 export declare const RecordHookDecisionResponseSchema: GenMessage<RecordHookDecisionResponse>;
 
 /**
+ * See docs/formats/log.md.
+ *
+ * @generated from message narthex.v1.CheckpointInfo
+ */
+export declare type CheckpointInfo = Message<"narthex.v1.CheckpointInfo"> & {
+  /**
+   * @generated from field: uint64 tree_size = 1;
+   */
+  treeSize: bigint;
+
+  /**
+   * @generated from field: bytes root_hash = 2;
+   */
+  rootHash: Uint8Array;
+
+  /**
+   * 8 hex digits.
+   *
+   * @generated from field: string key_id = 3;
+   */
+  keyId: string;
+
+  /**
+   * The record that keeps it.
+   *
+   * @generated from field: uint64 record_index = 4;
+   */
+  recordIndex: bigint;
+
+  /**
+   * The signed note.
+   *
+   * @generated from field: string note = 5;
+   */
+  note: string;
+};
+
+/**
+ * Describes the message narthex.v1.CheckpointInfo.
+ * Use `create(CheckpointInfoSchema)` to create a new message.
+ */
+export declare const CheckpointInfoSchema: GenMessage<CheckpointInfo>;
+
+/**
+ * @generated from message narthex.v1.SignCheckpointRequest
+ */
+export declare type SignCheckpointRequest = Message<"narthex.v1.SignCheckpointRequest"> & {
+};
+
+/**
+ * Describes the message narthex.v1.SignCheckpointRequest.
+ * Use `create(SignCheckpointRequestSchema)` to create a new message.
+ */
+export declare const SignCheckpointRequestSchema: GenMessage<SignCheckpointRequest>;
+
+/**
+ * @generated from message narthex.v1.SignCheckpointResponse
+ */
+export declare type SignCheckpointResponse = Message<"narthex.v1.SignCheckpointResponse"> & {
+  /**
+   * @generated from field: narthex.v1.CheckpointInfo checkpoint = 1;
+   */
+  checkpoint?: CheckpointInfo | undefined;
+
+  /**
+   * False if there was nothing new to sign for: then it is the newest one.
+   *
+   * @generated from field: bool signed = 2;
+   */
+  signed: boolean;
+
+  /**
+   * Of the key in use.
+   *
+   * @generated from field: string verifier_key = 3;
+   */
+  verifierKey: string;
+};
+
+/**
+ * Describes the message narthex.v1.SignCheckpointResponse.
+ * Use `create(SignCheckpointResponseSchema)` to create a new message.
+ */
+export declare const SignCheckpointResponseSchema: GenMessage<SignCheckpointResponse>;
+
+/**
+ * @generated from message narthex.v1.GetCheckpointRequest
+ */
+export declare type GetCheckpointRequest = Message<"narthex.v1.GetCheckpointRequest"> & {
+  /**
+   * 0 means the newest.
+   *
+   * @generated from field: uint64 tree_size = 1;
+   */
+  treeSize: bigint;
+};
+
+/**
+ * Describes the message narthex.v1.GetCheckpointRequest.
+ * Use `create(GetCheckpointRequestSchema)` to create a new message.
+ */
+export declare const GetCheckpointRequestSchema: GenMessage<GetCheckpointRequest>;
+
+/**
+ * @generated from message narthex.v1.GetCheckpointResponse
+ */
+export declare type GetCheckpointResponse = Message<"narthex.v1.GetCheckpointResponse"> & {
+  /**
+   * @generated from field: narthex.v1.CheckpointInfo checkpoint = 1;
+   */
+  checkpoint?: CheckpointInfo | undefined;
+};
+
+/**
+ * Describes the message narthex.v1.GetCheckpointResponse.
+ * Use `create(GetCheckpointResponseSchema)` to create a new message.
+ */
+export declare const GetCheckpointResponseSchema: GenMessage<GetCheckpointResponse>;
+
+/**
+ * @generated from message narthex.v1.ProveRecordRequest
+ */
+export declare type ProveRecordRequest = Message<"narthex.v1.ProveRecordRequest"> & {
+  /**
+   * @generated from field: uint64 index = 1;
+   */
+  index: bigint;
+
+  /**
+   * Of the checkpoint; 0 means the newest.
+   *
+   * @generated from field: uint64 tree_size = 2;
+   */
+  treeSize: bigint;
+
+  /**
+   * Leaves the record itself out of the proof.
+   *
+   * @generated from field: bool without_record = 3;
+   */
+  withoutRecord: boolean;
+};
+
+/**
+ * Describes the message narthex.v1.ProveRecordRequest.
+ * Use `create(ProveRecordRequestSchema)` to create a new message.
+ */
+export declare const ProveRecordRequestSchema: GenMessage<ProveRecordRequest>;
+
+/**
+ * @generated from message narthex.v1.ProveRecordResponse
+ */
+export declare type ProveRecordResponse = Message<"narthex.v1.ProveRecordResponse"> & {
+  /**
+   * The proof's text.
+   *
+   * @generated from field: string proof = 1;
+   */
+  proof: string;
+
+  /**
+   * @generated from field: uint64 tree_size = 2;
+   */
+  treeSize: bigint;
+};
+
+/**
+ * Describes the message narthex.v1.ProveRecordResponse.
+ * Use `create(ProveRecordResponseSchema)` to create a new message.
+ */
+export declare const ProveRecordResponseSchema: GenMessage<ProveRecordResponse>;
+
+/**
+ * @generated from message narthex.v1.ProveConsistencyRequest
+ */
+export declare type ProveConsistencyRequest = Message<"narthex.v1.ProveConsistencyRequest"> & {
+  /**
+   * Of the older checkpoint.
+   *
+   * @generated from field: uint64 from_size = 1;
+   */
+  fromSize: bigint;
+
+  /**
+   * Of the newer one; 0 means the newest.
+   *
+   * @generated from field: uint64 to_size = 2;
+   */
+  toSize: bigint;
+};
+
+/**
+ * Describes the message narthex.v1.ProveConsistencyRequest.
+ * Use `create(ProveConsistencyRequestSchema)` to create a new message.
+ */
+export declare const ProveConsistencyRequestSchema: GenMessage<ProveConsistencyRequest>;
+
+/**
+ * @generated from message narthex.v1.ProveConsistencyResponse
+ */
+export declare type ProveConsistencyResponse = Message<"narthex.v1.ProveConsistencyResponse"> & {
+  /**
+   * The proof's text.
+   *
+   * @generated from field: string proof = 1;
+   */
+  proof: string;
+
+  /**
+   * @generated from field: uint64 to_size = 2;
+   */
+  toSize: bigint;
+};
+
+/**
+ * Describes the message narthex.v1.ProveConsistencyResponse.
+ * Use `create(ProveConsistencyResponseSchema)` to create a new message.
+ */
+export declare const ProveConsistencyResponseSchema: GenMessage<ProveConsistencyResponse>;
+
+/**
+ * @generated from message narthex.v1.RotateLogKeyRequest
+ */
+export declare type RotateLogKeyRequest = Message<"narthex.v1.RotateLogKeyRequest"> & {
+};
+
+/**
+ * Describes the message narthex.v1.RotateLogKeyRequest.
+ * Use `create(RotateLogKeyRequestSchema)` to create a new message.
+ */
+export declare const RotateLogKeyRequestSchema: GenMessage<RotateLogKeyRequest>;
+
+/**
+ * @generated from message narthex.v1.RotateLogKeyResponse
+ */
+export declare type RotateLogKeyResponse = Message<"narthex.v1.RotateLogKeyResponse"> & {
+  /**
+   * @generated from field: string verifier_key = 1;
+   */
+  verifierKey: string;
+
+  /**
+   * @generated from field: string previous_verifier_key = 2;
+   */
+  previousVerifierKey: string;
+
+  /**
+   * The note that both keys signed, and the record that keeps it.
+   *
+   * @generated from field: string announcement = 3;
+   */
+  announcement: string;
+
+  /**
+   * @generated from field: uint64 record_index = 4;
+   */
+  recordIndex: bigint;
+
+  /**
+   * The first one that the new key signed.
+   *
+   * @generated from field: narthex.v1.CheckpointInfo checkpoint = 5;
+   */
+  checkpoint?: CheckpointInfo | undefined;
+};
+
+/**
+ * Describes the message narthex.v1.RotateLogKeyResponse.
+ * Use `create(RotateLogKeyResponseSchema)` to create a new message.
+ */
+export declare const RotateLogKeyResponseSchema: GenMessage<RotateLogKeyResponse>;
+
+/**
  * @generated from service narthex.v1.AdminService
  */
 export declare const AdminService: GenService<{
@@ -1890,6 +2163,54 @@ export declare const AdminService: GenService<{
     methodKind: "server_streaming";
     input: typeof VerifyRequestSchema;
     output: typeof VerifyResponseSchema;
+  },
+  /**
+   * Signs for the records that no checkpoint of the log covers yet.
+   *
+   * @generated from rpc narthex.v1.AdminService.SignCheckpoint
+   */
+  signCheckpoint: {
+    methodKind: "unary";
+    input: typeof SignCheckpointRequestSchema;
+    output: typeof SignCheckpointResponseSchema;
+  },
+  /**
+   * @generated from rpc narthex.v1.AdminService.GetCheckpoint
+   */
+  getCheckpoint: {
+    methodKind: "unary";
+    input: typeof GetCheckpointRequestSchema;
+    output: typeof GetCheckpointResponseSchema;
+  },
+  /**
+   * That a record is among those a checkpoint covers.
+   *
+   * @generated from rpc narthex.v1.AdminService.ProveRecord
+   */
+  proveRecord: {
+    methodKind: "unary";
+    input: typeof ProveRecordRequestSchema;
+    output: typeof ProveRecordResponseSchema;
+  },
+  /**
+   * That one checkpoint extends another.
+   *
+   * @generated from rpc narthex.v1.AdminService.ProveConsistency
+   */
+  proveConsistency: {
+    methodKind: "unary";
+    input: typeof ProveConsistencyRequestSchema;
+    output: typeof ProveConsistencyResponseSchema;
+  },
+  /**
+   * Hands over to a new key, which signs checkpoints from then on.
+   *
+   * @generated from rpc narthex.v1.AdminService.RotateLogKey
+   */
+  rotateLogKey: {
+    methodKind: "unary";
+    input: typeof RotateLogKeyRequestSchema;
+    output: typeof RotateLogKeyResponseSchema;
   },
   /**
    * @generated from rpc narthex.v1.AdminService.StatContent

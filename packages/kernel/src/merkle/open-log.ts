@@ -1,0 +1,86 @@
+import { createId, KernelError } from "@narthex/contracts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { LogPublication, Random, RecordTree, Signer, SigningKeys, Store } from "../ports.ts";
+import { parseCheckpointText } from "./checkpoint-note.ts";
+import { findCheckpointRecord, readLogRow } from "./log-row.ts";
+import { readAnnouncedKey, readCheckpoint, type SignedCheckpoint } from "./recorded-log.ts";
+import { parseNote } from "./signed-note.ts";
+import { createVerifierKey, type VerifierKey } from "./verifier-key.ts";
+
+/** Where a log is kept. */
+export interface LogPorts {
+  readonly tree: RecordTree;
+  readonly keys: SigningKeys;
+  readonly publication: LogPublication;
+}
+
+export interface LogParts extends LogPorts {
+  readonly store: Store;
+  readonly ledger: Ledger;
+  readonly random: Random;
+}
+
+/** A log that can be signed for. */
+export interface OpenLog {
+  readonly signer: Signer;
+  readonly key: VerifierKey;
+  /** Of the announcements of its keys; none yet for a log that never signed. */
+  readonly keyRecords: readonly number[];
+  readonly head: SignedCheckpoint | undefined;
+}
+
+/** Finds the log's key and its last checkpoint, and completes what a crash kept from being published. */
+export async function openLog(parts: LogParts): Promise<OpenLog> {
+  const { store, keys, random } = parts;
+  const row = await readLogRow(store);
+  if (row === undefined) {
+    const signer = await keys.open(undefined);
+    const key = createVerifierKey(`narthex/${createId("log", (length) => random.bytes(length))}`, signer.publicKey);
+    const log = { signer, key, keyRecords: [], head: undefined };
+    await comparePublished(log, parts);
+    return log;
+  }
+  const announced = await Promise.all(row.keyRecords.map((index) => readAnnouncedKey(index, store)));
+  const key = announced.at(-1)?.key;
+  if (key === undefined) throw new KernelError("INTERNAL", "the log has no key");
+  const { checkpointRecord } = row;
+  const head = checkpointRecord === undefined ? undefined : await readCheckpoint(checkpointRecord, key.name, store);
+  const log = { signer: await keys.open(key.publicKey), key, keyRecords: row.keyRecords, head };
+  await comparePublished(log, parts);
+  for (const [number, { note }] of announced.entries()) await parts.publication.writeKey(number, note, key.text);
+  return log;
+}
+
+/**
+ * INVARIANT: a checkpoint is published after its record is durable. So what is published is the newest one, or one before
+ * it; anything else means that the ledger, or the file, was put back or changed.
+ */
+async function comparePublished({ key, head }: OpenLog, { publication, store }: LogParts): Promise<void> {
+  const published = await publication.readCheckpoint();
+  if (published === head?.note) return;
+  if (published !== undefined) {
+    const checkpoint = parseCheckpointText(parseNote(published)?.text ?? "");
+    if (checkpoint === undefined) throw contradicts("`log/checkpoint` holds no checkpoint");
+    if (head === undefined || checkpoint.size > head.size) throw rolledBack(checkpoint.size, head);
+    const recordIndex = await findCheckpointRecord(checkpoint.size, store);
+    const recorded = recordIndex === undefined ? undefined : await readCheckpoint(recordIndex, key.name, store);
+    if (recorded?.note !== published)
+      throw contradicts("`log/checkpoint` holds a checkpoint that the ledger does not know");
+  }
+  if (head !== undefined) await publication.writeCheckpoint(head.note);
+}
+
+function contradicts(what: string): KernelError {
+  return new KernelError(
+    "LOG_CONTRADICTS",
+    `${what}; run \`narthex ledger verify\`, and look at it before it is removed`,
+  );
+}
+
+function rolledBack(size: number, head: SignedCheckpoint | undefined): KernelError {
+  const last = head === undefined ? "knows of no checkpoint" : `ends with the checkpoint of ${head.size}`;
+  return new KernelError(
+    "LEDGER_ROLLED_BACK",
+    `a checkpoint of ${size} records was signed, and the ledger ${last}; put back the newest backup of the home`,
+  );
+}

@@ -1,0 +1,32 @@
+import { RotateLogKeyResponseSchema } from "@narthex/contracts";
+import { withConnection } from "../connection/open-connection.ts";
+import { EXIT_OK } from "../terminal/exit-code.ts";
+import { messageToJson } from "../terminal/message-json.ts";
+import { renderFacts } from "../terminal/table.ts";
+import type { Command } from "./command.ts";
+
+export const ledgerRotateKeyCommand: Command = {
+  details:
+    "The key in use signs a last checkpoint, then a note that names the new key, which signs that note as well and the next " +
+    "checkpoint. All of it is in the ledger, and the notes are in `log/keys`, so that whoever trusts the first key can " +
+    "follow. The old private key is deleted.",
+  examples: ["narthex ledger rotate-key"],
+
+  async run(invocation) {
+    const { terminal } = invocation;
+    const rotated = await withConnection(invocation, "ledger rotate-key", (kernel) => kernel.rotateLogKey());
+    if (terminal.json) {
+      terminal.printJson(messageToJson(RotateLogKeyResponseSchema, rotated));
+      return EXIT_OK;
+    }
+    terminal.print(
+      ...renderFacts([
+        ["verifier key", rotated.verifierKey],
+        ["before", rotated.previousVerifierKey],
+        ["announced in", `record ${rotated.recordIndex}`],
+        ["signs from", `${rotated.checkpoint?.treeSize ?? 0n} records on`],
+      ]),
+    );
+    return EXIT_OK;
+  },
+};
