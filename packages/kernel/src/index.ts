@@ -37,6 +37,7 @@ export type { LogPorts } from "./merkle/open-log.ts";
 export { consistencyProofText, inclusionProofText } from "./merkle/proof-text.ts";
 export type { SignedCheckpoint } from "./merkle/recorded-log.ts";
 export { encodeNote, type NoteSignature, parseNote, type SignedNote } from "./merkle/signed-note.ts";
+export { createVerifierKey, parseVerifierKey, type VerifierKey } from "./merkle/verifier-key.ts";
 export type { ContentDraft, EntryDraft } from "./ledger/record-draft.ts";
 export type * from "./policy/policy.ts";
 export type * from "./policy/cedar/cedar.ts";

@@ -263,6 +263,7 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
       approvalExpiryMs: timeouts.approvalMs,
       approvalWaitMs: timeouts.approvalWaitMs,
       viewBytes: configuration.viewBytes,
+      checkpoints: configuration.checkpoints,
       quarantine: { limit: session.quarantine.violations, windowMs: session.quarantine.windowMs },
     },
   });

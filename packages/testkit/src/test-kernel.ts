@@ -33,6 +33,8 @@ export interface TestSession {
 /** A clock that stands still until it is moved. */
 export interface TestClock extends Clock {
   advance(ms: number): void;
+  /** Moves the wall clock back, as an administrator may. */
+  setBack(ms: number): void;
 }
 
 /** A kernel on stores without a disk; every tool is permitted unless a policy is given. */
@@ -71,11 +73,15 @@ export async function createTestKernel(
 
 export function createTestClock(startMs = 1_800_000_000_000): TestClock {
   let elapsedMs = 0;
+  let setBackMs = 0;
   return {
-    nowMs: () => startMs + elapsedMs,
+    nowMs: () => startMs + elapsedMs - setBackMs,
     monotonicMs: () => performance.now() + elapsedMs,
     advance(ms) {
       elapsedMs += ms;
+    },
+    setBack(ms) {
+      setBackMs += ms;
     },
   };
 }

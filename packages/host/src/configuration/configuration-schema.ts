@@ -145,6 +145,14 @@ export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; r
         default: 10_000,
       }),
     }),
+    checkpoints: section("When a kernel that serves signs a checkpoint of its ledger; at most one a second.", {
+      every_records: integer("After so many new records.", { minimum: 1, maximum: 30_000, default: 1000 }),
+      every_ms: integer("After so long, if there are new records.", {
+        minimum: 1000,
+        maximum: DAY_MS,
+        default: 60_000,
+      }),
+    }),
     secrets: {
       type: "object",
       description:

@@ -32,6 +32,7 @@ export interface Configuration {
     readonly approvalWaitMs: number;
     readonly shutdownMs: number;
   };
+  readonly checkpoints: { readonly everyRecords: number; readonly everyMs: number };
   /** Where secrets are found; what they are is read by whoever needs them. */
   readonly secrets: SecretSources;
   readonly limits: {
@@ -103,6 +104,10 @@ export function createConfiguration(settings: Settings, sections: Sections = NO_
       approvalMs: number("timeouts.approval_ms"),
       approvalWaitMs: number("timeouts.approval_wait_ms"),
       shutdownMs: number("timeouts.shutdown_ms"),
+    }),
+    checkpoints: Object.freeze({
+      everyRecords: number("checkpoints.every_records"),
+      everyMs: number("checkpoints.every_ms"),
     }),
     ...sections,
     limits: Object.freeze({

@@ -36,6 +36,12 @@ timeouts:
   # When the kernel is told to stop, calls that run have so long to finish.
   shutdown_ms: 10000
 
+# A kernel that serves signs a checkpoint of its ledger after so many new records, or after so long if there are any,
+# and when it stops. Whoever keeps a checkpoint can be shown later that nothing before it was changed.
+checkpoints:
+  every_records: 1000
+  every_ms: 60000
+
 # Secrets by name, read when the kernel starts. A tool that was added with a secret finds it in a variable, and it is
 # hidden in everything that the tool returns. In place of the braces, write lines such as these:
 #   weather_key: { env: WEATHER_API_KEY }

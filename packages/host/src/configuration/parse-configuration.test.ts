@@ -305,6 +305,7 @@ describe("the default file", () => {
       session: { ttlMs: 28_800_000, quarantine: { violations: 5, windowMs: 60_000 } },
       budgets: {},
       timeouts: { approvalMs: 600_000, approvalWaitMs: 45_000, shutdownMs: 10_000 },
+      checkpoints: { everyRecords: 1000, everyMs: 60_000 },
       protectedPaths: DEFAULT_PROTECTED_PATHS,
       secretPaths: DEFAULT_SECRET_PATHS,
       vault: undefined,

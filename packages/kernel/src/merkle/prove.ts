@@ -2,7 +2,7 @@ import { equalBytes, hashRecord, KernelError } from "@narthex/contracts";
 import { isConsistent, rootOfInclusion } from "./check-proof.ts";
 import { findCheckpointRecord, readLogRow } from "./log-row.ts";
 import type { LogParts } from "./open-log.ts";
-import { type ConsistencyProof, type InclusionProof } from "./proof-text.ts";
+import type { ConsistencyProof, InclusionProof } from "./proof-text.ts";
 import { readAnnouncedKey, readCheckpoint, type SignedCheckpoint } from "./recorded-log.ts";
 import { leafHash } from "./tree-hash.ts";
 

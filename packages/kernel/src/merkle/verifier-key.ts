@@ -1,4 +1,4 @@
-import { equalBytes, sha256, toHex, utf8 } from "@narthex/contracts";
+import { sha256, toHex, utf8 } from "@narthex/contracts";
 import { decodeBase64, encodeBase64 } from "./strict-base64.ts";
 
 /** SPEC: docs/formats/log.md, "Keys"; C2SP signed-note, signature type 0x01. */
@@ -29,10 +29,6 @@ export function parseVerifierKey(text: string): VerifierKey | undefined {
   if (!isKeyName(name) || typed?.length !== 1 + PUBLIC_KEY_BYTES || typed[0] !== ED25519) return undefined;
   const key = createVerifierKey(name, typed.slice(1));
   return toHex(key.id) === id ? key : undefined;
-}
-
-export function isSameKey(a: VerifierKey, b: VerifierKey): boolean {
-  return a.name === b.name && equalBytes(a.publicKey, b.publicKey);
 }
 
 export function isKeyName(text: string): boolean {

@@ -1,0 +1,59 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Kernel, startKernel } from "@narthex/kernel";
+import { createMemoryContentStore, createTestClock, createTestRandom, permitAll } from "@narthex/testkit";
+import { openSqliteStore } from "../../store/sqlite-store.ts";
+import { createLogPublication } from "../log-publication.ts";
+import { openSigningKeys } from "../signing-keys.ts";
+
+/** A ledger on a disk and its log, without the rest of a home. */
+export interface SignedHome {
+  readonly directory: string;
+  readonly log: string;
+  readonly keys: string;
+  readonly store: string;
+  /** Runs a kernel on it, and closes it. */
+  run<T>(use: (kernel: Kernel) => Promise<T>): Promise<T>;
+  remove(): Promise<void>;
+}
+
+/** A brief one starts no threads; what is written is the same. */
+export async function createSignedHome({ isBrief = true } = {}): Promise<SignedHome> {
+  const directory = await mkdtemp(join(tmpdir(), "narthex-log-"));
+  const keys = join(directory, "keys");
+  const log = join(directory, "log");
+  const store = join(directory, "store");
+  await mkdir(keys, { mode: 0o700 });
+  let runs = 0;
+  return {
+    directory,
+    log,
+    keys,
+    store,
+    async run(use) {
+      const opened = await openSqliteStore({ directory: store, isBrief });
+      const kernel = await startKernel({
+        store: opened,
+        contentStore: createMemoryContentStore(),
+        clock: createTestClock(),
+        random: createTestRandom(`run ${++runs}`),
+        policy: permitAll([]),
+        tools: [],
+        version: "test",
+        merkleLog: { tree: opened.tree, keys: openSigningKeys(keys), publication: createLogPublication(log) },
+      });
+      try {
+        return await use(kernel);
+      } finally {
+        await kernel.close({ graceMs: 0 });
+      }
+    },
+    remove: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+/** That many records, and one or two more. */
+export async function addRecords(kernel: Kernel, count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, () => kernel.openSession({ workspace: "/workspace" })));
+}

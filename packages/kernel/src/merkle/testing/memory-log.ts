@@ -1,0 +1,74 @@
+import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import type { LogPublication, RecordTree, Signer, SigningKeys, Store } from "../../ports.ts";
+import type { LogPorts } from "../open-log.ts";
+import { proveConsistency, proveInclusion } from "../tiled-proof.ts";
+import { TileShelf } from "./tile-shelf.ts";
+
+/** A log without a disk, which can be made to wait and to fail. */
+export interface MemoryLog extends LogPorts {
+  readonly notes: string[];
+  readonly keyNotes: string[];
+  /** While it is set, the tree waits for it before it grows. */
+  gate: Promise<void> | undefined;
+  /** What the next growing gives instead of the truth. */
+  forgedRoot: Uint8Array | undefined;
+}
+
+export function createMemoryLog(store: Store): MemoryLog {
+  const shelf = new TileShelf();
+  const notes: string[] = [];
+  const keyNotes: string[] = [];
+  const tree: RecordTree = {
+    async grow(_from, size) {
+      await log.gate;
+      const records = await store.readRecords({ from: shelf.tree.size, limit: size - shelf.tree.size });
+      for (const { hash } of records) shelf.tree.add(hash);
+      shelf.keep();
+      const root = log.forgedRoot ?? shelf.tree.root();
+      log.forgedRoot = undefined;
+      return { size, root };
+    },
+    proveInclusion: async (index, size) => proveInclusion(index, size, shelf.read),
+    proveConsistency: async (from, to) => proveConsistency(from, to, shelf.read),
+  };
+  const publication: LogPublication = {
+    readCheckpoint: async () => notes.at(-1),
+    writeCheckpoint: async (note) => void notes.push(note),
+    async writeKey(number, note) {
+      keyNotes[number] = note;
+    },
+  };
+  const log: MemoryLog = {
+    tree,
+    publication,
+    keys: createMemoryKeys(),
+    notes,
+    keyNotes,
+    gate: undefined,
+    forgedRoot: undefined,
+  };
+  return log;
+}
+
+function createMemoryKeys(): SigningKeys {
+  const made: Signer[] = [];
+  const make = (): Signer => {
+    const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+    const signer = { publicKey: rawKey(publicKey), sign: async (text: Uint8Array) => sign(null, text, privateKey) };
+    made.push(signer);
+    return signer;
+  };
+  return {
+    async open(publicKey) {
+      if (publicKey === undefined) return made.at(-1) ?? make();
+      const found = made.find((signer) => Buffer.compare(signer.publicKey, publicKey) === 0);
+      if (found === undefined) throw new Error("there is no such key");
+      return found;
+    },
+    prepareNext: async () => make(),
+  };
+}
+
+function rawKey(key: KeyObject): Uint8Array {
+  return new Uint8Array(key.export({ type: "spki", format: "der" }).subarray(12));
+}
