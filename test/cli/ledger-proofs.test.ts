@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { fromBinary, RecordSchema } from "@narthex/contracts";
+import { checkCheckpoint, checkConsistency, checkInclusion } from "./foreign-check.ts";
+import { createTestHome, objectOf, objectsOf, type TestHome, textOf } from "./home.ts";
+
+describe("checkpoints and proofs", { timeout: 240_000 }, () => {
+  let at: TestHome;
+  let session: { readonly id: string; readonly token: string };
+  before(async () => {
+    at = await createTestHome();
+    session = await at.openSession();
+  });
+  after(() => at.remove());
+
+  const verifierKey = async (): Promise<string> =>
+    (await readFile(join(at.home, "log", "verifier-key"), "utf8")).trimEnd();
+  const signedText = (): Promise<string> => readFile(join(at.home, "log", "checkpoint"), "utf8");
+  const call = (text: string): Promise<unknown> =>
+    at.ask(["call", "echo", JSON.stringify({ text }), "--session", session.id, "--request-id", text]);
+  const sign = async () => objectOf((await at.ask(["ledger", "checkpoint"]))["checkpoint"]);
+  const recordHashes = async (): Promise<Buffer[]> => {
+    const { records } = await at.ask(["ledger", "list", "--from", "0", "--limit", "10000"]);
+    return objectsOf(records).map(({ hash }) => Buffer.from(textOf(hash), "hex"));
+  };
+
+  it("refuses what makes no sense, with 2", async () => {
+    for (const args of [
+      ["ledger", "prove"],
+      ["ledger", "prove", "1", "--from", "2"],
+      ["ledger", "prove", "--from", "2", "--without-record"],
+    ]) {
+      const { code, stderr } = await at.run(args);
+      assert.equal(code, 2, `${args.join(" ")}: ${stderr}`);
+    }
+  });
+
+  describe("without a kernel", () => {
+    it("signs for what is new, and prints the newest checkpoint again where nothing is", async () => {
+      await call("one");
+      const first = await at.ask(["ledger", "checkpoint"]);
+      assert.equal(first["signed"], true);
+      const { code, stdout } = await at.run(["ledger", "checkpoint"]);
+      assert.equal(code, 0);
+      assert.equal(stdout, objectOf(first["checkpoint"])["note"]);
+      assert.equal(stdout, await readFile(join(at.home, "log", "checkpoint"), "utf8"));
+      const { origin, size } = checkCheckpoint(stdout, await verifierKey());
+      assert.match(origin, /^narthex\/log_[a-z2-7]{20}$/);
+      const checkpoint = objectOf(first["checkpoint"]);
+      assert.equal(size, checkpoint["tree_size"]);
+      const shown = await at.ask(["ledger", "show", String(checkpoint["record_index"])]);
+      assert.equal(shown["chain"], "system");
+      const recorded = objectOf(objectsOf(shown["entries"])[0]?.["checkpoint_signed"]);
+      for (const field of ["tree_size", "root_hash", "key_id"]) assert.equal(recorded[field], checkpoint[field]);
+    });
+
+    it("proves a record to somebody who has the public key and nothing else", async () => {
+      await call("two");
+      // No checkpoint covers it yet: one is signed.
+      const { code, stdout, stderr } = await at.run(["ledger", "prove", `${session.id}/two`]);
+      assert.equal(code, 0, stderr);
+      const record = fromBinary(RecordSchema, checkInclusion(stdout, await verifierKey()));
+      assert.equal(record.requestId, "two");
+      const flipped = stdout.replace(/\n([A-Za-z])/, (_, letter: string) => `\n${letter === "A" ? "B" : "A"}`);
+      await assert.rejects(async () => checkInclusion(flipped, await verifierKey()));
+      const without = await at.run(["ledger", "prove", String(record.index), "--without-record"]);
+      assert.equal(without.stdout, stdout.replace(/\nextra .*/, ""));
+    });
+
+    it("proves that a newer checkpoint extends an older one that somebody kept", async () => {
+      const kept = join(at.root, "kept.note");
+      const older = await sign();
+      await writeFile(kept, textOf(older["note"]));
+      await call("three");
+      const newer = await sign();
+      const key = await verifierKey();
+      const { code, stdout, stderr } = await at.run(["ledger", "prove", "--from", kept]);
+      assert.equal(code, 0, stderr);
+      checkConsistency(stdout, key, await recordHashes());
+      const [from, to] = [String(older["tree_size"]), String(newer["tree_size"])];
+      await at.ask(["ledger", "prove", "0", "--checkpoint", kept]);
+      await at.ask(["ledger", "prove", "--from", to, "--to", from], 4);
+    });
+
+    it("says so where a kept checkpoint is not of this ledger, with 20", async () => {
+      const forged = join(at.root, "forged.note");
+      const { note, tree_size: size } = await sign();
+      await writeFile(forged, textOf(note).replace(/\n[A-Za-z0-9+/]{4}/, "\nAAAA"));
+      const { code, stderr } = await at.run(["ledger", "prove", "--from", forged]);
+      assert.ok(code === 20 && stderr.includes("not the one of this ledger"), stderr);
+      await writeFile(forged, textOf(note).replaceAll("\n", "\r\n"));
+      assert.equal((await at.run(["ledger", "prove", "--from", forged])).code, 4);
+      const missing = await at.run(["ledger", "prove", "0", "--checkpoint", String(Number(size) + 1)]);
+      assert.match(missing.stderr, /no checkpoint of \d+ records was signed/);
+      assert.equal(missing.code, 1);
+    });
+  });
+
+  it("is the same with a kernel, which also signs for all that it did when it stops", async () => {
+    const older = await sign();
+    const serving = await at.serve();
+    await call("four");
+    const proven = await at.run(["ledger", "prove", `${session.id}/four`]);
+    checkInclusion(proven.stdout, await verifierKey());
+    await call("five");
+    const newer = await sign();
+    const { proof } = await at.ask(["ledger", "prove", "--from", String(older["tree_size"])]);
+    const hashes = await recordHashes();
+    checkConsistency(textOf(proof), await verifierKey(), hashes);
+    assert.equal(hashes.length, Number(newer["tree_size"]) + 1);
+    await call("six");
+    assert.equal(await serving.stop(), 0);
+    const { size } = checkCheckpoint(await signedText(), await verifierKey());
+    assert.equal((await recordHashes()).length, size + 1);
+  });
+
+  it("hands over to a new key, which the old one vouches for", async () => {
+    const before = await verifierKey();
+    const rotated = await at.ask(["ledger", "rotate-key"]);
+    const key = await verifierKey();
+    assert.notEqual(key, before);
+    assert.equal(rotated["verifier_key"], key);
+    assert.equal(rotated["previous_verifier_key"], before);
+    const [text = "", signatures = ""] = textOf(rotated["announcement"]).split("\n\n");
+    assert.deepEqual(text.split("\n").slice(0, 3), ["narthex/log-key/v1", before, key]);
+    assert.equal(signatures.trimEnd().split("\n").length, 2);
+    assert.equal(await readFile(join(at.home, "log", "keys", "001"), "utf8"), rotated["announcement"]);
+    const { stdout } = await at.run(["ledger", "prove", "0"]);
+    checkInclusion(stdout, key);
+    assert.throws(() => checkInclusion(stdout, before));
+    assert.equal((await at.run(["ledger", "verify"])).code, 0);
+  });
+
+  it("says that signed records are gone, with 20", async () => {
+    const published = await signedText();
+    await writeFile(join(at.home, "log", "checkpoint"), published.replace(/\n\d+\n/, "\n99999\n"));
+    const { code, stderr } = await at.run(["ledger", "checkpoint"]);
+    assert.equal(code, 20);
+    assert.match(stderr, /a checkpoint of 99999 records was signed/);
+    await writeFile(join(at.home, "log", "checkpoint"), published);
+  });
+
+  it("says that the key is gone, with 5, and still proves what was signed", async () => {
+    await rm(join(at.home, "keys", "log-signing-key.pem"));
+    const { code, stderr } = await at.run(["ledger", "checkpoint"]);
+    assert.equal(code, 5);
+    assert.match(stderr, /log-signing-key\.pem`, is missing/);
+    await at.ask(["ledger", "prove", "0"]);
+  });
+});
