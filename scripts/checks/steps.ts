@@ -56,6 +56,7 @@ export const STEPS: readonly Step[] = [
   { name: "generated", check: checkGeneratedCode },
   { name: "format", check: () => checkByTool("@biomejs/biome/bin/biome", ["format", "--reporter=summary", "."]) },
   { name: "codes-page", check: () => checkWritten("scripts/codes-page.ts") },
+  { name: "readers", check: () => checkWritten("scripts/ledger-readers.ts") },
   { name: "vectors", check: () => checkWritten("scripts/vectors.ts") },
   { name: "lock-file", check: () => checkLockFile() },
   { name: "wording", check: () => checkWording() },

@@ -1,4 +1,6 @@
 import type { ContentRole } from "@narthex/contracts";
+import { NO_BYTES } from "./wire/message-layout.ts";
+import type { Slice } from "./wire/slice.ts";
 
 /** How far a call has come. */
 export type CallStep =
@@ -27,18 +29,16 @@ export class Call {
   /** The yes it has, not used yet; empty if it has none, or rests on an answer for the session. */
   approvalId = "";
   /** The commitments its outcome has to repeat. */
-  requestCommitment: Uint8Array = NONE;
-  proofCommitment: Uint8Array = NONE;
+  requestCommitment: Slice = NO_BYTES;
+  proofCommitment: Slice = NO_BYTES;
   /** Commitments of earlier records of this call. */
   opened: readonly OpenedCommitment[] = [];
 }
 
-const NONE = new Uint8Array(0);
-
 /** A commitment that an earlier record made. */
 export interface OpenedCommitment {
   readonly role: ContentRole;
-  readonly commitment: Uint8Array;
+  readonly commitment: Slice;
   /** The bytes were there, and right. */
   readonly present: boolean;
   /** How many the item said they are. */

@@ -1,11 +1,13 @@
+import { HASH_SIZE } from "@narthex/contracts";
 import type { Call } from "./call.ts";
+import { type Slice, wholeSlice } from "./wire/slice.ts";
 
 /** What is remembered of a chain between its records. */
 export class Chain {
   readonly name: string;
   nextSequence = 0;
-  /** Hash of the last record; undefined if that record could not be trusted. */
-  headHash: Uint8Array | undefined;
+  readonly #head = wholeSlice(new Uint8Array(HASH_SIZE));
+  #headKnown = false;
   headIndex = 0;
   logicalTimeMs = 0;
   /** Two neighbours that do not fit together, until their followers show which of them is bad. */
@@ -20,6 +22,18 @@ export class Chain {
 
   constructor(name: string) {
     this.name = name;
+  }
+
+  /** Hash of the last record; undefined if that record could not be trusted. */
+  get headHash(): Slice | undefined {
+    return this.#headKnown ? this.#head : undefined;
+  }
+
+  set headHash(hash: Slice | undefined) {
+    this.#headKnown = hash !== undefined;
+    if (hash === undefined) return;
+    // Always the same few bytes: there is one for every record of the ledger.
+    for (let i = 0; i < HASH_SIZE; i++) this.#head.bytes[i] = hash.bytes[hash.start + i] ?? 0;
   }
 
   /** A call without an outcome so far. */

@@ -1,8 +1,8 @@
 import { Call, type CallStep } from "./call.ts";
 import type { Chain } from "./chain.ts";
-import { sameBytes } from "./ledger-hash.ts";
 import type { DecodedEntry, DecodedRecord, EntryKind, EntryOf } from "./ledger-messages.ts";
 import type { ProblemList } from "./problem-list.ts";
+import { sameSlices } from "./wire/slice.ts";
 
 type Kind = EntryKind;
 type CallEntry = Extract<DecodedEntry, { case: CallKind }>;
@@ -212,7 +212,7 @@ function outcome(call: Call, from: CallStep, entry: EntryEnding): Wrong | undefi
   if (success !== completed || (code === "") !== completed || (completed && resultCommitment.length === 0)) {
     return { code: "outcome_contradicts", message: "the outcome says of itself what its kind rules out" };
   }
-  if (sameBytes(requestCommitment, call.requestCommitment) && sameBytes(proofCommitment, call.proofCommitment)) {
+  if (sameSlices(requestCommitment, call.requestCommitment) && sameSlices(proofCommitment, call.proofCommitment)) {
     return undefined;
   }
   return { code: "outcome_contradicts", message: "the outcome is that of another request or another decision" };
@@ -232,8 +232,8 @@ function keepOrForget(chain: Chain, record: DecodedRecord, call: Call, problems:
     problems.add("call_order", record, "a call was opened under the id of an intent that has no outcome yet");
   }
   // The record's row is not kept alive by a few bytes of it.
-  call.requestCommitment = call.requestCommitment.slice();
-  call.proofCommitment = call.proofCommitment.slice();
+  call.requestCommitment = call.requestCommitment.copy();
+  call.proofCommitment = call.proofCommitment.copy();
   chain.keepCall(record.requestId, call);
 }
 

@@ -1,7 +1,7 @@
 import type { Chain } from "./chain.ts";
-import { sameBytes } from "./ledger-hash.ts";
 import type { OpenedRecord } from "./open-record.ts";
 import type { ProblemList } from "./problem-list.ts";
+import { sameSlices } from "./wire/slice.ts";
 
 /**
  * A record's place in its chain: sequence, link to the one before, logical time. Answers false for a record that is
@@ -58,7 +58,7 @@ export function reportBreak(chain: Chain, problems: ProblemList): void {
  */
 function checkLink(chain: Chain, { record }: OpenedRecord, problems: ProblemList): void {
   if (chain.headHash === undefined || record.sequence === 0) return;
-  if (sameBytes(record.previousHash, chain.headHash)) return reportBreak(chain, problems);
+  if (sameSlices(record.previousHash, chain.headHash)) return reportBreak(chain, problems);
   chain.damaged = true;
   if (chain.break === undefined) {
     chain.break = { earlierIndex: chain.headIndex, laterIndex: record.index };

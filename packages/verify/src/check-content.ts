@@ -4,7 +4,8 @@ import { type ItemsReport, checkItems } from "./check-items.ts";
 import { ContentElsewhere } from "./content-elsewhere.ts";
 import { ContentFiles } from "./content-files.ts";
 import { Erasures } from "./erasures.ts";
-import { type DecodedItem, type DecodedRecord, decodeContent } from "./ledger-messages.ts";
+import type { RowHashes } from "./hash/batch-hasher.ts";
+import type { DecodedItem, DecodedRecord } from "./ledger-messages.ts";
 import type { LedgerSource } from "./ledger-source.ts";
 import type { ProblemList } from "./problem-list.ts";
 import { Malformed } from "./wire/decode-canonical.ts";
@@ -28,13 +29,13 @@ export class ContentCheck {
   }
 
   /** Answers a promise only if something has to be read: most records have their content in their row. */
-  check(chain: Chain, record: DecodedRecord, bytes: Uint8Array, call: Call | undefined): Promise<void> | undefined {
-    const content = decodeContent(bytes);
+  check(chain: Chain, record: DecodedRecord, hashes: RowHashes, call: Call | undefined): Promise<void> | undefined {
+    const { content } = hashes;
     if (content instanceof Malformed) {
       this.#problems.add("content_malformed", record, `not canonical record content: ${content.reason}`);
       return undefined;
     }
-    const report = checkItems(record, content.items, call);
+    const report = checkItems(record, content.items, hashes, call);
     this.items += content.items.length;
     this.erased += report.erased.length;
     this.#report(chain, record, report, call);
@@ -80,14 +81,14 @@ export class ContentCheck {
     if (call === undefined || chain.openCall(record.requestId) !== call) return;
     if (call.opened.length + report.opened.length > MAX_REMEMBERED) return;
     // Copies: a few commitments must not keep whole rows alive.
-    const fresh = report.opened.map((known) => ({ ...known, commitment: known.commitment.slice() }));
+    const fresh = report.opened.map((known) => ({ ...known, commitment: known.commitment.copy() }));
     call.opened = [...call.opened, ...fresh];
   }
 
   async #readFiles(record: DecodedRecord, files: readonly DecodedItem[]): Promise<void> {
     if (this.#elsewhere.isFull) await this.#elsewhere.resolve();
     for (const item of files) {
-      const finding = await this.#files.find(item.digest);
+      const finding = await this.#files.find(item.digest.view());
       if (finding === "missing") {
         this.#problems.add("content_missing", record, "a content file is missing");
       } else if (finding === "unreadable") {

@@ -1,11 +1,12 @@
-import { blake3, ContentPlace, ContentRole, HASH_SIZE } from "@narthex/contracts";
+import { ContentPlace, ContentRole, HASH_SIZE } from "@narthex/contracts";
 import type { Call, OpenedCommitment } from "./call.ts";
 import { ClaimSet } from "./claim-set.ts";
 import { type Claim, claimsOf } from "./claims.ts";
-import { commitmentTo, sameBytes } from "./ledger-hash.ts";
+import type { RowHashes } from "./hash/batch-hasher.ts";
 import type { DecodedItem, DecodedRecord } from "./ledger-messages.ts";
 import type { ProblemCode } from "./problem.ts";
 import { SYSTEM_CHAIN } from "./system-chain.ts";
+import { sameSlices, type Slice } from "./wire/slice.ts";
 
 /** What a record's content was found to be. */
 export interface ItemsReport {
@@ -34,9 +35,14 @@ const SECRET_LABEL = "secret";
 
 /**
  * Every commitment of the record is opened by an item of it, or was made by an earlier record of the same call; and
- * every item is named by an entry. Bytes that lie in the row are hashed here.
+ * every item is named by an entry.
  */
-export function checkItems(record: DecodedRecord, items: readonly DecodedItem[], call: Call | undefined): ItemsReport {
+export function checkItems(
+  record: DecodedRecord,
+  items: readonly DecodedItem[],
+  hashes: RowHashes,
+  call: Call | undefined,
+): ItemsReport {
   const claims = new ClaimSet(claimsOf(record), items.length);
   const problems: ItemProblem[] = [];
   const erased: number[] = [];
@@ -57,8 +63,8 @@ export function checkItems(record: DecodedRecord, items: readonly DecodedItem[],
       erased.push(position);
       continue;
     }
-    const commitment = openClaims({ item, position, chain: record.chain, call }, claims, problems);
-    const bytesFault = rowFault(item);
+    const commitment = openClaims({ item, position, chain: record.chain, call, hashes }, claims, problems);
+    const bytesFault = rowFault(item, hashes.data(position));
     if (bytesFault !== undefined)
       problems.push({ code: "content_damaged", message: `content item ${position} ${bytesFault}` });
     if (commitment !== undefined && goesOn) {
@@ -100,18 +106,19 @@ interface PlacedItem {
   readonly position: number;
   readonly chain: string;
   readonly call: Call | undefined;
+  readonly hashes: RowHashes;
 }
 
 /** Marks every claim the item opens. Answers its commitment, if it is of a role that has one. */
-function openClaims(placed: PlacedItem, claims: ClaimSet, problems: ItemProblem[]): Uint8Array | undefined {
+function openClaims(placed: PlacedItem, claims: ClaimSet, problems: ItemProblem[]): Slice | undefined {
   const { item, position } = placed;
   // Whatever a session was given is its own; nobody gives anything to the system.
   if (item.role === ContentRole.GRANTED && placed.chain !== SYSTEM_CHAIN) return undefined;
   const plain = PLAIN_ROLES.has(item.role);
-  const value = plain ? item.digest : commitmentTo(item.digest, item.nonce);
+  const value = plain ? item.digest : placed.hashes.commitment(position);
   let claimed = false;
   for (const claim of claims.near(item.role, value)) {
-    if (claim.role !== item.role || !sameBytes(claim.value, value)) continue;
+    if (claim.role !== item.role || !sameSlices(claim.value, value)) continue;
     claimed = true;
     claim.opened = true;
     const wrong = contradiction(claim, item);
@@ -131,10 +138,10 @@ function contradiction(claim: Claim, item: DecodedItem): string | undefined {
   return undefined;
 }
 
-function rowFault(item: DecodedItem): string | undefined {
+function rowFault(item: DecodedItem, hash: Slice): string | undefined {
   if (item.place !== ContentPlace.ROW) return undefined;
   if (item.data.length !== item.size) return `has ${item.data.length} bytes, not ${item.size}`;
-  return sameBytes(blake3(item.data), item.digest) ? undefined : "does not hash to its digest";
+  return sameSlices(hash, item.digest) ? undefined : "does not hash to its digest";
 }
 
 function checkUnopened(
@@ -154,7 +161,7 @@ function checkUnopened(
     }
     // The same commitment in another entry of the record is one and the same.
     for (const other of claims.near(claim.role, claim.value)) {
-      if (other.role === claim.role && sameBytes(other.value, claim.value)) other.opened = true;
+      if (other.role === claim.role && sameSlices(other.value, claim.value)) other.opened = true;
     }
   }
 }
@@ -172,17 +179,17 @@ function countByRole(items: readonly DecodedItem[], positions: readonly number[]
   return counts;
 }
 
-function isEarlier(role: ContentRole, commitment: Uint8Array, call: Call | undefined): boolean {
-  return call?.opened.some((known) => known.role === role && sameBytes(known.commitment, commitment)) === true;
+function isEarlier(role: ContentRole, commitment: Slice, call: Call | undefined): boolean {
+  return call?.opened.some((known) => known.role === role && sameSlices(known.commitment, commitment)) === true;
 }
 
 function findPresentEarlier(
   role: ContentRole,
-  commitment: Uint8Array | undefined,
+  commitment: Slice | undefined,
   call: Call | undefined,
 ): OpenedCommitment | undefined {
   if (commitment === undefined || call === undefined) return undefined;
-  return call.opened.find((known) => known.present && known.role === role && sameBytes(known.commitment, commitment));
+  return call.opened.find((known) => known.present && known.role === role && sameSlices(known.commitment, commitment));
 }
 
 function hasBytes(item: DecodedItem): boolean {

@@ -1,6 +1,7 @@
 import type { ContentRole } from "@narthex/contracts";
 import type { Claim } from "./claims.ts";
 import { digestKey } from "./digest-key.ts";
+import type { Slice } from "./wire/slice.ts";
 
 /** From here on, comparing everything with everything would cost more than looking it up. */
 const MAX_COMPARISONS = 4096;
@@ -16,7 +17,7 @@ export class ClaimSet {
   }
 
   /** At least all claims of that role and value; the caller compares. */
-  near(role: ContentRole, value: Uint8Array): readonly Claim[] {
+  near(role: ContentRole, value: Slice): readonly Claim[] {
     if (this.#byValue === undefined) return this.all;
     return this.#byValue.get(keyOf(role, value)) ?? [];
   }
@@ -34,6 +35,6 @@ function indexOf(claims: readonly Claim[]): Map<string, Claim[]> {
 }
 
 /** A commitment of another length than a hash opens nothing, so its first bytes are enough to file it. */
-function keyOf(role: ContentRole, value: Uint8Array): string {
-  return `${role} ${digestKey(value.subarray(0, 32))}`;
+function keyOf(role: ContentRole, value: Slice): string {
+  return `${role} ${digestKey(value.view().subarray(0, 32))}`;
 }

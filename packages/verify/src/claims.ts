@@ -1,11 +1,12 @@
 import { ContentRole } from "@narthex/contracts";
+import type { Slice } from "./wire/slice.ts";
 import type { DecodedEntry, DecodedRecord } from "./ledger-messages.ts";
 
 /** A digest that an entry vouches for. Some item has to open it, and an item without one belongs to nobody. */
 export interface Claim {
   readonly role: ContentRole;
   /** BLAKE3(tag, nonce, digest), or, where `plain` is set, the digest itself. */
-  readonly value: Uint8Array;
+  readonly value: Slice;
   readonly plain: boolean;
   /** What the entry says of the content, where it says so. */
   readonly size: number | undefined;
@@ -65,17 +66,11 @@ function addClaims(claims: Claim[], kind: DecodedEntry): void {
   }
 }
 
-function commit(
-  claims: Claim[],
-  role: ContentRole,
-  value: Uint8Array,
-  size?: number,
-  labels?: readonly string[],
-): void {
+function commit(claims: Claim[], role: ContentRole, value: Slice, size?: number, labels?: readonly string[]): void {
   if (value.length > 0) claims.push({ role, value, plain: false, size, labels, opened: false });
 }
 
 /** Policy sets and definitions are no secrets: entries give their digests openly, with or without the bytes. */
-function name(claims: Claim[], role: ContentRole, value: Uint8Array): void {
+function name(claims: Claim[], role: ContentRole, value: Slice): void {
   if (value.length > 0) claims.push({ role, value, plain: true, size: undefined, labels: undefined, opened: true });
 }

@@ -37,10 +37,15 @@ export class ContentElsewhere {
   }
 
   want(item: DecodedItem, place: { readonly index: number; readonly chain: string }): void {
-    const key = digestKey(item.digest);
+    const key = digestKey(item.digest.view());
     const known = this.#wanted.get(key);
     if (known === undefined) {
-      this.#wanted.set(key, { digest: item.digest.slice(), size: item.size, index: place.index, chain: place.chain });
+      this.#wanted.set(key, {
+        digest: item.digest.view().slice(),
+        size: item.size,
+        index: place.index,
+        chain: place.chain,
+      });
     } else if (known.size !== item.size) {
       this.#problems.add("content_contradicts", place, "two references to the same content state different sizes");
     }
@@ -74,9 +79,10 @@ export class ContentElsewhere {
 
   #look(item: DecodedItem): void {
     if (item.place !== ContentPlace.ROW) return;
-    const key = digestKey(item.digest);
+    const key = digestKey(item.digest.view());
     const wanted = this.#wanted.get(key);
-    if (wanted !== undefined && sameBytes(blake3(item.data), wanted.digest)) this.#found(key, wanted, item.data.length);
+    if (wanted !== undefined && sameBytes(blake3(item.data.view()), wanted.digest))
+      this.#found(key, wanted, item.data.length);
   }
 
   #found(key: string, wanted: Wanted, size: number): void {

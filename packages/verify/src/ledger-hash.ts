@@ -1,8 +1,8 @@
 import { blake3, createBlake3 } from "@narthex/contracts";
 
-const TAG_BYTES = 32;
-const RECORD_TAG = tag("narthex/record/v1");
-const COMMITMENT_TAG = tag("narthex/commitment/v1");
+export const TAG_BYTES = 32;
+export const RECORD_TAG = tag("narthex/record/v1");
+export const COMMITMENT_TAG = tag("narthex/commitment/v1");
 
 /** Longer records are hashed in pieces instead of being copied behind their tag. */
 const SCRATCH_BYTES = 16 * 1024;

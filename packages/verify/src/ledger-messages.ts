@@ -1,84 +1,25 @@
-import { RecordContentSchema, RecordSchema } from "@narthex/contracts";
 import type { Entry, RecordContent, RecordMessage } from "@narthex/contracts";
+import { CONTENT_LAYOUT, type KEPT, RECORD_LAYOUT } from "./ledger-layouts.ts";
 import { type Decoded, decodeCanonical, type Malformed } from "./wire/decode-canonical.ts";
-import { type KeptFields, layoutOf, NO_BYTES, NO_CASE, NO_ITEMS } from "./wire/message-layout.ts";
+import { readRecord, readRecordContent } from "./wire/gen/read-ledger.ts";
 
-/** What the rules look at. Every other field is checked for its encoding and let go. */
-const KEPT = {
-  Record: () => ({
-    format: 0,
-    index: 0,
-    chain: "",
-    sequence: 0,
-    logicalTimeMs: 0,
-    wallTimeMs: 0,
-    previousHash: NO_BYTES,
-    requestId: "",
-    entries: NO_ITEMS,
-  }),
-  Entry: () => ({ kind: NO_CASE }),
-  ToolInvoked: () => ({ inputCommitment: NO_BYTES, requestCommitment: NO_BYTES }),
-  CapabilityCheck: () => ({ granted: false }),
-  PolicyDecision: () => ({
-    allowed: false,
-    proofCommitment: NO_BYTES,
-    approve: "",
-    observedOnly: false,
-    policyRequestCommitment: NO_BYTES,
-  }),
-  HookDecided: () => ({ inputCommitment: NO_BYTES }),
-  ApprovalRequested: () => ({ approvalId: "", inputCommitment: NO_BYTES }),
-  ApprovalResolved: () => ({ approvalId: "", answer: "", scope: "", standingId: "" }),
-  StandingApprovalRevoked: () => ({ standingId: "" }),
-  ToolStarted: () => ({ intent: false }),
-  Outcome: () => ({
-    success: false,
-    code: "",
-    requestCommitment: NO_BYTES,
-    proofCommitment: NO_BYTES,
-    resultCommitment: NO_BYTES,
-    resultSize: 0,
-    labels: NO_ITEMS,
-    errorCommitment: NO_BYTES,
-    filesCommitment: NO_BYTES,
-    preimageCommitments: NO_ITEMS,
-    outputCommitments: NO_ITEMS,
-    stagedCommitments: NO_ITEMS,
-  }),
-  CallRepeated: () => ({ firstRecordIndex: 0 }),
-  SessionOpened: () => ({ sessionId: "" }),
-  PolicyLoaded: () => ({ policyHash: NO_BYTES, schemaHash: NO_BYTES }),
-  ToolRegistered: () => ({ definitionHash: NO_BYTES }),
-  ContentStored: () => ({ contentCommitment: NO_BYTES, size: 0, labels: NO_ITEMS }),
-  ContentErased: () => ({ recordIndex: 0, item: 0 }),
-  ArtifactPublished: () => ({ contentCommitment: NO_BYTES, size: 0 }),
-  OutcomeSettled: () => ({ requestId: "" }),
-  RecordContent: () => ({ items: NO_ITEMS }),
-  ContentItem: () => ({
-    role: 0,
-    digest: NO_BYTES,
-    nonce: NO_BYTES,
-    size: 0,
-    place: 0,
-    data: NO_BYTES,
-    labels: NO_ITEMS,
-  }),
-} satisfies KeptFields;
+type Kept = typeof KEPT;
 
-export type DecodedRecord = Decoded<RecordMessage, typeof KEPT>;
-export type DecodedEntry = Decoded<Entry, typeof KEPT>["kind"];
+export type DecodedRecord = Decoded<RecordMessage, Kept>;
+export type DecodedEntry = Decoded<Entry, Kept>["kind"];
 export type EntryKind = Exclude<DecodedEntry["case"], undefined>;
 /** The entry of one kind. */
 export type EntryOf<Kind extends EntryKind> = Extract<DecodedEntry, { case: Kind }>["value"];
-export type DecodedItem = Decoded<RecordContent, typeof KEPT>["items"][number];
+export type DecodedContent = Decoded<RecordContent, Kept>;
+export type DecodedItem = DecodedContent["items"][number];
 
-const RECORD = layoutOf<RecordMessage>(RecordSchema, KEPT);
-const CONTENT = layoutOf<RecordContent>(RecordContentSchema, KEPT);
-
+/** The quick reader takes what is canonical; of anything else the careful one says what is wrong with it. */
 export function decodeRecord(bytes: Uint8Array): DecodedRecord | Malformed {
-  return decodeCanonical<RecordMessage, typeof KEPT>(RECORD, bytes);
+  const record = readRecord(bytes, 0, bytes.length) as DecodedRecord | undefined;
+  return record ?? decodeCanonical<RecordMessage, Kept>(RECORD_LAYOUT, bytes);
 }
 
-export function decodeContent(bytes: Uint8Array): Decoded<RecordContent, typeof KEPT> | Malformed {
-  return decodeCanonical<RecordContent, typeof KEPT>(CONTENT, bytes);
+export function decodeContent(bytes: Uint8Array): DecodedContent | Malformed {
+  const content = readRecordContent(bytes, 0, bytes.length) as DecodedContent | undefined;
+  return content ?? decodeCanonical<RecordContent, Kept>(CONTENT_LAYOUT, bytes);
 }

@@ -3,8 +3,9 @@ import { checkCall } from "./check-call.ts";
 import { checkChain, passBadRecord, reportBreak } from "./check-chain.ts";
 import { ContentCheck } from "./check-content.ts";
 import { checkSession } from "./check-session.ts";
+import type { RowHashes } from "./hash/batch-hasher.ts";
 import type { LedgerRow, LedgerSource } from "./ledger-source.ts";
-import { openRecord, RecordFault } from "./open-record.ts";
+import { NOT_A_ROW, openRecord, RecordFault } from "./open-record.ts";
 import { ProblemList } from "./problem-list.ts";
 import type { VerifyReport } from "./verify-report.ts";
 
@@ -24,15 +25,16 @@ export class LedgerWalk {
     this.#content = new ContentCheck(source, this.#problems, signal);
   }
 
-  take(row: LedgerRow): Promise<void> | undefined {
+  /** `hashes` is undefined for what is no row at all. */
+  take(row: LedgerRow, hashes: RowHashes | undefined): Promise<void> | undefined {
     this.records++;
-    const opened = openRecord(row);
-    if (opened instanceof RecordFault) {
-      this.#passBadRow(row, opened);
+    const opened = hashes === undefined ? NOT_A_ROW : openRecord(row, hashes.record);
+    if (opened instanceof RecordFault || hashes === undefined) {
+      this.#passBadRow(row, opened instanceof RecordFault ? opened : NOT_A_ROW);
       return undefined;
     }
-    const { record, hash, wrongColumns } = opened;
-    this.#headHash = hash;
+    const { record, wrongColumns } = opened;
+    this.#headHash = row.hash;
     const place = { index: this.#nextIndex, chain: record.chain };
     if (wrongColumns !== "") {
       this.#problems.add(
@@ -53,7 +55,7 @@ export class LedgerWalk {
     checkSession(chain, record, this.#problems);
     const call = checkCall(chain, record, this.#problems);
     this.#content.explainErasures(record, this.#sound);
-    return this.#content.check(chain, record, row.content, call);
+    return this.#content.check(chain, record, hashes, call);
   }
 
   sourceFailed(): void {

@@ -1,14 +1,15 @@
 import { HASH_SIZE } from "@narthex/contracts";
-import { hashOfRecord, sameBytes } from "./ledger-hash.ts";
 import { type DecodedRecord, decodeRecord } from "./ledger-messages.ts";
 import type { LedgerRow } from "./ledger-source.ts";
 import type { ProblemCode } from "./problem.ts";
 import { Malformed } from "./wire/decode-canonical.ts";
+import { sameSlices, type Slice, wholeSlice } from "./wire/slice.ts";
 
 /** A record whose bytes are what its hash says. */
 export interface OpenedRecord {
   readonly record: DecodedRecord;
-  readonly hash: Uint8Array;
+  /** Good until the next batch of hashes. */
+  readonly hash: Slice;
   /** The row's columns say something else than the record, if this is not empty. */
   readonly wrongColumns: string;
 }
@@ -26,11 +27,11 @@ export class RecordFault {
 
 const FORMAT = 1;
 
-/** Everything that can be said of a record by itself. */
-export function openRecord(row: LedgerRow): OpenedRecord | RecordFault {
-  if (!isRow(row)) return new RecordFault("record_malformed", "the row does not hold what a row holds");
-  const hash = hashOfRecord(row.record);
-  if (!sameBytes(hash, row.hash))
+export const NOT_A_ROW = new RecordFault("record_malformed", "the row does not hold what a row holds");
+
+/** Everything that can be said of a record by itself. `hash` is that of its bytes. */
+export function openRecord(row: LedgerRow, hash: Slice): OpenedRecord | RecordFault {
+  if (!sameSlices(hash, wholeSlice(row.hash)))
     return new RecordFault("hash_mismatch", "the record does not have the hash stored with it");
   const record = decodeRecord(row.record);
   if (record instanceof Malformed)
@@ -41,7 +42,7 @@ export function openRecord(row: LedgerRow): OpenedRecord | RecordFault {
 }
 
 /** SECURITY: a store file can be anybody's, and its columns can have any type, whatever a source promises. */
-function isRow(row: LedgerRow): boolean {
+export function isRow(row: LedgerRow): boolean {
   return (
     row.record instanceof Uint8Array &&
     row.hash instanceof Uint8Array &&
@@ -57,11 +58,12 @@ function contradiction(record: DecodedRecord): string | undefined {
     return "previous_hash is empty in a chain's first record and has 32 bytes in every other";
   }
   if (record.entries.length === 0) return "the record has no entries";
-  if (record.entries.some((entry) => entry.kind.case === undefined)) return "an entry has no kind";
+  for (const { kind } of record.entries) if (kind.case === undefined) return "an entry has no kind";
   return undefined;
 }
 
 function wrongColumns(row: LedgerRow, record: DecodedRecord): string {
+  if (row.index === record.index && row.chain === record.chain && row.sequence === record.sequence) return "";
   const wrong: string[] = [];
   if (row.index !== record.index) wrong.push("index");
   if (row.chain !== record.chain) wrong.push("chain");

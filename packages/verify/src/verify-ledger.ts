@@ -1,5 +1,7 @@
+import { BatchHasher } from "./hash/batch-hasher.ts";
 import type { LedgerRow, LedgerSource } from "./ledger-source.ts";
 import { LedgerWalk } from "./ledger-walk.ts";
+import { readPages } from "./read-pages.ts";
 import type { VerifyReport } from "./verify-report.ts";
 
 export interface VerifyOptions {
@@ -18,37 +20,53 @@ const PROGRESS_EVERY = 4096;
 /** Reads a ledger and its content from beginning to end and names everything that is not as it must be. */
 export async function verifyLedger(source: LedgerSource, options: VerifyOptions = {}): Promise<VerifyReport> {
   const walk = new LedgerWalk(source, options.signal);
+  const hasher = new BatchHasher();
   const total = options.onProgress === undefined ? 0 : await countRecords(source);
   const report = (done: number): void =>
     options.onProgress?.({ recordsDone: done, recordsTotal: Math.max(total, done) });
 
-  const rows = source.records()[Symbol.asyncIterator]();
+  const pages = readPages(source)[Symbol.asyncIterator]();
+  let reported = 0;
   try {
     for (;;) {
       options.signal?.throwIfAborted();
-      const row = await nextRow(rows);
-      if (row === undefined) break;
-      if (row === UNREADABLE) {
+      const page = await nextPage(pages);
+      if (page === undefined) break;
+      if (page === UNREADABLE) {
         walk.sourceFailed();
         break;
       }
-      const reading = walk.take(row);
-      if (reading !== undefined) await reading;
-      if (walk.records % PROGRESS_EVERY === 0) report(walk.records);
+      await takePage(walk, hasher, page);
+      if (walk.records - reported >= PROGRESS_EVERY) report((reported = walk.records));
     }
   } finally {
-    await closeRows(rows);
+    await closePages(pages);
   }
   await walk.finish();
   report(walk.records);
   return walk.report();
 }
 
+async function takePage(walk: LedgerWalk, hasher: BatchHasher, page: readonly LedgerRow[]): Promise<void> {
+  for (let from = 0; from < page.length; ) {
+    const count = hasher.hash(page, from);
+    for (let n = 0; n < Math.max(count, 1); n++) {
+      const row = page[from + n];
+      if (row === undefined) return;
+      const reading = walk.take(row, count === 0 ? undefined : hasher.of(n));
+      if (reading !== undefined) await reading;
+    }
+    from += Math.max(count, 1);
+  }
+}
+
 const UNREADABLE = Symbol("unreadable");
 
-async function nextRow(rows: AsyncIterator<LedgerRow>): Promise<LedgerRow | undefined | typeof UNREADABLE> {
+type Pages = AsyncIterator<readonly LedgerRow[]>;
+
+async function nextPage(pages: Pages): Promise<readonly LedgerRow[] | undefined | typeof UNREADABLE> {
   try {
-    const next = await rows.next();
+    const next = await pages.next();
     return next.done === true ? undefined : next.value;
   } catch {
     return UNREADABLE;
@@ -56,9 +74,9 @@ async function nextRow(rows: AsyncIterator<LedgerRow>): Promise<LedgerRow | unde
 }
 
 /** What a source says while it is put away changes nothing about what was read. */
-async function closeRows(rows: AsyncIterator<LedgerRow>): Promise<void> {
+async function closePages(pages: Pages): Promise<void> {
   try {
-    await rows.return?.();
+    await pages.return?.();
   } catch {
     return;
   }

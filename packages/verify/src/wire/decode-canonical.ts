@@ -1,20 +1,23 @@
 import { type FieldLayout, type KeptFields, type MessageLayout, NO_BYTES, NO_ITEMS } from "./message-layout.ts";
+import { Slice } from "./slice.ts";
 import { isUtf8, readText } from "./text.ts";
 
-/** The kept fields of a generated message as plain data, 64-bit integers as numbers. */
+/** The kept fields of a generated message as plain data, 64-bit integers as numbers, bytes as slices of the input. */
 export type Decoded<T, Kept extends KeptFields> = T extends bigint
   ? number
-  : T extends Uint8Array | string | number | boolean | undefined
-    ? T
-    : T extends readonly (infer Item)[]
-      ? readonly Decoded<Item, Kept>[]
-      : T extends { case: infer Case extends string; value: infer Value }
-        ? { readonly case: Case; readonly value: Decoded<Value, Kept> }
-        : T extends { case: undefined }
-          ? { readonly case: undefined }
-          : T extends { $typeName: `narthex.v1.${infer Name}` }
-            ? { readonly [Key in KeptKey<Name, Kept> & keyof T]: Decoded<T[Key], Kept> }
-            : never;
+  : T extends Uint8Array
+    ? Slice
+    : T extends string | number | boolean | undefined
+      ? T
+      : T extends readonly (infer Item)[]
+        ? readonly Decoded<Item, Kept>[]
+        : T extends { case: infer Case extends string; value: infer Value }
+          ? { readonly case: Case; readonly value: Decoded<Value, Kept> }
+          : T extends { case: undefined }
+            ? { readonly case: undefined }
+            : T extends { $typeName: `narthex.v1.${infer Name}` }
+              ? { readonly [Key in KeptKey<Name, Kept> & keyof T]: Decoded<T[Key], Kept> }
+              : never;
 
 type KeptKey<Name extends string, Kept extends KeptFields> = Name extends keyof Kept
   ? keyof ReturnType<Kept[Name]>
@@ -113,7 +116,7 @@ function readDelimited(cursor: Cursor, layout: MessageLayout<unknown>, field: Fi
   cursor.position = stop;
   if (field.type === "bytes") {
     if (field.dropped) return DROPPED;
-    return length === 0 ? NO_BYTES : cursor.bytes.subarray(start, stop);
+    return length === 0 ? NO_BYTES : new Slice(cursor.bytes, start, stop);
   }
   const text = field.dropped ? isUtf8(cursor.bytes, start, stop) && DROPPED : readText(cursor.bytes, start, stop);
   if (text === false || text === undefined) throw wrong(layout, field, "is not UTF-8");

@@ -1,3 +1,5 @@
+import { Slice } from "./slice.ts";
+
 /** How one field is read. Lists hold strings, bytes or messages, one tag each; nothing in the ledger is packed. */
 export interface FieldLayout {
   readonly number: number;
@@ -50,7 +52,7 @@ export interface FieldDescription {
   readonly enum?: { readonly values: readonly { readonly number: number }[] } | undefined;
 }
 
-export const NO_BYTES = new Uint8Array(0);
+export const NO_BYTES = new Slice(new Uint8Array(0), 0, 0);
 export const NO_ITEMS: readonly never[] = Object.freeze([]);
 export const NO_CASE = Object.freeze({ case: undefined });
 
