@@ -51,6 +51,14 @@ export const KEPT = {
   ContentStored: () => ({ contentCommitment: NO_BYTES, size: 0, labels: NO_ITEMS }),
   ContentErased: () => ({ recordIndex: 0, item: 0 }),
   ArtifactPublished: () => ({ contentCommitment: NO_BYTES, size: 0 }),
+  CheckpointSigned: () => ({ treeSize: 0, rootHash: NO_BYTES, keyId: "", signature: NO_BYTES }),
+  LogKeyAnnounced: () => ({
+    verifierKey: "",
+    previousVerifierKey: "",
+    treeSize: 0,
+    signature: NO_BYTES,
+    previousSignature: NO_BYTES,
+  }),
   OutcomeSettled: () => ({ requestId: "" }),
   RecordContent: () => ({ items: NO_ITEMS }),
   ContentItem: () => ({

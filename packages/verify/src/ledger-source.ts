@@ -23,6 +23,16 @@ export interface LedgerSource {
   pages?(): AsyncIterable<readonly LedgerRow[]>;
   /** The bytes of a content file as they are on the disk; undefined if there is none. */
   readFile(digest: Uint8Array): FileBytes | undefined | Promise<FileBytes | undefined>;
+  /** The files of the Merkle log, where there are any. */
+  readonly log?: LogFiles;
+}
+
+/** SPEC: docs/formats/log.md, "Files". */
+export interface LogFiles {
+  /** `log/checkpoint`; undefined if there is none. */
+  readCheckpoint(): Promise<string | undefined>;
+  /** The tile of so many hashes; undefined if there is none. */
+  readTile(level: number, number: number, hashes: number): Promise<Uint8Array | undefined>;
 }
 
 export type FileBytes = AsyncIterable<Uint8Array>;

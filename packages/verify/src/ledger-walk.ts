@@ -1,3 +1,4 @@
+import { HASH_SIZE } from "@narthex/contracts";
 import { Chain } from "./chain.ts";
 import { checkCall } from "./check-call.ts";
 import { checkChain, passBadRecord, reportBreak } from "./check-chain.ts";
@@ -5,8 +6,10 @@ import { ContentCheck } from "./check-content.ts";
 import { checkSession } from "./check-session.ts";
 import type { RowHashes } from "./hash/batch-hasher.ts";
 import type { LedgerRow, LedgerSource } from "./ledger-source.ts";
+import { LogCheck, type LogCheckOptions } from "./log/check-log.ts";
 import { NOT_A_ROW, openRecord, RecordFault } from "./open-record.ts";
 import { ProblemList } from "./problem-list.ts";
+import { wholeSlice } from "./wire/slice.ts";
 import type { VerifyReport } from "./verify-report.ts";
 
 /** Takes the rows of a ledger one after the other and applies every rule to each. */
@@ -15,13 +18,15 @@ export class LedgerWalk {
   readonly #problems = new ProblemList();
   readonly #chains = new Map<string, Chain>();
   readonly #content: ContentCheck;
+  readonly #log: LogCheck;
   #nextIndex = 0;
   #wallTimeMs = 0;
   #headHash: Uint8Array = new Uint8Array(0);
   /** No record so far was missing or bad. */
   #sound = true;
 
-  constructor(source: LedgerSource, signal: AbortSignal | undefined) {
+  constructor(source: LedgerSource, log: LogCheckOptions, signal: AbortSignal | undefined) {
+    this.#log = new LogCheck(this.#problems, log);
     this.#content = new ContentCheck(source, this.#problems, signal);
   }
 
@@ -44,6 +49,8 @@ export class LedgerWalk {
       );
     }
     if (!this.#checkIndex(record.index, record.chain)) return undefined;
+    this.#log.look(record);
+    this.#log.add(hashes.record);
     if (record.wallTimeMs < this.#wallTimeMs) this.#problems.add("wall_time_back", record, "the wall clock goes back");
     this.#wallTimeMs = Math.max(this.#wallTimeMs, record.wallTimeMs);
 
@@ -60,16 +67,24 @@ export class LedgerWalk {
 
   sourceFailed(): void {
     this.#sound = false;
+    this.#log.stop();
     this.#problems.add("unreadable", { index: this.#nextIndex, chain: "" }, "the ledger cannot be read from here on");
   }
 
+  /** Waits for what records asked to be read. */
+  settle(): Promise<void> | undefined {
+    return this.#log.settle();
+  }
+
   async finish(): Promise<void> {
+    await this.#log.finish();
     for (const chain of this.#chains.values()) reportBreak(chain, this.#problems);
     await this.#content.finish(this.#sound);
   }
 
   report(): VerifyReport {
     const open = this.#countOpen();
+    const log = this.#log.report();
     return {
       intact: !this.#problems.has("integrity"),
       complete: !this.#problems.has("completeness"),
@@ -79,7 +94,8 @@ export class LedgerWalk {
       erasedItems: this.#content.erased,
       openCalls: open.calls,
       openIntents: open.intents,
-      unprovenTail: this.records,
+      unprovenTail: this.records - log.provenSize,
+      log,
       problems: this.#problems.list(),
       problemCount: this.#problems.count,
       headHash: this.#headHash.slice(),
@@ -106,6 +122,9 @@ export class LedgerWalk {
     this.#headHash = row.hash instanceof Uint8Array ? row.hash : this.#headHash;
     this.#problems.add(fault.code, { index: this.#nextIndex, chain }, fault.message);
     this.#nextIndex++;
+    // What stands in the tree is the hash that was stored with the record.
+    if (row.hash instanceof Uint8Array && row.hash.length === HASH_SIZE) this.#log.add(wholeSlice(row.hash));
+    else this.#log.stop();
     passBadRecord(this.#chain(chain), this.#problems);
   }
 
@@ -120,6 +139,7 @@ export class LedgerWalk {
     if (index > due) {
       const missing = index - due;
       this.#sound = false;
+      this.#log.stop();
       this.#problems.add("index_gap", { index: due, chain: "" }, `${missing} records from here on are missing`);
     }
     this.#nextIndex = index + 1;

@@ -26,6 +26,15 @@ export const PROBLEM_KINDS = {
   content_missing: "completeness",
   commitment_unopened: "completeness",
   erasure_contradicts: "integrity",
+  checkpoint_broken: "integrity",
+  checkpoint_signature: "integrity",
+  checkpoint_root: "integrity",
+  log_key_broken: "integrity",
+  log_key_untrusted: "integrity",
+  log_contradicts: "integrity",
+  log_forked: "integrity",
+  log_rolled_back: "completeness",
+  tile_contradicts: "integrity",
 } as const satisfies { readonly [code: string]: ProblemKind };
 
 export type ProblemCode = keyof typeof PROBLEM_KINDS;

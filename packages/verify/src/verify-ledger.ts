@@ -1,11 +1,17 @@
 import { BatchHasher } from "./hash/batch-hasher.ts";
 import type { LedgerRow, LedgerSource } from "./ledger-source.ts";
 import { LedgerWalk } from "./ledger-walk.ts";
+import { type Checkpoint, parseCheckpoint } from "./log/checkpoint.ts";
+import type { LogKey } from "./log/log-key.ts";
 import { readPages } from "./read-pages.ts";
 import type { VerifyReport } from "./verify-report.ts";
 
 export interface VerifyOptions {
   readonly onProgress?: (progress: VerifyProgress) => void;
+  /** The key that checkpoints must lead to. Without it the ledger is taken at its word about who signs. */
+  readonly trustedKey?: LogKey | undefined;
+  /** Checkpoints that somebody kept: the ledger must be an extension of each. */
+  readonly keptCheckpoints?: readonly Checkpoint[];
   /** Aborting rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
@@ -19,7 +25,10 @@ const PROGRESS_EVERY = 4096;
 
 /** Reads a ledger and its content from beginning to end and names everything that is not as it must be. */
 export async function verifyLedger(source: LedgerSource, options: VerifyOptions = {}): Promise<VerifyReport> {
-  const walk = new LedgerWalk(source, options.signal);
+  // Before the records: whatever it covers was durable by then.
+  const shown = await readShown(source);
+  const { trustedKey, keptCheckpoints: kept = [] } = options;
+  const walk = new LedgerWalk(source, { trustedKey, kept, shown, files: source.log }, options.signal);
   const hasher = new BatchHasher();
   const total = options.onProgress === undefined ? 0 : await countRecords(source);
   const report = (done: number): void =>
@@ -37,6 +46,8 @@ export async function verifyLedger(source: LedgerSource, options: VerifyOptions 
         break;
       }
       await takePage(walk, hasher, page);
+      const settling = walk.settle();
+      if (settling !== undefined) await settling;
       if (walk.records - reported >= PROGRESS_EVERY) report((reported = walk.records));
     }
   } finally {
@@ -79,6 +90,15 @@ async function closePages(pages: Pages): Promise<void> {
     await pages.return?.();
   } catch {
     return;
+  }
+}
+
+async function readShown(source: LedgerSource): Promise<Checkpoint | "unreadable" | undefined> {
+  try {
+    const text = await source.log?.readCheckpoint();
+    return text === undefined ? undefined : (parseCheckpoint(text) ?? "unreadable");
+  } catch {
+    return "unreadable";
   }
 }
 

@@ -1,3 +1,4 @@
+import type { LogReport } from "./log/log-report.ts";
 import type { VerifyProblem } from "./problem.ts";
 
 export interface VerifyReport {
@@ -13,8 +14,10 @@ export interface VerifyReport {
   readonly openCalls: number;
   /** Those of them that were started with leave to have effects. */
   readonly openIntents: number;
-  /** Records after the last signed checkpoint: a dropped tail of them cannot be seen. Nothing is signed yet. */
+  /** Records after the last proven checkpoint: a dropped tail of them cannot be seen. */
   readonly unprovenTail: number;
+  /** What signed checkpoints prove. */
+  readonly log: LogReport;
   /** In the order of the records, at most 100. */
   readonly problems: readonly VerifyProblem[];
   /** Also those not listed. */

@@ -39,7 +39,9 @@ export async function chainVectors(): Promise<ReadonlyMap<string, unknown>> {
 }
 
 function reportVector(report: VerifyReport): unknown {
-  return { ...report, headHash: toHex(report.headHash) };
+  // It is signed by nobody.
+  const { log: _log, ...frozen } = report;
+  return { ...frozen, headHash: toHex(report.headHash) };
 }
 
 function rowVector(row: LedgerRow): unknown {

@@ -1,0 +1,260 @@
+import { HASH_SIZE } from "@narthex/contracts";
+import type { DecodedRecord, EntryOf } from "../ledger-messages.ts";
+import type { LogFiles } from "../ledger-source.ts";
+import type { ProblemList } from "../problem-list.ts";
+import { SYSTEM_CHAIN } from "../system-chain.ts";
+import { sameSlices, type Slice, wholeSlice } from "../wire/slice.ts";
+import { TileCheck } from "./check-tiles.ts";
+import { type Checkpoint, checkpointText, isSignedBy } from "./checkpoint.ts";
+import { KeyHistory } from "./key-history.ts";
+import { isSigned, type LogKey } from "./log-key.ts";
+import type { LogReport } from "./log-report.ts";
+import { RecordWindow, WINDOW_RECORDS } from "./record-window.ts";
+import { TILE_HASHES, TreeEdge } from "./tree-edge.ts";
+
+export interface LogCheckOptions {
+  readonly trustedKey: LogKey | undefined;
+  /** Checkpoints that somebody kept. */
+  readonly kept: readonly Checkpoint[];
+  /** The newest one that the home itself shows; `unreadable` is something else in its place. */
+  readonly shown: Checkpoint | "unreadable" | undefined;
+  readonly files: LogFiles | undefined;
+}
+
+/** A checkpoint from outside the ledger, until the tree has its size. */
+interface Awaited {
+  readonly checkpoint: Checkpoint;
+  readonly from: "kept" | "shown";
+  reached: boolean;
+}
+
+/**
+ * The Merkle log of the records: every checkpoint is signed by the key that the ledger announces for it and has the root
+ * that the records give, so that each extends the one before; tiles and checkpoints from elsewhere say the same.
+ */
+export class LogCheck {
+  readonly #problems: ProblemList;
+  readonly #options: LogCheckOptions;
+  readonly #keys: KeyHistory;
+  readonly #tiles: TileCheck | undefined;
+  readonly #tree: TreeEdge;
+  readonly #window = new RecordWindow();
+  readonly #awaited: Awaited[];
+  /** Records in tree and window. */
+  #records = 0;
+  /** Nothing can be compared any more: records are missing. */
+  #broken = false;
+  /** The first checkpoint that the records do not give, and the last size that they do. */
+  #mismatch: { readonly from: number; readonly to: number } | undefined;
+  /** The same of the newest checkpoint that the home shows. */
+  #shownOther: { readonly from: number; readonly to: number } | undefined;
+  #agreedSize = 0;
+  /** The largest kept checkpoint that the records agree with. */
+  #keptSize = 0;
+  #lastSize = 0;
+  #firstKeyIndex = 0;
+  #checkpoints = 0;
+  #kept = 0;
+  #provenSize = 0;
+  #provenRoot: Uint8Array = new Uint8Array(0);
+
+  constructor(problems: ProblemList, options: LogCheckOptions) {
+    this.#problems = problems;
+    this.#options = options;
+    this.#keys = new KeyHistory(options.trustedKey);
+    this.#tiles = options.files && new TileCheck(options.files, problems);
+    const shown = options.shown === "unreadable" ? undefined : options.shown;
+    const shownSize = shown?.size ?? 0;
+    this.#tree = new TreeEdge((tile) => {
+      if ((tile.number + 1) * TILE_HASHES ** (tile.level + 1) <= shownSize) this.#tiles?.want(tile);
+    });
+    const kept = options.kept.map((checkpoint): Awaited => ({ checkpoint, from: "kept", reached: false }));
+    const own = shown === undefined ? [] : [{ checkpoint: shown, from: "shown" as const, reached: false }];
+    this.#awaited = [...kept, ...own].sort((left, right) => left.checkpoint.size - right.checkpoint.size);
+  }
+
+  /** The hash that is stored for the next record. */
+  add(hash: Slice): void {
+    if (this.#broken) return;
+    this.#window.push(hash);
+    this.#records++;
+    if (this.#window.isFull) this.#advance(this.#tree.size + 1);
+  }
+
+  /** Records are missing from here on, or their hashes: later roots cannot be computed. */
+  stop(): void {
+    this.#broken = true;
+  }
+
+  /** What a record says of the log. Comes before the record itself is added. */
+  look(record: DecodedRecord): void {
+    for (const { kind } of record.entries) {
+      if (kind.case !== "checkpointSigned" && kind.case !== "logKeyAnnounced") continue;
+      const wrong =
+        record.chain !== SYSTEM_CHAIN || record.entries.length > 1
+          ? "it is not alone in a record of the system's chain"
+          : kind.case === "logKeyAnnounced"
+            ? this.#announce(record, kind.value)
+            : this.#checkpoint(record, kind.value);
+      const code = kind.case === "logKeyAnnounced" ? "log_key_broken" : "checkpoint_broken";
+      if (wrong !== undefined) this.#problems.add(code, record, `${WHAT[kind.case]} is not good: ${wrong}`);
+    }
+  }
+
+  /** Waits for tiles, if any are to be read. */
+  settle(): Promise<void> | undefined {
+    return this.#tiles?.isWaiting === true ? this.#tiles.settle() : undefined;
+  }
+
+  async finish(): Promise<void> {
+    if (!this.#broken) this.#advance(this.#records);
+    await this.#tiles?.settle();
+    this.#reportMismatch();
+    for (const awaited of this.#awaited) {
+      if (!this.#isOwn(awaited.checkpoint)) this.#reportForeign(awaited);
+      if (!awaited.reached) this.#reportRolledBack(awaited);
+    }
+    const { trustedKey, shown } = this.#options;
+    if (shown === "unreadable") {
+      const place = { index: this.#agreedSize, chain: "" };
+      this.#problems.add("log_contradicts", place, "what stands for the log's newest checkpoint is none");
+    }
+    if (trustedKey !== undefined && !this.#keys.isTrusted) {
+      const place = { index: this.#firstKeyIndex, chain: SYSTEM_CHAIN };
+      const what = this.#keys.current === undefined ? "no key is announced" : "it is signed by other keys";
+      this.#problems.add("log_key_untrusted", place, `nothing in the ledger leads to the trusted key: ${what}`);
+    }
+  }
+
+  report(): LogReport {
+    return {
+      origin: this.#keys.current?.name ?? "",
+      verifierKey: this.#keys.current?.text ?? "",
+      keyTrusted: this.#options.trustedKey !== undefined && this.#keys.isTrusted,
+      keys: this.#keys.keys.length,
+      checkpoints: this.#checkpoints,
+      provenSize: this.#provenSize,
+      provenRoot: this.#provenRoot,
+      keptCheckpoints: this.#kept,
+      tiles: this.#tiles?.matched ?? 0,
+      tilesMissing: this.#tiles?.missing ?? 0,
+    };
+  }
+
+  #announce(record: DecodedRecord, announced: EntryOf<"logKeyAnnounced">): string | undefined {
+    if (this.#keys.current === undefined) this.#firstKeyIndex = record.index;
+    return this.#keys.announce(announced, this.#lastSize);
+  }
+
+  #checkpoint(record: DecodedRecord, signed: EntryOf<"checkpointSigned">): string | undefined {
+    const size = signed.treeSize;
+    const key = this.#keys.current;
+    if (size > record.index) return `it covers ${size} records and stands at ${record.index}`;
+    if (record.index - size > WINDOW_RECORDS) return "it looks back too far";
+    if (size <= this.#lastSize) return "it covers no more than the one before it";
+    if (signed.rootHash.length !== HASH_SIZE) return "its root is no hash";
+    this.#lastSize = size;
+    if (key === undefined) return "no key was announced before it";
+    const root = signed.rootHash.view();
+    const isGood =
+      signed.keyId === key.id &&
+      isSigned(key, checkpointText({ origin: key.name, size, root }), signed.signature.view());
+    if (!isGood) this.#problems.add("checkpoint_signature", record, "the checkpoint is not signed by the log's key");
+    if (this.#broken || size < this.#tree.size) return undefined;
+    this.#advance(size);
+    if (!sameSlices(wholeSlice(this.#tree.root()), signed.rootHash)) {
+      this.#mismatch ??= { from: this.#agreedSize, to: size };
+      return undefined;
+    }
+    this.#agreedSize = size;
+    if (!isGood || !this.#keys.isTrusted) return undefined;
+    this.#checkpoints++;
+    this.#provenSize = size;
+    this.#provenRoot = root.slice();
+    return undefined;
+  }
+
+  /** Takes records into the tree, and stops at every size that something is known of. */
+  #advance(size: number): void {
+    for (const awaited of this.#awaited) {
+      if (awaited.reached || awaited.checkpoint.size > size) continue;
+      this.#extend(awaited.checkpoint.size);
+      awaited.reached = true;
+      this.#compare(awaited);
+    }
+    this.#extend(size);
+  }
+
+  #extend(size: number): void {
+    while (this.#tree.size < size) this.#tree.add(this.#window.shift());
+  }
+
+  #compare({ checkpoint, from }: Awaited): void {
+    const same = sameSlices(wholeSlice(this.#tree.root()), wholeSlice(checkpoint.root));
+    if (from === "shown") {
+      for (const tile of this.#tree.partialTiles()) this.#tiles?.want(tile);
+      if (!same) this.#shownOther = { from: this.#agreedSize, to: checkpoint.size };
+      return;
+    }
+    if (!same) {
+      // The ledger's own checkpoints say nothing of where it parted from the other.
+      const place = { index: this.#keptSize, chain: "" };
+      const what = `the first ${checkpoint.size} records are not those that the kept checkpoint was signed for`;
+      this.#problems.add("log_forked", place, what);
+      return;
+    }
+    this.#keptSize = checkpoint.size;
+    this.#kept++;
+  }
+
+  #reportMismatch(): void {
+    if (this.#mismatch === undefined) {
+      if (this.#shownOther === undefined) return;
+      const { from: index, to: size } = this.#shownOther;
+      this.#problems.add(
+        "log_contradicts",
+        { index, chain: "" },
+        `the log's newest checkpoint has another root at ${size}`,
+      );
+      return;
+    }
+    const { from, to } = this.#mismatch;
+    const other = this.#tiles?.firstOther;
+    const index = other !== undefined && other >= from && other < to ? other : from;
+    const what = index === other ? "this record" : `a record from here up to ${to - 1}`;
+    this.#problems.add(
+      "checkpoint_root",
+      { index, chain: "" },
+      `${what} is not the one that the checkpoint of size ${to} covers`,
+    );
+  }
+
+  #reportRolledBack({ checkpoint, from }: Awaited): void {
+    if (this.#broken) return;
+    const place = { index: this.#records, chain: "" };
+    const whose = from === "kept" ? "the kept checkpoint" : "the log's newest checkpoint";
+    this.#problems.add(
+      "log_rolled_back",
+      place,
+      `${whose} covers ${checkpoint.size} records: from here on they are missing`,
+    );
+  }
+
+  #reportForeign({ from }: Awaited): void {
+    const place = { index: this.#firstKeyIndex, chain: SYSTEM_CHAIN };
+    if (from === "shown") {
+      this.#problems.add("log_contradicts", place, "the log's newest checkpoint is not signed by a key of this ledger");
+      return;
+    }
+    this.#problems.add("log_key_untrusted", place, "the kept checkpoint is not signed by a key of this ledger");
+  }
+
+  /** Whether a checkpoint from elsewhere is signed by a key of this log; known once all of them are. */
+  #isOwn(checkpoint: Checkpoint): boolean {
+    const { trustedKey } = this.#options;
+    const keys = trustedKey === undefined ? this.#keys.keys : [trustedKey, ...this.#keys.keys];
+    return keys.some((key) => isSignedBy(checkpoint, key));
+  }
+}
+
+const WHAT = { checkpointSigned: "the checkpoint", logKeyAnnounced: "the announcement of a key" } as const;
