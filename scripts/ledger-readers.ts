@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { CONTENT_LAYOUT, RECORD_LAYOUT } from "../packages/verify/src/ledger-layouts.ts";
+import { CONTENT_LAYOUT, PROOF_LAYOUT, RECORD_LAYOUT } from "../packages/verify/src/ledger-layouts.ts";
 import type { FieldLayout, MessageLayout } from "../packages/verify/src/wire/message-layout.ts";
 
 /**
@@ -36,7 +36,7 @@ import { isUtf8, readText } from "../text.ts";
 const NOTHING_KEPT = Object.freeze({});
 `;
 
-const text = writeReaders([RECORD_LAYOUT, CONTENT_LAYOUT]);
+const text = writeReaders([RECORD_LAYOUT, CONTENT_LAYOUT, PROOF_LAYOUT]);
 if (!process.argv.includes("--check")) {
   mkdirSync(new URL(".", FILE), { recursive: true });
   writeFileSync(FILE, text);

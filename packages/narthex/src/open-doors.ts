@@ -42,9 +42,11 @@ function openServing(kernel: Kernel, options: DoorOptions): Promise<Serving> {
     console: { version: VERSION, defaultApprover: loginName() },
     mcp: { version: VERSION, elicitation: mcp.elicitation === "approvals" },
     authorize: authorizeToken,
-    verify: (onProgress, signal) =>
+    verify: ({ verifierKey, checkpoints }, onProgress, signal) =>
       verifySource(ledgerSource(), {
         signal,
+        verifierKey: verifierKey === "" ? undefined : verifierKey,
+        checkpoints,
         onProgress: (recordsDone, recordsTotal) => onProgress({ recordsDone, recordsTotal }),
       }),
     ...(log && { log }),

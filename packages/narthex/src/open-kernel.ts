@@ -144,7 +144,7 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
       { ...options, ...(observer && { observer }) },
     );
     const authorizeToken: OpenedKernel["authorizeToken"] = async (token) => home.tokens.authorize(token);
-    const ledgerSource = (): LedgerSource => storeLedgerSource(store, contentStore);
+    const ledgerSource = (): LedgerSource => storeLedgerSource(store, contentStore, paths.log);
     let doors: Serving | undefined;
     return {
       ...kernel,

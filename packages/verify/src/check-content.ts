@@ -1,6 +1,7 @@
 import type { Call } from "./call.ts";
 import type { Chain } from "./chain.ts";
 import { type ItemsReport, checkItems } from "./check-items.ts";
+import { checkProofs } from "./check-proofs.ts";
 import { ContentElsewhere } from "./content-elsewhere.ts";
 import { ContentFiles } from "./content-files.ts";
 import { Erasures } from "./erasures.ts";
@@ -17,6 +18,8 @@ const MAX_REMEMBERED = 64;
 export class ContentCheck {
   items = 0;
   erased = 0;
+  /** Of decisions, that say what the decisions say. */
+  proofs = 0;
   readonly #problems: ProblemList;
   readonly #files: ContentFiles;
   readonly #elsewhere: ContentElsewhere;
@@ -39,6 +42,7 @@ export class ContentCheck {
     this.items += content.items.length;
     this.erased += report.erased.length;
     this.#report(chain, record, report, call);
+    this.proofs += checkProofs(record, content.items, hashes, this.#problems);
     for (const position of report.erased) this.#erasures.note(record.index, position);
     for (const item of report.elsewhere) this.#elsewhere.want(item, record);
     this.#remember(chain, record, call, report);

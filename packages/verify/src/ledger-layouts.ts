@@ -1,5 +1,5 @@
-import { RecordContentSchema, RecordSchema } from "@narthex/contracts";
-import type { RecordContent, RecordMessage } from "@narthex/contracts";
+import { ProofSchema, RecordContentSchema, RecordSchema } from "@narthex/contracts";
+import type { Proof, RecordContent, RecordMessage } from "@narthex/contracts";
 import { type KeptFields, layoutOf, NO_BYTES, NO_CASE, NO_ITEMS } from "./wire/message-layout.ts";
 
 /** What the rules look at. Every other field is checked for its encoding and let go. */
@@ -20,8 +20,11 @@ export const KEPT = {
   CapabilityCheck: () => ({ granted: false }),
   PolicyDecision: () => ({
     allowed: false,
+    ruleIds: NO_ITEMS,
+    policyHash: NO_BYTES,
     proofCommitment: NO_BYTES,
     approve: "",
+    rationaleCode: "",
     observedOnly: false,
     policyRequestCommitment: NO_BYTES,
   }),
@@ -60,6 +63,15 @@ export const KEPT = {
     previousSignature: NO_BYTES,
   }),
   OutcomeSettled: () => ({ requestId: "" }),
+  Proof: () => ({
+    allowed: false,
+    ruleIds: NO_ITEMS,
+    policyHash: NO_BYTES,
+    requestHash: NO_BYTES,
+    rationaleCode: "",
+    approve: "",
+    errors: NO_ITEMS,
+  }),
   RecordContent: () => ({ items: NO_ITEMS }),
   ContentItem: () => ({
     role: 0,
@@ -73,4 +85,5 @@ export const KEPT = {
 } satisfies KeptFields;
 
 export const RECORD_LAYOUT = layoutOf<RecordMessage>(RecordSchema, KEPT);
+export const PROOF_LAYOUT = layoutOf<Proof>(ProofSchema, KEPT);
 export const CONTENT_LAYOUT = layoutOf<RecordContent>(RecordContentSchema, KEPT);

@@ -1,7 +1,8 @@
-import type { Entry, RecordContent, RecordMessage } from "@narthex/contracts";
-import { CONTENT_LAYOUT, type KEPT, RECORD_LAYOUT } from "./ledger-layouts.ts";
+import type { Entry, Proof, RecordContent, RecordMessage } from "@narthex/contracts";
+import { CONTENT_LAYOUT, type KEPT, PROOF_LAYOUT, RECORD_LAYOUT } from "./ledger-layouts.ts";
 import { type Decoded, decodeCanonical, type Malformed } from "./wire/decode-canonical.ts";
-import { readRecord, readRecordContent } from "./wire/gen/read-ledger.ts";
+import { readProof, readRecord, readRecordContent } from "./wire/gen/read-ledger.ts";
+import type { Slice } from "./wire/slice.ts";
 
 type Kept = typeof KEPT;
 
@@ -11,6 +12,7 @@ export type EntryKind = Exclude<DecodedEntry["case"], undefined>;
 /** The entry of one kind. */
 export type EntryOf<Kind extends EntryKind> = Extract<DecodedEntry, { case: Kind }>["value"];
 export type DecodedContent = Decoded<RecordContent, Kept>;
+export type DecodedProof = Decoded<Proof, Kept>;
 export type DecodedItem = DecodedContent["items"][number];
 
 /** The quick reader takes what is canonical; of anything else the careful one says what is wrong with it. */
@@ -22,4 +24,9 @@ export function decodeRecord(bytes: Uint8Array): DecodedRecord | Malformed {
 export function decodeContent(bytes: Uint8Array): DecodedContent | Malformed {
   const content = readRecordContent(bytes, 0, bytes.length) as DecodedContent | undefined;
   return content ?? decodeCanonical<RecordContent, Kept>(CONTENT_LAYOUT, bytes);
+}
+
+export function decodeProof({ bytes, start, end }: Slice): DecodedProof | Malformed {
+  const proof = readProof(bytes, start, end) as DecodedProof | undefined;
+  return proof ?? decodeCanonical<Proof, Kept>(PROOF_LAYOUT, bytes.subarray(start, end));
 }

@@ -1,4 +1,11 @@
-import { PROBLEM_KINDS, type ProblemCode, type ProblemKind, type VerifyProblem } from "./problem.ts";
+import {
+  PROBLEM_AREAS,
+  PROBLEM_KINDS,
+  type ProblemArea,
+  type ProblemCode,
+  type ProblemKind,
+  type VerifyProblem,
+} from "./problem.ts";
 
 const MAX_PROBLEMS = 100;
 const MAX_CHAIN_CHARACTERS = 256;
@@ -9,13 +16,16 @@ export class ProblemList {
   count = 0;
   readonly #kept: VerifyProblem[] = [];
   readonly #kinds = new Set<ProblemKind>();
+  readonly #areas = new Set<ProblemArea>();
 
   add(code: ProblemCode, place: { readonly index: number; readonly chain: string }, message: string): void {
     const kind = PROBLEM_KINDS[code];
     this.count++;
+    const area = PROBLEM_AREAS[code];
     this.#kinds.add(kind);
+    this.#areas.add(area);
     const chain = place.chain.slice(0, MAX_CHAIN_CHARACTERS);
-    const problem: VerifyProblem = { recordIndex: place.index, chain, kind, code, message };
+    const problem: VerifyProblem = { recordIndex: place.index, chain, kind, area, code, message };
     // Nearly always the last; content that is found missing at the end belongs further up.
     let at = this.#kept.length;
     while (at > 0 && (this.#kept[at - 1]?.recordIndex ?? 0) > place.index) at--;
@@ -25,6 +35,10 @@ export class ProblemList {
 
   has(kind: ProblemKind): boolean {
     return this.#kinds.has(kind);
+  }
+
+  areas(): readonly ProblemArea[] {
+    return [...this.#areas];
   }
 
   list(): readonly VerifyProblem[] {

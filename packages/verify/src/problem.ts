@@ -1,6 +1,9 @@
 /** Integrity: something is not as it was written. Completeness: something that was written is not there. */
 export type ProblemKind = "integrity" | "completeness";
 
+/** What it is that has the problem. */
+export type ProblemArea = "records" | "content" | "commitments" | "proofs" | "log" | "signatures";
+
 /** SPEC: docs/formats/ledger.md, "What verify finds". */
 export const PROBLEM_KINDS = {
   unreadable: "integrity",
@@ -26,6 +29,7 @@ export const PROBLEM_KINDS = {
   content_missing: "completeness",
   commitment_unopened: "completeness",
   erasure_contradicts: "integrity",
+  proof_contradicts: "integrity",
   checkpoint_broken: "integrity",
   checkpoint_signature: "integrity",
   checkpoint_root: "integrity",
@@ -37,6 +41,42 @@ export const PROBLEM_KINDS = {
   tile_contradicts: "integrity",
 } as const satisfies { readonly [code: string]: ProblemKind };
 
+export const PROBLEM_AREAS: { readonly [Code in ProblemCode]: ProblemArea } = {
+  unreadable: "records",
+  record_malformed: "records",
+  hash_mismatch: "records",
+  column_mismatch: "records",
+  index_gap: "records",
+  index_repeated: "records",
+  sequence_gap: "records",
+  sequence_repeated: "records",
+  chain_broken: "records",
+  wall_time_back: "records",
+  logical_time_back: "records",
+  session_order: "records",
+  call_order: "records",
+  call_unopened: "records",
+  outcome_contradicts: "records",
+  approval_missing: "records",
+  content_malformed: "content",
+  content_contradicts: "content",
+  content_unclaimed: "commitments",
+  content_damaged: "content",
+  content_missing: "content",
+  commitment_unopened: "commitments",
+  erasure_contradicts: "content",
+  proof_contradicts: "proofs",
+  checkpoint_broken: "log",
+  checkpoint_signature: "signatures",
+  checkpoint_root: "log",
+  log_key_broken: "signatures",
+  log_key_untrusted: "signatures",
+  log_contradicts: "log",
+  log_forked: "log",
+  log_rolled_back: "log",
+  tile_contradicts: "log",
+};
+
 export type ProblemCode = keyof typeof PROBLEM_KINDS;
 
 export interface VerifyProblem {
@@ -45,6 +85,7 @@ export interface VerifyProblem {
   /** Empty where it cannot be told. */
   readonly chain: string;
   readonly kind: ProblemKind;
+  readonly area: ProblemArea;
   readonly code: ProblemCode;
   readonly message: string;
 }

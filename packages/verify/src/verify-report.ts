@@ -1,5 +1,5 @@
 import type { LogReport } from "./log/log-report.ts";
-import type { VerifyProblem } from "./problem.ts";
+import type { ProblemArea, VerifyProblem } from "./problem.ts";
 
 export interface VerifyReport {
   /** Nothing that is there was changed. */
@@ -10,6 +10,8 @@ export interface VerifyReport {
   readonly chains: number;
   readonly contentItems: number;
   readonly erasedItems: number;
+  /** Proofs of decisions that were read. */
+  readonly proofs: number;
   /** Calls without an outcome so far: running, waiting, or cut off by a crash. */
   readonly openCalls: number;
   /** Those of them that were started with leave to have effects. */
@@ -18,6 +20,8 @@ export interface VerifyReport {
   readonly unprovenTail: number;
   /** What signed checkpoints prove. */
   readonly log: LogReport;
+  /** What has problems, also those not listed. */
+  readonly areas: readonly ProblemArea[];
   /** In the order of the records, at most 100. */
   readonly problems: readonly VerifyProblem[];
   /** Also those not listed. */

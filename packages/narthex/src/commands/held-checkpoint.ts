@@ -16,15 +16,7 @@ const MAX_NOTE_BYTES = 16 * 1024;
 export async function readNamedCheckpoint(name: string): Promise<NamedCheckpoint> {
   const size = parseCount(name);
   if (size !== undefined) return { size, note: undefined };
-  const note = await readFile(name).then(
-    (bytes) => (bytes.length > MAX_NOTE_BYTES ? "" : bytes.toString("utf8")),
-    (cause: unknown) => {
-      throw new CommandError("INVALID_INPUT", `\`${name.slice(0, 120)}\` cannot be read`, {
-        cause,
-        next: "name the size of a checkpoint, or a file that holds one",
-      });
-    },
-  );
+  const note = await readKeptCheckpoint(name);
   const { parseCheckpointText, parseNote } = await import("@narthex/kernel");
   const checkpoint = parseCheckpointText(parseNote(note)?.text ?? "");
   if (checkpoint === undefined) {
@@ -33,6 +25,19 @@ export async function readNamedCheckpoint(name: string): Promise<NamedCheckpoint
     });
   }
   return { size: checkpoint.size, note };
+}
+
+/** The text of a file that holds a checkpoint; whether it is one is for others to say. */
+export async function readKeptCheckpoint(name: string): Promise<string> {
+  return readFile(name).then(
+    (bytes) => (bytes.length > MAX_NOTE_BYTES ? "" : bytes.toString("utf8")),
+    (cause: unknown) => {
+      throw new CommandError("INVALID_INPUT", `\`${name.slice(0, 120)}\` cannot be read`, {
+        cause,
+        next: "name a checkpoint, or a file that holds one",
+      });
+    },
+  );
 }
 
 /**

@@ -8,21 +8,38 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { formatCount } from "../terminal/units.ts";
 import { visible } from "../terminal/visible.ts";
 import type { Command } from "./command.ts";
+import { readKeptCheckpoint } from "./held-checkpoint.ts";
 
 const PROBLEMS_SHOWN = 20;
 
 export const ledgerVerifyCommand: Command = {
   details:
-    "Reads every record and all content again, with code of its own, and checks hashes, order and commitments. Integrity: " +
-    "nothing that is there was changed. Completeness: nothing is missing. Exit code 20 means broken, 30 unreadable.",
-  examples: ["narthex ledger verify", "narthex ledger verify --json"],
+    "Reads every record and all content again, with code of its own, and checks hashes, order, commitments, proofs of " +
+    "decisions and the signed checkpoints of the log. Integrity: nothing that is there was changed. Completeness: nothing is " +
+    "missing. Whoever can write the whole home could have written all of it anew: --key and --checkpoint say what you know of it " +
+    "from elsewhere. Exit code 20 means broken, 30 unreadable.",
+  options: [
+    { flags: "--key <verifier-key>", description: "the key that signs the log, or did when you were told it" },
+    {
+      flags: "--checkpoint <file>",
+      description: "a checkpoint that you kept; finds a ledger that was put back or forked",
+      repeatable: true,
+    },
+  ],
+  examples: [
+    "narthex ledger verify",
+    "narthex ledger verify --checkpoint kept-elsewhere.note",
+    "narthex ledger verify --json",
+  ],
 
   async run(invocation) {
-    const { terminal, signal } = invocation;
+    const { terminal, signal, options } = invocation;
     const bar = createProgressBar(terminal, { label: "records" });
     let report: VerifyReport;
     try {
-      report = await verifyHome(invocation, { signal, onProgress: bar.update });
+      const checkpoints = await Promise.all(options.texts("checkpoint").map(readKeptCheckpoint));
+      const verifierKey = options.text("key");
+      report = await verifyHome(invocation, { signal, verifierKey, checkpoints, onProgress: bar.update });
     } finally {
       bar.finish();
     }
@@ -36,14 +53,23 @@ export const ledgerVerifyCommand: Command = {
 function printReport(report: VerifyReport, terminal: Terminal): void {
   const { paint } = terminal;
   const sound = report.intact && report.complete;
+  const troubled = (area: string): boolean => report.areas.includes(area);
+  const told = (area: string): string => (troubled(area) ? "; not all of it is right" : "");
   terminal.print(sound ? paint.green("the ledger is sound") : paint.red("the ledger is broken"));
   terminal.print(
     ...renderFacts([
       ["integrity", report.intact ? "nothing was changed" : "something was changed"],
       ["completeness", report.complete ? "nothing is missing" : "something is missing"],
-      ["records", `${formatCount(report.records)} in ${formatCount(report.chains)} chains`],
-      ["content", `${formatCount(report.contentItems)} items, ${formatCount(report.erasedItems)} erased`],
-      ["not yet signed", `the last ${formatCount(report.unprovenTail)} records`],
+      ["records", `${formatCount(report.records)} in ${formatCount(report.chains)} chains${told("records")}`],
+      [
+        "content",
+        `${formatCount(report.contentItems)} items, ${formatCount(report.erasedItems)} erased${told("content")}`,
+      ],
+      ["commitments", troubled("commitments") ? "some are not opened, or open nothing" : "all of them are opened"],
+      ["proofs", `${formatCount(report.proofs)} of decisions${told("proofs")}`],
+      ["checkpoints", `${describeLog(report)}${told("log")}`],
+      ["signatures", `${describeKey(report)}${told("signatures")}`],
+      ["not yet proven", `the last ${formatCount(report.unprovenTail)} records`],
       ["head", toHex(report.headHash) || "none"],
     ]),
   );
@@ -55,4 +81,17 @@ function printReport(report: VerifyReport, terminal: Terminal): void {
   }
   const more = report.problems.length - PROBLEMS_SHOWN;
   if (more > 0) terminal.print(`  and ${more} more; --json lists them`);
+}
+
+function describeLog({ log }: VerifyReport): string {
+  if (log === undefined || log.checkpoints === 0n) return "none that proves anything";
+  const kept = log.keptCheckpoints > 0n ? `, ${formatCount(log.keptCheckpoints)} of those you kept` : "";
+  const missing = log.tilesMissing > 0n ? `, ${formatCount(log.tilesMissing)} tiles missing` : "";
+  return `${formatCount(log.checkpoints)} agree with the records, up to record ${log.provenSize - 1n}${kept}${missing}`;
+}
+
+function describeKey({ log }: VerifyReport): string {
+  if (log === undefined || log.verifierKey === "") return "none";
+  const trusted = log.keyTrusted ? "the key you trust" : "the ledger's own word; --key says which you trust";
+  return `${visible(log.verifierKey)} (${trusted})`;
 }

@@ -181,6 +181,10 @@ export interface TailQuery {
 }
 
 export interface VerifyOptions {
+  /** The verifier key that checkpoints must lead to. */
+  readonly verifierKey: string | undefined;
+  /** Signed notes that somebody kept. */
+  readonly checkpoints: readonly string[];
   readonly signal: AbortSignal;
   readonly onProgress: (done: number, total: number) => void;
 }

@@ -149,8 +149,8 @@ export function createServicesConnection({ socketPath, adminToken }: ServicesEnd
         if (record !== undefined) yield record;
       }
     },
-    async verify({ signal, onProgress }) {
-      const request = create(VerifyRequestSchema);
+    async verify({ signal, onProgress, verifierKey = "", checkpoints }) {
+      const request = create(VerifyRequestSchema, { verifierKey, checkpoints: [...checkpoints] });
       for await (const { event } of client.serverStream(adminService.verify, request, { ...admin, signal })) {
         if (event.case === "report") return event.value;
         if (event.case === "progress") onProgress(Number(event.value.recordsDone), Number(event.value.recordsTotal));

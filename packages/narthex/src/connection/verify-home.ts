@@ -1,8 +1,8 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { VerifyReport } from "@narthex/contracts";
-import { homePaths, openContentFiles, openHome, openSqliteStore } from "@narthex/host";
-import { storeLedgerSource } from "../ledger-source.ts";
+import { homePaths, type LedgerFile, openContentFiles, openHome, openLedgerFile } from "@narthex/host";
+import { fileLedgerSource } from "../ledger-source.ts";
 import { CommandError } from "../terminal/command-error.ts";
 import type { VerifyOptions } from "./kernel-connection.ts";
 import { type ConnectionRequest, reachKernel, tryServicesConnection } from "./open-connection.ts";
@@ -33,20 +33,26 @@ async function openStoreAlone(path: string, waitMs: number): Promise<Verifiable>
   await requireLedger(path);
   const home = await openHome({ path, command: "ledger verify", waitMs });
   try {
-    const store = await openSqliteStore({ directory: home.paths.store }).catch((cause: unknown) => {
-      throw unreadable(path, cause);
-    });
+    const file = openFile(path, home.paths.store);
     const contentStore = await openContentFiles(home.paths.content);
     return {
-      verify: (options) => verifySource(storeLedgerSource(store, contentStore), options),
+      verify: (options) => verifySource(fileLedgerSource(file, contentStore, home.paths.log), options),
       async close() {
-        await store.close().catch(() => undefined);
+        file.close();
         await home.close();
       },
     };
   } catch (error) {
     await home.close();
     throw error;
+  }
+}
+
+function openFile(path: string, directory: string): LedgerFile {
+  try {
+    return openLedgerFile(directory);
+  } catch (cause) {
+    throw unreadable(path, cause);
   }
 }
 

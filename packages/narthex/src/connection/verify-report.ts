@@ -1,11 +1,25 @@
-import { create, type VerifyReport, VerifyReportSchema } from "@narthex/contracts";
-import { type VerifyReport as Findings, type LedgerSource, verifyLedger } from "@narthex/verify";
+import { create, KernelError, type VerifyReport, VerifyReportSchema } from "@narthex/contracts";
+import {
+  type Checkpoint,
+  type VerifyReport as Findings,
+  type LedgerSource,
+  type LogKey,
+  type LogReport,
+  parseCheckpoint,
+  parseLogKey,
+  verifyLedger,
+} from "@narthex/verify";
 import type { VerifyOptions } from "./kernel-connection.ts";
 
 /** Has the independent reader read the ledger, and gives its findings as the services do. */
-export async function verifySource(source: LedgerSource, { signal, onProgress }: VerifyOptions): Promise<VerifyReport> {
+export async function verifySource(source: LedgerSource, options: VerifyOptions): Promise<VerifyReport> {
+  const { signal, onProgress } = options;
+  const trustedKey = options.verifierKey === undefined ? undefined : requireKey(options.verifierKey);
+  const keptCheckpoints = options.checkpoints.map(requireCheckpoint);
   const findings = await verifyLedger(source, {
     signal,
+    trustedKey,
+    keptCheckpoints,
     onProgress: ({ recordsDone, recordsTotal }) => onProgress(recordsDone, recordsTotal),
   });
   return toVerifyReport(findings);
@@ -21,9 +35,46 @@ function toVerifyReport(findings: Findings): VerifyReport {
     erasedItems: BigInt(findings.erasedItems),
     unprovenTail: BigInt(findings.unprovenTail),
     headHash: findings.headHash,
+    proofs: BigInt(findings.proofs),
+    log: toVerifiedLog(findings.log),
+    areas: [...findings.areas],
+    problemCount: BigInt(findings.problemCount),
     problems: findings.problems.map(({ recordIndex, ...problem }) => ({
       ...problem,
       recordIndex: BigInt(recordIndex),
     })),
   });
+}
+
+function toVerifiedLog(log: LogReport) {
+  return {
+    origin: log.origin,
+    verifierKey: log.verifierKey,
+    keyTrusted: log.keyTrusted,
+    keys: BigInt(log.keys),
+    checkpoints: BigInt(log.checkpoints),
+    provenSize: BigInt(log.provenSize),
+    provenRoot: log.provenRoot,
+    keptCheckpoints: BigInt(log.keptCheckpoints),
+    tiles: BigInt(log.tiles),
+    tilesMissing: BigInt(log.tilesMissing),
+  };
+}
+
+function requireKey(text: string): LogKey {
+  const key = parseLogKey(text);
+  if (key !== undefined) return key;
+  throw new KernelError(
+    "INVALID_REQUEST",
+    `\`${text.slice(0, 120)}\` is no verifier key: take the line of \`log/verifier-key\``,
+  );
+}
+
+function requireCheckpoint(note: string): Checkpoint {
+  const checkpoint = parseCheckpoint(note);
+  if (checkpoint !== undefined) return checkpoint;
+  throw new KernelError(
+    "INVALID_REQUEST",
+    "a kept checkpoint is none: give it as `narthex ledger checkpoint` printed it",
+  );
 }

@@ -126,7 +126,7 @@ test("a tail goes on until its reader leaves", async (t) => {
 test("a verification is stopped when its reader leaves, and its failure is told", async (t) => {
   let stopped: Promise<void> | undefined;
   const { client } = await admin(t, {
-    verify: (onProgress: (progress: object) => void, signal: AbortSignal) => {
+    verify: (_request: object, onProgress: (progress: object) => void, signal: AbortSignal) => {
       onProgress({ recordsDone: 1, recordsTotal: 2 });
       stopped = new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
       return stopped.then(() => create(VerifyReportSchema));

@@ -83,7 +83,7 @@ export function createAdminService({
       endStopped(context, stopping);
     },
 
-    verify: (_, context) => streamVerify(verify, AbortSignal.any([context.signal, stopping])),
+    verify: (request, context) => streamVerify(verify, request, AbortSignal.any([context.signal, stopping])),
 
     async statContent(request) {
       const status = await kernel.statContent(toHash(request.hash, "hash"));

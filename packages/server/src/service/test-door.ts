@@ -33,7 +33,7 @@ export async function openDoor(t: TestContext, options: Partial<ServiceDoorOptio
           : token === "approve-token"
             ? { scope: "approve" }
             : undefined,
-    verify: async (onProgress) => {
+    verify: async (_request, onProgress) => {
       onProgress({ recordsDone: 1, recordsTotal: 2 });
       await new Promise((resolve) => setImmediate(resolve));
       return create(VerifyReportSchema, { intact: true, complete: true, records: 2n });

@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { VerifyReport, VerifyResponseSchema } from "@narthex/contracts";
+import type { VerifyReport, VerifyRequest, VerifyResponseSchema } from "@narthex/contracts";
 
 export interface VerifyProgressFacts {
   readonly recordsDone: number;
@@ -8,6 +8,7 @@ export interface VerifyProgressFacts {
 
 /** The independent reader of the ledger, given by whoever opens the door. */
 export type Verify = (
+  request: VerifyRequest,
   onProgress: (progress: VerifyProgressFacts) => void,
   signal: AbortSignal,
 ) => Promise<VerifyReport>;
@@ -15,6 +16,7 @@ export type Verify = (
 /** Progress, as much of it as the client reads, then the report. */
 export async function* streamVerify(
   verify: Verify,
+  request: VerifyRequest,
   signal: AbortSignal,
 ): AsyncGenerator<MessageInitShape<typeof VerifyResponseSchema>> {
   const left = new AbortController();
@@ -22,6 +24,7 @@ export async function* streamVerify(
   let ended = false;
   let wake: (() => void) | undefined;
   const report = verify(
+    request,
     (progress) => {
       latest = progress;
       wake?.();

@@ -554,8 +554,11 @@ export function readPolicyDecision(bytes: Uint8Array, from: number, end: number)
   let stop = 0;
   let value = 0;
   let allowed = false;
+  let ruleIds: unknown[] | undefined = undefined as unknown[] | undefined;
+  let policyHash: Slice = NO_BYTES;
   let proofCommitment: Slice = NO_BYTES;
   let approve = "";
+  let rationaleCode = "";
   let observedOnly = false;
   let policyRequestCommitment: Slice = NO_BYTES;
   while (at < end) {
@@ -586,7 +589,10 @@ export function readPolicyDecision(bytes: Uint8Array, from: number, end: number)
         }
         stop = at + length;
         if (stop > end || length < 0) return undefined;
-        if (!isUtf8(bytes, at, stop)) return undefined;
+        const text = readText(bytes, at, stop);
+        if (text === undefined) return undefined;
+        if (ruleIds === undefined) ruleIds = [text];
+        else ruleIds.push(text);
         at = stop;
         break;
       }
@@ -599,6 +605,7 @@ export function readPolicyDecision(bytes: Uint8Array, from: number, end: number)
         }
         stop = at + length;
         if (stop > end || length <= 0) return undefined;
+        policyHash = new Slice(bytes, at, stop);
         at = stop;
         break;
       }
@@ -639,7 +646,9 @@ export function readPolicyDecision(bytes: Uint8Array, from: number, end: number)
         }
         stop = at + length;
         if (stop > end || length <= 0) return undefined;
-        if (!isUtf8(bytes, at, stop)) return undefined;
+        const text = readText(bytes, at, stop);
+        if (text === undefined) return undefined;
+        rationaleCode = text;
         at = stop;
         break;
       }
@@ -673,7 +682,7 @@ export function readPolicyDecision(bytes: Uint8Array, from: number, end: number)
     previous = tag;
   }
   if (at !== end) return undefined;
-  return { allowed: allowed, proofCommitment: proofCommitment, approve: approve, observedOnly: observedOnly, policyRequestCommitment: policyRequestCommitment };
+  return { allowed: allowed, ruleIds: ruleIds ?? NO_ITEMS, policyHash: policyHash, proofCommitment: proofCommitment, approve: approve, rationaleCode: rationaleCode, observedOnly: observedOnly, policyRequestCommitment: policyRequestCommitment };
 }
 
 export function readToolStarted(bytes: Uint8Array, from: number, end: number) {
@@ -1221,4 +1230,158 @@ export function readContentItem(bytes: Uint8Array, from: number, end: number) {
   }
   if (at !== end) return undefined;
   return { role: role, digest: digest, nonce: nonce, size: size, place: place, data: data, labels: labels ?? NO_ITEMS };
+}
+
+export function readProof(bytes: Uint8Array, from: number, end: number) {
+  let at = from;
+  let previous = 0;
+  let length = 0;
+  let stop = 0;
+  let value = 0;
+  let allowed = false;
+  let ruleIds: unknown[] | undefined = undefined as unknown[] | undefined;
+  let policyHash: Slice = NO_BYTES;
+  let requestHash: Slice = NO_BYTES;
+  let rationaleCode = "";
+  let approve = "";
+  let errors: unknown[] | undefined = undefined as unknown[] | undefined;
+  while (at < end) {
+    let tag = bytes[at++] as number;
+    if (tag > 0x7f) {
+      const high = bytes[at++] as number;
+      if (high === 0 || high > 0x7f) return undefined;
+      tag = (tag & 0x7f) | (high << 7);
+    }
+    switch (tag) {
+      case 8: {
+        if (tag <= previous) return undefined;
+        value = bytes[at++] as number;
+        if (value > 0x7f) {
+          value = readLongVarint(bytes, at, value);
+          at = longVarint.end;
+        }
+        if (value !== 1) return undefined;
+        allowed = true;
+        break;
+      }
+      case 18: {
+        if (tag < previous) return undefined;
+        length = bytes[at++] as number;
+        if (length > 0x7f) {
+          length = readLongVarint(bytes, at, length);
+          at = longVarint.end;
+        }
+        stop = at + length;
+        if (stop > end || length < 0) return undefined;
+        const text = readText(bytes, at, stop);
+        if (text === undefined) return undefined;
+        if (ruleIds === undefined) ruleIds = [text];
+        else ruleIds.push(text);
+        at = stop;
+        break;
+      }
+      case 26: {
+        if (tag <= previous) return undefined;
+        length = bytes[at++] as number;
+        if (length > 0x7f) {
+          length = readLongVarint(bytes, at, length);
+          at = longVarint.end;
+        }
+        stop = at + length;
+        if (stop > end || length <= 0) return undefined;
+        policyHash = new Slice(bytes, at, stop);
+        at = stop;
+        break;
+      }
+      case 34: {
+        if (tag <= previous) return undefined;
+        length = bytes[at++] as number;
+        if (length > 0x7f) {
+          length = readLongVarint(bytes, at, length);
+          at = longVarint.end;
+        }
+        stop = at + length;
+        if (stop > end || length <= 0) return undefined;
+        at = stop;
+        break;
+      }
+      case 42: {
+        if (tag <= previous) return undefined;
+        length = bytes[at++] as number;
+        if (length > 0x7f) {
+          length = readLongVarint(bytes, at, length);
+          at = longVarint.end;
+        }
+        stop = at + length;
+        if (stop > end || length <= 0) return undefined;
+        requestHash = new Slice(bytes, at, stop);
+        at = stop;
+        break;
+      }
+      case 50: {
+        if (tag <= previous) return undefined;
+        length = bytes[at++] as number;
+        if (length > 0x7f) {
+          length = readLongVarint(bytes, at, length);
+          at = longVarint.end;
+        }
+        stop = at + length;
+        if (stop > end || length <= 0) return undefined;
+        if (!isUtf8(bytes, at, stop)) return undefined;
+        at = stop;
+        break;
+      }
+      case 58: {
+        if (tag <= previous) return undefined;
+        length = bytes[at++] as number;
+        if (length > 0x7f) {
+          length = readLongVarint(bytes, at, length);
+          at = longVarint.end;
+        }
+        stop = at + length;
+        if (stop > end || length <= 0) return undefined;
+        const text = readText(bytes, at, stop);
+        if (text === undefined) return undefined;
+        rationaleCode = text;
+        at = stop;
+        break;
+      }
+      case 66: {
+        if (tag <= previous) return undefined;
+        length = bytes[at++] as number;
+        if (length > 0x7f) {
+          length = readLongVarint(bytes, at, length);
+          at = longVarint.end;
+        }
+        stop = at + length;
+        if (stop > end || length <= 0) return undefined;
+        const text = readText(bytes, at, stop);
+        if (text === undefined) return undefined;
+        approve = text;
+        at = stop;
+        break;
+      }
+      case 74: {
+        if (tag < previous) return undefined;
+        length = bytes[at++] as number;
+        if (length > 0x7f) {
+          length = readLongVarint(bytes, at, length);
+          at = longVarint.end;
+        }
+        stop = at + length;
+        if (stop > end || length < 0) return undefined;
+        const text = readText(bytes, at, stop);
+        if (text === undefined) return undefined;
+        if (errors === undefined) errors = [text];
+        else errors.push(text);
+        at = stop;
+        break;
+      }
+      default:
+        return undefined;
+    }
+    previous = tag;
+  }
+  if (at !== end) return undefined;
+  return { allowed: allowed, ruleIds: ruleIds ?? NO_ITEMS, policyHash: policyHash, requestHash: requestHash, rationaleCode: rationaleCode, approve: approve, errors: errors ?? NO_ITEMS };
 }

@@ -511,6 +511,19 @@ export declare const TailLedgerResponseSchema: GenMessage<TailLedgerResponse>;
  * @generated from message narthex.v1.VerifyRequest
  */
 export declare type VerifyRequest = Message<"narthex.v1.VerifyRequest"> & {
+  /**
+   * The verifier key that checkpoints must lead to. Without it the ledger is taken at its word about who signs.
+   *
+   * @generated from field: string verifier_key = 1;
+   */
+  verifierKey: string;
+
+  /**
+   * Signed notes that somebody kept: the ledger must be an extension of each.
+   *
+   * @generated from field: repeated string checkpoints = 2;
+   */
+  checkpoints: string[];
 };
 
 /**
@@ -620,6 +633,32 @@ export declare type VerifyReport = Message<"narthex.v1.VerifyReport"> & {
    * @generated from field: bytes head_hash = 9;
    */
   headHash: Uint8Array;
+
+  /**
+   * Proofs of decisions that were read.
+   *
+   * @generated from field: uint64 proofs = 10;
+   */
+  proofs: bigint;
+
+  /**
+   * @generated from field: narthex.v1.VerifiedLog log = 11;
+   */
+  log?: VerifiedLog | undefined;
+
+  /**
+   * What has problems: records, content, commitments, proofs, log, signatures.
+   *
+   * @generated from field: repeated string areas = 12;
+   */
+  areas: string[];
+
+  /**
+   * Also those not listed.
+   *
+   * @generated from field: uint64 problem_count = 13;
+   */
+  problemCount: bigint;
 };
 
 /**
@@ -627,6 +666,83 @@ export declare type VerifyReport = Message<"narthex.v1.VerifyReport"> & {
  * Use `create(VerifyReportSchema)` to create a new message.
  */
 export declare const VerifyReportSchema: GenMessage<VerifyReport>;
+
+/**
+ * What signed checkpoints prove. See docs/formats/log.md.
+ *
+ * @generated from message narthex.v1.VerifiedLog
+ */
+export declare type VerifiedLog = Message<"narthex.v1.VerifiedLog"> & {
+  /**
+   * @generated from field: string origin = 1;
+   */
+  origin: string;
+
+  /**
+   * Of the key in use at the end.
+   *
+   * @generated from field: string verifier_key = 2;
+   */
+  verifierKey: string;
+
+  /**
+   * Whether it is the key that was asked for, or was handed over to from it.
+   *
+   * @generated from field: bool key_trusted = 3;
+   */
+  keyTrusted: boolean;
+
+  /**
+   * Keys that the ledger announces.
+   *
+   * @generated from field: uint64 keys = 4;
+   */
+  keys: bigint;
+
+  /**
+   * Whose signature and root are right.
+   *
+   * @generated from field: uint64 checkpoints = 5;
+   */
+  checkpoints: bigint;
+
+  /**
+   * Of the last of them.
+   *
+   * @generated from field: uint64 proven_size = 6;
+   */
+  provenSize: bigint;
+
+  /**
+   * @generated from field: bytes proven_root = 7;
+   */
+  provenRoot: Uint8Array;
+
+  /**
+   * Kept ones that the ledger is an extension of.
+   *
+   * @generated from field: uint64 kept_checkpoints = 8;
+   */
+  keptCheckpoints: bigint;
+
+  /**
+   * Tiles that say what the records say.
+   *
+   * @generated from field: uint64 tiles = 9;
+   */
+  tiles: bigint;
+
+  /**
+   * @generated from field: uint64 tiles_missing = 10;
+   */
+  tilesMissing: bigint;
+};
+
+/**
+ * Describes the message narthex.v1.VerifiedLog.
+ * Use `create(VerifiedLogSchema)` to create a new message.
+ */
+export declare const VerifiedLogSchema: GenMessage<VerifiedLog>;
 
 /**
  * @generated from message narthex.v1.VerifyProblem
@@ -660,6 +776,13 @@ export declare type VerifyProblem = Message<"narthex.v1.VerifyProblem"> & {
    * @generated from field: string message = 5;
    */
   message: string;
+
+  /**
+   * records, content, commitments, proofs, log or signatures.
+   *
+   * @generated from field: string area = 6;
+   */
+  area: string;
 };
 
 /**
