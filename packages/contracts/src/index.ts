@@ -10,6 +10,12 @@ export { equalBytes, fromHex, toHex, sharedUtf8, utf8 } from "./digest/bytes.ts"
 export { sha256 } from "./digest/sha256.ts";
 export { commitTo, digestRequest, hashRecord, hashToken, type RequestIdentity } from "./digest/domain.ts";
 export {
+  digestCall,
+  digestSession,
+  type SessionCallIdentity,
+  type SessionDigester,
+} from "./digest/session-digest.ts";
+export {
   type ArtifactPublish,
   ArtifactPublishSchema,
   type CancelRequest,
@@ -158,6 +164,16 @@ export {
   ReloadPolicyRequestSchema,
   type ReloadPolicyResponse,
   ReloadPolicyResponseSchema,
+  type ReplayDivergence,
+  ReplayDivergenceSchema,
+  type ReplayedCall,
+  ReplayedCallSchema,
+  type ReplayReport,
+  ReplayReportSchema,
+  type ReplayRequest,
+  ReplayRequestSchema,
+  type ReplayResponse,
+  ReplayResponseSchema,
   type ResolveApprovalRequest,
   ResolveApprovalRequestSchema,
   type ResolveApprovalResponse,

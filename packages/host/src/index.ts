@@ -52,6 +52,7 @@ export {
   type WorkspaceFilesDriver,
   type WorkspaceFilesOptions,
 } from "./files/create-workspace-files.ts";
+export { createVirtualFiles } from "./files/virtual/create-virtual-files.ts";
 export { findRipgrep } from "./search/find-ripgrep.ts";
 export { type Containment, type ContainmentOptions, openContainment } from "./sandbox/open-containment.ts";
 export { summariseEnvelope } from "./bootstrap/envelope.ts";
@@ -72,6 +73,7 @@ export { type LoadedPolicySet, loadPolicySet } from "./policy/load-policy-set.ts
 export { parseExamples, readExamples } from "./policy/read-examples.ts";
 export { readPolicyDirectory } from "./policy/read-policy-directory.ts";
 export type { LoadedRule } from "./policy/read-rules.ts";
+export { createRechecker } from "./policy/create-rechecker.ts";
 export { recheckStored } from "./policy/recheck-stored.ts";
 export { createWasmEngine, WASM_ENGINE } from "./policy/wasm-engine.ts";
 export { keepKnownSet, type PolicyLoading } from "./policy/known-sets.ts";

@@ -46,12 +46,33 @@ export { createNoPolicy, createPolicy } from "./policy/create-policy.ts";
 export type * from "./policy/explain.ts";
 export { createExampleExplainer, type ExampleCall } from "./policy/explain-example.ts";
 export { type PolicyFile, placeIn, policyInvalid } from "./policy/policy-file.ts";
-export { recheckDecision } from "./policy/recheck-decision.ts";
+export {
+  decodeProof,
+  type PreparedRecheck,
+  prepareRecheck,
+  type QuestionAndProof,
+  recheckDecision,
+  remakeProof,
+} from "./policy/recheck-decision.ts";
 export { permittedActions } from "./policy/schema/permitted-actions.ts";
 export { type PolicyTool, policySchema } from "./policy/schema/policy-schema.ts";
 export { type PolicySchema, readPolicySchema } from "./policy/schema/read-policy-schema.ts";
 export * from "./ports.ts";
 export { createStreamRedactor, redactJson, redactText, type StreamRedactor } from "./result/redact.ts";
+export { createRegistry, type RegisteredTool } from "./registry/registry.ts";
+export type { FileRecord } from "./replay/file-record.ts";
+export type * from "./replay/replay-ports.ts";
+export type * from "./replay/replay-report.ts";
+export {
+  digestRecordedSession,
+  type ReplayedCall,
+  type ReplayOptions,
+  replaySession,
+} from "./replay/replay-session.ts";
+export type * from "./replay/replay-source.ts";
+export { listRecordedSessions } from "./replay/recorded-sessions.ts";
+export { ServedFromRecord } from "./replay/served.ts";
+export { createStoreReplaySource } from "./replay/store-replay-source.ts";
 export type { OpenSessionOptions, Session, SessionState } from "./session/session.ts";
 export { startKernel } from "./start-kernel.ts";
 export { defineTool } from "./tool/define-tool.ts";

@@ -126,3 +126,14 @@ export interface FileChange {
   readonly before: FileState;
   readonly after: FileState;
 }
+
+/** Which part of which file a call has read. */
+export interface FileReading {
+  readonly path: string;
+  readonly offset: number;
+  readonly size: number;
+  /** Of what was read: lower-case hex. */
+  readonly hash: string;
+  /** How many bytes the whole file has; not recorded by earlier versions. */
+  readonly of?: number;
+}

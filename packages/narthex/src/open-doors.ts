@@ -1,6 +1,6 @@
 import type { Configuration, SocketPaths } from "@narthex/host";
 import type { Kernel, Log } from "@narthex/kernel";
-import { type ServiceListen, type Serving, serve } from "@narthex/server";
+import { type Replay, type ServiceListen, type Serving, serve } from "@narthex/server";
 import type { LedgerSource } from "@narthex/verify";
 import { verifySource } from "./connection/verify-report.ts";
 import type { OpenedKernel } from "./open-kernel.ts";
@@ -15,6 +15,7 @@ export interface DoorOptions {
   readonly mcp: Configuration["mcp"];
   readonly authorizeToken: OpenedKernel["authorizeToken"];
   readonly ledgerSource: () => LedgerSource;
+  readonly replay: Replay;
   readonly log: Log | undefined;
 }
 
@@ -32,7 +33,7 @@ export async function openDoors(kernel: Kernel, options: DoorOptions): Promise<S
 }
 
 function openServing(kernel: Kernel, options: DoorOptions): Promise<Serving> {
-  const { sockets, services, limits, mcp, authorizeToken, ledgerSource, log } = options;
+  const { sockets, services, limits, mcp, authorizeToken, ledgerSource, replay, log } = options;
   const { maxConnections, maxInFlightBytes } = limits;
   return serve(kernel, {
     framed: { path: sockets.framed, limits: { maxConnections } },
@@ -49,6 +50,7 @@ function openServing(kernel: Kernel, options: DoorOptions): Promise<Serving> {
         checkpoints,
         onProgress: (recordsDone, recordsTotal) => onProgress({ recordsDone, recordsTotal }),
       }),
+    replay,
     ...(log && { log }),
   });
 }

@@ -1,5 +1,4 @@
 import {
-  type AddedTools,
   type Configuration,
   createLogPublication,
   createSystemRandom,
@@ -7,7 +6,6 @@ import {
   type Home,
   handOverWorkspace,
   keepCallsYoung,
-  loadAddedTools,
   loadConfiguration,
   openContentFiles,
   type McpServers,
@@ -34,11 +32,11 @@ import {
   startKernel,
   type Tool,
 } from "@narthex/kernel";
-import type { ServiceListen, Serving } from "@narthex/server";
+import type { Replay, ServiceListen, Serving } from "@narthex/server";
 import type { LedgerSource } from "@narthex/verify";
 import { createApprovedRules } from "./approved-rules.ts";
 import { builtinsFor } from "./builtins-for.ts";
-import { endpointToolMaker } from "./endpoint-tools.ts";
+import { addedTools } from "./home-tools.ts";
 import { openHomeServers } from "./home-servers.ts";
 import { openHomeGate } from "./open-home-gate.ts";
 import { storeLedgerSource } from "./ledger-source.ts";
@@ -82,6 +80,8 @@ export interface OpenedKernel extends Kernel {
   authorizeToken(token: string): Promise<{ readonly scope: TokenScope } | undefined>;
   /** For `verifyLedger`. */
   ledgerSource(): LedgerSource;
+  /** Runs recorded sessions again, with the tools that this kernel has. Touches neither the world nor the ledger. */
+  readonly replay: Replay;
   readonly sockets: SocketPaths;
   /**
    * Opens the framed socket and the services' socket, so that commands on this home come through here, and whatever
@@ -133,7 +133,8 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
   const builtins = builtinsFor(configuration);
   let servers: McpServers | undefined;
   try {
-    const { tools: stored, unusable } = await addedTools(home, configuration, options);
+    const own = { environment: process.env, tools: options.tools, log: options.log };
+    const { tools: stored, unusable } = await addedTools(home, configuration, own);
     const added = [...stored, ...(options.tools ?? [])];
     servers = await openHomeServers(home, configuration, workshop, gate, added, options.log);
     const tools = [...builtins, ...added, ...servers.tools];
@@ -145,6 +146,12 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
     );
     const authorizeToken: OpenedKernel["authorizeToken"] = async (token) => home.tokens.authorize(token);
     const ledgerSource = (): LedgerSource => storeLedgerSource(store, contentStore, paths.log);
+    const { redactors } = gate;
+    const replay: Replay = async function* (asked, signal) {
+      const { createStoreReplay } = await import("./replay/replay-store.ts");
+      const { programs } = workshop;
+      yield* createStoreReplay({ store, contentStore, tools, redactors, programs })(asked, signal);
+    };
     let doors: Serving | undefined;
     return {
       ...kernel,
@@ -158,13 +165,14 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
       sockets: home.sockets,
       authorizeToken,
       ledgerSource,
+      replay,
       async openDoors(services = []) {
         const { openDoors } = await import("./open-doors.ts");
         await kernel.announce();
         const { sockets } = home;
         const { limits, mcp } = configuration;
         const { log } = options;
-        doors = await openDoors(kernel, { sockets, services, limits, mcp, authorizeToken, ledgerSource, log });
+        doors = await openDoors(kernel, { sockets, services, limits, mcp, authorizeToken, ledgerSource, replay, log });
         return doors.addresses;
       },
       async close({ graceMs = configuration.timeouts.shutdownMs } = {}) {
@@ -189,19 +197,6 @@ function observeBoth(first: Observer | undefined, second: Observer | undefined):
       second.stage(event);
     },
   };
-}
-
-/** Tools of the home: programs, modules and endpoints that `narthex tools add` put there. */
-function addedTools(home: Home, configuration: Configuration, options: OpenKernelOptions): Promise<AddedTools> {
-  return loadAddedTools({
-    directory: home.paths.tools,
-    secrets: configuration.secrets,
-    environment: process.env,
-    builtins: builtinsFor(configuration),
-    createEndpointTool: endpointToolMaker(configuration, options.log),
-    taken: new Set((options.tools ?? []).map(({ name }) => name)),
-    log: options.log,
-  });
 }
 
 interface HomeParts {

@@ -10,6 +10,7 @@ import type { Authorize } from "./service/authorization.ts";
 import type { TlsIdentity } from "./service/http-listener.ts";
 import { openServiceDoor, type ServiceListen } from "./service/service-door.ts";
 import type { ServiceLimits } from "./service/service-limits.ts";
+import type { Replay } from "./service/replay-stream.ts";
 import type { Verify } from "./service/verify-stream.ts";
 
 export interface ServeOptions {
@@ -22,6 +23,8 @@ export interface ServeOptions {
   readonly authorize?: Authorize;
   /** Reads the ledger back; without it `Verify` answers that it cannot. */
   readonly verify?: Verify;
+  /** Runs recorded sessions again; without it `Replay` answers that it cannot. */
+  readonly replay?: Replay;
   readonly tls?: TlsIdentity;
   readonly hostNames?: readonly string[];
   /** Serves the web page on the ports among the services. */
@@ -68,6 +71,7 @@ export async function serve(kernel: Kernel, options: ServeOptions): Promise<Serv
         budget,
         authorize: options.authorize ?? noAuthority,
         verify: options.verify ?? noVerify,
+        replay: options.replay,
         ...(page === undefined ? {} : { console: { page, createLink } }),
         ...(mcp === undefined ? {} : { mcp }),
         ...(tls === undefined ? {} : { tls }),

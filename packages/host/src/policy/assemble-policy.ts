@@ -90,7 +90,7 @@ export async function assemblePolicyOrNone(
 }
 
 /** The compiled evaluator, or Cedar's own for what that lacks. */
-async function engineFor(
+export async function engineFor(
   loaded: LoadedPolicySet,
   schema: PolicySchema,
 ): Promise<{ readonly engine: CedarEngine; readonly fallback: string }> {

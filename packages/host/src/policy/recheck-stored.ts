@@ -7,12 +7,12 @@ import { createWasmEngine } from "./wasm-engine.ts";
 export function recheckStored(stored: StoredDecision): Promise<Recheck> {
   return recheckDecision(stored, async () => {
     const schema = readPolicySchema(parse(stored.schema, "schema"));
-    const { rules, policies } = await loadPolicySet(readFiles(stored.policySet), schema);
+    const { rules, policies } = await loadPolicySet(readStoredFiles(stored.policySet), schema);
     return { rules, policies, schema, engine: await createWasmEngine({ rules }, schema, "explain") };
   });
 }
 
-function readFiles(bytes: Uint8Array): PolicyFile[] {
+export function readStoredFiles(bytes: Uint8Array): PolicyFile[] {
   const json = parse(bytes, "policy set");
   const files = Array.isArray(json) ? json : [];
   const read = files.flatMap((file) => {

@@ -50,7 +50,7 @@ export class CallTrail {
   network: CallNetwork | undefined;
   /** Made at the first byte that counts. */
   storedBytes: ReservedBytes | undefined;
-  /** Bytes of an input that became a file. */
+  /** Bytes of an input that became a file, and of what was read and kept. */
   storedInput = 0;
   /** The call's number in its session; 0 until it is granted. */
   callNumber = 0;

@@ -1,24 +1,34 @@
 import { canonicalJsonBytes, type JsonObject } from "@narthex/contracts";
 import type { Committed } from "../ledger/commitment.ts";
-import type { FileChange, FileState } from "../workspace-files.ts";
+import type { FileChange, FileReading, FileState } from "../workspace-files.ts";
 
-/** Which part of which file a call has read. */
-export interface FileReading {
-  readonly path: string;
-  readonly offset: number;
-  readonly size: number;
-  /** Of what was read: lower-case hex. */
-  readonly hash: string;
+/** Of all that one call reads, so much is held until it is known whether its result holds it too. */
+const MAX_HELD_BYTES = 1024 * 1024;
+
+export interface LoggedReading extends FileReading {
+  /** What was read; undefined if it was too much to be held. */
+  readonly bytes?: Uint8Array | undefined;
 }
 
 /** What a call read and changed, in the order in which it did. */
 export class FileLog {
-  readonly readings: FileReading[] = [];
+  readonly readings: LoggedReading[] = [];
+  /** Names that led elsewhere, through links. */
+  readonly through = new Map<string, string>();
   readonly changes: FileChange[] = [];
   /** What was there before, one for each file that was replaced or taken away. */
   readonly preimages: Committed[] = [];
   /** What came out of the vault. */
   readonly staged: Committed[] = [];
+
+  #heldBytes = 0;
+
+  /** Holds on to what is read, unless it is too much: answers whether there is room. */
+  hold(bytes: number): boolean {
+    if (this.#heldBytes + bytes > MAX_HELD_BYTES) return false;
+    this.#heldBytes += bytes;
+    return true;
+  }
 
   get isEmpty(): boolean {
     return this.readings.length === 0 && this.changes.length === 0 && this.preimages.length === 0;
@@ -32,7 +42,16 @@ export class FileLog {
         before: stateToJson(before),
         path,
       })),
-      read: this.readings.map(({ path, offset, size, hash }) => ({ hash, offset, path, size })),
+      read: this.readings.map(({ path, offset, size, hash, of }) => ({
+        hash,
+        offset,
+        path,
+        size,
+        ...(of !== undefined && { of }),
+      })),
+      ...(this.through.size > 0 && {
+        through: [...this.through].map(([named, opened]) => ({ named, opened })),
+      }),
     });
   }
 }

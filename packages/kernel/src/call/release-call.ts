@@ -12,6 +12,7 @@ export function releaseCall(frame: CallFrame, answer: CallAnswer): void {
     trail.waiter?.leave();
   }
   if (live === undefined) return;
+  if (trail.callNumber > 0) live.startedCalls--;
   trail.storedBytes?.settle(0);
   trail.spending?.close();
   trail.network?.close();

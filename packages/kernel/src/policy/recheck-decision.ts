@@ -19,6 +19,7 @@ import type { CedarEngine, CedarPolicy } from "./cedar/cedar.ts";
 import { cedarRequest, entitiesOf } from "./cedar-request.ts";
 import { createPolicy } from "./create-policy.ts";
 import type { Recheck, StoredDecision } from "./explain.ts";
+import type { Policy } from "../ports.ts";
 import type { PolicyRule } from "./policy.ts";
 import { createProof } from "./proof.ts";
 import type { StoredCallFacts, StoredForm } from "./question-facts.ts";
@@ -43,13 +44,61 @@ export async function recheckDecision(stored: StoredDecision, load: () => Promis
   const unlike = unlikeHashes(stored, before, question.call.input_digest);
   if (unlike.length > 0) return { same: false, differences: unlike, engine: before.engine, checkedBy: "" };
   const policy = await load();
-  const after = proofAgain(stored, before, question, policy);
+  const after = proofAgain(stored, before, question, prepareRecheck(policy, stored));
   const same = equalBytes(after, stored.proof);
   const differences = same ? [] : unlikeFields(before, decodeProof(after));
   return { same, differences, engine: before.engine, checkedBy: policy.engine.name };
 }
 
-function decodeProof(bytes: Uint8Array): Proof {
+/** A stored set that is ready to make decisions again: many of them are of one set. */
+export interface PreparedRecheck {
+  readonly policy: Policy;
+  readonly schema: PolicySchema;
+  readonly policySet: Uint8Array;
+  readonly schemaBytes: Uint8Array;
+  readonly ruleCount: number;
+}
+
+/** What a decision is besides the rules that it was made by. */
+export type QuestionAndProof = Pick<StoredDecision, "proof" | "request" | "input">;
+
+export function prepareRecheck(
+  { rules, policies, schema, engine }: RecheckPolicy,
+  stored: Pick<StoredDecision, "policySet" | "schema">,
+): PreparedRecheck {
+  const set = {
+    hash: blake3(stored.policySet),
+    schemaHash: blake3(stored.schema),
+    engine: engine.name,
+    fallback: "",
+    ruleCount: rules.length,
+    bytes: stored.policySet,
+    schemaBytes: stored.schema,
+  };
+  const policy = createPolicy({ set, rules, policies, schema, engine, explain: async () => [] });
+  return { policy, schema, policySet: stored.policySet, schemaBytes: stored.schema, ruleCount: rules.length };
+}
+
+/**
+ * The proof that comes out now, and how it differs. For rules and a schema that are the ones which the proof names; that
+ * question and input are, is checked here.
+ */
+export function remakeProof(
+  stored: QuestionAndProof,
+  prepared: PreparedRecheck,
+): { readonly proof: Uint8Array; readonly differences: readonly string[] } {
+  const before = decodeProof(stored.proof);
+  const question = readRequest(stored.request);
+  const unlike = unlikeParts([
+    ["request", stored.request, toHex(before.requestHash)],
+    ["input", stored.input, question.call.input_digest],
+  ]);
+  const proof = proofAgain(stored, before, question, prepared);
+  const differences = equalBytes(proof, stored.proof) ? [] : unlikeFields(before, decodeProof(proof));
+  return { proof, differences: [...unlike, ...differences] };
+}
+
+export function decodeProof(bytes: Uint8Array): Proof {
   try {
     return fromBinary(ProofSchema, bytes);
   } catch (cause) {
@@ -59,12 +108,15 @@ function decodeProof(bytes: Uint8Array): Proof {
 
 /** SECURITY: a bundle may come from anywhere, so each part must be the one that the proof names. */
 function unlikeHashes(stored: StoredDecision, proof: Proof, inputDigest: string): string[] {
-  const parts: readonly (readonly [string, Uint8Array, string])[] = [
+  return unlikeParts([
     ["policy set", stored.policySet, toHex(proof.policyHash)],
     ["schema", stored.schema, toHex(proof.schemaHash)],
     ["request", stored.request, toHex(proof.requestHash)],
     ["input", stored.input, inputDigest],
-  ];
+  ]);
+}
+
+function unlikeParts(parts: readonly (readonly [string, Uint8Array, string])[]): string[] {
   return parts
     .map(([name, bytes, expected]) => ({ name, found: toHex(blake3(bytes)), expected }))
     .filter(({ found, expected }) => found !== expected)
@@ -72,10 +124,10 @@ function unlikeHashes(stored: StoredDecision, proof: Proof, inputDigest: string)
 }
 
 function proofAgain(
-  stored: StoredDecision,
+  stored: QuestionAndProof,
   before: Proof,
   { call, form }: StoredQuestion,
-  { rules, policies, schema, engine }: RecheckPolicy,
+  { policy, schema, policySet, schemaBytes, ruleCount }: PreparedRecheck,
 ): Uint8Array {
   const set = {
     hash: before.policyHash,
@@ -83,13 +135,13 @@ function proofAgain(
     // What made the decision is part of the proof; what makes it again is told beside it.
     engine: before.engine,
     fallback: "",
-    ruleCount: rules.length,
-    bytes: stored.policySet,
-    schemaBytes: stored.schema,
+    ruleCount,
+    bytes: policySet,
+    schemaBytes,
   };
   const input = schema.visibleInput(form.action, parse(stored.input, "input"));
   const request = cedarRequest(form, entitiesOf(form), call, input);
-  const answer = createPolicy({ set, rules, policies, schema, engine, explain: async () => [] }).evaluate(request);
+  const answer = policy.evaluate(request);
   const refusal = refusalOf(form.action, answer);
   const tier = SAFETY_TIERS.find((known) => known === form.tier) ?? "privileged";
   const approve = refusal === undefined ? approvalDemand(answer.rules, tier) : "none";

@@ -46,6 +46,8 @@ export class LiveSession {
   /** How many ever came from it while this kernel runs. Counted in the same place. */
   splits = 0;
   calls: number;
+  /** Calls that were granted and have not ended. */
+  startedCalls = 0;
   labels: readonly string[];
   readonly running = new RunningCalls();
   /** By dedupe key, in flight. */

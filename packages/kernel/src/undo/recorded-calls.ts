@@ -4,16 +4,14 @@ import {
   ContentRole,
   type Entry,
   fromBinary,
-  isJsonObject,
-  type JsonValue,
   KernelError,
-  parseJson,
   RecordContentSchema,
   type RecordMessage,
   RecordSchema,
 } from "@narthex/contracts";
 import type { KernelParts } from "../kernel-parts.ts";
-import type { FileChange, FileState } from "../workspace-files.ts";
+import { parseFileRecord } from "../replay/file-record.ts";
+import type { FileChange } from "../workspace-files.ts";
 
 /** A call that changed files, as its outcome tells of it. */
 export interface RecordedCall {
@@ -70,39 +68,21 @@ function namesFiles({ entries }: RecordMessage): boolean {
   });
 }
 
-async function readChanges(items: readonly ContentItem[], index: number, kernel: KernelParts): Promise<FileChange[]> {
+async function readChanges(
+  items: readonly ContentItem[],
+  index: number,
+  kernel: KernelParts,
+): Promise<readonly FileChange[]> {
   const item = items.find(({ role }) => role === ContentRole.FILES);
   const bytes = item && (await readItem(item, kernel));
   if (bytes === undefined) {
     throw new KernelError("CONTENT_NOT_FOUND", `what record ${index} changed was erased; nothing was undone`);
   }
-  const list = parseJson(bytes);
-  const changed = isJsonObject(list) ? list["changed"] : undefined;
-  if (!Array.isArray(changed)) throw damaged();
-  return changed.map((change) => {
-    if (!isJsonObject(change) || typeof change["path"] !== "string") throw damaged();
-    return { path: change["path"], before: stateOf(change["before"]), after: stateOf(change["after"]) };
-  });
+  return parseFileRecord(bytes).changed;
 }
 
 async function readItem(item: ContentItem, kernel: KernelParts): Promise<Uint8Array | undefined> {
   if (item.place === ContentPlace.ROW) return item.data;
   const found = item.digest.length === 0 ? undefined : await kernel.content.findAny(item.digest);
   return found && (await kernel.content.read(found.content, 0, 0));
-}
-
-function stateOf(value: JsonValue | undefined): FileState {
-  if (!isJsonObject(value)) throw damaged();
-  const { kind, hash, size, mode, target } = value as Record<string, JsonValue | undefined>;
-  if (kind === "absent" || kind === "other") return { kind };
-  if (kind === "link" && typeof target === "string") return { kind, target };
-  if (kind === "directory" && typeof mode === "number") return { kind, mode };
-  if (kind === "file" && typeof hash === "string" && typeof size === "number" && typeof mode === "number") {
-    return { kind, hash, size, mode };
-  }
-  throw damaged();
-}
-
-function damaged(): KernelError {
-  return new KernelError("CONTENT_DAMAGED", "the list of changed files cannot be read; nothing was undone");
 }

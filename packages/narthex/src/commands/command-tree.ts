@@ -265,6 +265,11 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
     ],
   },
   {
+    name: "replay",
+    summary: "run recorded sessions again and compare",
+    load: async () => (await import("./replay.ts")).replayCommand,
+  },
+  {
     name: "cas",
     summary: "put content, get it, and see who holds it",
     commands: [

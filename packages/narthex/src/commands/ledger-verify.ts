@@ -44,13 +44,13 @@ export const ledgerVerifyCommand: Command = {
       bar.finish();
     }
     if (terminal.json) terminal.printJson(messageToJson(VerifyReportSchema, report));
-    else printReport(report, terminal);
+    else printVerifyReport(report, terminal);
     if (report.problems.some(({ code }) => code === "unreadable")) return EXIT_UNREADABLE;
     return report.intact && report.complete ? EXIT_OK : EXIT_LEDGER_BROKEN;
   },
 };
 
-function printReport(report: VerifyReport, terminal: Terminal): void {
+export function printVerifyReport(report: VerifyReport, terminal: Terminal): void {
   const { paint } = terminal;
   const sound = report.intact && report.complete;
   const troubled = (area: string): boolean => report.areas.includes(area);

@@ -1,3 +1,5 @@
+import { create, ReplayResponseSchema, toHex } from "@narthex/contracts";
+import type { KernelConnection } from "../connection/kernel-connection.ts";
 import { withConnection } from "../connection/open-connection.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
@@ -13,9 +15,23 @@ export const sessionShowCommand: Command = {
     const { terminal } = invocation;
     const [sessionId] = invocation.arguments;
     if (sessionId === undefined) throw usageError("session show needs a session's id");
-    const session = await withConnection(invocation, "session show", (kernel) => kernel.getSession(sessionId));
-    if (terminal.json) terminal.printJson(sessionToJson(session));
-    else terminal.print(...renderFacts(sessionFacts(session)));
+    const { session, digest } = await withConnection(invocation, "session show", async (kernel) => ({
+      session: await kernel.getSession(sessionId),
+      digest: await contentDigest(kernel, sessionId, invocation.signal),
+    }));
+    if (terminal.json) terminal.printJson({ ...sessionToJson(session), content_digest: digest });
+    else
+      terminal.print(...renderFacts([...sessionFacts(session), ["content digest", digest || "something was erased"]]));
     return EXIT_OK;
   },
 };
+
+/** Over all calls so far; empty where something that it is made of was erased. */
+async function contentDigest(kernel: KernelConnection, sessionId: string, signal: AbortSignal): Promise<string> {
+  const asked = { sessionIds: [sessionId], skipVerify: true, digestOnly: true, listCalls: false };
+  for await (const message of kernel.replay(asked, signal)) {
+    const { event } = create(ReplayResponseSchema, message);
+    if (event.case === "report") return toHex(event.value.contentDigest);
+  }
+  return "";
+}

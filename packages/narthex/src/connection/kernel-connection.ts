@@ -24,6 +24,7 @@ import type {
   UndoneCall,
   VerifyReport,
 } from "@narthex/contracts";
+import type { ReplayAsked, ReplayEvent } from "@narthex/server";
 import type { CallExplanation, ExplainQuestion, HookDecision } from "@narthex/kernel";
 
 /** What a call asks of a kernel. */
@@ -63,6 +64,7 @@ export interface KernelConnection extends CallConnection {
   /** From `fromIndex` on, or from now; ends when the signal aborts. */
   tailRecords(query: TailQuery): AsyncIterable<LedgerRecord>;
   verify(options: VerifyOptions): Promise<VerifyReport>;
+  replay(asked: ReplayAsked, signal: AbortSignal): AsyncIterable<ReplayEvent>;
 
   /** Signs for the records that no checkpoint covers yet. */
   signCheckpoint(): Promise<SignCheckpointResponse>;

@@ -20,6 +20,7 @@ import {
   OpenSessionRequestSchema,
   ReleaseLeaseRequestSchema,
   ReloadPolicyRequestSchema,
+  ReplayRequestSchema,
   RevokeLeaseRequestSchema,
   type SessionInfo,
   ResolveApprovalRequestSchema,
@@ -163,6 +164,8 @@ export function createServicesConnection({ socketPath, adminToken }: ServicesEnd
     proveRecord: (request) => client.unary(adminService.proveRecord, request, admin),
     proveConsistency: (request) => client.unary(adminService.proveConsistency, request, admin),
     rotateLogKey: () => client.unary(adminService.rotateLogKey, create(RotateLogKeyRequestSchema), admin),
+    replay: (asked, signal) =>
+      client.serverStream(adminService.replay, create(ReplayRequestSchema, asked), { ...admin, signal }),
 
     async getPolicy() {
       const { policy } = await client.unary(adminService.getPolicy, create(GetPolicyRequestSchema), admin);

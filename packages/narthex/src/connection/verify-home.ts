@@ -52,18 +52,18 @@ function openFile(path: string, directory: string): LedgerFile {
   try {
     return openLedgerFile(directory);
   } catch (cause) {
-    throw unreadable(path, cause);
+    throw unreadableLedger(path, cause);
   }
 }
 
 /** Looking for a ledger must not make one. */
-async function requireLedger(path: string): Promise<void> {
+export async function requireLedger(path: string): Promise<void> {
   await access(join(homePaths(path).store, "records.db")).catch((cause: unknown) => {
-    throw unreadable(path, cause);
+    throw unreadableLedger(path, cause);
   });
 }
 
-function unreadable(path: string, cause: unknown): CommandError {
+export function unreadableLedger(path: string, cause: unknown): CommandError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new CommandError("LEDGER_UNREADABLE", `the ledger of \`${path}\` cannot be read: ${reason}`, {
     cause,

@@ -8,6 +8,7 @@ import { createLeaseMethods, toDelegation } from "./lease-methods.ts";
 import { parseLeaseText } from "./lease-text.ts";
 import { createLogMethods } from "./log-methods.ts";
 import { createPolicyMethods } from "./policy-methods.ts";
+import { type Replay, streamReplay } from "./replay-stream.ts";
 import { toSessionInfo } from "./session-info.ts";
 import { toUndoneCall } from "./undone-call.ts";
 import { streamVerify, type Verify } from "./verify-stream.ts";
@@ -16,6 +17,7 @@ import { toHash, toWholeNumber } from "./wire-values.ts";
 export interface AdminServiceOptions {
   readonly kernel: Kernel;
   readonly verify: Verify;
+  readonly replay?: Replay | undefined;
   readonly stopping: AbortSignal;
 }
 
@@ -26,6 +28,7 @@ const MAX_LIST = 1000;
 export function createAdminService({
   kernel,
   verify,
+  replay,
   stopping,
 }: AdminServiceOptions): ServiceImpl<typeof AdminService> {
   return {
@@ -84,6 +87,7 @@ export function createAdminService({
     },
 
     verify: (request, context) => streamVerify(verify, request, AbortSignal.any([context.signal, stopping])),
+    replay: (asked, context) => streamReplay(replay, asked, AbortSignal.any([context.signal, stopping])),
 
     async statContent(request) {
       const status = await kernel.statContent(toHash(request.hash, "hash"));

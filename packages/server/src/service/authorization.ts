@@ -57,6 +57,7 @@ const OPEN_TO: ReadonlyMap<unknown, readonly ("anyone" | "session" | TokenScope)
   [AdminService.method.getRecord, ["admin", "read"]],
   [AdminService.method.tailLedger, ["admin", "read"]],
   [AdminService.method.verify, ["admin", "read"]],
+  [AdminService.method.replay, ["admin", "read"]],
   [AdminService.method.statContent, ["admin", "read"]],
   [AdminService.method.listIntents, ["admin", "read"]],
   [Health.method.check, ["anyone"]],

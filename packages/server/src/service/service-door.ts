@@ -19,6 +19,7 @@ import {
 } from "./http-listener.ts";
 import { createRequestGuard, type DoorAddress, pathOf } from "./request-guard.ts";
 import { DEFAULT_SERVICE_LIMITS, type ServiceLimits } from "./service-limits.ts";
+import type { Replay } from "./replay-stream.ts";
 import type { Verify } from "./verify-stream.ts";
 
 export type ServiceListen =
@@ -31,6 +32,7 @@ export interface ServiceDoorOptions {
   readonly listen: ServiceListen;
   readonly authorize: Authorize;
   readonly verify: Verify;
+  readonly replay?: Replay | undefined;
   /** Needed to listen beyond loopback. */
   readonly tls?: TlsIdentity;
   /** Further names by which clients reach this door. */
@@ -65,6 +67,7 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
     limits,
     authorize: options.authorize,
     verify: options.verify,
+    replay: options.replay,
     log: options.log,
     budget: options.budget ?? byteBudgetOf(kernel),
     stopping: stopping.signal,

@@ -8,7 +8,7 @@ import { chargeResult } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { FileLog } from "../file-log.ts";
 import { takeOnLabels } from "../take-on-labels.ts";
-import { SECRET } from "./secret-paths.ts";
+import { SECRET } from "../../label/secret-label.ts";
 
 /**
  * The files of the session's workspace, as one call may use them.
@@ -34,6 +34,10 @@ export function filesFor(
         guard();
       }
       trail.files ??= new FileLog();
+      for (const [index, named] of namedPaths(operation).entries()) {
+        const opened = prepared.opened[index];
+        if (opened !== undefined && opened !== named) trail.files.through.set(named, opened);
+      }
       const found: string[] = [];
       for await (const preimage of prepared.preimages()) {
         if (kernel.isProtected(preimage.path)) found.push(preimage.path);
@@ -49,7 +53,7 @@ export function filesFor(
     const answer = await prepared.commit();
     if (answer.kind === "changed") trail.files.changes.push(...answer.changes);
     return answer.kind === "read"
-      ? { ...answer, content: logReading(call, operation, prepared, answer.content) }
+      ? { ...answer, content: logReading(trail.files, operation, prepared, answer) }
       : answer;
   };
   return {
@@ -162,20 +166,27 @@ async function keepPreimage(call: PermittedCall, preimage: Preimage, kernel: Ker
   }
 }
 
-/** What is read is hashed as it passes. */
+/** What is read is hashed as it passes, and held for a while. Whoever stops before the end has read so far. */
 async function* logReading(
-  call: PermittedCall,
+  log: FileLog,
   operation: FileOperation,
   { opened }: PreparedOperation,
-  content: AsyncIterable<Uint8Array>,
+  { content, size: of }: FileAnswer & { readonly kind: "read" },
 ): AsyncGenerator<Uint8Array> {
   const hasher = createBlake3();
+  let held: Uint8Array[] | undefined = [];
   let size = 0;
-  for await (const chunk of content) {
-    hasher.update(chunk);
-    size += chunk.length;
-    yield chunk;
+  try {
+    for await (const chunk of content) {
+      hasher.update(chunk);
+      size += chunk.length;
+      if (log.hold(chunk.length)) held?.push(Buffer.from(chunk));
+      else held = undefined;
+      yield chunk;
+    }
+  } finally {
+    const offset = operation.kind === "read" ? operation.offset : 0;
+    const bytes = held?.length === 1 ? held[0] : held && Buffer.concat(held);
+    log.readings.push({ path: opened[0] ?? "", offset, size, hash: toHex(hasher.digest()), of, bytes });
   }
-  const offset = operation.kind === "read" ? operation.offset : 0;
-  call.trail.files?.readings.push({ path: opened[0] ?? "", offset, size, hash: toHex(hasher.digest()) });
 }

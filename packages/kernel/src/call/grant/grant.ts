@@ -94,6 +94,7 @@ function grantNow(call: PermittedCall, kernel: KernelParts): GrantedCall | Endin
   }
   trail.reservation = reservation;
   trail.callNumber = ++live.calls;
+  const runningBeside = live.startedCalls++;
   trail.startedAtMs = startedAtMs;
   // From here on the id stands for this call.
   kernel.requests.add(live.id, trail.fingerprint ?? kernel.requests.fingerprint(call.requestId));
@@ -104,7 +105,13 @@ function grantNow(call: PermittedCall, kernel: KernelParts): GrantedCall | Endin
   if (labelling !== undefined) trail.add(labelling.entry);
   trail.add({
     case: "toolStarted",
-    value: { callNumber: trail.callNumber, intent, reserved: amountList(reservation.amounts), timeoutMs },
+    value: {
+      callNumber: trail.callNumber,
+      intent,
+      reserved: amountList(reservation.amounts),
+      timeoutMs,
+      runningBeside,
+    },
   });
   if (intent) {
     return writeIntent(call, reservation.amounts, labelling, kernel).then(() => seal(call, timeoutMs, kernel));

@@ -1,6 +1,3 @@
-/** On what came from a secret path. */
-export const SECRET = "secret";
-
 /** Says of a path, relative to a workspace's root, whether what is in it is secret. */
 export type SecretPaths = (path: string) => boolean;
 

@@ -1,7 +1,7 @@
 import type { KernelParts } from "../../kernel-parts.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { takeOnLabels } from "../take-on-labels.ts";
-import { SECRET } from "./secret-paths.ts";
+import { SECRET } from "../../label/secret-label.ts";
 
 /** Whatever stands between paths in a command. */
 const BETWEEN_WORDS = /[\s'"`=:;,|&<>(){}[\]$]+/u;

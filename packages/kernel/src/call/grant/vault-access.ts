@@ -7,7 +7,7 @@ import { chargeResult } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { FileLog } from "../file-log.ts";
 import { takeOnLabels } from "../take-on-labels.ts";
-import { SECRET } from "./secret-paths.ts";
+import { SECRET } from "../../label/secret-label.ts";
 
 /** Who placed it reads it, and nobody else. */
 const SECRET_MODE = 0o600;

@@ -1,10 +1,10 @@
 import { blake3, type Violation } from "@narthex/contracts";
 import type { CollectedContent, ContentCollector } from "../../result/content-collector.ts";
+import { explainInvalidOutput } from "../../result/invalid-output.ts";
 import { createModelView } from "../../result/model-view.ts";
 import { isViolations, normaliseOutput } from "../../result/normalise-output.ts";
 import { type PlacedBytes, placeBytes } from "../../result/place-bytes.ts";
 import type { InvokedCall, KeptCall } from "../call.ts";
-import { boundViolations, cutText } from "../bound-error.ts";
 import { chargeResult } from "../charge-stored.ts";
 import { type Ending, Failed } from "../ending.ts";
 import { takeOnWorkspace } from "../take-on-labels.ts";
@@ -74,8 +74,6 @@ function checkStream(call: InvokedCall, gathered: ContentCollector): readonly Vi
 }
 
 function invalidOutput(call: InvokedCall, violations: readonly Violation[]): Failed {
-  const kept = boundViolations(violations);
-  const shown = kept.slice(0, 5).map((violation) => violation.message);
-  const message = `\`${call.registered.id}\` returned what it did not declare: ${shown.join("; ")}`;
-  return new Failed("INVALID_OUTPUT", cutText(message), { violations: kept });
+  const { message, violations: kept } = explainInvalidOutput(call.registered.id, violations);
+  return new Failed("INVALID_OUTPUT", message, { violations: kept });
 }

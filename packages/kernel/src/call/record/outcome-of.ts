@@ -2,7 +2,7 @@ import { ContentRole, blake3, compileEncoder, type ToolError, ToolErrorSchema } 
 import { commitContent } from "../../ledger/commitment.ts";
 import type { EntryDraft } from "../../ledger/record-draft.ts";
 import type { CallFrame, KeptCall } from "../call.ts";
-import { boundViolations, cutText } from "../bound-error.ts";
+import { boundViolations, cutText } from "../../result/bound-error.ts";
 import { Denied, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 

@@ -12,11 +12,12 @@ import { logicalTimeMs } from "../../session/logical-time.ts";
 import type { CallFrame, KeptCall } from "../call.ts";
 import type { CallTrail } from "../call-trail.ts";
 import { labelWritten, takeOnWorkspace } from "../take-on-labels.ts";
-import { Acknowledged, type Ending, Failed, Repeated } from "../ending.ts";
+import { Acknowledged, type Ending, Failed, isEnding, Repeated } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { answerOf } from "./answer-of.ts";
 import { commitFiles, commitOutcome } from "./commit-outcome.ts";
 import { keepDedupeAnswer } from "./dedupe-rows.ts";
+import { keepReadings } from "./keep-readings.ts";
 import { outcomeOf } from "./outcome-of.ts";
 import { quarantineAfter } from "./quarantine-after.ts";
 import { refuseUnsessioned } from "./refuse-unsessioned.ts";
@@ -59,6 +60,7 @@ async function write(
 ): Promise<CallAnswer> {
   const { trail } = frame;
   const durationMs = Math.max(0, kernel.clock.monotonicMs() - trail.startedAtMs);
+  if (trail.files !== undefined && !isEnding(end)) await keepReadings(trail, live, end, kernel);
   const spent = settleBudget(trail, live, end, durationMs);
   const labelling = joinOutcomeLabels(trail, live, kernel);
   if (trail.files !== undefined && !trail.files.isEmpty) await commitFiles(trail, trail.files, kernel);

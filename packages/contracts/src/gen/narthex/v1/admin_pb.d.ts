@@ -792,6 +792,318 @@ export declare type VerifyProblem = Message<"narthex.v1.VerifyProblem"> & {
 export declare const VerifyProblemSchema: GenMessage<VerifyProblem>;
 
 /**
+ * @generated from message narthex.v1.ReplayRequest
+ */
+export declare type ReplayRequest = Message<"narthex.v1.ReplayRequest"> & {
+  /**
+   * All that are recorded if empty.
+   *
+   * @generated from field: repeated string session_ids = 1;
+   */
+  sessionIds: string[];
+
+  /**
+   * Replays without verifying the ledger first, and says so in the reports.
+   *
+   * @generated from field: bool skip_verify = 2;
+   */
+  skipVerify: boolean;
+
+  /**
+   * Only computes content digests: nothing is verified and nothing is run.
+   *
+   * @generated from field: bool digest_only = 3;
+   */
+  digestOnly: boolean;
+
+  /**
+   * Also streams calls that came out the same, were served or refused.
+   *
+   * @generated from field: bool list_calls = 4;
+   */
+  listCalls: boolean;
+};
+
+/**
+ * Describes the message narthex.v1.ReplayRequest.
+ * Use `create(ReplayRequestSchema)` to create a new message.
+ */
+export declare const ReplayRequestSchema: GenMessage<ReplayRequest>;
+
+/**
+ * @generated from message narthex.v1.ReplayResponse
+ */
+export declare type ReplayResponse = Message<"narthex.v1.ReplayResponse"> & {
+  /**
+   * @generated from oneof narthex.v1.ReplayResponse.event
+   */
+  event: {
+    /**
+     * @generated from field: narthex.v1.VerifyProgress verifying = 1;
+     */
+    value: VerifyProgress;
+    case: "verifying";
+  } | {
+    /**
+     * Once, before the first session. If it is not intact and complete, nothing follows.
+     *
+     * @generated from field: narthex.v1.VerifyReport verified = 2;
+     */
+    value: VerifyReport;
+    case: "verified";
+  } | {
+    /**
+     * @generated from field: narthex.v1.ReplayedCall call = 3;
+     */
+    value: ReplayedCall;
+    case: "call";
+  } | {
+    /**
+     * Once for each session, at its end.
+     *
+     * @generated from field: narthex.v1.ReplayReport report = 4;
+     */
+    value: ReplayReport;
+    case: "report";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message narthex.v1.ReplayResponse.
+ * Use `create(ReplayResponseSchema)` to create a new message.
+ */
+export declare const ReplayResponseSchema: GenMessage<ReplayResponse>;
+
+/**
+ * @generated from message narthex.v1.ReplayedCall
+ */
+export declare type ReplayedCall = Message<"narthex.v1.ReplayedCall"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * Of its outcome.
+   *
+   * @generated from field: uint64 record_index = 2;
+   */
+  recordIndex: bigint;
+
+  /**
+   * @generated from field: string request_id = 3;
+   */
+  requestId: string;
+
+  /**
+   * name@version.
+   *
+   * @generated from field: string tool = 4;
+   */
+  tool: string;
+
+  /**
+   * same, served, refused or diverged.
+   *
+   * @generated from field: string finding = 5;
+   */
+  finding: string;
+
+  /**
+   * Why it was served from the record.
+   *
+   * @generated from field: string reason = 6;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: narthex.v1.ReplayDivergence divergence = 7;
+   */
+  divergence?: ReplayDivergence | undefined;
+};
+
+/**
+ * Describes the message narthex.v1.ReplayedCall.
+ * Use `create(ReplayedCallSchema)` to create a new message.
+ */
+export declare const ReplayedCallSchema: GenMessage<ReplayedCall>;
+
+/**
+ * What came out otherwise than it was recorded.
+ *
+ * @generated from message narthex.v1.ReplayDivergence
+ */
+export declare type ReplayDivergence = Message<"narthex.v1.ReplayDivergence"> & {
+  /**
+   * @generated from field: uint64 record_index = 1;
+   */
+  recordIndex: bigint;
+
+  /**
+   * @generated from field: string request_id = 2;
+   */
+  requestId: string;
+
+  /**
+   * @generated from field: string tool = 3;
+   */
+  tool: string;
+
+  /**
+   * Of the path of a call: bind, check, decide, invoke or keep.
+   *
+   * @generated from field: string stage = 4;
+   */
+  stage: string;
+
+  /**
+   * Empty where there is none.
+   *
+   * @generated from field: bytes expected_hash = 5;
+   */
+  expectedHash: Uint8Array;
+
+  /**
+   * @generated from field: bytes found_hash = 6;
+   */
+  foundHash: Uint8Array;
+
+  /**
+   * tool_changed, policy_changed, content_erased or not_deterministic.
+   *
+   * @generated from field: string cause = 7;
+   */
+  cause: string;
+
+  /**
+   * @generated from field: string message = 8;
+   */
+  message: string;
+};
+
+/**
+ * Describes the message narthex.v1.ReplayDivergence.
+ * Use `create(ReplayDivergenceSchema)` to create a new message.
+ */
+export declare const ReplayDivergenceSchema: GenMessage<ReplayDivergence>;
+
+/**
+ * @generated from message narthex.v1.ReplayReport
+ */
+export declare type ReplayReport = Message<"narthex.v1.ReplayReport"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * @generated from field: bool clean = 2;
+   */
+  clean: boolean;
+
+  /**
+   * @generated from field: uint64 calls = 3;
+   */
+  calls: bigint;
+
+  /**
+   * Run again, with the same result.
+   *
+   * @generated from field: uint64 ran = 4;
+   */
+  ran: bigint;
+
+  /**
+   * @generated from field: uint64 served = 5;
+   */
+  served: bigint;
+
+  /**
+   * @generated from field: uint64 refused = 6;
+   */
+  refused: bigint;
+
+  /**
+   * @generated from field: uint64 repeated = 7;
+   */
+  repeated: bigint;
+
+  /**
+   * Without an outcome.
+   *
+   * @generated from field: uint64 open = 8;
+   */
+  open: bigint;
+
+  /**
+   * Decisions that were made again.
+   *
+   * @generated from field: uint64 decisions = 9;
+   */
+  decisions: bigint;
+
+  /**
+   * @generated from field: uint64 divergence_count = 10;
+   */
+  divergenceCount: bigint;
+
+  /**
+   * At most a hundred, the first one first.
+   *
+   * @generated from field: repeated narthex.v1.ReplayDivergence divergences = 11;
+   */
+  divergences: ReplayDivergence[];
+
+  /**
+   * How many were served, by reason.
+   *
+   * @generated from field: repeated narthex.v1.ServedCount served_by = 12;
+   */
+  servedBy: ServedCount[];
+
+  /**
+   * Empty where something that it is made of was erased.
+   *
+   * @generated from field: bytes content_digest = 13;
+   */
+  contentDigest: Uint8Array;
+
+  /**
+   * The ledger was verified first.
+   *
+   * @generated from field: bool verified = 14;
+   */
+  verified: boolean;
+};
+
+/**
+ * Describes the message narthex.v1.ReplayReport.
+ * Use `create(ReplayReportSchema)` to create a new message.
+ */
+export declare const ReplayReportSchema: GenMessage<ReplayReport>;
+
+/**
+ * @generated from message narthex.v1.ServedCount
+ */
+export declare type ServedCount = Message<"narthex.v1.ServedCount"> & {
+  /**
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: uint64 count = 2;
+   */
+  count: bigint;
+};
+
+/**
+ * Describes the message narthex.v1.ServedCount.
+ * Use `create(ServedCountSchema)` to create a new message.
+ */
+export declare const ServedCountSchema: GenMessage<ServedCount>;
+
+/**
  * @generated from message narthex.v1.StatContentRequest
  */
 export declare type StatContentRequest = Message<"narthex.v1.StatContentRequest"> & {
@@ -2334,6 +2646,16 @@ export declare const AdminService: GenService<{
     methodKind: "unary";
     input: typeof RotateLogKeyRequestSchema;
     output: typeof RotateLogKeyResponseSchema;
+  },
+  /**
+   * Runs recorded sessions again and streams what it finds. Touches neither the world nor the ledger.
+   *
+   * @generated from rpc narthex.v1.AdminService.Replay
+   */
+  replay: {
+    methodKind: "server_streaming";
+    input: typeof ReplayRequestSchema;
+    output: typeof ReplayResponseSchema;
   },
   /**
    * @generated from rpc narthex.v1.AdminService.StatContent

@@ -635,6 +635,13 @@ export declare type ToolStarted = Message<"narthex.v1.ToolStarted"> & {
    * @generated from field: uint64 timeout_ms = 4;
    */
   timeoutMs: bigint;
+
+  /**
+   * How many other calls of the session had started and not ended.
+   *
+   * @generated from field: uint64 running_beside = 5;
+   */
+  runningBeside: bigint;
 };
 
 /**

@@ -1,0 +1,57 @@
+import { blake3, equalBytes, isJsonObject, type JsonValue, KernelError, parseJson, toHex } from "@narthex/contracts";
+import {
+  decodeProof,
+  type PreparedRecheck,
+  prepareRecheck,
+  type QuestionAndProof,
+  type ReadContent,
+  readPolicySchema,
+  type RecheckedDecision,
+  remakeProof,
+} from "@narthex/kernel";
+import { engineFor } from "./assemble-policy.ts";
+import { loadKnownSet } from "./known-sets.ts";
+import { readStoredFiles } from "./recheck-stored.ts";
+
+/** Sets of rules that are kept ready: a session mostly has one. */
+const MOST_READY = 8;
+
+/** Makes many decisions again, each by the rules and the schema that its proof names. */
+export function createRechecker(): (decision: QuestionAndProof, read: ReadContent) => Promise<RecheckedDecision> {
+  const ready = new Map<string, PreparedRecheck>();
+  return async (decision, read) => {
+    const { policyHash, schemaHash } = decodeProof(decision.proof);
+    const key = `${toHex(policyHash)} ${toHex(schemaHash)}`;
+    let prepared = ready.get(key);
+    if (prepared === undefined) {
+      const [policySet, schema] = [await readExactly(policyHash, read), await readExactly(schemaHash, read)];
+      if (policySet === undefined) return { kind: "gone", digest: policyHash };
+      if (schema === undefined) return { kind: "gone", digest: schemaHash };
+      prepared = await prepare(policySet, schema);
+      ready.set(key, prepared);
+      const [oldest] = ready.keys();
+      if (ready.size > MOST_READY && oldest !== undefined) ready.delete(oldest);
+    }
+    return { kind: "made", ...remakeProof(decision, prepared) };
+  };
+}
+
+async function prepare(policySet: Uint8Array, schema: Uint8Array): Promise<PreparedRecheck> {
+  const known = readPolicySchema(parseStored(schema));
+  const loaded = await loadKnownSet(readStoredFiles(policySet), known, {});
+  const { engine } = await engineFor(loaded, known);
+  const { rules, policies } = loaded;
+  return prepareRecheck({ rules, policies, schema: known, engine }, { policySet, schema });
+}
+
+function parseStored(schema: Uint8Array): JsonValue {
+  const json = parseJson(schema);
+  if (!isJsonObject(json)) throw new KernelError("INVALID_INPUT", "the stored schema is no object");
+  return json;
+}
+
+/** SECURITY: a bundle may come from anywhere: what does not have the hash is not the content. */
+async function readExactly(digest: Uint8Array, read: ReadContent): Promise<Uint8Array | undefined> {
+  const bytes = await read(digest);
+  return bytes !== undefined && equalBytes(blake3(bytes), digest) ? bytes : undefined;
+}

@@ -1,0 +1,52 @@
+import { ContentRole, fromHex, isJsonObject, toHex } from "@narthex/contracts";
+import { ReservedBytes } from "../../budget/reserved-bytes.ts";
+import type { KernelParts } from "../../kernel-parts.ts";
+import { commitContent } from "../../ledger/commitment.ts";
+import { placeBytes } from "../../result/place-bytes.ts";
+import type { LiveSession } from "../../session/live-session.ts";
+import type { ToolOutput } from "../../tool/tool.ts";
+import type { KeptCall } from "../call.ts";
+import type { CallTrail } from "../call-trail.ts";
+import { SECRET } from "../../label/secret-label.ts";
+
+/**
+ * Keeps what a call read, so that it can be run again: only of calls that must come out the same, and only where the
+ * result does not hold it anyway.
+ *
+ * SECURITY: what is secret lies in one place more for this; it is not kept. Nor is what the budget has no room for.
+ */
+export async function keepReadings(
+  trail: CallTrail,
+  live: LiveSession,
+  kept: KeptCall,
+  kernel: KernelParts,
+): Promise<void> {
+  const { files } = trail;
+  if (files === undefined || files.readings.length === 0 || trail.labels.includes(SECRET)) return;
+  if (kept.determinism !== "deterministic") return;
+  const known = new Set([toHex(kept.result.digest), ...files.preimages.map(({ digest }) => toHex(digest))]);
+  for (const { hash, bytes } of files.readings) {
+    const digest = fromHex(hash);
+    if (bytes === undefined || digest === undefined || bytes.length === 0 || known.has(hash)) continue;
+    known.add(hash);
+    if (isIn(kept.raw, bytes) || !hasRoom(trail, live, bytes.length)) continue;
+    const placed = await placeBytes(bytes, digest, kernel.contentStore);
+    const committed = commitContent({ role: ContentRole.PREIMAGE, ...placed }, kernel.random);
+    trail.attach(committed.item);
+    files.preimages.push(committed);
+    trail.storedInput += placed.size;
+  }
+}
+
+/** Whether an answer holds these bytes as one of its texts. */
+function isIn(raw: ToolOutput, bytes: Uint8Array): boolean {
+  if (typeof raw !== "object" || raw === null || raw instanceof Uint8Array || Symbol.asyncIterator in raw) return false;
+  if (!isJsonObject(raw)) return false;
+  return Object.values(raw).some((value) => typeof value === "string" && Buffer.from(value).equals(bytes));
+}
+
+function hasRoom(trail: CallTrail, live: LiveSession, bytes: number): boolean {
+  if (live.lease.budgets.stored_bytes === undefined) return true;
+  trail.storedBytes ??= new ReservedBytes(live.account, "stored_bytes");
+  return trail.storedBytes.add(bytes) === undefined;
+}

@@ -1,0 +1,60 @@
+import {
+  type ContentItem,
+  ContentPlace,
+  type ContentRole,
+  commitTo,
+  equalBytes,
+  HASH_SIZE,
+  type Outcome,
+  type PolicyDecision,
+  type ToolInvoked,
+  type ToolStarted,
+} from "@narthex/contracts";
+
+export type OutcomeKind = "completed" | "failed" | "timed_out" | "denied";
+
+/** A call as its records tell of it, from its first entry to its outcome. */
+export class RecordedCall {
+  readonly requestId: string;
+  readonly firstIndex: number;
+  readonly invoked: ToolInvoked;
+  /** Each with the record that holds it. */
+  readonly decisions: { readonly index: number; readonly decision: PolicyDecision }[] = [];
+  /** Of the last capability check, where it refused. */
+  refusedCode = "";
+  started: ToolStarted | undefined;
+  outcome: { readonly kind: OutcomeKind; readonly value: Outcome } | undefined;
+  outcomeIndex = 0;
+  /** How it ended was found out after a crash. */
+  isSettled = false;
+  readonly #items: ContentItem[] = [];
+
+  constructor(requestId: string, firstIndex: number, invoked: ToolInvoked) {
+    this.requestId = requestId;
+    this.firstIndex = firstIndex;
+    this.invoked = invoked;
+  }
+
+  get tool(): string {
+    return `${this.invoked.toolName}@${this.invoked.toolVersion}`;
+  }
+
+  addItems(items: readonly ContentItem[]): void {
+    this.#items.push(...items);
+  }
+
+  /** What opens a commitment; where bytes lie with more than one, the one that has them. */
+  open(role: ContentRole, commitment: Uint8Array): ContentItem | undefined {
+    let found: ContentItem | undefined;
+    for (const item of this.#items) {
+      if (item.role !== role || item.digest.length !== HASH_SIZE || item.nonce.length !== HASH_SIZE) continue;
+      if (found !== undefined && item.place !== ContentPlace.ROW) continue;
+      if (equalBytes(commitTo(item.digest, item.nonce), commitment)) found = item;
+    }
+    return found;
+  }
+
+  itemsOf(role: ContentRole): readonly ContentItem[] {
+    return this.#items.filter((item) => item.role === role);
+  }
+}

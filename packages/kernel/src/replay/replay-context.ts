@@ -1,0 +1,182 @@
+import { createBlake3, fromHex, HASH_SIZE, KernelError, toHex } from "@narthex/contracts";
+import { createCallRandom } from "../session/call-random.ts";
+import { logicalTimeMs } from "../session/logical-time.ts";
+import type {
+  ContentAccess,
+  FileAccess,
+  PrintedOutput,
+  ProgramAccess,
+  SpendingAccess,
+  ToolContext,
+  ToolSession,
+} from "../tool/tool.ts";
+import type { FileChange, WorkspaceFiles } from "../workspace-files.ts";
+import type { ServedReason } from "./replay-report.ts";
+import type { ReplayContent, ReplaySource } from "./replay-source.ts";
+import { ServedFromRecord } from "./served.ts";
+
+/** What one call had, as its record says. */
+export interface ReplayCall {
+  readonly requestId: string;
+  readonly session: ToolSession;
+  readonly seed: Uint8Array;
+  readonly callNumber: number;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly source: ReplaySource;
+  /** Made at its first use. */
+  readonly openFiles: () => WorkspaceFiles;
+  /** Undefined for a tool that is no program, and where its effects let it at the world. */
+  readonly programs: ProgramAccess | undefined;
+}
+
+const MAX_READ_BYTES = 64 * 1024 * 1024;
+const MAX_HEAD_BYTES = 1024 * 1024;
+const NO_SPENDING: SpendingAccess = { begin: () => undefined, settle: () => undefined };
+
+/**
+ * The ports of a call that is run again: its own clock and random, the files and content of its record, and nothing of
+ * the world.
+ *
+ * SECURITY: whatever else a tool asks for ends its run and is noted, so that no tool hides behind an error it caught.
+ */
+export class ReplayContext implements ToolContext {
+  readonly requestId: string;
+  readonly session: ToolSession;
+  readonly callNumber: number;
+  readonly signal: AbortSignal;
+  readonly nowMs: () => number;
+  readonly randomBytes: (length: number) => Uint8Array;
+  readonly timeLeftMs: () => number;
+  readonly changes: FileChange[] = [];
+  /** Why the call must be taken from its record, once that is known. */
+  served: ServedReason | undefined;
+  readonly #call: ReplayCall;
+  #files: WorkspaceFiles | undefined;
+
+  constructor(call: ReplayCall) {
+    this.#call = call;
+    this.requestId = call.requestId;
+    this.session = call.session;
+    this.callNumber = call.callNumber;
+    this.signal = call.signal;
+    this.nowMs = () => logicalTimeMs(call.callNumber);
+    this.timeLeftMs = () => call.timeoutMs;
+    let random: ReturnType<typeof createCallRandom> | undefined;
+    this.randomBytes = (length) => (random ??= createCallRandom(call.seed, call.callNumber)).bytes(length);
+  }
+
+  /** What was decided stands in the record, and is made again from there. */
+  get decide(): ToolContext["decide"] {
+    return () => undefined;
+  }
+
+  get content(): ContentAccess {
+    const find = async (hashHex: string): Promise<ReplayContent> => {
+      const digest = fromHex(hashHex);
+      const found = digest?.length === HASH_SIZE ? await this.#call.source.findContent(digest) : undefined;
+      if (found !== undefined) return found;
+      if (this.#call.source.leavesOut) throw this.#serve("left_out");
+      throw new KernelError("CONTENT_NOT_FOUND", "this session holds no content with that hash");
+    };
+    return {
+      stat: async (hash) => ({ hash, size: (await find(hash)).size, labels: [] }),
+      read: async (hash, offset, limit) => await gather((await find(hash)).stream(offset, limit)),
+      stream: async function* (hash, offset, limit) {
+        yield* (await find(hash)).stream(offset, limit);
+      },
+      keep: hashChunks,
+    };
+  }
+
+  get files(): FileAccess {
+    return {
+      run: async (operation) => {
+        if (operation.kind === "list" || operation.kind === "inspect") throw this.#serve("listing");
+        const access = operation.kind === "read" ? "read" : "write";
+        try {
+          const { openFiles, session, signal } = this.#call;
+          this.#files ??= openFiles();
+          const prepared = await this.#files.prepare({ workspace: session.workspace, access }, operation, signal);
+          const answer = await prepared.commit();
+          if (answer.kind === "changed") this.changes.push(...answer.changes);
+          return answer.kind === "read" ? { ...answer, content: this.#watch(answer.content) } : answer;
+        } catch (fault) {
+          throw fault instanceof ServedFromRecord ? this.#serve(fault.reason) : fault;
+        }
+      },
+      locateDirectory: () => Promise.reject(this.#serve("listing")),
+      noteReading: () => undefined,
+    };
+  }
+
+  get programs(): ProgramAccess {
+    const { programs } = this.#call;
+    if (programs === undefined) throw this.#serve("programs");
+    return programs;
+  }
+
+  get artifacts(): never {
+    throw this.#serve("artifacts");
+  }
+
+  get vault(): never {
+    throw this.#serve("vault");
+  }
+
+  get shell(): never {
+    throw this.#serve("shell");
+  }
+
+  get network(): never {
+    throw this.#serve("network");
+  }
+
+  get pages(): never {
+    throw this.#serve("pages");
+  }
+
+  get spending(): SpendingAccess {
+    return NO_SPENDING;
+  }
+
+  async *#watch(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      yield* content;
+    } catch (fault) {
+      throw fault instanceof ServedFromRecord ? this.#serve(fault.reason) : fault;
+    }
+  }
+
+  #serve(reason: ServedReason): ServedFromRecord {
+    this.served ??= reason;
+    return new ServedFromRecord(reason);
+  }
+}
+
+async function gather(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    if (size > MAX_READ_BYTES)
+      throw new KernelError("RESOURCE_EXCEEDED", "read at most 64 MB at once; use offset and limit");
+    parts.push(Buffer.from(chunk));
+  }
+  return Buffer.concat(parts);
+}
+
+/** What would be kept is only hashed: a replay stores nothing. */
+async function hashChunks(chunks: AsyncIterable<Uint8Array>): Promise<PrintedOutput> {
+  const hasher = createBlake3();
+  const head: Uint8Array[] = [];
+  let [size, held] = [0, 0];
+  for await (const chunk of chunks) {
+    hasher.update(chunk);
+    size += chunk.length;
+    const part = Buffer.from(chunk.subarray(0, MAX_HEAD_BYTES - held));
+    held += part.length;
+    if (part.length > 0) head.push(part);
+  }
+  return { hash: toHex(hasher.digest()), size, head: Buffer.concat(head) };
+}

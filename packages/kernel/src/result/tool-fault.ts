@@ -1,0 +1,54 @@
+import { type ErrorCode, isErrorCode, isKernelError, type Violation } from "@narthex/contracts";
+import type { RegisteredTool } from "../registry/registry.ts";
+import type { Redactor } from "../tool/tool.ts";
+import { boundViolations, cutText } from "./bound-error.ts";
+import { describeFault } from "./describe-fault.ts";
+import { redactText } from "./redact.ts";
+
+/** What a caller is told of what a tool threw. */
+export interface ToolFault {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly violations: readonly Violation[];
+  readonly retryAfterMs: number | undefined;
+}
+
+/** SECURITY: what only the kernel can know of a call. A tool that said it would have its callers wait, or call again. */
+const ONLY_OF_THE_KERNEL: ReadonlySet<string> = new Set([
+  "DUPLICATE_REQUEST_ID",
+  "DEDUPE_CONFLICT",
+  "OUTCOME_UNKNOWN",
+  "APPROVAL_PENDING",
+  "TOOL_NOT_FOUND",
+]);
+const MAX_TOLD = 500;
+
+/** A tool's own coded error stands; anything else says only that it failed. Its secrets are hidden in either. */
+export function explainToolFault({ id, tool }: Pick<RegisteredTool, "id" | "tool">, fault: unknown): ToolFault {
+  const redactors = tool.redactors ?? [];
+  if (!isKernelError(fault) || !isErrorCode(fault.code) || ONLY_OF_THE_KERNEL.has(fault.code)) {
+    const message = `\`${id}\` failed: ${describeFault(fault, redactors).slice(0, MAX_TOLD)}`;
+    // Texts of tools are cut anywhere; halves of characters have no encoding.
+    return { code: "EXECUTION_FAILED", message: message.toWellFormed(), violations: [], retryAfterMs: undefined };
+  }
+  return {
+    code: fault.code,
+    message: cutText(redactText(asText(fault.message).toWellFormed(), redactors)),
+    violations: redactViolations(Array.isArray(fault.violations) ? fault.violations : [], redactors),
+    retryAfterMs: fault.retryAfterMs,
+  };
+}
+
+function redactViolations(violations: readonly Violation[], redactors: readonly Redactor[]): readonly Violation[] {
+  const hidden = violations.map(({ field, rule, message }) => ({
+    field: redactText(asText(field), redactors),
+    rule: asText(rule),
+    message: redactText(asText(message), redactors),
+  }));
+  return boundViolations(hidden);
+}
+
+/** A tool may throw anything that looks like a coded error. */
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,93 @@
+import {
+  create,
+  type ReplayReport,
+  ReplayReportSchema,
+  ReplayResponseSchema,
+  type VerifyReport,
+  VerifyReportSchema,
+} from "@narthex/contracts";
+import type { ReplayAsked, ReplayEvent } from "@narthex/server";
+import { replayHome } from "../replay/replay-home.ts";
+import { usageError } from "../terminal/command-error.ts";
+import { EXIT_DIVERGED, EXIT_LEDGER_BROKEN, EXIT_OK, EXIT_UNREADABLE } from "../terminal/exit-code.ts";
+import { messageToJson } from "../terminal/message-json.ts";
+import { createProgressBar } from "../terminal/progress-bar.ts";
+import type { Command, Invocation } from "./command.ts";
+import { printVerifyReport } from "./ledger-verify.ts";
+import { printReplayedCall, printReplayReport } from "./replay-view.ts";
+
+export const replayCommand: Command = {
+  details:
+    "Runs pure and deterministic calls again, with their seed, their clock and the files they read, makes every decision " +
+    "again from its proof, and compares hashes. Other calls are taken from the record. Nothing is changed: no file, no " +
+    "budget, not the ledger, which is verified first. Exit code 10 means that something came out otherwise, 20 that the " +
+    "ledger is broken, 30 that it cannot be read.",
+  arguments: [{ name: "[sessions...]", description: "ids of sessions" }],
+  options: [
+    { flags: "--all", description: "every session that is recorded" },
+    { flags: "--calls", description: "also list calls that came out the same" },
+    { flags: "--unverified", description: "do not verify the ledger first" },
+  ],
+  examples: ["narthex replay ses_abcdefghij234567abcd", "narthex replay --all --json"],
+
+  async run(invocation) {
+    const { arguments: named, options, terminal } = invocation;
+    const all = options.flag("all");
+    if (all === named.length > 0) throw usageError("replay needs the id of a session, or --all");
+    const asked: ReplayAsked = {
+      sessionIds: [...named],
+      skipVerify: options.flag("unverified"),
+      digestOnly: false,
+      listCalls: options.flag("calls"),
+    };
+    const found = await follow(replayHome(invocation, asked), invocation);
+    if (terminal.json) terminal.printJson(toJson(found));
+    return exitCodeFor(found);
+  },
+};
+
+interface Found {
+  verified: VerifyReport | undefined;
+  readonly reports: ReplayReport[];
+}
+
+/** Prints what is found as it comes. */
+async function follow(events: AsyncIterable<ReplayEvent>, { terminal }: Invocation): Promise<Found> {
+  const bar = createProgressBar(terminal, { label: "records" });
+  const found: Found = { verified: undefined, reports: [] };
+  try {
+    for await (const message of events) {
+      const { event } = create(ReplayResponseSchema, message);
+      if (event.case === "verifying") bar.update(Number(event.value.recordsDone), Number(event.value.recordsTotal));
+      else bar.finish();
+      if (event.case === "verified") {
+        found.verified = event.value;
+        if (!terminal.json && !isSound(event.value)) printVerifyReport(event.value, terminal);
+      }
+      if (event.case === "call" && !terminal.json) printReplayedCall(event.value, terminal);
+      if (event.case !== "report") continue;
+      found.reports.push(event.value);
+      if (!terminal.json) printReplayReport(event.value, terminal);
+    }
+  } finally {
+    bar.finish();
+  }
+  return found;
+}
+
+function exitCodeFor({ verified, reports }: Found): number {
+  if (verified?.problems.some(({ code }) => code === "unreadable") === true) return EXIT_UNREADABLE;
+  if (verified !== undefined && !isSound(verified)) return EXIT_LEDGER_BROKEN;
+  return reports.every(({ clean }) => clean) ? EXIT_OK : EXIT_DIVERGED;
+}
+
+function isSound({ intact, complete }: VerifyReport): boolean {
+  return intact && complete;
+}
+
+function toJson({ verified, reports }: Found) {
+  return {
+    verified: verified === undefined ? null : messageToJson(VerifyReportSchema, verified),
+    sessions: reports.map((report) => messageToJson(ReplayReportSchema, report)),
+  };
+}

@@ -1,0 +1,15 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** An empty directory for as long as events are taken: programs that are run again find it where a workspace was. */
+export async function* withEmptyDirectory<Event>(
+  use: (emptyDirectory: string) => AsyncIterable<Event>,
+): AsyncGenerator<Event> {
+  const directory = await mkdtemp(join(tmpdir(), "narthex-replay-"));
+  try {
+    yield* use(directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
