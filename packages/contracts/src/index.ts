@@ -4,6 +4,15 @@ export { ERROR_CODES, type ErrorCode } from "./codes/error-codes.ts";
 export { HOST_CODES, type HostCode } from "./codes/host-codes.ts";
 export { RATIONALE_CODES, type RationaleCode } from "./codes/rationale-codes.ts";
 export { REGISTRATION_CODES, type RegistrationCode } from "./codes/registration-codes.ts";
+export {
+  BUNDLE_FORMAT,
+  BUNDLE_INDEX_ENTRY_BYTES,
+  BUNDLE_LIMITS,
+  BUNDLE_MAGIC,
+  BUNDLE_PART_HEAD_BYTES,
+  BUNDLE_PARTS,
+  BUNDLE_TAIL_BYTES,
+} from "./bundle-format.ts";
 export { compileEncoder, compileSharedEncoder, type Encoder, type Plain } from "./compile-encoder.ts";
 export { type Blake3Stream, blake3, createBlake3 } from "./digest/blake3.ts";
 export { equalBytes, fromHex, toHex, sharedUtf8, utf8 } from "./digest/bytes.ts";
@@ -103,6 +112,10 @@ export {
   GetCheckpointRequestSchema,
   type GetCheckpointResponse,
   GetCheckpointResponseSchema,
+  type ExportLedgerRequest,
+  ExportLedgerRequestSchema,
+  type ExportLedgerResponse,
+  ExportLedgerResponseSchema,
   type GetLeaseRequest,
   GetLeaseRequestSchema,
   type GetLeaseResponse,

@@ -52,6 +52,7 @@ export {
   type WorkspaceFilesDriver,
   type WorkspaceFilesOptions,
 } from "./files/create-workspace-files.ts";
+export { readBundleLog } from "./bundle/read-bundle-log.ts";
 export { createVirtualFiles } from "./files/virtual/create-virtual-files.ts";
 export { findRipgrep } from "./search/find-ripgrep.ts";
 export { type Containment, type ContainmentOptions, openContainment } from "./sandbox/open-containment.ts";

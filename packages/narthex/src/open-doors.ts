@@ -1,6 +1,6 @@
 import type { Configuration, SocketPaths } from "@narthex/host";
 import type { Kernel, Log } from "@narthex/kernel";
-import { type Replay, type ServiceListen, type Serving, serve } from "@narthex/server";
+import { type ExportLedger, type Replay, type ServiceListen, type Serving, serve } from "@narthex/server";
 import type { LedgerSource } from "@narthex/verify";
 import { verifySource } from "./connection/verify-report.ts";
 import type { OpenedKernel } from "./open-kernel.ts";
@@ -16,6 +16,7 @@ export interface DoorOptions {
   readonly authorizeToken: OpenedKernel["authorizeToken"];
   readonly ledgerSource: () => LedgerSource;
   readonly replay: Replay;
+  readonly exportLedger: ExportLedger;
   readonly log: Log | undefined;
 }
 
@@ -33,7 +34,7 @@ export async function openDoors(kernel: Kernel, options: DoorOptions): Promise<S
 }
 
 function openServing(kernel: Kernel, options: DoorOptions): Promise<Serving> {
-  const { sockets, services, limits, mcp, authorizeToken, ledgerSource, replay, log } = options;
+  const { sockets, services, limits, mcp, authorizeToken, ledgerSource, replay, exportLedger, log } = options;
   const { maxConnections, maxInFlightBytes } = limits;
   return serve(kernel, {
     framed: { path: sockets.framed, limits: { maxConnections } },
@@ -51,6 +52,7 @@ function openServing(kernel: Kernel, options: DoorOptions): Promise<Serving> {
         onProgress: (recordsDone, recordsTotal) => onProgress({ recordsDone, recordsTotal }),
       }),
     replay,
+    exportLedger,
     ...(log && { log }),
   });
 }

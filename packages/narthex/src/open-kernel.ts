@@ -32,7 +32,7 @@ import {
   startKernel,
   type Tool,
 } from "@narthex/kernel";
-import type { Replay, ServiceListen, Serving } from "@narthex/server";
+import type { ExportLedger, Replay, ServiceListen, Serving } from "@narthex/server";
 import type { LedgerSource } from "@narthex/verify";
 import { createApprovedRules } from "./approved-rules.ts";
 import { builtinsFor } from "./builtins-for.ts";
@@ -82,6 +82,8 @@ export interface OpenedKernel extends Kernel {
   ledgerSource(): LedgerSource;
   /** Runs recorded sessions again, with the tools that this kernel has. Touches neither the world nor the ledger. */
   readonly replay: Replay;
+  /** The ledger, or one session of it, as the bytes of a bundle. */
+  readonly exportLedger: ExportLedger;
   readonly sockets: SocketPaths;
   /**
    * Opens the framed socket and the services' socket, so that commands on this home come through here, and whatever
@@ -152,6 +154,10 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
       const { programs } = workshop;
       yield* createStoreReplay({ store, contentStore, tools, redactors, programs })(asked, signal);
     };
+    const exportLedger: ExportLedger = async function* (sessionId, signal) {
+      const { createStoreExport } = await import("./bundle/export-store.ts");
+      yield* createStoreExport(store, contentStore, paths.home)(sessionId, signal);
+    };
     let doors: Serving | undefined;
     return {
       ...kernel,
@@ -166,13 +172,15 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
       authorizeToken,
       ledgerSource,
       replay,
+      exportLedger,
       async openDoors(services = []) {
         const { openDoors } = await import("./open-doors.ts");
         await kernel.announce();
         const { sockets } = home;
         const { limits, mcp } = configuration;
+        const reading = { ledgerSource, replay, exportLedger };
         const { log } = options;
-        doors = await openDoors(kernel, { sockets, services, limits, mcp, authorizeToken, ledgerSource, replay, log });
+        doors = await openDoors(kernel, { sockets, services, limits, mcp, authorizeToken, ...reading, log });
         return doors.addresses;
       },
       async close({ graceMs = configuration.timeouts.shutdownMs } = {}) {

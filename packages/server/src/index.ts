@@ -29,5 +29,6 @@ export {
 export { DEFAULT_SERVICE_LIMITS, type ServiceLimits } from "./service/service-limits.ts";
 export { toSessionInfo } from "./service/session-info.ts";
 export { toToolInfo } from "./service/tool-info.ts";
+export type { ExportLedger } from "./service/export-stream.ts";
 export type { Replay, ReplayAsked, ReplayEvent } from "./service/replay-stream.ts";
 export type { Verify, VerifyProgressFacts } from "./service/verify-stream.ts";

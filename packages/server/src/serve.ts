@@ -10,6 +10,7 @@ import type { Authorize } from "./service/authorization.ts";
 import type { TlsIdentity } from "./service/http-listener.ts";
 import { openServiceDoor, type ServiceListen } from "./service/service-door.ts";
 import type { ServiceLimits } from "./service/service-limits.ts";
+import type { ExportLedger } from "./service/export-stream.ts";
 import type { Replay } from "./service/replay-stream.ts";
 import type { Verify } from "./service/verify-stream.ts";
 
@@ -25,6 +26,8 @@ export interface ServeOptions {
   readonly verify?: Verify;
   /** Runs recorded sessions again; without it `Replay` answers that it cannot. */
   readonly replay?: Replay;
+  /** Gives the ledger as a bundle; without it `ExportLedger` answers that it cannot. */
+  readonly exportLedger?: ExportLedger;
   readonly tls?: TlsIdentity;
   readonly hostNames?: readonly string[];
   /** Serves the web page on the ports among the services. */
@@ -72,6 +75,7 @@ export async function serve(kernel: Kernel, options: ServeOptions): Promise<Serv
         authorize: options.authorize ?? noAuthority,
         verify: options.verify ?? noVerify,
         replay: options.replay,
+        exportLedger: options.exportLedger,
         ...(page === undefined ? {} : { console: { page, createLink } }),
         ...(mcp === undefined ? {} : { mcp }),
         ...(tls === undefined ? {} : { tls }),

@@ -20,13 +20,16 @@ export class ContentCheck {
   erased = 0;
   /** Of decisions, that say what the decisions say. */
   proofs = 0;
+  leftOut = 0;
   readonly #problems: ProblemList;
   readonly #files: ContentFiles;
   readonly #elsewhere: ContentElsewhere;
   readonly #erasures = new Erasures();
+  readonly #allowed: { readonly leavesOut: boolean };
 
   constructor(source: LedgerSource, problems: ProblemList, signal: AbortSignal | undefined) {
     this.#problems = problems;
+    this.#allowed = { leavesOut: source.leavesOut === true };
     this.#files = new ContentFiles(source, signal);
     this.#elsewhere = new ContentElsewhere(source, this.#files, problems, signal);
   }
@@ -38,9 +41,10 @@ export class ContentCheck {
       this.#problems.add("content_malformed", record, `not canonical record content: ${content.reason}`);
       return undefined;
     }
-    const report = checkItems(record, content.items, hashes, call);
+    const report = checkItems(record, content.items, hashes, call, this.#allowed);
     this.items += content.items.length;
     this.erased += report.erased.length;
+    this.leftOut += report.leftOut;
     this.#report(chain, record, report, call);
     this.proofs += checkProofs(record, content.items, hashes, this.#problems);
     for (const position of report.erased) this.#erasures.note(record.index, position);

@@ -13,6 +13,8 @@ export interface ItemsReport {
   readonly problems: readonly ItemProblem[];
   /** Positions of erased items. */
   readonly erased: readonly number[];
+  /** How many items have no bytes anywhere. */
+  readonly leftOut: number;
   /** Items whose bytes are in files or with other records. */
   readonly files: readonly DecodedItem[];
   readonly elsewhere: readonly DecodedItem[];
@@ -42,6 +44,7 @@ export function checkItems(
   items: readonly DecodedItem[],
   hashes: RowHashes,
   call: Call | undefined,
+  allowed: { readonly leavesOut: boolean },
 ): ItemsReport {
   const claims = new ClaimSet(claimsOf(record), items.length);
   const problems: ItemProblem[] = [];
@@ -49,12 +52,13 @@ export function checkItems(
   const files: DecodedItem[] = [];
   const elsewhere: DecodedItem[] = [];
   const opened: OpenedCommitment[] = [];
+  let leftOut = 0;
   const goesOn = call !== undefined && call.step !== "ended";
 
   for (let position = 0; position < items.length; position++) {
     const item = items[position];
     if (item === undefined) break;
-    const fault = shapeFault(item);
+    const fault = shapeFault(item, allowed);
     if (fault !== undefined) {
       problems.push({ code: "content_malformed", message: `content item ${position} ${fault}` });
       continue;
@@ -63,6 +67,7 @@ export function checkItems(
       erased.push(position);
       continue;
     }
+    if (isLeftOut(item)) leftOut++;
     const commitment = openClaims({ item, position, chain: record.chain, call, hashes }, claims, problems);
     const bytesFault = rowFault(item, hashes.data(position));
     if (bytesFault !== undefined)
@@ -80,10 +85,10 @@ export function checkItems(
     }
   }
   if (claims.all.some(isUnopened)) checkUnopened(claims, countByRole(items, erased), call, problems);
-  return { problems, erased, files, elsewhere, opened };
+  return { problems, erased, leftOut, files, elsewhere, opened };
 }
 
-function shapeFault(item: DecodedItem): string | undefined {
+function shapeFault(item: DecodedItem, { leavesOut }: { readonly leavesOut: boolean }): string | undefined {
   if (item.role === ContentRole.UNSPECIFIED || item.place === ContentPlace.UNSPECIFIED)
     return "has no role or no place";
   if (item.place === ContentPlace.ERASED) {
@@ -97,8 +102,13 @@ function shapeFault(item: DecodedItem): string | undefined {
   if (item.role === ContentRole.REQUEST) {
     return item.place === ContentPlace.NONE && item.size === 0 ? undefined : "stands for a request and has bytes";
   }
-  const withheld = item.role === ContentRole.RESULT && item.labels.includes(SECRET_LABEL);
+  const withheld = leavesOut || (item.role === ContentRole.RESULT && item.labels.includes(SECRET_LABEL));
   return item.place === ContentPlace.NONE && !withheld ? "has no bytes anywhere" : undefined;
+}
+
+/** All that is there of it is its digest. */
+function isLeftOut({ role, place }: DecodedItem): boolean {
+  return place === ContentPlace.NONE && role !== ContentRole.REQUEST;
 }
 
 interface PlacedItem {

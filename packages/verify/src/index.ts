@@ -2,6 +2,10 @@ export type { FileBytes, LedgerRow, LedgerSource, LogFiles } from "./ledger-sour
 export { type Checkpoint, parseCheckpoint } from "./log/checkpoint.ts";
 export { type LogKey, parseLogKey } from "./log/log-key.ts";
 export type { LogReport } from "./log/log-report.ts";
+export { type BundleFile, BundleFault } from "./bundle/bundle-file.ts";
+export type { BundledBytes } from "./bundle/bundle-index.ts";
+export { type Bundle, openBundle } from "./bundle/open-bundle.ts";
+export { verifyBundle } from "./bundle/verify-bundle.ts";
 export { PROBLEM_KINDS, type ProblemArea, type ProblemCode, type ProblemKind, type VerifyProblem } from "./problem.ts";
 export { type VerifyOptions, type VerifyProgress, verifyLedger } from "./verify-ledger.ts";
 export type { VerifyReport } from "./verify-report.ts";

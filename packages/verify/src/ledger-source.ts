@@ -15,6 +15,10 @@ export interface LedgerRow {
  * an erasure that happens meanwhile looks like a contradiction.
  */
 export interface LedgerSource {
+  /** Records of other chains were left out, and no index follows on the one before. */
+  readonly isPartial?: boolean;
+  /** Content was left out, by its digest: its place is NONE. */
+  readonly leavesOut?: boolean;
   /** Only for progress. */
   recordCount?(): Promise<number>;
   /** Every row, ascending by index. May be asked for more than once; each time it starts anew. */

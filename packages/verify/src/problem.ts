@@ -39,6 +39,7 @@ export const PROBLEM_KINDS = {
   log_forked: "integrity",
   log_rolled_back: "completeness",
   tile_contradicts: "integrity",
+  bundle_damaged: "integrity",
 } as const satisfies { readonly [code: string]: ProblemKind };
 
 export const PROBLEM_AREAS: { readonly [Code in ProblemCode]: ProblemArea } = {

@@ -12,6 +12,8 @@ export interface VerifyReport {
   readonly erasedItems: number;
   /** Proofs of decisions that were read. */
   readonly proofs: number;
+  /** Items of which a bundle holds the digest only. */
+  readonly leftOutItems: number;
   /** Calls without an outcome so far: running, waiting, or cut off by a crash. */
   readonly openCalls: number;
   /** Those of them that were started with leave to have effects. */

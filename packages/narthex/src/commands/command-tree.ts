@@ -262,6 +262,11 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
         summary: "hand over to a new key that signs checkpoints",
         load: async () => (await import("./ledger-rotate-key.ts")).ledgerRotateKeyCommand,
       },
+      {
+        name: "export",
+        summary: "write the ledger, or a session of it, into one file that proves itself",
+        load: async () => (await import("./ledger-export.ts")).ledgerExportCommand,
+      },
     ],
   },
   {

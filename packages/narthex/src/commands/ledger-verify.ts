@@ -1,4 +1,6 @@
+import { resolve } from "node:path";
 import { type VerifyReport, VerifyReportSchema, toHex } from "@narthex/contracts";
+import { verifyBundleFile } from "../bundle/verify-bundle-file.ts";
 import { verifyHome } from "../connection/verify-home.ts";
 import { EXIT_LEDGER_BROKEN, EXIT_OK, EXIT_UNREADABLE } from "../terminal/exit-code.ts";
 import { messageToJson } from "../terminal/message-json.ts";
@@ -18,6 +20,7 @@ export const ledgerVerifyCommand: Command = {
     "decisions and the signed checkpoints of the log. Integrity: nothing that is there was changed. Completeness: nothing is " +
     "missing. Whoever can write the whole home could have written all of it anew: --key and --checkpoint say what you know of it " +
     "from elsewhere. Exit code 20 means broken, 30 unreadable.",
+  arguments: [{ name: "[bundle]", description: "a file that `ledger export` wrote, instead of the home's ledger" }],
   options: [
     { flags: "--key <verifier-key>", description: "the key that signs the log, or did when you were told it" },
     {
@@ -30,6 +33,7 @@ export const ledgerVerifyCommand: Command = {
     "narthex ledger verify",
     "narthex ledger verify --checkpoint kept-elsewhere.note",
     "narthex ledger verify --json",
+    "narthex ledger verify session.bundle",
   ],
 
   async run(invocation) {
@@ -38,8 +42,9 @@ export const ledgerVerifyCommand: Command = {
     let report: VerifyReport;
     try {
       const checkpoints = await Promise.all(options.texts("checkpoint").map(readKeptCheckpoint));
-      const verifierKey = options.text("key");
-      report = await verifyHome(invocation, { signal, verifierKey, checkpoints, onProgress: bar.update });
+      const asked = { signal, verifierKey: options.text("key"), checkpoints, onProgress: bar.update };
+      const [file] = invocation.arguments;
+      report = await (file === undefined ? verifyHome(invocation, asked) : verifyBundleFile(resolve(file), asked));
     } finally {
       bar.finish();
     }
@@ -49,6 +54,11 @@ export const ledgerVerifyCommand: Command = {
     return report.intact && report.complete ? EXIT_OK : EXIT_LEDGER_BROKEN;
   },
 };
+
+function contentFact({ contentItems, erasedItems, leftOutItems }: VerifyReport): string {
+  const leftOut = leftOutItems === 0n ? "" : `, ${formatCount(leftOutItems)} left out`;
+  return `${formatCount(contentItems)} items, ${formatCount(erasedItems)} erased${leftOut}`;
+}
 
 export function printVerifyReport(report: VerifyReport, terminal: Terminal): void {
   const { paint } = terminal;
@@ -61,10 +71,7 @@ export function printVerifyReport(report: VerifyReport, terminal: Terminal): voi
       ["integrity", report.intact ? "nothing was changed" : "something was changed"],
       ["completeness", report.complete ? "nothing is missing" : "something is missing"],
       ["records", `${formatCount(report.records)} in ${formatCount(report.chains)} chains${told("records")}`],
-      [
-        "content",
-        `${formatCount(report.contentItems)} items, ${formatCount(report.erasedItems)} erased${told("content")}`,
-      ],
+      ["content", `${contentFact(report)}${told("content")}`],
       ["commitments", troubled("commitments") ? "some are not opened, or open nothing" : "all of them are opened"],
       ["proofs", `${formatCount(report.proofs)} of decisions${told("proofs")}`],
       ["checkpoints", `${describeLog(report)}${told("log")}`],

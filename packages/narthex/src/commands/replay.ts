@@ -1,3 +1,5 @@
+import { access } from "node:fs/promises";
+import { resolve } from "node:path";
 import {
   create,
   type ReplayReport,
@@ -7,6 +9,8 @@ import {
   VerifyReportSchema,
 } from "@narthex/contracts";
 import type { ReplayAsked, ReplayEvent } from "@narthex/server";
+import { withBundle } from "../bundle/bundle-file.ts";
+import { replayBundle } from "../bundle/replay-bundle.ts";
 import { replayHome } from "../replay/replay-home.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_DIVERGED, EXIT_LEDGER_BROKEN, EXIT_OK, EXIT_UNREADABLE } from "../terminal/exit-code.ts";
@@ -22,29 +26,49 @@ export const replayCommand: Command = {
     "again from its proof, and compares hashes. Other calls are taken from the record. Nothing is changed: no file, no " +
     "budget, not the ledger, which is verified first. Exit code 10 means that something came out otherwise, 20 that the " +
     "ledger is broken, 30 that it cannot be read.",
-  arguments: [{ name: "[sessions...]", description: "ids of sessions" }],
+  arguments: [{ name: "[what...]", description: "ids of sessions; or a bundle, and ids of sessions in it" }],
   options: [
     { flags: "--all", description: "every session that is recorded" },
     { flags: "--calls", description: "also list calls that came out the same" },
     { flags: "--unverified", description: "do not verify the ledger first" },
   ],
-  examples: ["narthex replay ses_abcdefghij234567abcd", "narthex replay --all --json"],
+  examples: [
+    "narthex replay ses_abcdefghij234567abcd",
+    "narthex replay --all --json",
+    "narthex replay ./session.bundle",
+  ],
 
   async run(invocation) {
     const { arguments: named, options, terminal } = invocation;
-    const all = options.flag("all");
-    if (all === named.length > 0) throw usageError("replay needs the id of a session, or --all");
+    const file = await bundleIn(named);
+    const sessionIds = file === undefined ? named : named.slice(1);
+    if (file === undefined && options.flag("all") === named.length > 0) {
+      throw usageError("replay needs the id of a session, a bundle, or --all");
+    }
     const asked: ReplayAsked = {
-      sessionIds: [...named],
+      sessionIds: [...sessionIds],
       skipVerify: options.flag("unverified"),
       digestOnly: false,
       listCalls: options.flag("calls"),
     };
-    const found = await follow(replayHome(invocation, asked), invocation);
+    const found = await (file === undefined
+      ? follow(replayHome(invocation, asked), invocation)
+      : withBundle(file, (bundle) => follow(replayBundle(bundle, asked, invocation), invocation)));
     if (terminal.json) terminal.printJson(toJson(found));
     return exitCodeFor(found);
   },
 };
+
+/** Whatever does not look like a session's id is a file. */
+async function bundleIn([first]: readonly string[]): Promise<string | undefined> {
+  if (first === undefined) return undefined;
+  const path = resolve(first);
+  if (!/^ses_[a-z2-7]+$/.test(first)) return path;
+  return await access(path).then(
+    () => path,
+    () => undefined,
+  );
+}
 
 interface Found {
   verified: VerifyReport | undefined;

@@ -64,6 +64,8 @@ export interface KernelConnection extends CallConnection {
   /** From `fromIndex` on, or from now; ends when the signal aborts. */
   tailRecords(query: TailQuery): AsyncIterable<LedgerRecord>;
   verify(options: VerifyOptions): Promise<VerifyReport>;
+  /** The bytes of a bundle: of a session, or of everything if the id is empty. */
+  exportLedger(sessionId: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
   replay(asked: ReplayAsked, signal: AbortSignal): AsyncIterable<ReplayEvent>;
 
   /** Signs for the records that no checkpoint covers yet. */

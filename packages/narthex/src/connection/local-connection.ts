@@ -182,6 +182,7 @@ export function createLocalConnection(kernel: OpenedKernel): KernelConnection {
     proveRecord: async (request) => (await logMethods()).proveRecord(request),
     proveConsistency: async (request) => (await logMethods()).proveConsistency(request),
     rotateLogKey: async () => (await logMethods()).rotateLogKey(),
+    exportLedger: (sessionId, signal) => kernel.exportLedger(sessionId, signal),
     replay: (asked, signal) => kernel.replay(asked, signal),
 
     async getPolicy() {

@@ -4,6 +4,7 @@ import {
   CloseSessionRequestSchema,
   create,
   DelegateLeaseRequestSchema,
+  ExportLedgerRequestSchema,
   GetLeaseRequestSchema,
   ExplainCallRequestSchema,
   RecordHookDecisionRequestSchema,
@@ -164,6 +165,11 @@ export function createServicesConnection({ socketPath, adminToken }: ServicesEnd
     proveRecord: (request) => client.unary(adminService.proveRecord, request, admin),
     proveConsistency: (request) => client.unary(adminService.proveConsistency, request, admin),
     rotateLogKey: () => client.unary(adminService.rotateLogKey, create(RotateLogKeyRequestSchema), admin),
+    async *exportLedger(sessionId, signal) {
+      const request = create(ExportLedgerRequestSchema, { sessionId });
+      const options = { ...admin, signal };
+      for await (const { chunk } of client.serverStream(adminService.exportLedger, request, options)) yield chunk;
+    },
     replay: (asked, signal) =>
       client.serverStream(adminService.replay, create(ReplayRequestSchema, asked), { ...admin, signal }),
 

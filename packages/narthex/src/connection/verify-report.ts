@@ -1,6 +1,7 @@
 import { create, KernelError, type VerifyReport, VerifyReportSchema } from "@narthex/contracts";
 import {
   type Checkpoint,
+  type VerifyOptions as AskedOfReader,
   type VerifyReport as Findings,
   type LedgerSource,
   type LogKey,
@@ -12,11 +13,19 @@ import {
 import type { VerifyOptions } from "./kernel-connection.ts";
 
 /** Has the independent reader read the ledger, and gives its findings as the services do. */
-export async function verifySource(source: LedgerSource, options: VerifyOptions): Promise<VerifyReport> {
+export function verifySource(source: LedgerSource, options: VerifyOptions): Promise<VerifyReport> {
+  return verifyBy((asked) => verifyLedger(source, asked), options);
+}
+
+/** The same for whatever the reader reads. */
+export async function verifyBy(
+  verify: (options: AskedOfReader) => Promise<Findings>,
+  options: VerifyOptions,
+): Promise<VerifyReport> {
   const { signal, onProgress } = options;
   const trustedKey = options.verifierKey === undefined ? undefined : requireKey(options.verifierKey);
   const keptCheckpoints = options.checkpoints.map(requireCheckpoint);
-  const findings = await verifyLedger(source, {
+  const findings = await verify({
     signal,
     trustedKey,
     keptCheckpoints,
@@ -33,6 +42,7 @@ function toVerifyReport(findings: Findings): VerifyReport {
     chains: BigInt(findings.chains),
     contentItems: BigInt(findings.contentItems),
     erasedItems: BigInt(findings.erasedItems),
+    leftOutItems: BigInt(findings.leftOutItems),
     unprovenTail: BigInt(findings.unprovenTail),
     headHash: findings.headHash,
     proofs: BigInt(findings.proofs),

@@ -3,6 +3,7 @@ import { type AdminService, type GetRecordRequest, KernelError, type OpenSession
 import type { Kernel, OpenSessionOptions, Settlement, StoredRecord } from "@narthex/kernel";
 import { createApprovalMethods } from "./approval-methods.ts";
 import { createLabelMethods } from "./label-methods.ts";
+import { type ExportLedger, streamExport } from "./export-stream.ts";
 import { toLedgerRecord, withoutBytes } from "./ledger-record.ts";
 import { createLeaseMethods, toDelegation } from "./lease-methods.ts";
 import { parseLeaseText } from "./lease-text.ts";
@@ -18,6 +19,7 @@ export interface AdminServiceOptions {
   readonly kernel: Kernel;
   readonly verify: Verify;
   readonly replay?: Replay | undefined;
+  readonly exportLedger?: ExportLedger | undefined;
   readonly stopping: AbortSignal;
 }
 
@@ -29,6 +31,7 @@ export function createAdminService({
   kernel,
   verify,
   replay,
+  exportLedger,
   stopping,
 }: AdminServiceOptions): ServiceImpl<typeof AdminService> {
   return {
@@ -87,6 +90,8 @@ export function createAdminService({
     },
 
     verify: (request, context) => streamVerify(verify, request, AbortSignal.any([context.signal, stopping])),
+    exportLedger: ({ sessionId }, context) =>
+      streamExport(exportLedger, sessionId, AbortSignal.any([context.signal, stopping])),
     replay: (asked, context) => streamReplay(replay, asked, AbortSignal.any([context.signal, stopping])),
 
     async statContent(request) {

@@ -58,6 +58,8 @@ const OPEN_TO: ReadonlyMap<unknown, readonly ("anyone" | "session" | TokenScope)
   [AdminService.method.tailLedger, ["admin", "read"]],
   [AdminService.method.verify, ["admin", "read"]],
   [AdminService.method.replay, ["admin", "read"]],
+  // All content goes along, which a read token does not get.
+  [AdminService.method.exportLedger, ["admin"]],
   [AdminService.method.statContent, ["admin", "read"]],
   [AdminService.method.listIntents, ["admin", "read"]],
   [Health.method.check, ["anyone"]],

@@ -17,6 +17,7 @@ import { createDelegateLease, createReleaseLease } from "./lease-methods.ts";
 import { rawMessagesKey, registerBinaryMethods, registerJsonMethods } from "./raw-methods.ts";
 import { extractRawMessages } from "./raw-messages.ts";
 import { type ServiceLimits, STRANGERS_BYTES } from "./service-limits.ts";
+import type { ExportLedger } from "./export-stream.ts";
 import type { Replay } from "./replay-stream.ts";
 import { serveUnaryCall } from "./unary-call.ts";
 import type { Verify } from "./verify-stream.ts";
@@ -28,6 +29,7 @@ export interface HttpDispatchOptions {
   readonly authorize: Authorize;
   readonly verify: Verify;
   readonly replay?: Replay | undefined;
+  readonly exportLedger?: ExportLedger | undefined;
   readonly log: Log | undefined;
   /** The door closes. */
   readonly stopping: AbortSignal;
@@ -115,7 +117,7 @@ async function serveConnect(
 }
 
 function createHandlers(options: HttpDispatchOptions) {
-  const { kernel, limits, authorize, verify, replay, stopping, log } = options;
+  const { kernel, limits, authorize, verify, replay, exportLedger, stopping, log } = options;
   const { maxCallsPerStream, maxBytesPerStream } = limits;
   const rawOptions = { kernel, maxCallsPerStream, maxBytesPerStream, stopping };
   const routerOptions = {
@@ -133,7 +135,7 @@ function createHandlers(options: HttpDispatchOptions) {
   all.rpc(KernelService.method.delegateLease, createDelegateLease(kernel));
   all.rpc(KernelService.method.releaseLease, createReleaseLease(kernel));
   all.rpc(KernelService.method.getContent, content.getContent);
-  all.service(AdminService, createAdminService({ kernel, verify, replay, stopping }));
+  all.service(AdminService, createAdminService({ kernel, verify, replay, exportLedger, stopping }));
   all.service(Health, createHealthService(kernel, stopping), { readMaxBytes: 4096 });
   registerBinaryMethods(all, rawOptions);
   const json = createConnectRouter(routerOptions);

@@ -19,6 +19,7 @@ import {
 } from "./http-listener.ts";
 import { createRequestGuard, type DoorAddress, pathOf } from "./request-guard.ts";
 import { DEFAULT_SERVICE_LIMITS, type ServiceLimits } from "./service-limits.ts";
+import type { ExportLedger } from "./export-stream.ts";
 import type { Replay } from "./replay-stream.ts";
 import type { Verify } from "./verify-stream.ts";
 
@@ -33,6 +34,7 @@ export interface ServiceDoorOptions {
   readonly authorize: Authorize;
   readonly verify: Verify;
   readonly replay?: Replay | undefined;
+  readonly exportLedger?: ExportLedger | undefined;
   /** Needed to listen beyond loopback. */
   readonly tls?: TlsIdentity;
   /** Further names by which clients reach this door. */
@@ -68,6 +70,7 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
     authorize: options.authorize,
     verify: options.verify,
     replay: options.replay,
+    exportLedger: options.exportLedger,
     log: options.log,
     budget: options.budget ?? byteBudgetOf(kernel),
     stopping: stopping.signal,

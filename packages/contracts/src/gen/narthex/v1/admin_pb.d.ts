@@ -659,6 +659,13 @@ export declare type VerifyReport = Message<"narthex.v1.VerifyReport"> & {
    * @generated from field: uint64 problem_count = 13;
    */
   problemCount: bigint;
+
+  /**
+   * Items of which a bundle holds the digest only.
+   *
+   * @generated from field: uint64 left_out_items = 20;
+   */
+  leftOutItems: bigint;
 };
 
 /**
@@ -790,6 +797,40 @@ export declare type VerifyProblem = Message<"narthex.v1.VerifyProblem"> & {
  * Use `create(VerifyProblemSchema)` to create a new message.
  */
 export declare const VerifyProblemSchema: GenMessage<VerifyProblem>;
+
+/**
+ * @generated from message narthex.v1.ExportLedgerRequest
+ */
+export declare type ExportLedgerRequest = Message<"narthex.v1.ExportLedgerRequest"> & {
+  /**
+   * The whole ledger if empty.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+};
+
+/**
+ * Describes the message narthex.v1.ExportLedgerRequest.
+ * Use `create(ExportLedgerRequestSchema)` to create a new message.
+ */
+export declare const ExportLedgerRequestSchema: GenMessage<ExportLedgerRequest>;
+
+/**
+ * @generated from message narthex.v1.ExportLedgerResponse
+ */
+export declare type ExportLedgerResponse = Message<"narthex.v1.ExportLedgerResponse"> & {
+  /**
+   * @generated from field: bytes chunk = 1;
+   */
+  chunk: Uint8Array;
+};
+
+/**
+ * Describes the message narthex.v1.ExportLedgerResponse.
+ * Use `create(ExportLedgerResponseSchema)` to create a new message.
+ */
+export declare const ExportLedgerResponseSchema: GenMessage<ExportLedgerResponse>;
 
 /**
  * @generated from message narthex.v1.ReplayRequest
@@ -2656,6 +2697,16 @@ export declare const AdminService: GenService<{
     methodKind: "server_streaming";
     input: typeof ReplayRequestSchema;
     output: typeof ReplayResponseSchema;
+  },
+  /**
+   * The ledger, or one session of it, as a bundle.
+   *
+   * @generated from rpc narthex.v1.AdminService.ExportLedger
+   */
+  exportLedger: {
+    methodKind: "server_streaming";
+    input: typeof ExportLedgerRequestSchema;
+    output: typeof ExportLedgerResponseSchema;
   },
   /**
    * @generated from rpc narthex.v1.AdminService.StatContent

@@ -1,0 +1,76 @@
+import {
+  compileEncoder,
+  ContentPlace,
+  ContentRole,
+  type Entry,
+  fromBinary,
+  type ContentItem,
+  ProofSchema,
+  type RecordContent,
+  RecordContentSchema,
+  RecordSchema,
+} from "@narthex/contracts";
+import { SECRET } from "../label/secret-label.ts";
+
+/** A record's content as a bundle has it, and what else the bundle must hold for it. */
+export interface BundledContent {
+  /** An encoded `RecordContent`, and the items in it. */
+  readonly bytes: Uint8Array;
+  readonly items: readonly ContentItem[];
+  /** Digests of content that lies elsewhere. */
+  readonly wanted: readonly Uint8Array[];
+}
+
+const encodeContent = compileEncoder<RecordContent>(RecordContentSchema);
+const NO_BYTES = new Uint8Array(0);
+
+/** Named by what they are, and never anybody's secret. */
+const PUBLIC_ROLES: ReadonlySet<ContentRole> = new Set([
+  ContentRole.REQUEST,
+  ContentRole.PROOF,
+  ContentRole.POLICY_SET,
+  ContentRole.POLICY_SCHEMA,
+  ContentRole.DEFINITION,
+]);
+
+/**
+ * SECURITY: where anything of a record is labelled `secret`, its content stays behind: what it was asked, read, replaced,
+ * printed and answered. Digests stay, so that commitments still open. What comes out of the vault never goes along.
+ */
+export function bundleContent(record: Uint8Array, content: Uint8Array): BundledContent {
+  const { entries } = fromBinary(RecordSchema, record);
+  const { items } = fromBinary(RecordContentSchema, content);
+  const isSecret = entries.some(isLabelledSecret) || items.some(({ labels }) => labels.includes(SECRET));
+  const kept = items.map((item) =>
+    isLeftOut(item, isSecret) ? { ...item, place: ContentPlace.NONE, data: NO_BYTES } : item,
+  );
+  const bytes = kept.some((item, index) => item !== items[index])
+    ? encodeContent({ items: kept.map((item) => ({ ...item, size: Number(item.size) })) })
+    : content;
+  return { bytes, items: kept, wanted: kept.flatMap(wantedFor) };
+}
+
+function isLabelledSecret({ kind }: Entry): boolean {
+  switch (kind.case) {
+    case "toolCompleted":
+    case "toolFailed":
+    case "toolTimedOut":
+    case "toolDenied":
+      return kind.value.labels.includes(SECRET);
+    default:
+      return false;
+  }
+}
+
+function isLeftOut({ role, place }: ContentItem, isSecret: boolean): boolean {
+  if (place === ContentPlace.NONE || place === ContentPlace.ERASED || PUBLIC_ROLES.has(role)) return false;
+  return isSecret || role === ContentRole.STAGED;
+}
+
+/** A decision also needs the rules and the schema that it was made by. */
+function wantedFor({ role, place, digest, data }: ContentItem): Uint8Array[] {
+  if (place === ContentPlace.FILE || place === ContentPlace.ELSEWHERE) return [digest];
+  if (role !== ContentRole.PROOF || place !== ContentPlace.ROW) return [];
+  const { policyHash, schemaHash } = fromBinary(ProofSchema, data);
+  return [policyHash, schemaHash].filter(({ length }) => length > 0);
+}

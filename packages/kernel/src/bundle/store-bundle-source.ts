@@ -1,0 +1,31 @@
+import type { ContentStore, Store } from "../ports.ts";
+import { createStoreReplaySource } from "../replay/store-replay-source.ts";
+import type { ReplayRow } from "../replay/replay-source.ts";
+import type { BundleLog } from "./bundle-log.ts";
+import type { BundleSource } from "./write-bundle.ts";
+
+const PAGE = 256;
+
+/** What an open store has recorded so far, of one session or of all. */
+export function createStoreBundleSource(
+  store: Store,
+  contentStore: ContentStore,
+  chain: string,
+  log: BundleLog | undefined,
+): BundleSource {
+  const { findContent } = createStoreReplaySource(store, contentStore);
+  return { chain, log, findContent, rows: () => readRows(store, chain) };
+}
+
+/** Up to what is there when it begins: a kernel may go on meanwhile. */
+async function* readRows(store: Store, chain: string): AsyncGenerator<ReplayRow> {
+  const { nextIndex } = await store.head();
+  const only = chain === "" ? {} : { chain };
+  for (let from = 0; from < nextIndex; ) {
+    const page = await store.readRecords({ ...only, from, limit: PAGE });
+    for (const row of page) if (row.index < nextIndex) yield row;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return;
+    from = last.index + 1;
+  }
+}

@@ -1,0 +1,145 @@
+import {
+  BUNDLE_FORMAT,
+  BUNDLE_MAGIC,
+  BUNDLE_PART_HEAD_BYTES,
+  BUNDLE_PARTS,
+  BUNDLE_TAIL_BYTES,
+  type Blake3Stream,
+  canonicalJsonBytes,
+  ContentPlace,
+  ContentRole,
+  createBlake3,
+  KernelError,
+  toHex,
+  utf8,
+} from "@narthex/contracts";
+import type { ReplayContent, ReplayRow } from "../replay/replay-source.ts";
+import { type BundledContent, bundleContent } from "./bundle-content.ts";
+import { BundleIndex } from "./bundle-index.ts";
+import { type BundleLog, rangesBeside } from "./bundle-log.ts";
+
+/** What a bundle is made of. */
+export interface BundleSource {
+  /** A session's id; empty for the whole ledger. */
+  readonly chain: string;
+  /** Ascending; of one chain if there is one. */
+  rows(): AsyncIterable<ReplayRow>;
+  findContent(digest: Uint8Array): Promise<ReplayContent | undefined>;
+  /** Undefined if nothing is signed yet. */
+  readonly log: BundleLog | undefined;
+}
+
+/** Roles that nothing looks up by their digest. */
+const UNNAMED: ReadonlySet<ContentRole> = new Set([
+  ContentRole.PROOF,
+  ContentRole.POLICY_REQUEST,
+  ContentRole.ERROR,
+  ContentRole.FILES,
+]);
+
+/** Writes a bundle: the same ledger gives the same bytes. SPEC: docs/formats/bundle.md. */
+export async function* writeBundle(source: BundleSource): AsyncGenerator<Uint8Array> {
+  const draft = new Draft();
+  yield draft.plain(utf8(BUNDLE_MAGIC));
+  yield* draft.part(BUNDLE_PARTS.head, canonicalJsonBytes({ chain: source.chain, format: BUNDLE_FORMAT }));
+  const wanted = new Map<string, Uint8Array>();
+  const indexes: number[] = [];
+  for await (const row of source.rows()) {
+    indexes.push(row.index);
+    const content = bundleContent(row.record, row.content);
+    yield* draft.part(BUNDLE_PARTS.record, row.record);
+    draft.noteRows(content);
+    yield* draft.part(BUNDLE_PARTS.content, content.bytes);
+    for (const digest of content.wanted) wanted.set(toHex(digest), digest);
+  }
+  if (indexes.length === 0) throw new KernelError("RECORD_NOT_FOUND", "there is no record that could be exported");
+  const bytesAt = draft.size;
+  yield* writeContent(draft, wanted, source);
+  const logAt = draft.size;
+  if (source.log !== undefined) yield* writeLog(draft, source.log, source.chain === "" ? [] : indexes);
+  const indexAt = draft.size;
+  yield* draft.part(BUNDLE_PARTS.index, draft.index.encode());
+  yield draft.tail([bytesAt, logAt, indexAt, indexes.length]);
+}
+
+/** Content that lies in no row of the bundle, ascending by digest. What was erased meanwhile is not there. */
+async function* writeContent(
+  draft: Draft,
+  wanted: ReadonlyMap<string, Uint8Array>,
+  source: BundleSource,
+): AsyncGenerator<Uint8Array> {
+  for (const [, digest] of [...wanted].sort(([one], [other]) => (one < other ? -1 : 1))) {
+    if (draft.index.has(digest)) continue;
+    const content = await source.findContent(digest);
+    if (content === undefined) continue;
+    yield draft.head(BUNDLE_PARTS.bytes, digest.length + content.size);
+    yield draft.plain(digest);
+    draft.index.add(digest, draft.size, content.size);
+    const end = draft.size + content.size;
+    for await (const chunk of content.stream(0, 0)) yield draft.plain(chunk);
+    if (draft.size !== end) throw new KernelError("CONTENT_DAMAGED", `the content ${toHex(digest)} has another size`);
+  }
+}
+
+/** A whole ledger gives the root itself; for one session, what stands beside its records is needed. */
+async function* writeLog(draft: Draft, log: BundleLog, indexes: readonly number[]): AsyncGenerator<Uint8Array> {
+  for (const key of log.keys) yield* draft.part(BUNDLE_PARTS.key, utf8(key));
+  yield* draft.part(BUNDLE_PARTS.checkpoint, utf8(log.checkpoint));
+  const proven = indexes.filter((index) => index < log.treeSize);
+  if (proven.length === 0) return;
+  const ranges = rangesBeside(proven, log.treeSize);
+  yield draft.head(BUNDLE_PARTS.tree, ranges.length * 32);
+  for (const range of ranges) yield draft.plain(await log.rangeHash(range));
+}
+
+/** A bundle as it grows. */
+class Draft {
+  readonly index = new BundleIndex();
+  size = 0;
+  readonly #hasher: Blake3Stream = createBlake3();
+
+  plain(bytes: Uint8Array): Uint8Array {
+    this.#hasher.update(bytes);
+    this.size += bytes.length;
+    return bytes;
+  }
+
+  head(kind: number, length: number): Uint8Array {
+    return this.plain(partHead(kind, length));
+  }
+
+  *part(kind: number, payload: Uint8Array): Generator<Uint8Array> {
+    yield this.head(kind, payload.length);
+    yield this.plain(payload);
+  }
+
+  /** Where content lies in the part that comes next. */
+  noteRows({ bytes, items }: BundledContent): void {
+    const start = this.size + BUNDLE_PART_HEAD_BYTES;
+    let from = 0;
+    for (const { place, role, digest, data } of items) {
+      if (place !== ContentPlace.ROW) continue;
+      const at =
+        data.length === 0 ? from : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(data, from);
+      if (at < 0) throw new KernelError("CONTENT_DAMAGED", "content is not in its own record");
+      if (!UNNAMED.has(role)) this.index.add(digest, start + at, data.length);
+      from = at + data.length;
+    }
+  }
+
+  tail(numbers: readonly number[]): Uint8Array {
+    const tail = new Uint8Array(BUNDLE_PART_HEAD_BYTES + BUNDLE_TAIL_BYTES);
+    tail.set(partHead(BUNDLE_PARTS.tail, BUNDLE_TAIL_BYTES));
+    const view = new DataView(tail.buffer, BUNDLE_PART_HEAD_BYTES);
+    for (const [place, number] of numbers.entries()) view.setBigUint64(place * 8, BigInt(number));
+    tail.set(this.#hasher.digest(), tail.length - 32);
+    return tail;
+  }
+}
+
+function partHead(kind: number, length: number): Uint8Array {
+  const head = new Uint8Array(BUNDLE_PART_HEAD_BYTES);
+  head[0] = kind;
+  new DataView(head.buffer).setBigUint64(1, BigInt(length));
+  return head;
+}

@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import { DEFAULT_CONFIGURATION, homePaths, listStoredTools, loadAddedTools, openWorkshop } from "@narthex/host";
+import type { ReplaySource, Tool } from "@narthex/kernel";
+import type { ReplayAsked, ReplayEvent } from "@narthex/server";
+import { type Bundle, verifyBundle } from "@narthex/verify";
+import { builtinsFor } from "../builtins-for.ts";
+import { toVerifyReport } from "../connection/verify-report.ts";
+import { endpointToolMaker } from "../endpoint-tools.ts";
+import { replayLedger } from "../replay/replay-ledger.ts";
+import { createReplayPorts } from "../replay/replay-ports.ts";
+import { withEmptyDirectory } from "../replay/with-empty-directory.ts";
+
+const MOST_SESSIONS = 100_000;
+
+/** Replays sessions of a bundle: with built-in tools, and with those of the home, if there is one. */
+export async function* replayBundle(
+  bundle: Bundle,
+  asked: ReplayAsked,
+  { home, signal }: { readonly home: string; readonly signal: AbortSignal },
+): AsyncGenerator<ReplayEvent> {
+  const tools = await toolsFor(home);
+  yield* withEmptyDirectory(async function* (directory) {
+    const workshop = openWorkshop({ paths: homePaths(join(directory, "home")) });
+    try {
+      const programs = { driver: workshop.programs, emptyDirectory: directory };
+      yield* replayLedger(
+        {
+          source: sourceOf(bundle),
+          ports: createReplayPorts({ tools, programs }),
+          listSessions: () => listSessions(bundle),
+          verify: async ({ signal: stop, onProgress }) =>
+            toVerifyReport(
+              await verifyBundle(bundle, {
+                signal: stop,
+                onProgress: ({ recordsDone, recordsTotal }) => onProgress(recordsDone, recordsTotal),
+              }),
+            ),
+        },
+        asked,
+        signal,
+      );
+    } finally {
+      await workshop.close();
+    }
+  });
+}
+
+/** SECURITY: nothing in a bundle names a tool's code: what runs is what is installed here, if it is the same. */
+async function toolsFor(home: string): Promise<Tool[]> {
+  const builtins = builtinsFor(DEFAULT_CONFIGURATION);
+  const directory = homePaths(home).tools;
+  const { tools } = await listStoredTools(directory);
+  if (tools.length === 0) return builtins;
+  const added = await loadAddedTools({
+    directory,
+    secrets: DEFAULT_CONFIGURATION.secrets,
+    environment: {},
+    builtins,
+    createEndpointTool: endpointToolMaker(DEFAULT_CONFIGURATION, undefined),
+    taken: new Set(),
+  });
+  return [...builtins, ...added.tools];
+}
+
+function sourceOf(bundle: Bundle): ReplaySource {
+  return {
+    leavesOut: true,
+    async *records(chain) {
+      for await (const row of bundle.source.records()) if (row.chain === chain) yield row;
+    },
+    findContent: (digest) => bundle.find(digest),
+  };
+}
+
+async function listSessions(bundle: Bundle): Promise<string[]> {
+  if (bundle.chain !== "") return [bundle.chain];
+  const sessions = new Set<string>();
+  for await (const { chain } of bundle.source.records()) {
+    if (chain.startsWith("ses_") && sessions.size < MOST_SESSIONS) sessions.add(chain);
+  }
+  return [...sessions];
+}
