@@ -1,10 +1,12 @@
 /**
  * An agent's working day in one page: it clones a repository, searches, edits, runs the tests, commits, is refused the
- * push, and one of its edits is undone. Run it with `node examples/coding-session/coding-session.ts`.
+ * push, and one of its edits is undone. Run it with `node examples/coding-session/coding-session.ts`. With the name of a
+ * file behind it, the session is kept there: `narthex ledger verify FILE` and `narthex replay FILE` take it anywhere.
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Approver, createKernel, type JsonValue, verifyLedger } from "narthex";
@@ -76,6 +78,8 @@ assert.deepEqual(asked, ["git@1.0.0", "shell_exec@1.0.0"]);
 const report = await verifyLedger(kernel.ledgerSource());
 console.log(`ledger\n  ${report.records} records, ${report.problems.length} problems`);
 assert.equal(report.problems.length, 0);
+const [bundle] = process.argv.slice(2);
+if (bundle !== undefined) await writeFile(bundle, kernel.exportLedger(session.id, AbortSignal.timeout(60_000)));
 await kernel.close();
 rmSync(directory, { recursive: true });
 

@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contract
 /** The command as it runs from a checkout. */
 export const SOURCES = fileURLToPath(new URL("../../packages/narthex/bin/narthex.js", import.meta.url));
 /** As `npm test` built it, which starts in half the time; a test file that is run by itself takes the sources. */
-const BUILT = process.env["NARTHEX_TEST_COMMAND"] ?? SOURCES;
+export const COMMAND = process.env["NARTHEX_TEST_COMMAND"] ?? SOURCES;
 
 export type Running = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -51,7 +51,7 @@ export interface TestHome {
   remove(): Promise<void>;
 }
 
-export async function createTestHome(program = BUILT): Promise<TestHome> {
+export async function createTestHome(program = COMMAND): Promise<TestHome> {
   const root = await mkdtemp(join(tmpdir(), "narthex-cli-"));
   // Programs that a kernel of root's runs are somebody else, who must be able to get there.
   await chmod(root, 0o711);

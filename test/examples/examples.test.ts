@@ -1,16 +1,26 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { isJsonObject, type JsonObject, parseJson } from "@narthex/contracts";
+import { COMMAND, objectsOf } from "../cli/home.ts";
 import { kernelProgram } from "../built/kernel-program.ts";
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "..", "..");
 const SNIPPET = /<!-- example: (?<path>\S+) -->\n```ts\n(?<code>[\s\S]*?)```\n<!-- \/example -->/g;
+
+let directory = "";
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), "narthex-examples-"));
+});
+after(() => rm(directory, { recursive: true, force: true }));
+const bundle = (): string => join(directory, "coding-session.bundle");
 
 test("every example runs, asserts and exits with 0", async () => {
   const folders = await readdir(join(root, "examples"));
@@ -19,7 +29,27 @@ test("every example runs, asserts and exits with 0", async () => {
   assert.ok(stories.length > 1);
   // They make homes of their own.
   const env = { ...process.env, NARTHEX_DATA: undefined };
-  for (const story of stories) await run(process.execPath, kernelProgram(pathToFileURL(story)), { env });
+  for (const story of stories) {
+    const rest = story.includes("coding-session") ? [bundle()] : [];
+    await run(process.execPath, [...kernelProgram(pathToFileURL(story)), ...rest], { env });
+  }
+});
+
+test("a whole coding session is verified and replayed from its bundle, where there is no home at all", async () => {
+  const env = { ...process.env, HOME: directory, NARTHEX_DATA: join(directory, "nowhere") };
+  const ask = async (...words: string[]): Promise<JsonObject> => {
+    const { stdout } = await run(process.execPath, [COMMAND, ...words, "--json"], { env, cwd: directory });
+    const answer = parseJson(stdout);
+    return isJsonObject(answer) ? answer : assert.fail(stdout);
+  };
+  const verified = await ask("ledger", "verify", bundle());
+  assert.deepEqual([verified["intact"], verified["complete"]], [true, true]);
+  const [report] = objectsOf((await ask("replay", bundle()))["sessions"]);
+  assert.ok(report !== undefined);
+  // Two edits are run again; git, the shell and the search are taken from the record; the push was refused.
+  assert.deepEqual([report["clean"], report["ran"], report["refused"]], [true, 2, 1]);
+  assert.ok(Number(report["served"]) >= 5 && Number(report["decisions"]) >= 8);
+  assert.ok(!existsSync(join(directory, "nowhere")));
 });
 
 test("the code of the README and of the guides is an example, word for word", async () => {

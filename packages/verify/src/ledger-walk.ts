@@ -31,6 +31,7 @@ export class LedgerWalk {
     this.#log = new LogCheck(this.#problems, log);
     this.#content = new ContentCheck(source, this.#problems, signal);
     this.#isPartial = source.isPartial === true;
+    if (this.#isPartial) this.#log.stop();
   }
 
   /** `hashes` is undefined for what is no row at all. */

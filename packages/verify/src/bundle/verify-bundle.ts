@@ -1,16 +1,41 @@
+import { PROBLEM_KINDS, type ProblemCode, type VerifyProblem } from "../problem.ts";
 import { type VerifyOptions, verifyLedger } from "../verify-ledger.ts";
-import type { VerifyProblem } from "../problem.ts";
 import type { VerifyReport } from "../verify-report.ts";
+import { BundleFault } from "./bundle-file.ts";
+import { checkBundledLog } from "./check-bundled-log.ts";
 import type { Bundle } from "./open-bundle.ts";
 
 /** Reads a bundle from beginning to end, as a ledger is read, and whether it is as it was written. */
 export async function verifyBundle(bundle: Bundle, options: VerifyOptions = {}): Promise<VerifyReport> {
-  const report = await verifyLedger(bundle.source, options);
+  const { signal, onProgress, trustedKey } = options;
+  const { chain } = bundle;
+  // Without the records of others, those of the session say nothing of the log.
+  const alone = { ...(signal && { signal }), ...(onProgress && { onProgress }) };
+  const report = await verifyLedger(bundle.source, chain === "" ? options : alone);
+  if (report.problems.some(({ code }) => code === "unreadable")) return report;
+  const problem = (code: ProblemCode, message: string): VerifyProblem => ({
+    recordIndex: 0,
+    chain,
+    kind: PROBLEM_KINDS[code],
+    code,
+    message,
+  });
   const found: VerifyProblem[] = [];
-  if (!(await bundle.isWhole(options.signal))) {
-    const message = "the file is not as it was written: the hash at its end is another one";
-    found.push({ recordIndex: 0, chain: bundle.chain, kind: "integrity", code: "bundle_damaged", message });
+  if (!(await bundle.isWhole(signal))) {
+    found.push(problem("bundle_damaged", "the file is not as it was written: the hash at its end is another one"));
   }
+  if (chain === "") return withProblems(report, found);
+  try {
+    const { log, unprovenTail, problems } = await checkBundledLog(bundle, trustedKey);
+    for (const { code, message } of problems) found.push(problem(code, message));
+    return withProblems({ ...report, log, unprovenTail }, found);
+  } catch (fault) {
+    if (!(fault instanceof BundleFault)) throw fault;
+    return withProblems(report, [...found, problem("unreadable", fault.message)]);
+  }
+}
+
+function withProblems(report: VerifyReport, found: readonly VerifyProblem[]): VerifyReport {
   if (found.length === 0) return report;
   return {
     ...report,

@@ -10,7 +10,7 @@ export interface Checkpoint {
   readonly signatures: readonly NoteSignature[];
 }
 
-interface NoteSignature {
+export interface NoteSignature {
   readonly name: string;
   /** 8 hex digits. */
   readonly keyId: string;
@@ -49,7 +49,7 @@ export function isSignedBy(checkpoint: Checkpoint, key: LogKey): boolean {
   );
 }
 
-function parseSignature(line: string): NoteSignature | undefined {
+export function parseSignature(line: string): NoteSignature | undefined {
   const [dash, name = "", encoded = "", ...more] = line.split(" ");
   const bytes = decodeBase64(encoded);
   if (dash !== "—" || more.length > 0 || !isKeyName(name) || bytes === undefined) return undefined;

@@ -1,0 +1,89 @@
+import { equalBytes } from "@narthex/contracts";
+import { isSignedBy, parseCheckpoint } from "../log/checkpoint.ts";
+import type { LogKey } from "../log/log-key.ts";
+import type { LogReport } from "../log/log-report.ts";
+import type { ProblemCode } from "../problem.ts";
+import { readBundledKeys } from "./bundled-keys.ts";
+import type { Bundle } from "./open-bundle.ts";
+import { rootOfBundle } from "./root-of-bundle.ts";
+
+/** What a checkpoint proves of a session whose neighbours were left out. */
+export interface BundledLogFindings {
+  readonly log: LogReport;
+  readonly unprovenTail: number;
+  readonly problems: readonly { readonly code: ProblemCode; readonly message: string }[];
+}
+
+/**
+ * That the session's records are leaves of the tree that was signed: its root comes out of them and of the hashes that
+ * stand beside them. SPEC: docs/formats/bundle.md, "Tree".
+ */
+export async function checkBundledLog(bundle: Bundle, trusted: LogKey | undefined): Promise<BundledLogFindings> {
+  const { log } = bundle;
+  const { keys, problem } = readBundledKeys(log.keys);
+  const problems: { code: ProblemCode; message: string }[] = [];
+  if (problem !== "")
+    problems.push({ code: "log_key_broken", message: `the announcement of a key is not good: ${problem}` });
+  const from = trusted === undefined ? 0 : keys.findIndex(({ text }) => text === trusted.text);
+  if (trusted !== undefined && from < 0) {
+    problems.push({ code: "log_key_untrusted", message: "nothing in the bundle leads to the trusted key" });
+  }
+  const believed = from < 0 ? [] : keys.slice(from);
+  const { size, root } = await provenTree(bundle, believed, problems);
+  const inside = size === 0 ? 0 : await countInside(bundle, size);
+  return {
+    log: {
+      origin: keys[0]?.name ?? "",
+      verifierKey: keys.at(-1)?.text ?? "",
+      keyTrusted: trusted !== undefined && from >= 0,
+      keys: keys.length,
+      checkpoints: size === 0 ? 0 : 1,
+      provenSize: size,
+      provenRoot: root,
+      keptCheckpoints: 0,
+      tiles: 0,
+      tilesMissing: 0,
+    },
+    unprovenTail: bundle.records - inside,
+    problems,
+  };
+}
+
+const NOTHING_PROVEN = { size: 0, root: new Uint8Array(0) };
+
+async function provenTree(
+  { log, source }: Bundle,
+  believed: readonly LogKey[],
+  problems: { code: ProblemCode; message: string }[],
+): Promise<{ readonly size: number; readonly root: Uint8Array }> {
+  if (log.checkpoint === undefined) return NOTHING_PROVEN;
+  const checkpoint = parseCheckpoint(log.checkpoint);
+  if (checkpoint === undefined) {
+    problems.push({ code: "checkpoint_broken", message: "the bundle's checkpoint is no checkpoint" });
+    return NOTHING_PROVEN;
+  }
+  if (!believed.some((key) => isSignedBy(checkpoint, key))) {
+    problems.push({ code: "checkpoint_signature", message: "no key that can be believed has signed the checkpoint" });
+    return NOTHING_PROVEN;
+  }
+  // A session that began after the checkpoint has nothing in its tree.
+  if (log.tree.length === 0 && (await isEmptyBelow(source.records(), checkpoint.size))) return NOTHING_PROVEN;
+  const root = await rootOfBundle(checkpoint.size, source.records(), log.file, log.tree);
+  if (root !== undefined && equalBytes(root, checkpoint.root)) return { size: checkpoint.size, root };
+  problems.push({ code: "checkpoint_root", message: "the records do not give the root that was signed" });
+  return NOTHING_PROVEN;
+}
+
+async function isEmptyBelow(rows: AsyncIterable<{ readonly index: number }>, size: number): Promise<boolean> {
+  for await (const { index } of rows) return index >= size;
+  return true;
+}
+
+async function countInside({ source }: Bundle, size: number): Promise<number> {
+  let inside = 0;
+  for await (const { index } of source.records()) {
+    if (index >= size) break;
+    inside++;
+  }
+  return inside;
+}
