@@ -87,6 +87,12 @@ describe("the guides, word for word", { timeout: 300_000 }, () => {
     assert.equal(await runGuide({ guide: guideAt("mcp"), cwd: home, env: settings }), 1);
   });
 
+  it("a session is replayed, a tool that lies is caught, and a bundle is verified without a home", async () => {
+    const { home, settings } = await settle("replay");
+    await makeWorkspace(join(home, "replay-workspace"));
+    assert.ok((await runGuide({ guide: guideAt("replay"), cwd: home, env: settings })) >= 5);
+  });
+
   it("a call prints its spans", async () => {
     const { home, settings } = await settle("tracing");
     assert.ok((await runGuide({ guide: guideAt("tracing"), cwd: home, env: settings })) >= 1);

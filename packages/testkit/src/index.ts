@@ -15,3 +15,4 @@ export {
 export { createTestPolicy, permitAll, type TestRule } from "./test-policy.ts";
 export { type CountingTool, createCountingTool, createWaitingTool, echoTool } from "./test-tools.ts";
 export * from "./web-servers/index.ts";
+export { type FilesUnderTest, testWorkspaceFilesContract } from "./workspace-files-contract.ts";

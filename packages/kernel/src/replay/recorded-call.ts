@@ -28,6 +28,7 @@ export class RecordedCall {
   /** How it ended was found out after a crash. */
   isSettled = false;
   readonly #items: ContentItem[] = [];
+  readonly #commitments = new Map<ContentItem, Uint8Array>();
 
   constructor(requestId: string, firstIndex: number, invoked: ToolInvoked) {
     this.requestId = requestId;
@@ -49,9 +50,19 @@ export class RecordedCall {
     for (const item of this.#items) {
       if (item.role !== role || item.digest.length !== HASH_SIZE || item.nonce.length !== HASH_SIZE) continue;
       if (found !== undefined && item.place !== ContentPlace.ROW) continue;
-      if (equalBytes(commitTo(item.digest, item.nonce), commitment)) found = item;
+      if (equalBytes(this.#commitmentOf(item), commitment)) found = item;
     }
     return found;
+  }
+
+  /** Asked for several times, by whoever looks at the call. */
+  #commitmentOf(item: ContentItem): Uint8Array {
+    let commitment = this.#commitments.get(item);
+    if (commitment === undefined) {
+      commitment = commitTo(item.digest, item.nonce);
+      this.#commitments.set(item, commitment);
+    }
+    return commitment;
   }
 
   itemsOf(role: ContentRole): readonly ContentItem[] {

@@ -78,26 +78,25 @@ interface Rerun {
 
 async function runAndCompare(rerun: Rerun): Promise<CallFinding> {
   const { call, registered, input, files, session, ports, source } = rerun;
-  const ending = new AbortController();
   const timeoutMs = Number(call.started?.timeoutMs ?? 0n) || registered.tool.bounds.timeoutMs;
-  const place = { sessionId: session.session.id, timeoutMs, signal: ending.signal };
+  const { programs } = ports;
   const context = new ReplayContext({
     requestId: call.requestId,
     session: session.session,
     seed: session.seed,
     callNumber: Number(call.started?.callNumber ?? 0n),
     timeoutMs,
-    signal: ending.signal,
     source,
     openFiles: () => ports.openFiles(files.record, (hash) => files.contentOf(hash)),
-    programs: ports.programs && programsAgain(registered.tool, ports.programs, place),
+    openPrograms: (signal) =>
+      programs && programsAgain(registered.tool, programs, { sessionId: session.session.id, timeoutMs, signal }),
   });
   try {
     const again = await runAgain(registered, input, context, timeoutMs);
     if (context.served !== undefined) return served(context.served);
     return await compare(rerun, again, context.changes);
   } finally {
-    ending.abort("the replay of the call has ended");
+    context.end();
   }
 }
 
@@ -116,6 +115,7 @@ async function compare({ call, files, source }: Rerun, again: RunAgain, changes:
     const message = "it was run again with the same input, seed and files, and gives another result";
     return diverged(call, "keep", "not_deterministic", result.digest, again.digest, message);
   }
+  if (changes.length + files.record.changed.length === 0) return { kind: "same" };
   const [before, after] = [hashChanges(files.record.changed), hashChanges(changes)];
   if (equalBytes(before, after)) return { kind: "same" };
   const message = "it gives the same result, and changes files in another way";

@@ -22,12 +22,11 @@ export interface ReplayCall {
   readonly seed: Uint8Array;
   readonly callNumber: number;
   readonly timeoutMs: number;
-  readonly signal: AbortSignal;
   readonly source: ReplaySource;
   /** Made at its first use. */
   readonly openFiles: () => WorkspaceFiles;
   /** Undefined for a tool that is no program, and where its effects let it at the world. */
-  readonly programs: ProgramAccess | undefined;
+  openPrograms(signal: AbortSignal): ProgramAccess | undefined;
 }
 
 const MAX_READ_BYTES = 64 * 1024 * 1024;
@@ -44,7 +43,6 @@ export class ReplayContext implements ToolContext {
   readonly requestId: string;
   readonly session: ToolSession;
   readonly callNumber: number;
-  readonly signal: AbortSignal;
   readonly nowMs: () => number;
   readonly randomBytes: (length: number) => Uint8Array;
   readonly timeLeftMs: () => number;
@@ -53,17 +51,28 @@ export class ReplayContext implements ToolContext {
   served: ServedReason | undefined;
   readonly #call: ReplayCall;
   #files: WorkspaceFiles | undefined;
+  #ending: AbortController | undefined;
 
   constructor(call: ReplayCall) {
     this.#call = call;
     this.requestId = call.requestId;
     this.session = call.session;
     this.callNumber = call.callNumber;
-    this.signal = call.signal;
     this.nowMs = () => logicalTimeMs(call.callNumber);
     this.timeLeftMs = () => call.timeoutMs;
     let random: ReturnType<typeof createCallRandom> | undefined;
     this.randomBytes = (length) => (random ??= createCallRandom(call.seed, call.callNumber)).bytes(length);
+  }
+
+  /** Most tools do not ask for it. */
+  get signal(): AbortSignal {
+    this.#ending ??= new AbortController();
+    return this.#ending.signal;
+  }
+
+  /** Ends what still runs. */
+  end(): void {
+    this.#ending?.abort("the replay of the call has ended");
   }
 
   /** What was decided stands in the record, and is made again from there. */
@@ -95,9 +104,10 @@ export class ReplayContext implements ToolContext {
         if (operation.kind === "list" || operation.kind === "inspect") throw this.#serve("listing");
         const access = operation.kind === "read" ? "read" : "write";
         try {
-          const { openFiles, session, signal } = this.#call;
+          const { openFiles, session } = this.#call;
           this.#files ??= openFiles();
-          const prepared = await this.#files.prepare({ workspace: session.workspace, access }, operation, signal);
+          const place = { workspace: session.workspace, access } as const;
+          const prepared = await this.#files.prepare(place, operation, this.signal);
           const answer = await prepared.commit();
           if (answer.kind === "changed") this.changes.push(...answer.changes);
           return answer.kind === "read" ? { ...answer, content: this.#watch(answer.content) } : answer;
@@ -111,7 +121,7 @@ export class ReplayContext implements ToolContext {
   }
 
   get programs(): ProgramAccess {
-    const { programs } = this.#call;
+    const programs = this.#call.openPrograms(this.signal);
     if (programs === undefined) throw this.#serve("programs");
     return programs;
   }

@@ -194,7 +194,7 @@ test("streams are hashed as they come; one that never ends is caught by its time
       isSecond = true;
       yield Buffer.from("rest");
     },
-    { resultType: "stream", normalise: "binary", bounds: { timeoutMs: 30, maxOutputBytes: 9 } },
+    { resultType: "stream", normalise: "binary", bounds: { timeoutMs: 500, maxOutputBytes: 9 } },
   );
   const { report } = await replayed(stream, [0]);
   assert.deepEqual([report.divergences[0]?.stage, report.divergences[0]?.cause], ["invoke", "not_deterministic"]);

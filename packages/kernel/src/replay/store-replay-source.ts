@@ -1,4 +1,4 @@
-import type { ContentStore, Store } from "../ports.ts";
+import type { ContentStore, Store, StoredRecord } from "../ports.ts";
 import { createContentLibrary } from "../result/content-library.ts";
 import type { ReplaySource } from "./replay-source.ts";
 
@@ -10,12 +10,13 @@ export function createStoreReplaySource(store: Store, contentStore: ContentStore
   return {
     leavesOut: false,
     async *records(chain) {
-      for (let from = 0; ; ) {
-        const page = await store.readRecords({ chain, from, limit: PAGE });
-        yield* page;
+      let reading: Promise<StoredRecord[]> | undefined = readPage(store, chain, 0);
+      while (reading !== undefined) {
+        const page: StoredRecord[] = await reading;
         const last = page.at(-1);
-        if (last === undefined || page.length < PAGE) return;
-        from = last.index + 1;
+        // While one page is gone through, the store reads the next.
+        reading = last === undefined || page.length < PAGE ? undefined : readPage(store, chain, last.index + 1);
+        yield* page;
       }
     },
     async findContent(digest) {
@@ -25,4 +26,11 @@ export function createStoreReplaySource(store: Store, contentStore: ContentStore
       return { size: content.size, stream: (offset, limit) => library.stream(content, offset, limit) };
     },
   };
+}
+
+function readPage(store: Store, chain: string, from: number): Promise<StoredRecord[]> {
+  const reading = store.readRecords({ chain, from, limit: PAGE });
+  // Nobody may be waiting for it any more when it fails.
+  reading.catch(() => undefined);
+  return reading;
 }

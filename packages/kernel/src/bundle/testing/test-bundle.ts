@@ -53,7 +53,7 @@ export async function createExported(): Promise<Exported> {
   return {
     store,
     sessions: [one.id, other.id, idle.id],
-    async export(chain = "", log = undefined) {
+    async export(chain = "", log) {
       const parts: Uint8Array[] = [];
       for await (const part of writeBundle(createStoreBundleSource(store, contentStore, chain, log))) {
         parts.push(Buffer.from(part));

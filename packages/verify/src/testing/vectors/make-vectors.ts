@@ -2,6 +2,7 @@ import { chainVectors } from "./chain-vectors.ts";
 import { digestVectors } from "./digest-vectors.ts";
 import { encodingVectors } from "./encoding-vectors.ts";
 import { canonicalJsonVectors, refusedJsonVectors } from "./json-vectors.ts";
+import { sessionVectors } from "./session-vectors.ts";
 
 /** Every vector file by its name below vectors/, as its text. */
 export async function makeVectors(): Promise<ReadonlyMap<string, string>> {
@@ -10,6 +11,7 @@ export async function makeVectors(): Promise<ReadonlyMap<string, string>> {
     ["canonical-json/values.json", canonicalJsonVectors()],
     ["canonical-json/refused.json", refusedJsonVectors()],
     ["digests.json", digestVectors()],
+    ["session-digest.json", sessionVectors()],
     ...(await chainVectors()),
   ]);
   return new Map([...vectors].map(([name, value]) => [name, `${JSON.stringify(value, undefined, 2)}\n`]));

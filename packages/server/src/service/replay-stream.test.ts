@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { AdminService } from "@narthex/contracts";
+import { toKernelError } from "./connect-error.ts";
+import type { ReplayAsked } from "./replay-stream.ts";
+import { ADMIN, bearer, collect, grpc, nextOf, openDoor, READ } from "./test-door.ts";
+
+const isCode = (code: string) => (error: unknown) => toKernelError(error).code === code;
+const isDenied = (error: unknown): boolean => error instanceof ConnectError && error.code === Code.PermissionDenied;
+
+test("a replay is streamed as it finds things, to admin and read tokens and to nobody else", async (t) => {
+  const asked: ReplayAsked[] = [];
+  const { baseUrl } = await openDoor(t, {
+    async *replay(wanted) {
+      asked.push(wanted);
+      yield { event: { case: "call", value: { finding: "diverged", divergence: { stage: "keep" } } } };
+      yield { event: { case: "report", value: { sessionId: wanted.sessionIds[0] ?? "", clean: false } } };
+    },
+  });
+  const client = createClient(AdminService, grpc(t, baseUrl));
+  for (const token of [ADMIN, READ]) {
+    const found = await collect(client.replay({ sessionIds: ["ses_a"], skipVerify: true }, bearer(token)));
+    assert.deepEqual(
+      found.map(({ event }) => event.case),
+      ["call", "report"],
+    );
+  }
+  assert.deepEqual([asked[0]?.sessionIds, asked[0]?.skipVerify, asked[0]?.listCalls], [["ses_a"], true, false]);
+  await assert.rejects(collect(client.replay({}, bearer("approve-token"))), isDenied);
+  assert.equal(asked.length, 2);
+});
+
+test("a replay ends when its reader leaves, goes no further than what was taken, and its failure is told", async (t) => {
+  const stopped = Promise.withResolvers<void>();
+  let made = 0;
+  const { baseUrl } = await openDoor(t, {
+    async *replay(_, signal) {
+      signal.addEventListener("abort", () => stopped.resolve());
+      while (!signal.aborted) {
+        made++;
+        yield { event: { case: "call", value: { finding: "same", requestId: "x".repeat(10_000) } } };
+      }
+    },
+  });
+  const controller = new AbortController();
+  const client = createClient(AdminService, grpc(t, baseUrl));
+  const options = { ...bearer(READ), signal: controller.signal };
+  const events = client.replay({}, options)[Symbol.asyncIterator]();
+  assert.equal((await nextOf(events)).event.case, "call");
+  controller.abort();
+  await stopped.promise;
+  assert.ok(made < 100_000);
+  const failing = await openDoor(t, {
+    // biome-ignore lint/correctness/useYield: it fails before it has anything to say
+    async *replay() {
+      throw new Error("details");
+    },
+  });
+  await assert.rejects(
+    collect(createClient(AdminService, grpc(t, failing.baseUrl)).replay({}, bearer(READ))),
+    isCode("INTERNAL"),
+  );
+});
+
+test("an export is for administrators: all content goes along", async (t) => {
+  const { baseUrl } = await openDoor(t, {
+    async *exportLedger(sessionId) {
+      yield Buffer.from(`${sessionId} `);
+      yield Buffer.alloc(600_000, "x");
+    },
+  });
+  const client = createClient(AdminService, grpc(t, baseUrl));
+  await assert.rejects(collect(client.exportLedger({}, bearer(READ))), isDenied);
+  const chunks = await collect(client.exportLedger({ sessionId: "ses_a" }, bearer(ADMIN)));
+  const bytes = Buffer.concat(chunks.map(({ chunk }) => chunk));
+  assert.equal(bytes.toString(), `ses_a ${"x".repeat(600_000)}`);
+  assert.ok(chunks.every(({ chunk }) => chunk.length <= 600_000) && chunks.length > 1);
+});
+
+test("a kernel without a replayer or an exporter says so", async (t) => {
+  const { baseUrl } = await openDoor(t);
+  const client = createClient(AdminService, grpc(t, baseUrl));
+  await assert.rejects(collect(client.replay({}, bearer(READ))), isCode("INTERNAL"));
+  await assert.rejects(collect(client.exportLedger({}, bearer(ADMIN))), isCode("INTERNAL"));
+});
