@@ -20,11 +20,14 @@ export interface SignedHome {
 
 /** A brief one starts no threads; what is written is the same. */
 export async function createSignedHome({ isBrief = true } = {}): Promise<SignedHome> {
-  const directory = await mkdtemp(join(tmpdir(), "narthex-log-"));
+  return openSignedHome(await mkdtemp(join(tmpdir(), "narthex-log-")), { isBrief });
+}
+
+export async function openSignedHome(directory: string, { isBrief = true } = {}): Promise<SignedHome> {
   const keys = join(directory, "keys");
   const log = join(directory, "log");
   const store = join(directory, "store");
-  await mkdir(keys, { mode: 0o700 });
+  await mkdir(keys, { mode: 0o700, recursive: true });
   let runs = 0;
   return {
     directory,
@@ -37,7 +40,7 @@ export async function createSignedHome({ isBrief = true } = {}): Promise<SignedH
         store: opened,
         contentStore: createMemoryContentStore(),
         clock: createTestClock(),
-        random: createTestRandom(`run ${++runs}`),
+        random: createTestRandom(`run ${process.pid} ${++runs}`),
         policy: permitAll([]),
         tools: [],
         version: "test",
