@@ -70,6 +70,11 @@ describe("the guides, word for word", { timeout: 300_000 }, () => {
     assert.ok((await runGuide({ guide: guideAt("ai-sdk"), cwd: fileURLToPath(ROOT), env: settings })) >= 4);
   });
 
+  it("a checkpoint is kept, and a newer one and a record are proven", async () => {
+    const { home, settings } = await settle("proofs");
+    assert.ok((await runGuide({ guide: guideAt("proofs"), cwd: home, env: settings })) >= 3);
+  });
+
   it("an MCP server is configured, asked about, permitted and called", async () => {
     const { home, settings } = await settle("mcp-servers");
     await makeWorkspace(join(home, "memory-workspace"));
