@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import {
   blake3,
@@ -22,7 +22,9 @@ import { commitmentTo, hashOfRecord } from "./ledger-hash.ts";
 import { LedgerBuilder } from "./testing/ledger-builder.ts";
 import { applyEdit, type LedgerEdit } from "./testing/vectors/apply-edit.ts";
 import { messageInit, type VectorFields } from "./testing/vectors/message-init.ts";
+import { type GoldenLog, goldenReport } from "./testing/vectors/golden-log.ts";
 import { verifyLedger } from "./verify-ledger.ts";
+import type { VerifyReport } from "./verify-report.ts";
 import { decodeCanonical, Malformed } from "./wire/decode-canonical.ts";
 import { layoutOf } from "./wire/message-layout.ts";
 
@@ -134,6 +136,17 @@ test("each frozen edit of the ledger has its frozen first problem", async () => 
   for (const { first_problem, ...edit } of read<Broken[]>("chain/broken.json")) {
     const [first] = (await verifyLedger(applyEdit(frozenLedger(), edit))).problems;
     assert.deepEqual({ record_index: first?.recordIndex, code: first?.code }, first_problem, JSON.stringify(edit));
+  }
+});
+
+test("the frozen logs of every format have their frozen reports", async () => {
+  const names = readdirSync(new URL("../../../vectors/log/", import.meta.url), { recursive: true, encoding: "utf8" });
+  const logs = names.filter((name) => name.endsWith(".json") && !name.endsWith("-report.json"));
+  assert.ok(logs.length >= 2);
+  for (const name of logs) {
+    const report = await goldenReport(read<GoldenLog>(`log/${name}`));
+    assert.deepEqual(report, read(`log/${name.replace(/\.json$/, "-report.json")}`));
+    assert.deepEqual((report as VerifyReport).problems, []);
   }
 });
 

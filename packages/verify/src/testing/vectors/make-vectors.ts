@@ -1,6 +1,7 @@
 import { chainVectors } from "./chain-vectors.ts";
 import { digestVectors } from "./digest-vectors.ts";
 import { encodingVectors } from "./encoding-vectors.ts";
+import { logVectors } from "./log-vectors.ts";
 import { canonicalJsonVectors, refusedJsonVectors } from "./json-vectors.ts";
 import { sessionVectors } from "./session-vectors.ts";
 
@@ -13,6 +14,7 @@ export async function makeVectors(): Promise<ReadonlyMap<string, string>> {
     ["digests.json", digestVectors()],
     ["session-digest.json", sessionVectors()],
     ...(await chainVectors()),
+    ...(await logVectors()),
   ]);
   return new Map([...vectors].map(([name, value]) => [name, `${JSON.stringify(value, undefined, 2)}\n`]));
 }
