@@ -14,13 +14,14 @@ const MAY_IMPORT = {
   contracts: [],
   kernel: ["contracts"],
   verify: ["contracts"],
-  host: ["contracts", "kernel"],
-  tools: ["contracts", "kernel"],
+  meter: ["contracts"],
+  host: ["contracts", "kernel", "meter"],
+  tools: ["contracts", "kernel", "meter"],
   agent: ["contracts", "kernel"],
   testkit: ["contracts", "kernel"],
-  server: ["contracts", "kernel", "host", "tools", "agent", "verify"],
+  server: ["contracts", "kernel", "meter", "host", "tools", "agent", "verify"],
   console: ["contracts"],
-  narthex: ["contracts", "kernel", "host", "tools", "agent", "verify", "server", "console"],
+  narthex: ["contracts", "kernel", "meter", "host", "tools", "agent", "verify", "server", "console"],
 };
 
 /** The files that packages offer to each other: their exports. */
@@ -88,9 +89,13 @@ export default {
     },
     {
       name: "no-machine",
-      comment: "contracts and kernel reach the machine through ports, never through a module of Node but for hashing",
+      comment:
+        "contracts, kernel and meter reach the machine through ports, never through a module of Node but for hashing",
       severity: "error",
-      from: { path: "^packages/(contracts|kernel)/", pathNot: [TESTS, "^packages/contracts/src/digest/sha256\\.ts$"] },
+      from: {
+        path: "^packages/(contracts|kernel|meter)/",
+        pathNot: [TESTS, "^packages/contracts/src/digest/sha256\\.ts$"],
+      },
       to: { dependencyTypes: ["core"] },
     },
     {

@@ -44,7 +44,7 @@ const LONGEST = [
 
 /** Folders of tests for which loading the sources would be the most of the work, by how long they take. */
 const TOGETHER = ["tools", "host/src/files", "host/src/store", "host", "kernel", "contracts", "server", "narthex"]
-  .concat("agent", "verify")
+  .concat("agent", "verify", "meter")
   .map((name) => `packages/${name}`);
 
 /** Everything `npm test` does. `npm test -- NAME...` does only what is named. Checks are started longest first. */

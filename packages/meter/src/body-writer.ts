@@ -1,0 +1,217 @@
+import { ByteSink } from "./byte-sink.ts";
+import { I32, I64 } from "./value-type.ts";
+
+const OPCODE = {
+  unreachable: 0x00,
+  if: 0x04,
+  end: 0x0b,
+  localGet: 0x20,
+  localSet: 0x21,
+  localTee: 0x22,
+  globalGet: 0x23,
+  globalSet: 0x24,
+  i32Const: 0x41,
+  i64Const: 0x42,
+  i64LtS: 0x53,
+  i32Sub: 0x6b,
+  i32LtS: 0x48,
+  i64Sub: 0x7d,
+} as const;
+
+const NO_RESULT = 0x40;
+/** A cost takes three bytes however small it is, because it is known only after its run. */
+export const MOST_RUN_COST = 0xfffff;
+
+/** Indexes of the globals that the meter adds. */
+export interface MeterGlobals {
+  readonly fuel: number;
+  readonly depth: number;
+}
+
+/**
+ * Writes one function: what is copied from the original, and between it what counts.
+ *
+ * The fuel global is always up to date, but reading it back would make every loop wait for memory; so a local of each
+ * function holds the same number. After a call the local is stale, and so is the depth global: both are restored when
+ * they are needed next.
+ */
+export class BodyWriter {
+  readonly sink = new ByteSink(1 << 16);
+  readonly #globals: MeterGlobals;
+  #originalLocals = 0;
+  #addedLocals: number[] = [];
+  #temporaries = new Map<number, number[]>();
+  #isFuelStale = true;
+  #isDepthStale = false;
+  #runAt = -1;
+  #runCost = 0;
+
+  constructor(globals: MeterGlobals) {
+    this.#globals = globals;
+  }
+
+  reset(originalLocals: number): void {
+    this.sink.at = 0;
+    this.#originalLocals = originalLocals;
+    this.#addedLocals.length = 0;
+    this.#addedLocals.push(I64, I32);
+    if (this.#temporaries.size > 0) this.#temporaries.clear();
+    this.#isFuelStale = true;
+    this.#isDepthStale = false;
+    this.#runAt = -1;
+    this.#runCost = 0;
+  }
+
+  /** Types of the locals that were added: fuel, depth and temporaries. */
+  get addedLocals(): readonly number[] {
+    return this.#addedLocals;
+  }
+
+  get isInRun(): boolean {
+    return this.#runAt >= 0;
+  }
+
+  /** Begins a run of instructions that are charged together, before the first of them. */
+  beginRun(): void {
+    this.#runCost = 0;
+    this.pushFuel();
+    this.sink.byte(OPCODE.i64Const);
+    this.#runAt = this.sink.at;
+    this.sink.room(3);
+    this.sink.at += 3;
+    this.subtractFuel();
+  }
+
+  addCost(cost: number): void {
+    this.#runCost += cost;
+    if (this.#runCost > MOST_RUN_COST - 0x10000) this.endRun();
+  }
+
+  endRun(): void {
+    if (this.#runAt < 0) return;
+    const { bytes } = this.sink;
+    bytes[this.#runAt] = (this.#runCost & 0x7f) | 0x80;
+    bytes[this.#runAt + 1] = ((this.#runCost >> 7) & 0x7f) | 0x80;
+    bytes[this.#runAt + 2] = (this.#runCost >> 14) & 0x3f;
+    this.#runAt = -1;
+  }
+
+  pushFuel(): void {
+    if (this.#isFuelStale) this.globalGet(this.#globals.fuel);
+    else this.localGet(this.#originalLocals);
+  }
+
+  /** Takes the number on top from the fuel below it, and ends everything where that was too little. */
+  subtractFuel(): void {
+    this.sink.byte(OPCODE.i64Sub);
+    this.localTee(this.#originalLocals);
+    this.globalSet(this.#globals.fuel);
+    this.localGet(this.#originalLocals);
+    this.#isFuelStale = false;
+    this.sink.byte(OPCODE.i64Const);
+    this.sink.byte(0);
+    this.sink.byte(OPCODE.i64LtS);
+    this.#trap();
+  }
+
+  afterCall(): void {
+    this.#isFuelStale = true;
+    this.#isDepthStale = true;
+  }
+
+  beforeCall(): void {
+    if (!this.#isDepthStale) return;
+    this.localGet(this.#originalLocals + 1);
+    this.globalSet(this.#globals.depth);
+    this.#isDepthStale = false;
+  }
+
+  /** Where paths meet, all of them bring the same. */
+  beforeJoin(): void {
+    this.beforeCall();
+    if (!this.#isFuelStale) return;
+    this.globalGet(this.#globals.fuel);
+    this.localSet(this.#originalLocals);
+    this.#isFuelStale = false;
+  }
+
+  /** Behind a branch nothing is left to restore: whoever comes in there has done it. */
+  afterJoin(): void {
+    this.#isFuelStale = false;
+    this.#isDepthStale = false;
+  }
+
+  /** Ends everything, with a mark in the depth global, if the i32 on top is not 0. */
+  trapIf(mark: number): void {
+    this.sink.byte(OPCODE.if);
+    this.sink.byte(NO_RESULT);
+    this.sink.byte(OPCODE.i32Const);
+    this.sink.signed(mark);
+    this.globalSet(this.#globals.depth);
+    this.sink.byte(OPCODE.unreachable);
+    this.sink.byte(OPCODE.end);
+  }
+
+  /** What a function does before its body, if it counts as so many units of depth. */
+  writeDepthTest(to: ByteSink, units: number): void {
+    const depth = this.#originalLocals + 1;
+    writeIndexed(to, OPCODE.globalGet, this.#globals.depth);
+    to.byte(OPCODE.i32Const);
+    to.signed(units);
+    to.byte(OPCODE.i32Sub);
+    writeIndexed(to, OPCODE.localTee, depth);
+    writeIndexed(to, OPCODE.globalSet, this.#globals.depth);
+    writeIndexed(to, OPCODE.localGet, depth);
+    to.byte(OPCODE.i32Const);
+    to.byte(0);
+    to.byte(OPCODE.i32LtS);
+    to.byte(OPCODE.if);
+    to.byte(NO_RESULT);
+    to.byte(OPCODE.unreachable);
+    to.byte(OPCODE.end);
+  }
+
+  /** The index of a local of this type that nothing else uses; with another number, of another one. */
+  temporary(type: number, number = 0): number {
+    let indexes = this.#temporaries.get(type);
+    if (indexes === undefined) this.#temporaries.set(type, (indexes = []));
+    for (let missing = indexes.length; missing <= number; missing++) {
+      indexes.push(this.#originalLocals + this.#addedLocals.length);
+      this.#addedLocals.push(type);
+    }
+    return indexes[number] ?? 0;
+  }
+
+  localGet(index: number): void {
+    writeIndexed(this.sink, OPCODE.localGet, index);
+  }
+
+  localSet(index: number): void {
+    writeIndexed(this.sink, OPCODE.localSet, index);
+  }
+
+  localTee(index: number): void {
+    writeIndexed(this.sink, OPCODE.localTee, index);
+  }
+
+  globalGet(index: number): void {
+    writeIndexed(this.sink, OPCODE.globalGet, index);
+  }
+
+  globalSet(index: number): void {
+    writeIndexed(this.sink, OPCODE.globalSet, index);
+  }
+
+  #trap(): void {
+    this.sink.byte(OPCODE.if);
+    this.sink.byte(NO_RESULT);
+    this.sink.byte(OPCODE.unreachable);
+    this.sink.byte(OPCODE.end);
+  }
+}
+
+function writeIndexed(sink: ByteSink, opcode: number, index: number): void {
+  sink.byte(opcode);
+  if (index < 0x80) sink.byte(index);
+  else sink.u32(index);
+}

@@ -1,0 +1,68 @@
+/** Ranges below this are copied byte by byte: a call into the engine costs more. */
+const SHORT = 48;
+
+/** Bytes that are written one after the other, in a buffer that grows. */
+export class ByteSink {
+  bytes: Uint8Array;
+  at = 0;
+
+  constructor(capacity: number) {
+    this.bytes = new Uint8Array(capacity);
+  }
+
+  /** Makes sure that so many bytes can be written. */
+  room(count: number): void {
+    const needed = this.at + count;
+    if (needed <= this.bytes.length) return;
+    const larger = new Uint8Array(Math.max(needed, this.bytes.length * 2));
+    larger.set(this.bytes.subarray(0, this.at));
+    this.bytes = larger;
+  }
+
+  byte(value: number): void {
+    if (this.at === this.bytes.length) this.room(1);
+    this.bytes[this.at++] = value;
+  }
+
+  u32(value: number): void {
+    this.room(5);
+    let rest = value;
+    while (rest >= 0x80) {
+      this.bytes[this.at++] = (rest % 0x80) | 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.bytes[this.at++] = rest;
+  }
+
+  /** A signed number, which must be safe in a double. */
+  signed(value: number): void {
+    let rest = value;
+    while (rest < -64 || rest > 63) {
+      this.byte((((rest % 0x80) + 0x80) % 0x80) | 0x80);
+      rest = Math.floor(rest / 0x80);
+    }
+    this.byte(rest & 0x7f);
+  }
+
+  copy(source: Uint8Array, start: number, end: number): void {
+    const length = end - start;
+    if (this.at + length > this.bytes.length) this.room(length);
+    if (length < SHORT) {
+      const bytes = this.bytes;
+      let to = this.at;
+      for (let from = start; from < end; from++) bytes[to++] = source[from] ?? 0;
+      this.at = to;
+    } else {
+      this.bytes.set(source.subarray(start, end), this.at);
+      this.at += length;
+    }
+  }
+
+  all(source: Uint8Array): void {
+    this.copy(source, 0, source.length);
+  }
+
+  written(): Uint8Array {
+    return this.bytes.subarray(0, this.at);
+  }
+}

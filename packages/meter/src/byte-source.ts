@@ -1,0 +1,64 @@
+import { Rejection } from "./meter-reason.ts";
+
+/** Reads a module from its first byte to its last. V8 found it valid before; whatever it did not see ends here. */
+export class ByteSource {
+  readonly bytes: Uint8Array;
+  at: number;
+  end: number;
+
+  constructor(bytes: Uint8Array, at = 0, end = bytes.length) {
+    this.bytes = bytes;
+    this.at = at;
+    this.end = end;
+  }
+
+  get isAtEnd(): boolean {
+    return this.at >= this.end;
+  }
+
+  byte(): number {
+    const byte = this.at < this.end ? this.bytes[this.at] : undefined;
+    if (byte === undefined) throw new Rejection("invalid", this.at, "it ends in the middle");
+    this.at++;
+    return byte;
+  }
+
+  /** An unsigned number of at most 32 bits. */
+  u32(): number {
+    const first = this.byte();
+    if (first < 0x80) return first;
+    let value = first & 0x7f;
+    for (let shift = 7; shift <= 28; shift += 7) {
+      const byte = this.byte();
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) {
+        if (value > 0xffff_ffff) break;
+        return value;
+      }
+    }
+    throw new Rejection("invalid", this.at, "a number is too long");
+  }
+
+  /** Passes over a number of any type. */
+  skipNumber(): void {
+    for (let length = 0; length < 10; length++) if (this.byte() < 0x80) return;
+    throw new Rejection("invalid", this.at, "a number is too long");
+  }
+
+  skip(length: number): void {
+    if (length > this.end - this.at) throw new Rejection("invalid", this.at, "it ends in the middle");
+    this.at += length;
+  }
+
+  /** A number and so many bytes. */
+  span(): Uint8Array {
+    const length = this.u32();
+    const start = this.at;
+    this.skip(length);
+    return this.bytes.subarray(start, this.at);
+  }
+
+  name(): string {
+    return new TextDecoder().decode(this.span());
+  }
+}

@@ -1,0 +1,48 @@
+import { IMPORT_CALL_COST } from "./cost-table.ts";
+import { Rejection } from "./meter-reason.ts";
+import { COST } from "./opcode-table.ts";
+import type { RewriteState } from "./rewrite-state.ts";
+import { F32, F64, LOOSE, type Signature } from "./value-type.ts";
+
+export function rewriteCall(state: RewriteState, at: number): void {
+  const { source, module, operands } = state;
+  const index = source.u32();
+  const type = module.types[module.functionTypes[index] ?? -1];
+  if (type === undefined) throw new Rejection("invalid", at, "a call of no function");
+  const isImported = index < module.importedFunctions;
+  state.charge(at, (COST[0x10] ?? 1) + (isImported ? IMPORT_CALL_COST : 0));
+  call(state, type, at, 0);
+  // What a host gives may be any NaN.
+  if (isImported) loosen(state, operands.size - type.results.length);
+}
+
+export function rewriteCallIndirect(state: RewriteState, at: number): void {
+  const { source, module } = state;
+  const type = module.types[source.u32()];
+  source.skipNumber();
+  if (type === undefined) throw new Rejection("invalid", at, "a call of no type");
+  state.charge(at, COST[0x11] ?? 1);
+  call(state, type, at, 1);
+}
+
+function call(state: RewriteState, { params, results }: Signature, at: number, above: number): void {
+  const { operands, writer, source } = state;
+  const taken = params.length + above;
+  state.fix(at, taken);
+  state.catchUp(at);
+  writer.beforeCall();
+  state.catchUp(source.at);
+  writer.afterCall();
+  operands.cut(operands.size - taken);
+  operands.pushAll(results);
+  state.hasCalls = true;
+}
+
+function loosen({ operands }: RewriteState, from: number): void {
+  for (let index = from; index < operands.size; index++) {
+    const type = operands.types[index] ?? 0;
+    if (type !== F32 && type !== F64) continue;
+    operands.types[index] = type | LOOSE;
+    operands.looseBelow = index + 1;
+  }
+}

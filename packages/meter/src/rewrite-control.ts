@@ -1,0 +1,91 @@
+import { ELSE, IF, LOOP } from "./control-stack.ts";
+import { COST } from "./opcode-table.ts";
+import { readBlockType } from "./read-block-type.ts";
+import type { RewriteState } from "./rewrite-state.ts";
+
+/** A block alone changes nothing: the run it is in goes on. */
+export function beginBlock(state: RewriteState, opcode: number, at: number): void {
+  const type = readBlockType(state);
+  state.fix(at, type.params.length);
+  state.controls.push(opcode, type, state.operands.size - type.params.length);
+}
+
+/** A loop and the arms of an `if` are runs of their own. */
+export function beginBranching(state: RewriteState, opcode: number, at: number): void {
+  const { writer, operands, controls } = state;
+  const type = readBlockType(state);
+  const conditions = opcode === IF ? 1 : 0;
+  if (opcode === IF) state.charge(at, COST[opcode] ?? 1);
+  state.fix(at, type.params.length + conditions);
+  operands.size -= conditions;
+  state.catchUp(at);
+  writer.beforeJoin();
+  writer.endRun();
+  controls.push(opcode, type, operands.size - type.params.length);
+}
+
+export function rewriteElse(state: RewriteState, at: number): void {
+  const { writer, operands, controls } = state;
+  leaveBlock(state, at);
+  controls.opcode = ELSE;
+  operands.cut(controls.base);
+  operands.pushAll(controls.type.params);
+  writer.afterJoin();
+}
+
+export function rewriteEnd(state: RewriteState, at: number): void {
+  const { writer, operands, controls, isDead } = state;
+  if (controls.size === 1) {
+    if (!isDead) state.fix(at, controls.type.results.length);
+    if (isDead) state.leaveOut(at);
+    state.catchUp(state.source.at);
+    controls.size = 0;
+    return;
+  }
+  const { opcode, type, base } = controls;
+  // Only the fall through its end leads out of a loop, or of a block that no branch names.
+  if (!isDead && (opcode === LOOP || (!controls.isTarget && opcode !== IF && opcode !== ELSE))) {
+    state.fix(at, type.results.length);
+    if (opcode === LOOP) state.writer.endRun();
+  } else {
+    leaveBlock(state, at);
+    writer.afterJoin();
+  }
+  operands.cut(base);
+  operands.pushAll(type.results);
+  controls.size--;
+}
+
+/** Ends the run, with everything as others expect it who come to the same place. */
+function leaveBlock(state: RewriteState, at: number): void {
+  if (state.isDead) {
+    state.leaveOut(at);
+    state.isDead = false;
+    return;
+  }
+  state.fix(at, state.controls.type.results.length);
+  state.catchUp(at);
+  state.writer.beforeJoin();
+  state.writer.endRun();
+}
+
+/** A branch with so many operands above those that it takes along. */
+export function branch(state: RewriteState, label: number, at: number, above: number): void {
+  const { controls, writer } = state;
+  state.fix(at, controls.branch(label) + above);
+  if (label === controls.size - 1) return;
+  state.catchUp(at);
+  writer.beforeJoin();
+}
+
+export function branchByTable(state: RewriteState, at: number): void {
+  const { source, controls, writer, operands } = state;
+  state.charge(at, COST[0x0e] ?? 1);
+  let taken = 0;
+  for (let count = source.u32(); count >= 0; count--) taken = controls.branch(source.u32());
+  state.fix(at, taken + 1);
+  state.catchUp(at);
+  writer.beforeJoin();
+  operands.size--;
+  state.die();
+}

@@ -1,0 +1,63 @@
+import type { ByteSink } from "./byte-sink.ts";
+import { BLOCK } from "./control-stack.ts";
+import { LEAF_SLOTS, SLOTS_PER_DEPTH, SLOTS_PER_UNIT_LOG2 } from "./cost-table.ts";
+import { Rejection } from "./meter-reason.ts";
+import { rewriteInstruction } from "./rewrite-instruction.ts";
+import type { RewriteState } from "./rewrite-state.ts";
+import type { Signature } from "./value-type.ts";
+import { V128 } from "./value-type.ts";
+
+const NO_TYPES = new Uint8Array(0);
+
+/** Rewrites the function whose body lies between `start` and `end`, in one pass, and writes it with its size. */
+export function rewriteFunction(
+  state: RewriteState,
+  { signature, start, end }: { readonly signature: Signature; readonly start: number; readonly end: number },
+  out: ByteSink,
+): void {
+  const { source, writer, controls, locals } = state;
+  source.at = start;
+  source.end = end;
+  locals.read(source, signature, state);
+  state.beginFunction();
+  controls.push(BLOCK, { params: NO_TYPES, results: signature.results }, 0);
+  writer.beginRun();
+  writer.addCost(locals.count >> SLOTS_PER_UNIT_LOG2);
+  while (controls.size > 0) rewriteInstruction(state);
+  if (!source.isAtEnd) throw new Rejection("invalid", source.at, "a function is longer than its body");
+  writer.endRun();
+  writeFunction(state, out);
+}
+
+function writeFunction(state: RewriteState, out: ByteSink): void {
+  const { writer } = state;
+  const header = state.header;
+  header.at = 0;
+  writeLocals(state, header);
+  const units = depthUnits(state);
+  if (units > 0) writer.writeDepthTest(header, units);
+  out.u32(header.at + writer.sink.at);
+  out.all(header.written());
+  out.all(writer.sink.written());
+}
+
+function writeLocals({ locals, writer, source }: RewriteState, header: ByteSink): void {
+  header.u32(locals.groups + writer.addedLocals.length);
+  header.copy(source.bytes, locals.groupsStart, locals.groupsEnd);
+  for (const type of writer.addedLocals) {
+    header.byte(1);
+    header.byte(type);
+  }
+}
+
+/**
+ * How much of the call depth the function takes. V8 keeps at most a slot for each parameter, local and operand, so
+ * this bounds the bytes of a frame in every tier. Small functions that call nobody are covered by what is kept free.
+ */
+function depthUnits({ locals, writer, operands, hasCalls, usesSimd }: RewriteState): number {
+  const width = usesSimd ? 2 : 1;
+  const added = writer.addedLocals.includes(V128) ? 2 * writer.addedLocals.length : writer.addedLocals.length;
+  const slots = locals.slots + added + operands.most * width;
+  if (!hasCalls && slots <= LEAF_SLOTS) return 0;
+  return 1 + Math.floor(slots / SLOTS_PER_DEPTH);
+}

@@ -1,0 +1,101 @@
+import { BodyWriter, type MeterGlobals } from "./body-writer.ts";
+import { ByteSink } from "./byte-sink.ts";
+import { ByteSource } from "./byte-source.ts";
+import { fixFloats } from "./canonical-nan.ts";
+import { ControlStack } from "./control-stack.ts";
+import { FunctionLocals } from "./function-locals.ts";
+import { Rejection } from "./meter-reason.ts";
+import type { ModuleShape } from "./module-shape.ts";
+import { OperandStack } from "./operand-stack.ts";
+import { rejectedType } from "./read-limits.ts";
+import { EXTERNREF, FUNCREF } from "./value-type.ts";
+
+/** Where the rewriting of a module stands. One for all functions: nothing is made anew for each of them. */
+export class RewriteState {
+  readonly module: ModuleShape;
+  readonly allowSimd: boolean;
+  readonly source: ByteSource;
+  readonly writer: BodyWriter;
+  readonly operands = new OperandStack();
+  readonly controls = new ControlStack();
+  readonly locals = new FunctionLocals();
+  /** For what stands before a body but is known only after it. */
+  readonly header = new ByteSink(256);
+  /** Whether the function calls others, and is not counted by itself. */
+  hasCalls = false;
+  /** Whether no path leads here. */
+  isDead = false;
+  /** Blocks that began where it was dead. */
+  deadBlocks = 0;
+  usesSimd = false;
+  usesFloats = false;
+  /** Up to here the original was copied. */
+  #copied = 0;
+
+  constructor(module: ModuleShape, globals: MeterGlobals, options: { readonly allowSimd: boolean }) {
+    this.module = module;
+    this.allowSimd = options.allowSimd;
+    this.source = new ByteSource(module.bytes);
+    this.writer = new BodyWriter(globals);
+  }
+
+  beginFunction(): void {
+    this.writer.reset(this.locals.count);
+    this.operands.reset();
+    this.controls.size = 0;
+    this.#copied = this.source.at;
+    this.hasCalls = false;
+    this.isDead = false;
+  }
+
+  /** Copies the original up to here, because something is to be put in. */
+  catchUp(at: number): void {
+    this.writer.sink.copy(this.source.bytes, this.#copied, at);
+    this.#copied = at;
+  }
+
+  /** The original up to here is not copied. */
+  leaveOut(at: number): void {
+    this.#copied = at;
+  }
+
+  /** Charges the instruction at `at`, with the run it is in or as the first of a new one. */
+  charge(at: number, cost: number): void {
+    if (!this.writer.isInRun) {
+      this.catchUp(at);
+      this.writer.beginRun();
+    }
+    this.writer.addCost(cost);
+  }
+
+  /** Fixes the bits of the top operands before the instruction at `at`. */
+  fix(at: number, count: number): void {
+    if (this.operands.looseBelow <= this.operands.size - count) return;
+    this.catchUp(at);
+    fixFloats(this.writer, this.operands, count);
+  }
+
+  /** Up to the end of the block no path leads. */
+  die(): void {
+    this.catchUp(this.source.at);
+    this.writer.endRun();
+    this.isDead = true;
+    this.deadBlocks = 0;
+  }
+
+  /** Alignment and offset. With bit 6 of the alignment, another memory is meant. */
+  memoryArgument(at: number): void {
+    if (this.source.u32() >= 0x40) throw new Rejection("multi-memory", at);
+    this.source.skipNumber();
+  }
+
+  memoryIndex(at: number): void {
+    if (this.source.byte() !== 0) throw new Rejection("multi-memory", at);
+  }
+
+  referenceType(at: number): number {
+    const type = this.source.byte();
+    if (type !== FUNCREF && type !== EXTERNREF) throw rejectedType(type, at);
+    return type;
+  }
+}

@@ -1,0 +1,23 @@
+/** Value types as they are encoded. */
+export const I32 = 0x7f;
+export const I64 = 0x7e;
+export const F32 = 0x7d;
+export const F64 = 0x7c;
+export const V128 = 0x7b;
+export const FUNCREF = 0x70;
+export const EXTERNREF = 0x6f;
+
+/** What is pushed where nothing is. */
+export const NOTHING = 0;
+
+/** Set on a float that may be a NaN whose bits are not fixed: the result of arithmetic. */
+export const LOOSE = 0x80;
+
+export function isValueType(byte: number): boolean {
+  return (byte >= V128 && byte <= I32) || byte === FUNCREF || byte === EXTERNREF;
+}
+
+export interface Signature {
+  readonly params: Uint8Array;
+  readonly results: Uint8Array;
+}
