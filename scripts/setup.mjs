@@ -11,6 +11,8 @@ const STAMP = join(ROOT, "node_modules", ".setup-stamp");
 /** Debian packages that the kernel itself uses, and what is lost without them. */
 const KERNEL_PACKAGES = [{ name: "bubblewrap", without: "nothing can be contained, so file and shell tools refuse" }];
 
+const WABT = [{ name: "wabt", without: "texts of WebAssembly modules cannot be read, and tests with them fail" }];
+
 /** The same for tests and campaigns. */
 const TEST_PACKAGES = [
   { name: "git", without: "tests that keep their work in a repository fail" },
@@ -27,7 +29,7 @@ const TEST_PACKAGES = [
   ...KERNEL_PACKAGES,
   { name: "curl", without: "tests of programs that ask other hosts fail" },
   { name: "openssl", without: "tests with certificates of their own fail" },
-  { name: "wabt", without: "tests of WebAssembly modules fail" },
+  ...WABT,
   { name: "binaryen", without: "tests with generated WebAssembly modules fail" },
   { name: "python3-pip", without: "the test that installs a Python package in the sandbox fails" },
 ];
@@ -39,6 +41,7 @@ const SYSTEM_PACKAGES = {
   pack: [],
   test: TEST_PACKAGES,
   campaign: TEST_PACKAGES,
+  conformance: WABT,
   bench: [{ name: "git", without: "numbers do not name their commit" }, ...KERNEL_PACKAGES],
 };
 

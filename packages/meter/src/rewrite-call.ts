@@ -36,6 +36,7 @@ function call(state: RewriteState, { params, results }: Signature, at: number, a
   operands.cut(operands.size - taken);
   operands.pushAll(results);
   state.hasCalls = true;
+  state.mostPassed = Math.max(state.mostPassed, params.length + results.length);
 }
 
 function loosen({ operands }: RewriteState, from: number): void {

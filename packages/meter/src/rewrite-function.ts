@@ -5,7 +5,6 @@ import { Rejection } from "./meter-reason.ts";
 import { rewriteInstruction } from "./rewrite-instruction.ts";
 import type { RewriteState } from "./rewrite-state.ts";
 import type { Signature } from "./value-type.ts";
-import { V128 } from "./value-type.ts";
 
 const NO_TYPES = new Uint8Array(0);
 
@@ -51,13 +50,12 @@ function writeLocals({ locals, writer, source }: RewriteState, header: ByteSink)
 }
 
 /**
- * How much of the call depth the function takes. V8 keeps at most a slot for each parameter, local and operand, so
- * this bounds the bytes of a frame in every tier. Small functions that call nobody are covered by what is kept free.
+ * How much of the call depth the function takes. V8 keeps at most a slot for each parameter, local, operand and value
+ * passed, so this bounds the bytes of a frame. Small functions that call nobody are covered by what is kept free.
  */
-function depthUnits({ locals, writer, operands, hasCalls, usesSimd }: RewriteState): number {
-  const width = usesSimd ? 2 : 1;
-  const added = writer.addedLocals.includes(V128) ? 2 * writer.addedLocals.length : writer.addedLocals.length;
-  const slots = locals.slots + added + operands.most * width;
+function depthUnits({ locals, writer, operands, hasCalls, mostPassed, allowSimd }: RewriteState): number {
+  const width = allowSimd ? 2 : 1;
+  const slots = locals.slots + (writer.addedLocals.length + operands.most + mostPassed) * width;
   if (!hasCalls && slots <= LEAF_SLOTS) return 0;
   return 1 + Math.floor(slots / SLOTS_PER_DEPTH);
 }

@@ -23,6 +23,8 @@ export class RewriteState {
   readonly header = new ByteSink(256);
   /** Whether the function calls others, and is not counted by itself. */
   hasCalls = false;
+  /** The most parameters and results of a call, which have a place on the stack besides the operands. */
+  mostPassed = 0;
   /** Whether no path leads here. */
   isDead = false;
   /** Blocks that began where it was dead. */
@@ -45,6 +47,7 @@ export class RewriteState {
     this.controls.size = 0;
     this.#copied = this.source.at;
     this.hasCalls = false;
+    this.mostPassed = 0;
     this.isDead = false;
   }
 

@@ -1,0 +1,7 @@
+(module (func (export "f") (result i32) (i32.const 1)))
+(assert_return (invoke "f") (i32.const 1))
+(; a form that only a later version knows, (; with a comment ( ;) around ;)
+(module (type (sub final (func))) (func (export "f") (result i32) (i32.const 2)))
+(assert_return (invoke "f") (i32.const 2))
+(module (func (export "f") (result i32) (i32.const 3)))
+(assert_return (invoke "f") (i32.const 3))
