@@ -19,6 +19,7 @@ const NAMES = [
   "guard-races",
   "kills",
   "schema",
+  "wasm-meter",
 ] as const;
 
 const campaigns = await findCampaigns(join(REPOSITORY, "campaigns"));
