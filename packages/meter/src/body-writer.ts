@@ -45,6 +45,10 @@ export class BodyWriter {
   #isDepthStale = false;
   #runAt = -1;
   #runCost = 0;
+  /** The bytes of a charge, the cost left out, for a function with so many locals. */
+  readonly #charge = new Uint8Array(64);
+  #chargeLength = 0;
+  #chargeLocals = -1;
 
   constructor(globals: MeterGlobals) {
     this.#globals = globals;
@@ -56,6 +60,7 @@ export class BodyWriter {
     this.#addedLocals.length = 0;
     this.#addedLocals.push(I64, I32);
     if (this.#temporaries.size > 0) this.#temporaries.clear();
+    this.#prepareCharge();
     this.#isFuelStale = true;
     this.#isDepthStale = false;
     this.#runAt = -1;
@@ -71,15 +76,22 @@ export class BodyWriter {
     return this.#runAt >= 0;
   }
 
+  /** Whether a call left something to restore. */
+  get isStale(): boolean {
+    return this.#isFuelStale || this.#isDepthStale;
+  }
+
+  get isDepthStale(): boolean {
+    return this.#isDepthStale;
+  }
+
   /** Begins a run of instructions that are charged together, before the first of them. */
   beginRun(): void {
     this.#runCost = 0;
     this.pushFuel();
-    this.sink.byte(OPCODE.i64Const);
-    this.#runAt = this.sink.at;
-    this.sink.room(3);
-    this.sink.at += 3;
-    this.subtractFuel();
+    this.#runAt = this.sink.at + 1;
+    this.sink.copy(this.#charge, 0, this.#chargeLength);
+    this.#isFuelStale = false;
   }
 
   addCost(cost: number): void {
@@ -200,6 +212,20 @@ export class BodyWriter {
 
   globalSet(index: number): void {
     writeIndexed(this.sink, OPCODE.globalSet, index);
+  }
+
+  /** What takes a cost from the fuel on top is the same in all of a function, but for the cost. */
+  #prepareCharge(): void {
+    if (this.#originalLocals === this.#chargeLocals) return;
+    this.#chargeLocals = this.#originalLocals;
+    const { sink } = this;
+    sink.byte(OPCODE.i64Const);
+    sink.room(3);
+    sink.at += 3;
+    this.subtractFuel();
+    this.#charge.set(sink.bytes.subarray(0, sink.at));
+    this.#chargeLength = sink.at;
+    sink.at = 0;
   }
 
   #trap(): void {

@@ -61,8 +61,4 @@ export class ByteSink {
   all(source: Uint8Array): void {
     this.copy(source, 0, source.length);
   }
-
-  written(): Uint8Array {
-    return this.bytes.subarray(0, this.at);
-  }
 }

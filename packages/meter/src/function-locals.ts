@@ -8,7 +8,8 @@ const MOST_LOCALS = 50_000;
 
 /** Parameters and locals of one function. */
 export class FunctionLocals {
-  #types = new Uint8Array(256);
+  /** By index. */
+  types = new Uint8Array(256);
   count = 0;
   /** How many stack slots of 8 bytes they take. */
   slots = 0;
@@ -19,7 +20,7 @@ export class FunctionLocals {
 
   read(source: ByteSource, { params }: Signature, options: { readonly allowSimd: boolean }): void {
     this.#require(params.length);
-    this.#types.set(params);
+    this.types.set(params);
     this.count = params.length;
     this.slots = params.length;
     for (const type of params) if (type === V128) this.slots++;
@@ -30,7 +31,7 @@ export class FunctionLocals {
   }
 
   typeOf(index: number): number {
-    return this.#types[index] ?? 0;
+    return this.types[index] ?? 0;
   }
 
   #readGroup(source: ByteSource, allowSimd: boolean): void {
@@ -42,15 +43,15 @@ export class FunctionLocals {
     const sum = this.count + count;
     if (sum > MOST_LOCALS) throw new Rejection("invalid", at, "too many locals");
     this.#require(sum);
-    this.#types.fill(type, this.count, sum);
+    this.types.fill(type, this.count, sum);
     this.count = sum;
     this.slots += type === V128 ? 2 * count : count;
   }
 
   #require(count: number): void {
-    if (count <= this.#types.length) return;
-    const larger = new Uint8Array(Math.max(count, this.#types.length * 2));
-    larger.set(this.#types.subarray(0, this.count));
-    this.#types = larger;
+    if (count <= this.types.length) return;
+    const larger = new Uint8Array(Math.max(count, this.types.length * 2));
+    larger.set(this.types.subarray(0, this.count));
+    this.types = larger;
   }
 }

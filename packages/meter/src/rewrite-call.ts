@@ -26,12 +26,13 @@ export function rewriteCallIndirect(state: RewriteState, at: number): void {
 }
 
 function call(state: RewriteState, { params, results }: Signature, at: number, above: number): void {
-  const { operands, writer, source } = state;
+  const { operands, writer } = state;
   const taken = params.length + above;
   state.fix(at, taken);
-  state.catchUp(at);
-  writer.beforeCall();
-  state.catchUp(source.at);
+  if (writer.isDepthStale) {
+    state.catchUp(at);
+    writer.beforeCall();
+  }
   writer.afterCall();
   operands.cut(operands.size - taken);
   operands.pushAll(results);

@@ -18,8 +18,7 @@ export function beginBranching(state: RewriteState, opcode: number, at: number):
   if (opcode === IF) state.charge(at, COST[opcode] ?? 1);
   state.fix(at, type.params.length + conditions);
   operands.size -= conditions;
-  state.catchUp(at);
-  writer.beforeJoin();
+  state.beforeJoin(at);
   writer.endRun();
   controls.push(opcode, type, operands.size - type.params.length);
 }
@@ -64,28 +63,24 @@ function leaveBlock(state: RewriteState, at: number): void {
     return;
   }
   state.fix(at, state.controls.type.results.length);
-  state.catchUp(at);
-  state.writer.beforeJoin();
+  state.beforeJoin(at);
   state.writer.endRun();
 }
 
 /** A branch with so many operands above those that it takes along. */
 export function branch(state: RewriteState, label: number, at: number, above: number): void {
-  const { controls, writer } = state;
+  const { controls } = state;
   state.fix(at, controls.branch(label) + above);
-  if (label === controls.size - 1) return;
-  state.catchUp(at);
-  writer.beforeJoin();
+  if (label !== controls.size - 1) state.beforeJoin(at);
 }
 
 export function branchByTable(state: RewriteState, at: number): void {
-  const { source, controls, writer, operands } = state;
+  const { source, controls, operands } = state;
   state.charge(at, COST[0x0e] ?? 1);
   let taken = 0;
   for (let count = source.u32(); count >= 0; count--) taken = controls.branch(source.u32());
   state.fix(at, taken + 1);
-  state.catchUp(at);
-  writer.beforeJoin();
+  state.beforeJoin(at);
   operands.size--;
   state.die();
 }

@@ -36,8 +36,8 @@ function writeFunction(state: RewriteState, out: ByteSink): void {
   const units = depthUnits(state);
   if (units > 0) writer.writeDepthTest(header, units);
   out.u32(header.at + writer.sink.at);
-  out.all(header.written());
-  out.all(writer.sink.written());
+  out.copy(header.bytes, 0, header.at);
+  out.copy(writer.sink.bytes, 0, writer.sink.at);
 }
 
 function writeLocals({ locals, writer, source }: RewriteState, header: ByteSink): void {

@@ -17,6 +17,7 @@ import { rewriteBulk } from "./rewrite-bulk.ts";
 import { rewriteCall, rewriteCallIndirect } from "./rewrite-call.ts";
 import { beginBlock, beginBranching, branch, branchByTable, rewriteElse, rewriteEnd } from "./rewrite-control.ts";
 import { rewriteMemoryGrow } from "./rewrite-grow.ts";
+import { rewritePlainRun } from "./rewrite-plain-run.ts";
 import { rewriteSimd } from "./rewrite-simd.ts";
 import type { RewriteState } from "./rewrite-state.ts";
 import { skipImmediates } from "./skip-immediates.ts";
@@ -25,6 +26,7 @@ import { F32, F64, FUNCREF, I32, I64, LOOSE } from "./value-type.ts";
 /** Reads the next instruction of a function, and writes it with what it takes to meter it. */
 export function rewriteInstruction(state: RewriteState): void {
   const { source } = state;
+  if (state.writer.isInRun && !state.isDead) rewritePlainRun(state);
   const at = source.at;
   const opcode = source.byte();
   const kind = KIND[opcode] ?? KIND_UNKNOWN;

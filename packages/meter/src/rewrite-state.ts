@@ -78,6 +78,13 @@ export class RewriteState {
     fixFloats(this.writer, this.operands, count);
   }
 
+  /** Restores, before the instruction at `at`, what a call left stale. */
+  beforeJoin(at: number): void {
+    if (!this.writer.isStale) return;
+    this.catchUp(at);
+    this.writer.beforeJoin();
+  }
+
   /** Up to the end of the block no path leads. */
   die(): void {
     this.catchUp(this.source.at);

@@ -49,7 +49,7 @@ export function writeModule(module: ModuleShape, options: MeterOptions): Written
     if (section.at === 0) continue;
     out.byte(id);
     out.u32(section.at);
-    out.all(section.written());
+    out.copy(section.bytes, 0, section.at);
   }
   return { code: out.bytes.slice(0, out.at), exports, usesSimd: state.usesSimd, usesFloats: state.usesFloats };
 }

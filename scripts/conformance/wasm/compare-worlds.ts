@@ -66,6 +66,7 @@ export function compareWorlds({ plain, metered }: Worlds, command: ScriptCommand
     case "assert_exhaustion":
       return judge(left, right, ({ kind }) => kind === "exhausted");
     default:
+      if (right.kind === "rejected") return right;
       return skipped(`a command \`${type}\``);
   }
 }

@@ -71,5 +71,7 @@ function explainFault(fault: unknown): Outcome {
   if (fault instanceof WebAssembly.CompileError) return { kind: "failed", message: "does not compile" };
   if (fault instanceof WebAssembly.LinkError) return { kind: "failed", message: "does not link" };
   if (fault instanceof TypeError || fault instanceof RangeError) return { kind: "failed", message: fault.message };
+  // Modules with exceptions are rejected, but run in the plain world.
+  if (String(fault) === "[object WebAssembly.Exception]") return { kind: "failed", message: "an exception" };
   throw fault;
 }
