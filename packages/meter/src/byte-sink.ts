@@ -1,5 +1,5 @@
 /** Ranges below this are copied byte by byte: a call into the engine costs more. */
-const SHORT = 48;
+const SHORT = 96;
 
 /** Bytes that are written one after the other, in a buffer that grows. */
 export class ByteSink {
@@ -60,5 +60,27 @@ export class ByteSink {
 
   all(source: Uint8Array): void {
     this.copy(source, 0, source.length);
+  }
+
+  /** Leaves five bytes for a length that is not known yet, and answers where what it counts begins. */
+  reserveLength(): number {
+    this.room(5);
+    this.at += 5;
+    return this.at;
+  }
+
+  fillLength(start: number): void {
+    let rest = this.at - start;
+    for (let index = 5; index > 1; index--) {
+      this.bytes[start - index] = (rest % 0x80) | 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.bytes[start - 1] = rest;
+  }
+
+  /** What was written, in a buffer of its size. Nothing can be written any more. */
+  take(): Uint8Array {
+    const { buffer } = this.bytes;
+    return buffer instanceof ArrayBuffer ? new Uint8Array(buffer.transfer(this.at)) : this.bytes.slice(0, this.at);
   }
 }

@@ -74,6 +74,16 @@ suite("the NaN of arithmetic is the canonical one", () => {
   });
 });
 
+test("so is one that a host gives through a table", () => {
+  const { call } = start(
+    metered(`(module (type $t (func (result f64))) (import "env" "number" (func $n (type $t)))
+      (table funcref (elem $n)) (func (export "f") (result i64)
+      (i64.reinterpret_f64 (call_indirect (type $t) (i32.const 0)))))`),
+    { host: () => new Float64Array(new BigUint64Array([0xfff8_0000_dead_beefn]).buffer)[0] },
+  );
+  assert.equal(valueOf(call("f")), CANONICAL);
+});
+
 suite("a NaN whose bits the specification fixes keeps them", () => {
   const bits = 0x7ff4_0000_dead_beefn;
   const module = metered(`(module (memory 1) (global $g (mut f64) (f64.const 0))

@@ -2,4 +2,5 @@ export { METER_VERSION } from "./cost-table.ts";
 export { type MeterEnd, readMeterEnd } from "./meter-end.ts";
 export { meterModule } from "./meter-module.ts";
 export type { CustomSection, Metered, MeterOptions, ModuleExports, ModuleFacts } from "./meter-options.ts";
+export { stackBytesFor } from "./stack-bytes.ts";
 export { METER_REASONS, type MeterReason } from "./meter-reason.ts";

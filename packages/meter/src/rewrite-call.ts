@@ -1,5 +1,6 @@
 import { IMPORT_CALL_COST } from "./cost-table.ts";
 import { Rejection } from "./meter-reason.ts";
+import type { ModuleShape } from "./module-shape.ts";
 import { COST } from "./opcode-table.ts";
 import type { RewriteState } from "./rewrite-state.ts";
 import { F32, F64, LOOSE, type Signature } from "./value-type.ts";
@@ -17,12 +18,27 @@ export function rewriteCall(state: RewriteState, at: number): void {
 }
 
 export function rewriteCallIndirect(state: RewriteState, at: number): void {
-  const { source, module } = state;
-  const type = module.types[source.u32()];
+  const { source, module, operands } = state;
+  const index = source.u32();
+  const type = module.types[index];
   source.skipNumber();
   if (type === undefined) throw new Rejection("invalid", at, "a call of no type");
   state.charge(at, COST[0x11] ?? 1);
   call(state, type, at, 1);
+  if (state.hostTypes.has(index)) loosen(state, operands.size - type.results.length);
+}
+
+/** Types by which a table may lead to an imported function that gives floats. */
+export function findHostTypes({ types, functionTypes, importedFunctions }: ModuleShape): Set<number> {
+  const imported = functionTypes.slice(0, importedFunctions).flatMap((index) => types[index] ?? []);
+  const giving = imported.filter(({ results }) => results.some((type) => type === F32 || type === F64));
+  if (giving.length === 0) return new Set();
+  const texts = new Set(giving.map(textOf));
+  return new Set(types.flatMap((type, index) => (texts.has(textOf(type)) ? [index] : [])));
+}
+
+function textOf({ params, results }: Signature): string {
+  return `${params.join()}:${results.join()}`;
 }
 
 function call(state: RewriteState, { params, results }: Signature, at: number, above: number): void {

@@ -10,20 +10,27 @@ const PASS_LOCAL_SET = 4;
 const PASS_LOCAL_TEE = 5;
 const PASS_CONST = 6;
 
-const PASS = new Uint8Array(256);
-const CONST_TYPE = new Uint8Array(256);
+/** Everything about an opcode in one number: how it is passed, what it takes, what it gives, what it costs. */
+const INFO = new Int32Array(256);
+const POPS_SHIFT = 4;
+const PUSH_SHIFT = 8;
+const COST_SHIFT = 16;
+
+function describe(opcode: number, pass: number, push: number): void {
+  const cost = COST[opcode] ?? 1;
+  INFO[opcode] = pass | ((POPS[opcode] ?? 0) << POPS_SHIFT) | (push << PUSH_SHIFT) | (cost << COST_SHIFT);
+}
+
 for (let opcode = 0; opcode < 256; opcode++) {
   if (FLOATS[opcode] !== FLOATS_NONE) continue;
-  if (KIND[opcode] === KIND_NUMERIC) PASS[opcode] = PASS_NUMERIC;
-  if (KIND[opcode] === KIND_MEMORY) PASS[opcode] = PASS_MEMORY;
+  if (KIND[opcode] === KIND_NUMERIC) describe(opcode, PASS_NUMERIC, PUSH[opcode] ?? 0);
+  if (KIND[opcode] === KIND_MEMORY) describe(opcode, PASS_MEMORY, PUSH[opcode] ?? 0);
 }
-PASS[0x20] = PASS_LOCAL_GET;
-PASS[0x21] = PASS_LOCAL_SET;
-PASS[0x22] = PASS_LOCAL_TEE;
-PASS[0x41] = PASS_CONST;
-PASS[0x42] = PASS_CONST;
-CONST_TYPE[0x41] = I32;
-CONST_TYPE[0x42] = I64;
+describe(0x20, PASS_LOCAL_GET, 0);
+describe(0x21, PASS_LOCAL_SET, 0);
+describe(0x22, PASS_LOCAL_TEE, 0);
+describe(0x41, PASS_CONST, I32);
+describe(0x42, PASS_CONST, I64);
 
 /** More than this is not charged at once here, so that costs stay within one charge. */
 const MOST_COST = 0x8000;
@@ -41,29 +48,27 @@ export function rewritePlainRun(state: RewriteState): void {
   let { size, most, looseBelow } = operands;
   let cost = 0;
   while (at < end && size < types.length && cost < MOST_COST) {
-    const opcode = bytes[at] ?? 0;
-    const pass = PASS[opcode];
+    const info = INFO[bytes[at] ?? 0] ?? 0;
+    const pass = info & 0xf;
     if (pass === PASS_LOCAL_GET) {
       const index = bytes[at + 1] ?? 0;
       if (index >= 0x80) break;
       types[size++] = localTypes[index] ?? 0;
-      if (size > most) most = size;
       at += 2;
+    } else if (pass === PASS_CONST) {
+      types[size++] = info >> PUSH_SHIFT;
+      at++;
+      while ((bytes[at++] ?? 0) >= 0x80);
     } else if (pass === PASS_NUMERIC) {
-      const push = PUSH[opcode] ?? 0;
-      size -= (POPS[opcode] ?? 0) - 1;
+      const push = (info >> PUSH_SHIFT) & 0xff;
+      size -= ((info >> POPS_SHIFT) & 0xf) - 1;
       types[size - 1] = push;
       if (push >= LOOSE && size > looseBelow) looseBelow = size;
       at++;
-    } else if (pass === PASS_CONST) {
-      types[size++] = CONST_TYPE[opcode] ?? 0;
-      if (size > most) most = size;
-      at++;
-      while ((bytes[at++] ?? 0) >= 0x80);
     } else if (pass === PASS_MEMORY) {
       if ((bytes[at + 1] ?? 0) >= 0x40) break;
-      size -= POPS[opcode] ?? 0;
-      const push = PUSH[opcode] ?? 0;
+      const push = (info >> PUSH_SHIFT) & 0xff;
+      size -= (info >> POPS_SHIFT) & 0xf;
       if (push !== 0) types[size++] = push;
       at += 2;
       while ((bytes[at++] ?? 0) >= 0x80);
@@ -73,7 +78,8 @@ export function rewritePlainRun(state: RewriteState): void {
       at++;
       while ((bytes[at++] ?? 0) >= 0x80);
     } else break;
-    cost += COST[opcode] ?? 1;
+    if (size > most) most = size;
+    cost += info >>> COST_SHIFT;
   }
   source.at = at;
   operands.size = size;

@@ -14,6 +14,8 @@ import { EXTERNREF, FUNCREF } from "./value-type.ts";
 export class RewriteState {
   readonly module: ModuleShape;
   readonly allowSimd: boolean;
+  /** Types by which a call through a table may reach the host, and get any NaN from it. */
+  readonly hostTypes: ReadonlySet<number>;
   readonly source: ByteSource;
   readonly writer: BodyWriter;
   readonly operands = new OperandStack();
@@ -34,9 +36,14 @@ export class RewriteState {
   /** Up to here the original was copied. */
   #copied = 0;
 
-  constructor(module: ModuleShape, globals: MeterGlobals, options: { readonly allowSimd: boolean }) {
+  constructor(
+    module: ModuleShape,
+    globals: MeterGlobals,
+    { allowSimd, hostTypes }: { readonly allowSimd: boolean; readonly hostTypes: ReadonlySet<number> },
+  ) {
     this.module = module;
-    this.allowSimd = options.allowSimd;
+    this.allowSimd = allowSimd;
+    this.hostTypes = hostTypes;
     this.source = new ByteSource(module.bytes);
     this.writer = new BodyWriter(globals);
   }

@@ -5,6 +5,7 @@ import type { MeterOptions, ModuleExports } from "./meter-options.ts";
 import { Rejection } from "./meter-reason.ts";
 import { type ModuleShape, SECTION, SECTION_ORDER } from "./module-shape.ts";
 import { RESERVED_PREFIX } from "./read-module.ts";
+import { findHostTypes } from "./rewrite-call.ts";
 import { rewriteFunction } from "./rewrite-function.ts";
 import { RewriteState } from "./rewrite-state.ts";
 import { I32, I64 } from "./value-type.ts";
@@ -34,7 +35,7 @@ export function writeModule(module: ModuleShape, options: MeterOptions): Written
     start: module.startFunction === undefined ? undefined : `${RESERVED_PREFIX}start`,
     memory: module.memory === undefined ? undefined : `${RESERVED_PREFIX}memory`,
   };
-  const state = new RewriteState(module, globals, options);
+  const state = new RewriteState(module, globals, { allowSimd: options.allowSimd, hostTypes: findHostTypes(module) });
   const out = new ByteSink(2 * module.bytes.length + 1024);
   const section = new ByteSink(1024);
   for (const byte of HEADER) out.byte(byte);
@@ -44,14 +45,14 @@ export function writeModule(module: ModuleShape, options: MeterOptions): Written
     else if (id === SECTION.memory) writeMemory(module, section);
     else if (id === SECTION.global) writeGlobals(module, section);
     else if (id === SECTION.export) writeExports(module, exports, globals, section);
-    else if (id === SECTION.code) writeCode(module, state, section);
+    else if (id === SECTION.code) writeCode(module, state, out);
     else if (id !== SECTION.start) copySection(module, id, section);
     if (section.at === 0) continue;
     out.byte(id);
     out.u32(section.at);
     out.copy(section.bytes, 0, section.at);
   }
-  return { code: out.bytes.slice(0, out.at), exports, usesSimd: state.usesSimd, usesFloats: state.usesFloats };
+  return { code: out.take(), exports, usesSimd: state.usesSimd, usesFloats: state.usesFloats };
 }
 
 function copySection({ sections, bytes }: ModuleShape, id: number, section: ByteSink): void {
@@ -106,21 +107,24 @@ function writeExports(module: ModuleShape, exports: ModuleExports, globals: Mete
   }
 }
 
-function writeCode(module: ModuleShape, state: RewriteState, section: ByteSink): void {
+/** Written in its place at once: it is by far the largest section. */
+function writeCode(module: ModuleShape, state: RewriteState, out: ByteSink): void {
   const span = module.sections.get(SECTION.code);
   if (span === undefined) return;
   const most = MOST_GROWTH * (span.end - span.start) + MOST_ADDED;
   const source = new ByteSource(module.bytes, span.start, span.end);
   const count = source.u32();
-  section.room(2 * (span.end - span.start));
-  section.u32(count);
+  out.byte(SECTION.code);
+  const start = out.reserveLength();
+  out.u32(count);
   for (let index = 0; index < count; index++) {
     const length = source.u32();
-    const start = source.at;
+    const bodyStart = source.at;
     source.skip(length);
     const signature = module.types[module.functionTypes[module.importedFunctions + index] ?? -1];
-    if (signature === undefined) throw new Rejection("invalid", start, "a function has no type");
-    rewriteFunction(state, { signature, start, end: source.at }, section);
-    if (section.at > most) throw new Rejection("too-large", start);
+    if (signature === undefined) throw new Rejection("invalid", bodyStart, "a function has no type");
+    rewriteFunction(state, { signature, start: bodyStart, end: source.at }, out);
+    if (out.at - start > most) throw new Rejection("too-large", bodyStart);
   }
+  out.fillLength(start);
 }

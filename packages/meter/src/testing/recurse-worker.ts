@@ -1,0 +1,14 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { start, type Taken } from "./run-metered.ts";
+
+/** Runs each module until it ends, in a thread whose stack was chosen, and tells how. */
+const { modules, depth } = workerData as { readonly modules: readonly Taken[]; readonly depth: number };
+parentPort?.postMessage(
+  modules.map((module) => {
+    try {
+      return start(module, { fuel: 10n ** 12n, depth }).call("f");
+    } catch (fault) {
+      return { fault: String(fault) };
+    }
+  }),
+);
