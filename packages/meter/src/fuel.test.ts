@@ -88,8 +88,9 @@ suite("fuel", () => {
     assert.equal(more("table init", 4), 4n);
     assert.equal(endOf(start(bulk, { fuel: 1000n }).call("fill", 1_000_000)), "fuel");
     assert.equal(endOf(start(bulk).call("fill", 1_048_577)), "trap");
-    // What cannot be done is paid for too, without overflow.
-    assert.equal(endOf(start(bulk).call("fill", -1)), "fuel");
+    // What is longer than all there is does nothing, and traps as it would without the meter.
+    for (const name of ["fill", "copy", "init", "table fill", "table copy", "table init"])
+      assert.equal(endOf(start(bulk, { fuel: 200n }).call(name, -1)), "trap", name);
   });
 
   test("that a host takes while it is called is not given back", () => {

@@ -1,12 +1,17 @@
+import type { ByteSink } from "./byte-sink.ts";
 import { BULK_COSTS, BYTES_PER_UNIT_LOG2, PLAIN_COST } from "./cost-table.ts";
 import { Rejection } from "./meter-reason.ts";
-import { rewriteTableGrow } from "./rewrite-grow.ts";
+import { rewriteTableGrow, writeSize } from "./rewrite-grow.ts";
 import type { RewriteState } from "./rewrite-state.ts";
 import { I32, I64 } from "./value-type.ts";
 
 const I64_CONST = 0x42;
+const I64_LE_U = 0x58;
+const I64_SHL = 0x86;
 const I64_SHR_U = 0x88;
 const I64_EXTEND_U = 0xad;
+const SELECT = 0x1b;
+const BYTES_PER_PAGE_LOG2 = 16;
 
 /** Instructions behind the prefix 0xfc: saturating conversions, and what works on many bytes or entries. */
 export function rewriteBulk(state: RewriteState, at: number): void {
@@ -27,10 +32,32 @@ export function rewriteBulk(state: RewriteState, at: number): void {
     case 0x09: // data.drop
     case 0x0d: // elem.drop
       return source.skipNumber();
+    case 0x08: // memory.init
+    case 0x0a: // memory.copy
+    case 0x0b: // memory.fill
+      skipBulkImmediates(state, number, at);
+      chargeLength(state, at, undefined);
+      operands.size -= 3;
+      return;
+    case 0x0e: {
+      // table.copy: to a table, from another
+      const table = source.u32();
+      source.skipNumber();
+      chargeLength(state, at, table);
+      operands.size -= 3;
+      return;
+    }
+    case 0x0c: // table.init: of a segment
+      source.skipNumber();
+      chargeLength(state, at, source.u32());
+      operands.size -= 3;
+      return;
+    case 0x11: // table.fill
+      chargeLength(state, at, source.u32());
+      operands.size -= 3;
+      return;
     default:
       skipBulkImmediates(state, number, at);
-      chargeLength(state, at, number < 0x0c ? BYTES_PER_UNIT_LOG2 : 0);
-      operands.size -= 3;
   }
 }
 
@@ -60,8 +87,11 @@ export function skipBulkImmediates(state: RewriteState, number: number, at: numb
   }
 }
 
-/** Takes fuel for the length on top, which stays there, whether or not all of it is within bounds. */
-function chargeLength(state: RewriteState, at: number, log2: number): void {
+/**
+ * Takes fuel for the length on top, which stays there: bytes of the memory, or entries of a table. What is longer than
+ * the whole of it is out of bounds, does nothing, and costs nothing but the trap.
+ */
+function chargeLength(state: RewriteState, at: number, table: number | undefined): void {
   const { writer } = state;
   const { sink } = writer;
   state.catchUp(at);
@@ -70,11 +100,22 @@ function chargeLength(state: RewriteState, at: number, log2: number): void {
   writer.pushFuel();
   writer.localGet(length);
   sink.byte(I64_EXTEND_U);
-  if (log2 > 0) {
-    sink.byte(I64_CONST);
-    sink.signed(log2);
-    sink.byte(I64_SHR_U);
-  }
+  if (table === undefined) shift(sink, I64_SHR_U, BYTES_PER_UNIT_LOG2);
+  sink.byte(I64_CONST);
+  sink.byte(0);
+  writer.localGet(length);
+  sink.byte(I64_EXTEND_U);
+  writeSize(sink, table);
+  sink.byte(I64_EXTEND_U);
+  if (table === undefined) shift(sink, I64_SHL, BYTES_PER_PAGE_LOG2);
+  sink.byte(I64_LE_U);
+  sink.byte(SELECT);
   writer.subtractFuel();
   writer.localGet(length);
+}
+
+function shift(sink: ByteSink, opcode: number, by: number): void {
+  sink.byte(I64_CONST);
+  sink.byte(by);
+  sink.byte(opcode);
 }

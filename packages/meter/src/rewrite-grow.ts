@@ -27,10 +27,7 @@ export function rewriteMemoryGrow(state: RewriteState, at: number): void {
   const pages = writer.temporary(I32, 0);
   const fits = writer.temporary(I32, 1);
   chargeGrowth(state, {
-    writeSize: (sink) => {
-      sink.byte(0x3f);
-      sink.byte(0);
-    },
+    table: undefined,
     maximum: module.memory?.maximum ?? 0,
     pages,
     fits,
@@ -55,11 +52,7 @@ export function rewriteTableGrow(state: RewriteState, at: number): void {
   const table = source.u32();
   state.catchUp(at);
   chargeGrowth(state, {
-    writeSize: (sink) => {
-      sink.byte(0xfc);
-      sink.byte(0x10);
-      sink.u32(table);
-    },
+    table,
     maximum: module.tables[table]?.maximum ?? 0,
     pages: writer.temporary(I32, 0),
     fits: writer.temporary(I32, 1),
@@ -69,9 +62,16 @@ export function rewriteTableGrow(state: RewriteState, at: number): void {
   operands.push(I32);
 }
 
+/** Writes the instruction that tells the size of a table, or of the memory. */
+export function writeSize(sink: ByteSink, table: number | undefined): void {
+  sink.byte(table === undefined ? 0x3f : 0xfc);
+  sink.byte(table === undefined ? 0 : 0x10);
+  if (table !== undefined) sink.u32(table);
+}
+
 interface Growth {
-  /** Writes the instruction that tells the size. */
-  readonly writeSize: (sink: ByteSink) => void;
+  /** What grows: a table, or the memory. */
+  readonly table: number | undefined;
   readonly maximum: number;
   readonly pages: number;
   readonly fits: number;
@@ -79,7 +79,7 @@ interface Growth {
 }
 
 /** Takes fuel for the number on top, which stays there. `fits` is whether the growth stays within the maximum. */
-function chargeGrowth({ writer }: RewriteState, { writeSize, maximum, pages, fits, log2 }: Growth): void {
+function chargeGrowth({ writer }: RewriteState, { table, maximum, pages, fits, log2 }: Growth): void {
   const { sink } = writer;
   writer.localSet(pages);
   writer.pushFuel();
@@ -92,7 +92,7 @@ function chargeGrowth({ writer }: RewriteState, { writeSize, maximum, pages, fit
   }
   sink.byte(I64_CONST);
   sink.byte(0);
-  writeSize(sink);
+  writeSize(sink, table);
   sink.byte(I64_EXTEND_U);
   writer.localGet(pages);
   sink.byte(I64_EXTEND_U);
