@@ -20,7 +20,7 @@ const OPCODE = {
 
 const NO_RESULT = 0x40;
 /** A cost takes three bytes however small it is, because it is known only after its run. */
-export const MOST_RUN_COST = 0xfffff;
+const MOST_RUN_COST = 0xfffff;
 
 /** Indexes of the globals that the meter adds. */
 export interface MeterGlobals {

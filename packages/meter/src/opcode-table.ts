@@ -8,7 +8,7 @@ export const KIND_NUMERIC = 1;
 /** The same with an alignment and an offset. */
 export const KIND_MEMORY = 2;
 /** Has a rule of its own. */
-export const KIND_OTHER = 3;
+const KIND_OTHER = 3;
 
 /** What happens to a float with loose bits. */
 export const FLOATS_NONE = 0;
@@ -17,7 +17,7 @@ export const FLOATS_FIX = 1;
 /** The result is as loose as the operand that was below. */
 export const FLOATS_PASS = 2;
 /** Both: `copysign` shows the sign of its second operand. */
-export const FLOATS_FIX_AND_PASS = 3;
+const FLOATS_FIX_AND_PASS = 3;
 
 export const KIND = new Uint8Array(256);
 export const POPS = new Uint8Array(256);

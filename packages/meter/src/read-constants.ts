@@ -33,7 +33,7 @@ function skipInstruction(opcode: number, source: ByteSource): void {
   }
 }
 
-export function readReferenceType(source: ByteSource): void {
+function readReferenceType(source: ByteSource): void {
   const at = source.at;
   const type = source.byte();
   if (type !== FUNCREF && type !== EXTERNREF) throw rejectedType(type, at);

@@ -1,7 +1,7 @@
 import { F32, F64, I32, I64, NOTHING, V128 } from "./value-type.ts";
 
 /** Immediates of an instruction after the prefix 0xfd. */
-export const SIMD_PLAIN = 1;
+const SIMD_PLAIN = 1;
 export const SIMD_MEMORY = 2;
 export const SIMD_LANE = 3;
 export const SIMD_MEMORY_LANE = 4;

@@ -60,7 +60,7 @@ export function start(module: Taken, { fuel = 1_000_000n, depth = 1000, host = (
   };
 }
 
-export function globalOf(instance: WebAssembly.Instance, name: string): WebAssembly.Global {
+function globalOf(instance: WebAssembly.Instance, name: string): WebAssembly.Global {
   const found = instance.exports[name];
   assert.ok(found instanceof WebAssembly.Global, `no global \`${name}\``);
   return found;
