@@ -1,7 +1,7 @@
 import type { ByteSource } from "./byte-source.ts";
 import { Rejection } from "./meter-reason.ts";
 import { rejectedType } from "./read-limits.ts";
-import { isValueType, type Signature, V128 } from "./value-type.ts";
+import { isFloat, isValueType, type Signature, V128 } from "./value-type.ts";
 
 /** V8 takes no more, so a larger sum is not valid. */
 const MOST_LOCALS = 50_000;
@@ -13,6 +13,8 @@ export class FunctionLocals {
   count = 0;
   /** How many stack slots of 8 bytes they take. */
   slots = 0;
+  /** Whether a function so far declared floats. */
+  hasFloats = false;
   /** The groups as they are declared. */
   groups = 0;
   groupsStart = 0;
@@ -40,6 +42,7 @@ export class FunctionLocals {
     const type = source.byte();
     if (!isValueType(type)) throw rejectedType(type, at);
     if (type === V128 && !allowSimd) throw new Rejection("simd", at);
+    if (isFloat(type)) this.hasFloats = true;
     const sum = this.count + count;
     if (sum > MOST_LOCALS) throw new Rejection("invalid", at, "too many locals");
     this.#require(sum);

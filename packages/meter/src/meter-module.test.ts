@@ -136,6 +136,25 @@ suite("a module that is taken", () => {
     });
   });
 
+  test("says that floats are in it, wherever they are", () => {
+    const usesFloats = (text: string) => metered(`(module (memory 1) ${text})`).facts.usesFloats;
+    for (const text of [
+      "(func (param f32))",
+      "(func (local f64))",
+      "(global f64 (f64.const 0))",
+      "(func (drop (f64.const 0)))",
+      "(func (f64.store (i32.const 0) (f64.load (i32.const 0))))",
+      "(func (drop (f32.convert_i32_s (i32.const 0))))",
+      "(func (drop (i32.reinterpret_f32 (f32.add (f32.reinterpret_i32 (i32.const 1)) (f32.load (i32.const 0))))))",
+    ]) {
+      assert.equal(usesFloats(text), true, text);
+    }
+    assert.equal(
+      usesFloats("(func (param i32) (drop (i64.load (local.get 0))) (i32.store (i32.const 0) (i32.const 1)))"),
+      false,
+    );
+  });
+
   test("may be the empty one", () => {
     const answer = metered(new Uint8Array(HEADER));
     assert.deepEqual(answer.exports, {

@@ -2,7 +2,7 @@ import type { Metered, MeterOptions } from "./meter-options.ts";
 import { Rejection } from "./meter-reason.ts";
 import type { ModuleShape } from "./module-shape.ts";
 import { readModule } from "./read-module.ts";
-import { F32, F64, type Signature } from "./value-type.ts";
+import { isFloat, type Signature } from "./value-type.ts";
 import { writeModule } from "./write-module.ts";
 
 /** `\0asm`, as a number. */
@@ -34,7 +34,7 @@ export function meterModule(original: Uint8Array, options: MeterOptions): Metere
       declaration: module.customSections,
       facts: {
         usesSimd,
-        usesFloats,
+        usesFloats: usesFloats || namesFloats(module),
         functions: module.functionTypes.length - module.importedFunctions,
         takesFloats: takesFloats(module),
         memoryPages: memory && { initial: memory.initial, maximum: memory.maximum },
@@ -71,10 +71,15 @@ function compileMessage(bytes: Uint8Array): string {
   }
 }
 
+function namesFloats({ types, globalTypes }: ModuleShape): boolean {
+  return (
+    globalTypes.some(isFloat) || types.some(({ params, results }) => params.some(isFloat) || results.some(isFloat))
+  );
+}
+
 function takesFloats(module: ModuleShape): boolean {
   const typeOf = (index: number): Signature | undefined => module.types[module.functionTypes[index] ?? -1];
-  const hasFloat = (types: Uint8Array | undefined): boolean =>
-    types?.some((type) => type === F32 || type === F64) === true;
+  const hasFloat = (types: Uint8Array | undefined): boolean => types?.some(isFloat) === true;
   for (let index = 0; index < module.importedFunctions; index++) if (hasFloat(typeOf(index)?.results)) return true;
   return module.exportedFunctions.some((index) => hasFloat(typeOf(index)?.params));
 }

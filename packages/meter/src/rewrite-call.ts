@@ -3,7 +3,7 @@ import { Rejection } from "./meter-reason.ts";
 import type { ModuleShape } from "./module-shape.ts";
 import { COST } from "./opcode-table.ts";
 import type { RewriteState } from "./rewrite-state.ts";
-import { F32, F64, LOOSE, type Signature } from "./value-type.ts";
+import { isFloat, LOOSE, type Signature } from "./value-type.ts";
 
 export function rewriteCall(state: RewriteState, at: number): void {
   const { source, module, operands } = state;
@@ -31,7 +31,7 @@ export function rewriteCallIndirect(state: RewriteState, at: number): void {
 /** Types by which a table may lead to an imported function that gives floats. */
 export function findHostTypes({ types, functionTypes, importedFunctions }: ModuleShape): Set<number> {
   const imported = functionTypes.slice(0, importedFunctions).flatMap((index) => types[index] ?? []);
-  const giving = imported.filter(({ results }) => results.some((type) => type === F32 || type === F64));
+  const giving = imported.filter(({ results }) => results.some(isFloat));
   if (giving.length === 0) return new Set();
   const texts = new Set(giving.map(textOf));
   return new Set(types.flatMap((type, index) => (texts.has(textOf(type)) ? [index] : [])));
@@ -59,7 +59,7 @@ function call(state: RewriteState, { params, results }: Signature, at: number, a
 function loosen({ operands }: RewriteState, from: number): void {
   for (let index = from; index < operands.size; index++) {
     const type = operands.types[index] ?? 0;
-    if (type !== F32 && type !== F64) continue;
+    if (!isFloat(type)) continue;
     operands.types[index] = type | LOOSE;
     operands.looseBelow = index + 1;
   }

@@ -21,7 +21,7 @@ import { rewritePlainRun } from "./rewrite-plain-run.ts";
 import { rewriteSimd } from "./rewrite-simd.ts";
 import type { RewriteState } from "./rewrite-state.ts";
 import { skipImmediates } from "./skip-immediates.ts";
-import { F32, F64, FUNCREF, I32, I64, LOOSE } from "./value-type.ts";
+import { F32, F64, FUNCREF, I32, I64, isFloat, LOOSE } from "./value-type.ts";
 
 /** Reads the next instruction of a function, and writes it with what it takes to meter it. */
 export function rewriteInstruction(state: RewriteState): void {
@@ -53,7 +53,7 @@ function rewriteNumeric(state: RewriteState, opcode: number, at: number): void {
   operands.size -= pops;
   if (push === 0) return;
   operands.push(push);
-  if ((push & LOOSE) !== 0) state.usesFloats = true;
+  if (isFloat(push & ~LOOSE)) state.usesFloats = true;
 }
 
 function passOver(state: RewriteState, opcode: number, at: number): void {

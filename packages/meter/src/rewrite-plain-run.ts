@@ -32,6 +32,9 @@ describe(0x22, PASS_LOCAL_TEE, 0);
 describe(0x41, PASS_CONST, I32);
 describe(0x42, PASS_CONST, I64);
 
+/** Set in the codes of i32 and i64, and not in those of f32 and f64. */
+const INTEGER_BIT = 2;
+
 /** More than this is not charged at once here, so that costs stay within one charge. */
 const MOST_COST = 0x8000;
 
@@ -47,6 +50,7 @@ export function rewritePlainRun(state: RewriteState): void {
   let { at } = source;
   let { size, most, looseBelow } = operands;
   let cost = 0;
+  let given = 0xff;
   while (at < end && size < types.length && cost < MOST_COST) {
     const info = INFO[bytes[at] ?? 0] ?? 0;
     const pass = info & 0xf;
@@ -63,13 +67,17 @@ export function rewritePlainRun(state: RewriteState): void {
       const push = (info >> PUSH_SHIFT) & 0xff;
       size -= ((info >> POPS_SHIFT) & 0xf) - 1;
       types[size - 1] = push;
+      given &= push;
       if (push >= LOOSE && size > looseBelow) looseBelow = size;
       at++;
     } else if (pass === PASS_MEMORY) {
       if ((bytes[at + 1] ?? 0) >= 0x40) break;
       const push = (info >> PUSH_SHIFT) & 0xff;
       size -= (info >> POPS_SHIFT) & 0xf;
-      if (push !== 0) types[size++] = push;
+      if (push !== 0) {
+        types[size++] = push;
+        given &= push;
+      }
       at += 2;
       while ((bytes[at++] ?? 0) >= 0x80);
     } else if (pass === PASS_LOCAL_SET || pass === PASS_LOCAL_TEE) {
@@ -86,4 +94,5 @@ export function rewritePlainRun(state: RewriteState): void {
   operands.most = most;
   operands.looseBelow = looseBelow;
   state.writer.addCost(cost);
+  if ((given & INTEGER_BIT) === 0) state.usesFloats = true;
 }

@@ -17,6 +17,10 @@ export function isValueType(byte: number): boolean {
   return (byte >= V128 && byte <= I32) || byte === FUNCREF || byte === EXTERNREF;
 }
 
+export function isFloat(type: number): boolean {
+  return type === F32 || type === F64;
+}
+
 export interface Signature {
   readonly params: Uint8Array;
   readonly results: Uint8Array;

@@ -52,7 +52,12 @@ export function writeModule(module: ModuleShape, options: MeterOptions): Written
     out.u32(section.at);
     out.copy(section.bytes, 0, section.at);
   }
-  return { code: out.take(), exports, usesSimd: state.usesSimd, usesFloats: state.usesFloats };
+  return {
+    code: out.take(),
+    exports,
+    usesSimd: state.usesSimd,
+    usesFloats: state.usesFloats || state.locals.hasFloats,
+  };
 }
 
 function copySection({ sections, bytes }: ModuleShape, id: number, section: ByteSink): void {
