@@ -4,6 +4,7 @@ import { REPOSITORY } from "../checks/run-tool.ts";
 import { bundleCode } from "./bundle-code.ts";
 import { checkDefaultPolicy } from "./check-default-policy.ts";
 import { writePageProgram } from "./write-page-program.ts";
+import { writeWasmProgram } from "./write-wasm-program.ts";
 import { writeWorkerProgram } from "./write-worker-program.ts";
 
 /** Writes what runs of the published package: the bundled code, the command, the default policy and the console's page. Gives what went in. */
@@ -12,6 +13,7 @@ export async function writeProgram(directory: string): Promise<readonly string[]
   const code = await bundleCode(dist);
   await writeWorkerProgram(dist);
   const pages = await writePageProgram(dist);
+  await writeWasmProgram(dist);
   await cp(join(REPOSITORY, "packages/narthex/bin"), join(directory, "bin"), { recursive: true });
   await cp(join(REPOSITORY, "policies"), join(directory, "policies"), { recursive: true });
   await checkDefaultPolicy(join(directory, "policies"));

@@ -20,6 +20,7 @@ const ALLOWED_FILES = [
   /^dist\/[\w-]+\.js$/,
   /^dist\/worker\/(?:[a-z-]+\.js|package\.json)$/,
   /^dist\/page-worker\/page-worker\.mjs$/,
+  /^dist\/wasm-host\/wasm-host\.mjs$/,
   /^dist\/third-party-notices\.txt$/,
   /^dist\/types\/.+\.d\.[mc]?ts$/,
 ];

@@ -317,6 +317,7 @@ export {
   ToolRegisteredSchema,
   type ToolStarted,
   ToolStartedSchema,
+  type WasmUse,
 } from "./gen/narthex/v1/ledger_pb.js";
 export { createId, createToken, type IdPrefix, parseToken, type RandomBytes } from "./ids.ts";
 export {

@@ -19,8 +19,10 @@ export {
   type AddedTool,
   addedToolId,
   type CandidateTool,
+  filesOf,
   isEndpoint,
   isProgram,
+  isWasm,
   programHash,
 } from "./adapters/added-tool.ts";
 export type { EndpointPin } from "./adapters/endpoint-pin.ts";
@@ -28,6 +30,8 @@ export { secretProblem } from "./adapters/endpoint-secret.ts";
 export { findTools } from "./adapters/find-tools.ts";
 export { type AddedTools, loadAddedTools, type LoadAddedToolsOptions } from "./adapters/load-added-tools.ts";
 export { describeCandidate } from "./adapters/program-tool.ts";
+export { describeWasmCandidate } from "./adapters/wasm-tool.ts";
+export { type ClosableWasmRunner, createWasmRunner, type WasmRunnerParts } from "./wasm/create-wasm-runner.ts";
 export type { FoundTools } from "./adapters/read-candidate.ts";
 export { reservedNameProblem } from "./adapters/reserved-names.ts";
 export { listStoredTools, removeStoredTools, storeTool } from "./adapters/tool-store.ts";

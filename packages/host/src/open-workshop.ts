@@ -2,7 +2,14 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { KernelError } from "@narthex/contracts";
-import type { HostExamination, PageReader, SessionShells, ShellBackend, WorkspaceFiles } from "@narthex/kernel";
+import type {
+  HostExamination,
+  PageReader,
+  SessionShells,
+  ShellBackend,
+  WasmRunner,
+  WorkspaceFiles,
+} from "@narthex/kernel";
 import { describeEnvelope } from "./bootstrap/envelope.ts";
 import { filesApart, toolchainsApart } from "./bootstrap/keep-apart.ts";
 import { type OpenedVault, openVault } from "./bootstrap/open-vault.ts";
@@ -17,6 +24,7 @@ import { takeAway } from "./programs/take-away.ts";
 import { type Containment, openContainment } from "./sandbox/open-containment.ts";
 import { createShells } from "./shells/create-shells.ts";
 import { findToolchains } from "./toolchains/find-toolchains.ts";
+import { createWasmRunner } from "./wasm/create-wasm-runner.ts";
 
 /** Where tools work on a host: its sandboxes, and what runs in them. */
 export interface Workshop {
@@ -24,6 +32,7 @@ export interface Workshop {
   readonly programs: ProgramsDriver;
   readonly shells: SessionShells;
   readonly pages: PageReader;
+  readonly wasm: WasmRunner;
   readonly protectedPaths: readonly string[];
   readonly secretPaths: readonly string[];
   readonly vault: OpenedVault | undefined;
@@ -97,6 +106,7 @@ export function openWorkshop(options: WorkshopOptions): Workshop {
   });
 
   const pages = createPageReader({ containment });
+  const wasm = createWasmRunner({ containment });
   const shells = createShells({ backend: shellBackend, containment, programs });
 
   return {
@@ -104,13 +114,14 @@ export function openWorkshop(options: WorkshopOptions): Workshop {
     programs,
     shells,
     pages,
+    wasm,
     protectedPaths,
     secretPaths,
     vault,
     containment,
     examineHost: async () => describeEnvelope({ containment: await containment(), shellBackend, vault }),
     async close() {
-      await Promise.all([shells.close(), pages.close()]);
+      await Promise.all([shells.close(), pages.close(), wasm.close()]);
       await Promise.all([programs.close(), driver?.close()]);
       await (await opened)?.close();
       if (opened !== undefined) await rm(paths.sandbox, { recursive: true, force: true });

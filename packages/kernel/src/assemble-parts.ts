@@ -128,6 +128,7 @@ export async function assembleParts(
     egressCredentials: options.egressCredentials ?? new Map(),
     programRequests: PROGRAM_REQUESTS,
     pages: options.pages,
+    wasm: options.wasm,
     secretNames: options.secretNames ?? new Set(),
     decideOnHost,
     isProtected: createProtectedPaths(options.protectedPaths ?? []),

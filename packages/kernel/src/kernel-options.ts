@@ -21,6 +21,7 @@ import type { SessionShells } from "./session-shells.ts";
 import type { ViolationWindowOptions } from "./session/violation-window.ts";
 import type { Redactor, Tool, ToolDeclaration } from "./tool/tool.ts";
 import type { Vault } from "./vault.ts";
+import type { WasmRunner } from "./wasm/wasm-runner.ts";
 import type { WorkspaceFiles } from "./workspace-files.ts";
 
 /** What a kernel is made from. */
@@ -55,6 +56,8 @@ export interface KernelOptions {
   readonly redactors?: readonly Redactor[];
   /** Without it, no page of the web can be read. */
   readonly pages?: PageReader | undefined;
+  /** Without it, no module can run. */
+  readonly wasm?: WasmRunner | undefined;
   readonly approver?: Approver | undefined;
   /** Without it, nobody can answer by a rule. */
   readonly rules?: PolicyRules | undefined;

@@ -27,6 +27,7 @@ import type { Descent } from "./session/descent.ts";
 import type { SessionTable } from "./session/session-table.ts";
 import type { ViolationWindowOptions } from "./session/violation-window.ts";
 import type { ToolDeclaration } from "./tool/tool.ts";
+import type { WasmRunner } from "./wasm/wasm-runner.ts";
 
 /** Everything the stages of a call use. */
 export interface KernelParts {
@@ -63,6 +64,7 @@ export interface KernelParts {
   /** How many requests the programs of one call may make. */
   readonly programRequests: number;
   readonly pages: PageReader | undefined;
+  readonly wasm: WasmRunner | undefined;
   readonly secretNames: ReadonlySet<string>;
   readonly isProtected: ProtectedPaths;
   readonly isSecret: SecretPaths;

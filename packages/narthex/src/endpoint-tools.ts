@@ -4,9 +4,11 @@ import {
   addedToolId,
   type Configuration,
   describeCandidate,
+  describeWasmCandidate,
   type EndpointPin,
   isEndpoint,
   isProgram,
+  isWasm,
   secretProblem,
 } from "@narthex/host";
 import type { Log, Tool } from "@narthex/kernel";
@@ -21,7 +23,8 @@ export function describeEndpoint({ declaration, pin }: AddedTool<EndpointPin>): 
 export function describeAdded(tool: AddedTool): Tool {
   if (isProgram(tool)) return describeCandidate(tool);
   if (isEndpoint(tool)) return describeEndpoint(tool);
-  throw new KernelError("INTERNAL", "a tool is neither a program nor an endpoint");
+  if (isWasm(tool)) return describeWasmCandidate(tool);
+  throw new KernelError("INTERNAL", "a tool is neither a program nor an endpoint nor a module");
 }
 
 /** Makes such tools as a home has them. */

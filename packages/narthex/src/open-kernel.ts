@@ -241,6 +241,7 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
     secretPaths: workshop.secretPaths,
     vault: workshop.vault,
     pages: workshop.pages,
+    wasm: workshop.wasm,
     egress: gate.gate,
     egressCredentials: gate.credentials,
     secretNames: gate.secretNames,

@@ -1,10 +1,11 @@
 import type { JsonObject } from "@narthex/contracts";
 import type { EndpointPin } from "./endpoint-pin.ts";
-import { hashProgram, type ProgramPin } from "./program-pin.ts";
+import { hashProgram, type PinnedFile, type ProgramPin } from "./program-pin.ts";
 import type { ProgramDeclaration } from "./tool-manifest.ts";
+import type { WasmPin } from "./wasm-pin.ts";
 
 /** What answers when a tool is called. */
-export type ToolPin = ProgramPin | EndpointPin;
+export type ToolPin = ProgramPin | EndpointPin | WasmPin;
 
 /** A tool of the kernel's home: its declaration, and its program or endpoint as it was when it was added. */
 export interface AddedTool<Pin extends ToolPin = ToolPin> {
@@ -25,11 +26,27 @@ export function addedToolId({ declaration: { name, version } }: AddedTool): stri
 
 /** Whether it is a program of this machine. */
 export function isProgram<Tool extends AddedTool>(tool: Tool): tool is Tool & AddedTool<ProgramPin> {
-  return tool.pin.kind !== "http";
+  return tool.pin.kind === "subprocess" || tool.pin.kind === "module";
 }
 
 export function isEndpoint<Tool extends AddedTool>(tool: Tool): tool is Tool & AddedTool<EndpointPin> {
   return tool.pin.kind === "http";
+}
+
+export function isWasm<Tool extends AddedTool>(tool: Tool): tool is Tool & AddedTool<WasmPin> {
+  return tool.pin.kind === "wasm";
+}
+
+/** The files that are kept with it. */
+export function filesOf({ pin }: AddedTool): readonly PinnedFile[] {
+  switch (pin.kind) {
+    case "http":
+      return [];
+    case "wasm":
+      return [pin.module];
+    default:
+      return pin.files;
+  }
 }
 
 export function programHash({ pin }: AddedTool<ProgramPin>): string {

@@ -1,15 +1,17 @@
 import { KernelError } from "@narthex/contracts";
 import { describeModule, MODULE_FILE } from "./describe-module.ts";
+import { describeWasm, WASM_FILE } from "./describe-wasm.ts";
 import { type FoundTools, readCandidate } from "./read-candidate.ts";
 
 const MANIFEST_FILE = /\.(?:json|yaml|yml)$/;
 
-/** What there is to add at a path: a manifest with its program, or a module's tools. Throws INVALID_DECLARATION. */
+/** What there is to add at a path: a manifest with its program, a module's tools, or a WebAssembly module. Throws INVALID_DECLARATION. */
 export async function findTools(path: string): Promise<FoundTools> {
   if (MANIFEST_FILE.test(path)) return await readCandidate(path);
   if (MODULE_FILE.test(path)) return await describeModule(path);
+  if (WASM_FILE.test(path)) return await describeWasm(path);
   throw new KernelError(
     "INVALID_DECLARATION",
-    `\`${path.slice(0, 300)}\` is neither a manifest (.json, .yaml) nor a module (.ts, .js)`,
+    `\`${path.slice(0, 300)}\` is neither a manifest (.json, .yaml) nor a module (.ts, .js, .wasm)`,
   );
 }

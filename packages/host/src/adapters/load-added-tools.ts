@@ -1,12 +1,13 @@
 import type { Log, Tool } from "@narthex/kernel";
 import { type ReadSecrets, readSecrets } from "../secrets/read-secrets.ts";
 import type { SecretSources } from "../secrets/secret-source.ts";
-import { type AddedTool, addedToolId, isEndpoint, isProgram } from "./added-tool.ts";
+import { type AddedTool, addedToolId, isEndpoint, isProgram, isWasm } from "./added-tool.ts";
 import type { EndpointPin } from "./endpoint-pin.ts";
 import type { ProgramPin } from "./program-pin.ts";
 import { createProgramTool } from "./program-tool.ts";
 import { reservedNameProblem } from "./reserved-names.ts";
 import { listStoredTools, type StoredTool } from "./tool-store.ts";
+import { createWasmTool } from "./wasm-tool.ts";
 
 export interface LoadAddedToolsOptions {
   /** Where the home keeps them. */
@@ -53,7 +54,8 @@ export async function loadAddedTools(options: LoadAddedToolsOptions): Promise<Ad
       return [];
     }
   });
-  return { tools: [...programs.map((tool) => createProgramTool(tool, secrets)), ...endpoints], unusable };
+  const modules = usable.filter(isWasm).map(createWasmTool);
+  return { tools: [...programs.map((tool) => createProgramTool(tool, secrets)), ...modules, ...endpoints], unusable };
 }
 
 function nameProblem({ declaration }: StoredTool, { taken, builtins }: LoadAddedToolsOptions): string | undefined {

@@ -1,5 +1,6 @@
 import { isJsonObject, isKernelError, type JsonObject, type JsonValue, KernelError } from "@narthex/contracts";
 import type { CandidateTool } from "./added-tool.ts";
+import { describeManifestModule } from "./describe-wasm.ts";
 import { importOpenApi, isOpenApi, readImport } from "./openapi/import-openapi.ts";
 import { parseManifest } from "./parse-manifest.ts";
 import { type PinnedFile, pinFile, type ProgramPin } from "./program-pin.ts";
@@ -25,6 +26,8 @@ export async function readCandidate(file: string): Promise<FoundTools> {
     const json = readManifestText(text, name);
     const imported = await readApi(json, name, directory);
     if (imported !== undefined) return imported;
+    const module = moduleIn(json, name);
+    if (module !== undefined) return await describeManifestModule(directory, module);
     const manifest = parseManifest(json, name);
     const { declaration } = manifest;
     const source = declaredIn(json);
@@ -78,6 +81,22 @@ async function readApi(json: JsonValue, name: string, directory: ToolDirectory):
   const paths = [name, file].map((path) => `${directory.path}/${path}`);
   return { tools: importOpenApi(document, file, settings), paths };
 }
+
+/** A manifest whose `module` is what runs. */
+function moduleIn(
+  json: JsonValue,
+  name: string,
+): { readonly json: JsonObject; readonly name: string; readonly module: string } | undefined {
+  if (!isJsonObject(json) || !Object.hasOwn(json, "module")) return undefined;
+  const { module: path, ...declared } = json;
+  if (typeof path === "string" && MODULE_PATH.test(path)) return { json: declared, name, module: path.slice(2) };
+  const message = "must be a file beside the manifest, such as `./tool.wasm`";
+  throw new KernelError("INVALID_DECLARATION", `the manifest \`${name}\`: module: ${message}`, {
+    violations: [{ field: "module", rule: "format", message }],
+  });
+}
+
+const MODULE_PATH = /^\.\/[^/\\\0]{1,250}\.wasm$/;
 
 /** What of a manifest describes the tool. */
 function declaredIn(json: JsonValue): JsonObject {

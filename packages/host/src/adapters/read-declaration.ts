@@ -66,7 +66,7 @@ export function readDeclaration(
     determinism: text("determinism") as ProgramDeclaration["determinism"],
     tier: text("tier") as ProgramDeclaration["tier"],
     capabilities: readCapabilities(reader, object, at("capabilities"), effects, kind),
-    bounds: readBounds(reader, ownField(object, "bounds"), at("bounds"), kind),
+    bounds: boundsOf(reader, object, at("bounds"), kind),
     price: Object.hasOwn(object, "price") ? readNumber(reader, object["price"], at("price")) : 1,
     ...(Object.hasOwn(object, "labels") && { labels: readLabels(reader, object["labels"], at("labels")) }),
   };
@@ -118,6 +118,9 @@ function readCapabilities(
     reader.list(object["capabilities"], field, MAX_CAPABILITIES, (item, itemField) => {
       const capability = readCapability(reader, item, itemField);
       if (capability !== undefined) checkRight?.(reader, capability, itemField);
+      if (capability?.kind === "wasm_exec") {
+        return reader.refuse(itemField, "exclusive", "follows from the bounds; leave wasm_exec out");
+      }
       if (capability === undefined || !kinds.has(capability.kind)) return capability;
       return reader.refuse(itemField, "exclusive", `follows from ${followsFrom}; leave ${capability.kind} out`);
     }) ?? [];
@@ -131,6 +134,15 @@ function readLabels(reader: JsonReader, json: JsonValue | undefined, field: stri
       typeof item === "string" ? item : reader.refuse(itemField, "format", "must be text"),
     ) ?? []
   );
+}
+
+function boundsOf(reader: JsonReader, object: JsonObject, field: string, kind: ToolKind): Partial<Bounds> {
+  const given = readBounds(reader, ownField(object, "bounds"), field, kind);
+  if (kind.boundsFor !== undefined) return kind.boundsFor(reader, object, given, field);
+  if (Object.hasOwn(object, "preset")) {
+    reader.refuse(field.replace(/bounds$/, "preset"), "exclusive", "is for WebAssembly modules");
+  }
+  return given;
 }
 
 function readBounds(

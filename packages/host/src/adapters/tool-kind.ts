@@ -4,12 +4,17 @@ import {
   type Capability,
   type Effect,
   EFFECT_RIGHTS,
+  boundsOf,
   type JsonReader,
   ownField,
   type ToolDeclaration,
+  WASM_MEMORY_CEILING,
+  WASM_PAGE_BYTES,
+  WASM_PRESET_NAMES,
+  WASM_PRESETS,
 } from "@narthex/kernel";
 
-/** What is declared differently of a program and of an endpoint. */
+/** What is declared differently of a program, an endpoint and a module. */
 export interface ToolKind extends Pick<ToolDeclaration, "source" | "isolation"> {
   /** By their names in a manifest. */
   readonly bounds: ReadonlyMap<string, keyof Bounds>;
@@ -21,6 +26,8 @@ export interface ToolKind extends Pick<ToolDeclaration, "source" | "isolation"> 
   rightsFor(effects: readonly Effect[]): Capability[];
   /** Notes what is wrong with a right that the author demands. */
   checkRight?(reader: JsonReader, right: Capability, field: string): void;
+  /** What bounds are where the author gives none; whatever is wrong with those given is noted with the reader. */
+  boundsFor?(reader: JsonReader, object: JsonObject, given: Partial<Bounds>, field: string): Partial<Bounds>;
 }
 
 const BOUNDS: readonly (readonly [string, keyof Bounds])[] = [
@@ -78,4 +85,39 @@ export const ENDPOINT_KIND: ToolKind = {
     return ["net_write"];
   },
   rightsFor: () => [],
+};
+
+const WASM_EFFECTS = ["fs_read", "fs_write", "net_read", "net_write"] as const;
+
+/** A module: its effects are the host calls that it may make, and a preset says what it may use. */
+export const WASM_KIND: ToolKind = {
+  source: "wasm",
+  isolation: "wasm",
+  bounds: new Map([
+    ...BOUNDS,
+    ["max_memory_bytes", "maxMemoryBytes"],
+    ["max_fuel", "maxFuel"],
+    ["max_network_requests", "maxNetworkRequests"],
+    ["max_network_bytes", "maxNetworkBytes"],
+  ]),
+  // Which hosts it asks is for the author to say.
+  ownEffects: ["fs_read", "fs_write"],
+  followsFrom: "the effects",
+  readEffects: (reader, object, field) =>
+    reader.list(ownField(object, "effects"), field, 100, (item, itemField) =>
+      reader.choice(item, itemField, WASM_EFFECTS),
+    ) ?? [],
+  rightsFor: (effects) =>
+    (["fs_read", "fs_write"] as const).filter((effect) => effects.includes(effect)).map((one) => EFFECT_RIGHTS[one]),
+  boundsFor(reader, object, given, field) {
+    const name = Object.hasOwn(object, "preset")
+      ? reader.choice(object["preset"], field.replace(/bounds$/, "preset"), WASM_PRESET_NAMES)
+      : "standard";
+    const { maxMemoryBytes = WASM_PAGE_BYTES } = given;
+    if (maxMemoryBytes < WASM_PAGE_BYTES || maxMemoryBytes > WASM_MEMORY_CEILING) {
+      const message = `must be a whole number from ${WASM_PAGE_BYTES} to ${WASM_MEMORY_CEILING} for a module`;
+      reader.refuse(`${field}.max_memory_bytes`, "range", message);
+    }
+    return { ...boundsOf(WASM_PRESETS[name ?? "standard"]), ...given };
+  },
 };

@@ -3,30 +3,38 @@ import { createJsonReader, type JsonReader, ownField } from "@narthex/kernel";
 import { isSecretName } from "../secrets/secret-source.ts";
 import type { AddedTool, ToolPin } from "./added-tool.ts";
 import { endpointToJson, readEndpointPin } from "./endpoint-pin.ts";
-import { type PinnedFile, pinToJson, type ProgramPin } from "./program-pin.ts";
+import { pinToJson, type ProgramPin } from "./program-pin.ts";
 import { DECLARATION_KEYS, readDeclaration } from "./read-declaration.ts";
-import { ENDPOINT_KIND, PROGRAM_KIND } from "./tool-kind.ts";
+import { readPinnedFileJson } from "./read-pinned-file.ts";
+import { ENDPOINT_KIND, PROGRAM_KIND, type ToolKind, WASM_KIND } from "./tool-kind.ts";
 import { type CommandWord, PROGRAM_LIMITS } from "./tool-manifest.ts";
+import { readWasmPin, wasmToJson } from "./wasm-pin.ts";
 
 const FORMAT = 1;
-const HASH = /^[0-9a-f]{64}$/;
 
 /** What is written down of an added tool, in the home. */
 export function encodeToolRecord({ source, pin }: AddedTool): string {
-  const answering = pin.kind === "http" ? { endpoint: endpointToJson(pin) } : { program: pinToJson(pin) };
-  return `${JSON.stringify({ format: FORMAT, declaration: source, ...answering }, undefined, 2)}\n`;
+  return `${JSON.stringify({ format: FORMAT, declaration: source, ...pinJson(pin) }, undefined, 2)}\n`;
+}
+
+/** What answers has a key of its own for each kind. */
+const PIN_KEYS = ["program", "endpoint", "wasm"] as const;
+
+function pinJson(pin: ToolPin): JsonObject {
+  if (pin.kind === "http") return { endpoint: endpointToJson(pin) };
+  return pin.kind === "wasm" ? { wasm: wasmToJson(pin) } : { program: pinToJson(pin) };
 }
 
 /** Throws INVALID_DECLARATION: the home is the kernel's own, and still whatever is not exactly this is not run. */
 export function decodeToolRecord(bytes: Uint8Array, file: string): AddedTool {
   const reader = createJsonReader();
   const what = `the tool's record \`${file.slice(0, 300)}\``;
-  const object = reader.object(readText(bytes, what), "", ["format", "declaration", "program", "endpoint"]);
+  const object = reader.object(readText(bytes, what), "", ["format", "declaration", ...PIN_KEYS]);
   if (object !== undefined && object["format"] !== FORMAT) reader.refuse("format", "one_of", `must be ${FORMAT}`);
-  const source = object && reader.object(ownField(object, "declaration"), "declaration", DECLARATION_KEYS);
+  const source =
+    object && reader.object(ownField(object, "declaration"), "declaration", [...DECLARATION_KEYS, "preset"]);
   const pin = object && readPin(reader, object);
-  const kind = pin?.kind === "http" ? ENDPOINT_KIND : PROGRAM_KIND;
-  const declaration = source && pin && readDeclaration(reader, source, "declaration", kind);
+  const declaration = source && pin && readDeclaration(reader, source, "declaration", kindOf(pin));
   const tool = declaration && source && pin && { declaration, source, pin };
   return reader.finish(tool, "INVALID_DECLARATION", what);
 }
@@ -39,10 +47,17 @@ function readText(bytes: Uint8Array, what: string): JsonValue {
   }
 }
 
+function kindOf({ kind }: ToolPin): ToolKind {
+  if (kind === "http") return ENDPOINT_KIND;
+  return kind === "wasm" ? WASM_KIND : PROGRAM_KIND;
+}
+
 function readPin(reader: JsonReader, object: JsonObject): ToolPin | undefined {
-  if (!Object.hasOwn(object, "endpoint")) return readProgram(reader, ownField(object, "program"));
-  if (Object.hasOwn(object, "program")) return reader.refuse("program", "exclusive", "stands beside an endpoint");
-  return readEndpointPin(reader, object["endpoint"], "endpoint");
+  const [key = "program", other] = PIN_KEYS.filter((name) => Object.hasOwn(object, name));
+  if (other !== undefined) return reader.refuse(key, "exclusive", `stands beside \`${other}\``);
+  if (key === "endpoint") return readEndpointPin(reader, object["endpoint"], "endpoint");
+  if (key === "wasm") return readWasmPin(reader, object["wasm"], "wasm");
+  return readProgram(reader, ownField(object, "program"));
 }
 
 function readProgram(reader: JsonReader, json: JsonValue | undefined): ProgramPin | undefined {
@@ -53,7 +68,7 @@ function readProgram(reader: JsonReader, json: JsonValue | undefined): ProgramPi
     readWord(reader, item, field),
   );
   const files = reader.list(ownField(object, "files"), "program.files", PROGRAM_LIMITS.files, (item, field) =>
-    readFile(reader, item, field),
+    readPinnedFileJson(reader, item, field),
   );
   const secrets = readSecrets(reader, ownField(object, "secrets"));
   if (kind === undefined || command === undefined || files === undefined) return undefined;
@@ -66,17 +81,6 @@ function readWord(reader: JsonReader, json: JsonValue, field: string): CommandWo
   if (typeof file === "string") return { file };
   const word = object && ownField(object, "word");
   return typeof word === "string" ? { word } : reader.refuse(field, "format", "must be a word or a file");
-}
-
-function readFile(reader: JsonReader, json: JsonValue, field: string): PinnedFile | undefined {
-  const object = reader.object(json, field, ["path", "size", "hash", "executable"]);
-  if (object === undefined) return undefined;
-  const path = reader.name(ownField(object, "path"), `${field}.path`, PROGRAM_LIMITS.wordLength);
-  const size = reader.wholeNumber(ownField(object, "size"), `${field}.size`, { min: 0, max: PROGRAM_LIMITS.bytes });
-  const hash = ownField(object, "hash");
-  const isExecutable = ownField(object, "executable") === true;
-  if (typeof hash !== "string" || !HASH.test(hash)) return reader.refuse(`${field}.hash`, "format", "must be a hash");
-  return path === undefined || size === undefined ? undefined : { path, size, hash, isExecutable };
 }
 
 function readSecrets(reader: JsonReader, json: JsonValue | undefined): ReadonlyMap<string, string> {

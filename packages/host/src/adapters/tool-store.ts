@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from "no
 import { join } from "node:path";
 import { blake3, KernelError, toHex } from "@narthex/contracts";
 import { openPrivateDirectory } from "../home/private-directory.ts";
-import { type AddedTool, addedToolId, type CandidateTool, isProgram, type ToolPin } from "./added-tool.ts";
+import { type AddedTool, addedToolId, type CandidateTool, filesOf, type ToolPin } from "./added-tool.ts";
 import type { PinnedFile } from "./program-pin.ts";
 import { decodeToolRecord, encodeToolRecord } from "./tool-record.ts";
 
@@ -49,7 +49,7 @@ export async function storeTool(
   const draft = join(parent, `.draft-${randomUUID()}`);
   try {
     await mkdir(join(draft, FILES), { recursive: true, mode: 0o700 });
-    for (const { path, hash } of isProgram(tool) ? tool.pin.files : []) {
+    for (const { path, hash } of filesOf(tool)) {
       const bytes = tool.bytes.get(path) ?? new Uint8Array(0);
       // Under its hash: whatever a path looks like, nothing lies outside, and equal files are one.
       await writeFile(join(draft, FILES, hash), bytes, { mode: 0o600, flush: true });

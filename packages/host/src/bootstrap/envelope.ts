@@ -16,7 +16,7 @@ export interface EnvelopeParts {
 
 /** A class of tools as sessions find it: the doctor's classes, and the vault. */
 interface EnvelopeClass extends Omit<ToolClass, "name"> {
-  readonly name: ToolClass["name"] | "vault" | "programs";
+  readonly name: ToolClass["name"] | "vault" | "programs" | "wasm";
 }
 
 /** What sessions of this kernel get: the level, the shell's backend, mounts, egress, limits, and which tools can run. */
@@ -28,6 +28,7 @@ export async function describeEnvelope({ containment, shellBackend, vault }: Env
   const classes: EnvelopeClass[] = [
     ...judged.map((one) => (one.name === "shell" && isBare ? BARE_SHELL : one)),
     programsLike(judged),
+    modulesLike(judged),
     await judgeVault(vault, judged),
   ];
   const envelope = {
@@ -69,6 +70,7 @@ const MOUNTS = {
   git: [`${WORKSPACE_PATH} write, configuration and hooks of repositories read`, "toolchains read"],
   vault_read: ["the vault read"],
   vault_place: [`${WORKSPACE_PATH} write`],
+  wasm: [],
 };
 
 const BARE_SHELL: EnvelopeClass = {
@@ -100,6 +102,13 @@ function programsLike(judged: readonly ToolClass[]): EnvelopeClass {
   return { state: "ready", reasons: [], fix: undefined, ...shell, name: "programs" };
 }
 
+/** Modules need the sandbox and Node in it, as file tools do. */
+function modulesLike(judged: readonly ToolClass[]): EnvelopeClass {
+  const files = judged.find(({ name }) => name === "files");
+  if (files?.state === "disabled") return { ...files, name: "wasm" };
+  return { name: "wasm", state: "ready", reasons: [], fix: undefined };
+}
+
 async function judgeVault(vault: OpenedVault | undefined, judged: readonly ToolClass[]): Promise<EnvelopeClass> {
   const files = judged.find(({ name }) => name === "files");
   if (files?.state === "disabled") return { ...files, name: "vault" };
@@ -121,6 +130,7 @@ function readinessOf(tool: ToolDeclaration, classes: readonly EnvelopeClass[]): 
 
 function classOf({ name, source, isolation }: ToolDeclaration): EnvelopeClass["name"] | undefined {
   if (isolation === "mcp") return "programs";
+  if (isolation === "wasm") return "wasm";
   if (isolation !== "worker" && isolation !== "process") return undefined;
   if (source !== "builtin") return "programs";
   if (name.startsWith("vault_")) return "vault";

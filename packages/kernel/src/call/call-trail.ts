@@ -14,6 +14,7 @@ import type { CallNetwork } from "./call-network.ts";
 import type { Denied, Failed } from "./ending.ts";
 import type { FileLog } from "./file-log.ts";
 import type { LastingProgram, ProcessorTime } from "./processor-time.ts";
+import type { WasmLog } from "./wasm-log.ts";
 
 /** What a call leaves behind as it goes: the entries and content not yet written, and what must be released. */
 export class CallTrail {
@@ -48,6 +49,8 @@ export class CallTrail {
   lasting: LastingProgram[] | undefined;
   /** What leaves the machine for the call; made at its first request. */
   network: CallNetwork | undefined;
+  /** What its module used and asked for; made when it is run. */
+  wasm: WasmLog | undefined;
   /** Made at the first byte that counts. */
   storedBytes: ReservedBytes | undefined;
   /** Bytes of an input that became a file, and of what was read and kept. */

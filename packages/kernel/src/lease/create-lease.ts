@@ -2,6 +2,7 @@ import { KernelError } from "@narthex/contracts";
 import type { BudgetLimits } from "../budget/budget.ts";
 import type { Capability, HostPattern } from "../capability/capability.ts";
 import { isNormalPath } from "../capability/path-prefix.ts";
+import { BOUND_CEILINGS } from "../tool/ceilings.ts";
 import type { DelegableRights, Lease, LeaseRequest } from "./lease.ts";
 import { leaseRequestToJson, MAX_TOOL_PATTERNS, parseLeaseRequest } from "./parse-lease-request.ts";
 import { createRightsSharing } from "./share-rights.ts";
@@ -87,6 +88,8 @@ function defaultCapabilities(workspace: string, hosts: readonly HostPattern[]): 
     { kind: "fs_read", prefixes: [workspace] },
     { kind: "fs_write", prefixes: [workspace] },
     { kind: "exec", names: ["*"] },
+    // What one call may use at most is for its tool to declare, and for policy.
+    { kind: "wasm_exec", maxFuel: BOUND_CEILINGS.maxFuel, maxMemoryBytes: BOUND_CEILINGS.maxMemoryBytes },
     { kind: "git", names: ["*"] },
     { kind: "db_read", names: ["*"] },
     { kind: "db_write", names: ["*"] },

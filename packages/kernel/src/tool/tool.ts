@@ -6,6 +6,7 @@ import type { ContainedProgram, ExceededBound } from "../contained-programs.ts";
 import type { EgressWitness, IncomingAnswer, OutgoingRequest } from "../egress.ts";
 import type { PageReader } from "../page-reader.ts";
 import type { JobCommand, ShellCommand, ShellJob } from "../session-shells.ts";
+import type { WasmModule } from "../wasm/wasm-runner.ts";
 import type { FileAnswer, FileOperation, FileState } from "../workspace-files.ts";
 
 export const EFFECTS = [
@@ -173,6 +174,16 @@ export interface ToolContext {
   readonly network: NetworkAccess;
   readonly pages: PageReader;
   readonly spending: SpendingAccess;
+  readonly wasm: WasmAccess;
+}
+
+/** Metered modules, under the grant. For tools of class `wasm`. */
+export interface WasmAccess {
+  /**
+   * Runs a module on the call's input, in its canonical form, to the end; what it asks of its host is checked, charged and
+   * recorded. Throws RESOURCE_EXCEEDED for a limit, UNDECLARED_EFFECT, INVALID_OUTPUT, or EXECUTION_FAILED.
+   */
+  run(module: WasmModule): Promise<JsonValue>;
 }
 
 /** What the call spends besides its price. */

@@ -1,5 +1,5 @@
 import { type JsonObject, toHex } from "@narthex/contracts";
-import { addedToolId, type CandidateTool, isEndpoint, isProgram, type storeTool } from "@narthex/host";
+import { addedToolId, type CandidateTool, filesOf, isEndpoint, isProgram, isWasm, type storeTool } from "@narthex/host";
 import { definitionHash, type Tool } from "@narthex/kernel";
 import { renderFacts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -27,7 +27,7 @@ export function addedToJson({ tool, described, state }: AddedView, rule: string,
     determinism: declaration.determinism,
     labels: [...(declaration.labels ?? [])],
     ...(isEndpoint(tool) && { endpoint: tool.pin.url }),
-    files: isProgram(tool) ? tool.pin.files.map(({ path, size, hash }) => ({ path, size, hash })) : [],
+    files: filesOf(tool).map(({ path, size, hash }) => ({ path, size, hash })),
     secrets: Object.fromEntries(secretsOf(tool)),
     program_hash: described.program?.hash ?? "",
     definition_hash: toHex(definitionHash(described)),
@@ -89,6 +89,13 @@ function hostsOf({ declaration }: CandidateTool): string[] {
 function answeringFacts(tool: CandidateTool): (readonly [string, string])[] {
   if (isProgram(tool)) {
     return [["program", tool.pin.files.map(({ path, size }) => `${path} (${formatBytes(size)})`).join(", ")]];
+  }
+  if (isWasm(tool)) {
+    const { maxFuel = 0, maxMemoryBytes = 0, timeoutMs = 0 } = tool.declaration.bounds;
+    return [
+      ["module", `${tool.pin.module.path} (${formatBytes(tool.pin.module.size)})`],
+      ["may use", `${maxFuel} fuel, ${formatBytes(maxMemoryBytes)}, ${timeoutMs} ms`],
+    ];
   }
   if (!isEndpoint(tool)) return [];
   const { url, isIdempotent } = tool.pin;

@@ -27,14 +27,19 @@ import { type AddedView, addedToJson, showAdded } from "./tools-add-view.ts";
 
 export const toolsAddCommand: Command = {
   details:
-    "PATH is a manifest (tool.json, tool.yaml) beside its program or with an endpoint, an OpenAPI description, or a .ts " +
-    "or .js file that exports tools. The files are copied into the kernel's home and pinned by their hashes. docs/tools.md says how to write one.",
+    "PATH is a manifest (tool.json, tool.yaml) beside its program or with an endpoint, an OpenAPI description, a .ts or " +
+    ".js file that exports tools, or a .wasm module that declares itself or has its manifest beside it. The files are " +
+    "copied into the kernel's home and pinned by their hashes. docs/tools.md says how to write one.",
   arguments: [{ name: "<path>", description: "a manifest, a description of an API, or a module" }],
   options: [
     { flags: "--allow", description: "write the rule that permits it into the policy directory" },
     { flags: "--replace", description: "take the place of another definition of the same name and version" },
   ],
-  examples: ["narthex tools add ./word-count/tool.yaml --allow", "narthex tools add ./my-tools.ts"],
+  examples: [
+    "narthex tools add ./word-count/tool.yaml --allow",
+    "narthex tools add ./my-tools.ts",
+    "narthex tools add ./tool.wasm",
+  ],
 
   async run(invocation) {
     const { options, terminal } = invocation;

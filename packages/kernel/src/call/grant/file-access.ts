@@ -1,4 +1,5 @@
 import { ContentPlace, ContentRole, createBlake3, KernelError, toHex } from "@narthex/contracts";
+import { isWithin } from "../../capability/covers.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { commitContent } from "../../ledger/commitment.ts";
 import { ContentCollector } from "../../result/content-collector.ts";
@@ -121,11 +122,16 @@ function decideOnOpened(
   kernel: KernelParts,
 ): void {
   const named = namedPaths(operation);
-  const moved = opened.filter((path) => !named.includes(path));
-  if (moved.length === 0) return;
   const { workspace } = call.live.session;
-  const prefixes = moved.map((path) => (path === "." ? workspace : `${workspace}/${path}`));
-  const kind = changesFiles(operation) ? "fs_write" : "fs_read";
+  const absolute = (path: string): string => (path === "." ? workspace : `${workspace}/${path}`);
+  const isChange = changesFiles(operation);
+  const kind = isChange ? "fs_write" : "fs_read";
+  // A call that was decided on with all of the workspace is decided again only about what is protected in it.
+  const isDecided = (path: string): boolean =>
+    !(isChange && kernel.isProtected(path)) && isWithin([{ kind, prefixes: [absolute(path)] }], call.needed);
+  const moved = opened.filter((path) => !named.includes(path) && !isDecided(path));
+  if (moved.length === 0) return;
+  const prefixes = moved.map(absolute);
   kernel.decideAgain(call, [{ kind, prefixes }], kernel);
 }
 

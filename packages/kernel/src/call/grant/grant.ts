@@ -60,7 +60,7 @@ export function grant(call: PermittedCall, kernel: KernelParts): GrantedCall | E
 
 function isContained({ registered }: PermittedCall): boolean {
   const { isolation } = registered.tool;
-  return isolation === "worker" || isolation === "process" || isolation === "mcp";
+  return isolation === "worker" || isolation === "process" || isolation === "wasm" || isolation === "mcp";
 }
 
 function grantNow(call: PermittedCall, kernel: KernelParts): GrantedCall | Ending | Promise<GrantedCall | Ending> {

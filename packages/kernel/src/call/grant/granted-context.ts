@@ -13,6 +13,7 @@ import type {
   ToolContext,
   ToolSession,
   VaultAccess,
+  WasmAccess,
 } from "../../tool/tool.ts";
 import type { PageReader } from "../../page-reader.ts";
 import type { PermittedCall } from "../decide/decide.ts";
@@ -26,6 +27,7 @@ import { shellFor } from "./shell-access.ts";
 import { timeLeftMs } from "./time-left.ts";
 import { spendingFor } from "./spending-access.ts";
 import { vaultFor } from "./vault-access.ts";
+import { wasmFor } from "./wasm-access.ts";
 
 /** Throws once the call has ended. */
 type Guard = () => void;
@@ -142,6 +144,10 @@ export class GrantedContext implements ToolContext {
 
   get spending(): SpendingAccess {
     return spendingFor(this.#call, () => this.#guard());
+  }
+
+  get wasm(): WasmAccess {
+    return wasmFor(this.#call, () => this.#guard(), this, this.#kernel);
   }
 
   /** From now on the context opens nothing. With a reason, its signal aborts. Not for the tool: see `grant`. */

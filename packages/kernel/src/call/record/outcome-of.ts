@@ -29,6 +29,7 @@ export function outcomeOf(
     preimageCommitments: trail.files?.preimages.map((preimage) => preimage.commitment),
     stagedCommitments: trail.files?.staged.map((staged) => staged.commitment),
     outputCommitments: trail.outputCommitments.map((output) => output.commitment),
+    wasm: trail.wasm?.facts(),
   };
   if (end instanceof Denied) {
     return { case: "toolDenied", value: { ...common, success: false, code: end.rationaleCode, ruleId: end.ruleId } };

@@ -787,6 +787,13 @@ export declare type Outcome = Message<"narthex.v1.Outcome"> & {
    * @generated from field: repeated bytes staged_commitments = 19;
    */
   stagedCommitments: Uint8Array[];
+
+  /**
+   * Of a call that ran a module.
+   *
+   * @generated from field: narthex.v1.WasmUse wasm = 30;
+   */
+  wasm?: WasmUse | undefined;
 };
 
 /**
@@ -794,6 +801,81 @@ export declare type Outcome = Message<"narthex.v1.Outcome"> & {
  * Use `create(OutcomeSchema)` to create a new message.
  */
 export declare const OutcomeSchema: GenMessage<Outcome>;
+
+/**
+ * What a module used and what it asked of its host.
+ *
+ * @generated from message narthex.v1.WasmUse
+ */
+export declare type WasmUse = Message<"narthex.v1.WasmUse"> & {
+  /**
+   * 0 where it was stopped from outside: nobody knows then.
+   *
+   * @generated from field: uint64 fuel_used = 1;
+   */
+  fuelUsed: bigint;
+
+  /**
+   * @generated from field: uint64 fuel_limit = 2;
+   */
+  fuelLimit: bigint;
+
+  /**
+   * @generated from field: uint64 memory_bytes = 3;
+   */
+  memoryBytes: bigint;
+
+  /**
+   * @generated from field: uint64 memory_limit_bytes = 4;
+   */
+  memoryLimitBytes: bigint;
+
+  /**
+   * Only what it asked for, in the order of their codes.
+   *
+   * @generated from field: repeated narthex.v1.HostCallCount host_calls = 5;
+   */
+  hostCalls: HostCallCount[];
+};
+
+/**
+ * Describes the message narthex.v1.WasmUse.
+ * Use `create(WasmUseSchema)` to create a new message.
+ */
+export declare const WasmUseSchema: GenMessage<WasmUse>;
+
+/**
+ * @generated from message narthex.v1.HostCallCount
+ */
+export declare type HostCallCount = Message<"narthex.v1.HostCallCount"> & {
+  /**
+   * log, clock, random, has_capability, fs_read, fs_write, fetch, content_get or content_put.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: uint64 calls = 2;
+   */
+  calls: bigint;
+
+  /**
+   * @generated from field: uint64 request_bytes = 3;
+   */
+  requestBytes: bigint;
+
+  /**
+   * @generated from field: uint64 answer_bytes = 4;
+   */
+  answerBytes: bigint;
+};
+
+/**
+ * Describes the message narthex.v1.HostCallCount.
+ * Use `create(HostCallCountSchema)` to create a new message.
+ */
+export declare const HostCallCountSchema: GenMessage<HostCallCount>;
 
 /**
  * @generated from message narthex.v1.CallRepeated

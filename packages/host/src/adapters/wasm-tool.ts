@@ -1,0 +1,46 @@
+import { type Capability, defineTool, type Tool, type ToolSession } from "@narthex/kernel";
+import type { AddedTool } from "./added-tool.ts";
+import { readPinnedFile, type StoredTool } from "./tool-store.ts";
+import { hashModule, type WasmPin } from "./wasm-pin.ts";
+
+/** A tool that runs its module in a fresh instance for each call, with the host calls that its effects give it. */
+export function createWasmTool(stored: StoredTool<WasmPin>): Tool {
+  const { declaration, pin } = stored;
+  const { inputSchema, outputSchema, ...rest } = declaration;
+  const module = { hash: pin.module.hash, read: () => readPinnedFile(stored, pin.module) };
+  const tool = defineTool({
+    ...rest,
+    inputSchema: true,
+    source: "wasm",
+    isolation: "wasm",
+    capabilities: [...declaration.capabilities, ...execRight(declaration.bounds)],
+    needs: (_input, session) => needsOf(stored, session),
+    run: (_input, context) => context.wasm.run(module),
+  });
+  return { ...tool, inputSchema, outputSchema, program: { hash: hashModule(pin) } };
+}
+
+/** What an added module will be to the registry: for whoever has to decide about it before it is kept. */
+export function describeWasmCandidate(candidate: AddedTool<WasmPin>): Tool {
+  return createWasmTool({ ...candidate, directory: "" });
+}
+
+/** A session that runs it must have a right to as much as it may use. */
+function execRight({ maxFuel = 0, maxMemoryBytes = 0 }: StoredTool["declaration"]["bounds"]): Capability[] {
+  return [{ kind: "wasm_exec", maxFuel, maxMemoryBytes }];
+}
+
+/** The workspace as a whole, and each host that it names. Others are decided on when it asks for them. */
+function needsOf({ declaration }: StoredTool<WasmPin>, { workspace }: ToolSession): Capability[] {
+  const { effects, capabilities } = declaration;
+  return [
+    ...(effects.includes("fs_read") ? [{ kind: "fs_read", prefixes: [workspace] } as const] : []),
+    ...(effects.includes("fs_write") ? [{ kind: "fs_write", prefixes: [workspace] } as const] : []),
+    ...capabilities.filter(namesHosts),
+  ];
+}
+
+function namesHosts(capability: Capability): boolean {
+  if (capability.kind !== "net_read" && capability.kind !== "net_write") return false;
+  return capability.hosts.length > 0 && capability.hosts.every(({ host }) => !host.includes("*"));
+}

@@ -1,0 +1,144 @@
+import { availableParallelism } from "node:os";
+import { KernelError } from "@narthex/contracts";
+import {
+  type AnswerHostCall,
+  WASM_MEMORY_CEILING,
+  type WasmCall,
+  type WasmEnd,
+  type WasmRunner,
+} from "@narthex/kernel";
+import type { Containment } from "../sandbox/open-containment.ts";
+import { HostPlace, type PlaceBounds } from "./host-place.ts";
+import { startWasmHost } from "./start-wasm-host.ts";
+import type { HostProgram } from "./wasm-host-process.ts";
+
+export interface WasmRunnerParts {
+  readonly containment: () => Promise<Containment>;
+  readonly bounds?: Partial<RunnerBounds>;
+  /** Another program in the host's place, for tests. */
+  readonly start?: () => Promise<HostProgram>;
+}
+
+export interface RunnerBounds extends PlaceBounds {
+  /** Hosts at a time; each holds some tens of megabytes. */
+  readonly maxHosts: number;
+  readonly idleMs: number;
+}
+
+export type ClosableWasmRunner = WasmRunner & { close(): Promise<void> };
+
+const BOUNDS: RunnerBounds = {
+  maxThreads: Math.max(2, Math.min(8, availableParallelism())),
+  maxMemoryBytes: WASM_MEMORY_CEILING,
+  maxWaiting: 10_000,
+  callsPerHost: 100_000,
+  loadMs: 30_000,
+  maxHosts: 8,
+  idleMs: 60_000,
+};
+
+/** Runs modules in sandboxed hosts, which are started when there is something to run, one for each place. */
+export function createWasmRunner(parts: WasmRunnerParts): ClosableWasmRunner {
+  return new PlacedRunner(parts);
+}
+
+class PlacedRunner implements ClosableWasmRunner {
+  readonly #start: () => Promise<HostProgram>;
+  readonly #bounds: RunnerBounds;
+  /** The one that was used last at the end. */
+  readonly #places = new Map<string, HostPlace>();
+  readonly #timers = new Map<HostPlace, NodeJS.Timeout>();
+  readonly #ending = new Set<Promise<void>>();
+  #wake: (() => void)[] = [];
+  #isClosed = false;
+
+  constructor({ containment, bounds, start }: WasmRunnerParts) {
+    this.#start = start ?? (async () => await startWasmHost(await containment()));
+    this.#bounds = { ...BOUNDS, ...bounds };
+  }
+
+  async run(call: WasmCall, answer: AnswerHostCall, signal: AbortSignal): Promise<WasmEnd> {
+    const place = await this.#placeFor(call.place, signal);
+    if (place === undefined) return { how: { kind: "stopped" }, use: undefined };
+    try {
+      return await place.run(call, answer, signal);
+    } finally {
+      place.held--;
+      this.#rest(call.place, place);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#wakeAll();
+    for (const [name, place] of this.#places) this.#end(name, place, closed());
+    await Promise.all(this.#ending);
+  }
+
+  async #placeFor(name: string, signal: AbortSignal): Promise<HostPlace | undefined> {
+    for (;;) {
+      if (this.#isClosed) throw closed();
+      if (signal.aborted) return undefined;
+      const known = this.#places.get(name) ?? (this.#makeRoom() ? this.#open() : undefined);
+      if (known !== undefined) {
+        known.held++;
+        this.#places.delete(name);
+        this.#places.set(name, known);
+        clearTimeout(this.#timers.get(known));
+        return known;
+      }
+      await this.#untilSomeRest(signal);
+    }
+  }
+
+  #open(): HostPlace {
+    return new HostPlace(this.#start, this.#bounds);
+  }
+
+  /** The one that was not used for longest makes room, if nothing runs there. */
+  #makeRoom(): boolean {
+    if (this.#places.size < this.#bounds.maxHosts) return true;
+    const idle = [...this.#places].find(([, place]) => place.isIdle);
+    if (idle === undefined) return false;
+    this.#end(...idle, unneeded());
+    return true;
+  }
+
+  #rest(name: string, place: HostPlace): void {
+    if (!place.isIdle || this.#places.get(name) !== place) return;
+    clearTimeout(this.#timers.get(place));
+    const end = (): void => this.#end(name, place, unneeded());
+    this.#timers.set(place, setTimeout(end, this.#bounds.idleMs).unref());
+    this.#wakeAll();
+  }
+
+  #end(name: string, place: HostPlace, fault: KernelError): void {
+    this.#places.delete(name);
+    clearTimeout(this.#timers.get(place));
+    this.#timers.delete(place);
+    const ending = place.close(fault);
+    this.#ending.add(ending);
+    void ending.finally(() => this.#ending.delete(ending));
+  }
+
+  async #untilSomeRest(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake.push(resolve);
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    await promise;
+  }
+
+  #wakeAll(): void {
+    const waiting = this.#wake;
+    this.#wake = [];
+    for (const wake of waiting) wake();
+  }
+}
+
+function closed(): KernelError {
+  return new KernelError("CANCELLED", "the wasm runner is being closed");
+}
+
+function unneeded(): KernelError {
+  return new KernelError("SANDBOX_ERROR", "nobody needs it");
+}

@@ -1,0 +1,96 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
+import {
+  type HostEnding,
+  type HostReply,
+  LIMIT_WORDS,
+  MAX_REASON_LENGTH,
+  MAX_REJECTION_LENGTH,
+  type ModuleUse,
+  PROBLEM_WORDS,
+  TRAP_WORDS,
+} from "./worker/messages.ts";
+
+const REASON = /^[a-z0-9-]+$/;
+
+/**
+ * What a host says, or a thrown TypeError.
+ *
+ * SECURITY: a host may have been taken over by a module that it ran. It can lie about calls that it was given, in the
+ * words that there are for it, and do no more.
+ */
+export function parseHostReply(header: unknown): HostReply {
+  const reply = header as JsonValue;
+  if (!isJsonObject(reply)) throw new TypeError("no reply");
+  switch (reply["type"]) {
+    case "ready":
+      return { type: "ready" };
+    case "missing":
+      return { type: "missing" };
+    case "loaded":
+      return { type: "loaded", isDeclared: reply["isDeclared"] === true };
+    case "rejected":
+      return { type: "rejected", reason: reasonOf(reply["reason"]), message: messageOf(reply["message"]) };
+    case "host_call":
+      return { type: "host_call", code: countOf(reply["code"], 0xffff_ffff) };
+    case "ended":
+      return { type: "ended", ...endingOf(reply), use: useOf(reply["use"]) };
+    default:
+      throw new TypeError("unknown reply");
+  }
+}
+
+function endingOf(reply: JsonObject): HostEnding {
+  const { how } = reply;
+  switch (how) {
+    case "answered":
+    case "failed":
+    case "stopped":
+    case "starved":
+      return { how };
+    case "exceeded":
+      return {
+        how,
+        limit: oneOf(LIMIT_WORDS, reply["limit"]),
+        allowed: countOf(reply["allowed"]),
+        peak: countOf(reply["peak"]),
+      };
+    case "trapped":
+      return { how, trap: oneOf(TRAP_WORDS, reply["trap"]) };
+    case "broken":
+      return { how, problem: oneOf(PROBLEM_WORDS, reply["problem"]) };
+    default:
+      throw new TypeError("no end");
+  }
+}
+
+function useOf(value: JsonValue | undefined): ModuleUse | undefined {
+  if (value === undefined) return undefined;
+  if (!isJsonObject(value)) throw new TypeError("no use");
+  return { fuel: countOf(value["fuel"]), memoryPages: countOf(value["memoryPages"], 65_536) };
+}
+
+function countOf(value: JsonValue | undefined, most = Number.MAX_SAFE_INTEGER): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0 || value > most) {
+    throw new TypeError("no count");
+  }
+  return value;
+}
+
+function oneOf<Word extends string>(words: readonly Word[], value: JsonValue | undefined): Word {
+  const found = words.find((word) => word === value);
+  if (found === undefined) throw new TypeError("not a word that is known");
+  return found;
+}
+
+function reasonOf(value: JsonValue | undefined): string {
+  if (typeof value !== "string" || value.length > MAX_REASON_LENGTH || !REASON.test(value)) {
+    throw new TypeError("no reason");
+  }
+  return value;
+}
+
+/** On one line, with nothing in it that would not show: it may quote names that a module chose. */
+function messageOf(value: JsonValue | undefined): string {
+  if (typeof value !== "string" || value.length > MAX_REJECTION_LENGTH) throw new TypeError("no message");
+  return value.toWellFormed().replaceAll(/[\s\p{C}]+/gu, " ");
+}

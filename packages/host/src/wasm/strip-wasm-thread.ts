@@ -1,0 +1,44 @@
+/** Writes the program of wasm hosts without its types: its own files, those of frames and those of the meter. */
+import { chmodSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { workerData } from "node:worker_threads";
+import { WASM_PROGRAM } from "./wasm-program.ts";
+
+const { to } = workerData as { readonly to: string };
+const OWN = fileURLToPath(new URL("./worker/", import.meta.url));
+const FRAMES = fileURLToPath(new URL("../files/worker/", import.meta.url));
+const METER = dirname(fileURLToPath(import.meta.resolve("@narthex/meter")));
+
+writeFolder(OWN, "own");
+writeFolder(FRAMES, "frames", ["frame.ts"]);
+writeFolder(METER, "meter");
+writeFileSync(join(to, WASM_PROGRAM), 'import "./own/wasm-worker.mjs";\n');
+chmodSync(join(to, WASM_PROGRAM), 0o644);
+
+function writeFolder(from: string, name: string, files = globSync("**/*.ts", { cwd: from })): void {
+  for (const file of files) {
+    if (/\.(?:test|d)\.ts$|(?:^|\/)testing\//.test(file)) continue;
+    const target = join(to, name, file.replace(/\.ts$/, ".mjs"));
+    mkdirSync(dirname(target), { recursive: true });
+    const text = stripTypeScriptTypes(readFileSync(join(from, file), "utf8"));
+    writeFileSync(
+      target,
+      text.replaceAll(/(?<= from ")([^"]+)(?=";)/g, (path: string) => specifier(path, target)),
+    );
+    // Whatever this process lets others read by itself.
+    chmodSync(target, 0o644);
+  }
+}
+
+function specifier(path: string, from: string): string {
+  if (path === "@narthex/meter") return below(from, "meter/index.mjs");
+  if (path.endsWith("/files/worker/frame.ts")) return below(from, "frames/frame.mjs");
+  return path.startsWith(".") ? path.replace(/\.ts$/, ".mjs") : path;
+}
+
+function below(from: string, file: string): string {
+  const path = relative(dirname(from), join(to, file));
+  return path.startsWith(".") ? path : `./${path}`;
+}

@@ -1,0 +1,199 @@
+import { isKernelError, KernelError } from "@narthex/contracts";
+import { type AnswerHostCall, HOST_FAULTS, type WasmEnd } from "@narthex/kernel";
+import { encodeFrame, type Frame, FrameReader } from "../files/worker/frame.ts";
+import type { ContainedProgram } from "../sandbox/start-contained.ts";
+import { explainEnding } from "./explain-ending.ts";
+import { parseHostReply } from "./parse-host-reply.ts";
+import { HOST_REPLY_BOUNDS, type HostReply, type HostRequest, type LoadOptions } from "./worker/messages.ts";
+
+/** As much of a contained program as a host is. */
+export type HostProgram = Pick<ContainedProgram, "stdin" | "stdout" | "stderr" | "ended" | "kill">;
+
+/** A module that a host took, or why it did not. */
+export type LoadOutcome =
+  | { readonly taken: true; readonly declaration: Uint8Array | undefined }
+  | { readonly taken: false; readonly reason: string; readonly message: string };
+
+interface Job {
+  /** Of a run: what it asks is answered by this. */
+  readonly answer: AnswerHostCall | undefined;
+  /** A host call that is being answered: until then the host has nothing to say. */
+  asking: Promise<void> | undefined;
+  /** It was told to stop: what it asked before is not answered any more. */
+  isStopped: boolean;
+  resolve(said: Said): void;
+  reject(fault: KernelError): void;
+}
+
+/** What ends a job. */
+interface Said {
+  readonly reply: HostReply;
+  readonly payload: Buffer;
+}
+
+const MAX_STOP_MS = 5000;
+
+/** One host, and the jobs that it has. One that says anything but what its jobs are about is ended. */
+export class WasmHostProcess {
+  /** Resolves when nothing of it runs any more. */
+  readonly ended: Promise<void>;
+  /** How many calls it was given. */
+  calls = 0;
+  readonly #program: HostProgram;
+  readonly #frames = new FrameReader(HOST_REPLY_BOUNDS);
+  readonly #jobs = new Map<number, Job>();
+  #nextId = 1;
+  #fault: KernelError | undefined;
+
+  constructor(program: HostProgram) {
+    this.#program = program;
+    program.stderr.resume();
+    program.stdout.on("data", (piece: Buffer) => this.#receive(piece));
+    for (const pipe of [program.stdin, program.stdout, program.stderr]) pipe.on("error", () => undefined);
+    this.ended = program.ended.then(
+      () => this.fail(new KernelError("SANDBOX_ERROR", ENDED)),
+      (fault: unknown) => this.fail(isKernelError(fault) ? fault : new KernelError("SANDBOX_ERROR", ENDED)),
+    );
+  }
+
+  get isAlive(): boolean {
+    return this.#fault === undefined;
+  }
+
+  /** Resolves when it can be given jobs. */
+  async untilReady(timeoutMs: number): Promise<void> {
+    const late = new KernelError("SANDBOX_ERROR", "the wasm host did not start in time");
+    const { reply } = await this.#within(timeoutMs, late, this.#begin(0, undefined));
+    if (reply.type !== "ready") throw this.#distrust();
+  }
+
+  /** Meters and compiles a module; from then on it can be run by this key. */
+  async load(key: string, bytes: Uint8Array, options: LoadOptions, timeoutMs: number): Promise<LoadOutcome> {
+    const id = this.#nextId++;
+    const saying = this.#begin(id, undefined);
+    this.#send(id, { type: "load", key, options }, bytes);
+    const late = new KernelError("RESOURCE_EXCEEDED", `the module takes longer than ${timeoutMs} ms to load`);
+    const { reply, payload } = await this.#within(timeoutMs, late, saying);
+    if (reply.type === "rejected") return { taken: false, reason: reply.reason, message: reply.message };
+    if (reply.type !== "loaded") throw this.#distrust();
+    return { taken: true, declaration: reply.isDeclared ? Uint8Array.from(payload) : undefined };
+  }
+
+  /** Undefined where nothing is loaded under the key. */
+  async run(
+    { key, fuel, input }: { readonly key: string; readonly fuel: number; readonly input: Uint8Array },
+    answer: AnswerHostCall,
+    signal: AbortSignal,
+  ): Promise<WasmEnd | undefined> {
+    if (signal.aborted) return { how: { kind: "stopped" }, use: undefined };
+    this.calls++;
+    const id = this.#nextId++;
+    const saying = this.#begin(id, answer);
+    this.#send(id, { type: "run", key, fuel }, input);
+    const onAbort = (): void => this.#stop(id);
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      const { reply, payload } = await saying;
+      if (reply.type === "missing") return undefined;
+      if (reply.type !== "ended") throw this.#distrust();
+      return explainEnding(reply, payload);
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Ends it; whoever waits gets the first fault. */
+  fail(fault: KernelError): void {
+    if (this.#fault !== undefined) return;
+    this.#fault = fault;
+    this.#program.kill();
+    for (const job of this.#jobs.values()) job.reject(fault);
+    this.#jobs.clear();
+  }
+
+  #begin(id: number, answer: AnswerHostCall | undefined): Promise<Said> {
+    if (this.#fault !== undefined) throw this.#fault;
+    const { promise, resolve, reject } = Promise.withResolvers<Said>();
+    const job: Job = { answer, asking: undefined, isStopped: false, resolve, reject };
+    this.#jobs.set(id, job);
+    // What the kernel is doing for a call that was stopped may still change something.
+    return promise.finally(async () => {
+      await job.asking;
+    });
+  }
+
+  async #within(timeoutMs: number, late: KernelError, saying: Promise<Said>): Promise<Said> {
+    const timer = setTimeout(() => this.fail(late), timeoutMs);
+    try {
+      return await saying;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** A host that does not end one call in time is ended with all of them. */
+  #stop(id: number): void {
+    const job = this.#jobs.get(id);
+    if (job === undefined || job.isStopped) return;
+    job.isStopped = true;
+    this.#send(id, { type: "stop" });
+    const timer = setTimeout(() => {
+      if (this.#jobs.has(id)) this.fail(new KernelError("SANDBOX_ERROR", "the wasm host did not end a call in time"));
+    }, MAX_STOP_MS);
+    timer.unref();
+  }
+
+  #send(id: number, request: HostRequest, payload?: Uint8Array): void {
+    for (const piece of encodeFrame(id, request, payload)) this.#program.stdin.write(piece);
+  }
+
+  #receive(piece: Buffer): void {
+    if (this.#fault !== undefined) return;
+    try {
+      for (const frame of this.#frames.push(piece)) this.#hear(frame);
+    } catch {
+      this.#distrust();
+    }
+  }
+
+  #hear({ id, header, payload }: Frame): void {
+    const job = this.#jobs.get(id);
+    if (job === undefined) throw new TypeError("nobody asked");
+    const reply = parseHostReply(header);
+    if (reply.type === "host_call") {
+      if (job.answer === undefined || job.asking !== undefined) throw new TypeError("nothing can be asked");
+      // It was on its way when the job was stopped.
+      if (!job.isStopped) job.asking = this.#answer(id, job, job.answer, { code: reply.code, request: payload });
+      return;
+    }
+    if (job.asking !== undefined && !job.isStopped) throw new TypeError("an answer is due");
+    this.#jobs.delete(id);
+    job.resolve({ reply, payload });
+  }
+
+  async #answer(
+    id: number,
+    job: Job,
+    answer: AnswerHostCall,
+    call: { readonly code: number; readonly request: Uint8Array },
+  ): Promise<void> {
+    try {
+      const given = await answer(call);
+      job.asking = undefined;
+      if (job.isStopped || this.#fault !== undefined) return;
+      if (typeof given === "string") this.#send(id, { type: "answer", status: HOST_FAULTS[given] });
+      else this.#send(id, { type: "answer", status: 0 }, given);
+    } catch {
+      // Whoever answers keeps why; here the call ends.
+      this.#stop(id);
+    }
+  }
+
+  #distrust(): KernelError {
+    const fault = new KernelError("SANDBOX_ERROR", "the wasm host said something that makes no sense");
+    this.fail(fault);
+    return fault;
+  }
+}
+
+const ENDED = "the wasm host ended before the call did";

@@ -1,0 +1,182 @@
+import { readMeterEnd } from "@narthex/meter";
+import { HOST_CALL_FUEL, HOST_IMPORT, MAX_DEPTH, MAX_MESSAGE_BYTES } from "./messages.ts";
+import type { HostEnding, ModuleUse, ProblemWord, TrapWord } from "./messages.ts";
+import type { LoadedModule } from "./thread-messages.ts";
+
+/** Asks the kernel and waits. The bytes, or the number that the module is told. */
+export type CallHost = (code: number, request: Uint8Array) => Uint8Array | number;
+
+export interface ModuleRun {
+  readonly ending: HostEnding;
+  readonly use: ModuleUse;
+  readonly bytes: Uint8Array;
+}
+
+const NO_BYTES = new Uint8Array(0);
+const PAGE_BYTES = 65_536;
+/** Of what `run` gives: the rest is what the module says of its failure. */
+const FAILED = 1n << 63n;
+
+/** Runs a module once, in an instance of its own. SPEC: docs/formats/wasm-abi.md. */
+export function runModule(loaded: LoadedModule, fuel: number, input: Uint8Array, callHost: CallHost): ModuleRun {
+  const run = new Run(loaded, fuel, callHost);
+  try {
+    const { ending, bytes } = run.start(input);
+    return { ending, bytes, use: run.use() };
+  } catch (fault) {
+    return { ending: run.explain(fault), bytes: NO_BYTES, use: run.use() };
+  }
+}
+
+/** The module does not do what it has to. */
+class Broken extends Error {
+  readonly problem: ProblemWord;
+
+  constructor(problem: ProblemWord) {
+    super(problem);
+    this.problem = problem;
+  }
+}
+
+/** Thrown through the module: it has no way to catch anything. */
+class OutOfFuel extends Error {}
+
+type Exported = (...values: number[]) => unknown;
+
+class Run {
+  readonly #loaded: LoadedModule;
+  readonly #limit: bigint;
+  readonly #callHost: CallHost;
+  #fuel: WebAssembly.Global | undefined;
+  #depth: WebAssembly.Global | undefined;
+  #memory: WebAssembly.Memory | undefined;
+  #alloc: Exported | undefined;
+
+  constructor(loaded: LoadedModule, fuel: number, callHost: CallHost) {
+    this.#loaded = loaded;
+    this.#limit = BigInt(fuel);
+    this.#callHost = callHost;
+  }
+
+  start(input: Uint8Array): { readonly ending: HostEnding; readonly bytes: Uint8Array } {
+    const { added, module } = this.#loaded;
+    const host = (code: number, place: number, length: number): bigint => this.#answer(code, place, length);
+    // INVARIANT: nothing of the module's code has run once this returns: its start function is an export like others.
+    const { exports } = new WebAssembly.Instance(module, { [HOST_IMPORT.module]: { [HOST_IMPORT.name]: host } });
+    this.#fuel = exports[added.fuel] as WebAssembly.Global;
+    this.#depth = exports[added.depth] as WebAssembly.Global;
+    this.#fuel.value = this.#limit;
+    this.#depth.value = MAX_DEPTH;
+    const memory = added.memory === undefined ? undefined : exports[added.memory];
+    if (!(memory instanceof WebAssembly.Memory)) throw new Broken("no-memory");
+    this.#memory = memory;
+    const { alloc, run } = exports;
+    if (typeof alloc !== "function" || alloc.length !== 1) throw new Broken("no-alloc");
+    if (typeof run !== "function" || run.length !== 2) throw new Broken("no-run");
+    this.#alloc = alloc;
+    if (added.start !== undefined) (exports[added.start] as Exported)();
+    const place = this.#put(input);
+    const given = run(place, input.length);
+    if (typeof given !== "bigint") throw new Broken("no-run");
+    const bits = BigInt.asUintN(64, given);
+    const hasFailed = (bits & FAILED) !== 0n;
+    const bytes = this.#take(Number((bits & ~FAILED) >> 32n), Number(bits & 0xffff_ffffn), "run-place");
+    return { ending: { how: hasFailed ? "failed" : "answered" }, bytes };
+  }
+
+  use(): ModuleUse {
+    const left = this.#fuel?.value ?? this.#limit;
+    return {
+      fuel: Number(this.#limit - (left as bigint)),
+      memoryPages: (this.#memory?.buffer.byteLength ?? 0) / PAGE_BYTES,
+    };
+  }
+
+  explain(fault: unknown): HostEnding {
+    if (fault instanceof Broken) return { how: "broken", problem: fault.problem };
+    const { fuel, memoryPages } = this.use();
+    const allowed = Number(this.#limit);
+    if (fault instanceof OutOfFuel) return { how: "exceeded", limit: "fuel", allowed, peak: fuel };
+    const depth = Number(this.#depth?.value ?? 0);
+    const end = readMeterEnd({ fuel: this.#limit - BigInt(fuel), depth });
+    switch (end) {
+      case "fuel":
+        return { how: "exceeded", limit: "fuel", allowed, peak: fuel };
+      case "depth":
+        return { how: "exceeded", limit: "depth", allowed: MAX_DEPTH, peak: MAX_DEPTH - depth };
+      case "memory":
+        return { how: "starved" };
+      case "trap":
+        return this.#explainTrap(fault, memoryPages);
+    }
+  }
+
+  #explainTrap(fault: unknown, memoryPages: number): HostEnding {
+    // The stack holds all the depth that there is: this does not happen, and would be no trap if it did.
+    if (fault instanceof RangeError) {
+      return { how: "exceeded", limit: "depth", allowed: MAX_DEPTH, peak: MAX_DEPTH + 1 };
+    }
+    const trap = trapOf(fault);
+    // Nobody but the module knows what it needed memory for: one that gives up when it has all there is needed more.
+    if (trap !== "unreachable" || memoryPages < this.#loaded.memoryPages) return { how: "trapped", trap };
+    const bytes = memoryPages * PAGE_BYTES;
+    return { how: "exceeded", limit: "memory", allowed: bytes, peak: bytes };
+  }
+
+  #answer(code: number, place: number, length: number): bigint {
+    this.#charge(HOST_CALL_FUEL + (length >>> 0));
+    const answer = this.#callHost(code, this.#take(place >>> 0, length >>> 0, "request-place"));
+    if (typeof answer === "number") return BigInt(answer);
+    this.#charge(answer.length);
+    if (answer.length === 0) return 0n;
+    return (BigInt(this.#put(answer)) << 32n) | BigInt(answer.length);
+  }
+
+  #charge(fuel: number): void {
+    if (this.#fuel === undefined) return;
+    const left = (this.#fuel.value as bigint) - BigInt(fuel);
+    this.#fuel.value = left;
+    if (left < 0n) throw new OutOfFuel();
+  }
+
+  /** Bytes of the host into a place that the module gives for them. */
+  #put(bytes: Uint8Array): number {
+    const given = this.#alloc?.(bytes.length);
+    if (typeof given !== "number") throw new Broken("no-alloc");
+    const place = given >>> 0;
+    const memory = this.#bytes();
+    if (place + bytes.length > memory.length) throw new Broken("alloc-place");
+    memory.set(bytes, place);
+    return place;
+  }
+
+  /** A copy of what the module has there. */
+  #take(place: number, length: number, problem: ProblemWord): Uint8Array {
+    const memory = this.#bytes();
+    if (place + length > memory.length) throw new Broken(problem);
+    if (length > MAX_MESSAGE_BYTES) throw new Broken("answer-length");
+    return memory.slice(place, place + length);
+  }
+
+  /** Anew each time: where memory has grown, the old one is empty. */
+  #bytes(): Uint8Array {
+    return new Uint8Array(this.#memory?.buffer ?? NO_BYTES.buffer);
+  }
+}
+
+/** By what the engine says; what it says in other words is `other`. */
+const TRAPS: readonly (readonly [RegExp, TrapWord])[] = [
+  [/unreachable/, "unreachable"],
+  [/segment/, "segment"],
+  [/divide by zero|remainder by zero/, "division"],
+  [/unrepresentable|float/, "overflow"],
+  [/memory/, "memory"],
+  [/table/, "table"],
+  [/signature|indirect call/, "signature"],
+  [/null|dereferenc/, "null"],
+];
+
+function trapOf(fault: unknown): TrapWord {
+  const text = fault instanceof Error ? fault.message : "";
+  return TRAPS.find(([pattern]) => pattern.test(text))?.[1] ?? "other";
+}

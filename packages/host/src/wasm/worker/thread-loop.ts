@@ -1,0 +1,107 @@
+import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import { meterModule } from "@narthex/meter";
+import {
+  DECLARATION_SECTION,
+  HOST_IMPORT,
+  type LoadOptions,
+  MAX_DEPTH,
+  MAX_REASON_LENGTH,
+  MAX_REJECTION_LENGTH,
+  MAX_TABLE_ENTRIES,
+} from "./messages.ts";
+import { runModule } from "./run-module.ts";
+import type { LoadedModule, ThreadReply, ThreadRequest } from "./thread-messages.ts";
+
+/** What a thread is started with. */
+export interface ThreadData {
+  readonly port: MessagePort;
+  /** One number, raised with each message: what the thread sleeps on. */
+  readonly bell: Int32Array;
+}
+
+/** Memory of instances that are gone, before somebody must collect it. */
+const MAX_GARBAGE_PAGES = 1024;
+
+/** Loads and runs modules, one after the other, until the thread is ended. It never returns to an event loop. */
+export function threadLoop({ port, bell }: ThreadData): never {
+  const known = new Map<string, LoadedModule>();
+  let garbagePages = 0;
+
+  const receive = (): ThreadRequest => {
+    for (;;) {
+      const rung = Atomics.load(bell, 0);
+      const received = receiveMessageOnPort(port);
+      if (received !== undefined) return received.message as ThreadRequest;
+      Atomics.wait(bell, 0, rung);
+    }
+  };
+  const reply = (message: ThreadReply): void => port.postMessage(message);
+  const callHost = (code: number, request: Uint8Array): Uint8Array | number => {
+    reply({ type: "host_call", code, request });
+    const answer = receive();
+    if (answer.type !== "answer") throw new TypeError("an answer was due");
+    return answer.status === 0 ? answer.bytes : answer.status;
+  };
+
+  for (;;) {
+    const request = receive();
+    switch (request.type) {
+      case "load":
+        reply(load(request.original, request.options));
+        break;
+      case "forget":
+        known.delete(request.key);
+        break;
+      case "run": {
+        const loaded = request.loaded ?? known.get(request.key);
+        if (loaded === undefined) throw new TypeError("no such module");
+        known.set(request.key, loaded);
+        const { ending, use, bytes } = runModule(loaded, request.fuel, request.input, callHost);
+        reply({ type: "ended", ending, use, bytes });
+        garbagePages += use.memoryPages;
+        if (garbagePages > MAX_GARBAGE_PAGES) {
+          // INVARIANT: memory within the cap can always be had, so what is gone must not stay for long.
+          globalThis.gc?.();
+          garbagePages = 0;
+        }
+        break;
+      }
+      case "answer":
+        throw new TypeError("nothing was asked");
+    }
+  }
+}
+
+function load(original: Uint8Array, { memoryPages, allowsSimd }: LoadOptions): ThreadReply {
+  const metered = meterModule(original, {
+    memoryPages,
+    tableEntries: MAX_TABLE_ENTRIES,
+    maxDepth: MAX_DEPTH,
+    allowSimd: allowsSimd,
+    imports: new Set([`${HOST_IMPORT.module}.${HOST_IMPORT.name}`]),
+  });
+  if (!metered.ok) {
+    return {
+      type: "rejected",
+      reason: metered.reason.slice(0, MAX_REASON_LENGTH),
+      message: metered.message.slice(0, MAX_REJECTION_LENGTH),
+    };
+  }
+  const module = new WebAssembly.Module(metered.code);
+  const missing = missingExport(module, metered.exports.memory);
+  if (missing !== undefined) return { type: "rejected", reason: "abi", message: `it exports no ${missing}` };
+  const section = metered.declaration.find(({ name }) => name === DECLARATION_SECTION);
+  return {
+    type: "loaded",
+    loaded: { module, added: metered.exports, memoryPages },
+    declaration: section && Uint8Array.from(section.bytes),
+  };
+}
+
+/** What a module must have, as far as its exports show it: their types show when it is run. */
+function missingExport(module: WebAssembly.Module, memory: string | undefined): string | undefined {
+  if (memory === undefined) return "memory";
+  const functions = WebAssembly.Module.exports(module).filter(({ kind }) => kind === "function");
+  const name = ["alloc", "run"].find((wanted) => !functions.some((one) => one.name === wanted));
+  return name && `function \`${name}\``;
+}

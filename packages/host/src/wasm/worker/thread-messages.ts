@@ -1,0 +1,33 @@
+import type { Metered } from "@narthex/meter";
+import type { HostEnding, LoadOptions, ModuleUse } from "./messages.ts";
+
+type Accepted = Extract<Metered, { readonly ok: true }>;
+
+/** A module that was metered and compiled. */
+export interface LoadedModule {
+  readonly module: WebAssembly.Module;
+  /** What the meter added to its exports. */
+  readonly added: Accepted["exports"];
+  readonly memoryPages: number;
+}
+
+/** What the host's main thread hands to one of its others, which does one thing at a time. */
+export type ThreadRequest =
+  | { readonly type: "load"; readonly original: Uint8Array; readonly options: LoadOptions }
+  | {
+      readonly type: "run";
+      readonly key: string;
+      /** Where the thread does not have it yet. */
+      readonly loaded: LoadedModule | undefined;
+      readonly fuel: number;
+      readonly input: Uint8Array;
+    }
+  | { readonly type: "answer"; readonly status: number; readonly bytes: Uint8Array }
+  /** Not to be used any more. */
+  | { readonly type: "forget"; readonly key: string };
+
+export type ThreadReply =
+  | { readonly type: "loaded"; readonly loaded: LoadedModule; readonly declaration: Uint8Array | undefined }
+  | { readonly type: "rejected"; readonly reason: string; readonly message: string }
+  | { readonly type: "host_call"; readonly code: number; readonly request: Uint8Array }
+  | { readonly type: "ended"; readonly ending: HostEnding; readonly use: ModuleUse; readonly bytes: Uint8Array };

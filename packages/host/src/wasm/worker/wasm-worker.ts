@@ -1,0 +1,10 @@
+/** Runs modules of strangers, inside a sandbox: one program, for its main thread and for the threads it starts. */
+import { setFlagsFromString } from "node:v8";
+import { isMainThread, workerData } from "node:worker_threads";
+import { HostServer } from "./host-server.ts";
+import { threadLoop, type ThreadData } from "./thread-loop.ts";
+
+if (isMainThread) {
+  setFlagsFromString("--expose-gc");
+  new HostServer(new URL(import.meta.url)).serve();
+} else threadLoop(workerData as ThreadData);

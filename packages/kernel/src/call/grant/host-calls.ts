@@ -1,0 +1,171 @@
+import { isKernelError, KernelError } from "@narthex/contracts";
+import type { KernelParts } from "../../kernel-parts.ts";
+import type { ToolContext } from "../../tool/tool.ts";
+import { type HostFunction, hostFunction } from "../../wasm/host-functions.ts";
+import type { HostCall, HostFault } from "../../wasm/wasm-runner.ts";
+import type { PermittedCall } from "../decide/decide.ts";
+import type { WasmLog } from "../wasm-log.ts";
+import { answerFetch } from "./host-fetch.ts";
+import { readFile, writeFile } from "./host-files.ts";
+import { holdsRight } from "./host-rights.ts";
+import { keepContent } from "./keep-content.ts";
+
+type Answer = Uint8Array | HostFault;
+
+/** The most that one host call takes or gives. */
+const MAX_HOST_CALL_BYTES = 16 * 1024 * 1024;
+/** Each is remembered up to the call's outcome. */
+const MOST: Partial<Readonly<Record<HostFunction, number>>> = { fs_read: 10_000, fs_write: 10_000, content_put: 1000 };
+const MAX_RANDOM_BYTES = 65_536;
+const MAX_LOG_BYTES = 1024 * 1024;
+const HASH = /^[0-9a-f]{64}$/;
+
+/**
+ * Answers what a module asks of its host, under the grant of its call.
+ *
+ * SECURITY: a module can ask for anything at any time, and so can a host that it has taken over. Each call is checked
+ * against the call's effects and rights, here and by the ports that do it, and counted before it is answered.
+ */
+export class HostCalls {
+  readonly #call: PermittedCall;
+  readonly #context: ToolContext;
+  readonly #log: WasmLog;
+  readonly #kernel: KernelParts;
+  readonly #counts = new Map<HostFunction, number>();
+  #lines: Uint8Array[] = [];
+  #lineBytes = 0;
+  #fault: Error | undefined;
+
+  constructor(call: PermittedCall, context: ToolContext, log: WasmLog, kernel: KernelParts) {
+    this.#call = call;
+    this.#context = context;
+    this.#log = log;
+    this.#kernel = kernel;
+  }
+
+  /** Throws what the call ends with. */
+  async answer({ code, request }: HostCall): Promise<Answer> {
+    const name = hostFunction(code);
+    if (name === undefined) return "invalid";
+    try {
+      this.#count(name);
+      const answer = await this.#answer(name, request);
+      this.#log.noteCall(name, request.length, typeof answer === "string" ? 0 : answer.length);
+      return answer;
+    } catch (fault) {
+      const told = isKernelError(fault) ? TOLD.get(fault.code) : undefined;
+      this.#log.noteCall(name, request.length, 0);
+      if (told !== undefined && this.#call.trail.network?.undeclared === undefined) return told;
+      const undeclared = this.#call.trail.network?.undeclared;
+      this.#fault ??= undeclared ?? (fault instanceof Error ? fault : new Error(String(fault)));
+      throw this.#fault;
+    }
+  }
+
+  /** What a host call ended the module for, if one did. */
+  throwFault(): void {
+    if (this.#fault !== undefined) throw this.#fault;
+  }
+
+  /** What the module had to say, kept like what a program prints; of a failed call too. */
+  async keepLog(): Promise<void> {
+    const lines = this.#lines;
+    this.#lines = [];
+    if (lines.length === 0) return;
+    const chunks = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.concat(lines);
+    };
+    await keepContent(this.#call, () => undefined, chunks(), this.#kernel);
+  }
+
+  #count(name: HostFunction): void {
+    const count = (this.#counts.get(name) ?? 0) + 1;
+    this.#counts.set(name, count);
+    const most = MOST[name];
+    if (most === undefined || count <= most) return;
+    throw new KernelError("RESOURCE_EXCEEDED", `host calls to ${name}: at most ${most}, and it came to ${count}`);
+  }
+
+  #answer(name: HostFunction, request: Uint8Array): Answer | Promise<Answer> {
+    switch (name) {
+      case "log":
+        return this.#takeLine(request);
+      case "clock":
+        return this.#tellTime();
+      case "random":
+        return this.#giveRandom(request);
+      case "has_capability":
+        return Uint8Array.of(holdsRight(this.#call, request) ? 1 : 0);
+      case "fs_read":
+        return readFile(this.#call, this.#context, request);
+      case "fs_write":
+        return writeFile(this.#call, this.#context, request, this.#kernel);
+      case "fetch":
+        return answerFetch(this.#context, request);
+      case "content_get":
+        return this.#getContent(request);
+      case "content_put":
+        return this.#putContent(request);
+    }
+  }
+
+  #takeLine(request: Uint8Array): Answer {
+    if (this.#lineBytes + request.length + 1 > MAX_LOG_BYTES) return "too_large";
+    this.#lineBytes += request.length + 1;
+    this.#lines.push(request, LINE_END);
+    return NOTHING;
+  }
+
+  #tellTime(): Answer {
+    if (!this.#call.live.lease.capabilities.some(({ kind }) => kind === "clock")) return "denied";
+    const bytes = new Uint8Array(8);
+    new DataView(bytes.buffer).setBigUint64(0, BigInt(this.#context.nowMs()), true);
+    return bytes;
+  }
+
+  #giveRandom(request: Uint8Array): Answer {
+    if (request.length !== 4) return "invalid";
+    const length = new DataView(request.buffer, request.byteOffset).getUint32(0, true);
+    return length > MAX_RANDOM_BYTES ? "too_large" : this.#context.randomBytes(length);
+  }
+
+  async #getContent(request: Uint8Array): Promise<Answer> {
+    this.#refusePure();
+    const hash = new TextDecoder().decode(request);
+    if (!HASH.test(hash)) return "invalid";
+    const { size } = await this.#context.content.stat(hash);
+    return size > MAX_HOST_CALL_BYTES ? "too_large" : await this.#context.content.read(hash, 0, size);
+  }
+
+  async #putContent(request: Uint8Array): Promise<Answer> {
+    this.#refusePure();
+    const chunks = async function* (): AsyncGenerator<Uint8Array> {
+      yield request;
+    };
+    const { hash } = await this.#context.content.keep(chunks());
+    return Buffer.from(hash);
+  }
+
+  /** SECURITY: pure modules of all sessions share a process, so there is nothing of a session for them to ask for. */
+  #refusePure(): void {
+    const { determinism, registered } = this.#call;
+    if (determinism !== "pure") return;
+    const message = `\`${registered.id}\` is pure and asked for content: declare it deterministic`;
+    throw new KernelError("UNDECLARED_EFFECT", message);
+  }
+}
+
+const NOTHING = new Uint8Array(0);
+const LINE_END = Uint8Array.of(10);
+
+/** What a module is told, and may go on after. Whatever else happens ends its call. */
+const TOLD: ReadonlyMap<string, HostFault> = new Map([
+  ["INVALID_INPUT", "invalid"],
+  ["PATH_ESCAPE", "denied"],
+  ["NETWORK_BLOCKED", "denied"],
+  ["FILE_NOT_FOUND", "not_found"],
+  ["CONTENT_NOT_FOUND", "not_found"],
+  ["NOT_A_FILE", "failed"],
+  ["NOT_A_DIRECTORY", "failed"],
+  ["UPSTREAM_ERROR", "failed"],
+]);

@@ -1,0 +1,54 @@
+import { HOST_FUNCTIONS, type HostFunction } from "../wasm/host-functions.ts";
+import type { WasmEnd, WasmLimits, WasmUse } from "../wasm/wasm-runner.ts";
+
+/** How often a module asked for one thing, and how much went back and forth. */
+interface HostCallCount {
+  calls: number;
+  requestBytes: number;
+  answerBytes: number;
+}
+
+/** As its outcome has it. SPEC: docs/formats/ledger.md, "Modules". */
+export interface WasmFacts {
+  readonly fuelUsed: number;
+  readonly fuelLimit: number;
+  readonly memoryBytes: number;
+  readonly memoryLimitBytes: number;
+  readonly hostCalls: readonly ({ readonly name: HostFunction } & Readonly<HostCallCount>)[];
+}
+
+/** What a module used, and what it asked of its host. */
+export class WasmLog {
+  readonly #limits: WasmLimits;
+  readonly #counts = new Map<HostFunction, HostCallCount>();
+  #use: WasmUse | undefined;
+
+  constructor(limits: WasmLimits) {
+    this.#limits = limits;
+  }
+
+  noteCall(name: HostFunction, requestBytes: number, answerBytes: number): void {
+    const count = this.#counts.get(name) ?? { calls: 0, requestBytes: 0, answerBytes: 0 };
+    this.#counts.set(name, count);
+    count.calls++;
+    count.requestBytes += requestBytes;
+    count.answerBytes += answerBytes;
+  }
+
+  noteEnd({ use }: WasmEnd): void {
+    this.#use = use;
+  }
+
+  facts(): WasmFacts {
+    return {
+      fuelUsed: this.#use?.fuel ?? 0,
+      fuelLimit: this.#limits.fuel,
+      memoryBytes: this.#use?.memoryBytes ?? 0,
+      memoryLimitBytes: this.#limits.memoryBytes,
+      hostCalls: HOST_FUNCTIONS.flatMap((name) => {
+        const count = this.#counts.get(name);
+        return count === undefined ? [] : [{ name, ...count }];
+      }),
+    };
+  }
+}

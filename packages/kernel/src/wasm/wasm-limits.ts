@@ -1,0 +1,29 @@
+import type { Bounds } from "../tool/tool.ts";
+
+const MB = 1024 * 1024;
+
+export const WASM_PRESET_NAMES = ["minimal", "standard", "generous"] as const;
+export type WasmPresetName = (typeof WASM_PRESET_NAMES)[number];
+
+export interface WasmPreset {
+  readonly fuel: number;
+  readonly memoryBytes: number;
+  readonly timeoutMs: number;
+}
+
+/** Limits that go together; a tool that names none has `standard`. */
+export const WASM_PRESETS: Readonly<Record<WasmPresetName, WasmPreset>> = {
+  minimal: { fuel: 1e9, memoryBytes: 16 * MB, timeoutMs: 5000 },
+  standard: { fuel: 1e10, memoryBytes: 64 * MB, timeoutMs: 30_000 },
+  generous: { fuel: 1e11, memoryBytes: 256 * MB, timeoutMs: 300_000 },
+};
+
+/** The most memory that one module can have: places in it are told by 31 bits. */
+export const WASM_MEMORY_CEILING = 1024 * MB;
+
+/** Memory is had in pages. */
+export const WASM_PAGE_BYTES = 65_536;
+
+export function boundsOf({ fuel, memoryBytes, timeoutMs }: WasmPreset): Partial<Bounds> {
+  return { maxFuel: fuel, maxMemoryBytes: memoryBytes, timeoutMs };
+}
