@@ -44,6 +44,12 @@ describe("the guides, word for word", { timeout: 300_000 }, () => {
     assert.ok((await runGuide({ guide: guideAt("write-a-tool"), cwd: at.root, env })) >= 7);
   });
 
+  it("a tool in WebAssembly is written, added, called and bounded", async () => {
+    const cwd = join(at.root, "wasm");
+    await makeWorkspace(cwd);
+    assert.ok((await runGuide({ guide: guideAt("wasm"), cwd, env })) >= 6);
+  });
+
   it("functions become tools, for a kernel and for a home", async () => {
     const cwd = join(at.root, "functions");
     await mkdir(cwd);

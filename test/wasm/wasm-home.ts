@@ -17,7 +17,7 @@ import { createProgramHome, type ProgramHome } from "../tools/program-home.ts";
 const run = promisify(execFile);
 
 /** What every module here declares unless a test says otherwise. */
-export const DECLARED = {
+const DECLARED = {
   version: "1.0.0",
   description: "Does what it is told.",
   input_schema: true,
@@ -25,6 +25,8 @@ export const DECLARED = {
   determinism: "pure",
   tier: "read_only",
   preset: "minimal",
+  // A host is started with the first call, and the machine may be busy.
+  bounds: { timeout_ms: 60_000 },
 } satisfies JsonObject;
 
 export interface WasmHome {

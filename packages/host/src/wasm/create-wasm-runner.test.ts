@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { type Containment, openContainment } from "../sandbox/open-containment.ts";
+import type { ContainedProgram } from "../sandbox/start-contained.ts";
+import { type ClosableWasmRunner, createWasmRunner } from "./create-wasm-runner.ts";
+import { startWasmHost } from "./start-wasm-host.ts";
+import { assertCode, callOf, MODULE, signal } from "./testing/wasm-fixture.ts";
+
+const NOTHING = new Uint8Array(0);
+
+describe("running modules in a sandboxed host", { timeout: 120_000 }, () => {
+  let directory: string;
+  let containment: Containment;
+  let runner: ClosableWasmRunner;
+  const started: ContainedProgram[] = [];
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), "narthex-wasm-"));
+    containment = await openContainment({ directory });
+    const start = async (): Promise<ContainedProgram> => {
+      const host = await startWasmHost(containment);
+      started.push(host);
+      return host;
+    };
+    runner = createWasmRunner({ containment: () => Promise.resolve(containment), start });
+  });
+  after(async () => {
+    await runner.close();
+    await containment.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const answerTo = async (how: Awaited<ReturnType<ClosableWasmRunner["run"]>>["how"]): Promise<string> =>
+    how.kind === "answered" ? Buffer.from(how.output).toString() : assert.fail(JSON.stringify(how));
+
+  it("asks for what a module asks for, and gives its answer and the fuel it used, the same each time", async () => {
+    const asked: number[] = [];
+    const fuels = new Set<number>();
+    for (let round = 0; round < 20; round++) {
+      const { how, use } = await runner.run(
+        callOf(MODULE),
+        ({ code }) => {
+          asked.push(code);
+          return Promise.resolve(NOTHING);
+        },
+        signal(),
+      );
+      assert.equal(await answerTo(how), "0");
+      fuels.add(use?.fuel ?? 0);
+    }
+    assert.deepEqual(new Set(asked), new Set([1]));
+    assert.equal(fuels.size, 1);
+    assert.equal(started.length, 1);
+  });
+
+  it("ends a call whose host call is not answered, or that spins, and the host goes on with others", async () => {
+    const failing = await runner.run(callOf(MODULE), () => Promise.reject(new Error("no")), signal());
+    assert.deepEqual(failing, { how: { kind: "stopped" }, use: undefined });
+    const spins = callOf(MODULE, { input: Buffer.alloc(9, 32), limits: { fuel: 1e12, memoryBytes: 1024 * 1024 } });
+    const controller = new AbortController();
+    const spinning = runner.run(spins, () => Promise.resolve(NOTHING), controller.signal);
+    assert.equal(await answerTo((await runner.run(callOf(MODULE), () => Promise.resolve(NOTHING), signal())).how), "0");
+    controller.abort();
+    assert.deepEqual(await spinning, { how: { kind: "stopped" }, use: undefined });
+    assert.equal(started.length, 1);
+  });
+
+  it("ends a loop exactly where its fuel does", async () => {
+    const answer = () => Promise.resolve(NOTHING);
+    const { use } = await runner.run(callOf(MODULE), answer, signal());
+    const fuel = use?.fuel ?? assert.fail();
+    const limited = (most: number) =>
+      runner.run(callOf(MODULE, { limits: { fuel: most, memoryBytes: 1024 * 1024 } }), answer, signal());
+    assert.equal(await answerTo((await limited(fuel)).how), "0");
+    const { how } = await limited(fuel - 1);
+    assert.deepEqual(how.kind === "exceeded" && [how.limit, how.allowed], ["fuel", fuel - 1]);
+  });
+
+  it("sees no network, no file of the host, no workspace and no other process", async () => {
+    const pid = (await started[0]?.pid) ?? assert.fail();
+    const status = await readFile(`/proc/${pid}/status`, "utf8");
+    assert.match(status, /^Seccomp:\s+2$/m);
+    assert.match(status, /^CapEff:\s+0+$/m);
+    assert.deepEqual((await readdir(`/proc/${pid}/root/opt`)).toSorted(), ["node", "wasm-host"]);
+    const root = await readdir(`/proc/${pid}/root`);
+    for (const name of ["workspace", "home", "root", "srv", "mnt"]) assert.equal(root.includes(name), false, name);
+    assert.deepEqual(await readdir(`/proc/${pid}/root/tmp`), []);
+    const net = await readFile(`/proc/${pid}/net/dev`, "utf8");
+    assert.deepEqual(
+      net.match(/^ *\w+(?=:)/gm)?.map((name) => name.trim()),
+      ["lo"],
+    );
+    const processes = (await readdir(`/proc/${pid}/root/proc`)).filter((name) => /^\d+$/.test(name));
+    assert.ok(processes.length <= 2, processes.join(" "));
+  });
+
+  it("runs nothing where nothing can be contained", async () => {
+    const none = await openContainment({ directory, path: [] });
+    const refusing = createWasmRunner({ containment: () => Promise.resolve(none) });
+    await assertCode(
+      refusing.run(callOf(MODULE), () => Promise.resolve(NOTHING), signal()),
+      "SANDBOX_UNAVAILABLE",
+    );
+    await refusing.close();
+  });
+});

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { copyFile, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { createTestHome, type TestHome } from "../cli/home.ts";
+
+const EXAMPLES = fileURLToPath(new URL("../../examples/wasm/", import.meta.url));
+
+describe("modules by the command line", { timeout: 300_000 }, () => {
+  let at: TestHome;
+  let session: string;
+  before(async () => {
+    at = await createTestHome();
+  });
+  after(() => at.remove());
+
+  it("are added with their declaration, and shown with what they may use", async () => {
+    const { tools } = await at.ask(["tools", "add", join(EXAMPLES, "wat", "checksum.wasm")]);
+    const [added] = tools as { tool: string; source: string; files: { path: string }[]; program_hash: string }[];
+    assert.deepEqual([added?.tool, added?.source], ["wasm_checksum@1.0.0", "wasm"]);
+    assert.deepEqual(
+      added?.files.map(({ path }) => path),
+      ["checksum.wasm"],
+    );
+    assert.match(added?.program_hash ?? "", /^[0-9a-f]{64}$/);
+    const shown = await at.run(["tools", "show", "wasm_checksum"]);
+    assert.match(shown.stdout, /^source +wasm, runs wasm$/m);
+    assert.match(shown.stdout, /^fuel +10000000000$/m);
+    session = (await at.openSession()).id;
+  });
+
+  it("run by the default policy where they have no effects, twice with the same result and the same fuel", async () => {
+    const hashes = new Set<unknown>();
+    for (const request of ["one", "two"]) {
+      const words = ["call", "wasm_checksum", '"hello"', "--session", session, "--request-id", request];
+      const answer = await at.ask(words);
+      assert.equal(answer["result"], 156_369_497);
+      hashes.add(answer["result_hash"]);
+    }
+    assert.equal(hashes.size, 1);
+    const { stdout } = await at.run(["ledger", "list", "--json", "--limit", "1000"]);
+    const fuels = stdout.match(/"fuel_used":\d+/g) ?? [];
+    assert.equal(fuels.length, 2);
+    assert.equal(new Set(fuels).size, 1);
+    assert.match(stdout, /"host_calls":\[\{"name":"log","calls":1,"request_bytes":8,"answer_bytes":0\}\]/);
+    assert.equal((await at.run(["ledger", "verify"])).code, 0);
+  });
+
+  it("are refused where they lie in the workspace of an open session", async () => {
+    const folder = join(at.workspace, "tools");
+    await mkdir(folder);
+    await copyFile(join(EXAMPLES, "rust", "dice.wasm"), join(folder, "dice.wasm"));
+    const finished = await at.run(["tools", "add", join(folder, "dice.wasm")]);
+    assert.notEqual(finished.code, 0);
+    assert.match(finished.stderr, /lies in the workspace of an open session/);
+  });
+
+  it("are refused with the reason where they cannot be bounded", async () => {
+    const file = join(at.root, "broken.wasm");
+    await copyFile(join(EXAMPLES, "wat", "checksum.wat"), file);
+    const finished = await at.run(["tools", "add", file]);
+    assert.notEqual(finished.code, 0);
+    assert.match(finished.stderr, /`broken.wasm` is rejected \(not-a-module\)/);
+  });
+});
