@@ -154,7 +154,14 @@ describe("a session that began under a level", { timeout: 120_000 }, () => {
       assert.ok(Number(objectOf(envelope["limits"])["memory_bytes"]) > 0);
       assert.ok(Object.values(objectOf(envelope["checks"])).every((holds) => holds === true));
       const states = objectsOf(envelope["tool_classes"]).map(({ name, state }) => `${String(name)} ${String(state)}`);
-      assert.deepEqual(states, ["files ready", "shell ready", "git ready", "programs ready", "vault disabled"]);
+      assert.deepEqual(states, [
+        "files ready",
+        "shell ready",
+        "git ready",
+        "programs ready",
+        "wasm ready",
+        "vault disabled",
+      ]);
     } finally {
       await kernel.close();
       await at.remove();

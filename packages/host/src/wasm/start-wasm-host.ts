@@ -12,8 +12,11 @@ const FOLDER_PATH = "/opt/wasm-host";
 const MB = 1024 * 1024;
 
 /** Starts the program that runs modules. Throws SANDBOX_UNAVAILABLE where nothing can be contained. */
-export async function startWasmHost(containment: Containment): Promise<ContainedProgram> {
-  return await containment.start(await wasmHostPlan(), [
+export async function startWasmHost(
+  containment: Containment,
+  findProgram: () => Promise<string> = findWasmProgram,
+): Promise<ContainedProgram> {
+  return await containment.start(await wasmHostPlan(await findProgram()), [
     NODE_PATH,
     "--disallow-code-generation-from-strings",
     `${FOLDER_PATH}/${WASM_PROGRAM}`,
@@ -21,13 +24,13 @@ export async function startWasmHost(containment: Containment): Promise<Contained
 }
 
 /** SECURITY: nothing of the host is there but Node and the program; no files, no network, no second process. */
-async function wasmHostPlan(): Promise<SandboxPlan> {
+async function wasmHostPlan(folder: string): Promise<SandboxPlan> {
   const { uid, gid, sandboxUid } = currentIdentity();
   const identity = uid === 0 ? { uid: sandboxUid, gid: sandboxUid } : { uid, gid };
   return {
     mounts: [
       { source: await reachableProgram(await realpath(process.execPath), identity), target: NODE_PATH, access: "read" },
-      { source: await reachableProgram(await findWasmProgram(), identity), target: FOLDER_PATH, access: "read" },
+      { source: await reachableProgram(folder, identity), target: FOLDER_PATH, access: "read" },
     ],
     symlinks: [],
     environment: { NODE_NO_WARNINGS: "1" },

@@ -169,9 +169,9 @@ describe("hosts and their calls", () => {
     const waits = runner.run(bounds, never, second.signal);
     second.abort();
     assert.deepEqual(await waits, { how: { kind: "stopped" }, use: undefined });
-    while (hosts[0]?.heard.length !== 1) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => hosts[0]?.heard.length === 1);
     first.abort();
-    while (hosts[0]?.heard.length !== 2) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => hosts[0]?.heard.length === 2);
     const [run, stop] = hosts[0]?.heard ?? [];
     assert.deepEqual(stop?.header, { type: "stop" });
     hosts[0]?.say(run?.id ?? 0, { type: "ended", how: "stopped" });
@@ -179,3 +179,7 @@ describe("hosts and their calls", () => {
     await runner.close();
   });
 });
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}

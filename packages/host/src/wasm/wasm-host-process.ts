@@ -116,10 +116,7 @@ export class WasmHostProcess {
     const { promise, resolve, reject } = Promise.withResolvers<Said>();
     const job: Job = { answer, asking: undefined, isStopped: false, resolve, reject };
     this.#jobs.set(id, job);
-    // What the kernel is doing for a call that was stopped may still change something.
-    return promise.finally(async () => {
-      await job.asking;
-    });
+    return seenThrough(promise, job);
   }
 
   async #within(timeoutMs: number, late: KernelError, saying: Promise<Said>): Promise<Said> {
@@ -193,6 +190,15 @@ export class WasmHostProcess {
     const fault = new KernelError("SANDBOX_ERROR", "the wasm host said something that makes no sense");
     this.fail(fault);
     return fault;
+  }
+}
+
+/** What the kernel is doing for a call that was stopped may still change something. */
+async function seenThrough(saying: Promise<Said>, job: Job): Promise<Said> {
+  try {
+    return await saying;
+  } finally {
+    await job.asking;
   }
 }
 

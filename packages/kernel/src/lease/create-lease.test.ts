@@ -105,6 +105,7 @@ describe("a granted lease", () => {
         { kind: "fs_read", prefixes: ["/project"] },
         { kind: "fs_write", prefixes: ["/project"] },
         { kind: "exec", names: ["*"] },
+        { kind: "wasm_exec", maxFuel: 1e12, maxMemoryBytes: 16 * 1024 ** 3 },
         { kind: "git", names: ["*"] },
         { kind: "db_read", names: ["*"] },
         { kind: "db_write", names: ["*"] },

@@ -1,10 +1,13 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { stackBytesFor } from "@narthex/meter";
+import { MAX_DEPTH } from "./messages.ts";
 import type { ThreadData } from "./thread-loop.ts";
 import type { ThreadReply, ThreadRequest } from "./thread-messages.ts";
 
 /** Of one thread. What it keeps of modules and messages; memory of modules themselves is not in it. */
 const HEAP_MB = 512;
-const STACK_MB = 8;
+/** For all the depth that a module may have. */
+const STACK_MB = Math.ceil(stackBytesFor(MAX_DEPTH) / 2 ** 20);
 
 /** What the job is told that a thread works on. */
 export interface ThreadListener {
