@@ -2,6 +2,8 @@ export { type LedgerFile, openLedgerFile } from "./store/open-ledger-file.ts";
 export { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from "./store/sqlite-store.ts";
 export { createLogPublication } from "./log/log-publication.ts";
 export { openSigningKeys } from "./log/signing-keys.ts";
+export { backUpHome, type BackupParts } from "./backup/back-up-home.ts";
+export { restoreHome } from "./backup/restore-home.ts";
 export type { BearerTokens, TokenScope } from "./home/bearer-tokens.ts";
 export { readAdminToken } from "./home/bearer-tokens.ts";
 export { describeHolder, type Holder } from "./home/home-lock.ts";

@@ -5,6 +5,9 @@ import { mayChangeProtected } from "./call/decide/may-change-protected.ts";
 import { createProtectedPaths } from "./policy/protected-paths.ts";
 import { createSecretPaths } from "./call/grant/secret-paths.ts";
 import { decideAgain, decideOnHost } from "./call/decide-again.ts";
+import { createContentUses } from "./erasure/content-uses.ts";
+import { SharedLock } from "./erasure/shared-lock.ts";
+import { createUsedContent } from "./erasure/used-content.ts";
 import { createExaminedHost } from "./host-examination.ts";
 import { createAnswerArchive } from "./journal/answer-archive.ts";
 import { createRequestMemory } from "./journal/request-memory.ts";
@@ -37,6 +40,9 @@ const DEFAULT_SETTINGS: KernelSettings = {
   viewBytes: MAX_INLINE_RESULT_BYTES,
   quarantine: DEFAULT_VIOLATION_WINDOW,
   checkpoints: { everyRecords: 1000, everyMs: 60_000 },
+  retention: { maxAgeMs: 14 * 24 * 3_600_000, maxBytes: 5 * 1024 ** 3 },
+  // Nothing goes unless somebody asks for it.
+  retentionEveryMs: 0,
 };
 
 /** An install of many packages is some hundreds. */
@@ -52,7 +58,9 @@ export async function assembleParts(
   options: KernelOptions,
   gate: Gate,
 ): Promise<{ readonly parts: KernelParts; readonly settings: KernelSettings }> {
-  const { store, contentStore, clock, random } = options;
+  const { store, clock, random } = options;
+  const uses = createContentUses();
+  const contentStore = createUsedContent(options.contentStore, uses);
   const settings = { ...DEFAULT_SETTINGS, ...options.settings };
   const log = createSafeLog(options.log);
   const ledger = await createLedger({
@@ -80,6 +88,8 @@ export async function assembleParts(
     random,
     store,
     contentStore,
+    uses,
+    erasing: new SharedLock(),
     policy: createReloadablePolicy(options.policy),
     policySource: options.policySource,
     policyMode: options.policyMode ?? "enforce",
@@ -116,9 +126,9 @@ export async function assembleParts(
       expiryMs: settings.approvalExpiryMs,
       waitMs: settings.approvalWaitMs,
     }),
-    content: createContentLibrary(store, contentStore, isDescendant),
+    content: createContentLibrary({ store, files: contentStore, uses, isDescendant }),
     isDescendant,
-    artifacts: createArtifacts({ store, ledger, random }),
+    artifacts: createArtifacts({ store, ledger, random, uses }),
     workspaceLabels: await loadWorkspaceLabels(store),
     files: options.files,
     programs: options.programs,

@@ -92,4 +92,7 @@ export * from "./wasm/wasm-limits.ts";
 export * from "./wasm/wasm-runner.ts";
 export { HOST_FUNCTIONS, type HostFunction, hostFunction } from "./wasm/host-functions.ts";
 export type * from "./workspace-files.ts";
+export type { CollectionReport, Erasure, ErasureReport, Retention } from "./erasure/erasure.ts";
+export type { HomeCopy, HomeCopying } from "./restore/home-copy.ts";
+export { RESTORED_KEY } from "./restore/settle-restored.ts";
 export type { HookDecision } from "./hook/record-hook.ts";

@@ -17,6 +17,8 @@ import type {
   Random,
   Store,
 } from "./ports.ts";
+import type { HomeCopy, HomeCopying } from "./restore/home-copy.ts";
+import type { Retention } from "./erasure/erasure.ts";
 import type { SessionShells } from "./session-shells.ts";
 import type { ViolationWindowOptions } from "./session/violation-window.ts";
 import type { Redactor, Tool, ToolDeclaration } from "./tool/tool.ts";
@@ -75,6 +77,8 @@ export interface KernelOptions {
   resolveWorkspace?(workspace: string): Promise<string>;
   /** Makes a workspace one that tools can change, if somebody asks for it: true if it had to. A WORKSPACE_REFUSED says why not. */
   adoptWorkspace?(workspace: string): Promise<boolean>;
+  /** Copies all that this kernel keeps, while it is in use. */
+  copyHome?(copying: HomeCopying): Promise<HomeCopy>;
   /** Called once, if the store fails: the kernel has stopped. */
   onFailure?(failure: Error): void;
   /** Where the Merkle log of the ledger is kept. Without it nothing is signed. */
@@ -121,4 +125,7 @@ export interface KernelSettings {
   /** So many containment violations within so long a time quarantine a session. */
   readonly quarantine: ViolationWindowOptions;
   readonly checkpoints: CheckpointSettings;
+  readonly retention: Retention;
+  /** How often what nobody needs is erased; 0 is never. */
+  readonly retentionEveryMs: number;
 }

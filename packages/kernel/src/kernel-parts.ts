@@ -12,13 +12,16 @@ import type { Approvals } from "./approval/approvals.ts";
 import type { Artifacts } from "./artifact/artifacts.ts";
 import type { AnswerArchive } from "./journal/answer-archive.ts";
 import type { RequestMemory } from "./journal/request-memory.ts";
+import type { ContentUses } from "./erasure/content-uses.ts";
+import type { SharedLock } from "./erasure/shared-lock.ts";
+import type { UsedContent } from "./erasure/used-content.ts";
 import type { ExaminedHost } from "./host-examination.ts";
 import type { PolicyMode } from "./kernel-options.ts";
 import type { WorkspaceLabels } from "./label/workspace-labels.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Checkpoints } from "./merkle/checkpoints.ts";
 import type { Refusals } from "./ledger/refusals.ts";
-import type { Clock, ContentStore, Log, Observer, PolicySource, Random, Store } from "./ports.ts";
+import type { Clock, Log, Observer, PolicySource, Random, Store } from "./ports.ts";
 import type { ReloadablePolicy } from "./policy/reloadable-policy.ts";
 import type { Registry } from "./registry/registry.ts";
 import type { ContentLibrary } from "./result/content-library.ts";
@@ -34,7 +37,11 @@ export interface KernelParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly store: Store;
-  readonly contentStore: ContentStore;
+  readonly contentStore: UsedContent;
+  /** What records still to come may name. */
+  readonly uses: ContentUses;
+  /** Whoever erases has it alone; whoever needs the ledger to stand still shares it. */
+  readonly erasing: SharedLock;
   readonly policy: ReloadablePolicy;
   readonly policySource: PolicySource | undefined;
   readonly policyMode: PolicyMode;

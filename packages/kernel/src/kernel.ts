@@ -10,6 +10,8 @@ import type {
 } from "./approval/approval.ts";
 import type { ClearedLabels, LabelClearing } from "./label/clear-workspace-labels.ts";
 import type { LabelledWorkspace } from "./label/workspace-labels.ts";
+import type { CollectionReport, Erasure, ErasureReport, Retention } from "./erasure/erasure.ts";
+import type { HomeCopy, HomeCopying } from "./restore/home-copy.ts";
 import type { HookDecision } from "./hook/record-hook.ts";
 import type { GivenCheckpoint, RotatedKey } from "./merkle/checkpoints.ts";
 import type { ConsistencyProof, InclusionProof } from "./merkle/proof-text.ts";
@@ -65,6 +67,18 @@ export interface Kernel {
   /** For an administrator: any content, by hash. */
   statContent(hash: Uint8Array): Promise<ContentStatus | undefined>;
   readAnyContent(hash: Uint8Array, offset: number, limit: number): Promise<ContentReading>;
+
+  /**
+   * Erases content for good, for an administrator. Throws CONTENT_NOT_FOUND, or CONTENT_IN_USE for what calls, questions or
+   * open sessions still need.
+   */
+  erase(erasure: Erasure): Promise<ErasureReport>;
+  /** Erases what no artifact and no open session needs, by the retention in force or by narrower limits. */
+  collect(collection: Collection): Promise<CollectionReport>;
+  /** Copies the home while it is in use, and verifies the copy. Throws where this kernel has no home. */
+  backUp(copying: HomeCopying): Promise<HomeCopy>;
+  /** For whoever reads the ledger as one: nothing is erased meanwhile. */
+  whileNothingIsErased<T>(work: () => Promise<T>): Promise<T>;
 
   readRecord(index: number): Promise<StoredRecord | undefined>;
   /** The newest record of a call. */
@@ -253,6 +267,11 @@ export interface ContentStatus {
     readonly role: string;
     readonly labels: readonly string[];
   }[];
+}
+
+export interface Collection extends Partial<Retention> {
+  /** Only says what would be done. */
+  readonly dryRun: boolean;
 }
 
 export interface RecordListQuery {

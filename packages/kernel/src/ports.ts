@@ -35,7 +35,9 @@ export type StateTable =
   | "tokens"
   | "meta"
   | "approvals"
-  | "workspaces";
+  | "workspaces"
+  /** Written by the store itself: digests of erased items, until nothing is left of them anywhere. */
+  | "erasing";
 
 /** One ledger record and everything that becomes durable with it, or not at all. */
 export interface StoreWrite {
@@ -50,6 +52,14 @@ export interface StoreWrite {
   /** Ties the record's commitments to content; bytes of at most 64 KB lie here. */
   readonly content: readonly ContentDraft[];
   readonly state: readonly StateChange[];
+  /** Items of earlier records that are tombstones from then on. */
+  readonly erasures?: readonly ErasedItem[] | undefined;
+}
+
+/** One content item, by its record and its position in that record's content. */
+export interface ErasedItem {
+  readonly recordIndex: number;
+  readonly item: number;
 }
 
 export interface StoredRecord {
@@ -107,10 +117,27 @@ export interface Store {
   listRequestIds(chain: string, limit: number): Promise<string[]>;
   /** Holdings of a digest; with `chain`, only that chain's. At most 100. */
   findContent(digest: Uint8Array, chain?: string): Promise<ContentHolding[]>;
+  /** Holdings that rest on bytes of another record, and artifacts'; at most 100. */
+  findReferences(digest: Uint8Array): Promise<ContentHolding[]>;
+  /** Records from `from` on whose content has one of these byte strings in it: a part of the ledger at a time. */
+  findMentions(needles: readonly Uint8Array[], from: number): Promise<Mentions>;
   getState(table: StateTable, key: string): Promise<Uint8Array | undefined>;
-  /** Ascending by key, keys that start with `prefix`. */
-  listState(table: StateTable, prefix: string, limit: number): Promise<StateRow[]>;
+  /** Ascending by key, keys that start with `prefix`; with `after`, only those beyond it. */
+  listState(table: StateTable, prefix: string, limit: number, after?: string): Promise<StateRow[]>;
+  /** Has the index find nothing any more under these digests that was erased. */
+  forgetErased(digests: readonly Uint8Array[]): Promise<void>;
+  /**
+   * Ends the erasing of these digests: takes their rows away, and with `scrub` looks at every byte of the store's files
+   * until neither they nor these other byte strings are left in any of them.
+   */
+  endErasing(digests: readonly Uint8Array[], scrub: readonly Uint8Array[] | undefined): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface Mentions {
+  readonly records: readonly number[];
+  /** Where to go on; undefined at the end. */
+  readonly next: number | undefined;
 }
 
 export interface RecordQuery {

@@ -2,6 +2,10 @@ import { ContentRole, KernelError } from "@narthex/contracts";
 import { assembleParts, type Gate } from "./assemble-parts.ts";
 import { callInProcess, callOverWire } from "./call/entrances.ts";
 import { closeKernel } from "./close-kernel.ts";
+import { collectGarbage } from "./erasure/collect-garbage.ts";
+import { eraseContent } from "./erasure/erase-content.ts";
+import { resumeErasing } from "./erasure/resume-erasing.ts";
+import { startRetention } from "./erasure/start-retention.ts";
 import { recordHook } from "./hook/record-hook.ts";
 import { listIntents } from "./journal/list-intents.ts";
 import { reconcileIntents } from "./journal/reconcile.ts";
@@ -36,6 +40,7 @@ import { openSession } from "./session/open-session.ts";
 import { requireOpen, requireUsable } from "./session/require-open.ts";
 import { releaseLease } from "./session/release-lease.ts";
 import { revokeLease } from "./session/revoke-lease.ts";
+import { settleRestored } from "./restore/settle-restored.ts";
 import { startExpiry } from "./session/start-expiry.ts";
 import { undo } from "./undo/undo.ts";
 
@@ -47,8 +52,9 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
   const gate: Gate = { closing: false };
   const { parts, settings } = await assembleParts(options, gate);
   await prepareAnnouncement(options.version, parts);
+  const isCopy = await settleRestored(parts);
   const reconciled = await reconcileIntents(parts);
-  await parts.approvals.recover(parts.store);
+  if (!isCopy) await parts.approvals.recover(parts.store);
   // The sweep closes those of them whose time ran out while no kernel was there.
   const answered = new Set(parts.approvals.list().standing.map(({ sessionId }) => sessionId));
   for (const sessionId of answered) if (sessionId !== "") await parts.sessions.find(sessionId);
@@ -63,7 +69,9 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     labelsOf: (live, effects) => labelsFor(live, effects, parts),
   };
   const reloader = createPolicyReloader(parts);
+  await resumeErasing(parts);
   const expiry = startExpiry(parts);
+  const endRetention = startRetention(settings.retention, settings.retentionEveryMs, parts);
   options.watchTools?.((change) => quarantineTool(change, parts));
   let closed: Promise<void> | undefined;
   let ticking: NodeJS.Timeout | undefined;
@@ -96,7 +104,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     listSessions: (query) => listSessions(query, parts),
     async delegateLease(delegation) {
       if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
-      const { live, token } = await delegateLease(delegation, parts);
+      const { live, token } = await parts.uses.during(() => delegateLease(delegation, parts));
       return { session: facts(live), token };
     },
     releaseLease: (release) => releaseLease(release, parts),
@@ -115,7 +123,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       const live = requireUsable(await parts.sessions.find(put.sessionId), parts.ledger.nowMs());
       parts.counters.running++;
       try {
-        return await putContent(put, live, parts);
+        return await parts.uses.during(() => putContent(put, live, parts));
       } finally {
         parts.counters.running--;
       }
@@ -126,7 +134,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       await adoptLabels(live, found, parts);
       return reading(found, offset, limit, parts);
     },
-    grantContent: (grant) => grantContent(grant, parts),
+    grantContent: (grant) => parts.uses.during(() => grantContent(grant, parts)),
     async statContent(hash) {
       const found = await parts.content.findAny(hash);
       if (found === undefined) return undefined;
@@ -143,6 +151,24 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       if (found === undefined) throw new KernelError("CONTENT_NOT_FOUND", "there is no content with that hash");
       return reading(found.content, offset, limit, parts);
     },
+
+    async erase(erasure) {
+      if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
+      parts.counters.running++;
+      try {
+        return await eraseContent(erasure, parts);
+      } finally {
+        parts.counters.running--;
+      }
+    },
+    collect: ({ dryRun, ...limits }) =>
+      collectGarbage({ ...settings.retention, ...limits, dryRun, maxItems: Number.POSITIVE_INFINITY }, parts),
+    async backUp(copying) {
+      const copy = options.copyHome?.bind(options);
+      if (copy === undefined) throw new KernelError("STORE_UNAVAILABLE", "this kernel has no home to copy");
+      return parts.erasing.share(() => copy(copying));
+    },
+    whileNothingIsErased: (work) => parts.erasing.share(work),
 
     readRecord: (index) => parts.store.readRecord(index),
     async findCall(sessionId, requestId) {
@@ -164,13 +190,13 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     clearWorkspaceLabels: (clearing) => clearWorkspaceLabels(clearing, realWorkspace, parts),
 
     listIntents: () => listIntents(parts),
-    settleIntent: (settlement) => settleByHand(settlement, parts),
+    settleIntent: (settlement) => parts.uses.during(() => settleByHand(settlement, parts)),
     undo: (undoing) => undo(undoing, parts),
 
     policyFacts: () => policyFacts(parts),
-    reloadPolicy: (by) => reloader.reload(by),
-    changePolicy: (change, by) => reloader.change(change, by),
-    recordHookDecision: (decision) => recordHook(decision, parts),
+    reloadPolicy: (by) => parts.uses.during(() => reloader.reload(by)),
+    changePolicy: (change, by) => parts.uses.during(() => reloader.change(change, by)),
+    recordHookDecision: (decision) => parts.uses.during(() => recordHook(decision, parts)),
     explainCall: async (question) =>
       explainCall(question, await sessionFor(question.sessionId, settings.hosts, parts), explaining),
 
@@ -187,6 +213,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     close({ graceMs = 10_000 } = {}) {
       clearInterval(expiry);
       clearInterval(ticking);
+      endRetention();
       closed ??= closeKernel(graceMs, gate, parts);
       return closed;
     },

@@ -45,12 +45,14 @@ function openServing(kernel: Kernel, options: DoorOptions): Promise<Serving> {
     mcp: { version: VERSION, elicitation: mcp.elicitation === "approvals" },
     authorize: authorizeToken,
     verify: ({ verifierKey, checkpoints }, onProgress, signal) =>
-      verifySource(ledgerSource(), {
-        signal,
-        verifierKey: verifierKey === "" ? undefined : verifierKey,
-        checkpoints,
-        onProgress: (recordsDone, recordsTotal) => onProgress({ recordsDone, recordsTotal }),
-      }),
+      kernel.whileNothingIsErased(() =>
+        verifySource(ledgerSource(), {
+          signal,
+          verifierKey: verifierKey === "" ? undefined : verifierKey,
+          checkpoints,
+          onProgress: (recordsDone, recordsTotal) => onProgress({ recordsDone, recordsTotal }),
+        }),
+      ),
     replay,
     exportLedger,
     ...(log && { log }),

@@ -1,4 +1,5 @@
 import {
+  backUpHome,
   type Configuration,
   createLogPublication,
   createSystemRandom,
@@ -221,7 +222,7 @@ interface HomeParts {
 
 async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kernel> {
   const { home, configuration, policy, store, contentStore, workshop, gate, servers, tools } = parts;
-  const { session, timeouts } = configuration;
+  const { session, timeouts, retention } = configuration;
   keepCallsYoung();
   const kernel: Kernel = await startKernel({
     store,
@@ -259,6 +260,16 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
     resolveWorkspace: (workspace) =>
       resolveWorkspace(workspace, { home: home.path, whyApart: workshop.vault?.whyApart }),
     adoptWorkspace: (workspace) => handOverWorkspace(workspace),
+    copyHome: async (copying) => {
+      const { verifyCopy } = await import("./verify-copy.ts");
+      return backUpHome(copying, {
+        paths: home.paths,
+        version: VERSION,
+        nowMs: () => systemClock.nowMs(),
+        copyRecords: (target) => store.copyTo(target),
+        verify: (paths) => verifyCopy(paths, options.isBrief === true),
+      });
+    },
     ...(options.onFailure && { onFailure: options.onFailure }),
     settings: {
       budgets: configuration.budgets,
@@ -268,6 +279,9 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
       approvalWaitMs: timeouts.approvalWaitMs,
       viewBytes: configuration.viewBytes,
       checkpoints: configuration.checkpoints,
+      retention: { maxAgeMs: retention.maxAgeMs, maxBytes: retention.maxBytes },
+      // A program that does one thing and ends leaves it to the kernels that stay.
+      retentionEveryMs: options.isBrief === true ? 0 : retention.everyMs,
       quarantine: { limit: session.quarantine.violations, windowMs: session.quarantine.windowMs },
     },
   });

@@ -138,6 +138,11 @@ export function createTestKernel(): TestKernel {
     listIntents: () => Promise.resolve([]),
     settleIntent: () => Promise.resolve({ recordIndex: 5 }),
     undo: () => Promise.resolve([]),
+    erase: () => Promise.resolve({ items: 2, records: 1, bytes: 9, files: 0, recordIndexes: [7], heldByOthers: 0 }),
+    collect: () => Promise.resolve({ sessions: 1, items: 3, bytes: 9, files: 1, keptBytes: 4, more: false }),
+    backUp: ({ directory }) =>
+      Promise.resolve({ directory, records: 3, headHash: "ab".repeat(32), files: 1, bytes: 9 }),
+    whileNothingIsErased: (work) => work(),
     callInProcess: notUsed,
     close: () => Promise.resolve(),
   };

@@ -1,5 +1,5 @@
 import { compileEncoder, hashRecord, type RecordMessage, RecordSchema, utf8 } from "@narthex/contracts";
-import type { ContentDraft, StateChange, StoreWrite } from "@narthex/kernel";
+import type { ContentDraft, ErasedItem, StateChange, StoreWrite } from "@narthex/kernel";
 
 /** What a test cares about in a write; the rest is filled in. */
 export interface WriteFacts {
@@ -7,6 +7,7 @@ export interface WriteFacts {
   readonly requestId?: string;
   readonly content?: readonly ContentDraft[];
   readonly state?: readonly StateChange[];
+  readonly erasures?: readonly ErasedItem[];
   readonly wallTimeMs?: number;
   readonly logicalTimeMs?: number;
   /** Makes the record this much longer. */
@@ -20,7 +21,7 @@ export function createLedgerWrites(firstIndex = 0): (facts?: WriteFacts) => Stor
   const sequences = new Map<string, number>();
   let index = firstIndex;
   return (facts = {}) => {
-    const { chain = "system", requestId = "", content = [], state = [], padding = 0 } = facts;
+    const { chain = "system", requestId = "", content = [], state = [], erasures = [], padding = 0 } = facts;
     const sequence = sequences.get(chain) ?? 0;
     sequences.set(chain, sequence + 1);
     const record = encodeRecord({
@@ -33,6 +34,6 @@ export function createLedgerWrites(firstIndex = 0): (facts?: WriteFacts) => Stor
       requestId,
       previousHash: utf8("x".repeat(padding)),
     });
-    return { index: index++, chain, sequence, requestId, hash: hashRecord(record), record, content, state };
+    return { index: index++, chain, sequence, requestId, hash: hashRecord(record), record, content, state, erasures };
   };
 }

@@ -13,6 +13,7 @@ import {
 import type {
   ChainHead,
   ContentHolding,
+  ErasedItem,
   RecordQuery,
   StateChange,
   StateRow,
@@ -41,6 +42,7 @@ interface Row extends StoredRecord {
 interface Waiting {
   readonly row: Row;
   readonly state: readonly StateChange[];
+  readonly erasures: readonly ErasedItem[];
   readonly done: PromiseWithResolvers<void>;
 }
 
@@ -56,14 +58,30 @@ export function createMemoryStore(): MemoryStore {
   let problem: string | undefined;
 
   function commitWaiting(): void {
-    for (const { row, state: changes, done } of waiting.splice(0)) {
+    for (const { row, state: changes, erasures, done } of waiting.splice(0)) {
       rows.push(row);
+      for (const erasure of erasures) erase(erasure);
       for (const change of changes) {
         if (change.value === undefined) state.delete(stateKey(change.table, change.key));
         else state.set(stateKey(change.table, change.key), change.value);
       }
       done.resolve();
     }
+  }
+
+  function erase({ recordIndex, item }: ErasedItem): void {
+    const row = rows[recordIndex];
+    const found = row?.items[item];
+    if (row === undefined || found === undefined || found.place === ContentPlace.ERASED) {
+      throw new RangeError("a content item to be erased is not there");
+    }
+    const { role, size, labels, digest } = found;
+    const items = row.items.map((kept, at) =>
+      at === item ? { role, size, labels, place: ContentPlace.ERASED } : kept,
+    );
+    const content = encodeContent({ items });
+    rows[recordIndex] = { ...row, content, items: fromBinary(RecordContentSchema, content).items };
+    state.set(stateKey("erasing", toHex(digest)), Uint8Array.of(1));
   }
 
   function breakWith(reason: string): void {
@@ -96,7 +114,7 @@ export function createMemoryStore(): MemoryStore {
       accepted++;
       const done = Promise.withResolvers<void>();
       const changes = write.state.map((change) => ({ ...change, value: change.value?.slice() }));
-      waiting.push({ row: toRow(write), state: changes, done });
+      waiting.push({ row: toRow(write), state: changes, erasures: write.erasures ?? [], done });
       if (holds === 0) queueMicrotask(commitWaiting);
       return done.promise;
     },
@@ -143,18 +161,42 @@ export function createMemoryStore(): MemoryStore {
       return findHoldings(rows, toHex(digest), chain).slice(0, MAX_HOLDINGS);
     },
 
+    async findReferences(digest) {
+      const found = findHoldings(rows, toHex(digest), undefined);
+      const isReference = ({ place, role }: ContentHolding): boolean =>
+        place === ContentPlace.ELSEWHERE || role === ContentRole.ARTIFACT;
+      return found.filter(isReference).slice(0, MAX_HOLDINGS);
+    },
+
+    async findMentions(needles, from) {
+      const holds = ({ content }: Row): boolean =>
+        needles.some((needle) => Buffer.from(content).includes(Buffer.from(needle)));
+      const found = rows.filter((row) => row.index >= from && holds(row));
+      return { records: found.map(({ index }) => index), next: undefined };
+    },
+
+    async forgetErased() {
+      // Everything is found by looking at the rows.
+    },
+
+    async endErasing(digests) {
+      for (const digest of digests) state.delete(stateKey("erasing", toHex(digest)));
+    },
+
     async getState(table, key) {
       return state.get(stateKey(table, key));
     },
 
-    async listState(table, prefix, limit): Promise<StateRow[]> {
+    async listState(table, prefix, limit, after): Promise<StateRow[]> {
       const start = stateKey(table, "");
       const found: StateRow[] = [];
       for (const [key, value] of state) {
         if (key.startsWith(start + prefix)) found.push({ key: key.slice(start.length), value });
       }
-      found.sort((left, right) => Buffer.compare(Buffer.from(left.key), Buffer.from(right.key)));
-      return found.slice(0, Math.max(0, limit));
+      const compare = (left: string, right: string): number => Buffer.compare(Buffer.from(left), Buffer.from(right));
+      found.sort((left, right) => compare(left.key, right.key));
+      const beyond = after === undefined ? found : found.filter(({ key }) => compare(key, after) > 0);
+      return beyond.slice(0, Math.max(0, limit));
     },
 
     async close() {

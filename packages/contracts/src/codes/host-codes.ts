@@ -8,6 +8,8 @@ export type HostCode =
   | "WORKSPACE_REFUSED"
   | "KERNEL_UNREACHABLE"
   | "CONTENT_DAMAGED"
+  | "CONTENT_IN_USE"
+  | "BACKUP_INVALID"
   | "LEASE_INVALID"
   | "LEASE_NOT_FOUND"
   | "INTENT_NOT_FOUND"
@@ -78,6 +80,22 @@ export const HOST_CODES: ReadonlyMap<HostCode, CodeFacts> = new Map<HostCode, Co
       retryable: false,
       meaning: "stored content no longer has the hash it is stored under",
       next: "run `narthex ledger verify` to see what else is damaged, then restore from a backup",
+    },
+  ],
+  [
+    "CONTENT_IN_USE",
+    {
+      retryable: true,
+      meaning: "the content cannot be erased yet: a call, a question, a rule or an open session needs it",
+      next: "end what the message names, then erase again",
+    },
+  ],
+  [
+    "BACKUP_INVALID",
+    {
+      retryable: false,
+      meaning: "the directory is no backup, or does not hold the ledger that it says",
+      next: "name the directory that `narthex backup` wrote, or take an older backup",
     },
   ],
   [

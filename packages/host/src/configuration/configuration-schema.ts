@@ -153,6 +153,23 @@ export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; r
         default: 60_000,
       }),
     }),
+    retention: section("How long content is kept that no artifact and no open session needs.", {
+      max_age_ms: integer("After its session ended.", {
+        minimum: 0,
+        maximum: 100 * 365 * DAY_MS,
+        default: 14 * DAY_MS,
+      }),
+      max_bytes: integer("What sessions that have ended may keep in all; beyond it, the oldest goes first.", {
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        default: 5 * 1024 * MB,
+      }),
+      every_ms: integer("How often a kernel that runs looks for it; 0 is never.", {
+        minimum: 0,
+        maximum: 7 * DAY_MS,
+        default: 600_000,
+      }),
+    }),
     secrets: {
       type: "object",
       description:

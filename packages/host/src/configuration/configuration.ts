@@ -33,6 +33,7 @@ export interface Configuration {
     readonly shutdownMs: number;
   };
   readonly checkpoints: { readonly everyRecords: number; readonly everyMs: number };
+  readonly retention: { readonly maxAgeMs: number; readonly maxBytes: number; readonly everyMs: number };
   /** Where secrets are found; what they are is read by whoever needs them. */
   readonly secrets: SecretSources;
   readonly limits: {
@@ -108,6 +109,11 @@ export function createConfiguration(settings: Settings, sections: Sections = NO_
     checkpoints: Object.freeze({
       everyRecords: number("checkpoints.every_records"),
       everyMs: number("checkpoints.every_ms"),
+    }),
+    retention: Object.freeze({
+      maxAgeMs: number("retention.max_age_ms"),
+      maxBytes: number("retention.max_bytes"),
+      everyMs: number("retention.every_ms"),
     }),
     ...sections,
     limits: Object.freeze({

@@ -42,6 +42,15 @@ checkpoints:
   every_records: 1000
   every_ms: 60000
 
+# How long content is kept that no artifact and no open session needs; docs/guides/retention.md says more. Records stay.
+retention:
+  # After its session ended: 14 days.
+  max_age_ms: 1209600000
+  # What sessions that have ended may keep in all, 5 GB; beyond it, the oldest goes first.
+  max_bytes: 5368709120
+  # How often a kernel that runs looks for it; 0 is never.
+  every_ms: 600000
+
 # Secrets by name, read when the kernel starts. A tool that was added with a secret finds it in a variable, and it is
 # hidden in everything that the tool returns. In place of the braces, write lines such as these:
 #   weather_key: { env: WEATHER_API_KEY }

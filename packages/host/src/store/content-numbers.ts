@@ -5,3 +5,6 @@
 export const ROLE_REQUEST = 2;
 export const PLACE_ROW = 1;
 export const PLACE_FILE = 2;
+export const PLACE_ELSEWHERE = 3;
+export const PLACE_ERASED = 5;
+export const ROLE_ARTIFACT = 11;

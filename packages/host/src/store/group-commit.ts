@@ -51,6 +51,7 @@ export class GroupCommit {
   #gathering: Group | undefined;
   #inFlight: Group | undefined;
   #restart: PromiseWithResolvers<void> | undefined;
+  readonly #scrubs: PromiseWithResolvers<void>[] = [];
   #scheduled = false;
   #nextIndex = 0;
   #problem: string | undefined;
@@ -106,6 +107,15 @@ export class GroupCommit {
     return this.#restart.promise;
   }
 
+  /** Takes rows of erased digests away and empties the log, between two groups; with `rewrite`, writes the file anew. */
+  scrub(digests: readonly string[], rewrite: boolean): Promise<void> {
+    if (this.#problem !== undefined) return Promise.reject(unavailable(this.#problem));
+    const done = Promise.withResolvers<void>();
+    this.#scrubs.push(done);
+    this.#writer.send({ kind: "scrub", digests, rewrite });
+    return done.promise;
+  }
+
   /** INVARIANT: a broken store stays broken; nothing that was not acknowledged ever will be. */
   break(reason: string): void {
     if (this.#problem !== undefined) return;
@@ -116,6 +126,7 @@ export class GroupCommit {
     this.#inFlight?.done.reject(error);
     this.#gathering?.done.reject(error);
     this.#restart?.resolve();
+    for (const done of this.#scrubs.splice(0)) done.reject(error);
     for (const { done } of this.#held.splice(0)) done.reject(error);
     this.#inFlight = undefined;
     this.#gathering = undefined;
@@ -212,12 +223,22 @@ export class GroupCommit {
         this.#restart = undefined;
         this.#rest();
         return;
+      case "scrubbed":
+        this.#endScrub(answer.problem);
+        return;
       case "failed":
         this.break(answer.reason);
         return;
       case "closed":
         return;
     }
+  }
+
+  #endScrub(problem: string): void {
+    const done = this.#scrubs.shift();
+    if (problem === "") done?.resolve();
+    else done?.reject(new KernelError("STORE_UNAVAILABLE", `the store could not be cleared: ${problem}; try again`));
+    this.#rest();
   }
 
   #acknowledge(memory: ArrayBuffer): void {
@@ -233,7 +254,8 @@ export class GroupCommit {
 
   /** A program may end while nothing is under way. */
   #rest(): void {
-    if (this.#inFlight === undefined && this.#restart === undefined && !this.#closing) this.#writer.unref();
+    const isIdle = this.#inFlight === undefined && this.#restart === undefined && this.#scrubs.length === 0;
+    if (isIdle && !this.#closing) this.#writer.unref();
   }
 }
 

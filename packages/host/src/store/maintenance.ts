@@ -24,6 +24,7 @@ export class Maintenance {
   #moving: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
+  #copies = 0;
 
   constructor(commit: GroupCommit, reader: Reader) {
     this.#commit = commit;
@@ -36,6 +37,16 @@ export class Maintenance {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await Promise.all([this.#indexing, this.#moving]);
+  }
+
+  /** While somebody copies the file, the log is not started again: to do so is to wait for all who read. */
+  async whileCopying(copy: () => Promise<void>): Promise<void> {
+    this.#copies++;
+    try {
+      await copy();
+    } finally {
+      this.#copies--;
+    }
   }
 
   #note({ records, bytes }: CommittedGroup): void {
@@ -82,7 +93,7 @@ export class Maintenance {
     this.#bytes = 0;
     this.#moving = this.#reader
       .ask("moveLog")
-      .then((bytes) => (bytes > MAX_LOG_BYTES ? this.#commit.restartLog() : undefined))
+      .then((bytes) => (bytes > MAX_LOG_BYTES && this.#copies === 0 ? this.#commit.restartLog() : undefined))
       .catch((error: unknown) => this.#fail(error))
       .finally(() => {
         this.#moving = undefined;

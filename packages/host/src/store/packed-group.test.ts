@@ -24,6 +24,7 @@ const write: fc.Arbitrary<StoreWrite> = fc.record({
     }),
     { maxLength: 3 },
   ),
+  erasures: fc.array(fc.record({ recordIndex: fc.maxSafeNat(), item: fc.nat() }), { maxLength: 3 }),
 });
 
 it("refuses a state table that does not exist", () => {
@@ -54,6 +55,7 @@ it("unpacks what was packed, in order, whatever it is and however often its memo
       visitGroup(packer.memory, packer.byteLength, {
         record: (...parts) => found.push(parts),
         state: (...parts) => found.push(parts),
+        erase: (...parts) => found.push(parts),
       });
       const expected = writes.flatMap((each) => [
         [
@@ -66,6 +68,7 @@ it("unpacks what was packed, in order, whatever it is and however often its memo
           encodeContent({ items: each.content }),
         ],
         ...each.state.map(({ table, key, value }) => [STATE_TABLES.indexOf(table), key, value]),
+        ...(each.erasures ?? []).map(({ recordIndex, item }) => [recordIndex, item]),
       ]);
       assert.deepEqual(found, expected);
     }),

@@ -1,17 +1,20 @@
-import type { StateTable, StoreWrite } from "@narthex/kernel";
+import type { ErasedItem, StateTable, StoreWrite } from "@narthex/kernel";
 import { boundRecordContent, writeRecordContent } from "./record-content.ts";
 
 /**
  * How a group of writes travels to the writer thread: one buffer, handed over, nothing cloned.
  *
  * Per write: index and sequence as doubles, then the lengths of chain, request id, hash, record and content and the
- * number of state changes as u32, then those bytes; per state change the table's number as u8, the lengths of key and
- * value as u32, then those bytes. Little-endian. Lives only between two threads of one process.
+ * numbers of state changes and erasures as u32, then those bytes; per state change the table's number as u8, the lengths
+ * of key and value as u32, then those bytes; per erasure the record's index as a double and the item's place as u32.
+ * Little-endian. Lives only between two threads of one process.
  */
-const HEADER_BYTES = 2 * 8 + 6 * 4;
+const HEADER_BYTES = 2 * 8 + 7 * 4;
 const CHANGE_BYTES = 1 + 2 * 4;
+const ERASURE_BYTES = 8 + 4;
 const REMOVED = 0xffffffff;
 const FIRST_CAPACITY = 256 * 1024;
+const NONE: readonly ErasedItem[] = [];
 
 /** A table's number is its place here: append only, the numbers are on disk. */
 export const STATE_TABLES: readonly StateTable[] = [
@@ -24,6 +27,7 @@ export const STATE_TABLES: readonly StateTable[] = [
   "meta",
   "approvals",
   "workspaces",
+  "erasing",
 ];
 
 const TABLE_NUMBERS: ReadonlyMap<string, number> = new Map(STATE_TABLES.map((table, number) => [table, number]));
@@ -65,7 +69,7 @@ export class GroupPacker {
 
   add(write: StoreWrite): void {
     this.#reserve(boundWrite(write));
-    const { chain, requestId, hash, record, content, state } = write;
+    const { chain, requestId, hash, record, content, state, erasures = NONE } = write;
     const buffer = this.#buffer;
     const view = this.#view;
     const start = this.#length;
@@ -85,6 +89,7 @@ export class GroupPacker {
     view.setUint32(start + 28, record.length, true);
     view.setUint32(start + 32, contentEnd - recordEnd, true);
     view.setUint32(start + 36, state.length, true);
+    view.setUint32(start + 40, erasures.length, true);
     end = contentEnd;
     for (const change of state) {
       buffer[end] = tableNumber(change.table);
@@ -97,6 +102,11 @@ export class GroupPacker {
         buffer.set(change.value, end);
         end += change.value.length;
       }
+    }
+    for (const { recordIndex, item } of erasures) {
+      view.setFloat64(end, recordIndex, true);
+      view.setUint32(end + 8, item, true);
+      end += ERASURE_BYTES;
     }
     this.#length = end;
     this.#count++;
@@ -118,6 +128,7 @@ export function boundWrite(write: StoreWrite): number {
   let bound = HEADER_BYTES + write.chain.length * 3 + write.requestId.length * 3 + write.hash.length;
   bound += write.record.length + boundRecordContent(write.content);
   for (const change of write.state) bound += CHANGE_BYTES + change.key.length * 3 + (change.value?.length ?? 0);
+  bound += (write.erasures?.length ?? 0) * ERASURE_BYTES;
   return bound;
 }
 
@@ -145,6 +156,7 @@ export interface GroupVisitor {
     content: Uint8Array,
   ): void;
   state(table: number, key: string, value: Uint8Array | undefined): void;
+  erase(recordIndex: number, item: number): void;
 }
 
 /** Gives every part of a group, in the order it was packed. */
@@ -180,6 +192,10 @@ export function visitGroup(memory: ArrayBuffer, byteLength: number, visitor: Gro
       const value = removed ? undefined : new Uint8Array(memory, keyEnd, valueLength);
       visitor.state(table, buffer.toString("utf8", keyStart, keyEnd), value);
       end = removed ? keyEnd : keyEnd + valueLength;
+    }
+    for (let left = view.getUint32(start + 40, true); left > 0; left--) {
+      visitor.erase(view.getFloat64(end, true), view.getUint32(end + 8, true));
+      end += ERASURE_BYTES;
     }
     start = end;
   }

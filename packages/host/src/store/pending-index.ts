@@ -26,7 +26,7 @@ export interface PendingChain {
 
 /** Settled holdings remembered, so that what calls repeat (proofs, equal inputs) is not written again and again. */
 const MAX_KNOWN = 50_000;
-const LAST_ROLE = 15;
+const LAST_ROLE = 16;
 
 /**
  * What the newest records add to the index, in memory: small transactions on a tree with random keys cost several
@@ -84,6 +84,12 @@ export class PendingIndex {
     this.#records = 0;
   }
 
+  /** What was known to be written may be gone. */
+  forgetKnown(): void {
+    this.#known.clear();
+    this.#knownSize = 0;
+  }
+
   #addHolding(
     pending: PendingChain,
     chain: string,
@@ -100,10 +106,7 @@ export class PendingIndex {
   }
 
   #remember(chain: string, known: Set<string> | undefined, key: string): void {
-    if (this.#knownSize >= MAX_KNOWN) {
-      this.#known.clear();
-      this.#knownSize = 0;
-    }
+    if (this.#knownSize >= MAX_KNOWN) this.forgetKnown();
     this.#knownSize++;
     if (known !== undefined && this.#knownSize > 1) known.add(key);
     else this.#known.set(chain, new Set([key]));

@@ -1,4 +1,4 @@
-import type { ChainHead, ContentHolding, StateRow, StoredRecord, StoreHead } from "@narthex/kernel";
+import type { ChainHead, ContentHolding, Mentions, StateRow, StoredRecord, StoreHead } from "@narthex/kernel";
 import type { TreeMethods } from "../log/tree-methods.ts";
 
 /** What the store asks of its reading thread. */
@@ -29,6 +29,8 @@ export interface ReaderMethods extends TreeMethods {
   /** Record indexes with their request ids, which may repeat. */
   requestPage(chain: string, from: number): Page<{ readonly index: number; readonly requestId: string }>;
   findContent(digest: Uint8Array, chain: string | undefined): ContentHolding[];
+  findReferences(digest: Uint8Array): ContentHolding[];
+  findMentions(needles: readonly Uint8Array[], from: number): Mentions;
   getState(table: number, key: string): Uint8Array | undefined;
   /** Keys from `from` on. */
   statePage(table: number, prefix: string, from: string, limit: number): Page<StateRow>;
@@ -36,6 +38,10 @@ export interface ReaderMethods extends TreeMethods {
   advanceIndex(options: { readonly flush: boolean }): Promise<void>;
   /** Moves the log into the file as far as it goes without waiting, and answers the log's length. */
   moveLog(): number;
+  /** Takes what was erased out of the index. */
+  forgetErased(digests: readonly Uint8Array[]): Promise<void>;
+  /** Writes the index and empties its log; with `rewrite`, the whole file is written anew. */
+  scrubIndex(options: { readonly rewrite: boolean }): void;
   close(): void;
 }
 

@@ -5,7 +5,7 @@ import { createTreeMethods } from "../log/tree-methods.ts";
 import type { ReaderData, ReaderMethods } from "./reader-messages.ts";
 import { RecordIndex } from "./record-index.ts";
 import { RecordReader } from "./record-reader.ts";
-import { isDamage, openIndex, openRecordsForReading, recordsMissing, storePaths } from "./store-files.ts";
+import { emptyLog, isDamage, openIndex, openRecordsForReading, recordsMissing, storePaths } from "./store-files.ts";
 
 /** Records indexed in one go before others get a turn. */
 const SLICE_RECORDS = 256;
@@ -44,6 +44,8 @@ export function createReaderMethods({ directory, logDirectory }: ReaderData): Re
     findRequest: (chain, requestId) => indexed().index.findRequest(chain, requestId),
     requestPage: (chain, from) => indexed().reader.requestPage(chain, from),
     findContent: (digest, chain) => indexed().index.findContent(digest, chain),
+    findReferences: (digest) => indexed().index.findReferences(digest),
+    findMentions: (needles, from) => opened().reader.findMentions(needles, from),
     getState: (table, key) => opened().reader.getState(table, key),
     statePage: (table, prefix, from, limit) => opened().reader.statePage(table, prefix, from, limit),
 
@@ -58,6 +60,24 @@ export function createReaderMethods({ directory, logDirectory }: ReaderData): Re
 
     moveLog: () => checkpoint(opened().records),
     ...createTreeMethods(logDirectory, () => opened().records),
+
+    async forgetErased(digests) {
+      const chains = indexed().index.dropErased(digests);
+      const wanted = new Set(digests.map((digest) => Buffer.from(digest).toString("latin1")));
+      for (const chain of chains) {
+        for (let from: number | undefined = 0; from !== undefined; ) {
+          from = indexed().index.findAgain(chain, from, SLICE_RECORDS, wanted);
+          await setImmediate();
+        }
+      }
+    },
+
+    scrubIndex({ rewrite }) {
+      const { index, indexFile } = indexed();
+      index.flush();
+      if (rewrite) indexFile.exec("VACUUM");
+      if (!emptyLog(indexFile)) throw new Error("the index's log is in use");
+    },
 
     close() {
       const { records, indexFile, index } = indexed();

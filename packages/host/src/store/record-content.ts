@@ -1,5 +1,11 @@
 import type { ContentDraft } from "@narthex/kernel";
 
+/** An item as the kernel gives it, or with plain numbers as they were read. */
+type DraftItem = Omit<ContentDraft, "role" | "place"> & {
+  readonly role?: number | undefined;
+  readonly place?: number | undefined;
+};
+
 /** What an index needs to know of one content item; the bytes themselves are passed over. */
 export interface ScannedItem {
   role: number;
@@ -29,7 +35,7 @@ const RECORD_WALL_TIME = 6;
 const ITEM_OVERHEAD = 64;
 
 /** At least the encoded size of a `RecordContent` with these items. */
-export function boundRecordContent(items: readonly ContentDraft[]): number {
+export function boundRecordContent(items: readonly DraftItem[]): number {
   let bound = 0;
   for (const item of items) {
     bound += ITEM_OVERHEAD + (item.digest?.length ?? 0) + (item.nonce?.length ?? 0) + (item.data?.length ?? 0);
@@ -44,7 +50,7 @@ export function boundRecordContent(items: readonly ContentDraft[]): number {
  * Written by hand because it runs once per record on the kernel's thread and writes in place; the bytes are those of
  * the generated encoder, which a test compares.
  */
-export function writeRecordContent(buffer: Buffer, start: number, items: readonly ContentDraft[]): number {
+export function writeRecordContent(buffer: Buffer, start: number, items: readonly DraftItem[]): number {
   let end = start;
   for (const item of items) {
     buffer[end++] = (1 << 3) | 2;
@@ -55,7 +61,14 @@ export function writeRecordContent(buffer: Buffer, start: number, items: readonl
   return end;
 }
 
-function measureItem(item: ContentDraft): number {
+/** What stays of an item without its digest, nonce and bytes, with its tag. */
+export function writeTombstone({ role, size, labels }: ScannedItem, place: number): Buffer {
+  const item = { role, size, place, labels };
+  const room = Buffer.alloc(boundRecordContent([item]));
+  return room.subarray(0, writeRecordContent(room, 0, [item]));
+}
+
+function measureItem(item: DraftItem): number {
   let total = measureNumber(item.role) + measureBytes(item.digest) + measureBytes(item.nonce);
   total += measureNumber(item.size) + measureNumber(item.place) + measureBytes(item.data);
   if (item.labels === undefined) return total;
@@ -75,7 +88,7 @@ function measureBytes(value: Uint8Array | undefined): number {
   return value === undefined || value.length === 0 ? 0 : 1 + varintSize(value.length) + value.length;
 }
 
-function writeItem(buffer: Buffer, start: number, item: ContentDraft): number {
+function writeItem(buffer: Buffer, start: number, item: DraftItem): number {
   let end = writeNumber(buffer, start, ROLE, item.role);
   end = writeBytes(buffer, end, DIGEST, item.digest);
   end = writeBytes(buffer, end, NONCE, item.nonce);
@@ -132,6 +145,19 @@ export function scanRecordContent(content: Uint8Array): ScannedItem[] {
     else cursor.skip(tag & 7);
   }
   return items;
+}
+
+/** Where each item of an encoded `RecordContent` begins and ends, with its tag. Throws as `scanRecordContent` does. */
+export function itemSpans(content: Uint8Array): { readonly start: number; readonly end: number }[] {
+  const spans: { start: number; end: number }[] = [];
+  const cursor = new Cursor(content);
+  while (cursor.position < content.length) {
+    const start = cursor.position;
+    const tag = cursor.varint();
+    cursor.skip(tag & 7);
+    if (tag === ((1 << 3) | 2)) spans.push({ start, end: cursor.position });
+  }
+  return spans;
 }
 
 function scanItem(cursor: Cursor, end: number): ScannedItem {

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { ContentHolding } from "@narthex/kernel";
-import { PLACE_FILE, PLACE_ROW } from "./content-numbers.ts";
+import { PLACE_ELSEWHERE, PLACE_FILE, PLACE_ROW, ROLE_ARTIFACT, ROLE_REQUEST } from "./content-numbers.ts";
 import { hasBytes, type PendingHolding, PendingIndex } from "./pending-index.ts";
 import { type ScannedItem, scanRecordContent } from "./record-content.ts";
 
@@ -114,6 +114,54 @@ export class RecordIndex {
     return holdings.sort((left, right) => left.recordIndex - right.recordIndex || left.item - right.item);
   }
 
+  /** Holdings that rest on bytes of another record, and artifacts'. */
+  findReferences(digest: Uint8Array): ContentHolding[] {
+    const written = this.#statements.findReferrers.all(digest, MAX_HOLDINGS).map((row) => String(row["chain"]));
+    const chains = new Set([...written, ...this.#pending.findHolders(latin1(digest))]);
+    const holdings = [...chains].flatMap((chain) => this.#chainHoldings(digest, chain));
+    return holdings.filter(isReference).slice(0, MAX_HOLDINGS);
+  }
+
+  /** Takes out what points at erased items, and answers the chains that may have others. Everything is written by then. */
+  dropErased(digests: readonly Uint8Array[]): string[] {
+    const { begin, commit, findAll, itemsOf, dropHolding, dropLabels } = this.#statements;
+    this.flush();
+    this.#pending.forgetKnown();
+    const chains = new Map<number, string>();
+    begin.run();
+    for (const digest of digests) {
+      for (const row of findAll.all(digest)) {
+        const items = scanSound(itemsOf.get(indexOf(row))?.["content"]);
+        if (items[Number(row["item"])]?.digest === latin1(digest)) continue;
+        const id = Number(row["id"]);
+        dropHolding.run(digest, id, Number(row["role"]));
+        dropLabels.run(digest, id);
+        chains.set(id, String(row["chain"]));
+      }
+    }
+    commit.run();
+    return [...chains.values()];
+  }
+
+  /** Reads records of a chain again, for items with these digests that were not erased. Answers where to go on. */
+  findAgain(chain: string, from: number, limit: number, digests: ReadonlySet<string>): number | undefined {
+    const { begin, commit, itemsOf, addHolding, addLabel } = this.#statements;
+    const places = this.chainRecords(chain, from, limit, "first");
+    const id = this.#findChain(chain);
+    if (id === undefined) return undefined;
+    begin.run();
+    for (const index of places) {
+      for (const [position, item] of scanSound(itemsOf.get(index)?.["content"]).entries()) {
+        if (!digests.has(item.digest) || item.role === ROLE_REQUEST) continue;
+        const digest = Buffer.from(item.digest, "latin1");
+        addHolding.run(digest, id, item.role, index, position, item.place, item.size);
+        for (const label of item.labels) addLabel.run(digest, id, label);
+      }
+    }
+    commit.run();
+    return places.length < limit ? undefined : (places.at(-1) ?? from) + 1;
+  }
+
   #holders(digest: Uint8Array): string[] {
     const written = this.#statements.findHolders.all(digest, MAX_HOLDINGS).map((row) => String(row["chain"]));
     return [...new Set([...written, ...this.#pending.findHolders(latin1(digest))])].slice(0, MAX_HOLDINGS);
@@ -195,10 +243,22 @@ function prepareStatements(records: DatabaseSync, index: DatabaseSync) {
       WHERE ${bytesIn("excluded.place")} AND NOT ${bytesIn("place")}`),
     findHolders: inIndex(`SELECT c.chain FROM chains c JOIN
       (SELECT DISTINCT chain FROM holdings WHERE digest = ? ORDER BY chain LIMIT ?) h ON c.id = h.chain`),
+    findReferrers: inIndex(`SELECT c.chain FROM chains c JOIN (SELECT DISTINCT chain FROM holdings
+      WHERE digest = ? AND (place = ${PLACE_ELSEWHERE} OR role = ${ROLE_ARTIFACT}) LIMIT ?) h ON c.id = h.chain`),
+    findAll: inIndex(
+      "SELECT h.chain AS id, c.chain, role, idx, item FROM holdings h JOIN chains c ON c.id = h.chain WHERE digest = ?",
+    ),
+    itemsOf: records.prepare("SELECT content FROM records WHERE idx = ?"),
+    dropHolding: inIndex("DELETE FROM holdings WHERE digest = ? AND chain = ? AND role = ?"),
+    dropLabels: inIndex("DELETE FROM labels WHERE digest = ? AND chain = ?"),
     findHoldings: inIndex("SELECT role, idx, item, place, size FROM holdings WHERE digest = ? AND chain = ?"),
     addLabel: inIndex("INSERT OR IGNORE INTO labels VALUES (?, ?, ?)"),
     findLabels: inIndex("SELECT label FROM labels WHERE digest = ? AND chain = ?"),
   };
+}
+
+function isReference({ place, role }: ContentHolding): boolean {
+  return place === PLACE_ELSEWHERE || role === ROLE_ARTIFACT;
 }
 
 /** Content that cannot be read is held by nobody. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
-import type { ChainHead, StateRow, StoredRecord, StoreHead } from "@narthex/kernel";
+import type { ChainHead, Mentions, StateRow, StoredRecord, StoreHead } from "@narthex/kernel";
 import type { Page } from "./reader-messages.ts";
 import { scanRecordTimes } from "./record-content.ts";
 import type { RecordIndex } from "./record-index.ts";
@@ -9,6 +9,9 @@ type Row = { readonly [column: string]: SQLOutputValue };
 const PAGE_BYTES = 1024 * 1024;
 const PAGE_ROWS = 512;
 const MAX_NEWEST = 1_000_000;
+/** Looked through in one go before others get a turn. */
+const LOOKED_BYTES = 4 * 1024 * 1024;
+const ROW_BYTES = 256;
 
 /** Reads records and committed state. The index is asked only where a chain is named. */
 export class RecordReader {
@@ -69,6 +72,24 @@ export class RecordReader {
     return { rows, more: rows.length === PAGE_ROWS };
   }
 
+  /** Looks at a bounded number of bytes. */
+  findMentions(needles: readonly Uint8Array[], from: number): Mentions {
+    const records: number[] = [];
+    const wanted = needles.map((needle) => Buffer.from(needle));
+    let bytes = 0;
+    for (const row of this.#statements.contents.iterate(from)) {
+      const { idx, content } = row;
+      const index = Number(idx);
+      if (content instanceof Uint8Array) {
+        const held = Buffer.from(content.buffer, content.byteOffset, content.length);
+        if (wanted.some((needle) => held.includes(needle))) records.push(index);
+        bytes += content.length + ROW_BYTES;
+      }
+      if (bytes >= LOOKED_BYTES) return { records, next: index + 1 };
+    }
+    return { records, next: undefined };
+  }
+
   getState(table: number, key: string): Uint8Array | undefined {
     const value = this.#statements.state.get(table, key)?.["value"];
     return value instanceof Uint8Array ? value : undefined;
@@ -87,6 +108,7 @@ function prepareStatements(records: DatabaseSync) {
     last: records.prepare(`${columns} ORDER BY idx DESC LIMIT 1`),
     one: records.prepare(`${columns} WHERE idx = ?`),
     from: records.prepare(`${columns} WHERE idx >= ? ORDER BY idx LIMIT ?`),
+    contents: records.prepare("SELECT idx, content FROM records WHERE idx >= ? ORDER BY idx"),
     requestId: records.prepare("SELECT request_id FROM records WHERE idx = ?"),
     state: records.prepare("SELECT value FROM state WHERE name = ? AND key = ?"),
     stateFrom: records.prepare("SELECT key, value FROM state WHERE name = ? AND key >= ? ORDER BY key LIMIT ?"),

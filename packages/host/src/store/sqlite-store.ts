@@ -2,11 +2,13 @@ import { dirname, join } from "node:path";
 import { equalBytes, hashRecord } from "@narthex/contracts";
 import type { RecordTree, StateRow, Store, StoredRecord } from "@narthex/kernel";
 import { createRecordTree } from "../log/record-tree.ts";
+import { copyRecords, copyRecordsInThread } from "./copy-records.ts";
 import { GroupCommit, type OpenedStore } from "./group-commit.ts";
 import { Maintenance } from "./maintenance.ts";
 import { tableNumber } from "./packed-group.ts";
 import { createLocalReader } from "./local-reader.ts";
 import type { Reader } from "./reader.ts";
+import { createScrubber, type Scrubber } from "./scrubber.ts";
 import { startWriterHere, startWriterThread } from "./start-writer.ts";
 import { ThreadReader } from "./thread-reader.ts";
 
@@ -22,6 +24,8 @@ export interface SqliteStoreOptions {
 /** A store, and the tree over its records. */
 export interface SqliteStore extends Store {
   readonly tree: RecordTree;
+  /** Copies records and state, as they are at one moment, into a new file. */
+  copyTo(target: string): Promise<void>;
 }
 
 const MAX_GATHERED_BYTES = 64 * 1024 * 1024;
@@ -47,7 +51,16 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     await Promise.all([commit.close(), reader.terminate()]);
     throw error;
   }
-  return createStore(commit, reader, new Maintenance(commit, reader));
+  const maintenance = new Maintenance(commit, reader);
+  const copy = isBrief ? async (target: string) => copyRecords(directory, target) : copyInThread;
+  return {
+    ...createStore(commit, reader, maintenance, createScrubber(directory, commit, reader)),
+    copyTo: (target) => maintenance.whileCopying(() => copy(target)),
+  };
+
+  function copyInThread(target: string): Promise<void> {
+    return copyRecordsInThread(directory, target);
+  }
 }
 
 /** A ledger is not continued from a record that was changed. */
@@ -55,7 +68,12 @@ function isSound({ last }: OpenedStore): boolean {
   return last === undefined || equalBytes(hashRecord(last.record), last.hash);
 }
 
-function createStore(commit: GroupCommit, reader: Reader, maintenance: Maintenance): SqliteStore {
+function createStore(
+  commit: GroupCommit,
+  reader: Reader,
+  maintenance: Maintenance,
+  scrubber: Scrubber,
+): Omit<SqliteStore, "copyTo"> {
   let closed: Promise<void> | undefined;
   return {
     tree: createRecordTree(reader),
@@ -65,6 +83,10 @@ function createStore(commit: GroupCommit, reader: Reader, maintenance: Maintenan
     readRecord: (index) => reader.ask("readRecord", index),
     findContent: (digest, chain) => reader.ask("findContent", digest, chain),
     findRequest: (chain, requestId) => reader.ask("findRequest", chain, requestId),
+    findReferences: (digest) => reader.ask("findReferences", digest),
+    findMentions: (needles, from) => reader.ask("findMentions", needles, from),
+    forgetErased: (digests) => reader.ask("forgetErased", digests),
+    endErasing: (digests, scrub) => scrubber.scrub(digests, scrub),
     getState: (table, key) => reader.ask("getState", tableNumber(table), key),
 
     async readRecords({ from = 0, limit, chain, newest = false }) {
@@ -95,13 +117,13 @@ function createStore(commit: GroupCommit, reader: Reader, maintenance: Maintenan
       return [...ids];
     },
 
-    async listState(table, prefix, limit) {
+    async listState(table, prefix, limit, after) {
       const found: StateRow[] = [];
       let more = limit > 0;
       while (more) {
-        const last = found.at(-1);
+        const last = found.at(-1)?.key ?? after;
         // The smallest key after the last one.
-        const from = last === undefined ? prefix : `${last.key}\0`;
+        const from = last === undefined ? prefix : `${last}\0`;
         const page = await reader.ask("statePage", tableNumber(table), prefix, from, limit - found.length);
         found.push(...page.rows);
         more = page.more && found.length < limit;
@@ -110,16 +132,22 @@ function createStore(commit: GroupCommit, reader: Reader, maintenance: Maintenan
     },
 
     close() {
-      closed ??= closeStore(commit, reader, maintenance);
+      closed ??= closeStore(commit, reader, maintenance, scrubber);
       return closed;
     },
   };
 }
 
 /** The writer closes last, so that it is the one to empty the log into the file. */
-async function closeStore(commit: GroupCommit, reader: Reader, maintenance: Maintenance): Promise<void> {
+async function closeStore(
+  commit: GroupCommit,
+  reader: Reader,
+  maintenance: Maintenance,
+  scrubber: Scrubber,
+): Promise<void> {
   await commit.drain();
   await maintenance.stop();
   await reader.ask("close").catch(() => undefined);
   await commit.close();
+  await scrubber.close();
 }

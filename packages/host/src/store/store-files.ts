@@ -77,14 +77,14 @@ export function openRecordsForWriting(directory: string): DatabaseSync {
   makeDirectory(directory);
   const path = storePaths(directory).records;
   refuseLoss(directory);
-  return openFile(path, {
+  return openEmptied(path, {
     applicationId: STORE_APPLICATION_ID,
     version: STORE_SCHEMA_VERSION,
     schema: STORE_SCHEMA,
     // Checkpoints run elsewhere, off the commit path. The log is overwritten from its start, never shrunk: an
     // overwrite is made durable in little more than half the time of an append.
     pragmas:
-      "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;",
+      "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA secure_delete = ON;",
   });
 }
 
@@ -126,12 +126,12 @@ export function openRecordsForReading(directory: string): DatabaseSync {
 
 /** Opens the index. It is derived, so a power cut may cost it its newest part (never its consistency). */
 export function openIndex(directory: string): DatabaseSync {
-  return openFile(storePaths(directory).index, {
+  return openEmptied(storePaths(directory).index, {
     applicationId: INDEX_APPLICATION_ID,
     version: INDEX_SCHEMA_VERSION,
     schema: INDEX_SCHEMA,
     pragmas:
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8192;",
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8192; PRAGMA secure_delete = ON;",
   });
 }
 
@@ -143,6 +143,19 @@ interface FileKind {
   readonly version: number;
   readonly schema: string;
   readonly pragmas: string;
+}
+
+/** The log that a crash left may hold what was erased since: it is moved into the file, and emptied. */
+function openEmptied(path: string, kind: FileKind): DatabaseSync {
+  const isLeft = sizeOf(`${path}-wal`) > 0;
+  const database = openFile(path, kind);
+  if (isLeft) named(path, () => emptyLog(database));
+  return database;
+}
+
+/** Moves the whole log into the file and leaves none of it. False if somebody reads from it for too long. */
+export function emptyLog(database: DatabaseSync): boolean {
+  return Number(database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] ?? 1) === 0;
 }
 
 function openFile(path: string, kind: FileKind): DatabaseSync {

@@ -9,6 +9,8 @@ export interface WriterData {
 export type WriterCommand =
   | { readonly kind: "commit"; readonly memory: ArrayBuffer; readonly byteLength: number }
   | { readonly kind: "restart" }
+  /** Takes rows of erased digests away, in hex, and empties the log; with `rewrite`, the whole file is written anew. */
+  | { readonly kind: "scrub"; readonly digests: readonly string[]; readonly rewrite: boolean }
   | { readonly kind: "close" };
 
 export type WriterAnswer =
@@ -21,6 +23,8 @@ export type WriterAnswer =
   | { readonly kind: "committed"; readonly memory: ArrayBuffer }
   /** The log starts again from its beginning. */
   | { readonly kind: "restarted" }
+  /** Empty if all is done, or why it is not. */
+  | { readonly kind: "scrubbed"; readonly problem: string }
   | { readonly kind: "closed" }
   /** The last thing a writer says. */
   | { readonly kind: "failed"; readonly reason: string };

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { visitGroup } from "./packed-group.ts";
-import { openRecordsForWriting } from "./store-files.ts";
+import { createEraser } from "./eraser.ts";
+import { tableNumber, visitGroup } from "./packed-group.ts";
+import { emptyLog, openRecordsForWriting } from "./store-files.ts";
 import type { WriterAnswer, WriterCommand } from "./writer-messages.ts";
 
 /** Hears every answer; memory that goes with it may be taken over. */
@@ -41,6 +42,10 @@ function obey(
       answer({ kind: "restarted" });
       return true;
     }
+    if (command.kind === "scrub") {
+      answer({ kind: "scrubbed", problem: scrub(command, database) });
+      return true;
+    }
     database.close();
     answer({ kind: "closed" });
     return false;
@@ -53,6 +58,16 @@ function obey(
   }
 }
 
+/** Answers what keeps it from being done; what was committed stays sound in any case. */
+function scrub({ digests, rewrite }: Extract<WriterCommand, { kind: "scrub" }>, database: DatabaseSync): string {
+  const remove = database.prepare("DELETE FROM state WHERE name = ? AND key = ?");
+  database.exec("BEGIN IMMEDIATE");
+  for (const digest of digests) remove.run(tableNumber("erasing"), digest);
+  database.exec("COMMIT");
+  if (rewrite) database.exec("VACUUM");
+  return emptyLog(database) ? "" : "its log is in use";
+}
+
 type CommitCommand = Extract<WriterCommand, { kind: "commit" }>;
 
 function createCommit(database: DatabaseSync): (command: CommitCommand) => void {
@@ -60,13 +75,16 @@ function createCommit(database: DatabaseSync): (command: CommitCommand) => void 
   const end = database.prepare("COMMIT");
   const insert = database.prepare("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)");
   const state = createStateWriter(database);
+  const eraser = createEraser(database, state.note);
   const visitor = {
     record: insert.run.bind(insert),
     state: state.note,
+    erase: eraser.note,
   };
   return ({ memory, byteLength }) => {
     begin.run();
     visitGroup(memory, byteLength, visitor);
+    eraser.flush();
     state.flush();
     end.run();
   };

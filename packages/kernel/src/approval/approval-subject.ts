@@ -43,6 +43,11 @@ export function keyOf(subject: ApprovalSubject): string {
   return `${toHex(subject.inputDigest)} ${groundsOf(subject)}`;
 }
 
+/** The input's digest in such a key, as hex. */
+export function inputOfKey(key: string): string {
+  return key.slice(0, key.indexOf(" "));
+}
+
 /** The same without the input: what an answer for the session is bound to. */
 export function groundsOf({ sessionId, tool, kind, definitionHash, ruleIds }: ApprovalSubject): string {
   return JSON.stringify([sessionId, tool, kind, toHex(definitionHash), ...ruleIds]);

@@ -70,6 +70,8 @@ export interface Approvals {
   recover(store: Pick<Store, "listState">): Promise<void>;
   /** Withdraws what a session asked, forgets what was said for it, and gives the rows that go with its end. */
   endSession(sessionId: string): Promise<StateChange[]>;
+  /** Forgets yeses to these inputs, given as hex, and takes back what was said for longer about them; gives the rows that go. */
+  forgetInputs(inputDigests: ReadonlySet<string>, by: string): Promise<StateChange[]>;
   close(): Promise<void>;
 }
 
@@ -376,11 +378,13 @@ export function createApprovals(options: ApprovalOptions): Approvals {
       await Promise.allSettled(
         asked.filter(({ isConcluding }) => isConcluding).map(({ answered }) => answered.promise),
       );
-      const unused = yeses.ofSession(sessionId);
-      for (const approvalId of unused) yeses.remove(approvalId);
-      const rows = [...unused.map(removeRow), ...standing.endSession(sessionId)];
+      const rows = [...yeses.removeSession(sessionId).map(removeRow), ...standing.endSession(sessionId)];
       changes.changed();
       return rows;
+    },
+    async forgetInputs(inputDigests, by) {
+      for (const standingId of standing.ofInputs(inputDigests)) await revoke({ standingId, by });
+      return yeses.removeInputs(inputDigests).map(removeRow);
     },
     async close() {
       doors = 0;

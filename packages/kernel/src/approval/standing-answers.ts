@@ -18,6 +18,8 @@ export interface StandingAnswers {
   remove(standingId: string): StandingRow | undefined;
   /** One that covers this very call. */
   find(subject: ApprovalSubject): StandingApproval | undefined;
+  /** Those for exactly one of these inputs, as hex. */
+  ofInputs(inputDigests: ReadonlySet<string>): readonly string[];
   /** Forgets what was said for a session, and gives the rows to be removed. */
   endSession(sessionId: string): StateChange[];
 }
@@ -65,6 +67,10 @@ export function createStandingAnswers(): StandingAnswers {
       }
       return undefined;
     },
+    ofInputs: (inputDigests) =>
+      [...all()]
+        .filter(({ kept }) => kept?.kind === "input" && inputDigests.has(kept.digest))
+        .map(({ standing }) => standing.standingId),
     endSession(sessionId) {
       const rows = [...ofSession(sessionId).keys()].map(removeRow);
       sessions.delete(sessionId);

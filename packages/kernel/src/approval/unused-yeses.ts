@@ -1,4 +1,5 @@
 import type { YesRow } from "./approval-rows.ts";
+import { inputOfKey } from "./approval-subject.ts";
 
 /** Yeses that no call has used, each with whether a call has it in hand. */
 export interface UnusedYeses {
@@ -14,7 +15,10 @@ export interface UnusedYeses {
   /** Takes one out that no call has in hand. */
   removeFree(approvalId: string): YesRow | undefined;
   remove(approvalId: string): YesRow | undefined;
-  ofSession(sessionId: string): readonly string[];
+  /** Takes out those of a session, and gives their ids. */
+  removeSession(sessionId: string): readonly string[];
+  /** The same of those to one of these inputs, as hex. */
+  removeInputs(inputDigests: ReadonlySet<string>): readonly string[];
   clear(): void;
 }
 
@@ -35,6 +39,12 @@ export function createUnusedYeses(nowMs: () => number, onExpired: (row: YesRow) 
     clearTimeout(found.expiry);
     held.delete(approvalId);
     return found.row;
+  }
+
+  function removeAll(isMeant: (row: YesRow) => boolean): string[] {
+    const ids = [...held.values()].filter(({ row }) => isMeant(row)).map(({ row }) => row.approvalId);
+    for (const approvalId of ids) remove(approvalId);
+    return ids;
   }
 
   function removeFree(approvalId: string): YesRow | undefined {
@@ -76,8 +86,8 @@ export function createUnusedYeses(nowMs: () => number, onExpired: (row: YesRow) 
     },
     removeFree,
     remove,
-    ofSession: (sessionId) =>
-      [...held.values()].filter(({ row }) => row.sessionId === sessionId).map(({ row }) => row.approvalId),
+    removeSession: (sessionId) => removeAll((row) => row.sessionId === sessionId),
+    removeInputs: (inputDigests) => removeAll((row) => inputDigests.has(inputOfKey(row.key))),
     clear() {
       for (const approvalId of held.keys()) remove(approvalId);
     },

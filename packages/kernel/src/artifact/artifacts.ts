@@ -13,6 +13,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { ContentDraft } from "../ledger/record-draft.ts";
 import type { Random, Store } from "../ports.ts";
 import type { FoundContent } from "../result/content-library.ts";
+import type { ContentUses } from "../erasure/content-uses.ts";
 import type { Session } from "../session/session.ts";
 import type { Artifact } from "../tool/tool.ts";
 
@@ -42,13 +43,22 @@ export interface Artifacts {
   find(tenant: string, artifactId: string): Promise<FoundArtifact | undefined>;
 }
 
-export function createArtifacts(parts: { store: Store; ledger: Ledger; random: Random }): Artifacts {
+export function createArtifacts(parts: {
+  readonly store: Store;
+  readonly ledger: Ledger;
+  readonly random: Random;
+  readonly uses: ContentUses;
+}): Artifacts {
   /** Being published right now: two calls cannot both find an id free. */
   const publishing = new Map<string, Promise<unknown>>();
 
   async function find(tenant: string, artifactId: string): Promise<FoundArtifact | undefined> {
-    const row = await parts.store.getState("artifacts", keyOf(tenant, artifactId));
-    return row === undefined ? undefined : readRow(row, parts.random);
+    const row = await parts.store.getState("artifacts", artifactKey(tenant, artifactId));
+    const found = row === undefined ? undefined : readRow(row, parts.random);
+    if (found?.reference.digest === undefined) return found;
+    await parts.uses.whenFree(found.reference.digest);
+    parts.uses.note(found.reference.digest);
+    return found;
   }
 
   async function write(draft: ArtifactDraft, content: FoundContent, publication: Publication): Promise<Artifact> {
@@ -90,7 +100,9 @@ export function createArtifacts(parts: { store: Store; ledger: Ledger; random: R
         },
       ],
       content: [committed.item],
-      state: [{ table: "artifacts", key: keyOf(session.tenant, artifact.artifact_id), value: canonicalJsonBytes(row) }],
+      state: [
+        { table: "artifacts", key: artifactKey(session.tenant, artifact.artifact_id), value: canonicalJsonBytes(row) },
+      ],
       logicalTimeMs: publication.publishedAtMs,
     });
     return artifact;
@@ -99,7 +111,7 @@ export function createArtifacts(parts: { store: Store; ledger: Ledger; random: R
   return {
     find,
     async publish(draft, content, publication) {
-      const key = keyOf(publication.session.tenant, draft.artifact_id);
+      const key = artifactKey(publication.session.tenant, draft.artifact_id);
       while (publishing.has(key)) await publishing.get(key)?.catch(() => undefined);
       const published = write(draft, content, publication);
       publishing.set(key, published);
@@ -112,7 +124,7 @@ export function createArtifacts(parts: { store: Store; ledger: Ledger; random: R
   };
 }
 
-function keyOf(tenant: string, artifactId: string): string {
+export function artifactKey(tenant: string, artifactId: string): string {
   return `${tenant}\n${artifactId}`;
 }
 
@@ -132,6 +144,9 @@ function sameOrThrow(existing: Artifact, draft: ArtifactDraft): Artifact {
 /** Rows are written by this module only; a damaged one is a fault, not a guess. */
 function readRow(row: Uint8Array, random: Random): FoundArtifact {
   const value = parseJson(row);
+  if (isJsonObject(value) && value["content_hash"] === "") {
+    throw new KernelError("CONTENT_NOT_FOUND", "the content of this artifact was erased");
+  }
   const hash =
     isJsonObject(value) && typeof value["content_hash"] === "string" ? fromHex(value["content_hash"]) : undefined;
   if (!isJsonObject(value) || hash === undefined) throw new KernelError("INTERNAL", "an artifact's row is damaged");

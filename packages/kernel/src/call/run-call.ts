@@ -24,6 +24,7 @@ export async function runCall(
   kernel: KernelParts,
 ): Promise<{ response: ToolResponse; answer: CallAnswer }> {
   kernel.counters.running++;
+  const use = kernel.uses.begin();
   let answer: CallAnswer | undefined;
   try {
     const end = await takeStages(frame, kernel);
@@ -35,6 +36,7 @@ export async function runCall(
     return { response: reply(frame.trail.replyId, answer), answer };
   } finally {
     kernel.counters.running--;
+    kernel.uses.end(use);
     observe("done", frame, kernel, answer);
   }
 }

@@ -14,6 +14,8 @@ export interface AnswerArchive {
   find(sessionId: string, requestId: string): Promise<ArchivedCall | undefined>;
   remember(sessionId: string, requestId: string, call: ArchivedCall): void;
   forget(sessionId: string, requestId: string): void;
+  /** Nothing from memory any more: what was erased must not be answered. */
+  clear(): void;
 }
 
 export interface AnswerArchiveParts {
@@ -65,6 +67,10 @@ export function createAnswerArchive(parts: AnswerArchiveParts): AnswerArchive {
       });
     },
     forget: (sessionId, requestId) => forget(keyOf(sessionId, requestId)),
+    clear() {
+      recent = new Map();
+      older = recent;
+    },
   };
 }
 

@@ -24,6 +24,8 @@ export interface Intent {
    * the call must never be run again under its id.
    */
   readonly settledIndex?: number | undefined;
+  /** It was under way in a home that this one is a copy of: nobody but a person can tell what became of it. */
+  readonly isCopied?: boolean;
 }
 
 export function intentRow(intent: Intent): StateChange {
@@ -39,6 +41,7 @@ export function intentRow(intent: Intent): StateChange {
     tool: intent.tool,
   };
   if (intent.settledIndex !== undefined) row["settled_index"] = intent.settledIndex;
+  if (intent.isCopied === true) row["copied"] = true;
   return { table: "intents", key: intentKey(intent.sessionId, intent.requestId), value: canonicalJsonBytes(row) };
 }
 
@@ -65,6 +68,7 @@ export function intentFromRow(row: StateRow): Intent {
     recordIndex: Number(value["record_index"]),
     reserved: amountsFrom(value["reserved"]),
     settledIndex: typeof settled === "number" ? settled : undefined,
+    ...(value["copied"] === true && { isCopied: true }),
   };
 }
 

@@ -141,6 +141,10 @@ export function createAnswerReader(parts: AnswerReaderParts): (index: number) =>
     // A repeat names the record with the outcome, which is no repeat itself.
     if (repeated !== undefined) record = await readRecord(Number(repeated.firstRecordIndex));
     const request = record?.items.find((item) => item.role === ContentRole.REQUEST);
+    // What was asked cannot be compared any more: whatever comes under this id is answered that it is gone.
+    if (record !== undefined && request?.place === ContentPlace.ERASED) {
+      return { requestDigest: NO_BYTES, answer: lostAnswer("erased", record.index) };
+    }
     const answer = record && request && (await rebuild(record));
     return request && answer && { requestDigest: request.digest, answer };
   };

@@ -35,7 +35,7 @@ async function reconcile(intent: Intent, kernel: KernelParts): Promise<boolean> 
   const [name = "", version = ""] = intent.tool.split("@");
   const registered = kernel.registry.resolve(name, version);
   const live = await kernel.sessions.find(intent.sessionId);
-  if (registered?.tool.reconcile === undefined || live === undefined) return false;
+  if (intent.isCopied === true || registered?.tool.reconcile === undefined || live === undefined) return false;
   const { sessionId, requestId } = intent;
   const { tenant } = live.session;
   const answer = await askTool(

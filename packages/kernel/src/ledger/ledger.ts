@@ -145,6 +145,7 @@ class ChainedLedger implements Ledger {
         record,
         content: draft.content ?? [],
         state,
+        erasures: draft.erasures,
       },
       { index, hash, wallTimeMs },
     );

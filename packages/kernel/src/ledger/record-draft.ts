@@ -1,5 +1,5 @@
 import type { ContentItem, Entry, Plain } from "@narthex/contracts";
-import type { StateChange } from "../ports.ts";
+import type { ErasedItem, StateChange } from "../ports.ts";
 
 /** An entry as plain data: `{ case: "toolStarted", value: { callNumber: 1 } }`. */
 export type EntryDraft = NonNullable<Plain<Entry>["kind"]>;
@@ -16,6 +16,8 @@ export interface RecordDraft {
   readonly content?: readonly ContentDraft[];
   /** Rows that change with the record; as a function where they name the record itself. */
   readonly state?: readonly StateChange[] | ((index: number) => readonly StateChange[]);
+  /** Items of earlier records that are tombstones from then on; an entry says so of each. */
+  readonly erasures?: readonly ErasedItem[];
   /** Absent means that the chain's logical clock stands still. */
   readonly logicalTimeMs?: number;
 }

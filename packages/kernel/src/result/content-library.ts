@@ -9,6 +9,7 @@ import {
   RecordContentSchema,
 } from "@narthex/contracts";
 import type { ContentHolding, ContentStore, Store } from "../ports.ts";
+import type { ContentUses } from "../erasure/content-uses.ts";
 import type { Descent } from "../session/descent.ts";
 import { copyBytes } from "./copy-bytes.ts";
 import { readFileContent } from "./read-file-content.ts";
@@ -52,7 +53,14 @@ const HOLDING_ROLES: ReadonlySet<number> = new Set([
   ContentRole.OUTPUT,
 ]);
 
-export function createContentLibrary(store: Store, files: ContentStore, isDescendant: Descent): ContentLibrary {
+export interface LibraryParts {
+  readonly store: Store;
+  readonly files: ContentStore;
+  readonly uses: ContentUses;
+  readonly isDescendant: Descent;
+}
+
+export function createContentLibrary({ store, files, uses, isDescendant }: LibraryParts): ContentLibrary {
   async function holdingsFor(sessionId: string, digest: Uint8Array): Promise<ContentHolding[]> {
     const all = await store.findContent(digest);
     const own = all.length < MAX_HOLDINGS ? all.filter(isOwn) : await store.findContent(digest, sessionId);
@@ -107,6 +115,11 @@ export function createContentLibrary(store: Store, files: ContentStore, isDescen
   return {
     async find(sessionId, hash) {
       const digest = typeof hash === "string" ? fromHex(hash) : hash;
+      if (digest !== undefined) {
+        await uses.whenFree(digest);
+        // INVARIANT: noted before it is looked up, so that it is not erased between being found and being named.
+        uses.note(digest);
+      }
       const held = digest?.length === HASH_SIZE ? await holdingsFor(sessionId, digest) : [];
       const found = digest === undefined || held.length === 0 ? undefined : await locate(digest, held);
       if (found === undefined)

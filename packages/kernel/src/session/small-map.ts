@@ -33,6 +33,10 @@ export class SmallMap<K, V> {
     return this.#map === undefined ? [] : [...this.#map.values()];
   }
 
+  entries(): [K, V][] {
+    return this.#map === undefined ? [] : [...this.#map.entries()];
+  }
+
   get firstKey(): K | undefined {
     return this.#map?.keys().next().value;
   }

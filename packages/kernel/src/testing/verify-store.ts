@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { verifyLedger } from "@narthex/verify";
+import { type VerifyReport, verifyLedger } from "@narthex/verify";
 import type { ContentStore, Store } from "../ports.ts";
 
 /** Fails unless the independent reader finds every record, order and commitment as it should be. */
-export async function verifyStore(store: Store, contentStore?: ContentStore): Promise<void> {
+export async function verifyStore(store: Store, contentStore?: ContentStore): Promise<VerifyReport> {
   const report = await verifyLedger({
     async *records() {
       yield* await store.readRecords({ limit: 1_000_000 });
@@ -15,4 +15,5 @@ export async function verifyStore(store: Store, contentStore?: ContentStore): Pr
   });
   assert.deepEqual(report.problems, []);
   assert.ok(report.intact && report.complete);
+  return report;
 }

@@ -317,6 +317,26 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
     load: async () => (await import("./undo.ts")).undoCommand,
   },
   {
+    name: "erase",
+    summary: "erase content for good, by hash or of a whole session",
+    load: async () => (await import("./erase.ts")).eraseCommand,
+  },
+  {
+    name: "gc",
+    summary: "erase what no artifact and no open session needs any more",
+    load: async () => (await import("./gc.ts")).gcCommand,
+  },
+  {
+    name: "backup",
+    summary: "copy the home while it is in use, and verify the copy",
+    load: async () => (await import("./backup.ts")).backupCommand,
+  },
+  {
+    name: "restore",
+    summary: "make a home of a backup",
+    load: async () => (await import("./restore.ts")).restoreCommand,
+  },
+  {
     name: "doctor",
     summary: "try every mechanism of the sandbox and say what this host enforces",
     load: async () => (await import("./doctor.ts")).doctorCommand,

@@ -1,5 +1,5 @@
 import type { EgressRefused, Entry, Outcome, SessionOpened } from "@narthex/contracts";
-import { formatBytes } from "../terminal/units.ts";
+import { formatBytes, formatTime } from "../terminal/units.ts";
 import { entryName, type RecordView } from "./record-view.ts";
 
 /** One record in a few words: what was asked and how it ended. */
@@ -61,6 +61,12 @@ function summariseEntry(entry: Entry): string {
       return `${kind.value.requestId} ${kind.value.done ? "undone" : "about to be undone"}, asked by ${kind.value.by}`;
     case "hookDecided":
       return `${kind.value.client}'s own ${kind.value.toolName}, not contained: ${kind.value.answer}${kind.value.code === "" ? "" : ` (${kind.value.code})`}`;
+    case "contentErased":
+      return `item ${kind.value.item} of record ${kind.value.recordIndex} erased: ${kind.value.reason}${kind.value.by === "" ? "" : `, asked by ${kind.value.by}`}`;
+    case "homeRestored":
+      return kind.value.done
+        ? "restored from a backup: all that was under way is ended"
+        : `restored from a backup of ${formatTime(kind.value.takenAtMs)}`;
     case "contentStored":
       return `content stored, ${formatBytes(kind.value.size)}`;
     case "artifactPublished":

@@ -1,5 +1,8 @@
 import type {
   ApprovalInfo,
+  BackUpResponse,
+  CollectContentResponse,
+  EraseContentResponse,
   GetCheckpointRequest,
   GetCheckpointResponse,
   IntentInfo,
@@ -25,7 +28,7 @@ import type {
   VerifyReport,
 } from "@narthex/contracts";
 import type { ReplayAsked, ReplayEvent } from "@narthex/server";
-import type { CallExplanation, ExplainQuestion, HookDecision } from "@narthex/kernel";
+import type { CallExplanation, Collection, Erasure, ExplainQuestion, HomeCopying, HookDecision } from "@narthex/kernel";
 
 /** What a call asks of a kernel. */
 export interface CallConnection {
@@ -88,6 +91,13 @@ export interface KernelConnection extends CallConnection {
   listIntents(): Promise<IntentInfo[]>;
   settleIntent(settlement: SettlementToMake): Promise<{ readonly recordIndex: bigint }>;
   undo(undoing: UndoToMake): Promise<UndoneCall[]>;
+
+  /** Copies the home while it is in use. */
+  backUp(copying: HomeCopying): Promise<BackUpResponse>;
+  /** Erases content for good. */
+  erase(erasure: Erasure): Promise<EraseContentResponse>;
+  /** Erases what no artifact and no open session needs any more. */
+  collect(collection: Collection): Promise<CollectContentResponse>;
 
   listApprovals(): Promise<ListedApprovals>;
   resolveApproval(resolution: ResolutionToMake): Promise<ResolveApprovalResponse>;

@@ -174,7 +174,7 @@ export function createLocalConnection(kernel: OpenedKernel): KernelConnection {
     },
     async verify(options) {
       const { verifySource } = await import("./verify-report.ts");
-      return verifySource(kernel.ledgerSource(), options);
+      return kernel.whileNothingIsErased(() => verifySource(kernel.ledgerSource(), options));
     },
 
     signCheckpoint: async () => (await logMethods()).signCheckpoint(),
@@ -205,6 +205,19 @@ export function createLocalConnection(kernel: OpenedKernel): KernelConnection {
       const { toUndoneCall } = await import("@narthex/server/undone-call");
       const calls = await kernel.undo({ ...rest, ...(requestId === undefined ? {} : { requestId }) });
       return calls.map(toUndoneCall);
+    },
+
+    async backUp(copying) {
+      const { toBackUpResponse } = await import("@narthex/server/erasure-reports");
+      return toBackUpResponse(await kernel.backUp(copying));
+    },
+    async erase(erasure) {
+      const { toEraseContentResponse } = await import("@narthex/server/erasure-reports");
+      return toEraseContentResponse(await kernel.erase(erasure));
+    },
+    async collect(collection) {
+      const { toCollectContentResponse } = await import("@narthex/server/erasure-reports");
+      return toCollectContentResponse(await kernel.collect(collection));
     },
 
     async listApprovals() {

@@ -1,9 +1,12 @@
 import {
   AdminService,
+  BackUpRequestSchema,
   ClearWorkspaceLabelsRequestSchema,
   CloseSessionRequestSchema,
+  CollectContentRequestSchema,
   create,
   DelegateLeaseRequestSchema,
+  EraseContentRequestSchema,
   ExportLedgerRequestSchema,
   GetLeaseRequestSchema,
   ExplainCallRequestSchema,
@@ -210,6 +213,25 @@ export function createServicesConnection({ socketPath, adminToken }: ServicesEnd
     async undo({ requestId = "", ...rest }) {
       const request = create(UndoRequestSchema, { ...rest, requestId });
       return (await client.unary(adminService.undo, request, admin)).calls;
+    },
+
+    backUp: (copying) => client.unary(adminService.backUp, create(BackUpRequestSchema, copying), admin),
+    erase(erasure) {
+      const { hashes, sessionIds, ...rest } = erasure;
+      const request = create(EraseContentRequestSchema, {
+        ...rest,
+        hashes: [...hashes],
+        sessionIds: [...sessionIds],
+      });
+      return client.unary(adminService.eraseContent, request, admin);
+    },
+    collect({ dryRun, maxAgeMs, maxBytes }) {
+      const request = create(CollectContentRequestSchema, {
+        dryRun,
+        ...(maxAgeMs === undefined ? {} : { maxAgeMs: BigInt(maxAgeMs) }),
+        ...(maxBytes === undefined ? {} : { maxBytes: BigInt(maxBytes) }),
+      });
+      return client.unary(adminService.collectContent, request, admin);
     },
 
     listApprovals() {

@@ -105,6 +105,19 @@ test("sessions, intents and content are shown", async (t) => {
   assert.equal((await client.settleIntent({ answer: "happened" }, bearer(ADMIN))).recordIndex, 5n);
 });
 
+test("content is erased and collected, and what is no hash is refused", async (t) => {
+  const { client } = await admin(t);
+  const named = { reason: "asked for", by: "ada" };
+  await assert.rejects(
+    client.eraseContent({ ...named, hashes: [new Uint8Array(3)] }, bearer(ADMIN)),
+    isCode("INVALID_INPUT"),
+  );
+  const erased = await client.eraseContent({ ...named, hashes: [new Uint8Array(32)] }, bearer(ADMIN));
+  assert.deepEqual([erased.items, erased.recordIndexes], [2n, [7n]]);
+  const collected = await client.collectContent({ maxAgeMs: 0n }, bearer(ADMIN));
+  assert.deepEqual([collected.items, collected.keptBytes], [3n, 4n]);
+});
+
 test("records are listed without content, and one is shown with its content but not the bytes of it", async (t) => {
   const { client } = await admin(t);
   const { records } = await client.listRecords({ newest: true }, bearer(READ));

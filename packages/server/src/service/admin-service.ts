@@ -2,6 +2,7 @@ import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@conn
 import { type AdminService, type GetRecordRequest, KernelError, type OpenSessionRequest } from "@narthex/contracts";
 import type { Kernel, OpenSessionOptions, Settlement, StoredRecord } from "@narthex/kernel";
 import { createApprovalMethods } from "./approval-methods.ts";
+import { createErasureMethods } from "./erasure-methods.ts";
 import { createLabelMethods } from "./label-methods.ts";
 import { type ExportLedger, streamExport } from "./export-stream.ts";
 import { toLedgerRecord, withoutBytes } from "./ledger-record.ts";
@@ -44,6 +45,7 @@ export function createAdminService({
     ...createLeaseMethods(kernel),
     ...createLabelMethods(kernel),
     ...createLogMethods(kernel),
+    ...createErasureMethods(kernel),
     ...createPolicyMethods(kernel),
     ...createApprovalMethods(kernel),
 

@@ -29,6 +29,8 @@ const CONNECT_CODES: Readonly<Record<KernelCode, Code>> = {
   LEASE_NOT_FOUND: Code.NotFound,
   NOTHING_TO_UNDO: Code.NotFound,
   UNDO_CONFLICT: Code.FailedPrecondition,
+  CONTENT_IN_USE: Code.FailedPrecondition,
+  BACKUP_INVALID: Code.DataLoss,
   RECORD_NOT_FOUND: Code.NotFound,
   APPROVAL_NOT_FOUND: Code.NotFound,
   CHECKPOINT_NOT_FOUND: Code.NotFound,

@@ -64,7 +64,8 @@ async function repeatOfId(call: PermittedCall, kernel: KernelParts): Promise<End
   const { requestId } = call;
   const earlier = await findEarlier(call, requestId, kernel);
   if (earlier === undefined) return undefined;
-  if (!equalBytes(earlier.requestDigest, call.requestDigest)) return duplicateId(call);
+  const isErased = earlier.requestDigest.length === 0;
+  if (!isErased && !equalBytes(earlier.requestDigest, call.requestDigest)) return duplicateId(call);
   // A passing error is no outcome worth keeping: the call runs anew under the same id.
   return earlier.answer.final ? new Repeated(earlier.answer, "request_id", requestId) : undefined;
 }
@@ -72,7 +73,7 @@ async function repeatOfId(call: PermittedCall, kernel: KernelParts): Promise<End
 async function repeatOfKey(call: PermittedCall, kernel: KernelParts): Promise<Ending | undefined> {
   const kept = call.live.answersByKey.get(call.dedupeKey);
   if (kept === undefined) return undefined;
-  if (kept.requestDigest !== toHex(call.requestDigest)) return dedupeConflict(call);
+  if (kept.requestDigest !== "" && kept.requestDigest !== toHex(call.requestDigest)) return dedupeConflict(call);
   const earlier = await findEarlier(call, kept.requestId, kernel);
   // INVARIANT: only what is final is kept under a key, so a call without an answer finished all the same.
   const answer = earlier?.answer ?? lostAnswer("erased", 0);

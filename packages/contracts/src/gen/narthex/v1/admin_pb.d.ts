@@ -1225,6 +1225,234 @@ export declare type ContentHolder = Message<"narthex.v1.ContentHolder"> & {
 export declare const ContentHolderSchema: GenMessage<ContentHolder>;
 
 /**
+ * @generated from message narthex.v1.EraseContentRequest
+ */
+export declare type EraseContentRequest = Message<"narthex.v1.EraseContentRequest"> & {
+  /**
+   * Content that is erased wherever it is named.
+   *
+   * @generated from field: repeated bytes hashes = 1;
+   */
+  hashes: Uint8Array[];
+
+  /**
+   * Sessions that have ended, all of whose content is erased.
+   *
+   * @generated from field: repeated string session_ids = 2;
+   */
+  sessionIds: string[];
+
+  /**
+   * Both are written into the ledger.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: string by = 4;
+   */
+  by: string;
+
+  /**
+   * Only says what would be done.
+   *
+   * @generated from field: bool dry_run = 5;
+   */
+  dryRun: boolean;
+};
+
+/**
+ * Describes the message narthex.v1.EraseContentRequest.
+ * Use `create(EraseContentRequestSchema)` to create a new message.
+ */
+export declare const EraseContentRequestSchema: GenMessage<EraseContentRequest>;
+
+/**
+ * @generated from message narthex.v1.EraseContentResponse
+ */
+export declare type EraseContentResponse = Message<"narthex.v1.EraseContentResponse"> & {
+  /**
+   * Content items that became tombstones, and how many records they are of.
+   *
+   * @generated from field: uint64 items = 1;
+   */
+  items: bigint;
+
+  /**
+   * @generated from field: uint64 records = 2;
+   */
+  records: bigint;
+
+  /**
+   * @generated from field: uint64 bytes = 3;
+   */
+  bytes: bigint;
+
+  /**
+   * Content files that were removed.
+   *
+   * @generated from field: uint64 files = 4;
+   */
+  files: bigint;
+
+  /**
+   * The records that say so.
+   *
+   * @generated from field: repeated uint64 record_indexes = 5;
+   */
+  recordIndexes: bigint[];
+
+  /**
+   * Content of the named sessions that others hold as well; it stays with them.
+   *
+   * @generated from field: uint64 held_by_others = 6;
+   */
+  heldByOthers: bigint;
+};
+
+/**
+ * Describes the message narthex.v1.EraseContentResponse.
+ * Use `create(EraseContentResponseSchema)` to create a new message.
+ */
+export declare const EraseContentResponseSchema: GenMessage<EraseContentResponse>;
+
+/**
+ * @generated from message narthex.v1.CollectContentRequest
+ */
+export declare type CollectContentRequest = Message<"narthex.v1.CollectContentRequest"> & {
+  /**
+   * Only says what would be done.
+   *
+   * @generated from field: bool dry_run = 1;
+   */
+  dryRun: boolean;
+
+  /**
+   * Instead of what is configured.
+   *
+   * @generated from field: optional uint64 max_age_ms = 2;
+   */
+  maxAgeMs?: bigint | undefined;
+
+  /**
+   * @generated from field: optional uint64 max_bytes = 3;
+   */
+  maxBytes?: bigint | undefined;
+};
+
+/**
+ * Describes the message narthex.v1.CollectContentRequest.
+ * Use `create(CollectContentRequestSchema)` to create a new message.
+ */
+export declare const CollectContentRequestSchema: GenMessage<CollectContentRequest>;
+
+/**
+ * @generated from message narthex.v1.CollectContentResponse
+ */
+export declare type CollectContentResponse = Message<"narthex.v1.CollectContentResponse"> & {
+  /**
+   * Sessions whose content went, wholly or in part.
+   *
+   * @generated from field: uint64 sessions = 1;
+   */
+  sessions: bigint;
+
+  /**
+   * @generated from field: uint64 items = 2;
+   */
+  items: bigint;
+
+  /**
+   * @generated from field: uint64 bytes = 3;
+   */
+  bytes: bigint;
+
+  /**
+   * @generated from field: uint64 files = 4;
+   */
+  files: bigint;
+
+  /**
+   * What sessions that have ended still keep.
+   *
+   * @generated from field: uint64 kept_bytes = 5;
+   */
+  keptBytes: bigint;
+};
+
+/**
+ * Describes the message narthex.v1.CollectContentResponse.
+ * Use `create(CollectContentResponseSchema)` to create a new message.
+ */
+export declare const CollectContentResponseSchema: GenMessage<CollectContentResponse>;
+
+/**
+ * @generated from message narthex.v1.BackUpRequest
+ */
+export declare type BackUpRequest = Message<"narthex.v1.BackUpRequest"> & {
+  /**
+   * Absolute, and not there yet.
+   *
+   * @generated from field: string directory = 1;
+   */
+  directory: string;
+
+  /**
+   * Also the private keys.
+   *
+   * @generated from field: bool with_keys = 2;
+   */
+  withKeys: boolean;
+};
+
+/**
+ * Describes the message narthex.v1.BackUpRequest.
+ * Use `create(BackUpRequestSchema)` to create a new message.
+ */
+export declare const BackUpRequestSchema: GenMessage<BackUpRequest>;
+
+/**
+ * @generated from message narthex.v1.BackUpResponse
+ */
+export declare type BackUpResponse = Message<"narthex.v1.BackUpResponse"> & {
+  /**
+   * @generated from field: string directory = 1;
+   */
+  directory: string;
+
+  /**
+   * @generated from field: uint64 records = 2;
+   */
+  records: bigint;
+
+  /**
+   * Of the last record.
+   *
+   * @generated from field: bytes head_hash = 3;
+   */
+  headHash: Uint8Array;
+
+  /**
+   * Content files and their bytes.
+   *
+   * @generated from field: uint64 files = 4;
+   */
+  files: bigint;
+
+  /**
+   * @generated from field: uint64 bytes = 5;
+   */
+  bytes: bigint;
+};
+
+/**
+ * Describes the message narthex.v1.BackUpResponse.
+ * Use `create(BackUpResponseSchema)` to create a new message.
+ */
+export declare const BackUpResponseSchema: GenMessage<BackUpResponse>;
+
+/**
  * @generated from message narthex.v1.ListIntentsRequest
  */
 export declare type ListIntentsRequest = Message<"narthex.v1.ListIntentsRequest"> & {
@@ -2715,6 +2943,36 @@ export declare const AdminService: GenService<{
     methodKind: "unary";
     input: typeof StatContentRequestSchema;
     output: typeof StatContentResponseSchema;
+  },
+  /**
+   * Erases content for good: every item that names it becomes a tombstone.
+   *
+   * @generated from rpc narthex.v1.AdminService.EraseContent
+   */
+  eraseContent: {
+    methodKind: "unary";
+    input: typeof EraseContentRequestSchema;
+    output: typeof EraseContentResponseSchema;
+  },
+  /**
+   * Erases what no artifact and no open session needs any more.
+   *
+   * @generated from rpc narthex.v1.AdminService.CollectContent
+   */
+  collectContent: {
+    methodKind: "unary";
+    input: typeof CollectContentRequestSchema;
+    output: typeof CollectContentResponseSchema;
+  },
+  /**
+   * Copies the home into a directory on the kernel's machine while it is in use, and verifies the copy.
+   *
+   * @generated from rpc narthex.v1.AdminService.BackUp
+   */
+  backUp: {
+    methodKind: "unary";
+    input: typeof BackUpRequestSchema;
+    output: typeof BackUpResponseSchema;
   },
   /**
    * Calls whose outcome is unknown.

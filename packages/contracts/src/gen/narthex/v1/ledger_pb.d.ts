@@ -332,6 +332,12 @@ export declare type Entry = Message<"narthex.v1.Entry"> & {
      */
     value: LogKeyAnnounced;
     case: "logKeyAnnounced";
+  } | {
+    /**
+     * @generated from field: narthex.v1.HomeRestored home_restored = 48;
+     */
+    value: HomeRestored;
+    case: "homeRestored";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1450,9 +1456,18 @@ export declare type ContentErased = Message<"narthex.v1.ContentErased"> & {
   item: number;
 
   /**
+   * Why; `retention` where the kernel did it by itself.
+   *
    * @generated from field: string reason = 3;
    */
   reason: string;
+
+  /**
+   * Who asked for it; empty for retention.
+   *
+   * @generated from field: string by = 4;
+   */
+  by: string;
 };
 
 /**
@@ -1812,6 +1827,32 @@ export declare type LabelsAdopted = Message<"narthex.v1.LabelsAdopted"> & {
  * Use `create(LabelsAdoptedSchema)` to create a new message.
  */
 export declare const LabelsAdoptedSchema: GenMessage<LabelsAdopted>;
+
+/**
+ * The records up to here were copied from a home that may have gone on: once before what was under way in it is ended,
+ * and once when all of it is.
+ *
+ * @generated from message narthex.v1.HomeRestored
+ */
+export declare type HomeRestored = Message<"narthex.v1.HomeRestored"> & {
+  /**
+   * When the copy was made.
+   *
+   * @generated from field: uint64 taken_at_ms = 1;
+   */
+  takenAtMs: bigint;
+
+  /**
+   * @generated from field: bool done = 2;
+   */
+  done: boolean;
+};
+
+/**
+ * Describes the message narthex.v1.HomeRestored.
+ * Use `create(HomeRestoredSchema)` to create a new message.
+ */
+export declare const HomeRestoredSchema: GenMessage<HomeRestored>;
 
 /**
  * What a record's commitments point at. Stored beside the record and not covered by its hash, so that

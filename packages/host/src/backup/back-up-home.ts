@@ -1,0 +1,67 @@
+import { randomUUID } from "node:crypto";
+import { lstat, mkdir, rename, rm } from "node:fs/promises";
+import { dirname, join, resolve, sep } from "node:path";
+import { KernelError } from "@narthex/contracts";
+import type { HomeCopy, HomeCopying } from "@narthex/kernel";
+import { syncDirectory } from "../content/private-directory.ts";
+import { systemErrorCode } from "../content/system-error.ts";
+import { type HomePaths, homePaths } from "../home/home-paths.ts";
+import { writeManifest } from "./backup-manifest.ts";
+import { copyDurably, copyTree } from "./copy-tree.ts";
+
+export interface BackupParts {
+  readonly paths: HomePaths;
+  readonly version: string;
+  nowMs(): number;
+  /** Copies records and state, as they are at one moment. */
+  copyRecords(target: string): Promise<void>;
+  /** Reads a home's ledger back, alone. Throws BACKUP_INVALID with the first problem. */
+  verify(paths: HomePaths): Promise<{ readonly records: number; readonly headHash: string }>;
+}
+
+const TEMPORARY: ReadonlySet<string> = new Set(["tmp"]);
+
+/**
+ * Copies a home that is in use into a directory that is not there yet, and proves that the copy is a ledger by itself.
+ * It has its name only when it is whole and durable.
+ *
+ * INVARIANT: records first, then content files: bytes are there before a record names them, and nothing is erased
+ * meanwhile, which the caller sees to.
+ */
+export async function backUpHome({ directory, withKeys }: HomeCopying, parts: BackupParts): Promise<HomeCopy> {
+  const target = resolve(directory);
+  await checkTarget(target, parts.paths);
+  const draft = `${target}.${randomUUID()}.partial`;
+  const [from, to] = [parts.paths, homePaths(draft)];
+  try {
+    await mkdir(to.store, { recursive: true, mode: 0o700 });
+    const takenAtMs = parts.nowMs();
+    await parts.copyRecords(join(to.store, "records.db"));
+    const content = await copyTree(from.content, to.content, TEMPORARY);
+    for (const name of ["policy", "tools", "log"]) await copyTree(join(from.home, name), join(draft, name), TEMPORARY);
+    if (withKeys) await copyTree(from.keys, to.keys);
+    await copyDurably(from.configuration, to.configuration);
+    const { records, headHash } = await parts.verify(to);
+    await writeManifest(draft, { takenAtMs, version: parts.version, records, headHash, hasKeys: withKeys });
+    await syncDirectory(to.store);
+    await syncDirectory(draft);
+    await rename(draft, target);
+    await syncDirectory(dirname(target));
+    return { directory: target, records, headHash, files: content.files, bytes: content.bytes };
+  } catch (fault) {
+    await rm(draft, { recursive: true, force: true }).catch(() => undefined);
+    throw fault;
+  }
+}
+
+async function checkTarget(target: string, { home }: HomePaths): Promise<void> {
+  const refuse = (message: string): never => {
+    throw new KernelError("INVALID_INPUT", message, { violations: [{ field: "directory", rule: "format", message }] });
+  };
+  if (`${target}${sep}`.startsWith(`${home}${sep}`)) refuse("a backup lies outside the home that it is of");
+  const found = await lstat(target).catch((fault: unknown) => {
+    if (systemErrorCode(fault) === "ENOENT") return undefined;
+    throw fault;
+  });
+  if (found !== undefined) refuse(`\`${target.slice(0, 300)}\` is there already: name a directory that is not`);
+}

@@ -1,0 +1,61 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { toHex } from "@narthex/contracts";
+import type { GroupCommit } from "./group-commit.ts";
+import type { Reader } from "./reader.ts";
+import { storePaths } from "./store-files.ts";
+
+/** Takes what was erased out of the files themselves. */
+export interface Scrubber {
+  scrub(digests: readonly Uint8Array[], others: readonly Uint8Array[] | undefined): Promise<void>;
+  close(): Promise<void>;
+}
+
+const CHUNK_BYTES = 256 * 1024;
+/** To look for more would take longer than to write the file anew. */
+const MAX_NEEDLES = 64;
+
+/**
+ * What is deleted is overwritten and logs are emptied, and that leaves nothing, but for one case: pages that SQLite put
+ * together anew earlier may hold an old copy between their cells. So the files are looked through, and one that still
+ * holds a digest or a nonce is written anew as a whole.
+ */
+export function createScrubber(directory: string, commit: GroupCommit, reader: Reader): Scrubber {
+  const paths = storePaths(directory);
+  /**
+   * INVARIANT: closed only after the databases are: closing any descriptor of a file drops the locks that SQLite holds
+   * on it elsewhere in this process.
+   */
+  const handles = new Map<string, FileHandle>();
+
+  async function holdsAny(path: string, needles: readonly Buffer[]): Promise<boolean> {
+    const handle = handles.get(path) ?? (await open(path, "r"));
+    handles.set(path, handle);
+    const overlap = Math.max(...needles.map(({ length }) => length)) - 1;
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES + overlap);
+    for (let position = 0; ; position += CHUNK_BYTES) {
+      const { bytesRead } = await handle.read(chunk, 0, chunk.length, position);
+      const held = chunk.subarray(0, bytesRead);
+      if (needles.some((needle) => held.includes(needle))) return true;
+      if (bytesRead < chunk.length) return false;
+    }
+  }
+
+  return {
+    async scrub(digests, others) {
+      const names = digests.map(toHex);
+      await commit.scrub(names, false);
+      await reader.ask("scrubIndex", { rewrite: false });
+      if (others === undefined) return;
+      const needles = [...digests, ...others].map((bytes) => Buffer.from(bytes));
+      needles.push(...names.map((name) => Buffer.from(name)));
+      if (needles.length === 0) return;
+      const isMany = needles.length > MAX_NEEDLES;
+      if (isMany || (await holdsAny(paths.records, needles))) await commit.scrub([], true);
+      if (isMany || (await holdsAny(paths.index, needles))) await reader.ask("scrubIndex", { rewrite: true });
+    },
+    async close() {
+      for (const handle of handles.values()) await handle.close().catch(() => undefined);
+      handles.clear();
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { KernelError } from "@narthex/contracts";
+import type { KernelParts } from "../kernel-parts.ts";
+import { collectSession } from "./collect-session.ts";
+import { type EndedSession, listEnded } from "./ended-sessions.ts";
+import type { CollectionReport, Retention } from "./erasure.ts";
+import { finishErasing } from "./finish-erasing.ts";
+
+export interface Collecting extends Retention {
+  /** Only says what would be done. */
+  readonly dryRun: boolean;
+  /** After so many items the rest is left for another round. */
+  readonly maxItems: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Erases what no artifact and no open session needs, once it is old enough or there is too much of it. */
+export async function collectGarbage(collecting: Collecting, kernel: KernelParts): Promise<CollectionReport> {
+  const { dryRun, maxItems, signal } = collecting;
+  if (kernel.closing()) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
+  const { ended, bytes: allBytes } = await listEnded(kernel);
+  let sessions = 0;
+  let items = 0;
+  let bytes = 0;
+  let more = false;
+  let left = allBytes;
+  for (const session of ended) {
+    if (!isDue(session, left, collecting, kernel)) break;
+    if (items >= maxItems || signal?.aborted === true || kernel.closing()) {
+      more = true;
+      break;
+    }
+    const collected = await collectSession(session, { dryRun }, kernel);
+    if (collected.items > 0) sessions++;
+    items += collected.items;
+    bytes += collected.bytes;
+    if (!collected.isWaiting) left -= session.bytes;
+  }
+  const files = dryRun ? 0 : await kernel.erasing.haveAlone(() => finishErasing(kernel, undefined));
+  if (items > 0 && !dryRun) kernel.answers.clear();
+  return { sessions, items, bytes, files, keptBytes: left, more };
+}
+
+function isDue(
+  { endedAtMs }: EndedSession,
+  keptBytes: number,
+  { maxAgeMs, maxBytes }: Retention,
+  { ledger }: KernelParts,
+): boolean {
+  return endedAtMs + maxAgeMs <= ledger.nowMs() || keptBytes > maxBytes;
+}

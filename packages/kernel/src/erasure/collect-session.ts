@@ -1,0 +1,111 @@
+import { canonicalJsonBytes, ContentRole, fromHex } from "@narthex/contracts";
+import type { KernelParts } from "../kernel-parts.ts";
+import type { StateChange } from "../ports.ts";
+import { usageKey } from "../session/live-session.ts";
+import { appendErasures, ERASED_AT_ONCE, inErasingOrder } from "./append-erasures.ts";
+import type { EndedSession } from "./ended-sessions.ts";
+import { bytesOf } from "./erase-content.ts";
+import type { Target } from "./erasure.ts";
+import { readChain, targetOf } from "./read-targets.ts";
+
+export interface CollectedSession {
+  readonly items: number;
+  readonly bytes: number;
+  /** Others rest on something of it, or have it in hand: there will be more to collect. */
+  readonly isWaiting: boolean;
+}
+
+/** Roles that another record may rest on without bytes of its own. */
+const NAMEABLE: ReadonlySet<number> = new Set([
+  ContentRole.INPUT,
+  ContentRole.RESULT,
+  ContentRole.PUT,
+  ContentRole.GRANTED,
+  ContentRole.ARTIFACT,
+  ContentRole.OUTPUT,
+]);
+
+const WHY = { reason: "retention", by: "" };
+
+/**
+ * Erases the items of a session that has ended, but for content of artifacts and what another session was given of it.
+ * Content that others put or received by themselves stays with them.
+ */
+export async function collectSession(
+  session: EndedSession,
+  { dryRun }: { readonly dryRun: boolean },
+  kernel: KernelParts,
+): Promise<CollectedSession> {
+  // Whoever settles a call wants to see what it asked.
+  const open = await kernel.store.listState("intents", `${session.id}/`, 1);
+  if (open.length > 0) return { items: 0, bytes: 0, isWaiting: true };
+  const targets = inErasingOrder(await readTargets(session.id, kernel));
+  let items = 0;
+  let bytes = 0;
+  let isWaiting = false;
+  for (let from = 0; from < targets.length; from += ERASED_AT_ONCE) {
+    const batch = targets.slice(from, from + ERASED_AT_ONCE);
+    const isLast = from + ERASED_AT_ONCE >= targets.length;
+    await kernel.erasing.haveAlone(async () => {
+      const free = kernel.uses.hold(batch.map(({ digest }) => digest));
+      try {
+        const found = await findUnneeded(batch, session.id, kernel);
+        isWaiting ||= found.isWaiting;
+        items += found.unneeded.length;
+        bytes += bytesOf(found.unneeded);
+        if (found.unneeded.length === 0 || dryRun) return;
+        await appendErasures(found.unneeded, WHY, kernel, isLast && !isWaiting ? [collectedRow(session)] : []);
+      } finally {
+        free();
+      }
+    });
+  }
+  return { items, bytes, isWaiting };
+}
+
+async function readTargets(sessionId: string, { store }: KernelParts): Promise<Target[]> {
+  const targets: Target[] = [];
+  for await (const record of readChain(sessionId, store)) {
+    for (const [position, item] of record.items.entries()) {
+      const target = targetOf(record.index, position, item);
+      if (target !== undefined) targets.push(target);
+    }
+  }
+  return targets;
+}
+
+/** INVARIANT: from this look at who needs content to its tombstone, nobody can come to need it: it is held. */
+async function findUnneeded(
+  batch: readonly Target[],
+  sessionId: string,
+  kernel: KernelParts,
+): Promise<{ readonly unneeded: readonly Target[]; readonly isWaiting: boolean }> {
+  const needs = new Map<string, Need>();
+  const unneeded: Target[] = [];
+  let isWaiting = false;
+  for (const target of batch) {
+    const isNameable = NAMEABLE.has(target.role);
+    const need = isNameable ? (needs.get(target.digest) ?? (await needFor(target.digest, sessionId, kernel))) : "none";
+    if (isNameable) needs.set(target.digest, need);
+    if (need === "none") unneeded.push(target);
+    isWaiting ||= need === "session";
+  }
+  return { unneeded, isWaiting };
+}
+
+type Need = "none" | "artifact" | "session";
+
+/** Sessions that were given content and have ended let go of it themselves, before whoever gave it. */
+async function needFor(name: string, sessionId: string, { uses, store }: KernelParts): Promise<Need> {
+  const digest = fromHex(name);
+  if (digest === undefined) return "none";
+  if (uses.isInUse(digest)) return "session";
+  const references = await store.findReferences(digest);
+  if (references.some(({ role }) => role === ContentRole.ARTIFACT)) return "artifact";
+  return references.some(({ chain }) => chain !== sessionId) ? "session" : "none";
+}
+
+/** It need not be read again. */
+function collectedRow({ id, usage }: EndedSession): StateChange {
+  return { table: "sessions", key: usageKey(id), value: canonicalJsonBytes({ ...usage, collected: true }) };
+}

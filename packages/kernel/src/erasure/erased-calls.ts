@@ -1,0 +1,58 @@
+import { KernelError } from "@narthex/contracts";
+import { dedupeRow } from "../journal/dedupe-row.ts";
+import { intentFromRow, intentRow } from "../journal/intent.ts";
+import type { KernelParts } from "../kernel-parts.ts";
+import type { StateChange } from "../ports.ts";
+import type { Target } from "./erasure.ts";
+
+const MAX_INTENTS = 100_000;
+
+/** Calls whose outcome nobody knows, and questions that nobody answered, need their input. */
+export async function requireSettled(
+  plan: { readonly calls: ReadonlySet<string>; readonly targets: readonly Target[] },
+  { store, approvals }: KernelParts,
+): Promise<void> {
+  const digests = new Set(plan.targets.map(({ digest }) => digest));
+  for (const row of await store.listState("intents", "", MAX_INTENTS)) {
+    const { settledIndex, inputDigest, requestId } = intentFromRow(row);
+    if (settledIndex !== undefined || !(plan.calls.has(row.key) || digests.has(inputDigest))) continue;
+    const message = `the outcome of \`${requestId.slice(0, 80)}\` is unknown: settle it first, see \`narthex journal\``;
+    throw new KernelError("CONTENT_IN_USE", message);
+  }
+  const { open, standing } = approvals.list();
+  const asked = open.find(({ inputDigest }) => digests.has(inputDigest));
+  if (asked !== undefined) {
+    throw new KernelError("CONTENT_IN_USE", `a question about it is open: answer \`${asked.approvalId}\` first`);
+  }
+  const named = standing.find(
+    ({ scope, allows }) => scope === "rule" && [...digests].some((name) => allows.includes(name)),
+  );
+  if (named !== undefined) {
+    const message = `a rule names it: take it back first with \`narthex approvals revoke ${named.standingId}\``;
+    throw new KernelError("CONTENT_IN_USE", message);
+  }
+}
+
+/** Rows that would let a guess about these calls be tried: they answer as before, and hold no digest any more. */
+export async function erasedCallRows(calls: ReadonlySet<string>, kernel: KernelParts): Promise<StateChange[]> {
+  const rows: StateChange[] = [];
+  const chains = new Set([...calls].map((call) => call.slice(0, call.indexOf("/"))));
+  for (const chain of chains) {
+    const live = await kernel.sessions.find(chain);
+    if (live === undefined) continue;
+    for (const [key, { requestId }] of live.answersByKey.entries()) {
+      if (!calls.has(`${chain}/${requestId}`)) continue;
+      const kept = { requestId, requestDigest: "" };
+      live.answersByKey.set(key, kept);
+      rows.push(dedupeRow(chain, key, kept));
+    }
+    for (const [requestId, settled] of live.settled.entries()) {
+      const key = `${chain}/${requestId}`;
+      const value = calls.has(key) ? await kernel.store.getState("intents", key) : undefined;
+      if (value === undefined) continue;
+      live.settled.set(requestId, { ...settled, requestDigest: "" });
+      rows.push(intentRow({ ...intentFromRow({ key, value }), inputDigest: "", requestDigest: "" }));
+    }
+  }
+  return rows;
+}

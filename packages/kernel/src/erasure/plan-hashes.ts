@@ -1,0 +1,114 @@
+import { type ContentItem, ContentRole, fromHex, KernelError, toHex, utf8 } from "@narthex/contracts";
+import type { Mentions, Store } from "../ports.ts";
+import type { Target } from "./erasure.ts";
+import { type ReadRecord, readChain, readStored, targetOf } from "./read-targets.ts";
+
+/** Everything that names some content. */
+export interface HashPlan {
+  readonly targets: readonly Target[];
+  /** Calls whose input goes, as `chain/request id`. */
+  readonly calls: ReadonlySet<string>;
+  /** Artifacts whose content goes. */
+  readonly artifacts: readonly { readonly tenant: string; readonly artifactId: string }[];
+}
+
+/** Named by their plain hashes in entries, which nobody can take back. */
+const PUBLIC_ROLES: ReadonlySet<number> = new Set([
+  ContentRole.POLICY_SET,
+  ContentRole.POLICY_SCHEMA,
+  ContentRole.DEFINITION,
+]);
+
+/** SECURITY: what is made from an input lets anybody try out guesses about it, so it goes with it. */
+const MADE_FROM_INPUT: ReadonlySet<number> = new Set([
+  ContentRole.REQUEST,
+  ContentRole.POLICY_REQUEST,
+  ContentRole.PROOF,
+  ContentRole.ERROR,
+  ContentRole.FILES,
+]);
+
+/**
+ * Finds every item with one of these digests, every item that has one in its bytes (lists of files, results that name a
+ * hash), and of calls whose input they are all that was made from that input. Reads the whole ledger.
+ */
+export async function planHashes(digests: readonly Uint8Array[], store: Store): Promise<HashPlan> {
+  const names = new Set(digests.map(toHex));
+  const needles = [...digests, ...[...names].map(utf8)].map((bytes) => Buffer.from(bytes));
+  const targets = new Map<string, Target>();
+  const calls = new Set<string>();
+  const chains = new Set<string>();
+  const artifacts: { tenant: string; artifactId: string }[] = [];
+  const isNamed = (item: ContentItem): boolean => names.has(toHex(item.digest));
+  const add = (record: ReadRecord, position: number, item: ContentItem): void => {
+    const target = targetOf(record.index, position, item);
+    if (target !== undefined) targets.set(`${record.index}/${position}`, target);
+  };
+
+  for (let from: number | undefined = 0; from !== undefined; ) {
+    const found: Mentions = await store.findMentions(needles, from);
+    from = found.next;
+    for (const index of found.records) {
+      const stored = await store.readRecord(index);
+      if (stored === undefined) continue;
+      const record = readStored(stored);
+      for (const [position, item] of record.items.entries()) {
+        const isOwn = isNamed(item);
+        if (isOwn && PUBLIC_ROLES.has(item.role)) throw refusePublic(record.index);
+        if (PUBLIC_ROLES.has(item.role) || !(isOwn || mentions(item, needles))) continue;
+        add(record, position, item);
+        if (isOwn && item.role === ContentRole.ARTIFACT) artifacts.push(...publishedBy(record));
+        if (item.role !== ContentRole.INPUT || record.message.requestId === "") continue;
+        calls.add(callKey(record.chain, record.message.requestId));
+        chains.add(record.chain);
+      }
+    }
+  }
+  for (const chain of chains) {
+    for await (const record of readChain(chain, store)) {
+      if (!calls.has(callKey(chain, record.message.requestId))) continue;
+      for (const [position, item] of record.items.entries()) {
+        if (MADE_FROM_INPUT.has(item.role)) add(record, position, item);
+      }
+    }
+  }
+  return { targets: [...targets.values()], calls, artifacts };
+}
+
+/** Items with these digests in records from one on. */
+export async function planSince(names: ReadonlySet<string>, since: number, store: Store): Promise<Target[]> {
+  const needles = [...names].map(fromHex).filter((digest) => digest !== undefined);
+  const targets: Target[] = [];
+  for (let from: number | undefined = since; from !== undefined && needles.length > 0; ) {
+    const found: Mentions = await store.findMentions(needles, from);
+    from = found.next;
+    for (const index of found.records) {
+      const stored = await store.readRecord(index);
+      if (stored === undefined) continue;
+      for (const [position, item] of readStored(stored).items.entries()) {
+        const target = PUBLIC_ROLES.has(item.role) ? undefined : targetOf(index, position, item);
+        if (target !== undefined && names.has(target.digest)) targets.push(target);
+      }
+    }
+  }
+  return targets;
+}
+
+function callKey(chain: string, requestId: string): string {
+  return `${chain}/${requestId}`;
+}
+
+function mentions({ data }: ContentItem, needles: readonly Buffer[]): boolean {
+  if (data.length === 0) return false;
+  const held = Buffer.from(data.buffer, data.byteOffset, data.length);
+  return needles.some((needle) => held.includes(needle));
+}
+
+function publishedBy({ message }: ReadRecord): { tenant: string; artifactId: string }[] {
+  return message.entries.flatMap(({ kind }) => (kind.case === "artifactPublished" ? [kind.value] : []));
+}
+
+function refusePublic(index: number): KernelError {
+  const message = `record ${index} names this content by its plain hash: a policy or a tool's definition is not erased`;
+  return new KernelError("INVALID_INPUT", message);
+}

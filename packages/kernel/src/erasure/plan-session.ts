@@ -1,0 +1,71 @@
+import { ContentPlace, ContentRole, fromHex, KernelError } from "@narthex/contracts";
+import type { KernelParts } from "../kernel-parts.ts";
+import { sessionStateAt } from "../session/session-state-at.ts";
+import type { Target } from "./erasure.ts";
+import { readChain, readStored, targetOf } from "./read-targets.ts";
+
+export interface SessionPlan {
+  readonly targets: readonly Target[];
+  readonly artifacts: readonly { readonly tenant: string; readonly artifactId: string }[];
+  /** Digests that others have bytes of as well. */
+  readonly heldByOthers: number;
+}
+
+/**
+ * Every item of a session, and what others were given of it without having the bytes themselves.
+ *
+ * SECURITY: what another session put or received by itself stays with it: otherwise whoever gets a session erased could
+ * take everybody's content along by putting the same bytes first.
+ */
+export async function planSession(sessionId: string, kernel: KernelParts): Promise<SessionPlan> {
+  await requireEnded(sessionId, kernel);
+  const { store } = kernel;
+  const targets = new Map<string, Target>();
+  const artifacts: { tenant: string; artifactId: string }[] = [];
+  const digests = new Set<string>();
+  for await (const record of readChain(sessionId, store)) {
+    for (const [position, item] of record.items.entries()) {
+      const target = targetOf(record.index, position, item);
+      if (target === undefined) continue;
+      targets.set(`${record.index}/${position}`, target);
+      if (item.role !== ContentRole.REQUEST) digests.add(target.digest);
+      if (item.role !== ContentRole.ARTIFACT) continue;
+      for (const { kind } of record.message.entries) if (kind.case === "artifactPublished") artifacts.push(kind.value);
+    }
+  }
+  let heldByOthers = 0;
+  for (const name of digests) {
+    const digest = fromHex(name);
+    if (digest === undefined) continue;
+    const others = (await store.findContent(digest)).filter(({ chain }) => chain !== sessionId);
+    if (others.some(({ place }) => place === ContentPlace.ROW || place === ContentPlace.FILE)) {
+      heldByOthers++;
+      continue;
+    }
+    for (const { recordIndex } of others) {
+      const stored = await store.readRecord(recordIndex);
+      if (stored === undefined) continue;
+      const chain = readChain(readStored(stored).chain, store);
+      for await (const record of chain) {
+        for (const [position, item] of record.items.entries()) {
+          const target = targetOf(record.index, position, item);
+          if (target?.digest === name) targets.set(`${record.index}/${position}`, target);
+        }
+      }
+    }
+  }
+  return { targets: [...targets.values()], artifacts, heldByOthers };
+}
+
+async function requireEnded(sessionId: string, { sessions, ledger, store }: KernelParts): Promise<void> {
+  const live = await sessions.find(sessionId);
+  if (live === undefined) throw new KernelError("SESSION_UNKNOWN", `there is no session \`${sessionId.slice(0, 80)}\``);
+  const state = sessionStateAt(live.session, ledger.nowMs());
+  if (state === "open" || !live.isIdle) {
+    throw new KernelError("CONTENT_IN_USE", `\`${sessionId}\` is open: close it first with \`narthex session close\``);
+  }
+  if ((await store.listState("intents", `${sessionId}/`, 1)).length > 0) {
+    const message = `\`${sessionId}\` has calls whose outcome is unknown: settle them first, see \`narthex journal\``;
+    throw new KernelError("CONTENT_IN_USE", message);
+  }
+}

@@ -1,0 +1,44 @@
+import {
+  type ContentItem,
+  ContentPlace,
+  fromBinary,
+  RecordContentSchema,
+  type RecordMessage,
+  RecordSchema,
+  toHex,
+} from "@narthex/contracts";
+import type { Store, StoredRecord } from "../ports.ts";
+import type { Target } from "./erasure.ts";
+
+/** A stored record with what is in it. */
+export interface ReadRecord {
+  readonly index: number;
+  readonly chain: string;
+  readonly message: RecordMessage;
+  readonly items: readonly ContentItem[];
+}
+
+const PAGE = 256;
+
+export function readStored({ index, chain, record, content }: StoredRecord): ReadRecord {
+  const { items } = fromBinary(RecordContentSchema, content);
+  return { index, chain, message: fromBinary(RecordSchema, record), items };
+}
+
+/** Every record of a chain, oldest first, a page at a time. */
+export async function* readChain(chain: string, store: Store): AsyncGenerator<ReadRecord> {
+  for (let from = 0; ; ) {
+    const page = await store.readRecords({ chain, from, limit: PAGE });
+    for (const stored of page) yield readStored(stored);
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return;
+    from = last.index + 1;
+  }
+}
+
+/** Undefined for what was erased before. */
+export function targetOf(recordIndex: number, item: number, found: ContentItem): Target | undefined {
+  const { role, place, nonce } = found;
+  if (place === ContentPlace.ERASED) return undefined;
+  return { recordIndex, item, digest: toHex(found.digest), role, place, size: Number(found.size), nonce };
+}

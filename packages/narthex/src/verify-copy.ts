@@ -1,0 +1,27 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { KernelError, toHex } from "@narthex/contracts";
+import { type HomePaths, openContentFiles, openSqliteStore } from "@narthex/host";
+import { verifyLedger } from "@narthex/verify";
+import { storeLedgerSource } from "./ledger-source.ts";
+
+/** Has the independent reader read a copy of a home, alone. Throws BACKUP_INVALID with the first problem. */
+export async function verifyCopy(
+  paths: HomePaths,
+  isBrief: boolean,
+): Promise<{ readonly records: number; readonly headHash: string }> {
+  const store = await openSqliteStore({ directory: paths.store, isBrief });
+  try {
+    const report = await verifyLedger(storeLedgerSource(store, await openContentFiles(paths.content)));
+    const [first] = report.problems;
+    if (first !== undefined) {
+      const message = `the copy is not sound: record ${first.recordIndex}: ${first.code}: ${first.message}`;
+      throw new KernelError("BACKUP_INVALID", message);
+    }
+    return { records: report.records, headHash: toHex(report.headHash) };
+  } finally {
+    await store.close();
+    // Whoever opens it makes its own.
+    for (const name of ["index.db", "index.db-wal", "index.db-shm"]) await rm(join(paths.store, name), { force: true });
+  }
+}
