@@ -3,6 +3,7 @@ export { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from "./st
 export { createLogPublication } from "./log/log-publication.ts";
 export { openSigningKeys } from "./log/signing-keys.ts";
 export { backUpHome, type BackupParts } from "./backup/back-up-home.ts";
+export { type LedgerFiles, openLedgerFiles } from "./store/read-ledger-files.ts";
 export { restoreHome } from "./backup/restore-home.ts";
 export type { BearerTokens, TokenScope } from "./home/bearer-tokens.ts";
 export { readAdminToken } from "./home/bearer-tokens.ts";

@@ -1,5 +1,8 @@
 export type * from "./approval/approval.ts";
-export type { ApprovalScope } from "./approval/approval-scope.ts";
+export { type ApprovalScope, describeScope, keepScope } from "./approval/approval-scope.ts";
+export { type RuleSubject, ruleWithId } from "./approval/rule-text.ts";
+export { judgeAgain, type Unjudged, type Verdict } from "./policy/judge-again.ts";
+export { parseStored, readStoredQuestion, type StoredQuestion } from "./policy/stored-question.ts";
 export {
   BUDGET_DIMENSIONS,
   type BudgetAmounts,

@@ -1,6 +1,12 @@
 import { toHex } from "@narthex/contracts";
 import type { ApprovalSubject } from "./approval-subject.ts";
 
+/** What a rule is made from. */
+export type RuleSubject = Pick<
+  ApprovalSubject,
+  "agent" | "action" | "workspace" | "directory" | "labels" | "isBuiltin" | "definitionHash" | "scope" | "inputDigest"
+>;
+
 export function ruleIdOf(approvalId: string): string {
   return `approved-${approvalId}`;
 }
@@ -12,7 +18,12 @@ export function ruleIdOf(approvalId: string): string {
  * SECURITY: every text in it is an agent's. All of it stands in strings, with whatever is not plain escaped, so that no
  * input can end a string and add a rule. Tested by "no input writes a rule of its own".
  */
-export function ruleText(approvalId: string, subject: ApprovalSubject): string {
+export function ruleText(approvalId: string, subject: RuleSubject): string {
+  return ruleWithId(ruleIdOf(approvalId), subject);
+}
+
+/** The same under another id. */
+export function ruleWithId(ruleId: string, subject: RuleSubject): string {
   const conditions = [
     ...conditionsOf(subject),
     `context.directory == ${text(subject.directory)}`,
@@ -24,7 +35,7 @@ export function ruleText(approvalId: string, subject: ApprovalSubject): string {
     ...(subject.isBuiltin ? [] : [`context.definition_hash == ${text(toHex(subject.definitionHash))}`]),
   ];
   return [
-    `@id(${text(ruleIdOf(approvalId))})`,
+    `@id(${text(ruleId)})`,
     '@approve("none")',
     `permit(principal == Agent::${text(subject.agent)}, action == Action::${text(subject.action)},`,
     `  resource == Workspace::${text(subject.workspace)})`,
@@ -33,7 +44,7 @@ export function ruleText(approvalId: string, subject: ApprovalSubject): string {
   ].join("\n");
 }
 
-function conditionsOf({ scope, inputDigest }: ApprovalSubject): string[] {
+function conditionsOf({ scope, inputDigest }: RuleSubject): string[] {
   const exactly = [`context.input_digest == ${text(toHex(inputDigest))}`];
   switch (scope?.kind) {
     case "path":

@@ -1,18 +1,4 @@
-import {
-  blake3,
-  equalBytes,
-  fromBinary,
-  isJsonObject,
-  type JsonObject,
-  JsonSyntaxError,
-  type JsonValue,
-  KernelError,
-  type Proof,
-  ProofSchema,
-  parseJson,
-  toHex,
-} from "@narthex/contracts";
-import { ownField } from "../capability/json-reader.ts";
+import { blake3, equalBytes, fromBinary, KernelError, type Proof, ProofSchema, toHex } from "@narthex/contracts";
 import { SAFETY_TIERS } from "../tool/tool.ts";
 import { approvalDemand } from "./approval-demand.ts";
 import type { CedarEngine, CedarPolicy } from "./cedar/cedar.ts";
@@ -22,8 +8,8 @@ import type { Recheck, StoredDecision } from "./explain.ts";
 import type { Policy } from "../ports.ts";
 import type { PolicyRule } from "./policy.ts";
 import { createProof } from "./proof.ts";
-import type { StoredCallFacts, StoredForm } from "./question-facts.ts";
 import { refusalOf } from "./refusal-of.ts";
+import { parseStored, readStoredQuestion, type StoredQuestion } from "./stored-question.ts";
 import type { PolicySchema } from "./schema/read-policy-schema.ts";
 
 /** The stored set, read anew, and an engine that evaluates it. */
@@ -40,7 +26,7 @@ export interface RecheckPolicy {
  */
 export async function recheckDecision(stored: StoredDecision, load: () => Promise<RecheckPolicy>): Promise<Recheck> {
   const before = decodeProof(stored.proof);
-  const question = readRequest(stored.request);
+  const question = readStoredQuestion(stored.request);
   const unlike = unlikeHashes(stored, before, question.call.input_digest);
   if (unlike.length > 0) return { same: false, differences: unlike, engine: before.engine, checkedBy: "" };
   const policy = await load();
@@ -139,7 +125,7 @@ function proofAgain(
     bytes: policySet,
     schemaBytes,
   };
-  const input = schema.visibleInput(form.action, parse(stored.input, "input"));
+  const input = schema.visibleInput(form.action, parseStored(stored.input, "input"));
   const request = cedarRequest(form, entitiesOf(form), call, input);
   const answer = policy.evaluate(request);
   const refusal = refusalOf(form.action, answer);
@@ -147,37 +133,6 @@ function proofAgain(
   const approve = refusal === undefined ? approvalDemand(answer.rules, tier) : "none";
   return createProof({ answer, set, requestHash: before.requestHash, approve, rationaleCode: refusal?.code ?? "" })
     .bytes;
-}
-
-interface StoredQuestion {
-  readonly call: StoredCallFacts;
-  readonly form: StoredForm;
-}
-
-function readRequest(bytes: Uint8Array): StoredQuestion {
-  const json = parse(bytes, "request");
-  const call = isJsonObject(json) ? ownField(json, "call") : undefined;
-  const form = isJsonObject(json) ? ownField(json, "form") : undefined;
-  if (!isJsonObject(call) || !isJsonObject(form) || !isForm(form) || typeof call["input_digest"] !== "string") {
-    throw new KernelError("INVALID_INPUT", "this is not a request as Narthex stores it");
-  }
-  return { call: call as unknown as StoredCallFacts, form };
-}
-
-const FORM_TEXTS = ["action", "agent", "session", "tenant", "user", "workspace", "tier"] as const;
-
-/** What the engine does not check itself. */
-function isForm(form: JsonObject): form is JsonObject & StoredForm {
-  return FORM_TEXTS.every((name) => typeof ownField(form, name) === "string");
-}
-
-function parse(bytes: Uint8Array, what: string): JsonValue {
-  try {
-    return parseJson(bytes);
-  } catch (fault) {
-    if (!(fault instanceof JsonSyntaxError)) throw fault;
-    throw new KernelError("INVALID_INPUT", `the ${what} is not JSON: ${fault.message}`);
-  }
 }
 
 function unlikeFields(before: Proof, after: Proof): string[] {

@@ -175,6 +175,16 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
         summary: "make a recorded decision again and compare",
         load: async () => (await import("./policy-recheck.ts")).policyRecheckCommand,
       },
+      {
+        name: "whatif",
+        summary: "list every recorded decision that other rules would change",
+        load: async () => (await import("./policy-whatif.ts")).policyWhatifCommand,
+      },
+      {
+        name: "suggest",
+        summary: "propose the narrowest rules for calls that people approved",
+        load: async () => (await import("./policy-suggest.ts")).policySuggestCommand,
+      },
     ],
   },
   {

@@ -1,0 +1,81 @@
+import { fromHex } from "@narthex/contracts";
+import { describeScope, keepScope, type RuleSubject, ruleWithId, type Tool } from "@narthex/kernel";
+import type { ChosenCall } from "./chosen-calls.ts";
+
+/** A rule for calls of the past. */
+export interface SuggestedRule {
+  readonly id: string;
+  readonly text: string;
+  /** What it allows besides the calls it was made from, for people. */
+  readonly allows: string;
+  /** The calls it was made from. */
+  readonly names: readonly string[];
+}
+
+export interface Suggestion {
+  readonly rules: readonly SuggestedRule[];
+  readonly refused: readonly { readonly name: string; readonly why: string }[];
+}
+
+/** The ends of rules that differ in nothing but their ids. */
+const ID_LINE = /^@id\(.*\)\n/;
+
+/**
+ * The narrowest rules that cover these calls: for each what an answer "as a rule" would have written, and those that say
+ * the same once.
+ *
+ * SECURITY: a tool that can say what a call is like, and does not, has been given something whose words do not say what is
+ * run: an interpreter, a wrapper, an expansion, a whole tree. No rule is made of that, not even for the same words.
+ */
+export function suggestRules(calls: readonly ChosenCall[], tools: readonly Tool[]): Suggestion {
+  const byName = new Map(tools.map((tool) => [`${tool.name}@${tool.version}`, tool]));
+  const rules = new Map<string, { id: string; text: string; allows: string; names: string[] }>();
+  const refused = new Map<string, string>();
+  for (const { name, decision } of calls) {
+    const { form } = decision.question;
+    const tool = byName.get(`${form.tool}@${form.version}`);
+    const subject = tool === undefined ? "its tool is not there any more" : subjectOf(decision, tool);
+    if (typeof subject === "string") {
+      refused.set(name, subject);
+      continue;
+    }
+    const id = `suggested-${name.replaceAll("_", "-")}`;
+    const text = ruleWithId(id, subject);
+    const key = text.replace(ID_LINE, "");
+    const known = rules.get(key);
+    if (known === undefined) {
+      const allows = describeScope(keepScope(subject.scope, subject.inputDigest));
+      const same = rules.values().filter((rule) => rule.id === id || rule.id.startsWith(`${id}-`));
+      const count = [...same].length;
+      const own = count === 0 ? id : `${id}-${count + 1}`;
+      rules.set(key, { id: own, text: ruleWithId(own, subject), allows, names: [name] });
+    } else if (!known.names.includes(name)) known.names.push(name);
+  }
+  return { rules: [...rules.values()], refused: [...refused].map(([name, why]) => ({ name, why })) };
+}
+
+function subjectOf(
+  { question: { form }, input, inputDigest }: ChosenCall["decision"],
+  tool: Tool,
+): RuleSubject | string {
+  const { agent, action, workspace, directory, labels, source, definition_hash: definition, session, tenant } = form;
+  const workingDirectory = directory === "." ? workspace : `${workspace}/${directory}`;
+  const scope = tool.approvalScope?.(input, { id: session, tenant, workspace, workingDirectory });
+  if (tool.approvalScope !== undefined && scope === undefined) {
+    return "its arguments do not say all that it does: only this very call can be approved, each time";
+  }
+  if (scope?.kind === "host" && scope.host.includes("*")) return "it names no single host";
+  const definitionHash = fromHex(definition);
+  if (definitionHash === undefined) return "its tool's definition is not recorded";
+  return {
+    agent,
+    action,
+    workspace,
+    directory,
+    labels: [...labels],
+    isBuiltin: source === "builtin",
+    definitionHash,
+    scope,
+    inputDigest,
+  };
+}

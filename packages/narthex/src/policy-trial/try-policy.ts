@@ -1,0 +1,103 @@
+import type { LedgerFiles } from "@narthex/host";
+import { judgeAgain, type Policy, type PolicySchema, type Verdict } from "@narthex/kernel";
+import { type DecisionPlace, type RecordedDecision, readDecisions } from "./recorded-decisions.ts";
+
+/** Decisions that would change in the same way. */
+export interface ChangeGroup {
+  readonly from: Verdict["kind"];
+  readonly to: Verdict["kind"];
+  readonly action: string;
+  readonly rulesBefore: readonly string[];
+  readonly rulesAfter: readonly string[];
+  count: number;
+  /** The first ones. */
+  readonly examples: (DecisionPlace & { readonly about: string })[];
+}
+
+export interface Trial {
+  readonly decisions: number;
+  readonly unchanged: number;
+  readonly changed: number;
+  readonly groups: readonly ChangeGroup[];
+  /** How many could not be judged, by reason. They are neither changed nor unchanged. */
+  readonly unjudged: ReadonlyMap<string, number>;
+}
+
+export interface TrialOptions {
+  readonly policy: Policy;
+  readonly schema: PolicySchema;
+  /** What it is compared with; without it, what was decided then. */
+  readonly baseline?: Policy | undefined;
+  /** Only decisions of this session. */
+  readonly chain?: string | undefined;
+  /** Leaves a decision out. */
+  readonly isLeftOut?: (decision: RecordedDecision) => boolean;
+}
+
+const EXAMPLES = 3;
+/** Beyond it, changes of new kinds are counted with others of their direction. */
+const MAX_GROUPS = 10_000;
+
+/** Puts every decision of a ledger to another policy, one after the other. */
+export function tryPolicy(ledger: LedgerFiles, options: TrialOptions): Trial {
+  const { policy, schema, baseline, chain, isLeftOut } = options;
+  const known = new Set(schema.actions);
+  const judge = (by: Policy, { question, input }: RecordedDecision) =>
+    judgeAgain(question, input, by, (action) => known.has(action));
+  const groups = new Map<string, ChangeGroup>();
+  const unjudged = new Map<string, number>();
+  let [decisions, unchanged, changed] = [0, 0, 0];
+  for (const { decisions: found } of readDecisions(ledger)) {
+    for (const decision of found) {
+      if (chain !== undefined && decision.chain !== chain) continue;
+      if ("lost" in decision) {
+        decisions++;
+        unjudged.set(decision.lost, (unjudged.get(decision.lost) ?? 0) + 1);
+        continue;
+      }
+      if (isLeftOut?.(decision) === true) continue;
+      decisions++;
+      const before = baseline === undefined ? decision.before : judge(baseline, decision);
+      const after = judge(policy, decision);
+      if ("unjudged" in before || "unjudged" in after) {
+        const reason = "unjudged" in before ? before.unjudged : "unjudged" in after ? after.unjudged : "";
+        unjudged.set(reason, (unjudged.get(reason) ?? 0) + 1);
+      } else if (after.kind === before.kind) unchanged++;
+      else {
+        changed++;
+        addTo(groups, decision, before, after);
+      }
+    }
+  }
+  const ordered = [...groups.values()].sort((left, right) => right.count - left.count);
+  return { decisions, unchanged, changed, groups: ordered, unjudged };
+}
+
+function addTo(groups: Map<string, ChangeGroup>, decision: RecordedDecision, before: Verdict, after: Verdict): void {
+  const { question } = decision;
+  const isFull = groups.size >= MAX_GROUPS;
+  const action = isFull ? "other actions" : question.form.action;
+  const [rulesBefore, rulesAfter] = isFull ? [[], []] : [before.ruleIds, after.ruleIds];
+  const key = JSON.stringify([before.kind, after.kind, action, rulesBefore, rulesAfter]);
+  const group: ChangeGroup = groups.get(key) ?? {
+    from: before.kind,
+    to: after.kind,
+    action,
+    rulesBefore,
+    rulesAfter,
+    count: 0,
+    examples: [],
+  };
+  groups.set(key, group);
+  group.count++;
+  const { index, chain, requestId } = decision;
+  if (group.examples.length < EXAMPLES) group.examples.push({ index, chain, requestId, about: aboutOf(decision) });
+}
+
+/** What a call was about, for people, as far as policy was told. */
+function aboutOf({ question: { call } }: RecordedDecision): string {
+  if (call.path !== undefined) return call.path;
+  if (call.host !== undefined) return `${call.host}:${call.port ?? ""}`;
+  if (call.programs !== undefined && call.programs.length > 0) return call.programs.join(" ");
+  return "";
+}
