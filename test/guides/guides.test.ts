@@ -104,6 +104,11 @@ describe("the guides, word for word", { timeout: 300_000 }, () => {
     assert.ok((await runGuide({ guide: guideAt("replay"), cwd: home, env: settings })) >= 5);
   });
 
+  it("content is erased and kept, and a home is backed up and restored", async () => {
+    const { home, settings } = await settle("retention");
+    assert.ok((await runGuide({ guide: guideAt("retention"), cwd: home, env: settings })) >= 7);
+  });
+
   it("a call prints its spans", async () => {
     const { home, settings } = await settle("tracing");
     assert.ok((await runGuide({ guide: guideAt("tracing"), cwd: home, env: settings })) >= 1);

@@ -148,7 +148,10 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     },
     async readAnyContent(hash, offset, limit) {
       const found = await parts.content.findAny(hash);
-      if (found === undefined) throw new KernelError("CONTENT_NOT_FOUND", "there is no content with that hash");
+      if (found === undefined) {
+        const message = "there is no content with that hash: it never was, or it was erased";
+        throw new KernelError("CONTENT_NOT_FOUND", message);
+      }
       return reading(found.content, offset, limit, parts);
     },
 

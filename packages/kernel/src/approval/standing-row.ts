@@ -36,8 +36,9 @@ export function standingRow(
   };
 }
 
-/** The same for the ledger. */
+/** The same for the ledger. The digest of an input is not in it: it is with the call, where it can be erased. */
 export function allowsOf({ kept, standing }: StandingRow): string {
+  if (kept?.kind === "input") return JSON.stringify({ kind: kept.kind });
   return kept === undefined ? standing.allows : JSON.stringify(scopeToJson(kept));
 }
 
