@@ -1,5 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { toHex } from "@narthex/contracts";
+import { ByteSearch } from "./byte-search.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { Reader } from "./reader.ts";
 import { storePaths } from "./store-files.ts";
@@ -12,7 +13,11 @@ export interface Scrubber {
 
 const CHUNK_BYTES = 256 * 1024;
 /** To look for more would take longer than to write the file anew. */
-const MAX_NEEDLES = 64;
+const MAX_NEEDLES = 100_000;
+
+function isTelling({ length }: Uint8Array): boolean {
+  return length >= 16;
+}
 
 /**
  * What is deleted is overwritten and logs are emptied, and that leaves nothing, but for one case: pages that SQLite put
@@ -27,15 +32,14 @@ export function createScrubber(directory: string, commit: GroupCommit, reader: R
    */
   const handles = new Map<string, FileHandle>();
 
-  async function holdsAny(path: string, needles: readonly Buffer[]): Promise<boolean> {
+  async function holdsAny(path: string, search: ByteSearch): Promise<boolean> {
     const handle = handles.get(path) ?? (await open(path, "r"));
     handles.set(path, handle);
-    const overlap = Math.max(...needles.map(({ length }) => length)) - 1;
+    const overlap = Math.max(0, search.longest - 1);
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES + overlap);
     for (let position = 0; ; position += CHUNK_BYTES) {
       const { bytesRead } = await handle.read(chunk, 0, chunk.length, position);
-      const held = chunk.subarray(0, bytesRead);
-      if (needles.some((needle) => held.includes(needle))) return true;
+      if (search.isIn(chunk.subarray(0, bytesRead))) return true;
       if (bytesRead < chunk.length) return false;
     }
   }
@@ -46,12 +50,11 @@ export function createScrubber(directory: string, commit: GroupCommit, reader: R
       await commit.scrub(names, false);
       await reader.ask("scrubIndex", { rewrite: false });
       if (others === undefined) return;
-      const needles = [...digests, ...others].map((bytes) => Buffer.from(bytes));
-      needles.push(...names.map((name) => Buffer.from(name)));
-      if (needles.length === 0) return;
+      const needles = [...digests, ...others, ...names.map((name) => Buffer.from(name))].filter(isTelling);
       const isMany = needles.length > MAX_NEEDLES;
-      if (isMany || (await holdsAny(paths.records, needles))) await commit.scrub([], true);
-      if (isMany || (await holdsAny(paths.index, needles))) await reader.ask("scrubIndex", { rewrite: true });
+      const search = new ByteSearch(isMany ? [] : needles);
+      if (isMany || (await holdsAny(paths.records, search))) await commit.scrub([], true);
+      if (isMany || (await holdsAny(paths.index, search))) await reader.ask("scrubIndex", { rewrite: true });
     },
     async close() {
       for (const handle of handles.values()) await handle.close().catch(() => undefined);

@@ -25,6 +25,9 @@ const NAMEABLE: ReadonlySet<number> = new Set([
   ContentRole.OUTPUT,
 ]);
 
+/** Of one session in one round. */
+const MAX_AT_ONCE = 100_000;
+const NO_NONCE = new Uint8Array(0);
 const WHY = { reason: "retention", by: "" };
 
 /**
@@ -42,7 +45,7 @@ export async function collectSession(
   const targets = inErasingOrder(await readTargets(session.id, kernel));
   let items = 0;
   let bytes = 0;
-  let isWaiting = false;
+  let isWaiting = targets.length >= MAX_AT_ONCE;
   for (let from = 0; from < targets.length; from += ERASED_AT_ONCE) {
     const batch = targets.slice(from, from + ERASED_AT_ONCE);
     const isLast = from + ERASED_AT_ONCE >= targets.length;
@@ -68,8 +71,10 @@ async function readTargets(sessionId: string, { store }: KernelParts): Promise<T
   for await (const record of readChain(sessionId, store)) {
     for (const [position, item] of record.items.entries()) {
       const target = targetOf(record.index, position, item);
-      if (target !== undefined) targets.push(target);
+      if (target !== undefined) targets.push({ ...target, nonce: NO_NONCE });
     }
+    // The last ones first: the rest comes in another round.
+    if (targets.length > 2 * MAX_AT_ONCE) targets.splice(0, targets.length - MAX_AT_ONCE);
   }
   return targets;
 }

@@ -1,7 +1,7 @@
 import { type ContentItem, ContentRole, fromHex, KernelError, toHex, utf8 } from "@narthex/contracts";
 import type { Mentions, Store } from "../ports.ts";
 import type { Target } from "./erasure.ts";
-import { type ReadRecord, readChain, readStored, targetOf } from "./read-targets.ts";
+import { type ReadRecord, readChain, readStored, requireRoom, targetOf } from "./read-targets.ts";
 
 /** Everything that names some content. */
 export interface HashPlan {
@@ -43,6 +43,7 @@ export async function planHashes(digests: readonly Uint8Array[], store: Store): 
   const add = (record: ReadRecord, position: number, item: ContentItem): void => {
     const target = targetOf(record.index, position, item);
     if (target !== undefined) targets.set(`${record.index}/${position}`, target);
+    requireRoom(targets.size);
   };
 
   for (let from: number | undefined = 0; from !== undefined; ) {

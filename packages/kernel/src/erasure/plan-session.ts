@@ -2,7 +2,7 @@ import { ContentPlace, ContentRole, fromHex, KernelError } from "@narthex/contra
 import type { KernelParts } from "../kernel-parts.ts";
 import { sessionStateAt } from "../session/session-state-at.ts";
 import type { Target } from "./erasure.ts";
-import { readChain, readStored, targetOf } from "./read-targets.ts";
+import { readChain, readStored, requireRoom, targetOf } from "./read-targets.ts";
 
 export interface SessionPlan {
   readonly targets: readonly Target[];
@@ -28,6 +28,7 @@ export async function planSession(sessionId: string, kernel: KernelParts): Promi
       const target = targetOf(record.index, position, item);
       if (target === undefined) continue;
       targets.set(`${record.index}/${position}`, target);
+      requireRoom(targets.size);
       if (item.role !== ContentRole.REQUEST) digests.add(target.digest);
       if (item.role !== ContentRole.ARTIFACT) continue;
       for (const { kind } of record.message.entries) if (kind.case === "artifactPublished") artifacts.push(kind.value);

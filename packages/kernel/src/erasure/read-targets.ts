@@ -2,6 +2,7 @@ import {
   type ContentItem,
   ContentPlace,
   fromBinary,
+  KernelError,
   RecordContentSchema,
   type RecordMessage,
   RecordSchema,
@@ -19,6 +20,17 @@ export interface ReadRecord {
 }
 
 const PAGE = 256;
+/** What one erasure takes in hand. */
+const MAX_TARGETS = 500_000;
+
+/** Throws RESOURCE_EXCEEDED for more than can be erased at once. */
+export function requireRoom(targets: number): void {
+  if (targets < MAX_TARGETS) return;
+  throw new KernelError(
+    "RESOURCE_EXCEEDED",
+    `more than ${MAX_TARGETS} items at once: erase one hash or session at a time`,
+  );
+}
 
 export function readStored({ index, chain, record, content }: StoredRecord): ReadRecord {
   const { items } = fromBinary(RecordContentSchema, content);
@@ -38,7 +50,9 @@ export async function* readChain(chain: string, store: Store): AsyncGenerator<Re
 
 /** Undefined for what was erased before. */
 export function targetOf(recordIndex: number, item: number, found: ContentItem): Target | undefined {
-  const { role, place, nonce } = found;
+  const { role, place } = found;
   if (place === ContentPlace.ERASED) return undefined;
+  // A copy: it must not keep the whole row in memory.
+  const nonce = found.nonce.slice();
   return { recordIndex, item, digest: toHex(found.digest), role, place, size: Number(found.size), nonce };
 }

@@ -1,5 +1,5 @@
 import type { LedgerFiles } from "@narthex/host";
-import { type RecordedDecision, readDecisions } from "./recorded-decisions.ts";
+import { type LostDecision, type RecordedDecision, readDecisions } from "./recorded-decisions.ts";
 
 /** Which calls of the past a rule is wanted for. */
 export interface Choice {
@@ -29,7 +29,7 @@ export function findChosen(ledger: LedgerFiles, choice: Choice): ChosenCalls {
   const calls: ChosenCall[] = [];
   for (const { message, decisions } of readDecisions(ledger)) {
     if (choice.sessionId !== undefined && message.chain !== choice.sessionId) continue;
-    const sound = decisions.filter((decision) => !("lost" in decision));
+    const sound = decisions.filter(isSound);
     if (choice.observed) {
       for (const decision of sound) {
         const isRefused = decision.observedOnly && decision.before.kind !== "allow";
@@ -57,6 +57,10 @@ export function findChosen(ledger: LedgerFiles, choice: Choice): ChosenCalls {
     else if (choice.approvalIds.size > 0) refused.push({ name, why });
   }
   return { calls, refused };
+}
+
+function isSound(decision: RecordedDecision | LostDecision): decision is RecordedDecision {
+  return !("lost" in decision);
 }
 
 function whyNot(
