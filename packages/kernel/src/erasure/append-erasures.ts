@@ -6,6 +6,9 @@ import type { Target } from "./erasure.ts";
 /** Items of one record: its entries and the tombstones become durable together. */
 export const ERASED_AT_ONCE = 2048;
 
+/** Why the kernel erases by itself. */
+export const RETENTION = { reason: "retention", by: "" };
+
 /**
  * INVARIANT: the entry that says so and the tombstone are one transaction; files go after it. So at no moment is anything
  * gone that the ledger does not say is erased.

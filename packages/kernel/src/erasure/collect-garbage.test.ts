@@ -125,6 +125,31 @@ describe("retention", () => {
     await at.verify();
   });
 
+  it("takes inputs of hooks that belong to no session once they are old, and leaves policies and definitions", async () => {
+    const at = await createPlace();
+    const hook = (text: string) =>
+      at.kernel.recordHookDecision({
+        client: "claude",
+        event: "PreToolUse",
+        toolName: "Write",
+        input: { text },
+        conversation: "",
+        workspace: "/w",
+        sessionId: "",
+        decidedAs: [],
+        answer: "none",
+        code: "",
+        ruleIds: [],
+      });
+    await hook("old");
+    at.clock.advance(15 * DAY_MS);
+    await hook("new");
+    const report = await at.kernel.collect({ dryRun: false });
+    assert.deepEqual([report.sessions, report.items], [0, 1]);
+    assert.equal((await at.kernel.collect({ dryRun: false })).items, 0);
+    await at.verify();
+  });
+
   it("keeps content with every session that holds it by itself", async () => {
     const at = await createPlace();
     const [gone, stays] = [await at.open(), await at.open()];

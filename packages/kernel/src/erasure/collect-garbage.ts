@@ -1,7 +1,9 @@
 import { KernelError } from "@narthex/contracts";
 import type { KernelParts } from "../kernel-parts.ts";
 import { collectSession } from "./collect-session.ts";
+import { collectSystem } from "./collect-system.ts";
 import { type EndedSession, listEnded } from "./ended-sessions.ts";
+import { bytesOf } from "./erase-content.ts";
 import type { CollectionReport, Retention } from "./erasure.ts";
 import { finishErasing } from "./finish-erasing.ts";
 
@@ -18,9 +20,11 @@ export async function collectGarbage(collecting: Collecting, kernel: KernelParts
   const { dryRun, maxItems, signal } = collecting;
   if (kernel.closing()) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
   const { ended, bytes: allBytes } = await listEnded(kernel);
+  const endedBeforeMs = kernel.ledger.nowMs() - collecting.maxAgeMs;
+  const ownerless = await collectSystem({ endedBeforeMs, dryRun }, kernel);
   let sessions = 0;
-  let items = 0;
-  let bytes = 0;
+  let items = ownerless.length;
+  let bytes = bytesOf(ownerless);
   let more = false;
   let left = allBytes;
   for (const session of ended) {

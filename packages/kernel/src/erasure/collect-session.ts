@@ -2,7 +2,7 @@ import { canonicalJsonBytes, ContentRole, fromHex } from "@narthex/contracts";
 import type { KernelParts } from "../kernel-parts.ts";
 import type { StateChange } from "../ports.ts";
 import { usageKey } from "../session/live-session.ts";
-import { appendErasures, ERASED_AT_ONCE, inErasingOrder } from "./append-erasures.ts";
+import { appendErasures, ERASED_AT_ONCE, inErasingOrder, RETENTION } from "./append-erasures.ts";
 import type { EndedSession } from "./ended-sessions.ts";
 import { bytesOf } from "./erase-content.ts";
 import type { Target } from "./erasure.ts";
@@ -28,7 +28,6 @@ const NAMEABLE: ReadonlySet<number> = new Set([
 /** Of one session in one round. */
 const MAX_AT_ONCE = 100_000;
 const NO_NONCE = new Uint8Array(0);
-const WHY = { reason: "retention", by: "" };
 
 /**
  * Erases the items of a session that has ended, but for content of artifacts and what another session was given of it.
@@ -57,7 +56,7 @@ export async function collectSession(
         items += found.unneeded.length;
         bytes += bytesOf(found.unneeded);
         if (found.unneeded.length === 0 || dryRun) return;
-        await appendErasures(found.unneeded, WHY, kernel, isLast && !isWaiting ? [collectedRow(session)] : []);
+        await appendErasures(found.unneeded, RETENTION, kernel, isLast && !isWaiting ? [collectedRow(session)] : []);
       } finally {
         free();
       }

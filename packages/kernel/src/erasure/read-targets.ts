@@ -37,9 +37,9 @@ export function readStored({ index, chain, record, content }: StoredRecord): Rea
   return { index, chain, message: fromBinary(RecordSchema, record), items };
 }
 
-/** Every record of a chain, oldest first, a page at a time. */
-export async function* readChain(chain: string, store: Store): AsyncGenerator<ReadRecord> {
-  for (let from = 0; ; ) {
+/** Every record of a chain from an index on, oldest first, a page at a time. */
+export async function* readChain(chain: string, store: Store, first = 0): AsyncGenerator<ReadRecord> {
+  for (let from = first; ; ) {
     const page = await store.readRecords({ chain, from, limit: PAGE });
     for (const stored of page) yield readStored(stored);
     const last = page.at(-1);

@@ -1,0 +1,46 @@
+import { ContentRole, fromHex } from "@narthex/contracts";
+import type { KernelParts } from "../kernel-parts.ts";
+import { SYSTEM_CHAIN } from "../ledger/record-draft.ts";
+import { appendErasures, ERASED_AT_ONCE, RETENTION } from "./append-erasures.ts";
+import type { Target } from "./erasure.ts";
+import { readChain, targetOf } from "./read-targets.ts";
+
+/** Where the part of the system's chain begins that may still have something to collect. */
+const marks = new WeakMap<KernelParts, number>();
+
+/**
+ * Erases old inputs of calls that clients asked about and ran themselves, where they belong to no session. All else in the
+ * system's chain is public: policies and definitions.
+ */
+export async function collectSystem(
+  { endedBeforeMs, dryRun }: { readonly endedBeforeMs: number; readonly dryRun: boolean },
+  kernel: KernelParts,
+): Promise<readonly Target[]> {
+  const targets: Target[] = [];
+  let next = marks.get(kernel) ?? 0;
+  for await (const record of readChain(SYSTEM_CHAIN, kernel.store, next)) {
+    if (Number(record.message.wallTimeMs) >= endedBeforeMs || targets.length >= ERASED_AT_ONCE) break;
+    for (const [position, item] of record.items.entries()) {
+      const target = item.role === ContentRole.INPUT ? targetOf(record.index, position, item) : undefined;
+      if (target !== undefined) targets.push(target);
+    }
+    next = record.index + 1;
+  }
+  if (dryRun) return targets;
+  const erased = await kernel.erasing.haveAlone(async () => {
+    const free = kernel.uses.hold(targets.map(({ digest }) => digest));
+    try {
+      const unused = targets.filter(({ digest: name }) => {
+        const digest = fromHex(name);
+        return digest === undefined || !kernel.uses.isInUse(digest);
+      });
+      if (unused.length > 0) await appendErasures(unused, RETENTION, kernel);
+      return unused;
+    } finally {
+      free();
+    }
+  });
+  // What is in use is looked at again.
+  if (erased.length === targets.length) marks.set(kernel, next);
+  return erased;
+}
