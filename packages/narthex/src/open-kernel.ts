@@ -43,6 +43,7 @@ import { openHomeGate } from "./open-home-gate.ts";
 import { storeLedgerSource } from "./ledger-source.ts";
 import { type HomePolicy, openPolicy } from "./open-policy.ts";
 import { prepareHome } from "./prepare-home.ts";
+import { sharedStream } from "./shared-stream.ts";
 import { startTelemetry } from "./telemetry/start-telemetry.ts";
 import { VERSION } from "./version.ts";
 
@@ -152,12 +153,14 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
     const { redactors } = gate;
     const replay: Replay = async function* (asked, signal) {
       const { createStoreReplay } = await import("./replay/replay-store.ts");
-      const { programs } = workshop;
-      yield* createStoreReplay({ store, contentStore, tools, redactors, programs })(asked, signal);
+      const { programs, wasm } = workshop;
+      const logDirectory = paths.log;
+      const again = createStoreReplay({ store, contentStore, logDirectory, tools, redactors, programs, wasm });
+      yield* sharedStream(kernel, () => again(asked, signal));
     };
     const exportLedger: ExportLedger = async function* (sessionId, signal) {
       const { createStoreExport } = await import("./bundle/export-store.ts");
-      yield* createStoreExport(store, contentStore, paths.home)(sessionId, signal);
+      yield* sharedStream(kernel, () => createStoreExport(store, contentStore, paths.home)(sessionId, signal));
     };
     let doors: Serving | undefined;
     return {

@@ -12,7 +12,7 @@ export async function verifyCopy(
 ): Promise<{ readonly records: number; readonly headHash: string }> {
   const store = await openSqliteStore({ directory: paths.store, isBrief });
   try {
-    const report = await verifyLedger(storeLedgerSource(store, await openContentFiles(paths.content)));
+    const report = await verifyLedger(storeLedgerSource(store, await openContentFiles(paths.content), paths.log));
     const [first] = report.problems;
     if (first !== undefined) {
       const message = `the copy is not sound: record ${first.recordIndex}: ${first.code}: ${first.message}`;

@@ -63,13 +63,15 @@ export async function replayCall(
   const files = await findRecordedFiles(call, source);
   if (files === "left_out") return served("left_out");
   if (files === undefined) return erased(call, "invoke", "what it read or replaced");
-  return await runAndCompare({ call, registered, input, files, session, ports, source });
+  return await runAndCompare({ call, registered, input, bytes, files, session, ports, source });
 }
 
 interface Rerun {
   readonly call: RecordedCall;
   readonly registered: RegisteredTool;
   readonly input: JsonValue;
+  /** The same as it was recorded. */
+  readonly bytes: Uint8Array;
   readonly files: RecordedFiles;
   readonly session: ReplaySession;
   readonly ports: ReplayPorts;
@@ -77,7 +79,9 @@ interface Rerun {
 }
 
 async function runAndCompare(rerun: Rerun): Promise<CallFinding> {
-  const { call, registered, input, files, session, ports, source } = rerun;
+  const { call, registered, input, bytes, files, session, ports, source } = rerun;
+  const { tool } = registered;
+  const used = call.outcome?.value.wasm;
   const timeoutMs = Number(call.started?.timeoutMs ?? 0n) || registered.tool.bounds.timeoutMs;
   const { programs } = ports;
   const context = new ReplayContext({
@@ -89,12 +93,14 @@ async function runAndCompare(rerun: Rerun): Promise<CallFinding> {
     source,
     openFiles: () => ports.openFiles(files.record, (hash) => files.contentOf(hash)),
     openPrograms: (signal) =>
-      programs && programsAgain(registered.tool, programs, { sessionId: session.session.id, timeoutMs, signal }),
+      programs && programsAgain(tool, programs, { sessionId: session.session.id, timeoutMs, signal }),
+    module: tool.isolation === "wasm" && ports.wasm ? { runner: ports.wasm, tool, input: bytes, used } : undefined,
   });
   try {
     const again = await runAgain(registered, input, context, timeoutMs);
     if (context.served !== undefined) return served(context.served);
-    return await compare(rerun, again, context.changes);
+    const finding = await compare(rerun, again, context.changes);
+    return finding.kind === "same" ? compareFuel(call, context.fuelUsed) : finding;
   } finally {
     context.end();
   }
@@ -120,6 +126,14 @@ async function compare({ call, files, source }: Rerun, again: RunAgain, changes:
   if (equalBytes(before, after)) return { kind: "same" };
   const message = "it gives the same result, and changes files in another way";
   return diverged(call, "invoke", "not_deterministic", before, after, message);
+}
+
+/** INVARIANT: fuel is part of what a module does. Another amount is another run, whatever came out of it. */
+function compareFuel(call: RecordedCall, fuelUsed: number | undefined): CallFinding {
+  const recorded = call.outcome?.value.wasm?.fuelUsed;
+  if (fuelUsed === undefined || recorded === undefined || BigInt(fuelUsed) === recorded) return { kind: "same" };
+  const message = `it used ${recorded} fuel and now uses ${fuelUsed}`;
+  return diverged(call, "invoke", "not_deterministic", NO_BYTES, NO_BYTES, message);
 }
 
 const encodeError = compileEncoder<ToolError>(ToolErrorSchema);

@@ -9,8 +9,10 @@ import type {
   SpendingAccess,
   ToolContext,
   ToolSession,
+  WasmAccess,
 } from "../tool/tool.ts";
 import type { FileChange, WorkspaceFiles } from "../workspace-files.ts";
+import { moduleAgain, type RecordedModule } from "./module-again.ts";
 import type { ServedReason } from "./replay-report.ts";
 import type { ReplayContent, ReplaySource } from "./replay-source.ts";
 import { ServedFromRecord } from "./served.ts";
@@ -27,6 +29,8 @@ export interface ReplayCall {
   readonly openFiles: () => WorkspaceFiles;
   /** Undefined for a tool that is no program, and where its effects let it at the world. */
   openPrograms(signal: AbortSignal): ProgramAccess | undefined;
+  /** Undefined for a tool that is no module. */
+  readonly module: RecordedModule | undefined;
 }
 
 const MAX_READ_BYTES = 64 * 1024 * 1024;
@@ -47,6 +51,8 @@ export class ReplayContext implements ToolContext {
   readonly randomBytes: (length: number) => Uint8Array;
   readonly timeLeftMs: () => number;
   readonly changes: FileChange[] = [];
+  /** By a module. */
+  fuelUsed: number | undefined;
   /** Why the call must be taken from its record, once that is known. */
   served: ServedReason | undefined;
   readonly #call: ReplayCall;
@@ -124,6 +130,23 @@ export class ReplayContext implements ToolContext {
     const programs = this.#call.openPrograms(this.signal);
     if (programs === undefined) throw this.#serve("programs");
     return programs;
+  }
+
+  get wasm(): WasmAccess {
+    const { module } = this.#call;
+    if (module === undefined) throw this.#serve("programs");
+    const again = moduleAgain(module, this, (fuel) => {
+      this.fuelUsed = fuel;
+    });
+    return {
+      run: async (asked) => {
+        try {
+          return await again.run(asked);
+        } catch (fault) {
+          throw fault instanceof ServedFromRecord ? this.#serve(fault.reason) : fault;
+        }
+      },
+    };
   }
 
   get artifacts(): never {

@@ -1,6 +1,7 @@
 import type { ContainedPrograms } from "../contained-programs.ts";
 import type { QuestionAndProof } from "../policy/recheck-decision.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
+import type { WasmRunner } from "../wasm/wasm-runner.ts";
 import type { WorkspaceFiles } from "../workspace-files.ts";
 import type { FileRecord } from "./file-record.ts";
 import type { ReplayContent } from "./replay-source.ts";
@@ -15,6 +16,8 @@ export interface ReplayPorts {
   recheck(decision: QuestionAndProof, read: ReadContent): Promise<RecheckedDecision>;
   /** For tools that are programs without effects; without it, they are served from the record. */
   readonly programs?: { readonly driver: ContainedPrograms; readonly emptyDirectory: string } | undefined;
+  /** For modules without effects; the same holds for them. */
+  readonly wasm?: WasmRunner | undefined;
 }
 
 /** Undefined where the content is gone. */

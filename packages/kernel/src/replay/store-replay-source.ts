@@ -1,3 +1,4 @@
+import { createContentUses } from "../erasure/content-uses.ts";
 import type { ContentStore, Store, StoredRecord } from "../ports.ts";
 import { createContentLibrary } from "../result/content-library.ts";
 import type { ReplaySource } from "./replay-source.ts";
@@ -6,7 +7,12 @@ const PAGE = 256;
 
 /** The sessions of an open store. */
 export function createStoreReplaySource(store: Store, contentStore: ContentStore): ReplaySource {
-  const library = createContentLibrary(store, contentStore, () => Promise.resolve(false));
+  const library = createContentLibrary({
+    store,
+    files: contentStore,
+    uses: createContentUses(),
+    isDescendant: () => Promise.resolve(false),
+  });
   return {
     leavesOut: false,
     async *records(chain) {

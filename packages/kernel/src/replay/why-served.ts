@@ -37,12 +37,12 @@ export function whyServed(
   call: RecordedCall,
   tool: Tool,
   { effects, determinism }: Pick<NarrowedTool, "effects" | "determinism">,
-  { programs }: ReplayPorts,
+  { programs, wasm }: ReplayPorts,
 ): ServedReason | undefined {
   const { outcome } = call;
   if (!isSeeded(determinism)) return "determinism";
   if (call.isSettled) return "settled";
-  if (outcome?.kind === "timed_out" || FROM_OUTSIDE.has(outcome?.value.code ?? "")) return "interrupted";
+  if (outcome?.kind === "timed_out" || isFromOutside(outcome?.value.code ?? "", tool)) return "interrupted";
   for (const effect of effects) {
     if (effect !== "fs_read" && effect !== "fs_write") return SERVED_EFFECTS[effect];
   }
@@ -51,6 +51,15 @@ export function whyServed(
     if (effects.length > 0) return "programs";
     if (programs === undefined) return "no_sandbox";
   }
+  if (tool.isolation === "wasm") {
+    if (effects.length > 0) return "programs";
+    if (wasm === undefined) return "no_sandbox";
+  }
   // What is recorded of such a tool's input is not what it was given.
   return tool.canonicalInput === undefined ? undefined : "not_kept";
+}
+
+/** What a module may use is counted in its own steps, so that it ends at the same one again. */
+function isFromOutside(code: string, { isolation }: Tool): boolean {
+  return FROM_OUTSIDE.has(code) && !(isolation === "wasm" && code === "RESOURCE_EXCEEDED");
 }

@@ -1,4 +1,5 @@
 import type { Bounds } from "../tool/tool.ts";
+import type { WasmLimits } from "./wasm-runner.ts";
 
 const MB = 1024 * 1024;
 
@@ -26,4 +27,10 @@ export const WASM_PAGE_BYTES = 65_536;
 
 export function boundsOf({ fuel, memoryBytes, timeoutMs }: WasmPreset): Partial<Bounds> {
   return { maxFuel: fuel, maxMemoryBytes: memoryBytes, timeoutMs };
+}
+
+/** What a module may use of each; what its bounds leave open is as in the preset `standard`. */
+export function moduleLimits({ maxFuel, maxMemoryBytes }: Bounds): WasmLimits {
+  const { fuel, memoryBytes } = WASM_PRESETS.standard;
+  return { fuel: maxFuel ?? fuel, memoryBytes: Math.min(maxMemoryBytes ?? memoryBytes, WASM_MEMORY_CEILING) };
 }

@@ -31,7 +31,15 @@ export async function openStoreAlone(
     const { tools } = await homeTools(home, configuration, { environment });
     const { redactors } = gate;
     return {
-      replay: createStoreReplay({ store, contentStore, tools, redactors, programs: workshop.programs }),
+      replay: createStoreReplay({
+        store,
+        contentStore,
+        logDirectory: home.paths.log,
+        tools,
+        redactors,
+        programs: workshop.programs,
+        wasm: workshop.wasm,
+      }),
       exportLedger: createStoreExport(store, contentStore, home.paths.home),
       async close() {
         await Promise.all([workshop.close(), gate.gate.close()]);

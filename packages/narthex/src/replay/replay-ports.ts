@@ -5,10 +5,11 @@ export interface ReplayPortsOptions {
   readonly tools: readonly Tool[];
   readonly redactors?: Parameters<typeof createRegistry>[0];
   readonly programs?: ReplayPorts["programs"];
+  readonly wasm?: ReplayPorts["wasm"];
 }
 
 /** What a replay runs tools with: those that are here, over files and decisions of the record. */
-export function createReplayPorts({ tools, redactors, programs }: ReplayPortsOptions): ReplayPorts {
+export function createReplayPorts({ tools, redactors, programs, wasm }: ReplayPortsOptions): ReplayPorts {
   const registry = createRegistry(redactors);
   for (const tool of tools) registry.register(tool);
   return {
@@ -16,5 +17,6 @@ export function createReplayPorts({ tools, redactors, programs }: ReplayPortsOpt
     openFiles: createVirtualFiles,
     recheck: createRechecker(),
     programs,
+    wasm,
   };
 }

@@ -12,9 +12,11 @@ import { replayLedger } from "./replay-ledger.ts";
 import { createReplayPorts, type ReplayPortsOptions } from "./replay-ports.ts";
 import { withEmptyDirectory } from "./with-empty-directory.ts";
 
-export interface ReplayStoreParts extends Pick<ReplayPortsOptions, "tools" | "redactors"> {
+export interface ReplayStoreParts extends Pick<ReplayPortsOptions, "tools" | "redactors" | "wasm"> {
   readonly store: Store;
   readonly contentStore: ContentStore;
+  /** Of the home's Merkle log. */
+  readonly logDirectory: string;
   readonly programs: ContainedPrograms;
 }
 
@@ -22,18 +24,20 @@ export interface ReplayStoreParts extends Pick<ReplayPortsOptions, "tools" | "re
 export function createStoreReplay({
   store,
   contentStore,
+  logDirectory,
   tools,
   redactors,
   programs: driver,
+  wasm,
 }: ReplayStoreParts): Replay {
   return (asked, signal) =>
     withEmptyDirectory((emptyDirectory) =>
       replayLedger(
         {
           source: createStoreReplaySource(store, contentStore),
-          ports: createReplayPorts({ tools, redactors, programs: { driver, emptyDirectory } }),
+          ports: createReplayPorts({ tools, redactors, programs: { driver, emptyDirectory }, wasm }),
           listSessions: () => listRecordedSessions(store),
-          verify: (options) => verifySource(storeLedgerSource(store, contentStore), options),
+          verify: (options) => verifySource(storeLedgerSource(store, contentStore, logDirectory), options),
         },
         asked,
         signal,

@@ -2,6 +2,7 @@ import { isKernelError, KernelError } from "@narthex/contracts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import type { ToolContext } from "../../tool/tool.ts";
 import { type HostFunction, hostFunction } from "../../wasm/host-functions.ts";
+import { type HostAnswer, SeededHostCalls } from "../../wasm/seeded-host-calls.ts";
 import type { HostCall, HostFault } from "../../wasm/wasm-runner.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import type { WasmLog } from "../wasm-log.ts";
@@ -10,15 +11,8 @@ import { readFile, writeFile } from "./host-files.ts";
 import { holdsRight } from "./host-rights.ts";
 import { keepContent } from "./keep-content.ts";
 
-type Answer = Uint8Array | HostFault;
-
-/** The most that one host call takes or gives. */
-const MAX_HOST_CALL_BYTES = 16 * 1024 * 1024;
 /** Each is remembered up to the call's outcome. */
 const MOST: Partial<Readonly<Record<HostFunction, number>>> = { fs_read: 10_000, fs_write: 10_000, content_put: 1000 };
-const MAX_RANDOM_BYTES = 65_536;
-const MAX_LOG_BYTES = 1024 * 1024;
-const HASH = /^[0-9a-f]{64}$/;
 
 /**
  * Answers what a module asks of its host, under the grant of its call.
@@ -32,8 +26,7 @@ export class HostCalls {
   readonly #log: WasmLog;
   readonly #kernel: KernelParts;
   readonly #counts = new Map<HostFunction, number>();
-  #lines: Uint8Array[] = [];
-  #lineBytes = 0;
+  readonly #seeded: SeededHostCalls;
   #fault: Error | undefined;
 
   constructor(call: PermittedCall, context: ToolContext, log: WasmLog, kernel: KernelParts) {
@@ -41,10 +34,12 @@ export class HostCalls {
     this.#context = context;
     this.#log = log;
     this.#kernel = kernel;
+    const hasClock = call.live.lease.capabilities.some(({ kind }) => kind === "clock");
+    this.#seeded = new SeededHostCalls(context, hasClock);
   }
 
   /** Throws what the call ends with. */
-  async answer({ code, request }: HostCall): Promise<Answer> {
+  async answer({ code, request }: HostCall): Promise<HostAnswer> {
     const name = hostFunction(code);
     if (name === undefined) return "invalid";
     try {
@@ -69,8 +64,7 @@ export class HostCalls {
 
   /** What the module had to say, kept like what a program prints; of a failed call too. */
   async keepLog(): Promise<void> {
-    const lines = this.#lines;
-    this.#lines = [];
+    const lines = this.#seeded.takeLines();
     if (lines.length === 0) return;
     const chunks = async function* (): AsyncGenerator<Uint8Array> {
       yield Buffer.concat(lines);
@@ -86,14 +80,12 @@ export class HostCalls {
     throw new KernelError("RESOURCE_EXCEEDED", `host calls to ${name}: at most ${most}, and it came to ${count}`);
   }
 
-  #answer(name: HostFunction, request: Uint8Array): Answer | Promise<Answer> {
+  #answer(name: HostFunction, request: Uint8Array): HostAnswer | Promise<HostAnswer> {
     switch (name) {
       case "log":
-        return this.#takeLine(request);
       case "clock":
-        return this.#tellTime();
       case "random":
-        return this.#giveRandom(request);
+        return this.#seeded.answer(name, request);
       case "has_capability":
         return Uint8Array.of(holdsRight(this.#call, request) ? 1 : 0);
       case "fs_read":
@@ -103,47 +95,10 @@ export class HostCalls {
       case "fetch":
         return answerFetch(this.#context, request);
       case "content_get":
-        return this.#getContent(request);
       case "content_put":
-        return this.#putContent(request);
+        this.#refusePure();
+        return this.#seeded.answer(name, request);
     }
-  }
-
-  #takeLine(request: Uint8Array): Answer {
-    if (this.#lineBytes + request.length + 1 > MAX_LOG_BYTES) return "too_large";
-    this.#lineBytes += request.length + 1;
-    this.#lines.push(request, LINE_END);
-    return NOTHING;
-  }
-
-  #tellTime(): Answer {
-    if (!this.#call.live.lease.capabilities.some(({ kind }) => kind === "clock")) return "denied";
-    const bytes = new Uint8Array(8);
-    new DataView(bytes.buffer).setBigUint64(0, BigInt(this.#context.nowMs()), true);
-    return bytes;
-  }
-
-  #giveRandom(request: Uint8Array): Answer {
-    if (request.length !== 4) return "invalid";
-    const length = new DataView(request.buffer, request.byteOffset).getUint32(0, true);
-    return length > MAX_RANDOM_BYTES ? "too_large" : this.#context.randomBytes(length);
-  }
-
-  async #getContent(request: Uint8Array): Promise<Answer> {
-    this.#refusePure();
-    const hash = new TextDecoder().decode(request);
-    if (!HASH.test(hash)) return "invalid";
-    const { size } = await this.#context.content.stat(hash);
-    return size > MAX_HOST_CALL_BYTES ? "too_large" : await this.#context.content.read(hash, 0, size);
-  }
-
-  async #putContent(request: Uint8Array): Promise<Answer> {
-    this.#refusePure();
-    const chunks = async function* (): AsyncGenerator<Uint8Array> {
-      yield request;
-    };
-    const { hash } = await this.#context.content.keep(chunks());
-    return Buffer.from(hash);
   }
 
   /** SECURITY: pure modules of all sessions share a process, so there is nothing of a session for them to ask for. */
@@ -154,9 +109,6 @@ export class HostCalls {
     throw new KernelError("UNDECLARED_EFFECT", message);
   }
 }
-
-const NOTHING = new Uint8Array(0);
-const LINE_END = Uint8Array.of(10);
 
 /** What a module is told, and may go on after. Whatever else happens ends its call. */
 const TOLD: ReadonlyMap<string, HostFault> = new Map([
