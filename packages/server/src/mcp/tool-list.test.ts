@@ -63,7 +63,13 @@ test("structure is promised for object results with a schema alone", async () =>
     info("lists", { resultType: "array", outputSchema: `{"type":"array"}` }),
   ];
   const list = createToolList({ listTools: async () => infos });
-  assert.deepEqual(await Promise.all(infos.map(({ name }) => list.isStructured(name))), [true, false, false]);
+  // Asked for at first, known from then on.
+  const asked = infos.map(async ({ name }) => await list.isStructured(name));
+  assert.deepEqual(await Promise.all(asked), [true, false, false]);
+  assert.deepEqual(
+    infos.map(({ name }) => list.isStructured(name)),
+    [true, false, false],
+  );
 });
 
 test("a list has changed once for each change, and not for a client that never asked for it", async () => {
