@@ -1,4 +1,3 @@
-export { type LedgerFile, openLedgerFile } from "./store/open-ledger-file.ts";
 export { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from "./store/sqlite-store.ts";
 export { createLogPublication } from "./log/log-publication.ts";
 export { openSigningKeys } from "./log/signing-keys.ts";

@@ -1,9 +1,15 @@
-import type { LedgerFile } from "@narthex/host";
 import type { ContentStore, Store, StoredRecord } from "@narthex/kernel";
-import type { LedgerSource } from "@narthex/verify";
+import { type LedgerFile, type LedgerSource, readHashedPages } from "@narthex/verify";
 import { homeLogFiles } from "./log-files.ts";
 
 const PAGE = 512;
+/** For fewer, to start a thread takes longer than it saves. */
+const THREAD_FROM_RECORDS = 20_000;
+
+interface HomeFiles {
+  readonly contentStore: ContentStore;
+  readonly logDirectory: string;
+}
 
 /**
  * The ledger of an open store, as the verifier reads it: in pages, from the first record on. While one page is looked
@@ -18,9 +24,14 @@ export function storeLedgerSource(store: Store, contentStore: ContentStore, logD
 }
 
 /** The ledger of a home that nobody holds open, read where this is called. */
-export function fileLedgerSource(file: LedgerFile, contentStore: ContentStore, logDirectory: string): LedgerSource {
+export function fileLedgerSource(
+  file: LedgerFile,
+  path: string,
+  { contentStore, logDirectory }: HomeFiles,
+): LedgerSource {
   return {
     recordCount: async () => file.recordCount(),
+    ...(file.recordCount() >= THREAD_FROM_RECORDS && { hashedPages: () => readHashedPages(path) }),
     ...rowsOf(async function* () {
       yield* file.pages();
     }),

@@ -1,3 +1,5 @@
+export { type LedgerFile, openLedgerFile } from "./file/open-ledger-file.ts";
+export { readHashedPages } from "./file/read-hashed-pages.ts";
 export type { FileBytes, LedgerRow, LedgerSource, LogFiles } from "./ledger-source.ts";
 export { type Checkpoint, parseCheckpoint } from "./log/checkpoint.ts";
 export { type LogKey, parseLogKey } from "./log/log-key.ts";

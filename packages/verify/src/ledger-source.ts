@@ -1,3 +1,5 @@
+import type { RowHashes } from "./hash/batch-hasher.ts";
+
 /** One stored record: the columns of its row, its bytes, and the content its commitments point at. */
 export interface LedgerRow {
   readonly index: number;
@@ -25,6 +27,8 @@ export interface LedgerSource {
   records(): AsyncIterable<LedgerRow>;
   /** The same rows, many at a time, where that is quicker. A page is looked at before the next one is asked for. */
   pages?(): AsyncIterable<readonly LedgerRow[]>;
+  /** The same pages with all that their rows hash to, where something else computes that meanwhile. */
+  hashedPages?(): AsyncIterable<HashedPage>;
   /** The bytes of a content file as they are on the disk; undefined if there is none. */
   readFile(digest: Uint8Array): FileBytes | undefined | Promise<FileBytes | undefined>;
   /** The files of the Merkle log, where there are any. */
@@ -37,6 +41,13 @@ export interface LogFiles {
   readCheckpoint(): Promise<string | undefined>;
   /** The tile of so many hashes; undefined if there is none. */
   readTile(level: number, number: number, hashes: number): Promise<Uint8Array | undefined>;
+}
+
+/** SECURITY: hashes are believed, so nothing but this package may have computed them. */
+export interface HashedPage {
+  readonly rows: readonly LedgerRow[];
+  /** Of the n-th row; undefined if that is no row at all. */
+  hashesOf(n: number): RowHashes | undefined;
 }
 
 export type FileBytes = AsyncIterable<Uint8Array>;

@@ -75,6 +75,10 @@ export class LedgerWalk {
     this.#problems.add("unreadable", { index: this.#nextIndex, chain: "" }, "the ledger cannot be read from here on");
   }
 
+  leaveLogOut(): void {
+    this.#log.leaveOut();
+  }
+
   /** Waits for what records asked to be read. */
   settle(): Promise<void> | undefined {
     return this.#log.settle();

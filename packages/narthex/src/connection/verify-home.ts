@@ -1,7 +1,8 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { VerifyReport } from "@narthex/contracts";
-import { homePaths, type LedgerFile, openContentFiles, openHome, openLedgerFile } from "@narthex/host";
+import { homePaths, openContentFiles, openHome } from "@narthex/host";
+import { type LedgerFile, openLedgerFile } from "@narthex/verify";
 import { fileLedgerSource } from "../ledger-source.ts";
 import { CommandError } from "../terminal/command-error.ts";
 import type { VerifyOptions } from "./kernel-connection.ts";
@@ -33,10 +34,11 @@ async function openStoreAlone(path: string, waitMs: number): Promise<Verifiable>
   await requireLedger(path);
   const home = await openHome({ path, command: "ledger verify", waitMs });
   try {
-    const file = openFile(path, home.paths.store);
+    const file = openFile(path, recordsFile(home.paths));
     const contentStore = await openContentFiles(home.paths.content);
+    const source = fileLedgerSource(file, recordsFile(home.paths), { contentStore, logDirectory: home.paths.log });
     return {
-      verify: (options) => verifySource(fileLedgerSource(file, contentStore, home.paths.log), options),
+      verify: (options) => verifySource(source, options),
       async close() {
         file.close();
         await home.close();
@@ -48,17 +50,21 @@ async function openStoreAlone(path: string, waitMs: number): Promise<Verifiable>
   }
 }
 
-function openFile(path: string, directory: string): LedgerFile {
+function openFile(path: string, records: string): LedgerFile {
   try {
-    return openLedgerFile(directory);
+    return openLedgerFile(records);
   } catch (cause) {
     throw unreadableLedger(path, cause);
   }
 }
 
+function recordsFile({ store }: { readonly store: string }): string {
+  return join(store, "records.db");
+}
+
 /** Looking for a ledger must not make one. */
 export async function requireLedger(path: string): Promise<void> {
-  await access(join(homePaths(path).store, "records.db")).catch((cause: unknown) => {
+  await access(recordsFile(homePaths(path))).catch((cause: unknown) => {
     throw unreadableLedger(path, cause);
   });
 }

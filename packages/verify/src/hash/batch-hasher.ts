@@ -63,7 +63,7 @@ export class BatchHasher {
   }
 
   /** Of the n-th row of the batch. */
-  of(n: number): RowHashes {
+  of(n: number): HashedRow {
     const row = this.#rows[n];
     if (row === undefined) throw new RangeError(`the batch has no row ${n}`);
     return row;
@@ -100,7 +100,7 @@ interface Placed {
   readonly results: number;
 }
 
-class HashedRow implements RowHashes {
+export class HashedRow implements RowHashes {
   readonly record: Slice;
   readonly content: DecodedContent | Malformed;
   readonly #items: readonly DecodedItem[];
@@ -122,6 +122,12 @@ class HashedRow implements RowHashes {
 
   data(item: number): Slice {
     return this.#items[item]?.place === ContentPlace.ROW ? this.#result(2 * item + 1) : NO_BYTES;
+  }
+
+  /** All of it, as the constructor takes it. */
+  results(): Uint8Array {
+    const start = this.#at - HASH_SIZE;
+    return this.#bytes.subarray(start, start + (1 + 2 * this.#items.length) * HASH_SIZE);
   }
 
   #result(n: number): Slice {

@@ -15,7 +15,7 @@ export interface LogKey {
 
 const ED25519 = 0x01;
 const PUBLIC_KEY_BYTES = 32;
-export const SIGNATURE_BYTES = 64;
+const SIGNATURE_BYTES = 64;
 const MAX_TEXT = 512;
 /** What stands before the 32 bytes of an Ed25519 key in its SubjectPublicKeyInfo. */
 const KEY_INFO_HEAD = Buffer.from("302a300506032b6570032100", "hex");

@@ -1,12 +1,11 @@
 import { DatabaseSync } from "node:sqlite";
-import type { StoredRecord } from "@narthex/kernel";
-import { storePaths } from "./store-files.ts";
+import type { LedgerRow } from "../ledger-source.ts";
 
-/** The records of a store as its file has them: nothing is written, nothing is completed, and nothing is refused. */
+/** SPEC: docs/formats/home.md, "records.db". The records of a store as its file has them: nothing is written, nothing is completed, and nothing is refused. */
 export interface LedgerFile {
   recordCount(): number;
   /** From a record on, in pages. Columns can hold anything: whoever wrote the file may not have been a kernel. */
-  pages(from?: number): Generator<StoredRecord[]>;
+  pages(from?: number): Generator<LedgerRow[]>;
   close(): void;
 }
 
@@ -17,8 +16,8 @@ const PAGE_BYTES = 1024 * 1024;
  * Opens the file for somebody who looks into a ledger that no kernel would start on. Everything that is read is of one
  * moment. Waits for the disk where it is called: for a command that does nothing else, or a thread of its own.
  */
-export function openLedgerFile(directory: string): LedgerFile {
-  const database = new DatabaseSync(storePaths(directory).records, { readOnly: true });
+export function openLedgerFile(path: string): LedgerFile {
+  const database = new DatabaseSync(path, { readOnly: true });
   try {
     database.exec("BEGIN");
     const count = database.prepare("SELECT max(idx) AS last FROM records");
@@ -38,12 +37,12 @@ export function openLedgerFile(directory: string): LedgerFile {
   }
 }
 
-function* inPages(rows: Iterable<Readonly<Record<string, unknown>>>): Generator<StoredRecord[]> {
-  let page: StoredRecord[] = [];
+function* inPages(rows: Iterable<Readonly<Record<string, unknown>>>): Generator<LedgerRow[]> {
+  let page: LedgerRow[] = [];
   let bytes = 0;
   for (const row of rows) {
     // The reader of these looks at each column itself.
-    const stored = row as unknown as StoredRecord;
+    const stored = row as unknown as LedgerRow;
     page.push(stored);
     bytes += sizeOf(stored.record) + sizeOf(stored.content);
     if (page.length < PAGE_ROWS && bytes < PAGE_BYTES) continue;

@@ -1,0 +1,14 @@
+import type { LedgerRow } from "../ledger-source.ts";
+import type { PackedPage } from "./packed-page.ts";
+
+/** What the thread that reads and hashes is started with. */
+export interface PagesThreadData {
+  readonly path: string;
+}
+
+/** Its answer to each word it is sent: the next page, a row that is none, the end, or why there is nothing more. */
+export type PageAnswer =
+  | { readonly page: PackedPage }
+  | { readonly odd: LedgerRow }
+  | { readonly end: true }
+  | { readonly failure: string };

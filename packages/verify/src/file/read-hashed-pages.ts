@@ -1,0 +1,39 @@
+import { Worker } from "node:worker_threads";
+import type { HashedPage } from "../ledger-source.ts";
+import { unpackPage } from "./packed-page.ts";
+import type { PageAnswer, PagesThreadData } from "./page-messages.ts";
+
+/** So many pages may be ready before they are looked at: that is all the memory the other thread can fill. */
+const PAGES_AHEAD = 4;
+
+/** The rows of a file of records with their hashes, which a thread of its own reads and computes. */
+export async function* readHashedPages(path: string): AsyncGenerator<HashedPage> {
+  const workerData: PagesThreadData = { path };
+  // Sources run as they are, a published package runs what was compiled from them.
+  const name = `./ledger-pages-thread${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`;
+  const worker = new Worker(new URL(name, import.meta.url), { workerData, execArgv: [] });
+  const answers: PageAnswer[] = [];
+  let wake: (() => void) | undefined;
+  const take = (answer: PageAnswer): void => {
+    answers.push(answer);
+    wake?.();
+  };
+  worker.on("message", take);
+  worker.on("error", (fault: unknown) => take({ failure: String(fault) }));
+  try {
+    for (let asked = 0; asked < PAGES_AHEAD; asked++) worker.postMessage("next");
+    for (;;) {
+      const answer = answers.shift();
+      if (answer === undefined) {
+        await new Promise<void>((resolve) => (wake = resolve));
+        continue;
+      }
+      if ("end" in answer) return;
+      if ("failure" in answer) throw new Error(answer.failure);
+      worker.postMessage("next");
+      yield "page" in answer ? unpackPage(answer.page) : { rows: [answer.odd], hashesOf: () => undefined };
+    }
+  } finally {
+    await worker.terminate();
+  }
+}

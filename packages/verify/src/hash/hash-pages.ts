@@ -1,0 +1,18 @@
+import type { HashedPage, LedgerRow } from "../ledger-source.ts";
+import { BatchHasher } from "./batch-hasher.ts";
+
+/** Hashes rows as they come. What a page gives is good until the next one is asked for. */
+export async function* hashPages(pages: AsyncIterable<readonly LedgerRow[]>): AsyncGenerator<HashedPage> {
+  const hasher = new BatchHasher();
+  for await (const page of pages) yield* hashRows(page, hasher);
+}
+
+/** A page may be more than is hashed at once, and may hold what is no row. */
+export function* hashRows(page: readonly LedgerRow[], hasher: BatchHasher): Generator<HashedPage> {
+  for (let from = 0; from < page.length; ) {
+    const count = hasher.hash(page, from);
+    const rows = page.slice(from, from + Math.max(count, 1));
+    yield { rows, hashesOf: (n) => (count === 0 ? undefined : hasher.of(n)) };
+    from += rows.length;
+  }
+}
