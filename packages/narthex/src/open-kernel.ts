@@ -160,7 +160,7 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
     };
     const exportLedger: ExportLedger = async function* (sessionId, signal) {
       const { createStoreExport } = await import("./bundle/export-store.ts");
-      yield* sharedStream(kernel, () => createStoreExport(store, contentStore, paths.home)(sessionId, signal));
+      yield* sharedStream(kernel, () => createStoreExport(store, contentStore, paths.log)(sessionId, signal));
     };
     let doors: Serving | undefined;
     return {

@@ -76,6 +76,7 @@ export const PROBLEM_AREAS: { readonly [Code in ProblemCode]: ProblemArea } = {
   log_forked: "log",
   log_rolled_back: "log",
   tile_contradicts: "log",
+  bundle_damaged: "records",
 };
 
 export type ProblemCode = keyof typeof PROBLEM_KINDS;

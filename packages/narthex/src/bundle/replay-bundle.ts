@@ -4,7 +4,7 @@ import type { ReplaySource, Tool } from "@narthex/kernel";
 import type { ReplayAsked, ReplayEvent } from "@narthex/server";
 import { type Bundle, verifyBundle } from "@narthex/verify";
 import { builtinsFor } from "../builtins-for.ts";
-import { toVerifyReport } from "../connection/verify-report.ts";
+import { verifyBy } from "../connection/verify-report.ts";
 import { endpointToolMaker } from "../endpoint-tools.ts";
 import { replayLedger } from "../replay/replay-ledger.ts";
 import { createReplayPorts } from "../replay/replay-ports.ts";
@@ -28,13 +28,7 @@ export async function* replayBundle(
           source: sourceOf(bundle),
           ports: createReplayPorts({ tools, programs }),
           listSessions: () => listSessions(bundle),
-          verify: async ({ signal: stop, onProgress }) =>
-            toVerifyReport(
-              await verifyBundle(bundle, {
-                signal: stop,
-                onProgress: ({ recordsDone, recordsTotal }) => onProgress(recordsDone, recordsTotal),
-              }),
-            ),
+          verify: (options) => verifyBy((wanted) => verifyBundle(bundle, wanted), options),
         },
         asked,
         signal,

@@ -30,6 +30,7 @@ export async function openStoreAlone(
     const gate = await openHomeGate(configuration, environment);
     const { tools } = await homeTools(home, configuration, { environment });
     const { redactors } = gate;
+    const { programs, wasm } = workshop;
     return {
       replay: createStoreReplay({
         store,
@@ -37,10 +38,10 @@ export async function openStoreAlone(
         logDirectory: home.paths.log,
         tools,
         redactors,
-        programs: workshop.programs,
-        wasm: workshop.wasm,
+        programs,
+        wasm,
       }),
-      exportLedger: createStoreExport(store, contentStore, home.paths.home),
+      exportLedger: createStoreExport(store, contentStore, home.paths.log),
       async close() {
         await Promise.all([workshop.close(), gate.gate.close()]);
         await store.close().catch(() => undefined);

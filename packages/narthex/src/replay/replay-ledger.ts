@@ -54,6 +54,8 @@ async function verifyFirst(
 ): Promise<boolean> {
   const report = await ledger.verify({
     signal,
+    verifierKey: undefined,
+    checkpoints: [],
     onProgress: (done, total) => {
       const value = { recordsDone: BigInt(done), recordsTotal: BigInt(total) };
       channel.offer({ event: { case: "verifying", value } });

@@ -15,21 +15,14 @@ import { withEmptyDirectory } from "./with-empty-directory.ts";
 export interface ReplayStoreParts extends Pick<ReplayPortsOptions, "tools" | "redactors" | "wasm"> {
   readonly store: Store;
   readonly contentStore: ContentStore;
-  /** Of the home's Merkle log. */
+  /** Where the files of the Merkle log are. */
   readonly logDirectory: string;
   readonly programs: ContainedPrograms;
 }
 
 /** Replays what an open store has recorded. */
-export function createStoreReplay({
-  store,
-  contentStore,
-  logDirectory,
-  tools,
-  redactors,
-  programs: driver,
-  wasm,
-}: ReplayStoreParts): Replay {
+export function createStoreReplay(parts: ReplayStoreParts): Replay {
+  const { store, contentStore, logDirectory, tools, redactors, programs: driver, wasm } = parts;
   return (asked, signal) =>
     withEmptyDirectory((emptyDirectory) =>
       replayLedger(

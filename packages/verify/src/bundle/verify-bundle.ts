@@ -1,4 +1,4 @@
-import { PROBLEM_KINDS, type ProblemCode, type VerifyProblem } from "../problem.ts";
+import { PROBLEM_AREAS, PROBLEM_KINDS, type ProblemCode, type VerifyProblem } from "../problem.ts";
 import { type VerifyOptions, verifyLedger } from "../verify-ledger.ts";
 import type { VerifyReport } from "../verify-report.ts";
 import { BundleFault } from "./bundle-file.ts";
@@ -17,6 +17,7 @@ export async function verifyBundle(bundle: Bundle, options: VerifyOptions = {}):
     recordIndex: 0,
     chain,
     kind: PROBLEM_KINDS[code],
+    area: PROBLEM_AREAS[code],
     code,
     message,
   });
@@ -40,6 +41,7 @@ function withProblems(report: VerifyReport, found: readonly VerifyProblem[]): Ve
   return {
     ...report,
     intact: false,
+    areas: [...new Set([...report.areas, ...found.map(({ area }) => area)])],
     problems: [...report.problems, ...found],
     problemCount: report.problemCount + found.length,
   };
