@@ -69,7 +69,7 @@ async function readTargets(sessionId: string, { store }: KernelParts): Promise<T
   const targets: Target[] = [];
   for await (const record of readChain(sessionId, store)) {
     for (const [position, item] of record.items.entries()) {
-      const target = targetOf(record.index, position, item);
+      const target = targetOf(record, position, item);
       if (target !== undefined) targets.push({ ...target, nonce: NO_NONCE });
     }
     // The last ones first: the rest comes in another round.

@@ -21,7 +21,7 @@ export async function collectSystem(
   for await (const record of readChain(SYSTEM_CHAIN, kernel.store, next)) {
     if (Number(record.message.wallTimeMs) >= endedBeforeMs || targets.length >= ERASED_AT_ONCE) break;
     for (const [position, item] of record.items.entries()) {
-      const target = item.role === ContentRole.INPUT ? targetOf(record.index, position, item) : undefined;
+      const target = item.role === ContentRole.INPUT ? targetOf(record, position, item) : undefined;
       if (target !== undefined) targets.push(target);
     }
     next = record.index + 1;

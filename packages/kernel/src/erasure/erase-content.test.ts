@@ -10,7 +10,14 @@ import {
   toHex,
   utf8,
 } from "@narthex/contracts";
-import { createMemoryStore, createTestKernel, echoTool, type MemoryStore, type TestKernel } from "@narthex/testkit";
+import {
+  createMemoryContentStore,
+  createMemoryStore,
+  createTestKernel,
+  echoTool,
+  type MemoryStore,
+  type TestKernel,
+} from "@narthex/testkit";
 import { verifyStore } from "../testing/verify-store.ts";
 
 const SECRET = { note: "the customer's number is 4711-0815" };
@@ -168,6 +175,29 @@ it("an erasure of many items that a crash cuts short is completed at the next st
 });
 
 describe("erasing a session", () => {
+  it("takes back what it gave to others who have no bytes of it themselves", async () => {
+    const store = createMemoryStore();
+    const contentStore = createMemoryContentStore();
+    const at = await createTestKernel({ tools: [echoTool], store, contentStore });
+    const parent = await at.open();
+    const bytes = new Uint8Array(100_000).fill(3);
+    async function* chunks(): AsyncGenerator<Uint8Array> {
+      yield bytes;
+    }
+    const { hash } = await at.kernel.putContent({ sessionId: parent.id, door: "test", labels: [], chunks: chunks() });
+    const child = await at.kernel.delegateLease({
+      sessionId: parent.id,
+      lease: { tools: ["*"] },
+      labels: [],
+      contentHashes: [hash],
+    } as never);
+    await at.kernel.closeSession(parent.id);
+    const report = await at.kernel.erase({ ...WHO, hashes: [], sessionIds: [parent.id] });
+    assert.deepEqual([report.items, report.files, report.heldByOthers], [2, 1, 0]);
+    await assert.rejects(at.kernel.getContent(child.session.session.id, hash, 0, 1));
+    await verifyStore(store, contentStore);
+  });
+
   it("refuses one that is open or unknown", async () => {
     const at = await createTestKernel({ tools: [echoTool] });
     const { id } = await at.open();

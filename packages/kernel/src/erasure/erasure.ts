@@ -44,6 +44,7 @@ export interface CollectionReport {
 
 /** One item to be erased. */
 export interface Target {
+  readonly chain: string;
   readonly recordIndex: number;
   readonly item: number;
   /** Hex. */

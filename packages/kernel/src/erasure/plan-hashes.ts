@@ -41,7 +41,7 @@ export async function planHashes(digests: readonly Uint8Array[], store: Store): 
   const artifacts: { tenant: string; artifactId: string }[] = [];
   const isNamed = (item: ContentItem): boolean => names.has(toHex(item.digest));
   const add = (record: ReadRecord, position: number, item: ContentItem): void => {
-    const target = targetOf(record.index, position, item);
+    const target = targetOf(record, position, item);
     if (target !== undefined) targets.set(`${record.index}/${position}`, target);
     requireRoom(targets.size);
   };
@@ -87,7 +87,7 @@ export async function planSince(names: ReadonlySet<string>, since: number, store
       const stored = await store.readRecord(index);
       if (stored === undefined) continue;
       for (const [position, item] of readStored(stored).items.entries()) {
-        const target = PUBLIC_ROLES.has(item.role) ? undefined : targetOf(index, position, item);
+        const target = PUBLIC_ROLES.has(item.role) ? undefined : targetOf(stored, position, item);
         if (target !== undefined && names.has(target.digest)) targets.push(target);
       }
     }

@@ -1,8 +1,10 @@
 import { ContentPlace, ContentRole, fromHex, KernelError } from "@narthex/contracts";
 import type { KernelParts } from "../kernel-parts.ts";
+import type { Store } from "../ports.ts";
 import { sessionStateAt } from "../session/session-state-at.ts";
 import type { Target } from "./erasure.ts";
-import { readChain, readStored, requireRoom, targetOf } from "./read-targets.ts";
+import { planSince } from "./plan-hashes.ts";
+import { readChain, requireRoom, targetOf } from "./read-targets.ts";
 
 export interface SessionPlan {
   readonly targets: readonly Target[];
@@ -25,7 +27,7 @@ export async function planSession(sessionId: string, kernel: KernelParts): Promi
   const digests = new Set<string>();
   for await (const record of readChain(sessionId, store)) {
     for (const [position, item] of record.items.entries()) {
-      const target = targetOf(record.index, position, item);
+      const target = targetOf(record, position, item);
       if (target === undefined) continue;
       targets.set(`${record.index}/${position}`, target);
       requireRoom(targets.size);
@@ -34,28 +36,35 @@ export async function planSession(sessionId: string, kernel: KernelParts): Promi
       for (const { kind } of record.message.entries) if (kind.case === "artifactPublished") artifacts.push(kind.value);
     }
   }
+  const { heldByOthers, resting } = await findOthers(sessionId, digests, store);
+  for (const target of resting) targets.set(`${target.recordIndex}/${target.item}`, target);
+  return { targets: [...targets.values()], artifacts, heldByOthers };
+}
+
+/** Of content that others hold too: how much stays with them, and which items have nothing left to rest on. */
+async function findOthers(
+  sessionId: string,
+  digests: ReadonlySet<string>,
+  store: Store,
+): Promise<{ readonly heldByOthers: number; readonly resting: readonly Target[] }> {
   let heldByOthers = 0;
+  const given = new Set<string>();
   for (const name of digests) {
     const digest = fromHex(name);
     if (digest === undefined) continue;
-    const others = (await store.findContent(digest)).filter(({ chain }) => chain !== sessionId);
-    if (others.some(({ place }) => place === ContentPlace.ROW || place === ContentPlace.FILE)) {
-      heldByOthers++;
-      continue;
-    }
-    for (const { recordIndex } of others) {
-      const stored = await store.readRecord(recordIndex);
-      if (stored === undefined) continue;
-      const chain = readChain(readStored(stored).chain, store);
-      for await (const record of chain) {
-        for (const [position, item] of record.items.entries()) {
-          const target = targetOf(record.index, position, item);
-          if (target?.digest === name) targets.set(`${record.index}/${position}`, target);
-        }
-      }
-    }
+    if ((await store.findReferences(digest)).some(({ chain }) => chain !== sessionId)) given.add(name);
+    else if ((await store.findContent(digest)).some(({ chain }) => chain !== sessionId)) heldByOthers++;
   }
-  return { targets: [...targets.values()], artifacts, heldByOthers };
+  if (given.size === 0) return { heldByOthers, resting: [] };
+  const elsewhere = (await planSince(given, 0, store)).filter(({ chain }) => chain !== sessionId);
+  const withBytes = new Set(elsewhere.filter(hasBytes).map(({ digest }) => digest));
+  const resting = elsewhere.filter(({ digest }) => !withBytes.has(digest));
+  requireRoom(resting.length);
+  return { heldByOthers: heldByOthers + withBytes.size, resting };
+}
+
+function hasBytes({ place }: Target): boolean {
+  return place === ContentPlace.ROW || place === ContentPlace.FILE;
 }
 
 async function requireEnded(sessionId: string, { sessions, ledger, store }: KernelParts): Promise<void> {

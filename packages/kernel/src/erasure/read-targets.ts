@@ -49,10 +49,14 @@ export async function* readChain(chain: string, store: Store, first = 0): AsyncG
 }
 
 /** Undefined for what was erased before. */
-export function targetOf(recordIndex: number, item: number, found: ContentItem): Target | undefined {
+export function targetOf(
+  { index: recordIndex, chain }: Pick<ReadRecord, "index" | "chain">,
+  item: number,
+  found: ContentItem,
+): Target | undefined {
   const { role, place } = found;
   if (place === ContentPlace.ERASED) return undefined;
   // A copy: it must not keep the whole row in memory.
   const nonce = found.nonce.slice();
-  return { recordIndex, item, digest: toHex(found.digest), role, place, size: Number(found.size), nonce };
+  return { chain, recordIndex, item, digest: toHex(found.digest), role, place, size: Number(found.size), nonce };
 }
