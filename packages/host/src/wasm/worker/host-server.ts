@@ -1,9 +1,9 @@
-import { writeSync } from "node:fs";
 import { Socket } from "node:net";
-import { encodeFrame, type Frame, FrameReader } from "../../files/worker/frame.ts";
-import { HOST_REQUEST_BOUNDS, type HostReply, type HostRequest } from "./messages.ts";
+import { type Frame, FrameReader } from "../../files/worker/frame.ts";
+import { HOST_REQUEST_BOUNDS, type HostRequest } from "./messages.ts";
 import { ThreadHandle } from "./thread-handle.ts";
 import type { LoadedModule, ThreadReply, ThreadRequest } from "./thread-messages.ts";
+import { Voice } from "./voice.ts";
 
 /** So many compiled modules are kept; the one that was used least recently goes first. */
 const MAX_MODULES = 64;
@@ -16,12 +16,13 @@ interface Job {
 }
 
 /**
- * The main thread of a host: hands jobs to threads, and host calls of theirs to the kernel. The kernel sends no more
- * jobs at a time than there may be threads.
+ * The main thread of a host: hands jobs, and answers to their host calls, to threads. The kernel sends no more jobs at a time
+ * than there may be threads.
  */
 export class HostServer {
   readonly #program: URL;
   readonly #jobs = new Map<number, Job>();
+  readonly #voice = new Voice();
   readonly #idle: ThreadHandle[] = [];
   /** By key, the one that was used last at the end. */
   readonly #modules = new Map<string, LoadedModule>();
@@ -38,8 +39,8 @@ export class HostServer {
     });
     input.on("end", () => process.exit(0));
     // The first job finds a thread that has started already.
-    this.#idle.push(new ThreadHandle(this.#program));
-    say(0, { type: "ready" });
+    this.#idle.push(new ThreadHandle(this.#program, this.#voice.turn));
+    this.#voice.say(0, { type: "ready" });
   }
 
   #handle({ id, header, payload }: Frame): void {
@@ -68,12 +69,12 @@ export class HostServer {
   #run(id: number, key: string, fuel: number, input: Uint8Array): void {
     const loaded = this.#modules.get(key);
     if (loaded === undefined) {
-      say(id, { type: "missing" });
+      this.#voice.say(id, { type: "missing" });
       return;
     }
     this.#modules.delete(key);
     this.#modules.set(key, loaded);
-    this.#start({ id, key, request: { type: "run", key, loaded, fuel, input }, thread: undefined });
+    this.#start({ id, key, request: { type: "run", id, key, loaded, fuel, input }, thread: undefined });
   }
 
   #start(job: Job): void {
@@ -91,30 +92,27 @@ export class HostServer {
   }
 
   #takeThread(): ThreadHandle {
+    // One that is done may have told the kernel sooner than its message came up here.
+    if (this.#idle.length === 0) for (const { thread } of [...this.#jobs.values()]) thread?.hear();
     for (let thread = this.#idle.pop(); thread !== undefined; thread = this.#idle.pop()) {
       if (!thread.isEnded) return thread;
     }
-    return new ThreadHandle(this.#program);
+    return new ThreadHandle(this.#program, this.#voice.turn);
   }
 
   #hear(job: Job, thread: ThreadHandle, reply: ThreadReply): void {
-    if (reply.type === "host_call") {
-      say(job.id, { type: "host_call", code: reply.code }, reply.request);
-      return;
-    }
     this.#jobs.delete(job.id);
     thread.listen(undefined);
     this.#idle.push(thread);
     switch (reply.type) {
       case "ended":
-        say(job.id, { type: "ended", ...reply.ending, use: reply.use }, reply.bytes);
         break;
       case "rejected":
-        say(job.id, reply);
+        this.#voice.say(job.id, reply);
         break;
       case "loaded":
         this.#keep(job.key, reply.loaded);
-        say(job.id, { type: "loaded", isDeclared: reply.declaration !== undefined }, reply.declaration);
+        this.#voice.say(job.id, { type: "loaded", isDeclared: reply.declaration !== undefined }, reply.declaration);
     }
   }
 
@@ -133,22 +131,26 @@ export class HostServer {
   async #stop(id: number): Promise<void> {
     const job = this.#jobs.get(id);
     if (job === undefined) return;
-    this.#jobs.delete(id);
-    await job.thread?.terminate();
-    say(id, { type: "ended", how: "stopped" });
+    // INVARIANT: who holds the voice is not another: whatever the thread has begun to say it has said.
+    this.#voice.hold();
+    job.thread?.hear();
+    try {
+      if (!this.#jobs.delete(id)) return;
+      await job.thread?.terminate();
+      this.#voice.say(id, { type: "ended", how: "stopped" });
+    } finally {
+      this.#voice.release();
+    }
   }
 
   #lose(job: Job): void {
     this.#jobs.delete(job.id);
     if (job.request.type === "load") {
-      say(job.id, { type: "rejected", reason: "size", message: "it takes more memory to load than there is" });
-    } else say(job.id, { type: "ended", how: "trapped", trap: "other" });
-  }
-}
-
-/** Whole frames, before anything else is done: the kernel waits for them. */
-function say(id: number, reply: HostReply, payload?: Uint8Array): void {
-  for (const piece of encodeFrame(id, reply, payload)) {
-    for (let done = 0; done < piece.length; ) done += writeSync(1, piece, done);
+      this.#voice.say(job.id, {
+        type: "rejected",
+        reason: "size",
+        message: "it takes more memory to load than there is",
+      });
+    } else this.#voice.say(job.id, { type: "ended", how: "trapped", trap: "other" });
   }
 }

@@ -1,4 +1,4 @@
-import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { stackBytesFor } from "@narthex/meter";
 import { MAX_DEPTH } from "./messages.ts";
 import type { ThreadData } from "./thread-loop.ts";
@@ -26,11 +26,11 @@ export class ThreadHandle {
   #listener: ThreadListener | undefined;
   #isEnded = false;
 
-  constructor(program: URL) {
+  constructor(program: URL, turn: Int32Array) {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     this.#bell = new Int32Array(new SharedArrayBuffer(4));
-    const workerData: ThreadData = { port: port2, bell: this.#bell };
+    const workerData: ThreadData = { port: port2, bell: this.#bell, turn };
     this.#worker = new Worker(program, {
       workerData,
       transferList: [port2],
@@ -53,6 +53,13 @@ export class ThreadHandle {
     this.#port.postMessage(request);
     Atomics.add(this.#bell, 0, 1);
     Atomics.notify(this.#bell, 0);
+  }
+
+  /** Hears now what it has said already. */
+  hear(): void {
+    for (let got = receiveMessageOnPort(this.#port); got !== undefined; got = receiveMessageOnPort(this.#port)) {
+      this.#listener?.onReply(got.message as ThreadReply);
+    }
   }
 
   /** Resolves when nothing of it runs any more, whatever it was doing. */

@@ -11,19 +11,23 @@ import {
 } from "./messages.ts";
 import { runModule } from "./run-module.ts";
 import type { LoadedModule, ThreadReply, ThreadRequest } from "./thread-messages.ts";
+import { Voice } from "./voice.ts";
 
 /** What a thread is started with. */
 export interface ThreadData {
   readonly port: MessagePort;
   /** One number, raised with each message: what the thread sleeps on. */
   readonly bell: Int32Array;
+  /** Of the voice that all threads have. */
+  readonly turn: Int32Array;
 }
 
 /** Memory of instances that are gone, before somebody must collect it. */
 const MAX_GARBAGE_PAGES = 1024;
 
 /** Loads and runs modules, one after the other, until the thread is ended. It never returns to an event loop. */
-export function threadLoop({ port, bell }: ThreadData): never {
+export function threadLoop({ port, bell, turn }: ThreadData): never {
+  const voice = new Voice(turn);
   const known = new Map<string, LoadedModule>();
   let garbagePages = 0;
 
@@ -36,8 +40,8 @@ export function threadLoop({ port, bell }: ThreadData): never {
     }
   };
   const reply = (message: ThreadReply): void => port.postMessage(message);
-  const callHost = (code: number, request: Uint8Array): Uint8Array | number => {
-    reply({ type: "host_call", code, request });
+  const callHost = (id: number, code: number, request: Uint8Array): Uint8Array | number => {
+    voice.say(id, { type: "host_call", code }, request);
     const answer = receive();
     if (answer.type !== "answer") throw new TypeError("an answer was due");
     return answer.status === 0 ? answer.bytes : answer.status;
@@ -56,8 +60,11 @@ export function threadLoop({ port, bell }: ThreadData): never {
         const loaded = request.loaded ?? known.get(request.key);
         if (loaded === undefined) throw new TypeError("no such module");
         known.set(request.key, loaded);
-        const { ending, use, bytes } = runModule(loaded, request.fuel, request.input, callHost);
-        reply({ type: "ended", ending, use, bytes });
+        const { id, fuel, input } = request;
+        const { ending, use, bytes } = runModule(loaded, fuel, input, (code, asked) => callHost(id, code, asked));
+        // INVARIANT: the main thread can know that this one is free before the kernel sends it more.
+        reply({ type: "ended" });
+        voice.say(id, { type: "ended", ...ending, use }, bytes);
         garbagePages += use.memoryPages;
         if (garbagePages > MAX_GARBAGE_PAGES) {
           // INVARIANT: memory within the cap can always be had, so what is gone must not stay for long.

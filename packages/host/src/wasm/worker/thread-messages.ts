@@ -1,5 +1,5 @@
 import type { Metered } from "@narthex/meter";
-import type { HostEnding, LoadOptions, ModuleUse } from "./messages.ts";
+import type { LoadOptions } from "./messages.ts";
 
 type Accepted = Extract<Metered, { readonly ok: true }>;
 
@@ -16,6 +16,7 @@ export type ThreadRequest =
   | { readonly type: "load"; readonly original: Uint8Array; readonly options: LoadOptions }
   | {
       readonly type: "run";
+      readonly id: number;
       readonly key: string;
       /** Where the thread does not have it yet. */
       readonly loaded: LoadedModule | undefined;
@@ -29,5 +30,5 @@ export type ThreadRequest =
 export type ThreadReply =
   | { readonly type: "loaded"; readonly loaded: LoadedModule; readonly declaration: Uint8Array | undefined }
   | { readonly type: "rejected"; readonly reason: string; readonly message: string }
-  | { readonly type: "host_call"; readonly code: number; readonly request: Uint8Array }
-  | { readonly type: "ended"; readonly ending: HostEnding; readonly use: ModuleUse; readonly bytes: Uint8Array };
+  /** A run is over, and the thread itself is about to say how it ended. */
+  | { readonly type: "ended" };
