@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
-import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { rolldown } from "rolldown";
 import { REPOSITORY } from "../checks/run-tool.ts";
 import { PAGE_PROGRAM } from "../../packages/host/src/pages/page-program.ts";
+import { bundleProgram } from "./bundle-program.ts";
 
 const ENTRY = "packages/host/src/pages/worker/page-worker.ts";
 /** Comes as one file with what it depends on. */
@@ -14,29 +13,8 @@ const WHOLE = "linkedom";
  * that folder and nothing else of the package. Gives the files that went in.
  */
 export async function writePageProgram(directory: string): Promise<readonly string[]> {
-  const to = join(directory, "page-worker");
-  await mkdir(to);
-  const bundle = await rolldown({
-    cwd: REPOSITORY,
-    input: ENTRY,
-    platform: "node",
-    onLog(level, log) {
-      throw new Error(`${level}: ${log.message}`);
-    },
-  });
-  const file = join(to, PAGE_PROGRAM);
-  const { output } = await bundle.write({
-    file,
-    format: "esm",
-    codeSplitting: false,
-    minify: { compress: true, mangle: false, codegen: true },
-  });
-  await bundle.close();
-  const [program, ...others] = output;
-  const missing = program.imports.filter((name) => !name.startsWith("node:"));
-  if (others.length > 0 || missing.length > 0) throw new Error("the program of page workers is not one file");
-  await chmod(file, 0o644);
-  return [...program.moduleIds.filter((id) => id.startsWith(REPOSITORY)), ...manifestsBelow(WHOLE, REPOSITORY)];
+  const wentIn = await bundleProgram(ENTRY, join(directory, "page-worker", PAGE_PROGRAM));
+  return [...wentIn, ...manifestsBelow(WHOLE, REPOSITORY)];
 }
 
 /** The manifests of all that a package depends on. */

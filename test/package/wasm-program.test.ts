@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { startProgram } from "../../packages/host/src/pages/testing/start-program.ts";
+import { createWasmRunner } from "../../packages/host/src/wasm/create-wasm-runner.ts";
+import { callOf, MODULE, signal } from "../../packages/host/src/wasm/testing/wasm-fixture.ts";
+import { writeWasmProgram } from "../../scripts/build/write-wasm-program.ts";
+
+describe("the program of wasm hosts as it is published", () => {
+  let directory: string;
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), "narthex-wasm-program-"));
+    await writeWasmProgram(directory);
+  });
+  after(() => rm(directory, { recursive: true, force: true }));
+
+  it("is one file that meters and runs modules without any other", async () => {
+    const folder = join(directory, "wasm-host");
+    assert.deepEqual(await readdir(folder), ["wasm-host.mjs"]);
+    const runner = createWasmRunner({
+      containment: () => Promise.reject(new Error("nothing is contained here")),
+      start: () => Promise.resolve(startProgram(["--disallow-code-generation-from-strings", "wasm-host.mjs"], folder)),
+    });
+    const { how, use } = await runner.run(callOf(MODULE), () => Promise.resolve(new Uint8Array(0)), signal());
+    await runner.close();
+    assert.equal(how.kind === "answered" && Buffer.from(how.output).toString(), "0");
+    assert.ok((use?.fuel ?? 0) > 0);
+  });
+});
