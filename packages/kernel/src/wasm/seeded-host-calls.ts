@@ -5,7 +5,7 @@ import type { HostFault } from "./wasm-runner.ts";
 export type HostAnswer = Uint8Array | HostFault;
 
 /** The most that one host call takes or gives. */
-export const MAX_HOST_CALL_BYTES = 16 * 1024 * 1024;
+const MAX_HOST_CALL_BYTES = 16 * 1024 * 1024;
 const MAX_RANDOM_BYTES = 65_536;
 const MAX_LOG_BYTES = 1024 * 1024;
 const HASH = /^[0-9a-f]{64}$/;
