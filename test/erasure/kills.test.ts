@@ -44,7 +44,7 @@ describe("an erasure that is cut short", { timeout: 240_000 }, () => {
     const paths = homePaths(at.home);
     const store = await openSqliteStore({ directory: paths.store, isBrief: true });
     try {
-      return await verifyLedger(storeLedgerSource(store, await openContentFiles(paths.content)));
+      return await verifyLedger(storeLedgerSource(store, await openContentFiles(paths.content), paths.log));
     } finally {
       await store.close();
     }

@@ -10,7 +10,7 @@ export type StartingFiles = Readonly<Record<string, string>>;
 export interface FilesUnderTest {
   readonly files: WorkspaceFiles;
   readonly workspace: string;
-  close?(): Promise<void>;
+  close?(): PromiseLike<void>;
 }
 
 export type OpenFiles = (start: StartingFiles, absent?: readonly string[]) => Promise<FilesUnderTest>;

@@ -74,7 +74,7 @@ export function remakeProof(
   prepared: PreparedRecheck,
 ): { readonly proof: Uint8Array; readonly differences: readonly string[] } {
   const before = decodeProof(stored.proof);
-  const question = readRequest(stored.request);
+  const question = readStoredQuestion(stored.request);
   const unlike = unlikeParts([
     ["request", stored.request, toHex(before.requestHash)],
     ["input", stored.input, question.call.input_digest],
