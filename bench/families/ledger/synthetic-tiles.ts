@@ -1,6 +1,6 @@
 import { linkSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { GrowingTree, TILE_WIDTH, type TilePlace, tilePath } from "@narthex/kernel";
+import { GrowingTree, TILE_WIDTH, type TilePlace, tilePath } from "@narthex/kernel/merkle";
 
 /** So many leaves are different, then they come again. */
 const PERIOD = TILE_WIDTH * TILE_WIDTH;

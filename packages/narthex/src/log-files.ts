@@ -1,6 +1,6 @@
 import { constants, open } from "node:fs/promises";
 import { join } from "node:path";
-import { tilePath } from "@narthex/kernel";
+import { tilePath } from "@narthex/kernel/merkle";
 import type { LogFiles } from "@narthex/verify";
 
 const MAX_NOTE_BYTES = 16 * 1024;

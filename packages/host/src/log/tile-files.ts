@@ -10,8 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Tile, TILE_WIDTH, type TilePlace, tilePath } from "@narthex/kernel";
-import { systemErrorCode } from "../content/system-error.ts";
+import { type Tile, TILE_WIDTH, type TilePlace, tilePath } from "@narthex/kernel/merkle";
 import { LogContradiction } from "./log-contradiction.ts";
 
 /** Runs in the store's reading thread, where waiting for the disk delays nobody: hence the synchronous calls. */
@@ -69,7 +68,7 @@ export class TileFiles {
     try {
       bytes = readFileSync(this.#pathOf(place));
     } catch (fault) {
-      if (systemErrorCode(fault) === "ENOENT") return undefined;
+      if (fault instanceof Error && "code" in fault && fault.code === "ENOENT") return undefined;
       throw fault;
     }
     if (bytes.length !== place.width * HASH_BYTES) throw differs(place, `has ${bytes.length} bytes`);

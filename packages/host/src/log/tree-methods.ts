@@ -1,7 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
-import { equalBytes } from "@narthex/contracts";
-import { GrowingTree, proveConsistency, proveInclusion, type TilePlace, type TreeHead } from "@narthex/kernel";
+import { GrowingTree, proveConsistency, proveInclusion, type TilePlace, type TreeHead } from "@narthex/kernel/merkle";
 import { LogContradiction } from "./log-contradiction.ts";
 import { TileFiles } from "./tile-files.ts";
 
@@ -69,7 +68,7 @@ export function createTreeMethods(directory: string, records: () => DatabaseSync
       if (!(fault instanceof MissingTile)) throw fault;
       tree = await rebuild(head.size);
     }
-    if (equalBytes(tree.root(), head.root)) return tree;
+    if (isSameHead({ size: tree.size, root: tree.root() }, head)) return tree;
     throw new LogContradiction(`the tree has another root than the checkpoint of ${head.size} records`);
   }
 
@@ -103,7 +102,7 @@ export function createTreeMethods(directory: string, records: () => DatabaseSync
 }
 
 function isSameHead(a: TreeHead, b: TreeHead | undefined): boolean {
-  return a.size === b?.size && equalBytes(a.root, b.root);
+  return a.size === b?.size && Buffer.compare(a.root, b.root) === 0;
 }
 
 async function answered<T>(value: Promise<T>): Promise<TreeAnswer<T>> {

@@ -1,4 +1,4 @@
-import { sha256 } from "@narthex/contracts";
+import { sha256 } from "@narthex/contracts/sha256";
 
 /** SPEC: RFC 6962, section 2.1. SECURITY: the first byte keeps a leaf from ever being taken for a node. */
 const LEAF = 0x00;
