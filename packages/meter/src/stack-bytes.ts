@@ -1,6 +1,6 @@
 /**
- * What a unit of call depth takes of V8's stack at most. Measured were up to 193 bytes (a function of one unit in the
- * baseline compiler: its frame and 16 slots); the rest is for frames that the optimising compiler makes of several.
+ * What a unit of call depth may take of V8's stack. Its 16 slots and a frame's own fields are less than 256 bytes; the
+ * rest is for frames that the optimising compiler makes of several functions.
  */
 const STACK_BYTES_PER_DEPTH = 1024;
 /** For the host's own functions, and the small ones of a module that are not counted. */
