@@ -52,7 +52,7 @@ test("a replay ends when its reader leaves, goes no further than what was taken,
   await stopped.promise;
   assert.ok(made < 100_000);
   const failing = await openDoor(t, {
-    replay: () => failAtOnce(),
+    replay: () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error("details")) }) }),
   });
   await assert.rejects(
     collect(createClient(AdminService, grpc(t, failing.baseUrl)).replay({}, bearer(READ))),
@@ -81,8 +81,3 @@ test("a kernel without a replayer or an exporter says so", async (t) => {
   await assert.rejects(collect(client.replay({}, bearer(READ))), isCode("INTERNAL"));
   await assert.rejects(collect(client.exportLedger({}, bearer(ADMIN))), isCode("INTERNAL"));
 });
-
-/** Fails before it has anything to say. */
-function failAtOnce(): AsyncIterable<never> {
-  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error("details")) }) };
-}

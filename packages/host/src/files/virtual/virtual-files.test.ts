@@ -56,7 +56,11 @@ testWorkspaceFilesContract("a worker in its sandbox", async (start) => {
     await writeFile(scratch.at(path), text);
   }
   await scratch.own();
-  return { files: scratch.files, workspace: scratch.workspace, close: () => scratch[Symbol.asyncDispose]() };
+  return {
+    files: scratch.files,
+    workspace: scratch.workspace,
+    close: async () => await scratch[Symbol.asyncDispose](),
+  };
 });
 
 const record: FileRecord = {
