@@ -8,10 +8,9 @@ import {
   parseCheckpointText,
   parseNote,
   perfectRoot,
-  placeOf,
-  tilePath,
   wholeSubtrees,
 } from "@narthex/kernel";
+import { placeOf, tilePath } from "@narthex/kernel/merkle";
 
 const HASH_BYTES = 32;
 
