@@ -93,7 +93,7 @@ export class HostServer {
 
   #takeThread(): ThreadHandle {
     // One that is done may have told the kernel sooner than its message came up here.
-    if (this.#idle.length === 0) for (const { thread } of [...this.#jobs.values()]) thread?.hear();
+    if (this.#idle.length === 0) for (const { thread } of this.#jobs.values()) thread?.hear();
     for (let thread = this.#idle.pop(); thread !== undefined; thread = this.#idle.pop()) {
       if (!thread.isEnded) return thread;
     }

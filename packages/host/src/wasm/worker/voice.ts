@@ -14,7 +14,7 @@ export class Voice {
   readonly turn: Int32Array;
   #holds = 0;
 
-  constructor(turn = new Int32Array(new SharedArrayBuffer(4))) {
+  constructor(turn: Int32Array = new Int32Array(new SharedArrayBuffer(4))) {
     this.turn = turn;
   }
 
