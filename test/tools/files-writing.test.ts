@@ -284,7 +284,7 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
     );
     const reading = await at.session.call("file_read", { path: "kept" });
     const { read } = filesOf((await at.kernel.findCall(at.session.id, reading.requestId)) ?? assert.fail());
-    assert.deepEqual(read, [{ path: "kept", offset: 0, size: 5, hash: toHex(blake3(Buffer.from("after"))) }]);
+    assert.deepEqual(read, [{ path: "kept", offset: 0, size: 5, of: 5, hash: toHex(blake3(Buffer.from("after"))) }]);
     const status = await at.kernel.statContent(blake3(Buffer.from("before")));
     assert.ok(status?.holders.some(({ role, recordIndex }) => role === "preimage" && recordIndex === stored.index));
     const { verifyLedger } = await import("@narthex/verify");
