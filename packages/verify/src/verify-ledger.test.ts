@@ -79,6 +79,7 @@ test("the report counts what there is", async () => {
     chains: 3,
     contentItems: 42,
     erasedItems: 1,
+    leftOutItems: 0,
     proofs: 8,
     openCalls: 0,
     openIntents: 0,
