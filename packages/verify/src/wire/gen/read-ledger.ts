@@ -745,6 +745,16 @@ export function readToolStarted(bytes: Uint8Array, from: number, end: number) {
         if (value <= 0) return undefined;
         break;
       }
+      case 40: {
+        if (tag <= previous) return undefined;
+        value = bytes[at++] as number;
+        if (value > 0x7f) {
+          value = readLongVarint(bytes, at, value);
+          at = longVarint.end;
+        }
+        if (value <= 0) return undefined;
+        break;
+      }
       default:
         return undefined;
     }
