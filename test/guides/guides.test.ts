@@ -125,7 +125,11 @@ describe("the guides, word for word", { timeout: 300_000 }, () => {
       "mcp",
       "mcp-servers",
       "network",
+      "proofs",
+      "replay",
+      "retention",
       "tracing",
+      "wasm",
     ])
       assert.ok(readme.includes(`(docs/guides/${name}.md)`), name);
   });

@@ -8,6 +8,7 @@ describe("hosts under the default rules", { timeout: 120_000 }, () => {
   let first: TestServer;
   let second: TestServer;
   const asked: string[] = [];
+  let term: "session" | "rule" = "session";
   const used = new AsyncDisposableStack();
   before(async () => {
     second = used.use(await startServer((_, response) => void response.end("second")));
@@ -24,7 +25,7 @@ describe("hosts under the default rules", { timeout: 120_000 }, () => {
           door: "callback",
           ask({ tool }) {
             asked.push(tool.replace(/@.*/, ""));
-            return Promise.resolve({ approved: true, approver: "ann", term: "session" });
+            return Promise.resolve({ approved: true, approver: "ann", term });
           },
         },
       }),
@@ -40,6 +41,19 @@ describe("hosts under the default rules", { timeout: 120_000 }, () => {
     await session.ask("http_fetch", { url: `http://${second.place}/` });
     await session.ask("http_fetch", { url: `http://${first.place}/`, method: "POST", body: "x" });
     assert.deepEqual(asked.splice(0), ["http_fetch", "http_fetch"], "another host, and to send");
+  });
+
+  it("are asked about once where the answer is a rule, in later sessions too", async () => {
+    term = "rule";
+    for (let round = 0; round < 2; round++) {
+      const session = await at.open({ reads: [first.place, second.place] });
+      for (const path of ["/a", "/b"]) await session.ask("http_fetch", { url: `http://${first.place}${path}` });
+      assert.deepEqual(asked.splice(0), round === 0 ? ["http_fetch"] : []);
+    }
+    term = "session";
+    const session = await at.open({ reads: [first.place, second.place] });
+    await session.ask("http_fetch", { url: `http://${second.place}/` });
+    assert.deepEqual(asked.splice(0), ["http_fetch"], "another host");
   });
 
   it("that a redirect leads to are not covered by a yes to another", async () => {

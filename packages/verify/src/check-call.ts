@@ -100,7 +100,9 @@ function advance(chain: Chain, call: Call, entry: CallEntry, record: DecodedReco
   call.step = stepAfter(entry);
   // A call that runs is decided on again for every host that turns up.
   const isHost = call.started && from === "permitted" && entry.case === "capabilityCheck";
-  if (!isHost && !FOLLOWS[from].has(entry.case))
+  // One that needs a person is decided again if it waited for a rule that somebody had just given.
+  const isRuled = !call.started && call.needsApproval && from === "permitted" && entry.case === "capabilityCheck";
+  if (!isHost && !isRuled && !FOLLOWS[from].has(entry.case))
     return { code: "call_order", message: `${entry.case} cannot follow when a call is ${from}` };
   switch (entry.case) {
     case "toolInvoked":

@@ -18,7 +18,7 @@ import { createChangeSignal } from "./change-signal.ts";
 import { isCrowded } from "./crowding.ts";
 import { createEndedQuestions } from "./ended-questions.ts";
 import { createQuestion, type OpenQuestion } from "./open-question.ts";
-import { ruleIdOf } from "./rule-text.ts";
+import { ruleIdOf, ruleWithId, withoutRuleId } from "./rule-text.ts";
 import { createStandingAnswers } from "./standing-answers.ts";
 import { allowsOf, standingRow, unfit } from "./standing-row.ts";
 import { createUnusedYeses } from "./unused-yeses.ts";
@@ -49,6 +49,8 @@ export interface Approvals {
 
   /** A yes that was given already: while nobody waited for it, or for the session. */
   findGiven(subject: ApprovalSubject): ApprovalOutcome | undefined;
+  /** The rule that somebody gave for such a call, until it is in force; undefined if none is on its way. */
+  ruleOnItsWay(subject: ApprovalSubject): Promise<void> | undefined;
   /**
    * A caller who was told `pending` and comes back with the same call joins the question that is already out. Undefined
    * if nobody is asked: there is no door for it, or too many questions are open.
@@ -98,6 +100,8 @@ export function createApprovals(options: ApprovalOptions): Approvals {
   const ended = createEndedQuestions();
   const standing = createStandingAnswers();
   const changes = createChangeSignal();
+  /** Rules on their way into the policy, by their texts without an id. */
+  const writing = new Map<string, Promise<void>>();
   const yeses = createUnusedYeses(nowMs, (row) => void closeYes(row, "timed_out").catch(() => undefined));
   let doors = 0;
 
@@ -251,9 +255,21 @@ export function createApprovals(options: ApprovalOptions): Approvals {
       ...(answer !== "deny" && { term: answer }),
       ...(row && { standingId: row.standing.standingId }),
     };
-    await conclude(question, outcome, row);
-    if (answer === "rule" && row !== undefined) await writeRule(question, row);
-    return { answer, standing: row?.standing };
+    if (answer !== "rule" || row === undefined) {
+      await conclude(question, outcome, row);
+      return { answer, standing: row?.standing };
+    }
+    const key = withoutRuleId(question.shown);
+    const written = Promise.withResolvers<void>();
+    writing.set(key, written.promise);
+    try {
+      await conclude(question, outcome, row);
+      await writeRule(question, row);
+    } finally {
+      writing.delete(key);
+      written.resolve();
+    }
+    return { answer, standing: row.standing };
   }
 
   /** The answer is in the ledger before there is a rule: a rule nobody answers for must not exist. */
@@ -311,6 +327,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
   });
 
   return {
+    ruleOnItsWay: (subject) => (writing.size === 0 ? undefined : writing.get(ruleWithId("", subject))),
     isAvailable,
     openDoor() {
       doors++;

@@ -48,6 +48,9 @@ test("no input writes a rule of its own", () => {
   );
 });
 
+/** What a host answers makes its session untrusted. */
+const UNTRUSTED = '["untrusted"].containsAll(context.labels)';
+
 test("the narrowest rule names the path, the host, the command, or exactly the input", () => {
   const digest = "02".repeat(32);
   assert.deepEqual(ruleFor({}), [...HEAD, `when { context.input_digest == "${digest}" && ${TAIL}`, ""]);
@@ -59,7 +62,8 @@ test("the narrowest rule names the path, the host, the command, or exactly the i
   const host = { kind: "host", host: "example.com", port: 443, sends: true } as const;
   assert.equal(
     ruleFor({ scope: host })[4],
-    `when { context.host == "example.com" && context.port == 443 && context.sends == true && ${TAIL}`,
+    'when { context has host && context has port && context has sends && context.host == "example.com" && ' +
+      `context.port == 443 && context.sends == true && ${TAIL.replace("context.labels.isEmpty()", UNTRUSTED)}`,
   );
   const command = { kind: "command", words: ["ls", "a b"], line: "ls 'a b'", directory: "", network: false } as const;
   assert.equal(

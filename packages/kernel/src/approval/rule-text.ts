@@ -1,4 +1,5 @@
 import { toHex } from "@narthex/contracts";
+import { UNTRUSTED } from "../label/result-labels.ts";
 import type { ApprovalSubject } from "./approval-subject.ts";
 
 /** What a rule is made from. */
@@ -28,9 +29,7 @@ export function ruleWithId(ruleId: string, subject: RuleSubject): string {
     ...conditionsOf(subject),
     `context.directory == ${text(subject.directory)}`,
     // SECURITY: a yes to a call that carried nothing is none to the same call once it could carry a secret out.
-    subject.labels.length === 0
-      ? "context.labels.isEmpty()"
-      : `[${subject.labels.map(text).join(", ")}].containsAll(context.labels)`,
+    labelsAllowed(subject),
     // A tool that is no part of Narthex may become another under its name.
     ...(subject.isBuiltin ? [] : [`context.definition_hash == ${text(toHex(subject.definitionHash))}`]),
   ];
@@ -44,6 +43,19 @@ export function ruleWithId(ruleId: string, subject: RuleSubject): string {
   ].join("\n");
 }
 
+/** The text of a question's rule as it is without an id: equal for all calls that the same rule covers. */
+export function withoutRuleId({ approvalId, ruleText: given }: { approvalId: string; ruleText: string }): string {
+  return given.replace(ruleIdOf(approvalId), "");
+}
+
+/** A host's answers make their session untrusted: without that, the rule would be good for one call. */
+function labelsAllowed({ labels, scope }: RuleSubject): string {
+  const allowed = scope?.kind === "host" ? [...new Set([...labels, UNTRUSTED])].sort() : labels;
+  return allowed.length === 0
+    ? "context.labels.isEmpty()"
+    : `[${allowed.map(text).join(", ")}].containsAll(context.labels)`;
+}
+
 function conditionsOf({ scope, inputDigest }: RuleSubject): string[] {
   const exactly = [`context.input_digest == ${text(toHex(inputDigest))}`];
   switch (scope?.kind) {
@@ -51,6 +63,7 @@ function conditionsOf({ scope, inputDigest }: RuleSubject): string[] {
       return [`[${scope.paths.map(text).join(", ")}].contains(context.path)`];
     case "host":
       return [
+        "context has host && context has port && context has sends",
         `context.host == ${text(scope.host)}`,
         `context.port == ${scope.port}`,
         `context.sends == ${scope.sends}`,

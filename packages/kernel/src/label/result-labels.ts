@@ -2,7 +2,7 @@ import { OUTSIDE_EFFECTS } from "../tool/effect-rules.ts";
 import type { Effect, ToolDeclaration } from "../tool/tool.ts";
 
 /** Whoever wrote it may be anybody. */
-const UNTRUSTED = "untrusted";
+export const UNTRUSTED = "untrusted";
 
 const NO_LABELS: readonly string[] = Object.freeze([]);
 const UNTRUSTED_ONLY: readonly string[] = Object.freeze([UNTRUSTED]);

@@ -4,7 +4,7 @@ import type { PermittedCall } from "../decide/decide.ts";
 import { Denied, type Ending, Failed } from "../ending.ts";
 import { subjectOf } from "./subject-of.ts";
 
-/** Someone was asked and said yes: what was decided before the wait is decided again. */
+/** There was a wait: for a yes, or for a rule to be in force. What was decided before it is decided again. */
 export const AGAIN = Symbol("again");
 
 /** The approval gate. ApprovalRequested is durable before anyone is asked. */
@@ -33,6 +33,12 @@ async function askPerson(
     if (given.standingId !== undefined) return call;
     trail.approvalId = given.approvalId;
     return approvals.redeem(given.approvalId, subject) ? call : AGAIN;
+  }
+  const rule = approvals.ruleOnItsWay(subject);
+  if (rule !== undefined) {
+    // Nobody is asked twice for what they gave a rule for.
+    await rule;
+    return AGAIN;
   }
   if (!approvals.isAvailable(kind)) return unavailable(call, "no door to ask one is open");
   const outcome = await approvals.ask(subject, {

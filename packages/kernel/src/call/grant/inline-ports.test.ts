@@ -72,6 +72,7 @@ test("the context of inline code holds the ports of the grant and nothing else",
     "spending",
     "timeLeftMs",
     "vault",
+    "wasm",
   ];
   assert.deepEqual([...seen].sort(), ["callNumber", ...ports, "requestId", "session"].sort());
 });
