@@ -191,7 +191,7 @@ describe("narthex tools add", { timeout: 300_000 }, () => {
       await writeFile(join(at.root, "bad.json"), '{"name":"Bad","effects":["net_read"],"extra":1}');
       const { code, stderr } = await at.run(["tools", "add", join(at.root, "bad.json")]);
       assert.equal(code, 1);
-      for (const said of ["bad.json", "name:", "effects[0]:", "extra:", "version:", "command:"]) {
+      for (const said of ["bad.json", "name:", "capabilities:", "extra:", "version:", "command:"]) {
         assert.ok(stderr.includes(said), `${said} in ${stderr}`);
       }
       assert.equal((await at.run(["tools", "add"])).code, 2);
