@@ -43,7 +43,7 @@ describe("narthex backup and restore", { timeout: 240_000 }, () => {
     await assert.rejects(kernel.backUp({ directory: backup, withKeys: false }), /there already/);
     await assert.rejects(kernel.backUp({ directory: join(at.home, "inside"), withKeys: false }), /outside/);
     const names = (await readdir(backup)).sort();
-    assert.deepEqual(names, ["backup.json", "content", "narthex.yaml", "policy", "store"]);
+    assert.deepEqual(names, ["backup.json", "content", "log", "narthex.yaml", "policy", "store"]);
     assert.deepEqual((await readdir(join(backup, "store"))).sort(), ["records.db"]);
     // What was written after it is not in it.
     const records = new DatabaseSync(join(backup, "store/records.db"), { readOnly: true });

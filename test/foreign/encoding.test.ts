@@ -28,8 +28,11 @@ const VALUES = 200;
 const SEED = 20_260_711;
 const FILES = [ToolRequestSchema.file, KernelService.file, RecordSchema.file, AdminService.file];
 const SCHEMAS = FILES.flatMap((file) => file.messages);
-/** Has an `optional` number, which the compiled encoder refuses; written by protobuf-es on both sides of our wire. */
-const NOT_COMPILED = ["TailLedgerRequest"];
+/**
+ * With an `optional` number, or a list of numbers, which the compiled encoder refuses; written by protobuf-es on both sides
+ * of our wire.
+ */
+const NOT_COMPILED = ["TailLedgerRequest", "EraseContentResponse", "CollectContentRequest"];
 
 const modules = compileProto();
 const python = startPython("codec.py", modules);

@@ -4,6 +4,7 @@ import {
   type ContentItem,
   type Entry,
   fromBinary,
+  KernelError,
   MAX_INLINE_RESULT_BYTES,
   type Outcome,
   RecordContentSchema,
@@ -45,9 +46,11 @@ const CHARACTER_BYTES = 4;
  * record ends a call that was never started: such a one answers for nothing.
  */
 export function createAnswerReader(parts: AnswerReaderParts): (index: number) => Promise<ArchivedCall | undefined> {
-  async function readRecord(index: number): Promise<ReadRecord | undefined> {
+  async function readRecord(index: number): Promise<ReadRecord> {
     const stored = await parts.store.readRecord(index);
-    if (stored === undefined) return undefined;
+    // SECURITY: the store counted it once. To answer as if nothing was asked for would do it again.
+    // Tested by "a file of records cut in half loses no answer without a word, and has nothing done twice".
+    if (stored === undefined) throw new KernelError("STORE_UNAVAILABLE", `record ${index} is lost`);
     const message = fromBinary(RecordSchema, stored.record);
     return { index, message, items: fromBinary(RecordContentSchema, stored.content).items };
   }
@@ -137,15 +140,15 @@ export function createAnswerReader(parts: AnswerReaderParts): (index: number) =>
 
   return async (index) => {
     let record = await readRecord(index);
-    const repeated = record && findEntry(record.message, "callRepeated");
+    const repeated = findEntry(record.message, "callRepeated");
     // A repeat names the record with the outcome, which is no repeat itself.
     if (repeated !== undefined) record = await readRecord(Number(repeated.firstRecordIndex));
-    const request = record?.items.find((item) => item.role === ContentRole.REQUEST);
+    const request = record.items.find((item) => item.role === ContentRole.REQUEST);
     // What was asked cannot be compared any more: whatever comes under this id is answered that it is gone.
-    if (record !== undefined && request?.place === ContentPlace.ERASED) {
+    if (request?.place === ContentPlace.ERASED) {
       return { requestDigest: NO_BYTES, answer: lostAnswer("erased", record.index) };
     }
-    const answer = record && request && (await rebuild(record));
+    const answer = request && (await rebuild(record));
     return request && answer && { requestDigest: request.digest, answer };
   };
 }
