@@ -121,7 +121,7 @@ describe("what a module asks of its host", { timeout: 300_000 }, () => {
     assert.deepEqual(await counted("fs_read"), [1, 5, 8]);
     assert.match(
       String(await home.lastContent(ContentRole.FILES)),
-      /"read":\[\{"hash":"[0-9a-f]{64}","offset":0,"path":"a.txt","size":8\}\]/,
+      /"read":\[\{"hash":"[0-9a-f]{64}","of":8,"offset":0,"path":"a.txt","size":8\}\]/,
     );
     assert.equal(unhex(await read("/workspace/a.txt")), "one two\n");
     assert.equal(unhex(await read("inside")), "one two\n");
@@ -158,7 +158,8 @@ describe("what a module asks of its host", { timeout: 300_000 }, () => {
     const answer = unhex(answerOf(await ask(`http://127.0.0.1:${port}/page`)));
     assert.match(answer.slice(4), /^\{"status":200,"url":"http:\/\/127.0.0.1:\d+\/page".*\}GET \/page$/);
     assert.ok((await home.lastEntries()).includes("egressRequested"));
-    assert.equal(answerOf(await ask("http://127.0.0.1:1/page")), -2);
+    // It declared the one host.
+    assert.equal(failureOf(await ask("http://127.0.0.1:1/page")).code, "UNDECLARED_EFFECT");
     assert.ok((await home.lastEntries()).includes("egressRefused"));
     assert.equal(answerOf(await ask("file:///etc/passwd")), -2);
     assert.equal(answerOf(await session.call("net_probe", tell("q", codeOf("fetch"), "{'uri':1}"))), -1);

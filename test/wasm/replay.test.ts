@@ -21,6 +21,6 @@ describe("calls of modules, run again", { timeout: 300_000 }, () => {
     await at.ask(["call", "wasm_dice", '{"count":5}', "--session", id]);
     await at.ask(["call", "wasm_dice", '{"count":7}', "--session", id]);
     const report = objectOf(objectsOf((await at.ask(["replay", id]))["sessions"])[0]);
-    assert.deepEqual([report["clean"], report["ran"], report["served"]], [true, "3", "0"], JSON.stringify(report));
+    assert.deepEqual([report["clean"], report["ran"], report["served"]], [true, 3, 0], JSON.stringify(report));
   });
 });
