@@ -13,32 +13,18 @@ import type {
 import { type ApprovalOutcome, KERNEL_DOOR, resolvedEntry } from "./approval-outcome.ts";
 import { putRow, readRow, removeRow, type StandingRow, type YesRow } from "./approval-rows.ts";
 import { type ApprovalSubject, keyOf } from "./approval-subject.ts";
+import type { ApprovalWait } from "./approval-wait.ts";
 import { askApprover, cut, MAX_APPROVER, MAX_REASON } from "./ask-approver.ts";
 import { createChangeSignal } from "./change-signal.ts";
 import { isCrowded } from "./crowding.ts";
 import { createEndedQuestions } from "./ended-questions.ts";
 import { createQuestion, type OpenQuestion } from "./open-question.ts";
-import { ruleIdOf, ruleWithId, withoutRuleId } from "./rule-text.ts";
+import { ruleIdOf } from "./rule-text.ts";
+import { createRulesOnTheirWay } from "./rules-on-their-way.ts";
 import { createStandingAnswers } from "./standing-answers.ts";
 import { allowsOf, standingRow, unfit } from "./standing-row.ts";
 import { createUnusedYeses } from "./unused-yeses.ts";
 import { waitForAnswer } from "./wait-for-answer.ts";
-
-/** What is written down before anyone is asked. */
-export interface RequestedApproval {
-  readonly approvalId: string;
-  readonly expiresAtMs: number;
-  readonly row: StateChange;
-}
-
-export interface ApprovalWait {
-  /** Aborts when nobody waits for the call any more. */
-  readonly signal: AbortSignal | undefined;
-  /** At most so long, and never longer than the kernel keeps a caller waiting. */
-  readonly waitMs: number;
-  /** Makes the question durable, before it is asked. */
-  requested(approval: RequestedApproval): Promise<void>;
-}
 
 /** The desk at which people are asked: every door answers here, and the first answer counts. */
 export interface Approvals {
@@ -100,8 +86,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
   const ended = createEndedQuestions();
   const standing = createStandingAnswers();
   const changes = createChangeSignal();
-  /** Rules on their way into the policy, by their texts without an id. */
-  const writing = new Map<string, Promise<void>>();
+  const rulesOnTheirWay = createRulesOnTheirWay();
   const yeses = createUnusedYeses(nowMs, (row) => void closeYes(row, "timed_out").catch(() => undefined));
   let doors = 0;
 
@@ -255,21 +240,14 @@ export function createApprovals(options: ApprovalOptions): Approvals {
       ...(answer !== "deny" && { term: answer }),
       ...(row && { standingId: row.standing.standingId }),
     };
-    if (answer !== "rule" || row === undefined) {
-      await conclude(question, outcome, row);
-      return { answer, standing: row?.standing };
+    if (answer !== "rule" || row === undefined) await conclude(question, outcome, row);
+    else {
+      await rulesOnTheirWay.during(question.shown, async () => {
+        await conclude(question, outcome, row);
+        await writeRule(question, row);
+      });
     }
-    const key = withoutRuleId(question.shown);
-    const written = Promise.withResolvers<void>();
-    writing.set(key, written.promise);
-    try {
-      await conclude(question, outcome, row);
-      await writeRule(question, row);
-    } finally {
-      writing.delete(key);
-      written.resolve();
-    }
-    return { answer, standing: row.standing };
+    return { answer, standing: row?.standing };
   }
 
   /** The answer is in the ledger before there is a rule: a rule nobody answers for must not exist. */
@@ -327,7 +305,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
   });
 
   return {
-    ruleOnItsWay: (subject) => (writing.size === 0 ? undefined : writing.get(ruleWithId("", subject))),
+    ruleOnItsWay: (subject) => rulesOnTheirWay.find(subject),
     isAvailable,
     openDoor() {
       doors++;

@@ -1,0 +1,29 @@
+import type { ApprovalQuestion } from "./approval.ts";
+import { type RuleSubject, ruleWithId, withoutRuleId } from "./rule-text.ts";
+
+/** Rules that people gave as an answer, until they are in force. */
+export interface RulesOnTheirWay {
+  /** The one that will cover such a call; undefined if there is none. */
+  find(subject: RuleSubject): Promise<void> | undefined;
+  /** It is on its way as long as this work takes, whatever comes of it. */
+  during(question: ApprovalQuestion, work: () => Promise<void>): Promise<void>;
+}
+
+export function createRulesOnTheirWay(): RulesOnTheirWay {
+  /** By their texts without an id. */
+  const writing = new Map<string, Promise<void>>();
+  return {
+    find: (subject) => (writing.size === 0 ? undefined : writing.get(ruleWithId("", subject))),
+    async during(question, work) {
+      const key = withoutRuleId(question);
+      const written = Promise.withResolvers<void>();
+      writing.set(key, written.promise);
+      try {
+        await work();
+      } finally {
+        writing.delete(key);
+        written.resolve();
+      }
+    },
+  };
+}
