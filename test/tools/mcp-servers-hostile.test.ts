@@ -129,7 +129,11 @@ describe("hostile MCP servers", { timeout: 300_000 }, () => {
     for (let n = 1; n < 40; n++) later.push((await session.failure("crash__speak", { words: String(n) })).message);
     const [second, ...rest] = later;
     assert.match(second ?? "", /exit code 3/);
-    assert.ok(rest.every((message) => /has failed 2 times in a row; it is started again in/.test(message)));
+    // On a slow machine the wait for another start may be over before these calls are; each wait is longer than the last.
+    const starts = rest.filter((message) => /exit code 3/.test(message));
+    const refused = rest.filter((message) => /has failed \d+ times in a row; it is started again in/.test(message));
+    assert.equal(starts.length + refused.length, rest.length, rest.join("\n"));
+    assert.ok(starts.length <= 3, rest.join("\n"));
   });
 
   it("answer structured content, other content, and nothing that is neither", async () => {
