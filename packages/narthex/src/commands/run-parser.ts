@@ -20,7 +20,7 @@ For your own agent:
   $ narthex mcp --workspace ~/project             # the same for any MCP client
 
 Exit codes: 0 ok, 1 tool error, 2 usage, 3 denied, 4 invalid input, 5 kernel unavailable,
-            20 ledger broken, 30 ledger unreadable.`;
+            10 replay or what-if differs, 20 ledger broken, 30 ledger unreadable.`;
 
 /** Reads any command line: runs what it names, shows the help it asks for, or throws what is wrong with it. */
 export async function runParser(
