@@ -11,7 +11,7 @@ import { generateModule } from "./wasm/generate-module.ts";
 import type { ModuleRun, RunMode } from "./wasm/module-run.ts";
 
 const PROGRAM = fileURLToPath(new URL("./wasm/run-modules.ts", import.meta.url));
-const BATCH = 50;
+const BATCH = 200;
 const MOST_OUTPUT_BYTES = 256 * 1024 * 1024;
 
 /** V8's compilers, alone and one after the other. */

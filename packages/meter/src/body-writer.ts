@@ -237,7 +237,7 @@ export class BodyWriter {
 }
 
 function writeIndexed(sink: ByteSink, opcode: number, index: number): void {
+  if (index < 0x80) return sink.twoBytes(opcode, index);
   sink.byte(opcode);
-  if (index < 0x80) sink.byte(index);
-  else sink.u32(index);
+  sink.u32(index);
 }

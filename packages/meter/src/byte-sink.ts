@@ -1,5 +1,7 @@
-/** Ranges below this are copied byte by byte: a call into the engine costs more. */
+/** Ranges below this are copied here: a call into the engine costs more. */
 const SHORT = 96;
+/** So many bytes at a time, the last ones too many: what is too much is written over. */
+const STEP = 4;
 
 /** Bytes that are written one after the other, in a buffer that grows. */
 export class ByteSink {
@@ -24,6 +26,15 @@ export class ByteSink {
     this.bytes[this.at++] = value;
   }
 
+  twoBytes(first: number, second: number): void {
+    const { at } = this;
+    if (at + 2 > this.bytes.length) this.room(2);
+    const { bytes } = this;
+    bytes[at] = first;
+    bytes[at + 1] = second;
+    this.at = at + 2;
+  }
+
   u32(value: number): void {
     this.room(5);
     let rest = value;
@@ -46,16 +57,21 @@ export class ByteSink {
 
   copy(source: Uint8Array, start: number, end: number): void {
     const length = end - start;
-    if (this.at + length > this.bytes.length) this.room(length);
-    if (length < SHORT) {
-      const bytes = this.bytes;
+    if (this.at + length + STEP > this.bytes.length) this.room(length + STEP);
+    if (length < SHORT && end + STEP <= source.length) {
+      const { bytes } = this;
       let to = this.at;
-      for (let from = start; from < end; from++) bytes[to++] = source[from] ?? 0;
-      this.at = to;
+      for (let from = start; from < end; from += STEP) {
+        bytes[to] = source[from] ?? 0;
+        bytes[to + 1] = source[from + 1] ?? 0;
+        bytes[to + 2] = source[from + 2] ?? 0;
+        bytes[to + 3] = source[from + 3] ?? 0;
+        to += STEP;
+      }
     } else {
       this.bytes.set(source.subarray(start, end), this.at);
-      this.at += length;
     }
+    this.at += length;
   }
 
   all(source: Uint8Array): void {
@@ -78,9 +94,11 @@ export class ByteSink {
     this.bytes[start - 1] = rest;
   }
 
-  /** What was written, in a buffer of its size. Nothing can be written any more. */
+  /**
+   * What was written, in a buffer of its size. Copied, because once a process has handed a buffer on, its code checks at
+   * every access of every array of bytes whether its buffer is still there.
+   */
   take(): Uint8Array {
-    const { buffer } = this.bytes;
-    return buffer instanceof ArrayBuffer ? new Uint8Array(buffer.transfer(this.at)) : this.bytes.slice(0, this.at);
+    return this.bytes.slice(0, this.at);
   }
 }

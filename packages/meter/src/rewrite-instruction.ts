@@ -26,7 +26,7 @@ import { F32, F64, FUNCREF, I32, I64, isFloat, LOOSE } from "./value-type.ts";
 /** Reads the next instruction of a function, and writes it with what it takes to meter it. */
 export function rewriteInstruction(state: RewriteState): void {
   const { source } = state;
-  if (state.writer.isInRun && !state.isDead) rewritePlainRun(state);
+  if (!state.isDead) rewritePlainRun(state);
   const at = source.at;
   const opcode = source.byte();
   const kind = KIND[opcode] ?? KIND_UNKNOWN;

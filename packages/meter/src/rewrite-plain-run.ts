@@ -1,36 +1,52 @@
 import { COST, FLOATS, FLOATS_NONE, KIND, KIND_MEMORY, KIND_NUMERIC, POPS, PUSH } from "./opcode-table.ts";
 import type { RewriteState } from "./rewrite-state.ts";
-import { I32, I64, LOOSE } from "./value-type.ts";
+import { I32, I64, LOOSE, NOTHING } from "./value-type.ts";
 
-/** How an opcode is passed here. 0 is left to `rewriteInstruction`. */
-const PASS_NUMERIC = 1;
-const PASS_MEMORY = 2;
-const PASS_LOCAL_GET = 3;
-const PASS_LOCAL_SET = 4;
-const PASS_LOCAL_TEE = 5;
-const PASS_CONST = 6;
-
-/** Everything about an opcode in one number: how it is passed, what it takes, what it gives, what it costs. */
+/**
+ * Everything about an opcode in one number, 0 for those that are left to `rewriteInstruction`. No opcode has a path of
+ * its own: which comes next cannot be foreseen, and a processor that guesses wrong loses more time than the work takes.
+ */
 const INFO = new Int32Array(256);
-const POPS_SHIFT = 4;
-const PUSH_SHIFT = 8;
+/** How many bytes follow if its numbers are short. */
+const IMMEDIATES = 0x3;
+const POPS_SHIFT = 2;
+const PUSHES = 0x10;
+const PUSHES_SHIFT = 4;
+/** Takes what must not be loose. */
+const NEEDS_FIXED = 0x20;
+const HAS_ALIGNMENT = 0x40;
+/** Ends with a number, which may be longer than a byte. This bit says so in a byte of it, too. */
+const HAS_NUMBER = 0x80;
+/** What it gives if that depends on the opcode alone; all bits are set otherwise. */
+const GIVES_SHIFT = 8;
 const COST_SHIFT = 16;
+const COST_MASK = 0xff;
+/** Gives what a local holds, whose type depends on the number. The sign, so that a shift makes a mask of it. */
+const IS_LOCAL_GET = 0x8000_0000;
 
-function describe(opcode: number, pass: number, push: number): void {
-  const cost = COST[opcode] ?? 1;
-  INFO[opcode] = pass | ((POPS[opcode] ?? 0) << POPS_SHIFT) | (push << PUSH_SHIFT) | (cost << COST_SHIFT);
+interface Plain {
+  readonly flags: number;
+  readonly pops: number;
+  readonly push: number;
+}
+
+function describe(opcode: number, { flags, pops, push }: Plain): void {
+  const pushes = push === NOTHING ? 0 : PUSHES;
+  const gives = push === NOTHING ? I32 : push;
+  INFO[opcode] = flags | (pops << POPS_SHIFT) | pushes | (gives << GIVES_SHIFT) | ((COST[opcode] ?? 1) << COST_SHIFT);
 }
 
 for (let opcode = 0; opcode < 256; opcode++) {
   if (FLOATS[opcode] !== FLOATS_NONE) continue;
-  if (KIND[opcode] === KIND_NUMERIC) describe(opcode, PASS_NUMERIC, PUSH[opcode] ?? 0);
-  if (KIND[opcode] === KIND_MEMORY) describe(opcode, PASS_MEMORY, PUSH[opcode] ?? 0);
+  const [pops, push] = [POPS[opcode] ?? 0, PUSH[opcode] ?? NOTHING];
+  if (KIND[opcode] === KIND_NUMERIC) describe(opcode, { flags: 0, pops, push });
+  if (KIND[opcode] === KIND_MEMORY) describe(opcode, { flags: HAS_ALIGNMENT | HAS_NUMBER | 2, pops, push });
 }
-describe(0x20, PASS_LOCAL_GET, 0);
-describe(0x21, PASS_LOCAL_SET, 0);
-describe(0x22, PASS_LOCAL_TEE, 0);
-describe(0x41, PASS_CONST, I32);
-describe(0x42, PASS_CONST, I64);
+describe(0x20, { flags: IS_LOCAL_GET | HAS_NUMBER | 1, pops: 0, push: I32 }); // local.get
+describe(0x21, { flags: NEEDS_FIXED | HAS_NUMBER | 1, pops: 1, push: NOTHING }); // local.set
+describe(0x22, { flags: NEEDS_FIXED | HAS_NUMBER | 1, pops: 0, push: NOTHING }); // local.tee
+describe(0x41, { flags: HAS_NUMBER | 1, pops: 0, push: I32 }); // i32.const
+describe(0x42, { flags: HAS_NUMBER | 1, pops: 0, push: I64 }); // i64.const
 
 /** Set in the codes of i32 and i64, and not in those of f32 and f64. */
 const INTEGER_BIT = 2;
@@ -39,60 +55,53 @@ const INTEGER_BIT = 2;
 const MOST_COST = 0x8000;
 
 /**
- * Passes over instructions that need nothing but their cost, inside a run: most of any module. What is in doubt is left
- * to `rewriteInstruction`, which knows all of them; this only spares the calls.
+ * Passes over instructions that need nothing but their cost: most of any module. What is in doubt is left to
+ * `rewriteInstruction`, which knows all of them; this only spares the calls.
  */
 export function rewritePlainRun(state: RewriteState): void {
-  const { source, operands, locals } = state;
+  const { source, operands, locals, writer } = state;
   const { bytes, end } = source;
-  const { types } = operands;
-  const localTypes = locals.types;
   let { at } = source;
+  let mostCost = MOST_COST;
+  if (!writer.isInRun) {
+    const first = INFO[bytes[at] ?? 0] ?? 0;
+    if (first === 0) return;
+    state.charge(at, 0);
+    // The first of a run does not count, as if it were charged by itself: where long runs end is part of the meter.
+    mostCost += (first >> COST_SHIFT) & COST_MASK;
+  }
+  const { types } = operands;
+  const room = types.length;
+  const localTypes = locals.types;
   let { size, most, looseBelow } = operands;
   let cost = 0;
   let given = 0xff;
-  while (at < end && size < types.length && cost < MOST_COST) {
+  while (at < end && size < room && cost < mostCost) {
     const info = INFO[bytes[at] ?? 0] ?? 0;
-    const pass = info & 0xf;
-    if (pass === PASS_LOCAL_GET) {
-      const index = bytes[at + 1] ?? 0;
-      if (index >= 0x80) break;
-      types[size++] = localTypes[index] ?? 0;
-      at += 2;
-    } else if (pass === PASS_CONST) {
-      types[size++] = info >> PUSH_SHIFT;
-      at++;
-      while ((bytes[at++] ?? 0) >= 0x80);
-    } else if (pass === PASS_NUMERIC) {
-      const push = (info >> PUSH_SHIFT) & 0xff;
-      size -= ((info >> POPS_SHIFT) & 0xf) - 1;
-      types[size - 1] = push;
-      given &= push;
-      if (push >= LOOSE && size > looseBelow) looseBelow = size;
-      at++;
-    } else if (pass === PASS_MEMORY) {
-      if ((bytes[at + 1] ?? 0) >= 0x40) break;
-      const push = (info >> PUSH_SHIFT) & 0xff;
-      size -= (info >> POPS_SHIFT) & 0xf;
-      if (push !== 0) {
-        types[size++] = push;
-        given &= push;
-      }
-      at += 2;
-      while ((bytes[at++] ?? 0) >= 0x80);
-    } else if (pass === PASS_LOCAL_SET || pass === PASS_LOCAL_TEE) {
-      if (looseBelow >= size && ((types[size - 1] ?? 0) & LOOSE) !== 0) break;
-      if (pass === PASS_LOCAL_SET) size--;
-      at++;
-      while ((bytes[at++] ?? 0) >= 0x80);
-    } else break;
+    const first = bytes[at + 1] ?? 0;
+    if (info === 0) break;
+    const last = at + (info & IMMEDIATES);
+    let next = last + 1;
+    if (((bytes[last] ?? 0) & info & HAS_NUMBER) !== 0) {
+      if (info < 0) break;
+      while ((bytes[next++] ?? 0) >= 0x80);
+    }
+    if ((info & HAS_ALIGNMENT) !== 0 && first >= 0x40) break;
+    if (size <= looseBelow && (info & NEEDS_FIXED) !== 0 && ((types[size - 1] ?? 0) & LOOSE) !== 0) break;
+    const push = info < 0 ? (localTypes[first] ?? 0) : (info >> GIVES_SHIFT) & 0xff;
+    given &= info >> GIVES_SHIFT;
+    size -= (info >> POPS_SHIFT) & 3;
+    types[size] = push;
+    size += (info >> PUSHES_SHIFT) & 1;
     if (size > most) most = size;
-    cost += info >>> COST_SHIFT;
+    cost += (info >> COST_SHIFT) & COST_MASK;
+    at = next;
+    if (push >= LOOSE && size > looseBelow) looseBelow = size;
   }
   source.at = at;
   operands.size = size;
   operands.most = most;
   operands.looseBelow = looseBelow;
-  state.writer.addCost(cost);
+  writer.addCost(cost);
   if ((given & INTEGER_BIT) === 0) state.usesFloats = true;
 }
