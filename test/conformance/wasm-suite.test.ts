@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { compareWorlds } from "../../scripts/conformance/wasm/compare-worlds.ts";
@@ -20,10 +23,20 @@ suite("the official tests of WebAssembly", () => {
       "rejected.wast: passed alike 5, rejected 2 (imported-memory 2), different 0",
       "files: 2 read whole, 1 in part, 1 not read, 0 failed",
       "commands: passed alike 31, rejected 2 (imported-memory 2), skipped 1 (a module that is there as text only 1), different 0",
+      "result: nothing is different; 1 files and 2 forms were not read, and show nothing",
     ]) {
       assert.ok(output.split("\n").includes(line), `not there: ${line}\n${output}`);
     }
     assert.match(output, /^unreadable\.wast: NOT READ by wast2json: /m);
+  });
+
+  test("are not passed where nothing can be read of them", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "narthex-unread-"));
+    await copyFile(join(SCRIPTS, "unreadable.wast"), join(directory, "unreadable.wast"));
+    const { code, output } = await run([directory]);
+    await rm(directory, { recursive: true });
+    assert.equal(code, 1, output);
+    assert.ok(output.endsWith("result: FAILED: nothing could be run\n"), output);
   });
 
   test("are not passed where there are none", async () => {

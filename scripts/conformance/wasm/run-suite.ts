@@ -72,12 +72,24 @@ function printTotal(ends: readonly ScriptEnd[]): number {
   const total = addReports(ends.flatMap((end) => ("report" in end ? [end.report] : [])));
   const count = (is: (end: ScriptEnd) => boolean) => ends.filter(is).length;
   const failed = count((end) => "failed" in end);
+  const unread = count((end) => "unreadable" in end);
+  const leftOut = ends.reduce((sum, end) => sum + ("report" in end ? end.leftOut : 0), 0);
   console.log(`\nmeter version ${METER_VERSION}, Node ${process.version}: ${ends.length} files`);
   console.log(
     `files: ${count((end) => "report" in end && end.leftOut === 0)} read whole, ` +
       `${count((end) => "report" in end && end.leftOut > 0)} in part, ` +
-      `${count((end) => "unreadable" in end)} not read, ${failed} failed`,
+      `${unread} not read, ${failed} failed`,
   );
   console.log(`commands: ${showReport(total)}`);
-  return total.different.length > 0 || failed > 0 || total.passed === 0 ? 1 : 0;
+  const problem =
+    total.different.length > 0 || failed > 0
+      ? `${total.different.length} commands are different, ${failed} files failed`
+      : total.passed === 0 && "nothing could be run";
+  if (problem !== false) {
+    console.log(`result: FAILED: ${problem}`);
+    return 1;
+  }
+  const silent = unread + leftOut === 0 ? "" : `; ${unread} files and ${leftOut} forms were not read, and show nothing`;
+  console.log(`result: nothing is different${silent}`);
+  return 0;
 }
