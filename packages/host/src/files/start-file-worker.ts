@@ -1,8 +1,7 @@
-import { realpath } from "node:fs/promises";
 import type { SandboxFiles, SandboxMachine } from "../sandbox/sandbox-machine.ts";
 import { type SandboxIdentity, type SandboxPlan, WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
 import { type SandboxedProcess, spawnSandbox } from "../sandbox/spawn-sandbox.ts";
-import { reachableProgram } from "../bootstrap/reachable-program.ts";
+import { WORKER_NODE, workerPlan } from "../sandbox/worker-plan.ts";
 import { findWorkerProgram } from "./worker-program.ts";
 
 export interface WorkerPlace {
@@ -11,11 +10,18 @@ export interface WorkerPlace {
   readonly identity: SandboxIdentity;
 }
 
-const NODE_PATH = "/opt/node/bin/node";
 const FOLDER_PATH = "/opt/files-worker";
-export const FILE_WORKER_COMMAND: readonly string[] = [NODE_PATH, `${FOLDER_PATH}/files-worker.js`];
+export const FILE_WORKER_COMMAND: readonly string[] = [WORKER_NODE, `${FOLDER_PATH}/files-worker.js`];
 
 const MB = 1024 * 1024;
+
+/** Of a worker, for all the calls that it serves at once. */
+const LIMITS = {
+  memoryBytes: 1024 * MB,
+  processes: 64,
+  openFiles: 4096,
+  fileBytes: 64 * 1024 * MB,
+};
 
 /** Starts the program that works on one workspace's files. */
 export async function startFileWorker(
@@ -26,30 +32,13 @@ export async function startFileWorker(
   return await spawnSandbox(machine, files, await fileWorkerPlan(place), FILE_WORKER_COMMAND);
 }
 
-/** Nothing of the host is there but the workspace and what the program needs to run. */
+/** It sees the workspace, and nothing else of the host. */
 export async function fileWorkerPlan({ workspace, access, identity }: WorkerPlace): Promise<SandboxPlan> {
-  return {
-    mounts: [
-      { source: await reachableProgram(await realpath(process.execPath), identity), target: NODE_PATH, access: "read" },
-      { source: await reachableProgram(await findWorkerProgram(), identity), target: FOLDER_PATH, access: "read" },
-      { source: workspace, target: WORKSPACE_PATH, access },
-    ],
-    symlinks: [],
-    environment: { NODE_NO_WARNINGS: "1" },
-    workingDirectory: "/",
-    limits: LIMITS,
-    temporaryBytes: MB,
-    socketFamilies: [],
-    mayFork: false,
+  return await workerPlan({
+    folder: await findWorkerProgram(),
+    folderPath: FOLDER_PATH,
     identity,
-  };
+    limits: LIMITS,
+    mounts: [{ source: workspace, target: WORKSPACE_PATH, access }],
+  });
 }
-
-/** A worker lives long and serves many calls: its processor time is not limited, what it can take at once is. */
-const LIMITS = {
-  cpuMs: 1_000_000_000,
-  memoryBytes: 1024 * MB,
-  processes: 64,
-  openFiles: 4096,
-  fileBytes: 64 * 1024 * MB,
-};
