@@ -1,5 +1,8 @@
 import { Rejection } from "./meter-reason.ts";
 
+/** SECURITY: two names that differ in their bytes are two names, also where one begins with a byte order mark. */
+const NAMES = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 /** Reads a module from its first byte to its last. V8 found it valid before; whatever it did not see ends here. */
 export class ByteSource {
   readonly bytes: Uint8Array;
@@ -59,6 +62,12 @@ export class ByteSource {
   }
 
   name(): string {
-    return new TextDecoder().decode(this.span());
+    const at = this.at;
+    try {
+      return NAMES.decode(this.span());
+    } catch (fault) {
+      if (fault instanceof TypeError) throw new Rejection("invalid", at, "a name is no UTF-8");
+      throw fault;
+    }
   }
 }

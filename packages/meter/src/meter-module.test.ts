@@ -23,7 +23,7 @@ const REJECTED: readonly (readonly [what: string, MeterReason, text: string, fla
   ["4 GB of memory", "memory-above-cap", "(module (memory 65536))"],
   ["a page too much", "memory-above-cap", "(module (memory 17))"],
   ["a table entry too much", "table-above-cap", "(module (table 101 funcref))"],
-  ["very many tables", "too-many-tables", `(module ${"(table 1 funcref)".repeat(101)})`],
+  ["very many tables", "too-many-tables", `(module ${"(table 0 1 funcref)".repeat(101)})`],
   ["a tag", "exceptions", "(module (tag))", ["--enable-exceptions"]],
   ["a try", "exceptions", "(module (func try nop catch_all nop end))", ["--enable-exceptions"]],
   ["a tail call", "tail-calls", "(module (func $f (return_call $f)))", ["--enable-tail-call"]],

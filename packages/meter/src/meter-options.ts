@@ -1,9 +1,10 @@
 import type { MeterReason } from "./meter-reason.ts";
+import type { Signature } from "./value-type.ts";
 
 export interface MeterOptions {
   /** Memory may grow to so many pages of 64 KB, and always can. */
   readonly memoryPages: number;
-  /** A table may grow to so many entries. */
+  /** A table may grow to so many entries. All tables together may begin with as many, and grow to ten times of it. */
   readonly tableEntries: number;
   /** Units of call depth; `stackBytesFor` says what stack they need. */
   readonly maxDepth: number;
@@ -11,6 +12,8 @@ export interface MeterOptions {
   readonly allowSimd: boolean;
   /** Imports that may be there, as `module.name`. */
   readonly imports: ReadonlySet<string>;
+  /** What these are: functions of this type. Without it they may be functions of any type, and globals. */
+  readonly importType?: Signature;
 }
 
 /** Names under which the rewritten module exports what its host needs. No module that is taken has such a name itself. */

@@ -4,13 +4,18 @@ import { Rejection } from "./meter-reason.ts";
 import { type Limits, type ModuleShape, SECTION, type Span, type TableShape } from "./module-shape.ts";
 import { readElements, skipConstant } from "./read-constants.ts";
 import { readMemory, readTable, rejectedType } from "./read-limits.ts";
-import { isValueType, type Signature, V128 } from "./value-type.ts";
+import { isValueType, type Signature, signatureText, V128 } from "./value-type.ts";
 
 /** Names that begin so belong to the meter. */
 export const RESERVED_PREFIX = "narthex:meter:";
 
 const HEADER_LENGTH = 8;
 const MOST_TABLES = 100;
+/** All tables together may grow to so many times of what one may. */
+const MOST_TABLE_GROWTH = 10;
+/** SECURITY: they are a few bytes each, and take a hundred times of that to keep. */
+const MOST_CUSTOM_SECTIONS = 1000;
+const MOST_TYPES = 100_000;
 const FUNCTION_TYPE = 0x60;
 const EXTERNAL = { function: 0, table: 1, memory: 2, global: 3 } as const;
 /** Names from a module, as they are shown. */
@@ -27,8 +32,10 @@ export function readModule(bytes: Uint8Array, options: MeterOptions): ModuleShap
     const length = source.u32();
     const start = source.at;
     source.skip(length);
-    if (id === SECTION.custom) customSections.push(readCustom(bytes, start, source.at));
-    else if (id === SECTION.tag) throw new Rejection("exceptions", at);
+    if (id === SECTION.custom) {
+      if (customSections.length === MOST_CUSTOM_SECTIONS) throw new Rejection("too-many-parts", at);
+      customSections.push(readCustom(bytes, start, source.at));
+    } else if (id === SECTION.tag) throw new Rejection("exceptions", at);
     else if (id > SECTION.tag) throw new Rejection("unknown-section", at, `number ${id}`);
     else if (sections.has(id)) throw new Rejection("invalid", at, "a section is there twice");
     else sections.set(id, { start, end: source.at });
@@ -75,8 +82,7 @@ class ModuleReader {
     const importedGlobals = this.#globalTypes.length;
     this.#each(SECTION.function, (source) => this.#functionTypes.push(source.u32()));
     this.#each(SECTION.table, (source) => this.#tables.push(readTable(source, this.#options.tableEntries)));
-    if (this.#tables.length > MOST_TABLES)
-      throw new Rejection("too-many-tables", this.#sections.get(SECTION.table)?.start ?? 0);
+    this.#checkTables();
     this.#each(SECTION.memory, (source) => this.#readMemory(source));
     this.#globalEntries = this.#each(SECTION.global, (source) => this.#readGlobal(source));
     this.#exportEntries = this.#each(SECTION.export, (source) => this.#readExport(source));
@@ -114,6 +120,7 @@ class ModuleReader {
 
   #readSignature(source: ByteSource): void {
     const at = source.at;
+    if (this.#types.length === MOST_TYPES) throw new Rejection("too-many-parts", at);
     if (source.byte() !== FUNCTION_TYPE) throw new Rejection("garbage-collection", at);
     this.#types.push({ params: this.#readTypes(source), results: this.#readTypes(source) });
   }
@@ -151,6 +158,26 @@ class ModuleReader {
       throw new Rejection("import-not-granted", at, `\`${`${module}.${name}`.slice(0, SHOWN_CHARACTERS)}\``);
     if (kind === EXTERNAL.function) this.#functionTypes.push(source.u32());
     else this.#readGlobalType(source);
+    const { importType } = this.#options;
+    if (importType === undefined) return;
+    const type = kind === EXTERNAL.function ? this.#types[this.#functionTypes.at(-1) ?? -1] : undefined;
+    if (type === undefined || signatureText(type) !== signatureText(importType))
+      throw new Rejection("import-not-granted", at, `\`${module}.${name}\` has another type`);
+  }
+
+  /** SECURITY: tables are made for each call, before it pays for anything. */
+  #checkTables(): void {
+    const at = this.#sections.get(SECTION.table)?.start ?? 0;
+    const cap = this.#options.tableEntries;
+    let [initial, maximum] = [0, 0];
+    for (const table of this.#tables) {
+      initial += table.initial;
+      maximum += table.maximum;
+    }
+    if (initial > cap)
+      throw new Rejection("table-above-cap", at, `${initial} entries together, where ${cap} are the most`);
+    if (this.#tables.length > MOST_TABLES || maximum > MOST_TABLE_GROWTH * cap)
+      throw new Rejection("too-many-tables", at, `${this.#tables.length}, which can have ${maximum} entries together`);
   }
 
   #readMemory(source: ByteSource): void {

@@ -3,7 +3,7 @@ import { Rejection } from "./meter-reason.ts";
 import type { ModuleShape } from "./module-shape.ts";
 import { COST } from "./opcode-table.ts";
 import type { RewriteState } from "./rewrite-state.ts";
-import { isFloat, LOOSE, type Signature } from "./value-type.ts";
+import { isFloat, LOOSE, type Signature, signatureText } from "./value-type.ts";
 
 export function rewriteCall(state: RewriteState, at: number): void {
   const { source, module, operands } = state;
@@ -33,12 +33,8 @@ export function findHostTypes({ types, functionTypes, importedFunctions }: Modul
   const imported = functionTypes.slice(0, importedFunctions).flatMap((index) => types[index] ?? []);
   const giving = imported.filter(({ results }) => results.some(isFloat));
   if (giving.length === 0) return new Set();
-  const texts = new Set(giving.map(textOf));
-  return new Set(types.flatMap((type, index) => (texts.has(textOf(type)) ? [index] : [])));
-}
-
-function textOf({ params, results }: Signature): string {
-  return `${params.join()}:${results.join()}`;
+  const texts = new Set(giving.map(signatureText));
+  return new Set(types.flatMap((type, index) => (texts.has(signatureText(type)) ? [index] : [])));
 }
 
 function call(state: RewriteState, { params, results }: Signature, at: number, above: number): void {

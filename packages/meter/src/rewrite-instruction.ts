@@ -109,7 +109,7 @@ function rewriteOther(state: RewriteState, opcode: number, at: number): void {
       operands.size--;
       return;
     case 0x1c: // select with a type
-      source.skip(source.u32());
+      state.selectedType(at);
       return select(state, at);
     case 0x1b: // select
       return select(state, at);

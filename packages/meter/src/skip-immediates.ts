@@ -35,7 +35,7 @@ export function skipImmediates(state: RewriteState, opcode: number, at: number):
       source.skipNumber();
       return source.skipNumber();
     case 0x1c: // select with a type
-      return source.skip(source.u32());
+      return state.selectedType(at);
     case 0x3f: // memory.size
     case 0x40: // memory.grow
       return state.memoryIndex(at);

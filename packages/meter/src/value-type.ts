@@ -25,3 +25,8 @@ export interface Signature {
   readonly params: Uint8Array;
   readonly results: Uint8Array;
 }
+
+/** The same for types that are the same. */
+export function signatureText({ params, results }: Signature): string {
+  return `${params.join()}:${results.join()}`;
+}

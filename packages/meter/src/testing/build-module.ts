@@ -42,7 +42,7 @@ export function u32(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...u32(value >>> 7)];
 }
 
-function section(id: number, parts: readonly ArrayLike<number>[]): Uint8Array {
+export function section(id: number, parts: readonly ArrayLike<number>[]): Uint8Array {
   const content = concat(parts);
   return concat([[id], u32(content.length), content]);
 }
