@@ -16,6 +16,7 @@ describe("a module as a tool", { timeout: 300_000 }, () => {
     await home.addProbe("probe");
     await home.addProbe("tight", { bounds: { max_fuel: 20_000, max_memory_bytes: 2 * MB, timeout_ms: 60_000 } });
     await home.addProbe("spins", { bounds: { max_fuel: 1_000_000_000_000, timeout_ms: 700 } });
+    await home.addProbe("burns", { bounds: { max_fuel: 1_000_000_000_000, timeout_ms: 60_000 } });
     await home.addProbe("strict", { output_schema: { type: "object" }, result_type: "object" });
     for (const preset of ["minimal", "standard", "generous"]) await home.addProbe(preset, { preset, bounds: {} });
     await home.at.start();
@@ -131,6 +132,31 @@ describe("a module as a tool", { timeout: 300_000 }, () => {
     assert.equal(failureOf(late).code, "TIMEOUT");
     assert.deepEqual(others.map(answerOf), [1, 2]);
     assert.equal(answerOf(await call("probe", "b", 0, "3")), 3);
+    assert.equal((await home.lastUse()).partial, false);
+  });
+
+  it("that was stopped is recorded with what is known of it, and marked", async () => {
+    assert.equal(failureOf(await call("spins", "l")).code, "TIMEOUT");
+    const { fuelUsed, fuelLimit, partial } = await home.lastUse();
+    assert.deepEqual([fuelUsed, fuelLimit, partial], [0n, 1_000_000_000_000n, true]);
+  });
+
+  it("is charged for its time on the processor, and ended where its session has no more of it", async () => {
+    const session = await home.at.kernel.session({
+      workspace: home.at.workspace,
+      lease: { budgets: { cpu_ms: 400 } },
+    });
+    const left = async () => (await home.at.kernel.getSession(session.id))?.budgetRemaining.cpu_ms ?? assert.fail();
+    assert.equal(answerOf(await session.call("probe", tell("b", 0, "1"))), 1);
+    const afterOne = await left();
+    assert.ok(afterOne < 400 && afterOne > 0, String(afterOne));
+    const ended = failureOf(await session.call("burns", tell("l")));
+    assert.equal(ended.code, "RESOURCE_EXCEEDED");
+    assert.equal(ended.message.replace(/\d+$/, "N"), `cpu: at most ${afterOne}, and it came to N`);
+    assert.equal((await home.lastUse()).partial, true);
+    assert.equal(await left(), 0);
+    const { result } = (await session.call("probe", tell("b", 0, "1"))).response;
+    assert.equal(result.case === "denied" && result.value.rationaleCode, "BUDGET_EXCEEDED");
   });
 
   it("does not run once its file was changed", async () => {

@@ -20,6 +20,12 @@ const REJECTED: readonly (readonly [what: string, text: string, reason: RegExp, 
     `(import "wasi_snapshot_preview1" "path_open" (func (param i32) (result i32))) ${ABI}`,
     /import-not-granted/,
   ],
+  [
+    "a host of another type, which stands for `alloc`: it would call itself without end",
+    `(import "narthex" "host" (func $host (param i32) (result i32))) (export "alloc" (func $host))
+      ${ABI.replace('"alloc"', '"other"')}`,
+    /import-not-granted.*another type/,
+  ],
   ["a memory of 4 GB", ABI.replace('"memory") 1', '"memory") 65536'), /memory-above-cap/],
   ["more memory than its own bound", ABI.replace('"memory") 1', '"memory") 300'), /memory-above-cap/],
   ["a shared memory", ABI.replace('"memory") 1', '"memory") 1 1 shared'), /shared-memory/],

@@ -48,7 +48,8 @@ describe("running modules in a sandboxed host", { timeout: 120_000 }, () => {
         signal(),
       );
       assert.equal(await answerTo(how), "0");
-      fuels.add(use?.fuel ?? 0);
+      fuels.add(use.fuel);
+      assert.equal(use.isPartial, false);
     }
     assert.deepEqual(new Set(asked), new Set([1]));
     assert.equal(fuels.size, 1);
@@ -57,20 +58,34 @@ describe("running modules in a sandboxed host", { timeout: 120_000 }, () => {
 
   it("ends a call whose host call is not answered, or that spins, and the host goes on with others", async () => {
     const failing = await runner.run(callOf(MODULE), () => Promise.reject(new Error("no")), signal());
-    assert.deepEqual(failing, { how: { kind: "stopped" }, use: undefined });
+    assert.equal(failing.how.kind, "stopped");
+    // What it had used when it asked is known, and that there may be more.
+    const { use } = await runner.run(callOf(MODULE), () => Promise.resolve(NOTHING), signal());
+    assert.ok(failing.use.fuel > 1000 && failing.use.fuel <= use.fuel, String(failing.use.fuel));
+    assert.deepEqual([failing.use.isPartial, failing.use.memoryBytes], [true, 65_536]);
     const spins = callOf(MODULE, { input: Buffer.alloc(9, 32), limits: { fuel: 1e12, memoryBytes: 1024 * 1024 } });
     const controller = new AbortController();
     const spinning = runner.run(spins, () => Promise.resolve(NOTHING), controller.signal);
     assert.equal(await answerTo((await runner.run(callOf(MODULE), () => Promise.resolve(NOTHING), signal())).how), "0");
     controller.abort();
-    assert.deepEqual(await spinning, { how: { kind: "stopped" }, use: undefined });
+    const spun = await spinning;
+    assert.equal(spun.how.kind, "stopped");
+    assert.deepEqual([spun.use.fuel, spun.use.isPartial], [0, true]);
     assert.equal(started.length, 1);
+  });
+
+  it("ends a call at what it may use of the processor, and says how much that was", async () => {
+    const limits = { fuel: 1e15, memoryBytes: 1024 * 1024, cpuMs: 150 };
+    const spins = callOf(MODULE, { input: Buffer.alloc(9, 32), limits });
+    const { how, use } = await runner.run(spins, () => Promise.resolve(NOTHING), signal());
+    assert.deepEqual(how.kind === "exceeded" && [how.limit, how.allowed], ["cpu", 150]);
+    assert.ok(use.cpuMs > 150 && use.isPartial, JSON.stringify(use));
   });
 
   it("ends a loop exactly where its fuel does", async () => {
     const answer = () => Promise.resolve(NOTHING);
     const { use } = await runner.run(callOf(MODULE), answer, signal());
-    const fuel = use?.fuel ?? assert.fail();
+    const { fuel } = use;
     const limited = (most: number) =>
       runner.run(callOf(MODULE, { limits: { fuel: most, memoryBytes: 1024 * 1024 } }), answer, signal());
     assert.equal(await answerTo((await limited(fuel)).how), "0");

@@ -10,7 +10,7 @@ import {
 import type { Containment } from "../sandbox/open-containment.ts";
 import { HostPlace, type PlaceBounds } from "./host-place.ts";
 import { startWasmHost } from "./start-wasm-host.ts";
-import type { HostProgram } from "./wasm-host-process.ts";
+import { type HostProgram, NEVER_RUN } from "./wasm-host-process.ts";
 
 export interface WasmRunnerParts {
   readonly containment: () => Promise<Containment>;
@@ -59,7 +59,7 @@ class PlacedRunner implements ClosableWasmRunner {
 
   async run(call: WasmCall, answer: AnswerHostCall, signal: AbortSignal): Promise<WasmEnd> {
     const place = await this.#placeFor(call.place, signal);
-    if (place === undefined) return { how: { kind: "stopped" }, use: undefined };
+    if (place === undefined) return NEVER_RUN;
     try {
       return await place.run(call, answer, signal);
     } finally {

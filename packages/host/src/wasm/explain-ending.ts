@@ -26,13 +26,21 @@ const PROBLEMS: Readonly<Record<ProblemWord, AbiProblem>> = {
 };
 
 /** How a call ended, in the words of the kernel. */
-export function explainEnding(reply: Extract<HostReply, { type: "ended" }>, payload: Uint8Array): WasmEnd {
-  const { use } = reply;
-  return { how: endingOf(reply, payload), use: use && useOf(use) };
+export function explainEnding(
+  reply: Extract<HostReply, { type: "ended" }>,
+  payload: Uint8Array,
+  elapsedMs: number,
+): WasmEnd {
+  return { how: endingOf(reply, payload), use: useOf(reply, Math.ceil(elapsedMs)) };
 }
 
-function useOf({ fuel, memoryPages }: { readonly fuel: number; readonly memoryPages: number }): WasmUse {
-  return { fuel, memoryBytes: memoryPages * WASM_PAGE_BYTES };
+/** SECURITY: a host may say anything; one thread cannot have used more of the processor than time went by. */
+function useOf(reply: Extract<HostReply, { type: "ended" }>, elapsedMs: number): WasmUse {
+  const { use } = reply;
+  if (use === undefined) return { fuel: 0, memoryBytes: 0, cpuMs: elapsedMs, isPartial: true };
+  const isPartial = reply.how === "stopped" || (reply.how === "exceeded" && reply.limit === "cpu");
+  const { fuel, memoryPages } = use;
+  return { fuel, memoryBytes: memoryPages * WASM_PAGE_BYTES, cpuMs: Math.min(use.cpuMs, elapsedMs), isPartial };
 }
 
 function endingOf(ending: HostEnding, payload: Uint8Array): WasmEnding {

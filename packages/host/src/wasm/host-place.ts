@@ -1,7 +1,7 @@
 import { KernelError } from "@narthex/contracts";
 import type { AnswerHostCall, WasmCall, WasmEnd } from "@narthex/kernel";
 import { WASM_PAGE_BYTES } from "@narthex/kernel";
-import { type HostProgram, type LoadOutcome, WasmHostProcess } from "./wasm-host-process.ts";
+import { type HostProgram, type HostRun, type LoadOutcome, NEVER_RUN, WasmHostProcess } from "./wasm-host-process.ts";
 import type { LoadOptions } from "./worker/messages.ts";
 
 export interface PlaceBounds {
@@ -23,7 +23,6 @@ interface Waiting {
 }
 
 const START_MS = 30_000;
-const STOPPED: WasmEnd = { how: { kind: "stopped" }, use: undefined };
 
 /** The calls of one place, and the host that they share. */
 export class HostPlace {
@@ -50,21 +49,32 @@ export class HostPlace {
 
   async run(call: WasmCall, answer: AnswerHostCall, signal: AbortSignal): Promise<WasmEnd> {
     const { memoryBytes } = call.limits;
-    if (!(await this.#take(memoryBytes, signal))) return STOPPED;
+    if (!(await this.#take(memoryBytes, signal))) return NEVER_RUN;
     try {
       const host = await this.#liveHost();
-      const job = { key: keyOf(call), fuel: call.limits.fuel, input: call.input };
-      const ended = await host.run(job, answer, signal);
-      if (ended !== undefined) return ended;
-      const outcome = await unlessAborted(this.#load(host, call), signal);
-      if (outcome === undefined) return STOPPED;
-      if (!outcome.taken) return rejected(outcome);
-      const again = await host.run(job, answer, signal);
-      if (again === undefined) throw new KernelError("SANDBOX_ERROR", "the wasm host has lost a module");
-      return again;
+      const job = { key: keyOf(call), fuel: call.limits.fuel, cpuMs: call.limits.cpuMs, input: call.input };
+      return (await host.run(job, answer, signal)) ?? (await this.#loadAndRun(host, call, job, answer, signal));
     } finally {
       this.#giveBack(memoryBytes);
     }
+  }
+
+  /** Whoever asks first for a module pays for loading it. */
+  async #loadAndRun(
+    host: WasmHostProcess,
+    call: WasmCall,
+    job: HostRun,
+    answer: AnswerHostCall,
+    signal: AbortSignal,
+  ): Promise<WasmEnd> {
+    const isFirst = !this.#loading.has(job.key);
+    const startedMs = performance.now();
+    const outcome = await unlessAborted(this.#load(host, call), signal);
+    const elapsedMs = Math.ceil(performance.now() - startedMs);
+    const loadMs = isFirst ? (outcome?.cpuMs ?? elapsedMs) : 0;
+    const ended = outcome?.taken === true ? await host.run(job, answer, signal) : unloaded(outcome);
+    if (ended === undefined) throw new KernelError("SANDBOX_ERROR", "the wasm host has lost a module");
+    return { ...ended, use: { ...ended.use, cpuMs: ended.use.cpuMs + loadMs } };
   }
 
   /** Looks at a module without running it. */
@@ -164,8 +174,11 @@ export class HostPlace {
   }
 }
 
-function rejected({ reason, message }: Extract<LoadOutcome, { taken: false }>): WasmEnd {
-  return { how: { kind: "rejected", reason, message }, use: undefined };
+/** Undefined where nobody waited for it. */
+function unloaded(outcome: Extract<LoadOutcome, { taken: false }> | undefined): WasmEnd {
+  if (outcome === undefined) return NEVER_RUN;
+  const { reason, message } = outcome;
+  return { ...NEVER_RUN, how: { kind: "rejected", reason, message } };
 }
 
 /** INVARIANT: compiled code is known by everything that it was made from; the meter is the host's own. */

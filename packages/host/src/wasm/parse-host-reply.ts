@@ -27,9 +27,14 @@ export function parseHostReply(header: unknown): HostReply {
     case "missing":
       return { type: "missing" };
     case "loaded":
-      return { type: "loaded", isDeclared: reply["isDeclared"] === true };
+      return { type: "loaded", isDeclared: reply["isDeclared"] === true, cpuMs: countOf(reply["cpuMs"]) };
     case "rejected":
-      return { type: "rejected", reason: reasonOf(reply["reason"]), message: messageOf(reply["message"]) };
+      return {
+        type: "rejected",
+        reason: reasonOf(reply["reason"]),
+        message: messageOf(reply["message"]),
+        cpuMs: countOf(reply["cpuMs"]),
+      };
     case "host_call":
       return { type: "host_call", code: countOf(reply["code"], 0xffff_ffff) };
     case "ended":
@@ -66,7 +71,11 @@ function endingOf(reply: JsonObject): HostEnding {
 function useOf(value: JsonValue | undefined): ModuleUse | undefined {
   if (value === undefined) return undefined;
   if (!isJsonObject(value)) throw new TypeError("no use");
-  return { fuel: countOf(value["fuel"]), memoryPages: countOf(value["memoryPages"], 65_536) };
+  return {
+    fuel: countOf(value["fuel"]),
+    memoryPages: countOf(value["memoryPages"], 65_536),
+    cpuMs: countOf(value["cpuMs"]),
+  };
 }
 
 function countOf(value: JsonValue | undefined, most = Number.MAX_SAFE_INTEGER): number {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { AnswerHostCall } from "@narthex/kernel";
 import { createWasmRunner } from "./create-wasm-runner.ts";
+import { NEVER_RUN } from "./wasm-host-process.ts";
 import { assertCode, callOf, MODULE, type ScriptedHost, scriptHost, signal } from "./testing/wasm-fixture.ts";
 
 const never: AnswerHostCall = () => assert.fail("nothing was to be asked");
@@ -23,14 +24,14 @@ function runnerOf(answer: (id: number, host: ScriptedHost) => void): {
   return { hosts, runner: createWasmRunner({ containment, start }) };
 }
 
-const ENDED = { type: "ended", how: "answered", use: { fuel: 1, memoryPages: 1 } };
+const ENDED = { type: "ended", how: "answered", use: { fuel: 1, memoryPages: 1, cpuMs: 0 } };
 
 describe("a host that a module has taken over", () => {
   const nonsense: readonly (readonly [string, (id: number, host: ScriptedHost) => void])[] = [
     ["an answer to a call that it was not given", (id, host) => host.say(id + 1, ENDED)],
     ["an end that there is not", (id, host) => host.say(id, { ...ENDED, how: "won" })],
-    ["more fuel than numbers go", (id, host) => host.say(id, { ...ENDED, use: { fuel: 2 ** 60, memoryPages: 1 } })],
-    ["fuel below nothing", (id, host) => host.say(id, { ...ENDED, use: { fuel: -1, memoryPages: 1 } })],
+    ["more fuel than numbers go", (id, host) => host.say(id, { ...ENDED, use: { ...ENDED.use, fuel: 2 ** 60 } })],
+    ["fuel below nothing", (id, host) => host.say(id, { ...ENDED, use: { ...ENDED.use, fuel: -1 } })],
     ["a trap in its own words", (id, host) => host.say(id, { type: "ended", how: "trapped", trap: "<b>click</b>" })],
     ["a list in the place of an answer", (id, host) => host.say(id, [1])],
     ["a header of a megabyte", (id, host) => host.say(id, { ...ENDED, more: "x".repeat(1024 * 1024) })],
@@ -67,6 +68,13 @@ describe("a host that a module has taken over", () => {
     await runner.close();
   });
 
+  it("cannot have a call charged for more of the processor than time went by", async () => {
+    const { runner } = runnerOf((id, host) => host.say(id, { ...ENDED, use: { ...ENDED.use, cpuMs: 1e9 } }));
+    const { use } = await runner.run(callOf(MODULE), never, signal());
+    assert.ok(use.cpuMs < 1e9, String(use.cpuMs));
+    await runner.close();
+  });
+
   it("fails the calls it had, and the next call gets another host", async () => {
     let calls = 0;
     const { hosts, runner } = runnerOf((id, host) =>
@@ -88,7 +96,7 @@ describe("a host that a module has taken over", () => {
           if (type === "run") host.say(id, { type: "missing" });
           else {
             loads.push(id);
-            host.say(id, { type: "rejected", reason: "invalid", message: "one\n\u001b[31mtwo\u202e" });
+            host.say(id, { type: "rejected", reason: "invalid", message: "one\n\u001b[31mtwo\u202e", cpuMs: 0 });
           }
         }),
       );
@@ -168,14 +176,16 @@ describe("hosts and their calls", () => {
     const running = runner.run(bounds, never, first.signal);
     const waits = runner.run(bounds, never, second.signal);
     second.abort();
-    assert.deepEqual(await waits, { how: { kind: "stopped" }, use: undefined });
+    assert.deepEqual(await waits, NEVER_RUN);
     await until(() => hosts[0]?.heard.length === 1);
     first.abort();
     await until(() => hosts[0]?.heard.length === 2);
     const [run, stop] = hosts[0]?.heard ?? [];
     assert.deepEqual(stop?.header, { type: "stop" });
+    // Nobody says what it used: time on the processor can be all that went by.
     hosts[0]?.say(run?.id ?? 0, { type: "ended", how: "stopped" });
-    assert.deepEqual(await running, { how: { kind: "stopped" }, use: undefined });
+    const { how, use } = await running;
+    assert.deepEqual([how.kind, use.fuel, use.isPartial, use.cpuMs > 0], ["stopped", 0, true, true]);
     await runner.close();
   });
 });

@@ -10,9 +10,19 @@ import { HOST_REPLY_BOUNDS, type HostReply, type HostRequest, type LoadOptions }
 export type HostProgram = Pick<ContainedProgram, "stdin" | "stdout" | "stderr" | "ended" | "kill">;
 
 /** A module that a host took, or why it did not. */
-export type LoadOutcome =
+export type LoadOutcome = { readonly cpuMs: number } & (
   | { readonly taken: true; readonly declaration: Uint8Array | undefined }
-  | { readonly taken: false; readonly reason: string; readonly message: string };
+  | { readonly taken: false; readonly reason: string; readonly message: string }
+);
+
+/** One run of a module that is loaded. */
+export interface HostRun {
+  readonly key: string;
+  readonly fuel: number;
+  /** What it may use of the processor; undefined if nothing limits it. */
+  readonly cpuMs?: number | undefined;
+  readonly input: Uint8Array;
+}
 
 interface Job {
   /** Of a run: what it asks is answered by this. */
@@ -32,6 +42,12 @@ interface Said {
 }
 
 const MAX_STOP_MS = 5000;
+
+/** Of a call that was stopped before anything of it ran. */
+export const NEVER_RUN: WasmEnd = {
+  how: { kind: "stopped" },
+  use: { fuel: 0, memoryBytes: 0, cpuMs: 0, isPartial: false },
+};
 
 /** One host, and the jobs that it has. One that says anything but what its jobs are about is ended. */
 export class WasmHostProcess {
@@ -70,33 +86,36 @@ export class WasmHostProcess {
   /** Meters and compiles a module; from then on it can be run by this key. */
   async load(key: string, bytes: Uint8Array, options: LoadOptions, timeoutMs: number): Promise<LoadOutcome> {
     const id = this.#nextId++;
+    const startedMs = performance.now();
     const saying = this.#begin(id, undefined);
     this.#send(id, { type: "load", key, options }, bytes);
     const late = new KernelError("RESOURCE_EXCEEDED", `the module takes longer than ${timeoutMs} ms to load`);
     const { reply, payload } = await this.#within(timeoutMs, late, saying);
-    if (reply.type === "rejected") return { taken: false, reason: reply.reason, message: reply.message };
-    if (reply.type !== "loaded") throw this.#distrust();
-    return { taken: true, declaration: reply.isDeclared ? Uint8Array.from(payload) : undefined };
+    if (reply.type !== "rejected" && reply.type !== "loaded") throw this.#distrust();
+    const cpuMs = Math.min(reply.cpuMs, Math.ceil(performance.now() - startedMs));
+    if (reply.type === "rejected") return { taken: false, reason: reply.reason, message: reply.message, cpuMs };
+    return { taken: true, declaration: reply.isDeclared ? Uint8Array.from(payload) : undefined, cpuMs };
   }
 
   /** Undefined where nothing is loaded under the key. */
   async run(
-    { key, fuel, input }: { readonly key: string; readonly fuel: number; readonly input: Uint8Array },
+    { key, fuel, cpuMs, input }: HostRun,
     answer: AnswerHostCall,
     signal: AbortSignal,
   ): Promise<WasmEnd | undefined> {
-    if (signal.aborted) return { how: { kind: "stopped" }, use: undefined };
+    if (signal.aborted) return NEVER_RUN;
     this.calls++;
+    const startedMs = performance.now();
     const id = this.#nextId++;
     const saying = this.#begin(id, answer);
-    this.#send(id, { type: "run", key, fuel }, input);
+    this.#send(id, { type: "run", key, fuel, cpuMs }, input);
     const onAbort = (): void => this.#stop(id);
     signal.addEventListener("abort", onAbort, { once: true });
     try {
       const { reply, payload } = await saying;
       if (reply.type === "missing") return undefined;
       if (reply.type !== "ended") throw this.#distrust();
-      return explainEnding(reply, payload);
+      return explainEnding(reply, payload, performance.now() - startedMs);
     } finally {
       signal.removeEventListener("abort", onAbort);
     }

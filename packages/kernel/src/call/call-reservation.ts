@@ -23,12 +23,14 @@ export function callReservation(
 ): [fixed: BudgetAmounts, upTo: BudgetAmounts] {
   const fixed = fixedAmounts(tool, input);
   const { wall_ms: wallMs, cpu_ms: cpuMs } = live.lease.budgets;
-  // File workers are shared by calls and sessions, and inline code runs in the kernel: only programs are counted.
-  const hasPrograms = tool.isolation === "process" && bounds.maxCpuMs !== 0;
+  // File workers are shared by calls and sessions, and inline code runs in the kernel: only programs and modules are counted.
+  const isModule = tool.isolation === "wasm";
+  const hasPrograms = (tool.isolation === "process" || isModule) && bounds.maxCpuMs !== 0;
   if (cpuMs === undefined || !hasPrograms)
     return [fixed, wallMs === undefined ? NOTHING : { wall_ms: bounds.timeoutMs }];
   // Zero is zero: a call that needs some is refused where there is none.
-  const upTo = { cpu_ms: bounds.maxCpuMs ?? Math.max(1, cpuMs) };
+  // A module has one thread, which cannot use more of the processor than time goes by.
+  const upTo = { cpu_ms: bounds.maxCpuMs ?? (isModule ? bounds.timeoutMs : Math.max(1, cpuMs)) };
   return [fixed, wallMs === undefined ? upTo : { ...upTo, wall_ms: bounds.timeoutMs }];
 }
 

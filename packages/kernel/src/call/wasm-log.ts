@@ -14,6 +14,7 @@ export interface WasmFacts {
   readonly fuelLimit: number;
   readonly memoryBytes: number;
   readonly memoryLimitBytes: number;
+  readonly partial: boolean;
   readonly hostCalls: readonly ({ readonly name: HostFunction } & Readonly<HostCallCount>)[];
 }
 
@@ -45,6 +46,8 @@ export class WasmLog {
       fuelLimit: this.#limits.fuel,
       memoryBytes: this.#use?.memoryBytes ?? 0,
       memoryLimitBytes: this.#limits.memoryBytes,
+      // Of a call that ended without a word of its host nobody knows anything.
+      partial: this.#use?.isPartial ?? true,
       hostCalls: HOST_FUNCTIONS.flatMap((name) => {
         const count = this.#counts.get(name);
         return count === undefined ? [] : [{ name, ...count }];

@@ -49,7 +49,7 @@ export function moduleAgain(
       const asked = { module, place: PLACE, allowsSimd: false, limits: moduleLimits(tool.bounds), input };
       const { how, use } = await runner.run(asked, answer, context.signal);
       if (fault !== undefined) throw fault;
-      noteFuel(use?.fuel ?? 0);
+      noteFuel(use.fuel);
       return moduleAnswer(how);
     },
   };

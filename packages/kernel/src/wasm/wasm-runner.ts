@@ -29,6 +29,8 @@ export interface WasmCall {
 export interface WasmLimits {
   readonly fuel: number;
   readonly memoryBytes: number;
+  /** On the processor. Not the same each time, as fuel is, and there only where the session has a limit. */
+  readonly cpuMs?: number;
 }
 
 /** One call of a module to its host: see docs/formats/wasm-abi.md. */
@@ -52,13 +54,16 @@ export type HostFault = keyof typeof HOST_FAULTS;
 
 export interface WasmEnd {
   readonly how: WasmEnding;
-  /** Of a call that was stopped from outside nobody knows them. */
-  readonly use: WasmUse | undefined;
+  readonly use: WasmUse;
 }
 
 export interface WasmUse {
   readonly fuel: number;
   readonly memoryBytes: number;
+  /** What its thread used of the processor, and loading it for this call. */
+  readonly cpuMs: number;
+  /** It was stopped or lost: fuel and memory are those of its last host call, and it may have used more. */
+  readonly isPartial: boolean;
 }
 
 export type WasmEnding =
@@ -76,7 +81,7 @@ export type WasmEnding =
   /** The machine could not give memory that was within the limit: another run may end in another way. */
   | { readonly kind: "starved" };
 
-export const WASM_LIMIT_NAMES = ["fuel", "memory", "depth"] as const;
+export const WASM_LIMIT_NAMES = ["fuel", "memory", "depth", "cpu"] as const;
 export type WasmLimitName = (typeof WASM_LIMIT_NAMES)[number];
 
 /** Why a module's code was ended by the engine. */

@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { type Frame, FrameReader } from "../../files/worker/frame.ts";
-import { HOST_REQUEST_BOUNDS, type HostRequest } from "./messages.ts";
+import { type HostEnding, HOST_REQUEST_BOUNDS, type HostRequest } from "./messages.ts";
 import { ThreadHandle } from "./thread-handle.ts";
 import type { LoadedModule, ThreadReply, ThreadRequest } from "./thread-messages.ts";
 import { Voice } from "./voice.ts";
@@ -8,11 +8,17 @@ import { Voice } from "./voice.ts";
 /** So many compiled modules are kept; the one that was used least recently goes first. */
 const MAX_MODULES = 64;
 
+/** How soon it is looked again at what a run has used of the processor. */
+const LOOK_MS = 50;
+
 interface Job {
   readonly id: number;
   readonly request: ThreadRequest;
   readonly key: string;
+  /** What it may use of the processor. */
+  readonly cpuMs: number | undefined;
   thread: ThreadHandle | undefined;
+  look?: NodeJS.Timeout;
 }
 
 /**
@@ -51,22 +57,23 @@ export class HostServer {
           id,
           key: request.key,
           request: { type: "load", original: Uint8Array.from(payload), options: request.options },
+          cpuMs: undefined,
           thread: undefined,
         });
         break;
       case "run":
-        this.#run(id, request.key, request.fuel, Uint8Array.from(payload));
+        this.#run(id, request, Uint8Array.from(payload));
         break;
       case "answer":
         this.#jobs.get(id)?.thread?.post({ type: "answer", status: request.status, bytes: Uint8Array.from(payload) });
         break;
       case "stop":
-        void this.#stop(id);
+        void this.#stop(id, { how: "stopped" });
         break;
     }
   }
 
-  #run(id: number, key: string, fuel: number, input: Uint8Array): void {
+  #run(id: number, { key, fuel, cpuMs }: Extract<HostRequest, { type: "run" }>, input: Uint8Array): void {
     const loaded = this.#modules.get(key);
     if (loaded === undefined) {
       this.#voice.say(id, { type: "missing" });
@@ -74,7 +81,7 @@ export class HostServer {
     }
     this.#modules.delete(key);
     this.#modules.set(key, loaded);
-    this.#start({ id, key, request: { type: "run", id, key, loaded, fuel, input }, thread: undefined });
+    this.#start({ id, key, request: { type: "run", id, key, loaded, fuel, input }, cpuMs, thread: undefined });
   }
 
   #start(job: Job): void {
@@ -87,8 +94,21 @@ export class HostServer {
     });
     const { request } = job;
     const isKnown = request.type === "run" && thread.known.has(job.key);
+    thread.gauge.reset();
     thread.post(isKnown ? { ...request, loaded: undefined } : request);
     if (request.type === "run") thread.known.add(job.key);
+    if (job.cpuMs !== undefined) this.#watch(job, thread, job.cpuMs);
+  }
+
+  /** A thread cannot use more of the processor than time goes by: it is not looked at before. */
+  #watch(job: Job, thread: ThreadHandle, allowed: number): void {
+    const look = (): void => {
+      if (!this.#jobs.has(job.id)) return;
+      const peak = thread.gauge.seenCpuMs();
+      if (peak > allowed) void this.#stop(job.id, { how: "exceeded", limit: "cpu", allowed, peak });
+      else this.#watch(job, thread, allowed);
+    };
+    job.look = setTimeout(look, Math.max(LOOK_MS, allowed - thread.gauge.seenCpuMs()));
   }
 
   #takeThread(): ThreadHandle {
@@ -102,6 +122,7 @@ export class HostServer {
 
   #hear(job: Job, thread: ThreadHandle, reply: ThreadReply): void {
     this.#jobs.delete(job.id);
+    clearTimeout(job.look);
     thread.listen(undefined);
     this.#idle.push(thread);
     switch (reply.type) {
@@ -112,7 +133,11 @@ export class HostServer {
         break;
       case "loaded":
         this.#keep(job.key, reply.loaded);
-        this.#voice.say(job.id, { type: "loaded", isDeclared: reply.declaration !== undefined }, reply.declaration);
+        this.#voice.say(
+          job.id,
+          { type: "loaded", isDeclared: reply.declaration !== undefined, cpuMs: reply.cpuMs },
+          reply.declaration,
+        );
     }
   }
 
@@ -128,16 +153,18 @@ export class HostServer {
   }
 
   /** The thread is gone with all that its module was about to do. */
-  async #stop(id: number): Promise<void> {
+  async #stop(id: number, ending: HostEnding): Promise<void> {
     const job = this.#jobs.get(id);
     if (job === undefined) return;
+    clearTimeout(job.look);
     // INVARIANT: who holds the voice is not another: whatever the thread has begun to say it has said.
     this.#voice.hold();
     job.thread?.hear();
     try {
       if (!this.#jobs.delete(id)) return;
+      const use = job.thread?.gauge.seen();
       await job.thread?.terminate();
-      this.#voice.say(id, { type: "ended", how: "stopped" });
+      this.#voice.say(id, { type: "ended", ...ending, use });
     } finally {
       this.#voice.release();
     }
@@ -145,11 +172,13 @@ export class HostServer {
 
   #lose(job: Job): void {
     this.#jobs.delete(job.id);
+    clearTimeout(job.look);
     if (job.request.type === "load") {
       this.#voice.say(job.id, {
         type: "rejected",
         reason: "size",
         message: "it takes more memory to load than there is",
+        cpuMs: 0,
       });
     } else this.#voice.say(job.id, { type: "ended", how: "trapped", trap: "other" });
   }

@@ -1,3 +1,4 @@
+import { I32, I64 } from "@narthex/meter";
 import type { FrameBounds } from "../../files/worker/frame.ts";
 
 /** What the kernel says to a host; frames of one job carry its number. */
@@ -5,7 +6,7 @@ export type HostRequest =
   /** The payload is the module as its author made it. */
   | { readonly type: "load"; readonly key: string; readonly options: LoadOptions }
   /** The payload is the input. */
-  | { readonly type: "run"; readonly key: string; readonly fuel: number }
+  | { readonly type: "run"; readonly key: string; readonly fuel: number; readonly cpuMs?: number | undefined }
   /** To the host call that the job waits for. `status` is 0, or what the module is told instead of the payload. */
   | { readonly type: "answer"; readonly status: number }
   | { readonly type: "stop" };
@@ -19,16 +20,19 @@ export interface LoadOptions {
 export type HostReply =
   | { readonly type: "ready" }
   /** The payload is the declaration that the module carries, if it carries one. */
-  | { readonly type: "loaded"; readonly isDeclared: boolean }
-  | { readonly type: "rejected"; readonly reason: string; readonly message: string }
+  | { readonly type: "loaded"; readonly isDeclared: boolean; readonly cpuMs: number }
+  | { readonly type: "rejected"; readonly reason: string; readonly message: string; readonly cpuMs: number }
   /** Nothing is loaded under the key of a run. */
   | { readonly type: "missing" }
   | { readonly type: "host_call"; readonly code: number }
   | ({ readonly type: "ended"; readonly use?: ModuleUse | undefined } & HostEnding);
 
+/** Of a run that was stopped, fuel and memory are those of its last host call: it has used as much at least. */
 export interface ModuleUse {
   readonly fuel: number;
   readonly memoryPages: number;
+  /** Of its thread, on the processor. */
+  readonly cpuMs: number;
 }
 
 /** An answer, and what a module says of its failure, are the payload. */
@@ -39,7 +43,7 @@ export type HostEnding =
   | { readonly how: "trapped"; readonly trap: TrapWord }
   | { readonly how: "broken"; readonly problem: ProblemWord };
 
-export const LIMIT_WORDS = ["fuel", "memory", "depth"] as const;
+export const LIMIT_WORDS = ["fuel", "memory", "depth", "cpu"] as const;
 export type LimitWord = (typeof LIMIT_WORDS)[number];
 
 export const TRAP_WORDS = [
@@ -70,6 +74,15 @@ export type ProblemWord = (typeof PROBLEM_WORDS)[number];
 export const DECLARATION_SECTION = "narthex.tool";
 /** What a module may import. */
 export const HOST_IMPORT = { module: "narthex", name: "host" } as const;
+
+/** Its type. */
+export const HOST_TYPE = { params: new Uint8Array([I32, I32, I32]), results: new Uint8Array([I64]) };
+
+/**
+ * What a host call takes of the depth while it is answered, for the host's own frames: a module may call its host again
+ * from `alloc`, which is called for the answer.
+ */
+export const HOST_CALL_DEPTH = 8;
 
 /** What a host call costs besides its bytes, each of which costs one, in both directions. */
 export const HOST_CALL_FUEL = 1000;

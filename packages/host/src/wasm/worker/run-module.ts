@@ -1,14 +1,17 @@
 import { readMeterEnd } from "@narthex/meter";
-import { HOST_CALL_FUEL, HOST_IMPORT, MAX_DEPTH, MAX_MESSAGE_BYTES } from "./messages.ts";
+import { HOST_CALL_DEPTH, HOST_CALL_FUEL, HOST_IMPORT, MAX_DEPTH, MAX_MESSAGE_BYTES } from "./messages.ts";
 import type { HostEnding, ModuleUse, ProblemWord, TrapWord } from "./messages.ts";
 import type { LoadedModule } from "./thread-messages.ts";
 
-/** Asks the kernel and waits. The bytes, or the number that the module is told. */
-export type CallHost = (code: number, request: Uint8Array) => Uint8Array | number;
+/** What the meter tells. */
+type Metered = Pick<ModuleUse, "fuel" | "memoryPages">;
+
+/** Asks the kernel and waits, for a module that has used so much so far. The bytes, or the number that it is told. */
+export type CallHost = (code: number, request: Uint8Array, soFar: Metered) => Uint8Array | number;
 
 export interface ModuleRun {
   readonly ending: HostEnding;
-  readonly use: ModuleUse;
+  readonly use: Metered;
   readonly bytes: Uint8Array;
 }
 
@@ -40,6 +43,7 @@ class Broken extends Error {
 
 /** Thrown through the module: it has no way to catch anything. */
 class OutOfFuel extends Error {}
+class OutOfDepth extends Error {}
 
 type Exported = (...values: number[]) => unknown;
 
@@ -84,7 +88,7 @@ class Run {
     return { ending: { how: hasFailed ? "failed" : "answered" }, bytes };
   }
 
-  use(): ModuleUse {
+  use(): Metered {
     const left = this.#fuel?.value ?? this.#limit;
     return {
       fuel: Number(this.#limit - (left as bigint)),
@@ -125,11 +129,20 @@ class Run {
 
   #answer(code: number, place: number, length: number): bigint {
     this.#charge(HOST_CALL_FUEL + (length >>> 0));
-    const answer = this.#callHost(code, this.#take(place >>> 0, length >>> 0, "request-place"));
+    const answer = this.#callHost(code, this.#take(place >>> 0, length >>> 0, "request-place"), this.use());
     if (typeof answer === "number") return BigInt(answer);
     this.#charge(answer.length);
     if (answer.length === 0) return 0n;
+    this.#descend();
     return (BigInt(this.#put(answer)) << 32n) | BigInt(answer.length);
+  }
+
+  /** INVARIANT: whoever called the host knows how deep it is itself, and sets it again before it calls another. */
+  #descend(): void {
+    if (this.#depth === undefined) return;
+    const left = Number(this.#depth.value) - HOST_CALL_DEPTH;
+    this.#depth.value = left;
+    if (left < 0) throw new OutOfDepth();
   }
 
   #charge(fuel: number): void {

@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { stackBytesFor } from "@narthex/meter";
 import { MAX_DEPTH } from "./messages.ts";
+import { ThreadGauge } from "./thread-gauge.ts";
 import type { ThreadData } from "./thread-loop.ts";
 import type { ThreadReply, ThreadRequest } from "./thread-messages.ts";
 
@@ -20,6 +21,7 @@ export interface ThreadListener {
 export class ThreadHandle {
   /** Keys of modules that it has. */
   readonly known = new Set<string>();
+  readonly gauge = new ThreadGauge();
   readonly #worker: Worker;
   readonly #port: MessagePort;
   readonly #bell: Int32Array;
@@ -30,7 +32,7 @@ export class ThreadHandle {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     this.#bell = new Int32Array(new SharedArrayBuffer(4));
-    const workerData: ThreadData = { port: port2, bell: this.#bell, turn };
+    const workerData: ThreadData = { port: port2, bell: this.#bell, turn, numbers: this.gauge.numbers };
     this.#worker = new Worker(program, {
       workerData,
       transferList: [port2],

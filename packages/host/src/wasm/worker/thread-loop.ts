@@ -3,6 +3,7 @@ import { meterModule } from "@narthex/meter";
 import {
   DECLARATION_SECTION,
   HOST_IMPORT,
+  HOST_TYPE,
   type LoadOptions,
   MAX_DEPTH,
   MAX_REASON_LENGTH,
@@ -10,6 +11,7 @@ import {
   MAX_TABLE_ENTRIES,
 } from "./messages.ts";
 import { runModule } from "./run-module.ts";
+import { ThreadGauge } from "./thread-gauge.ts";
 import type { LoadedModule, ThreadReply, ThreadRequest } from "./thread-messages.ts";
 import { Voice } from "./voice.ts";
 
@@ -20,14 +22,18 @@ export interface ThreadData {
   readonly bell: Int32Array;
   /** Of the voice that all threads have. */
   readonly turn: Int32Array;
+  /** Of its gauge. */
+  readonly numbers: Float64Array;
 }
 
 /** Memory of instances that are gone, before somebody must collect it. */
 const MAX_GARBAGE_PAGES = 1024;
 
 /** Loads and runs modules, one after the other, until the thread is ended. It never returns to an event loop. */
-export function threadLoop({ port, bell, turn }: ThreadData): never {
+export function threadLoop({ port, bell, turn, numbers }: ThreadData): never {
   const voice = new Voice(turn);
+  const gauge = new ThreadGauge(numbers);
+  gauge.identify();
   const known = new Map<string, LoadedModule>();
   let garbagePages = 0;
 
@@ -51,7 +57,8 @@ export function threadLoop({ port, bell, turn }: ThreadData): never {
     const request = receive();
     switch (request.type) {
       case "load":
-        reply(load(request.original, request.options));
+        gauge.begin();
+        reply({ ...load(request.original, request.options), cpuMs: gauge.ownCpuMs() });
         break;
       case "forget":
         known.delete(request.key);
@@ -61,10 +68,14 @@ export function threadLoop({ port, bell, turn }: ThreadData): never {
         if (loaded === undefined) throw new TypeError("no such module");
         known.set(request.key, loaded);
         const { id, fuel, input } = request;
-        const { ending, use, bytes } = runModule(loaded, fuel, input, (code, asked) => callHost(id, code, asked));
+        gauge.begin();
+        const { ending, use, bytes } = runModule(loaded, fuel, input, (code, asked, soFar) => {
+          gauge.note(soFar);
+          return callHost(id, code, asked);
+        });
         // INVARIANT: the main thread can know that this one is free before the kernel sends it more.
         reply({ type: "ended" });
-        voice.say(id, { type: "ended", ...ending, use }, bytes);
+        voice.say(id, { type: "ended", ...ending, use: { ...use, cpuMs: gauge.ownCpuMs() } }, bytes);
         garbagePages += use.memoryPages;
         if (garbagePages > MAX_GARBAGE_PAGES) {
           // INVARIANT: memory within the cap can always be had, so what is gone must not stay for long.
@@ -79,13 +90,16 @@ export function threadLoop({ port, bell, turn }: ThreadData): never {
   }
 }
 
-function load(original: Uint8Array, { memoryPages, allowsSimd }: LoadOptions): ThreadReply {
+type Unmeasured<T> = T extends { readonly cpuMs: number } ? Omit<T, "cpuMs"> : never;
+
+function load(original: Uint8Array, { memoryPages, allowsSimd }: LoadOptions): Unmeasured<ThreadReply> {
   const metered = meterModule(original, {
     memoryPages,
     tableEntries: MAX_TABLE_ENTRIES,
     maxDepth: MAX_DEPTH,
     allowSimd: allowsSimd,
     imports: new Set([`${HOST_IMPORT.module}.${HOST_IMPORT.name}`]),
+    importType: HOST_TYPE,
   });
   if (!metered.ok) {
     return {

@@ -28,7 +28,12 @@ export type ThreadRequest =
   | { readonly type: "forget"; readonly key: string };
 
 export type ThreadReply =
-  | { readonly type: "loaded"; readonly loaded: LoadedModule; readonly declaration: Uint8Array | undefined }
-  | { readonly type: "rejected"; readonly reason: string; readonly message: string }
+  | {
+      readonly type: "loaded";
+      readonly loaded: LoadedModule;
+      readonly declaration: Uint8Array | undefined;
+      readonly cpuMs: number;
+    }
+  | { readonly type: "rejected"; readonly reason: string; readonly message: string; readonly cpuMs: number }
   /** A run is over, and the thread itself is about to say how it ended. */
   | { readonly type: "ended" };

@@ -7,6 +7,7 @@ import type { WasmCall, WasmModule } from "../../wasm/wasm-runner.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { WasmLog } from "../wasm-log.ts";
 import { HostCalls } from "./host-calls.ts";
+import { shareFor } from "./program-access.ts";
 
 /** A module's calls under one grant: its limits, and what it may ask of its host. */
 export function wasmFor(call: PermittedCall, guard: () => void, context: ToolContext, kernel: KernelParts): WasmAccess {
@@ -34,19 +35,22 @@ async function runModule(
   const log = new WasmLog(limits);
   call.trail.wasm = log;
   const calls = new HostCalls(call, context, log, kernel);
+  const share = shareFor(call);
   const asked: WasmCall = {
     module,
     place: placeFor(call),
     allowsSimd: !isRepeatable(call),
-    limits,
+    limits: share.allowance === undefined ? limits : { ...limits, cpuMs: share.allowance.limitMs },
     input: call.inputBytes,
   };
   try {
     const end = await kernel.wasm.run(asked, (one) => calls.answer(one), context.signal);
     log.noteEnd(end);
+    share.end(end.use.cpuMs);
     calls.throwFault();
     return moduleAnswer(end.how);
   } finally {
+    share.end();
     await calls.keepLog();
   }
 }

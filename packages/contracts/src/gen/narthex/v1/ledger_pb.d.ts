@@ -815,8 +815,6 @@ export declare const OutcomeSchema: GenMessage<Outcome>;
  */
 export declare type WasmUse = Message<"narthex.v1.WasmUse"> & {
   /**
-   * 0 where it was stopped from outside: nobody knows then.
-   *
    * @generated from field: uint64 fuel_used = 1;
    */
   fuelUsed: bigint;
@@ -842,6 +840,13 @@ export declare type WasmUse = Message<"narthex.v1.WasmUse"> & {
    * @generated from field: repeated narthex.v1.HostCallCount host_calls = 5;
    */
   hostCalls: HostCallCount[];
+
+  /**
+   * It was stopped or lost: fuel_used and memory_bytes are those of its last host call, and it may have used more.
+   *
+   * @generated from field: bool partial = 6;
+   */
+  partial: boolean;
 };
 
 /**

@@ -1,0 +1,95 @@
+import { readFileSync, readlinkSync } from "node:fs";
+import type { ModuleUse } from "./messages.ts";
+
+/** Places of the numbers that a thread shares with the host's main thread. */
+const THREAD_ID = 0;
+const STARTED_CPU_MS = 1;
+const FUEL = 2;
+const MEMORY_PAGES = 3;
+const NUMBERS = 4;
+/** Of a run that has not started. */
+const NOT_STARTED = -1;
+
+const US_PER_MS = 1000;
+const NS_PER_MS = 1_000_000;
+/** Linux tells every program that it counts a hundred ticks a second. */
+const MS_PER_TICK = 10;
+
+/**
+ * What a thread has used, where the main thread can see it: one that never comes back cannot be asked. Fuel and memory
+ * are those of the last host call, time on the processor is that of the moment.
+ */
+export class ThreadGauge {
+  readonly numbers: Float64Array;
+
+  constructor(
+    numbers: Float64Array = new Float64Array(new SharedArrayBuffer(NUMBERS * Float64Array.BYTES_PER_ELEMENT)),
+  ) {
+    this.numbers = numbers;
+  }
+
+  /** By the main thread, before it hands over a job. */
+  reset(): void {
+    this.numbers[STARTED_CPU_MS] = NOT_STARTED;
+    this.numbers[FUEL] = 0;
+    this.numbers[MEMORY_PAGES] = 0;
+  }
+
+  /** By the thread itself, when it starts. */
+  identify(): void {
+    // "PID/task/TID"
+    this.numbers[THREAD_ID] = Number(/\d+$/.exec(readlinkSync("/proc/thread-self"))?.[0] ?? 0);
+  }
+
+  /** By the thread itself, before anything of a job. */
+  begin(): void {
+    this.numbers[STARTED_CPU_MS] = ownCpuMs();
+  }
+
+  /** By the thread itself, at a host call. */
+  note({ fuel, memoryPages }: Pick<ModuleUse, "fuel" | "memoryPages">): void {
+    this.numbers[FUEL] = fuel;
+    this.numbers[MEMORY_PAGES] = memoryPages;
+  }
+
+  /** By the thread itself: what the job has used. */
+  ownCpuMs(): number {
+    return Math.ceil(ownCpuMs() - this.#number(STARTED_CPU_MS));
+  }
+
+  /** By the main thread: what the job has used so far, at least. */
+  seen(): ModuleUse {
+    return { fuel: this.#number(FUEL), memoryPages: this.#number(MEMORY_PAGES), cpuMs: this.seenCpuMs() };
+  }
+
+  /** By the main thread, while the thread is there. */
+  seenCpuMs(): number {
+    const startedMs = this.#number(STARTED_CPU_MS);
+    if (startedMs === NOT_STARTED) return 0;
+    return Math.max(0, Math.ceil(cpuMsOf(this.#number(THREAD_ID)) - startedMs));
+  }
+
+  #number(place: number): number {
+    return this.numbers[place] ?? 0;
+  }
+}
+
+/** Of another thread of this process. */
+function cpuMsOf(threadId: number): number {
+  const task = `/proc/self/task/${threadId}`;
+  try {
+    // Nanoseconds on the processor, nanoseconds waiting for it, time slices.
+    return Number(readFileSync(`${task}/schedstat`, "latin1").split(" ")[0]) / NS_PER_MS;
+  } catch {
+    // Not every kernel has it. What follows the name: a letter, ten numbers, user and system time.
+    const [, , , , , , , , , , , user, system] = readFileSync(`${task}/stat`, "latin1")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return (Number(user) + Number(system)) * MS_PER_TICK;
+  }
+}
+
+function ownCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / US_PER_MS;
+}
