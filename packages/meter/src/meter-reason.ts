@@ -13,7 +13,7 @@ export const METER_REASONS = {
   "memory-above-cap": "more memory at the start than is allowed at all",
   "table-above-cap": "more table entries at the start than are allowed at all",
   "too-many-tables": "more tables than any tool needs",
-  "too-many-parts": "more types or custom sections than any tool needs",
+  "too-many-parts": "more types, exports or custom sections than any tool needs",
   exceptions: "a tag or an instruction for exceptions",
   "tail-calls": "a tail call",
   "garbage-collection": "a type or an instruction for garbage collection",

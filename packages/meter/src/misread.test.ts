@@ -60,7 +60,18 @@ suite("a module is rejected that takes more than it pays for:", () => {
     assert.equal(reasonOf(assemble(`(module ${"(table 1 5 funcref)".repeat(100)})`)), "taken");
   });
 
-  test("types and custom sections by the hundred thousand", () => {
+  test("segments that fill the same table again and again", () => {
+    const segment = `(elem (i32.const 0) func ${"$f ".repeat(50)})`;
+    assert.equal(reasonOf(assemble(`(module (table 50 funcref) (func $f) ${segment.repeat(2)})`)), "taken");
+    assert.equal(reasonOf(assemble(`(module (table 50 funcref) (func $f) ${segment.repeat(3)})`)), "table-above-cap");
+    const expressions = `(elem (i32.const 0) funcref ${"(ref.null func) ".repeat(50)})`;
+    assert.equal(reasonOf(assemble(`(module (table 50 funcref) ${expressions.repeat(3)})`)), "table-above-cap");
+  });
+
+  test("types, exports and custom sections by the hundred thousand", () => {
+    const exported = Array.from({ length: 10_001 }, (_, index) => `(export "${index}" (func $f))`);
+    assert.equal(reasonOf(assemble(`(module (func $f) ${exported.join("")})`)), "too-many-parts");
+    assert.equal(reasonOf(assemble(`(module (func $f) ${exported.slice(1).join("")})`)), "taken");
     assert.equal(reasonOf(moduleOf({ types: 100_001, body: [] })), "too-many-parts");
     assert.equal(reasonOf(concat([HEADER, repeat([0, 1, 0], 1000)])), "taken");
     assert.equal(reasonOf(concat([HEADER, repeat([0, 1, 0], 100_000)])), "too-many-parts");

@@ -43,8 +43,8 @@ const IS_PASSIVE_OR_DECLARED = 1;
 const HAS_TABLE_OR_IS_DECLARED = 2;
 const HAS_EXPRESSIONS = 4;
 
-/** One segment of table entries, of any of the eight kinds. */
-export function readElements(source: ByteSource): void {
+/** One segment of table entries, of any of the eight kinds. Answers how many they are. */
+export function readElements(source: ByteSource): number {
   const flags = source.u32();
   const isActive = (flags & IS_PASSIVE_OR_DECLARED) === 0;
   const hasTable = isActive && (flags & HAS_TABLE_OR_IS_DECLARED) !== 0;
@@ -54,9 +54,12 @@ export function readElements(source: ByteSource): void {
   if ((flags & HAS_EXPRESSIONS) === 0) {
     // The only kind of element without expressions is the function, 0.
     if (hasKind) source.skip(1);
-    for (let count = source.u32(); count > 0; count--) source.u32();
-    return;
+    const count = source.u32();
+    for (let entry = 0; entry < count; entry++) source.u32();
+    return count;
   }
   if (hasKind) readReferenceType(source);
-  for (let count = source.u32(); count > 0; count--) skipConstant(source);
+  const count = source.u32();
+  for (let entry = 0; entry < count; entry++) skipConstant(source);
+  return count;
 }

@@ -16,6 +16,8 @@ const MOST_TABLE_GROWTH = 10;
 /** SECURITY: they are a few bytes each, and take a hundred times of that to keep. */
 const MOST_CUSTOM_SECTIONS = 1000;
 const MOST_TYPES = 100_000;
+/** Each is made anew for every call. */
+const MOST_EXPORTS = 10_000;
 const FUNCTION_TYPE = 0x60;
 const EXTERNAL = { function: 0, table: 1, memory: 2, global: 3 } as const;
 /** Names from a module, as they are shown. */
@@ -59,6 +61,8 @@ class ModuleReader {
   readonly #tables: TableShape[] = [];
   readonly #globalTypes: number[] = [];
   readonly #exportedFunctions: number[] = [];
+  #exports = 0;
+  #elements = 0;
   #memory: Limits | undefined;
   #globalEntries: Span | undefined;
   #exportEntries: (Span & { readonly count: number }) | undefined;
@@ -86,7 +90,7 @@ class ModuleReader {
     this.#each(SECTION.memory, (source) => this.#readMemory(source));
     this.#globalEntries = this.#each(SECTION.global, (source) => this.#readGlobal(source));
     this.#exportEntries = this.#each(SECTION.export, (source) => this.#readExport(source));
-    this.#each(SECTION.element, readElements);
+    this.#each(SECTION.element, (source) => this.#readElements(source));
     this.#each(SECTION.data, readData);
     return {
       bytes: this.#bytes,
@@ -192,11 +196,21 @@ class ModuleReader {
 
   #readExport(source: ByteSource): void {
     const at = source.at;
+    if (++this.#exports > MOST_EXPORTS) throw new Rejection("too-many-parts", at);
     const name = source.name();
     if (name.startsWith(RESERVED_PREFIX)) throw new Rejection("reserved-name", at);
     const kind = source.byte();
     const index = source.u32();
     if (kind === EXTERNAL.function) this.#exportedFunctions.push(index);
+  }
+
+  /** SECURITY: segments fill tables for each call, before it pays for anything. */
+  #readElements(source: ByteSource): void {
+    const at = source.at;
+    const cap = this.#options.tableEntries;
+    this.#elements += readElements(source);
+    if (this.#elements > cap)
+      throw new Rejection("table-above-cap", at, `more than ${cap} entries in segments together`);
   }
 
   #readStart(): number | undefined {

@@ -82,6 +82,23 @@ describe("running modules in a sandboxed host", { timeout: 120_000 }, () => {
     assert.ok(use.cpuMs > 150 && use.isPartial, JSON.stringify(use));
   });
 
+  it("asks for any number that a module asks by, and ends nobody for it", async () => {
+    // The same module, which asks by -1 where it asks by 1.
+    const bytes = Buffer.from(Buffer.from(MODULE).toString("hex").replace("41014100", "417f4100"), "hex");
+    const asked: number[] = [];
+    const { how } = await runner.run(
+      callOf(Uint8Array.from(bytes)),
+      ({ code }) => {
+        asked.push(code);
+        return Promise.resolve("invalid");
+      },
+      signal(),
+    );
+    assert.equal(await answerTo(how), "0");
+    assert.deepEqual(asked, [0xffff_ffff]);
+    assert.equal(started.length, 1);
+  });
+
   it("ends a loop exactly where its fuel does", async () => {
     const answer = () => Promise.resolve(NOTHING);
     const { use } = await runner.run(callOf(MODULE), answer, signal());

@@ -105,10 +105,12 @@ export class HostServer {
     const look = (): void => {
       if (!this.#jobs.has(job.id)) return;
       const peak = thread.gauge.seenCpuMs();
+      // One that is gone has told so, or is about to.
+      if (peak === undefined) return;
       if (peak > allowed) void this.#stop(job.id, { how: "exceeded", limit: "cpu", allowed, peak });
       else this.#watch(job, thread, allowed);
     };
-    job.look = setTimeout(look, Math.max(LOOK_MS, allowed - thread.gauge.seenCpuMs()));
+    job.look = setTimeout(look, Math.max(LOOK_MS, allowed - (thread.gauge.seenCpuMs() ?? 0)));
   }
 
   #takeThread(): ThreadHandle {

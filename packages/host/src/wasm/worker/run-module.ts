@@ -129,7 +129,7 @@ class Run {
 
   #answer(code: number, place: number, length: number): bigint {
     this.#charge(HOST_CALL_FUEL + (length >>> 0));
-    const answer = this.#callHost(code, this.#take(place >>> 0, length >>> 0, "request-place"), this.use());
+    const answer = this.#callHost(code >>> 0, this.#take(place >>> 0, length >>> 0, "request-place"), this.use());
     if (typeof answer === "number") return BigInt(answer);
     this.#charge(answer.length);
     if (answer.length === 0) return 0n;

@@ -57,16 +57,20 @@ export class ThreadGauge {
     return Math.ceil(ownCpuMs() - this.#number(STARTED_CPU_MS));
   }
 
-  /** By the main thread: what the job has used so far, at least. */
-  seen(): ModuleUse {
-    return { fuel: this.#number(FUEL), memoryPages: this.#number(MEMORY_PAGES), cpuMs: this.seenCpuMs() };
+  /** By the main thread: what the job has used so far, at least. Undefined if the thread is gone. */
+  seen(): ModuleUse | undefined {
+    const cpuMs = this.seenCpuMs();
+    return cpuMs === undefined
+      ? undefined
+      : { fuel: this.#number(FUEL), memoryPages: this.#number(MEMORY_PAGES), cpuMs };
   }
 
-  /** By the main thread, while the thread is there. */
-  seenCpuMs(): number {
+  /** By the main thread. Undefined if the thread is gone. */
+  seenCpuMs(): number | undefined {
     const startedMs = this.#number(STARTED_CPU_MS);
     if (startedMs === NOT_STARTED) return 0;
-    return Math.max(0, Math.ceil(cpuMsOf(this.#number(THREAD_ID)) - startedMs));
+    const cpuMs = cpuMsOf(this.#number(THREAD_ID));
+    return cpuMs === undefined ? undefined : Math.max(0, Math.ceil(cpuMs - startedMs));
   }
 
   #number(place: number): number {
@@ -75,17 +79,24 @@ export class ThreadGauge {
 }
 
 /** Of another thread of this process. */
-function cpuMsOf(threadId: number): number {
+function cpuMsOf(threadId: number): number | undefined {
   const task = `/proc/self/task/${threadId}`;
+  // Nanoseconds on the processor, nanoseconds waiting for it, time slices.
+  const [nanoseconds] = fieldsOf(`${task}/schedstat`) ?? [];
+  if (nanoseconds !== undefined) return Number(nanoseconds) / NS_PER_MS;
+  // Not every kernel has that. Counted from 1, the numbers 14 and 15 are user and system time; the second is a name.
+  const [user, system] = fieldsOf(`${task}/stat`)?.slice(13) ?? [];
+  return user === undefined ? undefined : (Number(user) + Number(system)) * MS_PER_TICK;
+}
+
+function fieldsOf(file: string): string[] | undefined {
   try {
-    // Nanoseconds on the processor, nanoseconds waiting for it, time slices.
-    return Number(readFileSync(`${task}/schedstat`, "latin1").split(" ")[0]) / NS_PER_MS;
-  } catch {
-    // Not every kernel has it. What follows the name: a letter, ten numbers, user and system time.
-    const [, , , , , , , , , , , user, system] = readFileSync(`${task}/stat`, "latin1")
-      .replace(/^.*\) /s, "")
+    // The name stands in parentheses, and may hold spaces and parentheses.
+    return readFileSync(file, "latin1")
+      .replace(/\(.*\)/s, "name")
       .split(" ");
-    return (Number(user) + Number(system)) * MS_PER_TICK;
+  } catch {
+    return undefined;
   }
 }
 
