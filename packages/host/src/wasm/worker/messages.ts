@@ -1,4 +1,3 @@
-import { I32, I64 } from "@narthex/meter";
 import type { FrameBounds } from "../../files/worker/frame.ts";
 
 /** What the kernel says to a host; frames of one job carry its number. */
@@ -74,9 +73,6 @@ export type ProblemWord = (typeof PROBLEM_WORDS)[number];
 export const DECLARATION_SECTION = "narthex.tool";
 /** What a module may import. */
 export const HOST_IMPORT = { module: "narthex", name: "host" } as const;
-
-/** Its type. */
-export const HOST_TYPE = { params: new Uint8Array([I32, I32, I32]), results: new Uint8Array([I64]) };
 
 /**
  * What a host call takes of the depth while it is answered, for the host's own frames: a module may call its host again

@@ -3,7 +3,8 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { meterModule, stackBytesFor } from "@narthex/meter";
-import { HOST_IMPORT, HOST_TYPE, MAX_DEPTH, MAX_TABLE_ENTRIES } from "./messages.ts";
+import { HOST_TYPE } from "./host-type.ts";
+import { HOST_IMPORT, MAX_DEPTH, MAX_TABLE_ENTRIES } from "./messages.ts";
 import type { ModuleRun } from "./run-module.ts";
 
 /** Its `alloc` calls the host, for whose answer `alloc` is called. */

@@ -1,9 +1,9 @@
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { meterModule } from "@narthex/meter";
+import { HOST_TYPE } from "./host-type.ts";
 import {
   DECLARATION_SECTION,
   HOST_IMPORT,
-  HOST_TYPE,
   type LoadOptions,
   MAX_DEPTH,
   MAX_REASON_LENGTH,
