@@ -1,6 +1,6 @@
 import { globSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type OutputChunk, rolldown } from "rolldown";
+import { type CodeSplittingGroup, type OutputChunk, type OutputOptions, rolldown } from "rolldown";
 import { REPOSITORY } from "../checks/run-tool.ts";
 import { directBuiltins } from "./direct-builtins.ts";
 import { readyDescriptors } from "./ready-descriptors.ts";
@@ -18,20 +18,59 @@ const THREADS = "packages/*/src/**/*-thread.ts";
 const CALL_PATH =
   /packages\/narthex\/src\/(?:cli|commands\/call|connection\/framed-connection)\.ts$|\/framed-client\.ts$/;
 
+/**
+ * What else is loaded at once: to read arguments, for a client's hook, to read a ledger, to open a home. A hundred small
+ * files load slower than one. An earlier path's files are not in a later one's.
+ */
+const LONG_PATHS: ReadonlyMap<string, string> = new Map([
+  ["parser", "packages/narthex/src/commands/run-parser.ts"],
+  ["hook", "packages/narthex/src/commands/hook.ts"],
+  ["ledger", "packages/narthex/src/commands/ledger-verify.ts"],
+  ["home", "packages/narthex/src/connection/local-connection.ts"],
+]);
+
 /** Only this module does something when it is loaded; whatever else nobody uses is left out. */
 const ACTS_WHEN_LOADED = /packages\/contracts\/src\/wire\/protobuf\.ts$/;
 
 /** Bundles library, command and threads into one folder without subfolders. Gives the files that went in. */
 export async function bundleCode(directory: string): Promise<readonly string[]> {
-  const threads = globSync(THREADS, { cwd: REPOSITORY });
-  const bundle = await rolldown({
+  const threads = globSync(THREADS, { cwd: REPOSITORY }).map((path) => [basename(path, ".ts"), path] as const);
+  const command = { index: "packages/narthex/src/index.ts", cli: "packages/narthex/src/cli.ts" };
+  const written = [
+    ...(await writeBundle(directory, command)),
+    // By themselves: a thread that shared files with the command would load all that stands in them.
+    ...(await writeBundle(directory, Object.fromEntries(threads))),
+  ];
+  return [...new Set(written.flatMap(({ moduleIds }) => moduleIds))].filter((id) => id.startsWith(REPOSITORY));
+}
+
+async function writeBundle(directory: string, input: Record<string, string>): Promise<readonly OutputChunk[]> {
+  const core: CodeSplittingGroup = { name: "core", test: CALL_PATH, priority: LONG_PATHS.size };
+  const apart = await bundle(input, [core]);
+  // Which files a path needs, a first bundle tells: what is imported and never used is not in it.
+  const groups = [...LONG_PATHS].map(([name, path], index): CodeSplittingGroup => {
+    const needed = modulesBehind(path, apart);
+    const priority = LONG_PATHS.size - 1 - index;
+    return { name, test: (id) => needed.has(id), priority, includeDependenciesRecursively: false };
+  });
+  const chunks = await bundle(input, [core, ...groups], directory);
+  for (const { fileName, imports } of chunks)
+    checkImports(fileName, imports, new Set(chunks.map((chunk) => chunk.fileName)));
+  return chunks;
+}
+
+/** Written, if a directory is given. */
+async function bundle(
+  input: Record<string, string>,
+  groups: CodeSplittingGroup[],
+  dir?: string,
+): Promise<readonly OutputChunk[]> {
+  await using bundled = await rolldown({
     cwd: REPOSITORY,
-    input: {
-      index: "packages/narthex/src/index.ts",
-      cli: "packages/narthex/src/cli.ts",
-      ...Object.fromEntries(threads.map((path) => [basename(path, ".ts"), path])),
-    },
+    input,
     platform: "node",
+    // Nobody imports from an entry, so none exports more than it says.
+    preserveEntrySignatures: "allow-extension",
     external: (id) => INSTALLED.some((name) => id === name || id.startsWith(`${name}/`)),
     plugins: [directBuiltins(), readyDescriptors()],
     treeshake: {
@@ -41,23 +80,28 @@ export async function bundleCode(directory: string): Promise<readonly string[]> 
       ],
     },
     onLog(level, log) {
-      // Files on the call's path are together on purpose, however they import each other.
+      // Files on one path are together on purpose, however they import each other.
       if (log.code !== "INEFFECTIVE_DYNAMIC_IMPORT") throw new Error(`${level}: ${log.message}`);
     },
   });
-  const { output } = await bundle.write({
-    dir: directory,
+  const options: OutputOptions = {
     format: "esm",
     chunkFileNames: "[name]-[hash].js",
     // Names stay as they are, for whoever reads a stack.
     minify: { compress: true, mangle: false, codegen: true },
-    codeSplitting: { groups: [{ name: "core", test: CALL_PATH }] },
-  });
-  await bundle.close();
-  const chunks = output.filter((file): file is OutputChunk => file.type === "chunk");
-  for (const { fileName, imports } of chunks)
-    checkImports(fileName, imports, new Set(chunks.map((chunk) => chunk.fileName)));
-  return [...new Set(chunks.flatMap(({ moduleIds }) => moduleIds))].filter((id) => id.startsWith(join(REPOSITORY)));
+    codeSplitting: { groups },
+  };
+  const { output } = dir === undefined ? await bundled.generate(options) : await bundled.write({ ...options, dir });
+  return output.filter((file): file is OutputChunk => file.type === "chunk");
+}
+
+/** Of the file and all that is loaded with it. */
+function modulesBehind(path: string, chunks: readonly OutputChunk[]): ReadonlySet<string> {
+  const first = chunks.filter(({ moduleIds }) => moduleIds.includes(join(REPOSITORY, path)));
+  const reached = new Set(first);
+  for (const { imports } of reached)
+    for (const chunk of chunks) if (imports.includes(chunk.fileName)) reached.add(chunk);
+  return new Set([...reached].flatMap(({ moduleIds }) => moduleIds));
 }
 
 /** Whatever is imported at run time must be there. */
