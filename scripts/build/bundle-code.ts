@@ -19,14 +19,25 @@ const CALL_PATH =
   /packages\/narthex\/src\/(?:cli|commands\/call|connection\/framed-connection)\.ts$|\/framed-client\.ts$/;
 
 /**
- * What else is loaded at once: to read arguments, for a client's hook, to read a ledger, to open a home. A hundred small
- * files load slower than one. An earlier path's files are not in a later one's.
+ * What else is loaded at once: to read arguments, for a client's hook, to ask a kernel that runs, to read its records,
+ * to read a ledger, to open a home. A hundred small files load slower than one. An earlier path's files are not in a
+ * later one's, so that asking a kernel loads nothing that only a kernel needs.
  */
-const LONG_PATHS: ReadonlyMap<string, string> = new Map([
-  ["parser", "packages/narthex/src/commands/run-parser.ts"],
-  ["hook", "packages/narthex/src/commands/hook.ts"],
-  ["ledger", "packages/narthex/src/commands/ledger-verify.ts"],
-  ["home", "packages/narthex/src/connection/local-connection.ts"],
+const LONG_PATHS: ReadonlyMap<string, readonly RegExp[]> = new Map([
+  ["parser", [/\/commands\/run-parser\.ts$/]],
+  ["hook", [/\/commands\/hook\.ts$/]],
+  [
+    "services",
+    [
+      /\/connection\/services-connection\.ts$/,
+      /\/home\/bearer-tokens\.ts$/,
+      /\/commands\/(?:approvals-(?:list|show|approve|deny)|session-(?:list|show|open|close))\.ts$/,
+      /\/commands\/(?:tools-(?:list|show)|policy-(?:show|reload)|lease-(?:show|delegate)|journal-list|cas-stat)\.ts$/,
+    ],
+  ],
+  ["records", [/\/commands\/(?:ledger-(?:list|show|tail|prove)|watch|policy-recheck)\.ts$/]],
+  ["ledger", [/\/commands\/ledger-verify\.ts$/]],
+  ["home", [/\/connection\/local-connection\.ts$/]],
 ]);
 
 /** Only this module does something when it is loaded; whatever else nobody uses is left out. */
@@ -48,8 +59,8 @@ async function writeBundle(directory: string, input: Record<string, string>): Pr
   const core: CodeSplittingGroup = { name: "core", test: CALL_PATH, priority: LONG_PATHS.size };
   const apart = await bundle(input, [core]);
   // Which files a path needs, a first bundle tells: what is imported and never used is not in it.
-  const groups = [...LONG_PATHS].map(([name, path], index): CodeSplittingGroup => {
-    const needed = modulesBehind(path, apart);
+  const groups = [...LONG_PATHS].map(([name, paths], index): CodeSplittingGroup => {
+    const needed = modulesBehind(paths, apart);
     const priority = LONG_PATHS.size - 1 - index;
     return { name, test: (id) => needed.has(id), priority, includeDependenciesRecursively: false };
   });
@@ -95,9 +106,9 @@ async function bundle(
   return output.filter((file): file is OutputChunk => file.type === "chunk");
 }
 
-/** Of the file and all that is loaded with it. */
-function modulesBehind(path: string, chunks: readonly OutputChunk[]): ReadonlySet<string> {
-  const first = chunks.filter(({ moduleIds }) => moduleIds.includes(join(REPOSITORY, path)));
+/** Of the files and all that is loaded with them. */
+function modulesBehind(paths: readonly RegExp[], chunks: readonly OutputChunk[]): ReadonlySet<string> {
+  const first = chunks.filter(({ moduleIds }) => moduleIds.some((id) => paths.some((path) => path.test(id))));
   const reached = new Set(first);
   for (const { imports } of reached)
     for (const chunk of chunks) if (imports.includes(chunk.fileName)) reached.add(chunk);
