@@ -1,5 +1,5 @@
 import { globSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { type CodeSplittingGroup, type OutputChunk, type OutputOptions, rolldown } from "rolldown";
 import { REPOSITORY } from "../checks/run-tool.ts";
 import { directBuiltins } from "./direct-builtins.ts";
