@@ -3,15 +3,14 @@ import { chown, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { JsonObject } from "@narthex/contracts";
-import { createTestHome, objectOf, type Serving, type TestHome, textOf } from "../cli/home.ts";
+import { createHostedHome, createTestHome, objectOf, type Serving, type TestHome, textOf } from "../cli/home.ts";
 
 const MB = 1024 * 1024;
 const RULES = ["shell_exec", "git_status", "git_log"]
   .map((name) => `@id("${name}") @approve("none") permit(principal, action == Action::"${name}", resource);\n`)
   .join("");
 
-async function createHome(): Promise<TestHome> {
-  const at = await createTestHome();
+async function prepare(at: TestHome): Promise<TestHome> {
   if (process.getuid?.() === 0) await chown(at.workspace, 1000, 1000);
   await at.ask(["init"]);
   await writeFile(join(at.home, "policy/shell.cedar"), RULES, { mode: 0o600 });
@@ -23,7 +22,7 @@ describe("arguments longer than a process can be given", { timeout: 120_000 }, (
   let serving: Serving;
   let id: string;
   before(async () => {
-    at = await createHome();
+    at = await prepare(await createHostedHome());
     serving = await at.serve();
     ({ id } = await at.openSession());
   });
@@ -70,7 +69,7 @@ describe("arguments longer than a process can be given", { timeout: 120_000 }, (
 
 describe("the kernel's own language, time zone and locale", { timeout: 120_000 }, () => {
   it("have no influence on what programs print and tools answer", async (context) => {
-    const at = await createHome();
+    const at = await prepare(await createTestHome());
     context.after(() => at.remove());
     await writeFile(join(at.workspace, "B"), "");
     await writeFile(join(at.workspace, "a"), "");

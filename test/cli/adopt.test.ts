@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { DEFAULT_SANDBOX_UID } from "../../packages/host/src/sandbox/workspace-identity.ts";
 import { handOverWorkspace } from "../../packages/host/src/bootstrap/hand-over-workspace.ts";
-import { createTestHome, objectOf, type Serving, type TestHome, textOf } from "./home.ts";
+import { createHostedHome, objectOf, type Serving, type TestHome, textOf } from "./home.ts";
 
 const isRoot = process.getuid?.() === 0;
 
@@ -12,7 +12,7 @@ describe("narthex session open --adopt", { timeout: 120_000 }, () => {
   let at: TestHome;
   let serving: Serving | undefined;
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     await chmod(at.root, 0o711);
   });
   after(async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
 import type { JsonObject } from "@narthex/contracts";
-import { createTestHome, ended, objectOf, objectsOf, parseObject, readLines, type TestHome, textOf } from "./home.ts";
+import { createHostedHome, ended, objectOf, objectsOf, parseObject, readLines, type TestHome, textOf } from "./home.ts";
 
 const commandOf = (command: string): string => JSON.stringify({ command });
 
@@ -12,7 +12,7 @@ describe("approvals of a served kernel", { timeout: 240_000 }, () => {
   let at: TestHome;
   let session: { readonly id: string };
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     await at.serve();
     session = await at.openSession("--adopt", "--agent", "builder");
   });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { JsonObject } from "@narthex/contracts";
 import { createKernel } from "narthex";
-import { createTestHome, objectOf, objectsOf, type TestHome } from "./home.ts";
+import { createHostedHome, objectOf, objectsOf, type TestHome } from "./home.ts";
 
 describe("narthex ledger export", { timeout: 300_000 }, () => {
   let at: TestHome;
@@ -14,7 +14,7 @@ describe("narthex ledger export", { timeout: 300_000 }, () => {
   const reportOf = (answer: JsonObject): JsonObject => objectOf(objectsOf(answer["sessions"])[0]);
 
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     await chmod(at.root, 0o755);
     nowhere = ["--data", join(at.root, "nowhere")];
     await writeFile(join(at.workspace, ".env"), "PASSWORD=hunter2-and-more\n");
@@ -39,7 +39,7 @@ describe("narthex ledger export", { timeout: 300_000 }, () => {
     await other.call("echo", { told: "hunter2-and-more" });
     await kernel.close();
     await at.ask(["ledger", "checkpoint"]);
-    await at.ask(["ledger", "export", "--session", session, bundle("one")]);
+    await at.ask(["ledger", "export", "--session", session, bundle("one")], 0, { ownProcess: true });
   });
   after(() => at.remove());
 
@@ -54,7 +54,7 @@ describe("narthex ledger export", { timeout: 300_000 }, () => {
   });
 
   it("gives what verifies and replays without any home, and is proven by the signed checkpoint", async () => {
-    const answer = await at.ask(["replay", bundle("one"), ...nowhere]);
+    const answer = await at.ask(["replay", bundle("one"), ...nowhere], 0, { ownProcess: true });
     const verified = objectOf(answer["verified"]);
     assert.deepEqual([verified["intact"], verified["complete"], verified["chains"]], [true, true, 1]);
     assert.equal(verified["unproven_tail"], 0);

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { after, afterEach, before, describe, it } from "node:test";
 import type { JsonObject } from "@narthex/contracts";
 import {
-  createTestHome,
+  createHostedHome,
   ended,
   inheritedEnvironment,
   objectOf,
@@ -22,7 +22,7 @@ describe("narthex connect", { timeout: 180_000 }, () => {
   let at: TestHome;
   let kernel: Serving;
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     kernel = await at.serve();
   });
   after(async () => {
@@ -76,7 +76,7 @@ describe("narthex connect", { timeout: 180_000 }, () => {
     const settings = '{\n  // ours\n  "model": "opus",\n}\n';
     await mkdir(path(".claude"));
     await writeFile(path(".claude/settings.json"), settings, { mode: 0o600 });
-    const first = await at.ask(connect("claude", "--yes"));
+    const first = await at.ask(connect("claude", "--yes"), 0, { ownProcess: true });
     assert.equal(first["written"], true);
     assert.deepEqual(
       objectsOf(first["changed"]).map((file) => [file["file"], file["created"]]),
@@ -98,7 +98,7 @@ describe("narthex connect", { timeout: 180_000 }, () => {
     const answer = await askHook(JSON.parse(line ?? "") as string, path(".git/config"));
     assert.equal(objectOf(answer["hookSpecificOutput"])["permissionDecision"], "deny");
 
-    const undone = await at.ask(connect("claude", "--undo"));
+    const undone = await at.ask(connect("claude", "--undo"), 0, { ownProcess: true });
     assert.deepEqual(undone["left"], []);
     assert.equal(await readFile(path(".claude/settings.json"), "utf8"), settings);
     assert.deepEqual(await readdir(at.workspace), [".claude"]);

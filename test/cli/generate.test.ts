@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import { createKernel, type Tool } from "narthex";
 import { runTool } from "../../scripts/checks/run-tool.ts";
-import { createTestHome, objectsOf, type TestHome } from "./home.ts";
+import { createHostedHome, objectsOf, type TestHome } from "./home.ts";
 
 const MODULES = fileURLToPath(new URL("../../node_modules", import.meta.url));
 
@@ -61,6 +61,8 @@ export default async function choose(of: readonly ("a" | "b" | 3 | true)[], fall
 }
 `;
 
+const ALONE = { ownProcess: true };
+
 describe("narthex generate refuses", { timeout: 120_000 }, () => {
   const tool = (signature: string): string => `/** Does it.\n * @tool */\nexport ${signature}\n`;
   const WRONG: Readonly<Record<string, string>> = {
@@ -74,9 +76,12 @@ describe("narthex generate refuses", { timeout: 120_000 }, () => {
   let at: TestHome;
   let lines: readonly string[];
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     for (const [name, text] of Object.entries(WRONG)) await writeFile(join(at.root, name), text);
-    const { code, stdout, stderr } = await at.run(["generate", ...Object.keys(WRONG), "gone.ts", "--out", "all.ts"]);
+    const { code, stdout, stderr } = await at.run(
+      ["generate", ...Object.keys(WRONG), "gone.ts", "--out", "all.ts"],
+      ALONE,
+    );
     assert.deepEqual([code, stdout], [1, ""], stderr);
     lines = stderr.trimEnd().split("\n");
   });
@@ -146,7 +151,7 @@ describe("narthex generate", { timeout: 300_000 }, () => {
   let at: TestHome;
   const path = (name: string): string => join(at.root, name);
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     await chmod(at.root, 0o755);
     if (process.getuid?.() === 0) await chown(at.workspace, 1000, 1000);
     await symlink(MODULES, path("node_modules"));
@@ -165,7 +170,7 @@ describe("narthex generate", { timeout: 300_000 }, () => {
       compilerOptions: { plugins: [{ name: "./plugin.ts" }, { transform: "./plugin.ts" }], strict: false },
     };
     await writeFile(path("tsconfig.json"), JSON.stringify(plugins));
-    const { code, stderr } = await at.run(["generate", "loud.ts"]);
+    const { code, stderr } = await at.run(["generate", "loud.ts"], ALONE);
     assert.equal(code, 0, stderr);
     assert.ok(!(await readdir(at.root)).includes("ran"));
   });
@@ -185,7 +190,7 @@ describe("narthex generate", { timeout: 300_000 }, () => {
   it("writes the same module each time, and --check tells when it is another", async () => {
     assert.equal((await at.run(["generate", "functions.ts", "--check"])).code, 1);
     assert.ok(!(await readdir(at.root)).includes("functions.tools.ts"));
-    const first = await at.run(["generate", "functions.ts"]);
+    const first = await at.run(["generate", "functions.ts"], ALONE);
     assert.deepEqual(first, {
       code: 0,
       stdout: "written: functions.tools.ts (repeat_text, who_asks, nothing, choose)\n",

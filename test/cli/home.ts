@@ -8,6 +8,7 @@ import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
+import { runHosted } from "./hosted-commands.ts";
 
 /** The command as it runs from a checkout. */
 export const SOURCES = fileURLToPath(new URL("../../packages/narthex/bin/narthex.js", import.meta.url));
@@ -25,6 +26,8 @@ export interface Finished {
 export interface RunOptions {
   readonly stdin?: string | Uint8Array;
   readonly env?: NodeJS.ProcessEnv;
+  /** Where one process runs all commands, this one has its own nevertheless. */
+  readonly ownProcess?: boolean;
 }
 
 export interface Serving {
@@ -51,7 +54,19 @@ export interface TestHome {
   remove(): Promise<void>;
 }
 
-export async function createTestHome(program = COMMAND): Promise<TestHome> {
+/**
+ * The same, where `run` and `ask` have one process run all of their commands: for tests of what commands say and do, at a
+ * fraction of the processor time. Each kind of command is tested as a process of its own too.
+ */
+export function createHostedHome(): Promise<TestHome> {
+  return openTestHome(COMMAND, true);
+}
+
+export function createTestHome(program = COMMAND): Promise<TestHome> {
+  return openTestHome(program, false);
+}
+
+async function openTestHome(program: string, isHosted: boolean): Promise<TestHome> {
   const root = await mkdtemp(join(tmpdir(), "narthex-cli-"));
   // Programs that a kernel of root's runs are somebody else, who must be able to get there.
   await chmod(root, 0o711);
@@ -60,10 +75,17 @@ export async function createTestHome(program = COMMAND): Promise<TestHome> {
   await mkdir(workspace);
   const children = new Set<Running>();
 
+  const environmentWith = (env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({
+    ...inheritedEnvironment(),
+    HOME: root,
+    NARTHEX_DATA: home,
+    ...env,
+  });
+
   function start(args: readonly string[], { stdin, env }: RunOptions = {}): Running {
     const child = spawn(process.execPath, [program, ...args], {
       cwd: root,
-      env: { ...inheritedEnvironment(), HOME: root, NARTHEX_DATA: home, ...env },
+      env: environmentWith(env),
       stdio: ["pipe", "pipe", "pipe"],
     });
     children.add(child);
@@ -75,6 +97,10 @@ export async function createTestHome(program = COMMAND): Promise<TestHome> {
   }
 
   async function run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+    if (isHosted && options.ownProcess !== true) {
+      const stdin = Buffer.from(options.stdin ?? "");
+      return runHosted(program, { args, stdin, directory: root, environment: environmentWith(options.env) });
+    }
     const child = start(args, { stdin: "", ...options });
     const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended(child)]);
     return { code, stdout, stderr };

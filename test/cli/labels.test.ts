@@ -3,9 +3,10 @@ import { access, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { JsonObject } from "@narthex/contracts";
-import { createTestHome, objectOf, type Serving, type TestHome, textOf } from "./home.ts";
+import { createHostedHome, objectOf, type Serving, type TestHome, textOf } from "./home.ts";
 
 const code = (answer: JsonObject) => objectOf(answer["error"])["code"];
+const ALONE = { ownProcess: true };
 const isRoot = process.getuid?.() === 0;
 
 describe("labels and released leases through a served kernel", { timeout: 240_000 }, () => {
@@ -13,7 +14,7 @@ describe("labels and released leases through a served kernel", { timeout: 240_00
   let serving: Serving;
   let session: { readonly id: string; readonly token: string };
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     serving = await at.serve();
     session = await at.openSession("--adopt", "--label", "secret", "--label", "own");
   });
@@ -98,10 +99,13 @@ describe("labels and released leases through a served kernel", { timeout: 240_00
     assert.equal(code(await at.ask(["labels", "clear", "other"], 4)), "WORKSPACE_REFUSED");
     await at.ask(["call", "file_write", `{"path":"b","content":"x"}`, "--session", session.id]);
     assert.deepEqual((await at.ask(["labels", "show", at.workspace]))["labels"], ["own", "secret"]);
-    assert.match((await at.run(["labels", "clear", at.workspace])).stdout, /^took own, secret off .*workspace\n$/);
-    const child = await at.ask(["lease", "delegate", "--session", session.id, "--label", "more"]);
+    assert.match(
+      (await at.run(["labels", "clear", at.workspace], ALONE)).stdout,
+      /^took own, secret off .*workspace\n$/,
+    );
+    const child = await at.ask(["lease", "delegate", "--session", session.id, "--label", "more"], 0, ALONE);
     assert.deepEqual(child["labels"], ["more", "own", "secret"]);
-    const text = await at.run(["lease", "release", textOf(child["lease_id"]), "--session", session.id]);
+    const text = await at.run(["lease", "release", textOf(child["lease_id"]), "--session", session.id], ALONE);
     assert.match(text.stdout, /^released lea_[a-z2-7]{20}, closed ses_[a-z2-7]{20}; /);
     const report = await at.ask(["ledger", "verify"]);
     assert.deepEqual([report["intact"], report["complete"]], [true, true]);

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { createTestHome, objectOf, type Serving, type TestHome, textOf } from "./home.ts";
+import { createHostedHome, createTestHome, objectOf, type Serving, type TestHome, textOf } from "./home.ts";
 
 const code = (answer: Record<string, unknown>) => objectOf(answer["error"] as never)["code"];
 
 describe("leases without a kernel", { timeout: 60_000 }, () => {
   it("what cannot be read is a usage error, and a token is never an argument", async () => {
-    const at = await createTestHome();
+    const at = await createHostedHome();
     const session = ["lease", "delegate", "--session", "ses_aaaaaaaaaaaaaaaaaaaa"];
     const wrong = [
       [...session, "--budget", "calls"],
@@ -32,7 +32,7 @@ describe("leases through a served kernel", { timeout: 120_000 }, () => {
   let serving: Serving;
   let parent: { readonly id: string; readonly token: string };
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     serving = await at.serve();
     const lease = join(at.root, "lease.json");
     await writeFile(lease, JSON.stringify({ budgets: { calls: 20, cost_units: 100 } }));

@@ -4,13 +4,15 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fromBinary, RecordSchema } from "@narthex/contracts";
 import { checkCheckpoint, checkConsistency, checkInclusion } from "./foreign-check.ts";
-import { createTestHome, objectOf, objectsOf, type TestHome, textOf } from "./home.ts";
+import { createHostedHome, objectOf, objectsOf, type TestHome, textOf } from "./home.ts";
+
+const ALONE = { ownProcess: true };
 
 describe("checkpoints and proofs", { timeout: 240_000 }, () => {
   let at: TestHome;
   let session: { readonly id: string; readonly token: string };
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     session = await at.openSession();
   });
   after(() => at.remove());
@@ -42,7 +44,7 @@ describe("checkpoints and proofs", { timeout: 240_000 }, () => {
       await call("one");
       const first = await at.ask(["ledger", "checkpoint"]);
       assert.equal(first["signed"], true);
-      const { code, stdout } = await at.run(["ledger", "checkpoint"]);
+      const { code, stdout } = await at.run(["ledger", "checkpoint"], ALONE);
       assert.equal(code, 0);
       assert.equal(stdout, objectOf(first["checkpoint"])["note"]);
       assert.equal(stdout, await readFile(join(at.home, "log", "checkpoint"), "utf8"));
@@ -59,7 +61,7 @@ describe("checkpoints and proofs", { timeout: 240_000 }, () => {
     it("proves a record to somebody who has the public key and nothing else", async () => {
       await call("two");
       // No checkpoint covers it yet: one is signed.
-      const { code, stdout, stderr } = await at.run(["ledger", "prove", `${session.id}/two`]);
+      const { code, stdout, stderr } = await at.run(["ledger", "prove", `${session.id}/two`], ALONE);
       assert.equal(code, 0, stderr);
       const record = fromBinary(RecordSchema, checkInclusion(stdout, await verifierKey()));
       assert.equal(record.requestId, "two");
@@ -76,7 +78,7 @@ describe("checkpoints and proofs", { timeout: 240_000 }, () => {
       await call("three");
       const newer = await sign();
       const key = await verifierKey();
-      const { code, stdout, stderr } = await at.run(["ledger", "prove", "--from", kept]);
+      const { code, stdout, stderr } = await at.run(["ledger", "prove", "--from", kept], ALONE);
       assert.equal(code, 0, stderr);
       checkConsistency(stdout, key, await recordHashes());
       const [from, to] = [String(older["tree_size"]), String(newer["tree_size"])];
@@ -118,7 +120,7 @@ describe("checkpoints and proofs", { timeout: 240_000 }, () => {
 
   it("hands over to a new key, which the old one vouches for", async () => {
     const before = await verifierKey();
-    const rotated = await at.ask(["ledger", "rotate-key"]);
+    const rotated = await at.ask(["ledger", "rotate-key"], 0, ALONE);
     const key = await verifierKey();
     assert.notEqual(key, before);
     assert.equal(rotated["verifier_key"], key);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { blake3, type JsonObject, utf8 } from "@narthex/contracts";
 import { createKernel, type NarthexKernel } from "narthex";
-import { createTestHome, objectOf, objectsOf, type TestHome, textOf } from "./home.ts";
+import { createHostedHome, objectOf, objectsOf, type TestHome, textOf } from "./home.ts";
 
 const ASKING = `
 @id("echo") permit(principal, action == Action::"echo", resource);
@@ -19,7 +19,7 @@ describe("other rules over a ledger", { timeout: 240_000 }, () => {
   let sessionId: string;
   let candidate: string;
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     await chmod(at.root, 0o755);
     if (process.getuid?.() === 0) await chown(at.workspace, 1000, 1000);
     await at.ask(["init"]);
@@ -96,7 +96,7 @@ describe("other rules over a ledger", { timeout: 240_000 }, () => {
     const [first] = objectsOf(objectsOf(answer["changes"]).find(({ action }) => action === "file_list")?.["examples"]);
     assert.equal(first?.["session_id"], sessionId);
     assert.deepEqual(changesOf(await whatif(other, 0, "--session", "ses_nobody")), []);
-    const { stdout, code } = await at.run(["policy", "whatif", "--policy", candidate]);
+    const { stdout, code } = await at.run(["policy", "whatif", "--policy", candidate], { ownProcess: true });
     assert.equal(code, 10);
     assert.match(stdout, /ask -> deny {2}2 {2}file_write {2}\(writes -> no rule\)/);
   });
@@ -145,7 +145,7 @@ describe("other rules over a ledger", { timeout: 240_000 }, () => {
 
 describe("what observe mode let through", { timeout: 240_000 }, () => {
   it("gets rules of its own", async (t) => {
-    const at = await createTestHome();
+    const at = await createHostedHome();
     t.after(() => at.remove());
     await at.ask(["init"]);
     const configuration = join(at.home, "narthex.yaml");
@@ -159,7 +159,7 @@ describe("what observe mode let through", { timeout: 240_000 }, () => {
     );
     const { id } = await at.openSession("--agent", "new");
     await at.ask(["call", "echo", '{"text":"x"}', "--session", id]);
-    const answer = await at.ask(["policy", "suggest", "--observed"]);
+    const answer = await at.ask(["policy", "suggest", "--observed"], 0, { ownProcess: true });
     const [rule, ...rest] = objectsOf(answer["rules"]);
     assert.deepEqual(rest, []);
     assert.match(textOf(rule?.["text"]), /Action::"echo"[^]*context\.input_digest == "[0-9a-f]{64}"/);

@@ -2,18 +2,20 @@ import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { createTestHome, objectOf, objectsOf, type Serving, type TestHome, textOf } from "./home.ts";
+import { createHostedHome, objectOf, objectsOf, type Serving, type TestHome, textOf } from "./home.ts";
 
 const ECHO = '@id("echo") permit(principal, action == Action::"echo", resource);\n';
 const NO_ECHO = '@id("no-echo") @rationale("QUIET") forbid(principal, action == Action::"echo", resource);\n';
 const WRITE =
   '@id("docs") permit(principal, action == Action::"file_write", resource) when { context.path like "docs/*" };\n';
 
+const ALONE = { ownProcess: true };
+
 describe("rules in a directory, without a kernel", { timeout: 300_000 }, () => {
   let at: TestHome;
   let directory: string;
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     directory = join(at.root, "rules");
     await mkdir(directory);
   });
@@ -27,7 +29,7 @@ describe("rules in a directory, without a kernel", { timeout: 300_000 }, () => {
       "a.cedar": `${ECHO}permit(principal, action == Action::"ecko", resource);\n`,
       "b.cedar": `// é\r\n@aprove("none")\r\npermit(principal, action == Action::"file_read", resource) when { context.pth == "a" };\n`,
     });
-    const { code, stdout, stderr } = await at.run(["policy", "check", directory]);
+    const { code, stdout, stderr } = await at.run(["policy", "check", directory], ALONE);
     assert.equal(code, 4);
     assert.deepEqual(
       stdout
@@ -84,7 +86,7 @@ describe("rules in a directory, without a kernel", { timeout: 300_000 }, () => {
         "    code: NO_MATCHING_RULE",
       ].join("\n"),
     });
-    const failing = await at.run(["policy", "test", directory]);
+    const failing = await at.run(["policy", "test", directory], ALONE);
     assert.equal(failing.code, 1, failing.stdout + failing.stderr);
     assert.match(
       failing.stdout,
@@ -112,7 +114,7 @@ describe("the policy of a kernel that runs", { timeout: 300_000 }, () => {
   let session: string;
   let rules: string;
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     await at.run(["init"]);
     rules = join(at.home, "policy", "default.cedar");
     await writeFile(rules, ECHO + WRITE);
@@ -141,7 +143,7 @@ describe("the policy of a kernel that runs", { timeout: 300_000 }, () => {
   it("changes by a reload and not before", async () => {
     await writeFile(rules, ECHO + NO_ECHO + WRITE);
     await echo("before");
-    const reloaded = await at.ask(["policy", "reload", "--by", "ada"]);
+    const reloaded = await at.ask(["policy", "reload", "--by", "ada"], 0, ALONE);
     assert.equal(reloaded["changed"], true);
     assert.equal(objectOf(reloaded["policy"])["rule_count"], 3);
     const denied = await echo("after", 3);
@@ -163,9 +165,9 @@ describe("the policy of a kernel that runs", { timeout: 300_000 }, () => {
     }
     const file = join(at.root, "decision.json");
     await at.ask(["policy", "recheck", `${session}/after`, "--out", file]);
-    const elsewhere = await createTestHome();
+    const elsewhere = await createHostedHome();
     try {
-      assert.equal((await elsewhere.run(["policy", "recheck", file])).code, 0);
+      assert.equal((await elsewhere.run(["policy", "recheck", file], ALONE)).code, 0);
       const text = await readFile(file, "utf8");
       const forgeries = [
         ["forbid(", "permit(", "policy set"],
@@ -205,7 +207,7 @@ describe("the policy of a kernel that runs", { timeout: 300_000 }, () => {
   it("policy explain names the rules that decide and the condition that fails", async () => {
     await serving.stop();
     const input = '{"path":"src/a.txt","content":""}';
-    const { stdout, stderr } = await at.run(["policy", "explain", "file_write", input, "--session", session]);
+    const { stdout, stderr } = await at.run(["policy", "explain", "file_write", input, "--session", session], ALONE);
     assert.match(stdout, /^denied: no rule permits `file_write`.* \(NO_MATCHING_RULE\)\n/, stderr);
     assert.match(stdout, /docs would permit \(default\.cedar:3\)\n +but not: when \{ context\.path like "docs\/\*" \}/);
     const echoed = await at.ask(["policy", "explain", "echo", "{}", "--session", session]);

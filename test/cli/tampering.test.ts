@@ -3,7 +3,7 @@ import { cp, readFile, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
-import { createTestHome, objectsOf, type TestHome } from "./home.ts";
+import { createHostedHome, objectsOf, type TestHome } from "./home.ts";
 import {
   countRecords,
   createSignedHome,
@@ -24,7 +24,7 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
   let theirs: SignedHome;
   const tampered: string[] = [];
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     [mine, theirs] = [await createSignedHome(at.root, "mine"), await createSignedHome(at.root, "theirs")];
   });
   after(async () => {
@@ -56,7 +56,7 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     assert.deepEqual([log["key_trusted"], log["checkpoints"], log["kept_checkpoints"]], [true, 3, 2]);
     assert.equal(log["proven_size"], mine.signed);
     assert.ok(Number(report["proofs"]) >= 7);
-    const told = await at.run(["ledger", "verify", "--data", mine.path]);
+    const told = await at.run(["ledger", "verify", "--data", mine.path], { ownProcess: true });
     for (const part of [
       "integrity",
       "completeness",

@@ -3,13 +3,13 @@ import { chmod, chown, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { createTestHome, objectOf, objectsOf, type Serving, type TestHome, textOf } from "./home.ts";
+import { createHostedHome, objectOf, objectsOf, type Serving, type TestHome, textOf } from "./home.ts";
 
 const EXAMPLES = fileURLToPath(new URL("../../examples/tools/", import.meta.url));
 
 /** As root, programs work as whoever owns the workspace, who must not be root. */
 async function openHome(): Promise<TestHome> {
-  const at = await createTestHome();
+  const at = await createHostedHome();
   await chmod(at.root, 0o755);
   if (process.getuid?.() === 0) await chown(at.workspace, 1000, 1000);
   return at;
@@ -75,7 +75,7 @@ describe("narthex tools add", { timeout: 300_000 }, () => {
 
   it("says what the tool may do and the exact rule that would permit it, and permits nothing by itself", async () => {
     const { id: earlier } = await at.openSession();
-    const { code, stdout } = await at.run(["tools", "add", manifest()]);
+    const { code, stdout } = await at.run(["tools", "add", manifest()], { ownProcess: true });
     assert.equal(code, 0);
     for (const said of [
       "added word_count@1.0.0",
@@ -218,7 +218,7 @@ describe("narthex tools add", { timeout: 300_000 }, () => {
   });
 
   it("is undone by tools remove, with the rule that it wrote", async () => {
-    const removed = await at.ask(["tools", "remove", "word_count"]);
+    const removed = await at.ask(["tools", "remove", "word_count"], 0, { ownProcess: true });
     assert.ok(Array.isArray(removed["removed"]));
     assert.ok(removed["removed"].length >= 2);
     assert.ok(!(await readdir(join(at.home, "policy"))).includes("tool-word-count.cedar"));

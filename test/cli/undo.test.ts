@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 import { createKernel, type KernelSession, type NarthexKernel } from "narthex";
-import { createTestHome, objectOf, objectsOf, type TestHome, textOf } from "./home.ts";
+import { createHostedHome, createTestHome, objectOf, objectsOf, type TestHome, textOf } from "./home.ts";
 
 /** What is in a workspace: modes, links and text. */
 async function snapshot(directory: string): Promise<Record<string, string>> {
@@ -26,7 +26,7 @@ describe("narthex undo", { timeout: 240_000 }, () => {
   let number = 0;
 
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     await chmod(at.root, 0o755);
     kernel = await createKernel({ data: at.home });
   });

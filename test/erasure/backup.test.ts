@@ -5,14 +5,14 @@ import { after, before, describe, it } from "node:test";
 import { DatabaseSync } from "node:sqlite";
 import type { JsonObject } from "@narthex/contracts";
 import { createKernel } from "narthex";
-import { createTestHome, objectOf, objectsOf, type TestHome, textOf } from "../cli/home.ts";
+import { createHostedHome, objectOf, objectsOf, type TestHome, textOf } from "../cli/home.ts";
 
 describe("narthex backup and restore", { timeout: 240_000 }, () => {
   let at: TestHome;
   let backup: string;
   let session: { readonly id: string; readonly token: string };
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     backup = join(at.root, "backup");
   });
   after(() => at.remove());
@@ -35,7 +35,7 @@ describe("narthex backup and restore", { timeout: 240_000 }, () => {
       while (!isOver) assert.equal((await call(++calls)).status, "success");
     })();
     // By the wire: the kernel that holds the home is asked.
-    const copy = await at.ask(["backup", backup]).finally(() => (isOver = true));
+    const copy = await at.ask(["backup", backup], 0, { ownProcess: true }).finally(() => (isOver = true));
     const during = calls;
     await calling;
     assert.ok(during > 0 && Number(copy["records"]) > 1);
@@ -76,7 +76,7 @@ describe("narthex backup and restore", { timeout: 240_000 }, () => {
   it("brings a backup back: the ledger verifies, and nothing that was given once is good a second time", async () => {
     const home = join(at.root, "restored");
     await mkdir(home);
-    const restored = await restore(backup, home);
+    const restored = await at.ask(["restore", backup, "--data", home], 0, { ownProcess: true });
     const inRestored = (...args: string[]): Promise<JsonObject> => at.ask([...args, "--data", home]);
     const report = await inRestored("ledger", "verify");
     assert.deepEqual([report["intact"], report["complete"], report["records"]], [true, true, restored["records"]]);

@@ -3,7 +3,7 @@ import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { createTestHome, type TestHome } from "../cli/home.ts";
+import { createHostedHome, type TestHome } from "../cli/home.ts";
 
 const EXAMPLES = fileURLToPath(new URL("../../examples/wasm/", import.meta.url));
 
@@ -11,7 +11,7 @@ describe("modules by the command line", { timeout: 300_000 }, () => {
   let at: TestHome;
   let session: string;
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
   });
   after(() => at.remove());
 

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { createTestHome, objectOf, objectsOf, type TestHome } from "../cli/home.ts";
+import { createHostedHome, objectOf, objectsOf, type TestHome } from "../cli/home.ts";
 
 const EXAMPLES = fileURLToPath(new URL("../../examples/wasm/", import.meta.url));
 
 describe("calls of modules, run again", { timeout: 300_000 }, () => {
   let at: TestHome;
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     await at.ask(["tools", "add", join(EXAMPLES, "wat", "checksum.wasm")]);
     await at.ask(["tools", "add", join(EXAMPLES, "rust", "dice.wasm")]);
   });
@@ -20,7 +20,7 @@ describe("calls of modules, run again", { timeout: 300_000 }, () => {
     await at.ask(["call", "wasm_checksum", '"hello"', "--session", id]);
     await at.ask(["call", "wasm_dice", '{"count":5}', "--session", id]);
     await at.ask(["call", "wasm_dice", '{"count":7}', "--session", id]);
-    const report = objectOf(objectsOf((await at.ask(["replay", id]))["sessions"])[0]);
+    const report = objectOf(objectsOf((await at.ask(["replay", id], 0, { ownProcess: true }))["sessions"])[0]);
     assert.deepEqual([report["clean"], report["ran"], report["served"]], [true, 3, 0], JSON.stringify(report));
   });
 });
