@@ -2,14 +2,17 @@ import assert from "node:assert/strict";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { createTestHome, objectOf, objectsOf, type TestHome, textOf } from "./home.ts";
+import { createHostedHome, objectOf, objectsOf, type TestHome, textOf } from "./home.ts";
+
+/** A process of its own, as everybody runs commands; the others have one process together. */
+const ALONE = { ownProcess: true };
 
 /** No kernel runs: every command opens the store itself. */
 describe("commands without a kernel", { concurrency: 2, timeout: 90_000 }, () => {
   let at: TestHome;
   let session: { readonly id: string; readonly token: string };
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     session = await at.openSession("--agent", "tester", "--seed", "07".repeat(32));
   });
   after(() => at.remove());
@@ -24,7 +27,7 @@ describe("commands without a kernel", { concurrency: 2, timeout: 90_000 }, () =>
   ];
 
   it("keep the token in a file of the opener's alone", async () => {
-    const opened = await at.ask(["session", "open", "--workspace", at.workspace]);
+    const opened = await at.ask(["session", "open", "--workspace", at.workspace], 0, ALONE);
     const file = textOf(opened["token_file"]);
     assert.equal((await readFile(file, "utf8")).trim(), opened["token"]);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
@@ -51,7 +54,7 @@ describe("commands without a kernel", { concurrency: 2, timeout: 90_000 }, () =>
   });
 
   it("run a tool and print its result with all the answer's fields", async () => {
-    const answer = await at.ask(call("hash", '{"data":"abc"}', "--request-id", "r1"));
+    const answer = await at.ask(call("hash", '{"data":"abc"}', "--request-id", "r1"), 0, ALONE);
     assert.equal(answer["request_id"], "r1");
     assert.equal(answer["status"], "success");
     assert.match(textOf(answer["result_hash"]), /^[0-9a-f]{64}$/);
@@ -63,7 +66,7 @@ describe("commands without a kernel", { concurrency: 2, timeout: 90_000 }, () =>
 
   it("answer again under the same request id, in another process", async () => {
     const first = await at.ask(call("echo", '{"text":"once"}', "--request-id", "again"));
-    const second = await at.ask(call("echo", '{"text":"once"}', "--request-id", "again"));
+    const second = await at.ask(call("echo", '{"text":"once"}', "--request-id", "again"), 0, ALONE);
     assert.equal(second["repeated_answer"], true);
     assert.equal(second["result_hash"], first["result_hash"]);
     assert.equal(
@@ -77,16 +80,16 @@ describe("commands without a kernel", { concurrency: 2, timeout: 90_000 }, () =>
     const tokenFile = join(at.root, "token");
     await writeFile(input, '{"text":"from a file"}');
     await writeFile(tokenFile, `${session.token}\n`, { mode: 0o600 });
-    const fromFile = await at.run(["call", "echo", `@${input}`, "--session", `@${tokenFile}`]);
+    const fromFile = await at.run(["call", "echo", `@${input}`, "--session", `@${tokenFile}`], ALONE);
     assert.match(fromFile.stdout, /from a file/);
-    const piped = await at.run(call("echo", "-"), { stdin: '{"text":"from a pipe"}' });
+    const piped = await at.run(call("echo", "-"), { stdin: '{"text":"from a pipe"}', ...ALONE });
     assert.match(piped.stdout, /from a pipe/);
     assert.equal(piped.stderr, "");
   });
 
   it("fetch a result too large for an answer from the content store", async () => {
     const text = "0123456789".repeat(200_000);
-    const options = { stdin: JSON.stringify({ text }) };
+    const options = { stdin: JSON.stringify({ text }), ...ALONE };
     const answer = await at.ask(call("echo", "-"), 0, options);
     assert.ok(JSON.stringify(answer["result"]).includes(text));
   });
@@ -95,20 +98,21 @@ describe("commands without a kernel", { concurrency: 2, timeout: 90_000 }, () =>
     const content = Buffer.from([0, 1, 2, 255, 254]);
     const put = await at.ask(["cas", "put", "-", "--session", session.id, "--label", "untrusted"], 0, {
       stdin: content,
+      ...ALONE,
     });
     const hash = textOf(put["hash"]);
     assert.equal(put["size"], 5);
     assert.deepEqual(put["labels"], ["untrusted"]);
     const out = join(at.root, "content");
-    await at.ask(["cas", "get", hash, "--session", session.id, "--out", out]);
+    await at.ask(["cas", "get", hash, "--session", session.id, "--out", out], 0, ALONE);
     assert.deepEqual(await readFile(out), content);
-    const status = await at.ask(["cas", "stat", hash]);
+    const status = await at.ask(["cas", "stat", hash], 0, ALONE);
     assert.equal(status["size"], 5);
     assert.equal(objectsOf(status["holders"])[0]?.["session_id"], session.id);
   });
 
   it("show tools with everything they declare", async () => {
-    const tools = objectsOf((await at.ask(["tools", "list"]))["tools"]).map((tool) => tool["name"]);
+    const tools = objectsOf((await at.ask(["tools", "list"], 0, ALONE))["tools"]).map((tool) => tool["name"]);
     for (const name of ["echo", "hash", "result_read", "artifact_publish", "artifact_get"])
       assert.ok(tools.includes(name), name);
     const tool = await at.ask(["tools", "show", "artifact_publish@1.0.0"]);
@@ -120,13 +124,13 @@ describe("commands without a kernel", { concurrency: 2, timeout: 90_000 }, () =>
   });
 
   it("show sessions and close them for good", async () => {
-    const shown = await at.ask(["session", "show", session.id]);
+    const shown = await at.ask(["session", "show", session.id], 0, ALONE);
     assert.equal(shown["agent"], "tester");
     assert.equal(shown["seed"], "07".repeat(32));
     assert.equal("token" in shown, false);
     const other = await at.openSession();
-    assert.equal((await at.ask(["session", "close", other.id]))["state"], "closed");
-    const listed = objectsOf((await at.ask(["session", "list"]))["sessions"]).map((one) => one["session_id"]);
+    assert.equal((await at.ask(["session", "close", other.id], 0, ALONE))["state"], "closed");
+    const listed = objectsOf((await at.ask(["session", "list"], 0, ALONE))["sessions"]).map((one) => one["session_id"]);
     assert.ok(listed.includes(session.id) && !listed.includes(other.id));
     const answer = await at.ask(["call", "echo", '{"text":"x"}'], 3, { env: { NARTHEX_TOKEN: other.token } });
     assert.equal(answer["rationale_code"], "SESSION_CLOSED");
@@ -134,7 +138,7 @@ describe("commands without a kernel", { concurrency: 2, timeout: 90_000 }, () =>
 
   it("list and show records, and find them sound", async () => {
     const made = await at.ask(call("echo", '{"text":"\\u202eevil"}', "--request-id", "shown"));
-    const shown = await at.ask(["ledger", "show", `${session.id}/shown`]);
+    const shown = await at.ask(["ledger", "show", `${session.id}/shown`], 0, ALONE);
     assert.equal(shown["request_id"], "shown");
     const kinds = objectsOf(shown["entries"]).flatMap((entry) => Object.keys(entry));
     assert.deepEqual(kinds, ["tool_invoked", "capability_check", "policy_decision", "tool_started", "tool_completed"]);
@@ -143,12 +147,12 @@ describe("commands without a kernel", { concurrency: 2, timeout: 90_000 }, () =>
     const contents = objectsOf(shown["content"]);
     assert.equal(contents.find((item) => item["role"] === "result")?.["digest"], made["result_hash"]);
     assert.ok(contents.every((item) => !("nonce" in item)));
-    const listed = objectsOf((await at.ask(["ledger", "list", "--from", "0", "--limit", "3"]))["records"]);
+    const listed = objectsOf((await at.ask(["ledger", "list", "--from", "0", "--limit", "3"], 0, ALONE))["records"]);
     assert.deepEqual(
       listed.map((record) => record["index"]),
       [0, 1, 2],
     );
-    const report = await at.ask(["ledger", "verify"]);
+    const report = await at.ask(["ledger", "verify"], 0, ALONE);
     assert.deepEqual([report["intact"], report["complete"], report["problems"]], [true, true, []]);
     assert.match(textOf(report["head_hash"]), /^[0-9a-f]{64}$/);
   });
@@ -164,8 +168,8 @@ describe("commands without a kernel", { concurrency: 2, timeout: 90_000 }, () =>
   });
 
   it("have nothing to settle, and say so for a call that is not there", async () => {
-    assert.deepEqual((await at.ask(["journal"]))["intents"], []);
-    const answer = await at.ask(["journal", "settle", session.id, "nothing", "--happened", "--by", "ada"], 1);
+    assert.deepEqual((await at.ask(["journal"], 0, ALONE))["intents"], []);
+    const answer = await at.ask(["journal", "settle", session.id, "nothing", "--happened", "--by", "ada"], 1, ALONE);
     assert.equal(objectOf(answer["error"])["code"], "INTENT_NOT_FOUND");
   });
 });

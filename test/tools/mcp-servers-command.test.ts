@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { createTestHome, objectsOf, type Serving, type TestHome } from "../cli/home.ts";
+import { createHostedHome, objectsOf, type Serving, type TestHome } from "../cli/home.ts";
 import { leaseFor, oddServer, permits } from "./mcp-kernel.ts";
 import { processesWith } from "./shell-kernel.ts";
 
@@ -11,7 +11,7 @@ describe("an MCP server behind a served kernel", { timeout: 300_000 }, () => {
   let serving: Serving;
   let mood: string;
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     await chmod(at.root, 0o755);
     if (process.getuid?.() === 0) await chown(at.workspace, 1000, 1000);
     await at.run(["init"]);
@@ -63,7 +63,7 @@ describe("an MCP server behind a served kernel", { timeout: 300_000 }, () => {
     assert.notEqual((await at.run(["tools", "trust", "odd"])).code, 0, "nobody can be asked here");
     assert.equal(await stateOf(), "quarantined");
 
-    const trusted = await at.ask(["tools", "trust", "odd", "--yes"]);
+    const trusted = await at.ask(["tools", "trust", "odd", "--yes"], 0, { ownProcess: true });
     assert.deepEqual([trusted["trusted"], trusted["restart_needed"]], [true, true]);
     assert.equal(await serving.stop(), 0);
     serving = await at.serve();
