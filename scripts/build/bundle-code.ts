@@ -59,10 +59,14 @@ async function writeBundle(directory: string, input: Record<string, string>): Pr
   const core: CodeSplittingGroup = { name: "core", test: CALL_PATH, priority: LONG_PATHS.size };
   const apart = await bundle(input, [core]);
   // Which files a path needs, a first bundle tells: what is imported and never used is not in it.
-  const groups = [...LONG_PATHS].map(([name, paths], index): CodeSplittingGroup => {
-    const needed = modulesBehind(paths, apart);
+  const needed = [...LONG_PATHS].map(([name, paths]) => [name, modulesBehind(paths, apart)] as const);
+  const groups = needed.flatMap(([name, modules], index): CodeSplittingGroup[] => {
     const priority = LONG_PATHS.size - 1 - index;
-    return { name, test: (id) => needed.has(id), priority, includeDependenciesRecursively: false };
+    const group = { name, test: (id: string) => modules.has(id), priority, includeDependenciesRecursively: false };
+    // Whoever opens a home loads no client of a kernel: what a later path needs too is apart from it.
+    const isNeededLater = (id: string): boolean => needed.slice(index + 1).some(([, later]) => later.has(id));
+    const shared = { ...group, name: "messages", test: (id: string) => modules.has(id) && isNeededLater(id) };
+    return name === "services" ? [shared, group] : [group];
   });
   const chunks = await bundle(input, [core, ...groups], directory);
   for (const { fileName, imports } of chunks)
