@@ -8,7 +8,7 @@ import { createHostedHome, objectOf, objectsOf, type TestHome, textOf } from "./
 const ALONE = { ownProcess: true };
 
 /** No kernel runs: every command opens the store itself. */
-describe("commands without a kernel", { concurrency: 2, timeout: 90_000 }, () => {
+describe("commands without a kernel", { timeout: 120_000 }, () => {
   let at: TestHome;
   let session: { readonly id: string; readonly token: string };
   before(async () => {
