@@ -48,17 +48,28 @@ export async function bundleCode(directory: string): Promise<readonly string[]> 
   const threads = globSync(THREADS, { cwd: REPOSITORY }).map((path) => [basename(path, ".ts"), path] as const);
   const command = { index: "packages/narthex/src/index.ts", cli: "packages/narthex/src/cli.ts" };
   const written = [
-    ...(await writeBundle(directory, command)),
+    ...(await writeBundle(directory, command, await groupPaths(command))),
     // By themselves: a thread that shared files with the command would load all that stands in them.
-    ...(await writeBundle(directory, Object.fromEntries(threads))),
+    ...(await writeBundle(directory, Object.fromEntries(threads), [])),
   ];
   return [...new Set(written.flatMap(({ moduleIds }) => moduleIds))].filter((id) => id.startsWith(REPOSITORY));
 }
 
-async function writeBundle(directory: string, input: Record<string, string>): Promise<readonly OutputChunk[]> {
+async function writeBundle(
+  directory: string,
+  input: Record<string, string>,
+  groups: CodeSplittingGroup[],
+): Promise<readonly OutputChunk[]> {
+  const chunks = await bundle(input, groups, directory);
+  for (const { fileName, imports } of chunks)
+    checkImports(fileName, imports, new Set(chunks.map((chunk) => chunk.fileName)));
+  return chunks;
+}
+
+/** Which files a path needs, a first bundle tells: what is imported and never used is not in it. */
+async function groupPaths(input: Record<string, string>): Promise<CodeSplittingGroup[]> {
   const core: CodeSplittingGroup = { name: "core", test: CALL_PATH, priority: LONG_PATHS.size };
   const apart = await bundle(input, [core]);
-  // Which files a path needs, a first bundle tells: what is imported and never used is not in it.
   const needed = [...LONG_PATHS].map(([name, paths]) => [name, modulesBehind(paths, apart)] as const);
   const groups = needed.flatMap(([name, modules], index): CodeSplittingGroup[] => {
     const priority = LONG_PATHS.size - 1 - index;
@@ -68,13 +79,10 @@ async function writeBundle(directory: string, input: Record<string, string>): Pr
     const shared = { ...group, name: "messages", test: (id: string) => modules.has(id) && isNeededLater(id) };
     return name === "services" ? [shared, group] : [group];
   });
-  const chunks = await bundle(input, [core, ...groups], directory);
-  for (const { fileName, imports } of chunks)
-    checkImports(fileName, imports, new Set(chunks.map((chunk) => chunk.fileName)));
-  return chunks;
+  return [core, ...groups];
 }
 
-/** Written, if a directory is given. */
+/** Written, if a directory is given; to be looked at, if not. */
 async function bundle(
   input: Record<string, string>,
   groups: CodeSplittingGroup[],
@@ -103,7 +111,7 @@ async function bundle(
     format: "esm",
     chunkFileNames: "[name]-[hash].js",
     // Names stay as they are, for whoever reads a stack.
-    minify: { compress: true, mangle: false, codegen: true },
+    minify: dir !== undefined && { compress: true, mangle: false, codegen: true },
     codeSplitting: { groups },
   };
   const { output } = dir === undefined ? await bundled.generate(options) : await bundled.write({ ...options, dir });
