@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { sampled } from "../sampled.ts";
 import { checkHome } from "./rounds/check-home.ts";
 import { type ChildPool, createChildPool, type Heard } from "./rounds/child-pool.ts";
 import { type CrashHome, createCrashHome } from "./rounds/crash-home.ts";
@@ -28,7 +29,7 @@ const KINDS: readonly Kind[] = [
   {
     name: "a read-only call",
     // Where it may differ from one with an effect, which is killed at every boundary below.
-    points: ["check", "invoke", "keep", "record", "reply"],
+    points: sampled(["check", "invoke", "keep", "record", "reply"], 2),
     isOne: ({ tool }) => tool === "echo",
     reconciles: false,
     fateAt: (point) => (AFTER_OUTCOME.includes(point) ? "recorded" : "absent"),
@@ -42,7 +43,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: "a call whose tool can tell whether its effect happened",
-    points: ["grant", "invoke", "after-effect", "record"],
+    points: sampled(["grant", "invoke", "after-effect", "record"], 2),
     isOne: ({ tool, dedupeKey }) => tool === "note" && dedupeKey === undefined,
     reconciles: true,
     // Settled at the next start, by the tool.

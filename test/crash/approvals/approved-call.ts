@@ -1,5 +1,5 @@
 import { appendFileSync } from "node:fs";
-import { createKernel, defineTool } from "narthex";
+import { createKernel, defineTool, type NarthexKernel } from "narthex";
 
 export interface ApprovedCallOptions {
   readonly home: string;
@@ -10,10 +10,13 @@ export interface ApprovedCallOptions {
   readonly isLate: boolean;
   /** Told of each place that the call comes to. */
   readonly reach: (place: string) => void;
+  /** Looks at the kernel before it is closed. */
+  readonly atTheEnd?: (kernel: NarthexKernel) => Promise<void>;
 }
 
 /** Starts a kernel, makes one call that needs an approval and gets it, and closes the kernel. */
-export async function makeApprovedCall({ home, notes, token, isLate, reach }: ApprovedCallOptions): Promise<void> {
+export async function makeApprovedCall(options: ApprovedCallOptions): Promise<void> {
+  const { home, notes, token, isLate, reach, atTheEnd } = options;
   const note = (what: string): void => appendFileSync(notes, `${what}\n`);
   let decisions = 0;
   let endorsements = 0;
@@ -64,6 +67,7 @@ export async function makeApprovedCall({ home, notes, token, isLate, reach }: Ap
     note(
       `answered ${result.case === "error" ? result.value.errorCode : result.case === "denied" ? result.value.rationaleCode : result.case}`,
     );
+    await atTheEnd?.(kernel);
     if (!isLate) return;
     const approvalId = result.case === "error" ? result.value.approvalId : "";
     await kernel.resolveApproval({ approvalId, answer: "once", approver: "ann", door: "cli" });
