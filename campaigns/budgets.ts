@@ -15,7 +15,7 @@ export const budgets: Campaign = {
   title:
     "Random interleavings of reserve, settle and restore against a model, and 100 parallel calls at a time on a kernel: nothing is overspent, and what is left is right.",
   unit: "interleavings",
-  sample: 1000,
+  sample: 600,
   full: 200_000,
   async run(round) {
     const findings = new Findings();

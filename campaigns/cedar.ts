@@ -9,7 +9,7 @@ export const cedar: Campaign = {
   title:
     "Random policy sets and requests, well typed and not: the compiled evaluator gives the answer of cedar-wasm, with the same determining rules and the same rules in error.",
   unit: "requests",
-  sample: 20_000,
+  sample: 4000,
   full: 1_000_000,
   run: (round) =>
     compareEngines(round, (policies) => {

@@ -17,7 +17,7 @@ export const chain: Campaign = {
   title:
     "Mutations of a ledger that a kernel wrote: verify finds each, and names the first bad record. What only a signed checkpoint could show is counted apart.",
   unit: "mutations",
-  sample: 360,
+  sample: 190,
   full: 20_000,
   async run(round) {
     const findings = new Findings();

@@ -17,7 +17,7 @@ export const covers: Campaign = {
   title:
     "Random rights and leases against a model of single accesses: containment is reflexive and transitive, holds exactly if every access of the inner is one of the outer, and is never wider.",
   unit: "comparisons",
-  sample: 20_000,
+  sample: 10_000,
   full: 1_000_000,
   async run(round) {
     const findings = new Findings();

@@ -13,7 +13,7 @@ export const decoder: Campaign = {
   title:
     "Mutated messages and JSON texts into every reader: refused by its one error type, or accepted with one meaning that encodes again to the canonical bytes.",
   unit: "inputs",
-  sample: 20_000,
+  sample: 8000,
   full: 2_000_000,
   async run(round) {
     const findings = new Findings();

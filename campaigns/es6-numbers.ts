@@ -45,7 +45,7 @@ export const es6Numbers: Campaign = {
   name: "es6-numbers",
   title: "Writes the published sequence of doubles; the lines must hash to the published checksum.",
   unit: "numbers",
-  sample: 1_000_000,
+  sample: 100_000,
   full: 100_000_000,
   run: compareNumbers,
 };

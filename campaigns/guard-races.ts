@@ -28,7 +28,7 @@ export const guardRaces: Campaign = {
   title:
     "Programs are started over a repository whose guarded paths a sandbox that no kernel would let run beside them swaps for links, renames and puts back all the time: none ever runs with a directory of the host mounted, or with an unguarded repository.",
   unit: "programs",
-  sample: 120,
+  sample: 80,
   full: 100_000,
   async run(round) {
     const findings = new Findings();

@@ -7,7 +7,7 @@ import type { CedarAnswer, CedarEngine, CedarPolicy } from "../../packages/kerne
 import { compileCedar } from "../../packages/kernel/src/policy/cedar/compile-cedar.ts";
 
 const SEED = 20_261_116;
-/** Faults that few requests show need more of them; the sample has 20,000. */
+/** Faults that few requests show need more of them; the sample has more than either. */
 const COUNT = 400;
 const SUBTLE_COUNT = 1500;
 
@@ -22,6 +22,13 @@ function compile(policies: readonly CedarPolicy[], groups = ACTION_GROUPS): Ceda
 async function failuresOf(broken: Compile, count = COUNT): Promise<readonly string[]> {
   const { failures } = await compareEngines({ count, seed: SEED, progress: () => undefined }, broken);
   return failures;
+}
+
+/** Most faults show at once: only those that do not are given all of the requests. */
+async function firstFailure(broken: Compile, count: number): Promise<string> {
+  const soon = await failuresOf(broken, count / 10);
+  const [first = ""] = soon.length > 0 ? soon : await failuresOf(broken, count);
+  return first;
 }
 
 /** The engine, and afterwards a fault in what it says. */
@@ -83,14 +90,12 @@ const SUBTLE: [fault: string, broken: Compile][] = [
 describe("campaign cedar fails for an engine in which", () => {
   for (const [fault, broken, reason = /the engines differ/] of FAULTS) {
     test(fault, async () => {
-      const failures = await failuresOf(broken);
-      assert.match(failures[0] ?? "", reason);
+      assert.match(await firstFailure(broken, COUNT), reason);
     });
   }
   for (const [fault, broken] of SUBTLE) {
     test(fault, async () => {
-      const failures = await failuresOf(broken, SUBTLE_COUNT);
-      assert.match(failures[0] ?? "", /the engines differ/);
+      assert.match(await firstFailure(broken, SUBTLE_COUNT), /the engines differ/);
     });
   }
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { sampled } from "../sampled.ts";
+import { RUNS_ALL } from "../sampled.ts";
 import { checkHome } from "./rounds/check-home.ts";
 import { type ChildPool, createChildPool, type Heard } from "./rounds/child-pool.ts";
 import { type CrashHome, createCrashHome } from "./rounds/crash-home.ts";
@@ -25,31 +25,39 @@ const AFTER_OUTCOME: readonly CallPoint[] = ["reply", "done"];
 const BETWEEN: readonly CallPoint[] = ["invoke", "before-effect", "after-effect", "keep", "record"];
 const AFTER_EFFECT: readonly CallPoint[] = ["after-effect", "keep", "record", "reply", "done"];
 
+const BEFORE_INTENT: readonly CallPoint[] = ["admit", "bind", "check", "decide", "dedupe", "endorse", "grant"];
+
+/** Every boundary is that of one kind of call at least, where a fault would show most; `RUNS_ALL` crosses them. */
 const KINDS: readonly Kind[] = [
   {
     name: "a read-only call",
-    // Where it may differ from one with an effect, which is killed at every boundary below.
-    points: sampled(["check", "invoke", "keep", "record", "reply"], 2),
+    points: RUNS_ALL ? ["check", "dedupe", "invoke", "keep", "record", "reply"] : ["check", "dedupe", "reply"],
     isOne: ({ tool }) => tool === "echo",
     reconciles: false,
     fateAt: (point) => (AFTER_OUTCOME.includes(point) ? "recorded" : "absent"),
   },
   {
     name: "a call with an effect that nobody can look up",
-    points: CALL_POINTS,
+    points: RUNS_ALL ? CALL_POINTS : ["admit", "bind", "grant", "invoke", "after-effect", "keep", "done"],
     isOne: ({ tool, dedupeKey }) => tool === "stamp" && dedupeKey === undefined,
     reconciles: false,
     fateAt: (point) => (BETWEEN.includes(point) ? "unknown" : AFTER_OUTCOME.includes(point) ? "recorded" : "absent"),
   },
   {
     name: "a call whose tool can tell whether its effect happened",
-    points: sampled(["grant", "invoke", "after-effect", "record"], 2),
+    points: RUNS_ALL
+      ? ["decide", "endorse", "grant", "invoke", "before-effect", "after-effect", "record"]
+      : ["decide", "endorse", "before-effect", "record"],
     isOne: ({ tool, dedupeKey }) => tool === "note" && dedupeKey === undefined,
     reconciles: true,
     // Settled at the next start, by the tool.
-    fateAt: (point) => (point === "grant" ? "absent" : "recorded"),
+    fateAt: (point) => (BEFORE_INTENT.includes(point) ? "absent" : "recorded"),
   },
 ];
+
+it("a kernel is killed at every boundary of a call", () => {
+  assert.deepEqual(new Set(KINDS.flatMap(({ points }) => points)), new Set(CALL_POINTS));
+});
 
 describe("a kernel killed at a stage boundary", { concurrency: 2 }, () => {
   let pool: ChildPool;
@@ -104,7 +112,7 @@ describe("a kernel killed at a stage boundary", { concurrency: 2 }, () => {
         assert.equal((await killAt("after-effect", [requestId])).killedAt, "after-effect");
         at.starts++;
         at.pending.add(requestId);
-        for (let time = 0; time < 2; time++) {
+        for (let time = 0; time < (RUNS_ALL ? 2 : 1); time++) {
           const heard = await killAt("reconcile", []);
           assert.deepEqual(heard, { killedAt: "reconcile", isReady: false, issued: [], answers: [] });
           at.cutShort++;
