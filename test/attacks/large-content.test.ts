@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 import { createTestHome, type Running, textOf } from "../cli/home.ts";
 
 /** `NARTHEX_LARGE_BYTES=10737418240` for 10 GB; what is asserted is the same, and it takes twice that of the disk. */
-const BYTES = Number(process.env["NARTHEX_LARGE_BYTES"] ?? 192 * 1024 * 1024);
+const BYTES = Number(process.env["NARTHEX_LARGE_BYTES"] ?? 144 * 1024 * 1024);
 /** Below the content, at whatever size. */
 const MAX_GROWTH_BYTES = 112 * 1024 * 1024;
 const CHUNK_BYTES = 1024 * 1024;

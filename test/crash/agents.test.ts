@@ -13,6 +13,7 @@ import {
   startProvider,
 } from "../../packages/agent/src/model/testing/scripted-provider.ts";
 import { kernelProgram } from "../built/kernel-program.ts";
+import { sampled } from "../sampled.ts";
 import { runTheAgent } from "./agents/agent-run.ts";
 
 const PROGRAM = new URL("./agents/agent-process.ts", import.meta.url);
@@ -21,7 +22,7 @@ const ALL = ["seen 1", "done 1", "done 2", "done 3"];
 type Place = readonly [place: string, times: number, saidBefore: number, finds: "nothing" | "unknown" | "question"];
 
 /** Where the process is killed when it comes there for the n-th time, the messages kept by then, and what is left open. */
-const PLACES: readonly Place[] = [
+const ALL_PLACES: readonly Place[] = [
   ["text", 1, 0, "nothing"],
   ["after-turn", 1, 1, "nothing"],
   ["call", 2, 1, "nothing"],
@@ -32,6 +33,7 @@ const PLACES: readonly Place[] = [
   ["asked", 1, 2, "question"],
   ["after-turn", 3, 3, "nothing"],
 ];
+const PLACES = sampled(ALL_PLACES, 5);
 
 function message(delta: JsonObject, finish_reason: string): ScriptedStream {
   const chunk = (piece: JsonObject, finish: string | null): JsonObject => ({

@@ -9,6 +9,7 @@ import { describe, it } from "node:test";
 import { blake3, isJsonObject, type JsonObject, parseJson, toHex } from "@narthex/contracts";
 import { createKernel } from "narthex";
 import { kernelProgram } from "../built/kernel-program.ts";
+import { sampled } from "../sampled.ts";
 import { codeOf } from "./file-kernel.ts";
 
 const CRASHING = new URL("./crashing-files.ts", import.meta.url);
@@ -42,9 +43,14 @@ const CASES: readonly (readonly [
   ["file_move", { source: "a", destination: "b/c" }, { after: { destination: "b/c", replaced: null, source: "a" } }],
 ];
 
+/** A call that had done nothing is the same for all tools but those that cannot tell. */
+const CASES_BEFORE = sampled(CASES, 3);
+
 describe("a kernel that died in a file tool's call", { timeout: 240_000, concurrency: 2 }, () => {
-  for (const [tool, input, { after, before = "did_not_happen" }] of CASES) {
+  for (const one of CASES) {
+    const [tool, input, { after, before = "did_not_happen" }] = one;
     for (const crashAt of ["invoke", "keep"] as const) {
+      if (crashAt === "invoke" && !CASES_BEFORE.includes(one)) continue;
       const when = crashAt === "invoke" ? "before anything was done" : "after it was done";
       it(`${when}: ${tool} ${JSON.stringify(input)}`, async (context) => {
         const root = await mkdtemp(join(tmpdir(), "narthex-lost-"));

@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { isKernelError } from "@narthex/contracts";
+import { sampled } from "../../../../test/sampled.ts";
 import { openTranscriptFile } from "./open-transcript-file.ts";
 import type { TranscriptEntry } from "./transcript.ts";
 import { toTranscriptLine } from "./transcript-lines.ts";
@@ -142,7 +143,9 @@ test("cut off anywhere, it holds the entries before the cut and takes new ones",
   await write(path);
   const bytes = readFileSync(path);
   const ends = ENTRIES.map((_, at) => Buffer.concat(ENTRIES.slice(0, at + 1).map(toTranscriptLine)).length);
-  for (let cut = 0; cut <= bytes.length; cut += 3) {
+  const nearEnds = ends.flatMap((end) => [end - 1, end, end + 1]).filter((cut) => cut <= bytes.length);
+  const anywhere = sampled([...bytes.keys()], 50);
+  for (const cut of new Set([0, ...nearEnds, ...anywhere])) {
     writeFileSync(path, bytes.subarray(0, cut));
     const whole = ENTRIES.slice(0, ends.filter((end) => end <= cut).length);
     assert.deepEqual(await read(path), whole, `cut at ${cut}`);

@@ -22,7 +22,7 @@ describe("the memory of a piece", { timeout: 60_000 }, () => {
   });
 
   it("is given back behind a body that passes, which arrives whole to one who reads slowly and often stops", async (t) => {
-    const body = randomBytes(24 * 1024 * 1024);
+    const body = randomBytes(12 * 1024 * 1024);
     const server = await serveHttp(t, (_, response) => response.end(body));
     const proxy = await openTestProxy(t);
     const auth = `Basic ${Buffer.from(proxy.credential).toString("base64")}`;

@@ -44,7 +44,7 @@ describe("servers at work", () => {
     let nowMs = 0;
     const { programs, call } = createPool(CRASHES, { nowMs: () => nowMs });
     const starts: number[] = [];
-    for (; nowMs < 10_000_000; nowMs += 500) {
+    for (; nowMs < 6 * SERVER_LIMITS.longestPauseMs; nowMs += 500) {
       const before = programs.started.length;
       await assert.rejects(call(`session ${nowMs}`), isKernelError);
       if (programs.started.length > before) starts.push(nowMs);
@@ -52,7 +52,7 @@ describe("servers at work", () => {
     assert.deepEqual(starts.slice(0, 6), [0, 500, 1500, 3500, 7500, 15_500]);
     const pauses = starts.slice(1).map((at, index) => at - (starts[index] ?? 0));
     assert.equal(Math.max(...pauses), SERVER_LIMITS.longestPauseMs);
-    assert.ok(starts.length < 50);
+    assert.ok(starts.length < 20);
   });
 
   it("are each session's own, and as many as there may be: the one that rested longest makes room", async () => {

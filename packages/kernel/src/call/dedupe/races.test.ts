@@ -9,6 +9,7 @@ import {
   type MemoryStore,
 } from "@narthex/testkit";
 import * as fc from "fast-check";
+import { RUNS_ALL } from "../../../../../test/sampled.ts";
 import type { CallResult } from "../../kernel.ts";
 import { verifyStore } from "../../testing/verify-store.ts";
 
@@ -86,7 +87,7 @@ test("however equal requests race, an id and a key stand for one effect, and eve
         await verifyStore(store);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: RUNS_ALL ? 60 : 25 },
   );
 });
 

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { create, encode, ToolRequestSchema } from "@narthex/contracts";
 import { createMemoryContentStore, createMemoryStore, createTestKernel, type TestSession } from "@narthex/testkit";
 import * as fc from "fast-check";
+import { RUNS_ALL } from "../../../../../test/sampled.ts";
 import type { Kernel } from "../../kernel.ts";
 import { verifyStore } from "../../testing/verify-store.ts";
 import { defineTool } from "../../tool/define-tool.ts";
@@ -123,7 +124,7 @@ test("whatever happens to calls and puts, no reservation is left and the ledger 
       assert.ok((remaining?.stored_bytes ?? -1) <= LIMITS.stored_bytes - (spent["stored_bytes"] ?? 0));
       await verifyStore(stores.store, stores.contentStore);
     }),
-    { numRuns: 40 },
+    { numRuns: RUNS_ALL ? 40 : 20 },
   );
 });
 
