@@ -3,17 +3,17 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { after, before, describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
 import { blake3, utf8 } from "@narthex/contracts";
 import { homePaths, openContentFiles, openSqliteStore } from "@narthex/host";
 import { type VerifyReport, verifyLedger } from "@narthex/verify";
 import { createKernel } from "narthex";
 import { storeLedgerSource } from "../../packages/narthex/src/ledger-source.ts";
+import { kernelProgram } from "../built/kernel-program.ts";
 import { createTestHome, type TestHome } from "../cli/home.ts";
 import { sampled } from "../sampled.ts";
 import { findLeft } from "./left-bytes.ts";
 
-const PROGRAM = fileURLToPath(new URL("./erasing-kernel.ts", import.meta.url));
+const PROGRAM = new URL("./erasing-kernel.ts", import.meta.url);
 /** From before the first write of an erasure to after its last. */
 const DELAYS_MS = [0, 2, 4, 6, 8, 10, 12, 15, 18, 22, 26, 30, 35, 40, 50, 60, 80, 100, 150];
 
@@ -26,7 +26,7 @@ describe("an erasure that is cut short", { timeout: 240_000 }, () => {
 
   /** Kills the kernel so long after it began to erase. */
   async function killAfter(delayMs: number, secret: string): Promise<boolean> {
-    const child = spawn(process.execPath, [PROGRAM, at.home, at.workspace, secret], {
+    const child = spawn(process.execPath, kernelProgram(PROGRAM, at.home, at.workspace, secret), {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const lines = createInterface(child.stdout);

@@ -20,11 +20,12 @@ import {
   toBinary,
 } from "@narthex/contracts";
 import * as fc from "fast-check";
+import { RUNS_ALL } from "../sampled.ts";
 import { type AnyInit, anyMessage } from "./any-message.ts";
 import { compileProto } from "./compile-proto.ts";
 import { startPython } from "./start-python.ts";
 
-const VALUES = 200;
+const VALUES = RUNS_ALL ? 200 : 80;
 const SEED = 20_260_711;
 const FILES = [ToolRequestSchema.file, KernelService.file, RecordSchema.file, AdminService.file];
 const SCHEMAS = FILES.flatMap((file) => file.messages);
