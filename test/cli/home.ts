@@ -8,6 +8,7 @@ import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
+import { RUNS_ALL } from "../sampled.ts";
 import { runHosted } from "./hosted-commands.ts";
 
 /** The command as it runs from a checkout. */
@@ -97,7 +98,7 @@ async function openTestHome(program: string, isHosted: boolean): Promise<TestHom
   }
 
   async function run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
-    if (isHosted && options.ownProcess !== true) {
+    if (isHosted && options.ownProcess !== true && !RUNS_ALL) {
       const stdin = Buffer.from(options.stdin ?? "");
       return runHosted(program, { args, stdin, directory: root, environment: environmentWith(options.env) });
     }
