@@ -18,7 +18,7 @@ interface HomeFiles {
 export function storeLedgerSource(store: Store, contentStore: ContentStore, logDirectory: string): LedgerSource {
   return {
     recordCount: async () => (await store.head()).nextIndex,
-    ...rowsOf(() => readPages(store)),
+    ...rowsOf((from) => readPages(store, from)),
     ...filesOf(contentStore, logDirectory),
   };
 }
@@ -31,18 +31,20 @@ export function fileLedgerSource(
 ): LedgerSource {
   return {
     recordCount: async () => file.recordCount(),
-    ...(file.recordCount() >= THREAD_FROM_RECORDS && { hashedPages: () => readHashedPages(path) }),
-    ...rowsOf(async function* () {
-      yield* file.pages();
+    ...(file.recordCount() >= THREAD_FROM_RECORDS && { hashedPages: (from) => readHashedPages(path, from) }),
+    ...rowsOf(async function* (from) {
+      yield* file.pages(from);
     }),
     ...filesOf(contentStore, logDirectory),
   };
 }
 
-function rowsOf(pages: () => AsyncIterable<readonly StoredRecord[]>): Pick<LedgerSource, "records" | "pages"> {
+type Pages = (from: number | undefined) => AsyncIterable<readonly StoredRecord[]>;
+
+function rowsOf(pages: Pages): Pick<LedgerSource, "records" | "pages"> {
   return {
-    async *records() {
-      for await (const page of pages()) yield* page;
+    async *records(from) {
+      for await (const page of pages(from)) yield* page;
     },
     pages,
   };
@@ -58,8 +60,8 @@ function filesOf(contentStore: ContentStore, logDirectory: string): Pick<LedgerS
   };
 }
 
-async function* readPages(store: Store): AsyncGenerator<readonly StoredRecord[]> {
-  let reading: Promise<StoredRecord[]> | undefined = readPage(store, 0);
+async function* readPages(store: Store, from = 0): AsyncGenerator<readonly StoredRecord[]> {
+  let reading: Promise<StoredRecord[]> | undefined = readPage(store, from);
   while (reading !== undefined) {
     const page: StoredRecord[] = await reading;
     const last = page.at(-1);

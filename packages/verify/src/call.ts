@@ -2,19 +2,22 @@ import type { ContentRole } from "@narthex/contracts";
 import { NO_BYTES } from "./wire/message-layout.ts";
 import type { Slice } from "./wire/slice.ts";
 
-/** How far a call has come. */
-export type CallStep =
-  | "begun"
-  | "invoked"
-  | "checked"
-  | "permitted"
-  | "asked"
-  | "approved"
-  | "started"
+export const CALL_STEPS = [
+  "begun",
+  "invoked",
+  "checked",
+  "permitted",
+  "asked",
+  "approved",
+  "started",
   /** Authority, policy or a person said no: only an outcome can follow. */
-  | "refused"
-  | "settled"
-  | "ended";
+  "refused",
+  "settled",
+  "ended",
+] as const;
+
+/** How far a call has come. */
+export type CallStep = (typeof CALL_STEPS)[number];
 
 /** What is remembered of a call between its records. */
 export class Call {

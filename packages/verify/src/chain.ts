@@ -41,8 +41,9 @@ export class Chain {
     return this.#calls?.get(requestId);
   }
 
-  openCalls(): Iterable<Call> {
-    return this.#calls?.values() ?? [];
+  /** By request id. */
+  openCalls(): Iterable<readonly [string, Call]> {
+    return this.#calls ?? [];
   }
 
   keepCall(requestId: string, call: Call): void {
@@ -65,6 +66,10 @@ export class Chain {
     return this.#approvals?.get(approvalId);
   }
 
+  approvals(): Iterable<readonly [string, "open" | "given"]> {
+    return this.#approvals ?? [];
+  }
+
   giveApproval(approvalId: string): void {
     this.#approvals ??= new Map();
     this.#approvals.set(approvalId, "given");
@@ -83,6 +88,10 @@ export class Chain {
 
   isStanding(standingId: string): boolean {
     return this.#standing?.has(standingId) === true;
+  }
+
+  standing(): Iterable<string> {
+    return this.#standing ?? [];
   }
 
   revokeStanding(standingId: string): void {

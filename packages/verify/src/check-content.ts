@@ -8,7 +8,9 @@ import { Erasures } from "./erasures.ts";
 import type { RowHashes } from "./hash/batch-hasher.ts";
 import type { DecodedItem, DecodedRecord } from "./ledger-messages.ts";
 import type { LedgerSource } from "./ledger-source.ts";
+import { OlderErasures } from "./older-erasures.ts";
 import type { ProblemList } from "./problem-list.ts";
+import type { VerifiedState } from "./verified/verified-state.ts";
 import { Malformed } from "./wire/decode-canonical.ts";
 
 /** A call makes a dozen commitments before its outcome; a hostile one must not make lists grow. */
@@ -25,10 +27,23 @@ export class ContentCheck {
   readonly #files: ContentFiles;
   readonly #elsewhere: ContentElsewhere;
   readonly #erasures = new Erasures();
+  /** Those of records before `#from`, which this run does not read. */
+  readonly #older: OlderErasures;
+  readonly #from: number;
   readonly #allowed: { readonly leavesOut: boolean };
 
-  constructor(source: LedgerSource, problems: ProblemList, signal: AbortSignal | undefined) {
+  constructor(
+    source: LedgerSource,
+    problems: ProblemList,
+    { signal, before }: { readonly signal: AbortSignal | undefined; readonly before: VerifiedState | undefined },
+  ) {
     this.#problems = problems;
+    this.#older = new OlderErasures(source, problems);
+    this.#from = before?.records ?? 0;
+    this.items = before?.contentItems ?? 0;
+    this.erased = before?.erasedItems ?? 0;
+    this.leftOut = before?.leftOutItems ?? 0;
+    this.proofs = before?.proofs ?? 0;
     this.#allowed = { leavesOut: source.leavesOut === true };
     this.#files = new ContentFiles(source, signal);
     this.#elsewhere = new ContentElsewhere(source, this.#files, problems, signal);
@@ -58,14 +73,24 @@ export class ContentCheck {
   explainErasures(record: DecodedRecord, sound: boolean): void {
     for (const { kind } of record.entries) {
       if (kind.case !== "contentErased") continue;
+      if (kind.value.recordIndex < this.#from) {
+        if (sound) this.#older.name(kind.value.recordIndex, kind.value.item, record);
+        continue;
+      }
       if (this.#erasures.explain(kind.value.recordIndex, kind.value.item) || !sound) continue;
       const what = `item ${kind.value.item} of record ${kind.value.recordIndex}`;
       this.#problems.add("erasure_contradicts", record, `${what} is said to have been erased here and was not`);
     }
   }
 
+  /** Waits for older records to be looked at, if there are many. */
+  settle(): Promise<void> | undefined {
+    return this.#older.isFull ? this.resolveOlder() : undefined;
+  }
+
   /** Whatever can be known only once every record was read. */
   async finish(sound: boolean): Promise<void> {
+    await this.resolveOlder();
     await this.#elsewhere.resolve();
     if (!sound) return;
     for (const { index, item } of this.#erasures.unexplained()) {
@@ -75,6 +100,12 @@ export class ContentCheck {
         `content item ${item} is gone, and no entry says that it was erased`,
       );
     }
+  }
+
+  async resolveOlder(): Promise<void> {
+    const before = this.#older.erased;
+    await this.#older.resolve();
+    this.erased += this.#older.erased - before;
   }
 
   #report(chain: Chain, record: DecodedRecord, report: ItemsReport, call: Call | undefined): void {

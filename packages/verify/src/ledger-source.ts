@@ -23,12 +23,12 @@ export interface LedgerSource {
   readonly leavesOut?: boolean;
   /** Only for progress. */
   recordCount?(): Promise<number>;
-  /** Every row, ascending by index. May be asked for more than once; each time it starts anew. */
-  records(): AsyncIterable<LedgerRow>;
+  /** Every row, or those from an index on, ascending by index. May be asked for more than once; each time it starts anew. */
+  records(from?: number): AsyncIterable<LedgerRow>;
   /** The same rows, many at a time, where that is quicker. A page is looked at before the next one is asked for. */
-  pages?(): AsyncIterable<readonly LedgerRow[]>;
+  pages?(from?: number): AsyncIterable<readonly LedgerRow[]>;
   /** The same pages with all that their rows hash to, where something else computes that meanwhile. */
-  hashedPages?(): AsyncIterable<HashedPage>;
+  hashedPages?(from?: number): AsyncIterable<HashedPage>;
   /** The bytes of a content file as they are on the disk; undefined if there is none. */
   readFile(digest: Uint8Array): FileBytes | undefined | Promise<FileBytes | undefined>;
   /** The files of the Merkle log, where there are any. */

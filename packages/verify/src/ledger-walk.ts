@@ -9,6 +9,7 @@ import type { LedgerRow, LedgerSource } from "./ledger-source.ts";
 import { LogCheck, type LogCheckOptions } from "./log/check-log.ts";
 import { NOT_A_ROW, openRecord, RecordFault } from "./open-record.ts";
 import { ProblemList } from "./problem-list.ts";
+import { encodeVerifiedState, type VerifiedState } from "./verified/verified-state.ts";
 import { wholeSlice } from "./wire/slice.ts";
 import type { VerifyReport } from "./verify-report.ts";
 
@@ -27,11 +28,44 @@ export class LedgerWalk {
   /** No record so far was missing or bad. */
   #sound = true;
 
-  constructor(source: LedgerSource, log: LogCheckOptions, signal: AbortSignal | undefined) {
-    this.#log = new LogCheck(this.#problems, log);
-    this.#content = new ContentCheck(source, this.#problems, signal);
+  constructor(
+    source: LedgerSource,
+    log: LogCheckOptions,
+    options: { readonly signal: AbortSignal | undefined; readonly before: VerifiedState | undefined },
+  ) {
+    const { before } = options;
+    this.#log = new LogCheck(this.#problems, { ...log, before: before?.log });
+    this.#content = new ContentCheck(source, this.#problems, options);
     this.#isPartial = source.isPartial === true;
     if (this.#isPartial) this.#log.stop();
+    if (before === undefined) return;
+    this.records = before.records;
+    this.#nextIndex = before.records;
+    this.#wallTimeMs = before.wallTimeMs;
+    this.#headHash = before.headHash;
+    for (const chain of before.chains) this.#chains.set(chain.name, chain);
+  }
+
+  /** What the next run can go on from, or why it cannot. Asked for before `finish`; good if that finds nothing. */
+  async remember(verifiedAtMs: number): Promise<Uint8Array | string> {
+    await this.#content.resolveOlder();
+    if (this.#isPartial) return "records of others were left out";
+    if (this.#problems.count > 0) return "something is wrong";
+    const log = this.#log.remember();
+    if (typeof log === "string") return log;
+    const state: VerifiedState = {
+      records: this.records,
+      headHash: this.#headHash,
+      wallTimeMs: this.#wallTimeMs,
+      contentItems: this.#content.items,
+      erasedItems: this.#content.erased,
+      leftOutItems: this.#content.leftOut,
+      proofs: this.#content.proofs,
+      chains: [...this.#chains.values()],
+      log,
+      verifiedAtMs,
+    };
+    return encodeVerifiedState(state) ?? "it has more sessions than can be remembered";
   }
 
   /** `hashes` is undefined for what is no row at all. */
@@ -69,6 +103,10 @@ export class LedgerWalk {
     return this.#content.check(chain, record, hashes, call);
   }
 
+  get isSound(): boolean {
+    return this.#problems.count === 0;
+  }
+
   sourceFailed(): void {
     this.#sound = false;
     this.#log.stop();
@@ -81,7 +119,8 @@ export class LedgerWalk {
 
   /** Waits for what records asked to be read. */
   settle(): Promise<void> | undefined {
-    return this.#log.settle();
+    const waiting = [this.#log.settle(), this.#content.settle()].filter((each) => each !== undefined);
+    return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => undefined);
   }
 
   async finish(): Promise<void> {
@@ -117,7 +156,7 @@ export class LedgerWalk {
     let calls = 0;
     let intents = 0;
     for (const chain of this.#chains.values()) {
-      for (const call of chain.openCalls()) {
+      for (const [, call] of chain.openCalls()) {
         if (call.step === "settled") continue;
         calls++;
         if (call.intent) intents++;

@@ -4,8 +4,8 @@ import type { LedgerRow, LedgerSource } from "./ledger-source.ts";
 const GATHERED_ROWS = 64;
 
 /** The rows of a source, many at a time. */
-export function readPages(source: LedgerSource): AsyncIterable<readonly LedgerRow[]> {
-  return source.pages?.() ?? gather(source.records());
+export function readPages(source: LedgerSource, from?: number): AsyncIterable<readonly LedgerRow[]> {
+  return source.pages?.(from) ?? gather(source.records(from));
 }
 
 async function* gather(rows: AsyncIterable<LedgerRow>): AsyncGenerator<readonly LedgerRow[]> {

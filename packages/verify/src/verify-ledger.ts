@@ -1,107 +1,46 @@
-import { hashPages } from "./hash/hash-pages.ts";
-import type { HashedPage, LedgerSource } from "./ledger-source.ts";
-import { LedgerWalk } from "./ledger-walk.ts";
-import { type Checkpoint, parseCheckpoint } from "./log/checkpoint.ts";
-import type { LogKey } from "./log/log-key.ts";
-import { readPages } from "./read-pages.ts";
+import { hashOfRecord, sameBytes } from "./ledger-hash.ts";
+import type { LedgerSource } from "./ledger-source.ts";
+import { isRow } from "./open-record.ts";
+import { VerifiedFault } from "./verified/verified-file.ts";
+import { decodeVerifiedState, rootOfState, type VerifiedState } from "./verified/verified-state.ts";
 import type { VerifyReport } from "./verify-report.ts";
+import { type VerifyOptions, walkLedger } from "./walk-ledger.ts";
 
-export interface VerifyOptions {
-  readonly onProgress?: (progress: VerifyProgress) => void;
-  /** The key that checkpoints must lead to. Without it the ledger is taken at its word about who signs. */
-  readonly trustedKey?: LogKey | undefined;
-  /** Checkpoints that somebody kept: the ledger must be an extension of each. */
-  readonly keptCheckpoints?: readonly Checkpoint[];
-  /** Leaves the Merkle log out: neither roots nor signatures are looked at, and nothing is proven. */
-  readonly chainsOnly?: boolean;
-  /** Aborting rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
-}
-
-export interface VerifyProgress {
-  readonly recordsDone: number;
-  readonly recordsTotal: number;
-}
-
-const PROGRESS_EVERY = 4096;
-
-/** Reads a ledger and its content from beginning to end and names everything that is not as it must be. */
+/** Reads a ledger and its content and names everything that is not as it must be. */
 export async function verifyLedger(source: LedgerSource, options: VerifyOptions = {}): Promise<VerifyReport> {
-  // Before the records: whatever it covers was durable by then.
-  const shown = options.chainsOnly === true ? undefined : await readShown(source);
-  const { trustedKey, keptCheckpoints: kept = [] } = options;
-  const walk = new LedgerWalk(source, { trustedKey, kept, shown, files: source.log }, options.signal);
-  if (options.chainsOnly === true) walk.leaveLogOut();
-  const total = options.onProgress === undefined ? 0 : await countRecords(source);
-  const report = (done: number): void =>
-    options.onProgress?.({ recordsDone: done, recordsTotal: Math.max(total, done) });
+  if (options.before === undefined) return walkLedger(source, options);
+  const before = decodeVerifiedState(options.before);
+  requireComparable(before, options);
+  if (await isContinued(source, before)) {
+    const report = await walkLedger(source, options, { before });
+    if (report.problemCount === 0) return report;
+  }
+  // Whatever is wrong may lie in what was not read: all of it is read, and has to be what was seen then.
+  const report = await walkLedger(source, options, { seen: { size: before.records, root: rootOfState(before) } });
+  if (report.problemCount > 0) return report;
+  throw new VerifiedFault("it says of a ledger that is sound when all of it is read what is not so");
+}
 
-  const pages = (source.hashedPages?.() ?? hashPages(readPages(source)))[Symbol.asyncIterator]();
-  let reported = 0;
-  try {
-    for (;;) {
-      options.signal?.throwIfAborted();
-      const page = await nextPage(pages);
-      if (page === undefined) break;
-      if (page === UNREADABLE) {
-        walk.sourceFailed();
-        break;
-      }
-      await takePage(walk, page);
-      const settling = walk.settle();
-      if (settling !== undefined) await settling;
-      if (walk.records - reported >= PROGRESS_EVERY) report((reported = walk.records));
+/** A kept checkpoint of fewer records than were read then has to have been compared then. */
+function requireComparable({ log }: VerifiedState, { keptCheckpoints = [], chainsOnly }: VerifyOptions): void {
+  if (chainsOnly === true) throw new VerifiedFault("without the log there is nothing to go on from");
+  for (const { size, root } of keptCheckpoints) {
+    const isKnown = log.kept.some((known) => known.size === size && sameBytes(known.root, root));
+    if (size < log.size && !isKnown) {
+      throw new VerifiedFault(`it knows nothing of the kept checkpoint of ${size} records: all of it has to be read`);
     }
-  } finally {
-    await closePages(pages);
-  }
-  await walk.finish();
-  report(walk.records);
-  return walk.report();
-}
-
-async function takePage(walk: LedgerWalk, { rows, hashesOf }: HashedPage): Promise<void> {
-  for (const [n, row] of rows.entries()) {
-    const reading = walk.take(row, hashesOf(n));
-    if (reading !== undefined) await reading;
   }
 }
 
-const UNREADABLE = Symbol("unreadable");
-
-type Pages = AsyncIterator<HashedPage>;
-
-async function nextPage(pages: Pages): Promise<HashedPage | undefined | typeof UNREADABLE> {
+/** Whether the last record that was read stands where it stood. */
+async function isContinued(source: LedgerSource, { records, headHash }: VerifiedState): Promise<boolean> {
   try {
-    const next = await pages.next();
-    return next.done === true ? undefined : next.value;
+    for await (const row of source.records(records - 1)) {
+      const isSame = row.index === records - 1 && isRow(row) && sameBytes(row.hash, headHash);
+      return isSame && sameBytes(hashOfRecord(row.record), headHash);
+    }
   } catch {
-    return UNREADABLE;
+    // Whoever reads all of it says what is wrong.
   }
-}
-
-/** What a source says while it is put away changes nothing about what was read. */
-async function closePages(pages: Pages): Promise<void> {
-  try {
-    await pages.return?.();
-  } catch {
-    return;
-  }
-}
-
-async function readShown(source: LedgerSource): Promise<Checkpoint | "unreadable" | undefined> {
-  try {
-    const text = await source.log?.readCheckpoint();
-    return text === undefined ? undefined : (parseCheckpoint(text) ?? "unreadable");
-  } catch {
-    return "unreadable";
-  }
-}
-
-async function countRecords(source: LedgerSource): Promise<number> {
-  try {
-    return (await source.recordCount?.()) ?? 0;
-  } catch {
-    return 0;
-  }
+  return false;
 }

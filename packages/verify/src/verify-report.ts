@@ -30,4 +30,18 @@ export interface VerifyReport {
   readonly problemCount: number;
   /** Hash of the last record; empty if there is none. */
   readonly headHash: Uint8Array;
+  /** What was not read, because an earlier run had read it. */
+  readonly before?: VerifiedBefore;
+  /** What a later run can go on from, where it was asked for and nothing is wrong. */
+  readonly verified?: Uint8Array;
+  /** Why there is no such thing although it was asked for. */
+  readonly notRemembered?: string;
+}
+
+export interface VerifiedBefore {
+  readonly records: number;
+  /** Of the newest checkpoint that covered them then. */
+  readonly checkpointSize: number;
+  readonly checkpointRoot: Uint8Array;
+  readonly verifiedAtMs: number;
 }

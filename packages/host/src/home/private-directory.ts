@@ -32,7 +32,7 @@ export async function openPrivateDirectory(path: string): Promise<string> {
 }
 
 /** Writes a file that only its owner can read; whoever reads it meanwhile sees the old text or the new one. */
-export async function writePrivateFile(path: string, text: string): Promise<void> {
+export async function writePrivateFile(path: string, text: string | Uint8Array): Promise<void> {
   const draft = `${path}.${process.pid}.${randomUUID()}`;
   try {
     await writeFile(draft, text, { mode: 0o600, flag: "wx" });

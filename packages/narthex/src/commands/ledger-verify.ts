@@ -1,25 +1,24 @@
 import { resolve } from "node:path";
-import { type VerifyReport, VerifyReportSchema, toHex } from "@narthex/contracts";
+import { type JsonObject, type VerifyReport, VerifyReportSchema } from "@narthex/contracts";
 import { verifyBundleFile } from "../bundle/verify-bundle-file.ts";
+import type { VerifyOptions } from "../connection/kernel-connection.ts";
+import { openRememberedVerification, type RememberedVerification } from "../connection/remembered-verification.ts";
 import { verifyHome } from "../connection/verify-home.ts";
+import { usageError } from "../terminal/command-error.ts";
 import { EXIT_LEDGER_BROKEN, EXIT_OK, EXIT_UNREADABLE } from "../terminal/exit-code.ts";
 import { messageToJson } from "../terminal/message-json.ts";
 import { createProgressBar } from "../terminal/progress-bar.ts";
-import { renderFacts } from "../terminal/table.ts";
-import type { Terminal } from "../terminal/terminal.ts";
-import { formatCount } from "../terminal/units.ts";
-import { visible } from "../terminal/visible.ts";
-import type { Command } from "./command.ts";
+import type { Command, Invocation } from "./command.ts";
 import { readKeptCheckpoint } from "./held-checkpoint.ts";
-
-const PROBLEMS_SHOWN = 20;
+import { printVerifyReport } from "./verify-view.ts";
 
 export const ledgerVerifyCommand: Command = {
   details:
     "Reads every record and all content again, with code of its own, and checks hashes, order, commitments, proofs of " +
     "decisions and the signed checkpoints of the log. Integrity: nothing that is there was changed. Completeness: nothing is " +
     "missing. Whoever can write the whole home could have written all of it anew: --key and --checkpoint say what you know of it " +
-    "from elsewhere. Exit code 20 means broken, 30 unreadable.",
+    "from elsewhere. With --resume, records that an earlier run with --resume found sound are not read again, and the report says so: " +
+    "a change of them since then is found only once a newer checkpoint covers it. Exit code 20 means broken, 30 unreadable.",
   arguments: [{ name: "[bundle]", description: "a file that `ledger export` wrote, instead of the home's ledger" }],
   options: [
     { flags: "--key <verifier-key>", description: "the key that signs the log, or did when you were told it" },
@@ -28,77 +27,66 @@ export const ledgerVerifyCommand: Command = {
       description: "a checkpoint that you kept; finds a ledger that was put back or forked",
       repeatable: true,
     },
+    {
+      flags: "--resume",
+      description: "go on from where the last run with --resume ended, and remember where this one ends",
+    },
+    {
+      flags: "--memory <file>",
+      description: "where --resume remembers (default: in the state directory of whoever runs this, for this home)",
+    },
   ],
   examples: [
     "narthex ledger verify",
     "narthex ledger verify --checkpoint kept-elsewhere.note",
     "narthex ledger verify --json",
+    "narthex ledger verify --resume",
     "narthex ledger verify session.bundle",
   ],
 
   async run(invocation) {
     const { terminal, signal, options } = invocation;
+    const memory = await openMemory(invocation);
     const bar = createProgressBar(terminal, { label: "records" });
     let report: VerifyReport;
     try {
       const checkpoints = await Promise.all(options.texts("checkpoint").map(readKeptCheckpoint));
-      const asked = { signal, verifierKey: options.text("key"), checkpoints, onProgress: bar.update };
-      const [file] = invocation.arguments;
-      report = await (file === undefined ? verifyHome(invocation, asked) : verifyBundleFile(resolve(file), asked));
+      const remembering = memory && { remember: true, before: await memory.read() };
+      const asked = { signal, verifierKey: options.text("key"), checkpoints, onProgress: bar.update, ...remembering };
+      report = await verify(invocation, asked);
     } finally {
       bar.finish();
     }
-    if (terminal.json) terminal.printJson(messageToJson(VerifyReportSchema, report));
+    const { verified } = report;
+    if (terminal.json) terminal.printJson(withoutMemory(messageToJson(VerifyReportSchema, report)));
     else printVerifyReport(report, terminal);
+    if (memory !== undefined && verified.length > 0) await memory.write(verified);
     if (report.problems.some(({ code }) => code === "unreadable")) return EXIT_UNREADABLE;
     return report.intact && report.complete ? EXIT_OK : EXIT_LEDGER_BROKEN;
   },
 };
 
-function contentFact({ contentItems, erasedItems, leftOutItems }: VerifyReport): string {
-  const leftOut = leftOutItems === 0n ? "" : `, ${formatCount(leftOutItems)} left out`;
-  return `${formatCount(contentItems)} items, ${formatCount(erasedItems)} erased${leftOut}`;
+/** Of no use to whoever reads the report, and long. */
+function withoutMemory({ verified: _verified, ...shown }: JsonObject): JsonObject {
+  return shown;
 }
 
-export function printVerifyReport(report: VerifyReport, terminal: Terminal): void {
-  const { paint } = terminal;
-  const sound = report.intact && report.complete;
-  const troubled = (area: string): boolean => report.areas.includes(area);
-  const told = (area: string): string => (troubled(area) ? "; not all of it is right" : "");
-  terminal.print(sound ? paint.green("the ledger is sound") : paint.red("the ledger is broken"));
-  terminal.print(
-    ...renderFacts([
-      ["integrity", report.intact ? "nothing was changed" : "something was changed"],
-      ["completeness", report.complete ? "nothing is missing" : "something is missing"],
-      ["records", `${formatCount(report.records)} in ${formatCount(report.chains)} chains${told("records")}`],
-      ["content", `${contentFact(report)}${told("content")}`],
-      ["commitments", troubled("commitments") ? "some are not opened, or open nothing" : "all of them are opened"],
-      ["proofs", `${formatCount(report.proofs)} of decisions${told("proofs")}`],
-      ["checkpoints", `${describeLog(report)}${told("log")}`],
-      ["signatures", `${describeKey(report)}${told("signatures")}`],
-      ["not yet proven", `the last ${formatCount(report.unprovenTail)} records`],
-      ["head", toHex(report.headHash) || "none"],
-    ]),
-  );
-  const [first] = report.problems;
-  if (first === undefined) return;
-  terminal.print("", paint.red(`first bad record: ${first.recordIndex}`));
-  for (const { recordIndex, chain, kind, code, message } of report.problems.slice(0, PROBLEMS_SHOWN)) {
-    terminal.print(visible(`  ${recordIndex}  ${chain || "-"}  ${kind}  ${code}: ${message}`));
+function verify(invocation: Invocation, asked: VerifyOptions): Promise<VerifyReport> {
+  const [file] = invocation.arguments;
+  return file === undefined ? verifyHome(invocation, asked) : verifyBundleFile(resolve(file), asked);
+}
+
+async function openMemory({
+  options,
+  home,
+  environment,
+  arguments: [bundle],
+}: Invocation): Promise<RememberedVerification | undefined> {
+  const file = options.text("memory");
+  if (!options.flag("resume")) {
+    if (file !== undefined) throw usageError("--memory goes with --resume");
+    return undefined;
   }
-  const more = report.problems.length - PROBLEMS_SHOWN;
-  if (more > 0) terminal.print(`  and ${more} more; --json lists them`);
-}
-
-function describeLog({ log }: VerifyReport): string {
-  if (log === undefined || log.checkpoints === 0n) return "none that proves anything";
-  const kept = log.keptCheckpoints > 0n ? `, ${formatCount(log.keptCheckpoints)} of those you kept` : "";
-  const missing = log.tilesMissing > 0n ? `, ${formatCount(log.tilesMissing)} tiles missing` : "";
-  return `${formatCount(log.checkpoints)} agree with the records, up to record ${log.provenSize - 1n}${kept}${missing}`;
-}
-
-function describeKey({ log }: VerifyReport): string {
-  if (log === undefined || log.verifierKey === "") return "none";
-  const trusted = log.keyTrusted ? "the key you trust" : "the ledger's own word; --key says which you trust";
-  return `${visible(log.verifierKey)} (${trusted})`;
+  if (bundle !== undefined) throw usageError("a bundle is always read whole: --resume is for the ledger of a home");
+  return openRememberedVerification(home, file, environment);
 }

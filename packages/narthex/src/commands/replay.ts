@@ -17,7 +17,7 @@ import { EXIT_DIVERGED, EXIT_LEDGER_BROKEN, EXIT_OK, EXIT_UNREADABLE } from "../
 import { messageToJson } from "../terminal/message-json.ts";
 import { createProgressBar } from "../terminal/progress-bar.ts";
 import type { Command, Invocation } from "./command.ts";
-import { printVerifyReport } from "./ledger-verify.ts";
+import { printVerifyReport } from "./verify-view.ts";
 import { printReplayedCall, printReplayReport } from "./replay-view.ts";
 
 export const replayCommand: Command = {

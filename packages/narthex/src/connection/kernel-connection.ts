@@ -199,6 +199,10 @@ export interface VerifyOptions {
   readonly verifierKey: string | undefined;
   /** Signed notes that somebody kept. */
   readonly checkpoints: readonly string[];
+  /** What an earlier run gave as `verified`: only records after those are read. */
+  readonly before?: Uint8Array | undefined;
+  /** Asks for `verified` in the report. */
+  readonly remember?: boolean;
   readonly signal: AbortSignal;
   readonly onProgress: (done: number, total: number) => void;
 }

@@ -154,8 +154,9 @@ export function createServicesConnection({ socketPath, adminToken }: ServicesEnd
         if (record !== undefined) yield record;
       }
     },
-    async verify({ signal, onProgress, verifierKey = "", checkpoints }) {
-      const request = create(VerifyRequestSchema, { verifierKey, checkpoints: [...checkpoints] });
+    async verify({ signal, onProgress, verifierKey = "", checkpoints, before: verified, remember = false }) {
+      const asked = { verifierKey, checkpoints: [...checkpoints], remember, ...(verified && { verified }) };
+      const request = create(VerifyRequestSchema, asked);
       for await (const { event } of client.serverStream(adminService.verify, request, { ...admin, signal })) {
         if (event.case === "report") return event.value;
         if (event.case === "progress") onProgress(Number(event.value.recordsDone), Number(event.value.recordsTotal));

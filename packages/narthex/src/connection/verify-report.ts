@@ -8,6 +8,8 @@ import {
   type LogReport,
   parseCheckpoint,
   parseLogKey,
+  type VerifiedBefore,
+  VerifiedFault,
   verifyLedger,
 } from "@narthex/verify";
 import type { VerifyOptions } from "./kernel-connection.ts";
@@ -22,16 +24,24 @@ export async function verifyBy(
   verify: (options: AskedOfReader) => Promise<Findings>,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
-  const { signal, onProgress } = options;
+  const { signal, onProgress, before, remember = false } = options;
   const trustedKey = options.verifierKey === undefined ? undefined : requireKey(options.verifierKey);
   const keptCheckpoints = options.checkpoints.map(requireCheckpoint);
-  const findings = await verify({
-    signal,
-    trustedKey,
-    keptCheckpoints,
-    onProgress: ({ recordsDone, recordsTotal }) => onProgress(recordsDone, recordsTotal),
-  });
-  return toVerifyReport(findings);
+  try {
+    const findings = await verify({
+      signal,
+      trustedKey,
+      keptCheckpoints,
+      before,
+      ...(remember && { nowMs: Date.now() }),
+      onProgress: ({ recordsDone, recordsTotal }) => onProgress(recordsDone, recordsTotal),
+    });
+    return toVerifyReport(findings);
+  } catch (fault) {
+    if (!(fault instanceof VerifiedFault)) throw fault;
+    const what = `what an earlier verification left cannot be gone on from: ${fault.message}`;
+    throw new KernelError("INVALID_REQUEST", `${what}; look at how that came, remove it, and verify everything`);
+  }
 }
 
 function toVerifyReport(findings: Findings): VerifyReport {
@@ -49,11 +59,23 @@ function toVerifyReport(findings: Findings): VerifyReport {
     log: toVerifiedLog(findings.log),
     areas: [...findings.areas],
     problemCount: BigInt(findings.problemCount),
+    ...(findings.before && { verifiedBefore: toVerifiedBefore(findings.before) }),
+    ...(findings.verified && { verified: findings.verified }),
+    notRemembered: findings.notRemembered ?? "",
     problems: findings.problems.map(({ recordIndex, ...problem }) => ({
       ...problem,
       recordIndex: BigInt(recordIndex),
     })),
   });
+}
+
+function toVerifiedBefore({ records, checkpointSize, checkpointRoot, verifiedAtMs }: VerifiedBefore) {
+  return {
+    records: BigInt(records),
+    checkpointSize: BigInt(checkpointSize),
+    checkpointRoot,
+    verifiedAtMs: BigInt(verifiedAtMs),
+  };
 }
 
 function toVerifiedLog(log: LogReport) {
@@ -68,6 +90,7 @@ function toVerifiedLog(log: LogReport) {
     keptCheckpoints: BigInt(log.keptCheckpoints),
     tiles: BigInt(log.tiles),
     tilesMissing: BigInt(log.tilesMissing),
+    keyLosses: (log.keyLosses ?? []).map(BigInt),
   };
 }
 

@@ -1,9 +1,11 @@
 import { type NoteSignature, parseSignature } from "../log/checkpoint.ts";
+import type { AnnouncedKey } from "../log/key-history.ts";
 import { isSigned, type LogKey, parseLogKey } from "../log/log-key.ts";
 
 /** The keys of a log, as the announcements in a bundle hand over from one to the next. */
 export interface BundledKeys {
-  readonly keys: readonly LogKey[];
+  /** `recordIndex` is the size of the last checkpoint before it: where it was announced is not known better. */
+  readonly keys: readonly AnnouncedKey[];
   /** Empty, or what is wrong with the first announcement that is not good. */
   readonly problem: string;
 }
@@ -13,13 +15,14 @@ const MOST_SIGNATURES = 16;
 
 /** SPEC: docs/formats/log.md, "Announcements". Each but the first is signed by the key before it too. */
 export function readBundledKeys(notes: readonly string[]): BundledKeys {
-  const keys: LogKey[] = [];
+  const keys: AnnouncedKey[] = [];
   for (const note of notes) {
     const announced = parseAnnouncement(note);
-    const previous = keys.at(-1);
+    const previous = keys.at(-1)?.key;
     const fault = announced === undefined ? "it is no announcement of a key" : faultOf(announced, previous);
     if (announced === undefined || fault !== undefined) return { keys, problem: fault ?? "" };
-    keys.push(announced.key);
+    const { key, size: recordIndex } = announced;
+    keys.push({ key, recordIndex, afterLoss: previous !== undefined && !isNamed(announced, previous) });
   }
   return { keys, problem: "" };
 }
@@ -28,10 +31,12 @@ interface Announcement {
   readonly text: string;
   readonly previous: string;
   readonly key: LogKey;
+  readonly size: number;
   readonly signatures: readonly NoteSignature[];
 }
 
-function faultOf({ text, previous, key, signatures }: Announcement, before: LogKey | undefined): string | undefined {
+function faultOf(announced: Announcement, before: LogKey | undefined): string | undefined {
+  const { text, previous, key, signatures } = announced;
   if (previous !== (before?.text ?? "none")) return "it does not follow the key before it";
   if (before !== undefined && before.name !== key.name) return "it is a key of another log";
   const isSignedWith = (by: LogKey): boolean =>
@@ -39,7 +44,13 @@ function faultOf({ text, previous, key, signatures }: Announcement, before: LogK
       ({ name, keyId, signature }) => name === by.name && keyId === by.id && isSigned(by, text, signature),
     );
   if (!isSignedWith(key)) return "it is not signed by the new key";
-  return before === undefined || isSignedWith(before) ? undefined : "it is not signed by the key that it replaces";
+  const isGood = before === undefined || isSignedWith(before) || !isNamed(announced, before);
+  return isGood ? undefined : "it is not signed by the key that it replaces";
+}
+
+/** Whether it is said to be signed by a key. One that says nothing of the key it replaces was begun after a loss. */
+function isNamed({ signatures }: Announcement, by: LogKey): boolean {
+  return signatures.some(({ name, keyId }) => name === by.name && keyId === by.id);
 }
 
 /** Nothing else than the one form of such a note. */
@@ -52,5 +63,5 @@ function parseAnnouncement(note: string): Announcement | undefined {
   const signatures = rest.map(parseSignature);
   if (key === undefined || !/^(?:0|[1-9][0-9]{0,15})$/.test(size)) return undefined;
   if (!signatures.every((signature) => signature !== undefined)) return undefined;
-  return { text: `${HEAD}\n${previous}\n${verifierKey}\n${size}\n`, previous, key, signatures };
+  return { text: `${HEAD}\n${previous}\n${verifierKey}\n${size}\n`, previous, key, size: Number(size), signatures };
 }

@@ -1,5 +1,6 @@
 import { equalBytes } from "@narthex/contracts";
 import { isSignedBy, parseCheckpoint } from "../log/checkpoint.ts";
+import { KeyHistory } from "../log/key-history.ts";
 import type { LogKey } from "../log/log-key.ts";
 import type { LogReport } from "../log/log-report.ts";
 import type { ProblemCode } from "../problem.ts";
@@ -24,19 +25,24 @@ export async function checkBundledLog(bundle: Bundle, trusted: LogKey | undefine
   const problems: { code: ProblemCode; message: string }[] = [];
   if (problem !== "")
     problems.push({ code: "log_key_broken", message: `the announcement of a key is not good: ${problem}` });
-  const from = trusted === undefined ? 0 : keys.findIndex(({ text }) => text === trusted.text);
-  if (trusted !== undefined && from < 0) {
+  const history = new KeyHistory(trusted);
+  for (const key of keys) history.take(key);
+  if (!history.isTrusted && history.lostTrust !== undefined) {
+    const message = "a key was begun that the trusted one did not hand over to: it was said to be lost";
+    problems.push({ code: "log_key_lost", message });
+  } else if (trusted !== undefined && !history.isTrusted) {
     problems.push({ code: "log_key_untrusted", message: "nothing in the bundle leads to the trusted key" });
   }
-  const believed = from < 0 ? [] : keys.slice(from);
+  const believed = history.trustedKeys;
   const { size, root } = await provenTree(bundle, believed, problems);
   const inside = size === 0 ? 0 : await countInside(bundle, size);
   return {
     log: {
-      origin: keys[0]?.name ?? "",
-      verifierKey: keys.at(-1)?.text ?? "",
-      keyTrusted: trusted !== undefined && from >= 0,
+      origin: history.current?.name ?? "",
+      verifierKey: history.current?.text ?? "",
+      keyTrusted: trusted !== undefined && history.isTrusted,
       keys: keys.length,
+      ...history.losses,
       checkpoints: size === 0 ? 0 : 1,
       provenSize: size,
       provenRoot: root,

@@ -64,7 +64,7 @@ export async function openBundle(file: BundleFile): Promise<Bundle> {
     isPartial: chain !== "",
     leavesOut: true,
     recordCount: () => Promise.resolve(tail.records),
-    records: () => readRecords(file, recordsAt, tail, chain),
+    records: (from = 0) => readRecords(file, recordsAt, tail, { chain, from }),
     readFile: async (digest) => (await index.find(digest))?.stream(0, 0),
     // Of a whole ledger, the records themselves give the root; tiles are left out.
     ...(chain === "" && {
@@ -164,7 +164,7 @@ async function* readRecords(
   file: BundleFile,
   recordsAt: number,
   { bytesAt, records }: Tail,
-  chain: string,
+  { chain, from }: { readonly chain: string; readonly from: number },
 ): AsyncGenerator<LedgerRow> {
   const parts = new PartReader(file, recordsAt);
   let count = 0;
@@ -175,7 +175,7 @@ async function* readRecords(
       throw new BundleFault("it holds a record of another session");
     }
     count++;
-    yield row;
+    if (row.index >= from || row.index < 0) yield row;
   }
   if (parts.position !== bytesAt) throw new BundleFault("its parts overlap");
   if (count !== records) throw new BundleFault(`it holds ${count} records and says that it holds ${records}`);

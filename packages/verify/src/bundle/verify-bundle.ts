@@ -1,5 +1,6 @@
 import { PROBLEM_AREAS, PROBLEM_KINDS, type ProblemCode, type VerifyProblem } from "../problem.ts";
-import { type VerifyOptions, verifyLedger } from "../verify-ledger.ts";
+import { verifyLedger } from "../verify-ledger.ts";
+import type { VerifyOptions } from "../walk-ledger.ts";
 import type { VerifyReport } from "../verify-report.ts";
 import { BundleFault } from "./bundle-file.ts";
 import { checkBundledLog } from "./check-bundled-log.ts";

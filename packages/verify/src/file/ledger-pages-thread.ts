@@ -5,7 +5,7 @@ import { openLedgerFile } from "./open-ledger-file.ts";
 import { packPage } from "./packed-page.ts";
 import type { PageAnswer, PagesThreadData } from "./page-messages.ts";
 
-const { path } = workerData as PagesThreadData;
+const { path, from } = workerData as PagesThreadData;
 const port = parentPort;
 if (port === null) throw new TypeError("the reader of a ledger's pages must be started as a thread");
 
@@ -21,7 +21,7 @@ function* readAnswers(): Generator<PageAnswer> {
   try {
     const file = openLedgerFile(path);
     const hasher = new BatchHasher();
-    for (const page of file.pages()) {
+    for (const page of file.pages(from)) {
       for (const { rows, hashesOf } of hashRows(page, hasher)) {
         const [odd] = rows;
         if (hashesOf(0) === undefined && odd !== undefined) yield { odd };

@@ -7,8 +7,8 @@ import type { PageAnswer, PagesThreadData } from "./page-messages.ts";
 const PAGES_AHEAD = 4;
 
 /** The rows of a file of records with their hashes, which a thread of its own reads and computes. */
-export async function* readHashedPages(path: string): AsyncGenerator<HashedPage> {
-  const workerData: PagesThreadData = { path };
+export async function* readHashedPages(path: string, from?: number): AsyncGenerator<HashedPage> {
+  const workerData: PagesThreadData = { path, from };
   // Sources run as they are, a published package runs what was compiled from them.
   const name = `./ledger-pages-thread${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`;
   const worker = new Worker(new URL(name, import.meta.url), { workerData, execArgv: [] });

@@ -79,18 +79,26 @@ declare const WebAssembly: {
 /** Undefined where there are no vectors. */
 export function createBlake3Lanes(memoryPages: number): Blake3Lanes | undefined {
   try {
-    const functions = [
-      { parameters: 1, integers: 0, vectors: 16, code: compressCode() },
-      { exportedAs: "hash", parameters: 1, integers: 2, vectors: 8, code: hashCode() },
-      { exportedAs: "commit", parameters: 0, integers: 3, vectors: 8, code: commitCode() },
-    ];
-    const module = new WebAssembly.Module(wasmModule(functions, memoryPages));
+    const module = modules.get(memoryPages) ?? compile(memoryPages);
+    modules.set(memoryPages, module);
     const lanes = new WebAssembly.Instance(module).exports as Blake3Lanes;
     new Uint8Array(lanes.memory.buffer).fill(0xff, MASKS, MASKS + BLOCK_BYTES);
     return lanes;
   } catch {
     return undefined;
   }
+}
+
+/** To make and to compile one takes longer than to read a small ledger. */
+const modules = new Map<number, object>();
+
+function compile(memoryPages: number): object {
+  const functions = [
+    { parameters: 1, integers: 0, vectors: 16, code: compressCode() },
+    { exportedAs: "hash", parameters: 1, integers: 2, vectors: 8, code: hashCode() },
+    { exportedAs: "commit", parameters: 0, integers: 3, vectors: 8, code: commitCode() },
+  ];
+  return new WebAssembly.Module(wasmModule(functions, memoryPages));
 }
 
 /** Function 0, with the block's flags: takes the words into the chaining values. */

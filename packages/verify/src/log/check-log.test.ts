@@ -4,7 +4,8 @@ import { hashRecord, type RecordMessage, RecordSchema, create, fromBinary, toBin
 import type { LedgerSource } from "../ledger-source.ts";
 import { LedgerBuilder } from "../testing/ledger-builder.ts";
 import { logFiles, rootOf, SignedLog, testKey, tilesOf } from "../testing/signed-log.ts";
-import { verifyLedger, type VerifyOptions } from "../verify-ledger.ts";
+import { verifyLedger } from "../verify-ledger.ts";
+import type { VerifyOptions } from "../walk-ledger.ts";
 import type { VerifyReport } from "../verify-report.ts";
 import { type Checkpoint, parseCheckpoint } from "./checkpoint.ts";
 import { parseLogKey } from "./log-key.ts";

@@ -3,13 +3,14 @@ import type { DecodedRecord, EntryOf } from "../ledger-messages.ts";
 import type { LogFiles } from "../ledger-source.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { SYSTEM_CHAIN } from "../system-chain.ts";
-import { sameSlices, type Slice, wholeSlice } from "../wire/slice.ts";
+import { sameSlices, Slice, wholeSlice } from "../wire/slice.ts";
 import { TileCheck } from "./check-tiles.ts";
-import { type Checkpoint, checkpointText, isSignedBy } from "./checkpoint.ts";
+import { type Checkpoint, checkpointNote, checkpointText, isSignedBy, parseCheckpoint } from "./checkpoint.ts";
 import { KeyHistory } from "./key-history.ts";
 import { isSigned, type LogKey } from "./log-key.ts";
 import type { LogReport } from "./log-report.ts";
 import { RecordWindow, WINDOW_RECORDS } from "./record-window.ts";
+import type { VerifiedLog } from "./verified-log.ts";
 import { TILE_HASHES, TreeEdge } from "./tree-edge.ts";
 
 export interface LogCheckOptions {
@@ -19,12 +20,23 @@ export interface LogCheckOptions {
   /** The newest one that the home itself shows; `unreadable` is something else in its place. */
   readonly shown: Checkpoint | "unreadable" | undefined;
   readonly files: LogFiles | undefined;
+  /** What an earlier run saw, to go on from. */
+  readonly before?: VerifiedLog | undefined;
+  /** What an earlier run saw, to be seen again. */
+  readonly seen?: SeenTree | undefined;
+}
+
+/** A tree that somebody saw, signed or not. */
+export interface SeenTree {
+  readonly size: number;
+  readonly root: Uint8Array;
 }
 
 /** A checkpoint from outside the ledger, until the tree has its size. */
 interface Awaited {
-  readonly checkpoint: Checkpoint;
-  readonly from: "kept" | "shown";
+  readonly tree: SeenTree;
+  readonly signed: Checkpoint | undefined;
+  readonly from: "kept" | "shown" | "seen";
   reached: boolean;
 }
 
@@ -58,6 +70,7 @@ export class LogCheck {
   #kept = 0;
   #provenSize = 0;
   #provenRoot: Uint8Array = new Uint8Array(0);
+  #provenNote = "";
 
   constructor(problems: ProblemList, options: LogCheckOptions) {
     this.#problems = problems;
@@ -69,9 +82,33 @@ export class LogCheck {
     this.#tree = new TreeEdge((tile) => {
       if ((tile.number + 1) * TILE_HASHES ** (tile.level + 1) <= shownSize) this.#tiles?.want(tile);
     });
-    const kept = options.kept.map((checkpoint): Awaited => ({ checkpoint, from: "kept", reached: false }));
-    const own = shown === undefined ? [] : [{ checkpoint: shown, from: "shown" as const, reached: false }];
-    this.#awaited = [...kept, ...own].sort((left, right) => left.checkpoint.size - right.checkpoint.size);
+    const kept = options.kept.map((checkpoint) => awaited(checkpoint, "kept"));
+    const own = shown === undefined ? [] : [awaited(shown, "shown")];
+    const seen = options.seen === undefined ? [] : [{ tree: options.seen, signed: undefined, ...UNSEEN }];
+    this.#awaited = [...kept, ...own, ...seen].sort((left, right) => left.tree.size - right.tree.size);
+    if (options.before !== undefined) this.#goOn(options.before);
+  }
+
+  /** What the next run can go on from, or why it cannot. Asked for before `finish`. */
+  remember(): VerifiedLog | string {
+    if (this.#broken) return "the log was left out";
+    if (this.#provenSize === 0) return "no checkpoint proves anything yet: sign one with `narthex ledger checkpoint`";
+    if (this.#tree.size !== this.#provenSize || this.#lastSize !== this.#provenSize) {
+      return `more than ${WINDOW_RECORDS} records follow the last checkpoint`;
+    }
+    const kept = this.#awaited.filter(({ from, reached }) => from === "kept" && reached).map(({ tree }) => tree);
+    const before = (this.#options.before?.kept ?? []).filter((known) => !kept.some((tree) => isSameTree(tree, known)));
+    return {
+      keys: [...this.#keys.announced],
+      firstKeyIndex: this.#firstKeyIndex,
+      note: this.#provenNote,
+      size: this.#provenSize,
+      root: this.#provenRoot,
+      checkpoints: this.#checkpoints,
+      edge: this.#tree.unfinishedTiles(),
+      tail: this.#window.hashes(),
+      kept: [...kept, ...before].slice(0, MOST_KEPT),
+    };
   }
 
   /** The hash that is stored for the next record. */
@@ -118,16 +155,20 @@ export class LogCheck {
     if (!this.#broken) this.#advance(this.#records);
     await this.#tiles?.settle();
     this.#reportMismatch();
-    for (const awaited of this.#awaited) {
-      if (!this.#isOwn(awaited.checkpoint)) this.#reportForeign(awaited);
-      if (!awaited.reached) this.#reportRolledBack(awaited);
+    for (const each of this.#awaited) {
+      if (each.signed !== undefined && !this.#isOwn(each.signed)) this.#reportForeign(each);
+      if (!each.reached) this.#reportRolledBack(each);
     }
     const { trustedKey, shown } = this.#options;
     if (shown === "unreadable") {
       const place = { index: this.#agreedSize, chain: "" };
       this.#problems.add("log_contradicts", place, "what stands for the log's newest checkpoint is none");
     }
-    if (trustedKey !== undefined && !this.#keys.isTrusted) {
+    const { lostTrust } = this.#keys;
+    if (trustedKey !== undefined && !this.#keys.isTrusted && lostTrust !== undefined) {
+      const what = "a key was begun here that the trusted one did not hand over to: it was said to be lost";
+      this.#problems.add("log_key_lost", { index: lostTrust, chain: SYSTEM_CHAIN }, what);
+    } else if (trustedKey !== undefined && !this.#keys.isTrusted) {
       const place = { index: this.#firstKeyIndex, chain: SYSTEM_CHAIN };
       const what = this.#keys.current === undefined ? "no key is announced" : "it is signed by other keys";
       this.#problems.add("log_key_untrusted", place, `nothing in the ledger leads to the trusted key: ${what}`);
@@ -139,7 +180,8 @@ export class LogCheck {
       origin: this.#keys.current?.name ?? "",
       verifierKey: this.#keys.current?.text ?? "",
       keyTrusted: this.#options.trustedKey !== undefined && this.#keys.isTrusted,
-      keys: this.#keys.keys.length,
+      keys: this.#keys.announced.length,
+      ...this.#keys.losses,
       checkpoints: this.#checkpoints,
       provenSize: this.#provenSize,
       provenRoot: this.#provenRoot,
@@ -151,7 +193,7 @@ export class LogCheck {
 
   #announce(record: DecodedRecord, announced: EntryOf<"logKeyAnnounced">): string | undefined {
     if (this.#keys.current === undefined) this.#firstKeyIndex = record.index;
-    return this.#keys.announce(announced, this.#lastSize);
+    return this.#keys.announce(announced, this.#lastSize, record.index);
   }
 
   #checkpoint(record: DecodedRecord, signed: EntryOf<"checkpointSigned">): string | undefined {
@@ -164,9 +206,9 @@ export class LogCheck {
     this.#lastSize = size;
     if (key === undefined) return "no key was announced before it";
     const root = signed.rootHash.view();
-    const isGood =
-      signed.keyId === key.id &&
-      isSigned(key, checkpointText({ origin: key.name, size, root }), signed.signature.view());
+    const text = checkpointText({ origin: key.name, size, root });
+    const signature = signed.signature.view();
+    const isGood = signed.keyId === key.id && isSigned(key, text, signature);
     if (!isGood) this.#problems.add("checkpoint_signature", record, "the checkpoint is not signed by the log's key");
     if (this.#broken || size < this.#tree.size) return undefined;
     this.#advance(size);
@@ -179,40 +221,66 @@ export class LogCheck {
     this.#checkpoints++;
     this.#provenSize = size;
     this.#provenRoot = root.slice();
+    this.#provenNote = checkpointNote(text, { name: key.name, keyId: key.id, signature });
     return undefined;
   }
 
   /** Takes records into the tree, and stops at every size that something is known of. */
   #advance(size: number): void {
-    for (const awaited of this.#awaited) {
-      if (awaited.reached || awaited.checkpoint.size > size) continue;
-      this.#extend(awaited.checkpoint.size);
-      awaited.reached = true;
-      this.#compare(awaited);
+    for (const each of this.#awaited) {
+      if (each.reached || each.tree.size > size) continue;
+      this.#extend(each.tree.size);
+      each.reached = true;
+      this.#compare(each);
     }
     this.#extend(size);
+  }
+
+  /** As if all records that the earlier run read had been read by this one. */
+  #goOn({ keys, firstKeyIndex, size, root, note, checkpoints, edge, tail, kept }: VerifiedLog): void {
+    for (const key of keys) this.#keys.take(key);
+    this.#firstKeyIndex = firstKeyIndex;
+    this.#tree.restore(edge);
+    for (let at = 0; at < tail.length; at += HASH_SIZE) this.#window.push(new Slice(tail, at, at + HASH_SIZE));
+    this.#records = size + tail.length / HASH_SIZE;
+    this.#lastSize = size;
+    this.#agreedSize = size;
+    const checkpoint = parseCheckpoint(note);
+    if (checkpoint !== undefined && this.#keys.trustedKeys.some((key) => isSignedBy(checkpoint, key))) {
+      this.#checkpoints = checkpoints;
+      this.#provenSize = size;
+      this.#provenRoot = root;
+      this.#provenNote = note;
+    }
+    for (const each of this.#awaited) {
+      if (each.tree.size >= size) continue;
+      // The tree does not go back. What the home shows may be older after a crash; what was kept was compared then.
+      each.reached = true;
+      if (each.from === "kept" && kept.some((known) => isSameTree(known, each.tree))) this.#kept++;
+    }
   }
 
   #extend(size: number): void {
     while (this.#tree.size < size) this.#tree.add(this.#window.shift());
   }
 
-  #compare({ checkpoint, from }: Awaited): void {
-    const same = sameSlices(wholeSlice(this.#tree.root()), wholeSlice(checkpoint.root));
+  #compare({ tree, from }: Awaited): void {
+    const same = sameSlices(wholeSlice(this.#tree.root()), wholeSlice(tree.root));
     if (from === "shown") {
       for (const tile of this.#tree.partialTiles()) this.#tiles?.want(tile);
-      if (!same) this.#shownOther = { from: this.#agreedSize, to: checkpoint.size };
+      if (!same) this.#shownOther = { from: this.#agreedSize, to: tree.size };
       return;
     }
     if (!same) {
       // The ledger's own checkpoints say nothing of where it parted from the other.
       const place = { index: this.#keptSize, chain: "" };
-      const what = `the first ${checkpoint.size} records are not those that the kept checkpoint was signed for`;
+      const whose = from === "kept" ? "that the kept checkpoint was signed for" : "that an earlier verification read";
+      const what = `the first ${tree.size} records are not those ${whose}`;
       this.#problems.add("log_forked", place, what);
       return;
     }
-    this.#keptSize = checkpoint.size;
-    this.#kept++;
+    this.#keptSize = tree.size;
+    if (from === "kept") this.#kept++;
   }
 
   #reportMismatch(): void {
@@ -237,15 +305,11 @@ export class LogCheck {
     );
   }
 
-  #reportRolledBack({ checkpoint, from }: Awaited): void {
+  #reportRolledBack({ tree, from }: Awaited): void {
     if (this.#broken) return;
     const place = { index: this.#records, chain: "" };
-    const whose = from === "kept" ? "the kept checkpoint" : "the log's newest checkpoint";
-    this.#problems.add(
-      "log_rolled_back",
-      place,
-      `${whose} covers ${checkpoint.size} records: from here on they are missing`,
-    );
+    const what = `${ROLLED_BACK[from]} ${tree.size} records: from here on they are missing`;
+    this.#problems.add("log_rolled_back", place, what);
   }
 
   #reportForeign({ from }: Awaited): void {
@@ -264,5 +328,24 @@ export class LogCheck {
     return keys.some((key) => isSignedBy(checkpoint, key));
   }
 }
+
+/** Checkpoints from elsewhere that are remembered. */
+const MOST_KEPT = 256;
+
+const UNSEEN = { from: "seen", reached: false } as const;
+
+function awaited(signed: Checkpoint, from: "kept" | "shown"): Awaited {
+  return { tree: signed, signed, from, reached: false };
+}
+
+function isSameTree(left: SeenTree, right: SeenTree): boolean {
+  return left.size === right.size && sameSlices(wholeSlice(left.root), wholeSlice(right.root));
+}
+
+const ROLLED_BACK = {
+  kept: "the kept checkpoint covers",
+  shown: "the log's newest checkpoint covers",
+  seen: "an earlier verification read",
+} as const;
 
 const WHAT = { checkpointSigned: "the checkpoint", logKeyAnnounced: "the announcement of a key" } as const;

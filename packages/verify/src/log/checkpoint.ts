@@ -40,6 +40,11 @@ export function checkpointText({ origin, size, root }: Pick<Checkpoint, "origin"
   return `${origin}\n${size}\n${encodeBase64(root)}\n`;
 }
 
+/** The signed note of a checkpoint with one signature. */
+export function checkpointNote(text: string, { name, keyId, signature }: NoteSignature): string {
+  return `${text}\n— ${name} ${encodeBase64(Buffer.concat([Buffer.from(keyId, "hex"), signature]))}\n`;
+}
+
 /** Signatures of other keys are passed over. */
 export function isSignedBy(checkpoint: Checkpoint, key: LogKey): boolean {
   if (checkpoint.origin !== key.name) return false;

@@ -1,19 +1,32 @@
-import { type LogKey, isSigned, parseLogKey } from "./log-key.ts";
 import type { EntryOf } from "../ledger-messages.ts";
+import { isSigned, type LogKey, parseLogKey } from "./log-key.ts";
+
+/** A key as the ledger announces it. */
+export interface AnnouncedKey {
+  readonly key: LogKey;
+  readonly recordIndex: number;
+  /** The key before it was lost: nothing vouches for this one. */
+  readonly afterLoss: boolean;
+}
 
 /** The keys of a log in the order in which the ledger announces them. */
 export class KeyHistory {
-  readonly keys: LogKey[] = [];
+  readonly announced: AnnouncedKey[] = [];
   readonly #trusted: LogKey | undefined;
   #trustedFrom: number | undefined;
+  #lostTrust: number | undefined;
 
-  /** Without a trusted key, the ledger's own first one is taken at its word. */
+  /** Without a trusted key, the ledger's own first one is taken at its word, and so is every later one. */
   constructor(trusted: LogKey | undefined) {
     this.#trusted = trusted;
   }
 
   get current(): LogKey | undefined {
-    return this.keys.at(-1);
+    return this.announced.at(-1)?.key;
+  }
+
+  get keys(): readonly LogKey[] {
+    return this.announced.map(({ key }) => key);
   }
 
   /** Whether what the current key signs counts. */
@@ -21,23 +34,51 @@ export class KeyHistory {
     return this.#trustedFrom !== undefined;
   }
 
+  /** The record that announced a key which the trusted one, or those that it handed over to, did not hand over to. */
+  get lostTrust(): number | undefined {
+    return this.#lostTrust;
+  }
+
+  /** The records that announced keys which nothing vouches for; nothing at all if there are none. */
+  get losses(): { readonly keyLosses?: readonly number[] } {
+    const lost = this.announced.filter(({ afterLoss }) => afterLoss);
+    return lost.length === 0 ? {} : { keyLosses: lost.map(({ recordIndex }) => recordIndex) };
+  }
+
+  /** The keys whose signatures count. */
+  get trustedKeys(): readonly LogKey[] {
+    return this.#trustedFrom === undefined ? [] : this.keys.slice(this.#trustedFrom);
+  }
+
   /** Takes the key as the current one, unless something is wrong: answers what. */
-  announce(announced: EntryOf<"logKeyAnnounced">, lastSize: number): string | undefined {
-    const key = parseLogKey(announced.verifierKey);
+  announce(entry: EntryOf<"logKeyAnnounced">, lastSize: number, recordIndex: number): string | undefined {
+    const key = parseLogKey(entry.verifierKey);
     if (key === undefined) return "what is announced is no key";
     const previous = this.current;
-    if (announced.previousVerifierKey !== (previous?.text ?? "")) return "it does not follow the key that is in use";
+    if (entry.previousVerifierKey !== (previous?.text ?? "")) return "it does not follow the key that is in use";
     if (previous !== undefined && previous.name !== key.name) return "it is a key of another log";
-    if (announced.treeSize !== lastSize) return "its size is not that of the last checkpoint before it";
-    const text = announcementText(announced);
-    if (!isSigned(key, text, announced.signature.view())) return "it is not signed by the new key";
-    const handedOver = announced.previousSignature;
-    if (previous === undefined ? handedOver.length > 0 : !isSigned(previous, text, handedOver.view())) {
+    if (entry.treeSize !== lastSize) return "its size is not that of the last checkpoint before it";
+    const text = announcementText(entry);
+    if (!isSigned(key, text, entry.signature.view())) return "it is not signed by the new key";
+    const handedOver = entry.previousSignature;
+    const afterLoss = previous !== undefined && handedOver.length === 0;
+    if (previous === undefined ? handedOver.length > 0 : !afterLoss && !isSigned(previous, text, handedOver.view())) {
       return "it is not signed by the key that it replaces";
     }
-    this.keys.push(key);
-    if (this.#trusted === undefined || this.#trusted.text === key.text) this.#trustedFrom ??= this.keys.length - 1;
+    this.take({ key, recordIndex, afterLoss });
     return undefined;
+  }
+
+  /** SECURITY: a loss ends all trust that came from a key before it; whoever was told the new key can trust that. */
+  take(announced: AnnouncedKey): void {
+    this.announced.push(announced);
+    if (announced.afterLoss && this.#trusted !== undefined && this.#trustedFrom !== undefined) {
+      this.#trustedFrom = undefined;
+      this.#lostTrust = announced.recordIndex;
+    }
+    if (this.#trusted === undefined || this.#trusted.text === announced.key.text) {
+      this.#trustedFrom ??= this.announced.length - 1;
+    }
   }
 }
 

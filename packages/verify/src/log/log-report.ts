@@ -15,6 +15,9 @@ export interface LogReport {
   readonly provenRoot: Uint8Array;
   /** Checkpoints from elsewhere that the ledger is an extension of. */
   readonly keptCheckpoints: number;
+  /** Records that announced a key which no key before it handed over to, where there are any. */
+  readonly keyLosses?: readonly number[];
+  /** Tiles that say what the records say, of those that were looked at. */
   readonly tiles: number;
   readonly tilesMissing: number;
 }

@@ -14,6 +14,16 @@ export class RecordWindow {
     return this.#count > WINDOW_RECORDS;
   }
 
+  /** All of them, one after the other. */
+  hashes(): Uint8Array<ArrayBuffer> {
+    const hashes = new Uint8Array(this.#count * HASH_SIZE);
+    for (let i = 0; i < this.#count; i++) {
+      const at = ((this.#first + i) * HASH_SIZE) % this.#bytes.length;
+      hashes.set(this.#bytes.subarray(at, at + HASH_SIZE), i * HASH_SIZE);
+    }
+    return hashes;
+  }
+
   push(hash: Slice): void {
     if (this.#count * HASH_SIZE === this.#bytes.length) this.#grow();
     const at = ((this.#first + this.#count) * HASH_SIZE) % this.#bytes.length;

@@ -10,9 +10,16 @@ export interface ComputedTile {
   readonly hashes: Uint8Array;
 }
 
+/** The hashes of a level that no full tile holds. */
+export interface UnfinishedTile {
+  /** Full tiles before it. */
+  readonly number: number;
+  readonly hashes: Uint8Array<ArrayBuffer>;
+}
+
 interface Row {
   /** The hashes of its unfinished tile. */
-  readonly hashes: Uint8Array;
+  readonly hashes: Uint8Array<ArrayBuffer>;
   count: number;
   /** Tiles before that one. */
   tiles: number;
@@ -27,6 +34,22 @@ export class TreeEdge {
   /** Is told of every tile that is full, the lower one first. */
   constructor(onTile: (tile: ComputedTile) => void) {
     this.#onTile = onTile;
+  }
+
+  /** Goes on from unfinished tiles; false if they are not those of any tree. Of an empty edge only. */
+  restore(tiles: readonly UnfinishedTile[]): boolean {
+    const size = (tiles[0]?.number ?? 0) * TILE_HASHES + (tiles[0]?.hashes.length ?? 0) / HASH_SIZE;
+    let due = size;
+    for (const { number, hashes } of tiles) {
+      const count = hashes.length / HASH_SIZE;
+      if (due === 0 || number !== Math.floor(due / TILE_HASHES) || count !== due % TILE_HASHES) return false;
+      const row = { hashes: new Uint8Array(TILE_HASHES * HASH_SIZE), count, tiles: number };
+      row.hashes.set(hashes);
+      this.#rows.push(row);
+      due = number;
+    }
+    this.#size = size;
+    return due === 0;
   }
 
   get size(): number {
@@ -58,6 +81,14 @@ export class TreeEdge {
     return this.#rows.flatMap(({ hashes, count, tiles }, level) =>
       count === 0 ? [] : [{ level, number: tiles, hashes: hashes.slice(0, count * HASH_SIZE) }],
     );
+  }
+
+  /** Of every level, as `restore` takes them. */
+  unfinishedTiles(): UnfinishedTile[] {
+    return this.#rows.map(({ hashes, count, tiles }) => ({
+      number: tiles,
+      hashes: hashes.slice(0, count * HASH_SIZE),
+    }));
   }
 
   #push(level: number, hash: Uint8Array): void {

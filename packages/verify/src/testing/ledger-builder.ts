@@ -121,8 +121,8 @@ export class LedgerBuilder implements LedgerSource {
     return this.rows.length;
   }
 
-  async *records(): AsyncGenerator<LedgerRow> {
-    yield* this.rows;
+  async *records(from = 0): AsyncGenerator<LedgerRow> {
+    yield* from === 0 ? this.rows : this.rows.filter(({ index }) => index >= from);
   }
 
   async readFile(digest: Uint8Array): Promise<AsyncIterable<Uint8Array> | undefined> {

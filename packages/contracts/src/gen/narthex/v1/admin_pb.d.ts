@@ -524,6 +524,27 @@ export declare type VerifyRequest = Message<"narthex.v1.VerifyRequest"> & {
    * @generated from field: repeated string checkpoints = 2;
    */
   checkpoints: string[];
+
+  /**
+   * Asks for `verified` in the report, if nothing is wrong.
+   *
+   * @generated from field: bool remember = 3;
+   */
+  remember: boolean;
+
+  /**
+   * What an earlier report gave as `verified`: only records after those are read.
+   *
+   * @generated from field: bytes verified = 4;
+   */
+  verified: Uint8Array;
+
+  /**
+   * Leaves content out: digests, commitments and proofs of decisions are not checked.
+   *
+   * @generated from field: bool records_only = 5;
+   */
+  recordsOnly: boolean;
 };
 
 /**
@@ -666,6 +687,34 @@ export declare type VerifyReport = Message<"narthex.v1.VerifyReport"> & {
    * @generated from field: uint64 left_out_items = 20;
    */
   leftOutItems: bigint;
+
+  /**
+   * Set if records were not read because an earlier run had read them.
+   *
+   * @generated from field: narthex.v1.VerifiedBefore verified_before = 21;
+   */
+  verifiedBefore?: VerifiedBefore | undefined;
+
+  /**
+   * What a later run goes on from, as it was asked for. See docs/formats/verified.md.
+   *
+   * @generated from field: bytes verified = 22;
+   */
+  verified: Uint8Array;
+
+  /**
+   * Why there is no such thing although it was asked for.
+   *
+   * @generated from field: string not_remembered = 23;
+   */
+  notRemembered: string;
+
+  /**
+   * Content was left out.
+   *
+   * @generated from field: bool records_only = 24;
+   */
+  recordsOnly: boolean;
 };
 
 /**
@@ -673,6 +722,43 @@ export declare type VerifyReport = Message<"narthex.v1.VerifyReport"> & {
  * Use `create(VerifyReportSchema)` to create a new message.
  */
 export declare const VerifyReportSchema: GenMessage<VerifyReport>;
+
+/**
+ * What was taken from an earlier run of verify.
+ *
+ * @generated from message narthex.v1.VerifiedBefore
+ */
+export declare type VerifiedBefore = Message<"narthex.v1.VerifiedBefore"> & {
+  /**
+   * Records that were not read again.
+   *
+   * @generated from field: uint64 records = 1;
+   */
+  records: bigint;
+
+  /**
+   * Of the newest checkpoint that covered them then.
+   *
+   * @generated from field: uint64 checkpoint_size = 2;
+   */
+  checkpointSize: bigint;
+
+  /**
+   * @generated from field: bytes checkpoint_root = 3;
+   */
+  checkpointRoot: Uint8Array;
+
+  /**
+   * @generated from field: uint64 verified_at_ms = 4;
+   */
+  verifiedAtMs: bigint;
+};
+
+/**
+ * Describes the message narthex.v1.VerifiedBefore.
+ * Use `create(VerifiedBeforeSchema)` to create a new message.
+ */
+export declare const VerifiedBeforeSchema: GenMessage<VerifiedBefore>;
 
 /**
  * What signed checkpoints prove. See docs/formats/log.md.
@@ -743,6 +829,13 @@ export declare type VerifiedLog = Message<"narthex.v1.VerifiedLog"> & {
    * @generated from field: uint64 tiles_missing = 10;
    */
   tilesMissing: bigint;
+
+  /**
+   * Records that announced a key which no key before it handed over to.
+   *
+   * @generated from field: repeated uint64 key_losses = 11;
+   */
+  keyLosses: bigint[];
 };
 
 /**
@@ -2748,6 +2841,12 @@ export declare const ProveConsistencyResponseSchema: GenMessage<ProveConsistency
  * @generated from message narthex.v1.RotateLogKeyRequest
  */
 export declare type RotateLogKeyRequest = Message<"narthex.v1.RotateLogKeyRequest"> & {
+  /**
+   * The key in use is gone: begins a new one that nothing vouches for. Refused where it is there.
+   *
+   * @generated from field: bool lost = 1;
+   */
+  lost: boolean;
 };
 
 /**
@@ -2771,7 +2870,7 @@ export declare type RotateLogKeyResponse = Message<"narthex.v1.RotateLogKeyRespo
   previousVerifierKey: string;
 
   /**
-   * The note that both keys signed, and the record that keeps it.
+   * The note that both keys signed, or the new one alone, and the record that keeps it.
    *
    * @generated from field: string announcement = 3;
    */

@@ -1596,7 +1596,7 @@ export declare type LogKeyAnnounced = Message<"narthex.v1.LogKeyAnnounced"> & {
   signature: Uint8Array;
 
   /**
-   * By the replaced key; empty for the first.
+   * By the replaced key; empty for the first, and where the replaced key was lost.
    *
    * @generated from field: bytes previous_signature = 5;
    */

@@ -1,0 +1,133 @@
+import { hashPages } from "./hash/hash-pages.ts";
+import type { HashedPage, LedgerSource } from "./ledger-source.ts";
+import { LedgerWalk } from "./ledger-walk.ts";
+import { type Checkpoint, parseCheckpoint } from "./log/checkpoint.ts";
+import type { LogKey } from "./log/log-key.ts";
+import { readPages } from "./read-pages.ts";
+import type { SeenTree } from "./log/check-log.ts";
+import type { VerifiedState } from "./verified/verified-state.ts";
+import type { VerifiedBefore, VerifyReport } from "./verify-report.ts";
+
+export interface VerifyOptions {
+  readonly onProgress?: (progress: VerifyProgress) => void;
+  /** The key that checkpoints must lead to. Without it the ledger is taken at its word about who signs. */
+  readonly trustedKey?: LogKey | undefined;
+  /** Checkpoints that somebody kept: the ledger must be an extension of each. */
+  readonly keptCheckpoints?: readonly Checkpoint[];
+  /** Leaves the Merkle log out: neither roots nor signatures are looked at, and nothing is proven. */
+  readonly chainsOnly?: boolean;
+  /** What an earlier run gave as `verified`: only what came after it is read. A VerifiedFault if it cannot be gone on from. */
+  readonly before?: Uint8Array | undefined;
+  /** Asks for `verified` in the report, with this time in it. */
+  readonly nowMs?: number | undefined;
+  /** Aborting rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface VerifyProgress {
+  readonly recordsDone: number;
+  readonly recordsTotal: number;
+}
+
+const PROGRESS_EVERY = 4096;
+
+/** Reads a ledger and its content, from beginning to end or from where `before` ends, and names everything that is not as it must be. */
+export async function walkLedger(
+  source: LedgerSource,
+  options: VerifyOptions,
+  { before, seen }: { readonly before?: VerifiedState; readonly seen?: SeenTree } = {},
+): Promise<VerifyReport> {
+  // Before the records: whatever it covers was durable by then.
+  const shown = options.chainsOnly === true ? undefined : await readShown(source);
+  const { trustedKey, keptCheckpoints: kept = [], signal, nowMs } = options;
+  const walk = new LedgerWalk(source, { trustedKey, kept, shown, seen, files: source.log }, { signal, before });
+  if (options.chainsOnly === true) walk.leaveLogOut();
+  const total = options.onProgress === undefined ? 0 : await countRecords(source);
+  const report = (done: number): void =>
+    options.onProgress?.({ recordsDone: done, recordsTotal: Math.max(total, done) });
+
+  const from = before?.records;
+  const pages = (source.hashedPages?.(from) ?? hashPages(readPages(source, from)))[Symbol.asyncIterator]();
+  let reported = walk.records;
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const page = await nextPage(pages);
+      if (page === undefined) break;
+      if (page === UNREADABLE) {
+        walk.sourceFailed();
+        break;
+      }
+      await takePage(walk, page);
+      const settling = walk.settle();
+      if (settling !== undefined) await settling;
+      if (walk.records - reported >= PROGRESS_EVERY) report((reported = walk.records));
+    }
+  } finally {
+    await closePages(pages);
+  }
+  const verified = nowMs === undefined ? undefined : await walk.remember(nowMs);
+  await walk.finish();
+  report(walk.records);
+  return { ...walk.report(), ...(before && { before: factsOf(before) }), ...remembered(verified, walk) };
+}
+
+function factsOf({ records, log, verifiedAtMs }: VerifiedState): VerifiedBefore {
+  return { records, checkpointSize: log.size, checkpointRoot: log.root, verifiedAtMs };
+}
+
+/** What turned out only at the end is as good a reason as any. */
+function remembered(
+  verified: Uint8Array | string | undefined,
+  walk: LedgerWalk,
+): Pick<VerifyReport, "verified" | "notRemembered"> {
+  if (verified === undefined) return {};
+  if (!walk.isSound) return { notRemembered: "something is wrong" };
+  return typeof verified === "string" ? { notRemembered: verified } : { verified };
+}
+
+async function takePage(walk: LedgerWalk, { rows, hashesOf }: HashedPage): Promise<void> {
+  for (const [n, row] of rows.entries()) {
+    const reading = walk.take(row, hashesOf(n));
+    if (reading !== undefined) await reading;
+  }
+}
+
+const UNREADABLE = Symbol("unreadable");
+
+type Pages = AsyncIterator<HashedPage>;
+
+async function nextPage(pages: Pages): Promise<HashedPage | undefined | typeof UNREADABLE> {
+  try {
+    const next = await pages.next();
+    return next.done === true ? undefined : next.value;
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+/** What a source says while it is put away changes nothing about what was read. */
+async function closePages(pages: Pages): Promise<void> {
+  try {
+    await pages.return?.();
+  } catch {
+    return;
+  }
+}
+
+async function readShown(source: LedgerSource): Promise<Checkpoint | "unreadable" | undefined> {
+  try {
+    const text = await source.log?.readCheckpoint();
+    return text === undefined ? undefined : (parseCheckpoint(text) ?? "unreadable");
+  } catch {
+    return "unreadable";
+  }
+}
+
+async function countRecords(source: LedgerSource): Promise<number> {
+  try {
+    return (await source.recordCount?.()) ?? 0;
+  } catch {
+    return 0;
+  }
+}
