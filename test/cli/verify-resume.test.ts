@@ -100,5 +100,8 @@ describe("ledger verify --resume", { timeout: 240_000 }, () => {
     await writeFile(path, good);
     await resume(2, "--memory", join(at.home, "log", "memory"));
     await at.ask(["ledger", "verify", "--memory", "elsewhere"], 2);
+    await resume(2, "--records-only");
+    const { records_only: isSaid, content_items: items } = await at.ask(["ledger", "verify", "--records-only"]);
+    assert.deepEqual([isSaid, items], [true, 0]);
   });
 });

@@ -32,14 +32,14 @@ export function fileLedgerSource(
   return {
     recordCount: async () => file.recordCount(),
     ...(file.recordCount() >= THREAD_FROM_RECORDS && { hashedPages: (from) => readHashedPages(path, from) }),
-    ...rowsOf(async function* (from) {
-      yield* file.pages(from);
+    ...rowsOf(async function* (from, leave) {
+      yield* file.pages(from, leave);
     }),
     ...filesOf(contentStore, logDirectory),
   };
 }
 
-type Pages = (from: number | undefined) => AsyncIterable<readonly StoredRecord[]>;
+type Pages = NonNullable<LedgerSource["pages"]>;
 
 function rowsOf(pages: Pages): Pick<LedgerSource, "records" | "pages"> {
   return {

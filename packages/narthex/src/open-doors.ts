@@ -44,13 +44,14 @@ function openServing(kernel: Kernel, options: DoorOptions): Promise<Serving> {
     console: { version: VERSION, defaultApprover: loginName() },
     mcp: { version: VERSION, elicitation: mcp.elicitation === "approvals" },
     authorize: authorizeToken,
-    verify: ({ verifierKey, checkpoints, remember, verified }, onProgress, signal) =>
+    verify: ({ verifierKey, checkpoints, remember, verified, recordsOnly }, onProgress, signal) =>
       kernel.whileNothingIsErased(() =>
         verifySource(ledgerSource(), {
           signal,
           verifierKey: verifierKey === "" ? undefined : verifierKey,
           checkpoints,
           remember,
+          recordsOnly,
           before: verified.length === 0 ? undefined : verified,
           onProgress: (recordsDone, recordsTotal) => onProgress({ recordsDone, recordsTotal }),
         }),

@@ -13,6 +13,14 @@ import { encodeVerifiedState, type VerifiedState } from "./verified/verified-sta
 import { wholeSlice } from "./wire/slice.ts";
 import type { VerifyReport } from "./verify-report.ts";
 
+export interface WalkOptions {
+  readonly signal: AbortSignal | undefined;
+  /** What an earlier run saw, to go on from. */
+  readonly before: VerifiedState | undefined;
+  /** Content is not looked at. */
+  readonly recordsOnly: boolean;
+}
+
 /** Takes the rows of a ledger one after the other and applies every rule to each. */
 export class LedgerWalk {
   records = 0;
@@ -22,18 +30,16 @@ export class LedgerWalk {
   readonly #log: LogCheck;
   /** Where others' records were left out, only each chain by itself is complete. */
   readonly #isPartial: boolean;
+  readonly #recordsOnly: boolean;
   #nextIndex = 0;
   #wallTimeMs = 0;
   #headHash: Uint8Array = new Uint8Array(0);
   /** No record so far was missing or bad. */
   #sound = true;
 
-  constructor(
-    source: LedgerSource,
-    log: LogCheckOptions,
-    options: { readonly signal: AbortSignal | undefined; readonly before: VerifiedState | undefined },
-  ) {
+  constructor(source: LedgerSource, log: LogCheckOptions, options: WalkOptions) {
     const { before } = options;
+    this.#recordsOnly = options.recordsOnly;
     this.#log = new LogCheck(this.#problems, { ...log, before: before?.log });
     this.#content = new ContentCheck(source, this.#problems, options);
     this.#isPartial = source.isPartial === true;
@@ -49,7 +55,7 @@ export class LedgerWalk {
   /** What the next run can go on from, or why it cannot. Asked for before `finish`; good if that finds nothing. */
   async remember(verifiedAtMs: number): Promise<Uint8Array | string> {
     await this.#content.resolveOlder();
-    if (this.#isPartial) return "records of others were left out";
+    if (this.#isPartial || this.#recordsOnly) return "something was left out";
     if (this.#problems.count > 0) return "something is wrong";
     const log = this.#log.remember();
     if (typeof log === "string") return log;
@@ -99,6 +105,7 @@ export class LedgerWalk {
     }
     checkSession(chain, record, this.#problems);
     const call = checkCall(chain, record, this.#problems);
+    if (this.#recordsOnly) return undefined;
     this.#content.explainErasures(record, this.#sound && !this.#isPartial);
     return this.#content.check(chain, record, hashes, call);
   }
@@ -126,7 +133,7 @@ export class LedgerWalk {
   async finish(): Promise<void> {
     await this.#log.finish();
     for (const chain of this.#chains.values()) reportBreak(chain, this.#problems);
-    await this.#content.finish(this.#sound && !this.#isPartial);
+    if (!this.#recordsOnly) await this.#content.finish(this.#sound && !this.#isPartial);
   }
 
   report(): VerifyReport {

@@ -123,3 +123,17 @@ test("progress ends with every record done", async () => {
   );
   assert.ok(steps.every((step) => step.recordsTotal === 9000));
 });
+
+test("without content, records are checked as ever, and the report says that nothing is known of content", async () => {
+  const ledger = sampleLedger();
+  const report = await verifyLedger(ledger, { recordsOnly: true, nowMs: 1 });
+  assert.deepEqual([report.problemCount, report.contentItems, report.recordsOnly], [0, 0, true]);
+  assert.equal(report.verified, undefined);
+  const row = ledger.rows[4];
+  assert.ok(row !== undefined);
+  ledger.rows[4] = { ...row, content: Uint8Array.of(0xff) };
+  assert.equal((await verifyLedger(ledger, { recordsOnly: true })).problemCount, 0);
+  ledger.rows[4] = { ...row, record: row.record.map((byte, i) => (i === 9 ? byte ^ 1 : byte)) };
+  const broken = await verifyLedger(ledger, { recordsOnly: true });
+  assert.deepEqual([broken.problems[0]?.code, broken.problems[0]?.recordIndex], ["hash_mismatch", 4]);
+});

@@ -34,6 +34,8 @@ export interface VerifyReport {
   readonly before?: VerifiedBefore;
   /** What a later run can go on from, where it was asked for and nothing is wrong. */
   readonly verified?: Uint8Array;
+  /** Content was left out: nothing is known of it. */
+  readonly recordsOnly?: boolean;
   /** Why there is no such thing although it was asked for. */
   readonly notRemembered?: string;
 }

@@ -1,3 +1,4 @@
+import { BatchHasher } from "./hash/batch-hasher.ts";
 import { hashPages } from "./hash/hash-pages.ts";
 import type { HashedPage, LedgerSource } from "./ledger-source.ts";
 import { LedgerWalk } from "./ledger-walk.ts";
@@ -20,6 +21,8 @@ export interface VerifyOptions {
   readonly before?: Uint8Array | undefined;
   /** Asks for `verified` in the report, with this time in it. */
   readonly nowMs?: number | undefined;
+  /** Leaves content out: digests, commitments and proofs of decisions are not looked at. */
+  readonly recordsOnly?: boolean | undefined;
   /** Aborting rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -39,15 +42,19 @@ export async function walkLedger(
 ): Promise<VerifyReport> {
   // Before the records: whatever it covers was durable by then.
   const shown = options.chainsOnly === true ? undefined : await readShown(source);
-  const { trustedKey, keptCheckpoints: kept = [], signal, nowMs } = options;
-  const walk = new LedgerWalk(source, { trustedKey, kept, shown, seen, files: source.log }, { signal, before });
+  const { trustedKey, keptCheckpoints: kept = [], signal, nowMs, recordsOnly = false } = options;
+  const walk = new LedgerWalk(
+    source,
+    { trustedKey, kept, shown, seen, files: source.log },
+    { signal, before, recordsOnly },
+  );
   if (options.chainsOnly === true) walk.leaveLogOut();
   const total = options.onProgress === undefined ? 0 : await countRecords(source);
   const report = (done: number): void =>
     options.onProgress?.({ recordsDone: done, recordsTotal: Math.max(total, done) });
 
   const from = before?.records;
-  const pages = (source.hashedPages?.(from) ?? hashPages(readPages(source, from)))[Symbol.asyncIterator]();
+  const pages = readHashed(source, from, recordsOnly)[Symbol.asyncIterator]();
   let reported = walk.records;
   try {
     for (;;) {
@@ -69,7 +76,14 @@ export async function walkLedger(
   const verified = nowMs === undefined ? undefined : await walk.remember(nowMs);
   await walk.finish();
   report(walk.records);
-  return { ...walk.report(), ...(before && { before: factsOf(before) }), ...remembered(verified, walk) };
+  const left = recordsOnly && { recordsOnly: true };
+  return { ...walk.report(), ...left, ...(before && { before: factsOf(before) }), ...remembered(verified, walk) };
+}
+
+/** A thread of its own saves nothing where only records are hashed. */
+function readHashed(source: LedgerSource, from: number | undefined, recordsOnly: boolean): AsyncIterable<HashedPage> {
+  if (recordsOnly) return hashPages(readPages(source, from, { content: true }), new BatchHasher({ recordsOnly }));
+  return source.hashedPages?.(from) ?? hashPages(readPages(source, from));
 }
 
 function factsOf({ records, log, verifiedAtMs }: VerifiedState): VerifiedBefore {

@@ -28,6 +28,10 @@ export const ledgerVerifyCommand: Command = {
       repeatable: true,
     },
     {
+      flags: "--records-only",
+      description: "leave content out: neither its digests nor commitments nor proofs of decisions are checked",
+    },
+    {
       flags: "--resume",
       description: "go on from where the last run with --resume ended, and remember where this one ends",
     },
@@ -52,8 +56,9 @@ export const ledgerVerifyCommand: Command = {
     try {
       const checkpoints = await Promise.all(options.texts("checkpoint").map(readKeptCheckpoint));
       const remembering = memory && { remember: true, before: await memory.read() };
-      const asked = { signal, verifierKey: options.text("key"), checkpoints, onProgress: bar.update, ...remembering };
-      report = await verify(invocation, asked);
+      const recordsOnly = options.flag("records-only");
+      const asked = { signal, verifierKey: options.text("key"), checkpoints, recordsOnly, ...remembering };
+      report = await verify(invocation, { ...asked, onProgress: bar.update });
     } finally {
       bar.finish();
     }
@@ -87,6 +92,8 @@ async function openMemory({
     if (file !== undefined) throw usageError("--memory goes with --resume");
     return undefined;
   }
+  if (options.flag("records-only"))
+    throw usageError("what was left out cannot be gone on from: --resume reads content, too");
   if (bundle !== undefined) throw usageError("a bundle is always read whole: --resume is for the ledger of a home");
   return openRememberedVerification(home, file, environment);
 }

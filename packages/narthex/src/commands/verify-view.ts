@@ -11,6 +11,20 @@ function contentFact({ contentItems, erasedItems, leftOutItems }: VerifyReport):
   return `${formatCount(contentItems)} items, ${formatCount(erasedItems)} erased${leftOut}`;
 }
 
+const NO_CONTENT: [string, string] = [
+  "content",
+  "left out: nothing is said of it, of commitments, or of proofs of decisions",
+];
+
+function contentFacts(report: VerifyReport, told: (area: string) => string): [string, string][] {
+  const unopened = report.areas.includes("commitments");
+  return [
+    ["content", `${contentFact(report)}${told("content")}`],
+    ["commitments", unopened ? "some are not opened, or open nothing" : "all of them are opened"],
+    ["proofs", `${formatCount(report.proofs)} of decisions${told("proofs")}`],
+  ];
+}
+
 export function printVerifyReport(report: VerifyReport, terminal: Terminal): void {
   const { paint } = terminal;
   const sound = report.intact && report.complete;
@@ -23,9 +37,7 @@ export function printVerifyReport(report: VerifyReport, terminal: Terminal): voi
       ["completeness", report.complete ? "nothing is missing" : "something is missing"],
       ["records", `${formatCount(report.records)} in ${formatCount(report.chains)} chains${told("records")}`],
       ...describeBefore(report),
-      ["content", `${contentFact(report)}${told("content")}`],
-      ["commitments", troubled("commitments") ? "some are not opened, or open nothing" : "all of them are opened"],
-      ["proofs", `${formatCount(report.proofs)} of decisions${told("proofs")}`],
+      ...(report.recordsOnly ? [NO_CONTENT] : contentFacts(report, told)),
       ["checkpoints", `${describeLog(report)}${told("log")}`],
       ["signatures", `${describeKey(report)}${told("signatures")}`],
       ["not yet proven", `the last ${formatCount(report.unprovenTail)} records`],

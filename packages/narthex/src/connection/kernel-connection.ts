@@ -203,6 +203,8 @@ export interface VerifyOptions {
   readonly before?: Uint8Array | undefined;
   /** Asks for `verified` in the report. */
   readonly remember?: boolean;
+  /** Content is not looked at. */
+  readonly recordsOnly?: boolean;
   readonly signal: AbortSignal;
   readonly onProgress: (done: number, total: number) => void;
 }

@@ -154,9 +154,10 @@ export function createServicesConnection({ socketPath, adminToken }: ServicesEnd
         if (record !== undefined) yield record;
       }
     },
-    async verify({ signal, onProgress, verifierKey = "", checkpoints, before: verified, remember = false }) {
-      const asked = { verifierKey, checkpoints: [...checkpoints], remember, ...(verified && { verified }) };
-      const request = create(VerifyRequestSchema, asked);
+    async verify({ signal, onProgress, verifierKey = "", checkpoints, before: verified, ...asked }) {
+      const { remember = false, recordsOnly = false } = asked;
+      const wanted = { verifierKey, checkpoints: [...checkpoints], remember, recordsOnly };
+      const request = create(VerifyRequestSchema, { ...wanted, ...(verified && { verified }) });
       for await (const { event } of client.serverStream(adminService.verify, request, { ...admin, signal })) {
         if (event.case === "report") return event.value;
         if (event.case === "progress") onProgress(Number(event.value.recordsDone), Number(event.value.recordsTotal));

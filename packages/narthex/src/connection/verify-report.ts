@@ -24,7 +24,7 @@ export async function verifyBy(
   verify: (options: AskedOfReader) => Promise<Findings>,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
-  const { signal, onProgress, before, remember = false } = options;
+  const { signal, onProgress, before, remember = false, recordsOnly } = options;
   const trustedKey = options.verifierKey === undefined ? undefined : requireKey(options.verifierKey);
   const keptCheckpoints = options.checkpoints.map(requireCheckpoint);
   try {
@@ -33,6 +33,7 @@ export async function verifyBy(
       trustedKey,
       keptCheckpoints,
       before,
+      recordsOnly,
       ...(remember && { nowMs: Date.now() }),
       onProgress: ({ recordsDone, recordsTotal }) => onProgress(recordsDone, recordsTotal),
     });
@@ -62,6 +63,7 @@ function toVerifyReport(findings: Findings): VerifyReport {
     ...(findings.before && { verifiedBefore: toVerifiedBefore(findings.before) }),
     ...(findings.verified && { verified: findings.verified }),
     notRemembered: findings.notRemembered ?? "",
+    recordsOnly: findings.recordsOnly === true,
     problems: findings.problems.map(({ recordIndex, ...problem }) => ({
       ...problem,
       recordIndex: BigInt(recordIndex),

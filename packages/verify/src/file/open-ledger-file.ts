@@ -1,11 +1,11 @@
 import { DatabaseSync } from "node:sqlite";
-import type { LedgerRow } from "../ledger-source.ts";
+import type { LedgerRow, LeftOut } from "../ledger-source.ts";
 
 /** SPEC: docs/formats/home.md, "records.db". The records of a store as its file has them: nothing is written, nothing is completed, and nothing is refused. */
 export interface LedgerFile {
   recordCount(): number;
   /** From a record on, in pages. Columns can hold anything: whoever wrote the file may not have been a kernel. */
-  pages(from?: number): Generator<LedgerRow[]>;
+  pages(from?: number, leave?: LeftOut): Generator<LedgerRow[]>;
   close(): void;
 }
 
@@ -21,14 +21,22 @@ export function openLedgerFile(path: string): LedgerFile {
   try {
     database.exec("BEGIN");
     const count = database.prepare("SELECT max(idx) AS last FROM records");
-    const columns = 'idx AS "index", chain, sequence, hash, record, content';
-    const from = database.prepare(`SELECT ${columns} FROM records WHERE idx >= ? ORDER BY idx`);
+    const joined = (content: string) => {
+      const statement = database.prepare(`SELECT ${joinedColumns(content)} FROM records WHERE idx >= ? ORDER BY idx`);
+      statement.setReturnArrays(true);
+      return statement;
+    };
+    const [whole, withoutContent] = [joined("content"), joined("x''")];
+    const odd = database.prepare(
+      'SELECT idx AS "index", chain, sequence, hash, record, content FROM records WHERE idx = ?',
+    );
     return {
       recordCount() {
         const last = count.get()?.["last"];
         return typeof last === "number" ? last + 1 : 0;
       },
-      pages: (first = Number.MIN_SAFE_INTEGER) => inPages(from.iterate(first)),
+      pages: (first = Number.MIN_SAFE_INTEGER, leave?: LeftOut) =>
+        inPages((leave?.content === true ? withoutContent : whole).iterate(first), (index) => odd.get(index)),
       close: () => database.close(),
     };
   } catch (error) {
@@ -37,14 +45,24 @@ export function openLedgerFile(path: string): LedgerFile {
   }
 }
 
-function* inPages(rows: Iterable<Readonly<Record<string, unknown>>>): Generator<LedgerRow[]> {
+/** Bytes in one piece: to make an array for each column takes as long as all else about a row. */
+function joinedColumns(content: string): string {
+  return `idx, chain, sequence, length(hash), length(record),
+    CASE WHEN typeof(hash) = 'blob' AND typeof(record) = 'blob' AND typeof(${content}) = 'blob'
+    THEN CAST(hash || record || ${content} AS BLOB) END`;
+}
+
+type Joined = readonly [index: number, chain: string, sequence: number, hash: number, record: number, bytes: unknown];
+
+function* inPages(rows: Iterable<unknown>, readOdd: (index: number) => unknown): Generator<LedgerRow[]> {
   let page: LedgerRow[] = [];
   let bytes = 0;
   for (const row of rows) {
     // The reader of these looks at each column itself.
-    const stored = row as unknown as LedgerRow;
-    page.push(stored);
-    bytes += sizeOf(stored.record) + sizeOf(stored.content);
+    const joined = row as Joined;
+    const all = joined[5];
+    page.push(all instanceof Uint8Array ? rowOf(joined, all) : (readOdd(joined[0]) as LedgerRow));
+    bytes += all instanceof Uint8Array ? all.length : 0;
     if (page.length < PAGE_ROWS && bytes < PAGE_BYTES) continue;
     yield page;
     page = [];
@@ -53,6 +71,14 @@ function* inPages(rows: Iterable<Readonly<Record<string, unknown>>>): Generator<
   if (page.length > 0) yield page;
 }
 
-function sizeOf(column: unknown): number {
-  return column instanceof Uint8Array ? column.length : 0;
+function rowOf([index, chain, sequence, hashEnd, recordLength]: Joined, bytes: Uint8Array): LedgerRow {
+  const recordEnd = hashEnd + recordLength;
+  return {
+    index,
+    chain,
+    sequence,
+    hash: bytes.subarray(0, hashEnd),
+    record: bytes.subarray(hashEnd, recordEnd),
+    content: bytes.subarray(recordEnd),
+  };
 }

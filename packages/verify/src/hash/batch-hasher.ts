@@ -33,6 +33,12 @@ const MEMORY_BYTES = RESULTS + MAX_RESULTS * HASH_SIZE;
 export class BatchHasher {
   readonly #queue: LaneQueue | undefined = LaneQueue.open(MEMORY_BYTES, COMMITMENT_TAG);
   readonly #rows: HashedRow[] = [];
+  readonly #recordsOnly: boolean;
+
+  /** Without content, nothing but records is hashed. */
+  constructor({ recordsOnly = false }: { readonly recordsOnly?: boolean } = {}) {
+    this.#recordsOnly = recordsOnly;
+  }
 
   /** Hashes the row at `from` and as many of those after it as fit; answers how many. 0 if that is no row at all. */
   hash(rows: readonly LedgerRow[], from: number): number {
@@ -42,9 +48,9 @@ export class BatchHasher {
     for (let at = from; at < rows.length; at++) {
       const row = rows[at];
       if (row === undefined || !isRow(row)) break;
-      const content = decodeContent(row.content);
+      const content = this.#recordsOnly ? NO_CONTENT : decodeContent(row.content);
       const items = content instanceof Malformed ? [] : content.items;
-      const bytes = TAG_BYTES + row.record.length + row.content.length;
+      const bytes = TAG_BYTES + row.record.length + (items.length === 0 ? 0 : row.content.length);
       const wanted = 1 + 2 * items.length;
       const fits = arena + bytes <= ARENA + ARENA_BYTES && results + wanted <= MAX_RESULTS;
       if (this.#queue === undefined || (!fits && at === from)) {
@@ -75,7 +81,7 @@ export class BatchHasher {
     const contentAt = arena + recordBytes;
     memory.set(RECORD_TAG, arena);
     memory.set(row.record, arena + TAG_BYTES);
-    memory.set(row.content, contentAt);
+    if (items.length > 0) memory.set(row.content, contentAt);
     if (recordBytes <= MAX_LANE_BYTES) queue.hash(arena, recordBytes, results);
     else memory.set(hashOfRecord(row.record), results);
     for (let i = 0; i < items.length; i++) {
@@ -91,6 +97,8 @@ export class BatchHasher {
     return new HashedRow(content, items, memory, results);
   }
 }
+
+const NO_CONTENT: DecodedContent = Object.freeze({ items: Object.freeze([]) });
 
 interface Placed {
   readonly row: LedgerRow;

@@ -2,8 +2,10 @@ import type { HashedPage, LedgerRow } from "../ledger-source.ts";
 import { BatchHasher } from "./batch-hasher.ts";
 
 /** Hashes rows as they come. What a page gives is good until the next one is asked for. */
-export async function* hashPages(pages: AsyncIterable<readonly LedgerRow[]>): AsyncGenerator<HashedPage> {
-  const hasher = new BatchHasher();
+export async function* hashPages(
+  pages: AsyncIterable<readonly LedgerRow[]>,
+  hasher = new BatchHasher(),
+): AsyncGenerator<HashedPage> {
   for await (const page of pages) yield* hashRows(page, hasher);
 }
 
