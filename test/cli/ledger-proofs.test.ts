@@ -118,8 +118,11 @@ describe("checkpoints and proofs", { timeout: 240_000 }, () => {
     assert.equal((await recordHashes()).length, size + 1);
   });
 
-  it("hands over to a new key, which the old one vouches for", async () => {
+  it("hands over to a new key, which the old one vouches for, and verifies by what was kept, with a kernel", async () => {
     const before = await verifierKey();
+    const kept = join(at.root, "before.note");
+    await writeFile(kept, await signedText());
+    const serving = await at.serve();
     const rotated = await at.ask(["ledger", "rotate-key"], 0, ALONE);
     const key = await verifierKey();
     assert.notEqual(key, before);
@@ -132,7 +135,15 @@ describe("checkpoints and proofs", { timeout: 240_000 }, () => {
     const { stdout } = await at.run(["ledger", "prove", "0"]);
     checkInclusion(stdout, key);
     assert.throws(() => checkInclusion(stdout, before));
-    assert.equal((await at.run(["ledger", "verify"])).code, 0);
+    const known = ["ledger", "verify", "--key", before, "--checkpoint", kept];
+    const report = await at.ask(known);
+    const log = objectOf(report["log"]);
+    assert.deepEqual([log["key_trusted"], log["verifier_key"], log["kept_checkpoints"]], [true, key, 1]);
+    await writeFile(kept, (await readFile(kept, "utf8")).replace(/\n\d+\n/, "\n99999\n"));
+    const { problems } = await at.ask(known, 20);
+    const codes = objectsOf(problems).map(({ code }) => code);
+    assert.ok(codes.includes("log_rolled_back") && codes.includes("log_key_untrusted"), codes.join(" "));
+    assert.equal(await serving.stop(), 0);
   });
 
   it("says that signed records are gone, with 20", async () => {
@@ -150,5 +161,25 @@ describe("checkpoints and proofs", { timeout: 240_000 }, () => {
     assert.equal(code, 5);
     assert.match(stderr, /log-signing-key\.pem`, is missing/);
     await at.ask(["ledger", "prove", "0"]);
+  });
+
+  it("begins another key after a loss, which is named, and which whoever trusts the old one is not to take", async () => {
+    const before = await verifierKey();
+    const begun = await at.ask(["ledger", "rotate-key", "--lost"]);
+    const key = await verifierKey();
+    assert.deepEqual([begun["previous_verifier_key"], begun["verifier_key"]], [before, key]);
+    const [, signatures = ""] = textOf(begun["announcement"]).split("\n\n");
+    assert.equal(signatures.trimEnd().split("\n").length, 1);
+    await call("seven");
+    checkCheckpoint(textOf((await sign())["note"]), key);
+
+    const [problem] = objectsOf((await at.ask(["ledger", "verify", "--key", before], 20))["problems"]);
+    assert.deepEqual([problem?.["code"], problem?.["record_index"]], ["log_key_lost", begun["record_index"]]);
+    const trusting = await at.run(["ledger", "verify", "--key", key]);
+    assert.equal(trusting.code, 0, trusting.stdout);
+    assert.match(trusting.stdout, /a key was begun at record \d+ that no key before it handed over to/);
+    // What is there is not lost.
+    const { error } = await at.ask(["ledger", "rotate-key", "--lost"], 4);
+    assert.match(textOf(objectOf(error)["message"]), /is there: replace it by `narthex ledger rotate-key`/);
   });
 });

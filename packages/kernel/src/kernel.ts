@@ -97,7 +97,7 @@ export interface Kernel {
   /** The checkpoint of a size; the newest without one. Throws CHECKPOINT_NOT_FOUND. */
   getCheckpoint(treeSize?: number): Promise<SignedCheckpoint>;
   /** Hands over to a new signing key. Throws as `signCheckpoint` does. */
-  rotateLogKey(): Promise<RotatedKey>;
+  rotateLogKey(options?: { readonly lost: boolean }): Promise<RotatedKey>;
   /** That a record is in the log, by the checkpoint of this size or the newest. Throws RECORD_NOT_SIGNED. */
   proveRecord(question: RecordProofQuestion): Promise<RecordProof>;
   /** That a checkpoint (the newest without a size) extends an older one. */

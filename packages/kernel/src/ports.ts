@@ -181,6 +181,8 @@ export interface SigningKeys {
   open(publicKey: Uint8Array | undefined): Promise<Signer>;
   /** A new key to follow the present one. It is the present one as soon as it is opened by its public half. */
   prepareNext(): Promise<Signer>;
+  /** The same where the present one is lost: whatever is in its place is put aside. */
+  prepareAfterLoss(): Promise<Signer>;
 }
 
 /** What everybody may see of a log. */

@@ -185,7 +185,8 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
 
     signCheckpoint: async () => logOf(parts).sign(),
     getCheckpoint: async (treeSize) => logOf(parts).find(treeSize),
-    rotateLogKey: async () => logOf(parts).rotateKey(),
+    rotateLogKey: async (options) =>
+      options?.lost === true ? logOf(parts).replaceLostKey() : logOf(parts).rotateKey(),
     proveRecord: async ({ index, treeSize }) => logOf(parts).proveRecord(index, treeSize),
     proveConsistency: async ({ from, to }) => logOf(parts).proveExtension(from, to),
 

@@ -183,7 +183,7 @@ export const HOST_CODES: ReadonlyMap<HostCode, CodeFacts> = new Map<HostCode, Co
     {
       retryable: false,
       meaning: "the key that signs checkpoints is missing, damaged, or was within reach of others",
-      next: "put the key back from a backup of the home, or correct its mode with `chmod 600`",
+      next: "put the key back from a backup of the home, or correct its mode with `chmod 600`; if it is lost, `narthex ledger rotate-key --lost`",
     },
   ],
   [

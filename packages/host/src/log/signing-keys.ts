@@ -20,6 +20,7 @@ const signWith = promisify<null, Uint8Array, KeyObject, Buffer>(sign);
 export function openSigningKeys(directory: string): SigningKeys {
   const current = join(directory, "log-signing-key.pem");
   const next = join(directory, "log-signing-key.next.pem");
+  const lost = join(directory, "log-signing-key.lost.pem");
 
   async function makeKey(path: string): Promise<Signer> {
     const { privateKey } = generateKeyPairSync("ed25519");
@@ -48,6 +49,14 @@ export function openSigningKeys(directory: string): SigningKeys {
       throw unusable(current, found === undefined ? "is missing" : "is not the key that the ledger announced");
     },
     prepareNext: () => makeKey(next),
+    async prepareAfterLoss() {
+      // Kept: it may be the key after all, on a disk that fails.
+      await rename(current, lost).catch((cause: unknown) => {
+        if (systemErrorCode(cause) !== "ENOENT")
+          throw storeUnavailable("what is left of the key cannot be moved", cause);
+      });
+      return makeKey(next);
+    },
   };
 }
 

@@ -1,8 +1,8 @@
 import { KernelError } from "@narthex/contracts";
 import type { Clock, Log } from "../ports.ts";
 import { describeFault } from "../result/describe-fault.ts";
-import { announceFirstKey, handOverKey } from "./announce-key.ts";
-import { type LogParts, type OpenLog, openLog } from "./open-log.ts";
+import { announceFirstKey, beginAfterLoss, handOverKey } from "./announce-key.ts";
+import { type LogParts, type OpenLog, openLog, openLostLog } from "./open-log.ts";
 import { findCheckpoint, proveExtension, proveRecord } from "./prove.ts";
 import type { ConsistencyProof, InclusionProof } from "./proof-text.ts";
 import type { AnnouncedKey, SignedCheckpoint } from "./recorded-log.ts";
@@ -31,6 +31,8 @@ export interface Checkpoints {
   find(size: number | undefined): Promise<SignedCheckpoint>;
   /** Has a new key sign from now on. */
   rotateKey(): Promise<RotatedKey>;
+  /** The same where the key in use is gone. Refused where it is there. */
+  replaceLostKey(): Promise<RotatedKey>;
   proveRecord(index: number, size: number | undefined): Promise<InclusionProof & { readonly treeSize: number }>;
   proveExtension(from: number, to: number | undefined): Promise<ConsistencyProof & ProvenSizes>;
   /** Signs a last time if it served and there is news, and resolves when nothing is under way. Never rejects. */
@@ -65,9 +67,13 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
 
   /** One thing at a time; whatever went wrong, the next one starts from what is on the disk. */
   function inTurn<T>(act: (log: OpenLog) => Promise<T>): Promise<T> {
+    return takeTurn(async () => act((opened ??= await openLog(parts))));
+  }
+
+  function takeTurn<T>(act: () => Promise<T>): Promise<T> {
     const turn = last.then(async () => {
       try {
-        return await act((opened ??= await openLog(parts)));
+        return await act();
       } catch (fault) {
         opened = undefined;
         throw fault;
@@ -141,6 +147,14 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
         const { log: after, announced } = await handOverKey(before, parts);
         const checkpoint = await signNews(after);
         return { announced, previousVerifierKey: verifierKey, checkpoint };
+      }),
+    replaceLostKey: () =>
+      takeTurn(async () => {
+        const before = await openLostLog(parts);
+        const { log: after, announced } = await beginAfterLoss(before, parts);
+        const checkpoint = await signNews(after);
+        log("warn", "a new key signs checkpoints, and nothing vouches for it: the one before it was lost");
+        return { announced, previousVerifierKey: before.key.text, checkpoint };
       }),
     proveRecord: (index, size) => proveRecord(index, size, parts),
     proveExtension: (from, to) => proveExtension(from, to, parts),

@@ -2,8 +2,8 @@ import { createId, KernelError } from "@narthex/contracts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LogPublication, Random, RecordTree, Signer, SigningKeys, Store } from "../ports.ts";
 import { parseCheckpointText } from "./checkpoint-note.ts";
-import { findCheckpointRecord, readLogRow } from "./log-row.ts";
-import { readAnnouncedKey, readCheckpoint, type SignedCheckpoint } from "./recorded-log.ts";
+import { findCheckpointRecord, type LogRow, readLogRow } from "./log-row.ts";
+import { type AnnouncedKey, readAnnouncedKey, readCheckpoint, type SignedCheckpoint } from "./recorded-log.ts";
 import { parseNote } from "./signed-note.ts";
 import { createVerifierKey, type VerifierKey } from "./verifier-key.ts";
 
@@ -21,8 +21,12 @@ export interface LogParts extends LogPorts {
 }
 
 /** A log that can be signed for. */
-export interface OpenLog {
+export interface OpenLog extends ReadLog {
   readonly signer: Signer;
+}
+
+/** A log that can be read. */
+export interface ReadLog {
   readonly key: VerifierKey;
   /** Of the announcements of its keys; none yet for a log that never signed. */
   readonly keyRecords: readonly number[];
@@ -40,22 +44,52 @@ export async function openLog(parts: LogParts): Promise<OpenLog> {
     await comparePublished(log, parts);
     return log;
   }
+  const { announced, ...read } = await readLog(row, store);
+  const log = { signer: await keys.open(read.key.publicKey), ...read };
+  await comparePublished(log, parts);
+  for (const [number, { note }] of announced.entries()) await parts.publication.writeKey(number, note, log.key.text);
+  return log;
+}
+
+/**
+ * The log of a home whose key is gone. Throws INVALID_REQUEST if it is not.
+ *
+ * SECURITY: a key that is there hands over, so that those who trust it can follow; only where it cannot may another one begin.
+ */
+export async function openLostLog(parts: LogParts): Promise<ReadLog> {
+  const row = await readLogRow(parts.store);
+  if (row === undefined) throw new KernelError("INVALID_REQUEST", "no key was announced yet, so none can be lost");
+  const { announced: _announced, ...log } = await readLog(row, parts.store);
+  const isThere = await parts.keys.open(log.key.publicKey).then(
+    () => true,
+    (fault: unknown) => {
+      if (fault instanceof KernelError && fault.code === "LOG_KEY_UNUSABLE") return false;
+      throw fault;
+    },
+  );
+  if (isThere) {
+    const message =
+      "the key that signs checkpoints is there: replace it by `narthex ledger rotate-key`, without --lost";
+    throw new KernelError("INVALID_REQUEST", message);
+  }
+  await comparePublished(log, parts);
+  return log;
+}
+
+async function readLog(row: LogRow, store: Store): Promise<ReadLog & { readonly announced: readonly AnnouncedKey[] }> {
   const announced = await Promise.all(row.keyRecords.map((index) => readAnnouncedKey(index, store)));
   const key = announced.at(-1)?.key;
   if (key === undefined) throw new KernelError("INTERNAL", "the log has no key");
-  const { checkpointRecord } = row;
+  const { checkpointRecord, keyRecords } = row;
   const head = checkpointRecord === undefined ? undefined : await readCheckpoint(checkpointRecord, key.name, store);
-  const log = { signer: await keys.open(key.publicKey), key, keyRecords: row.keyRecords, head };
-  await comparePublished(log, parts);
-  for (const [number, { note }] of announced.entries()) await parts.publication.writeKey(number, note, key.text);
-  return log;
+  return { key, keyRecords, head, announced };
 }
 
 /**
  * INVARIANT: a checkpoint is published after its record is durable. So what is published is the newest one, or one before
  * it; anything else means that the ledger, or the file, was put back or changed.
  */
-async function comparePublished({ key, head }: OpenLog, { publication, store }: LogParts): Promise<void> {
+async function comparePublished({ key, head }: ReadLog, { publication, store }: LogParts): Promise<void> {
   const published = await publication.readCheckpoint();
   if (published === head?.note) return;
   if (published !== undefined) {

@@ -69,7 +69,8 @@ export interface SignedHandOver {
 
 export function logKeyNote({ key, previous, treeSize, signature, previousSignature }: SignedHandOver): string {
   const signatures: NoteSignature[] = [{ name: key.name, keyId: key.id, signature }];
-  if (previous !== undefined) {
+  // One that was lost has signed nothing.
+  if (previous !== undefined && previousSignature.length > 0) {
     signatures.unshift({ name: previous.name, keyId: previous.id, signature: previousSignature });
   }
   return encodeNote({ text: logKeyText({ previous, next: key, treeSize }), signatures });

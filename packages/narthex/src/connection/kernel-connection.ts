@@ -16,6 +16,7 @@ import type {
   ProveRecordResponse,
   ReleaseLeaseResponse,
   RevokeLeaseResponse,
+  RotateLogKeyRequest,
   RotateLogKeyResponse,
   SessionInfo,
   SignCheckpointResponse,
@@ -76,8 +77,8 @@ export interface KernelConnection extends CallConnection {
   getCheckpoint(request: GetCheckpointRequest): Promise<GetCheckpointResponse>;
   proveRecord(request: ProveRecordRequest): Promise<ProveRecordResponse>;
   proveConsistency(request: ProveConsistencyRequest): Promise<ProveConsistencyResponse>;
-  /** Hands over to a new key. */
-  rotateLogKey(): Promise<RotateLogKeyResponse>;
+  /** Hands over to a new key, or begins one in place of a key that is lost. */
+  rotateLogKey(request: RotateLogKeyRequest): Promise<RotateLogKeyResponse>;
 
   /** The policy in force, or why there is none. */
   getPolicy(): Promise<PolicyInfo>;

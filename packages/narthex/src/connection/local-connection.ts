@@ -181,7 +181,7 @@ export function createLocalConnection(kernel: OpenedKernel): KernelConnection {
     getCheckpoint: async (request) => (await logMethods()).getCheckpoint(request),
     proveRecord: async (request) => (await logMethods()).proveRecord(request),
     proveConsistency: async (request) => (await logMethods()).proveConsistency(request),
-    rotateLogKey: async () => (await logMethods()).rotateLogKey(),
+    rotateLogKey: async (request) => (await logMethods()).rotateLogKey(request),
     exportLedger: (sessionId, signal) => kernel.exportLedger(sessionId, signal),
     replay: (asked, signal) => kernel.replay(asked, signal),
 

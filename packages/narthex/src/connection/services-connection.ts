@@ -169,7 +169,7 @@ export function createServicesConnection({ socketPath, adminToken }: ServicesEnd
     getCheckpoint: (request) => client.unary(adminService.getCheckpoint, request, admin),
     proveRecord: (request) => client.unary(adminService.proveRecord, request, admin),
     proveConsistency: (request) => client.unary(adminService.proveConsistency, request, admin),
-    rotateLogKey: () => client.unary(adminService.rotateLogKey, create(RotateLogKeyRequestSchema), admin),
+    rotateLogKey: (request) => client.unary(adminService.rotateLogKey, request, admin),
     async *exportLedger(sessionId, signal) {
       const request = create(ExportLedgerRequestSchema, { sessionId });
       const options = { ...admin, signal };

@@ -11,6 +11,7 @@ import {
   type ProveRecordRequest,
   type ProveRecordResponse,
   ProveRecordResponseSchema,
+  type RotateLogKeyRequest,
   type RotateLogKeyResponse,
   RotateLogKeyResponseSchema,
   type SignCheckpointResponse,
@@ -25,7 +26,7 @@ export interface LogMethods {
   getCheckpoint(request: GetCheckpointRequest): Promise<GetCheckpointResponse>;
   proveRecord(request: ProveRecordRequest): Promise<ProveRecordResponse>;
   proveConsistency(request: ProveConsistencyRequest): Promise<ProveConsistencyResponse>;
-  rotateLogKey(): Promise<RotateLogKeyResponse>;
+  rotateLogKey(request: RotateLogKeyRequest): Promise<RotateLogKeyResponse>;
 }
 
 export function createLogMethods(kernel: Pick<Kernel, keyof LogMethods>): LogMethods {
@@ -51,8 +52,8 @@ export function createLogMethods(kernel: Pick<Kernel, keyof LogMethods>): LogMet
       const proof = await kernel.proveConsistency({ from, to: sizeOrNewest(toSize, "to_size") });
       return create(ProveConsistencyResponseSchema, { proof: consistencyProofText(proof), toSize: BigInt(proof.to) });
     },
-    async rotateLogKey() {
-      const { announced, previousVerifierKey, checkpoint } = await kernel.rotateLogKey();
+    async rotateLogKey({ lost }) {
+      const { announced, previousVerifierKey, checkpoint } = await kernel.rotateLogKey({ lost });
       return create(RotateLogKeyResponseSchema, {
         verifierKey: announced.key.text,
         previousVerifierKey,

@@ -165,6 +165,28 @@ test("a key is taken only from the one it replaces", async () => {
   }
 });
 
+test("a key that was begun after a loss is named, and is not taken for one that the trusted key vouches for", async () => {
+  const { log, notes } = signedLedger([5]);
+  const index = log.ledger.rows.length;
+  log.announce(NEXT, { lost: true });
+  extend(log, 5);
+  const unknown = await verify(log.ledger);
+  assert.deepEqual([unknown.problemCount, unknown.log.keyLosses, unknown.log.checkpoints], [0, [index], 2]);
+  const old = await verify(log.ledger, { key: KEY, keptCheckpoints: [kept(notes[0])] });
+  assert.deepEqual(
+    old.problems.map(({ code, recordIndex }) => [code, recordIndex]),
+    [["log_key_lost", index]],
+  );
+  assert.deepEqual([old.log.provenSize, old.log.keyTrusted, old.intact], [kept(notes[0]).size, false, false]);
+  const told = await verify(log.ledger, { key: NEXT, keptCheckpoints: [kept(notes[0])] });
+  assert.deepEqual([told.problemCount, told.log.keyTrusted, told.log.keyLosses], [0, true, [index]]);
+  // A signature that is there has to be good.
+  const { log: forged } = signedLedger([5]);
+  Object.assign(forged, { key: { ...OTHER, text: KEY.text } });
+  forged.announce(NEXT);
+  assert.equal(first(await verify(forged.ledger))?.[0], "log_key_broken");
+});
+
 test("whoever trusts a later key need not know the first", async () => {
   const { log } = signedLedger([5]);
   log.announce(NEXT);

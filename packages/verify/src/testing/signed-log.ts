@@ -34,7 +34,8 @@ export class SignedLog {
     this.origin = origin;
   }
 
-  announce(key: TestKey): void {
+  /** With `lost`, the key before it signs nothing. */
+  announce(key: TestKey, { lost = false } = {}): void {
     const previous = this.key;
     const text = `narthex/log-key/v1\n${previous?.text ?? "none"}\n${key.text}\n${this.lastSize}\n`;
     const value = {
@@ -42,7 +43,7 @@ export class SignedLog {
       previousVerifierKey: previous?.text ?? "",
       treeSize: this.lastSize,
       signature: signText(key, text),
-      previousSignature: previous === undefined ? new Uint8Array(0) : signText(previous, text),
+      previousSignature: previous === undefined || lost ? new Uint8Array(0) : signText(previous, text),
     };
     this.ledger.append({ chain: "system", entries: [{ case: "logKeyAnnounced", value }] });
     this.key = key;

@@ -66,6 +66,7 @@ function createMemoryKeys(): SigningKeys {
       return found;
     },
     prepareNext: async () => make(),
+    prepareAfterLoss: async () => make(),
   };
 }
 
