@@ -29,7 +29,6 @@ import {
   type SessionInfo,
   ResolveApprovalRequestSchema,
   RevokeApprovalRequestSchema,
-  RotateLogKeyRequestSchema,
   SettleIntentRequestSchema,
   SignCheckpointRequestSchema,
   StatContentRequestSchema,
