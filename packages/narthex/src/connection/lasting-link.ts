@@ -3,7 +3,6 @@ import { KernelError } from "@narthex/contracts";
 import type { Log } from "@narthex/kernel";
 import { attachKernel } from "./attached-link.ts";
 import { isUnreachable } from "./connection-error.ts";
-import { holdKernel } from "./held-link.ts";
 import type { SessionToOpen } from "./kernel-connection.ts";
 import type { KernelLink } from "./kernel-link.ts";
 import type { LinkedSession } from "./linked-session.ts";
@@ -56,7 +55,11 @@ export async function openLastingLink(options: LastingLinkOptions): Promise<Last
   let pauseMs = LOOK_AGAIN_MS;
 
   const tryRemote = (path: string): Promise<KernelLink | undefined> => attachKernel(path, times.greetingMs);
-  const openLocal = (data: string, waitMs: number): Promise<KernelLink> => holdKernel({ data, command, waitMs, log });
+  const openLocal = async (data: string, waitMs: number): Promise<KernelLink> => {
+    // Who only attaches needs nothing of a kernel.
+    const { holdKernel } = await import("./held-link.ts");
+    return holdKernel({ data, command, waitMs, log });
+  };
 
   async function find(): Promise<LinkedSession> {
     return greet(await reachKernel({ home, signal }, { tryRemote, openLocal }, LOOK_MS));
