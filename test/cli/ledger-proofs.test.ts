@@ -65,6 +65,17 @@ describe("checkpoints and proofs", { timeout: 240_000 }, () => {
       assert.equal(code, 0, stderr);
       const record = fromBinary(RecordSchema, checkInclusion(stdout, await verifierKey()));
       assert.equal(record.requestId, "two");
+      const file = join(at.root, "two.tlog-proof");
+      await writeFile(file, stdout);
+      // Somewhere else, with nothing at hand.
+      const elsewhere = { env: { NARTHEX_DATA: join(at.root, "no-home"), HOME: at.root } };
+      const checking = ["ledger", "prove", "--check", file, "--key", await verifierKey()];
+      const checked = await at.ask(checking, 0, elsewhere);
+      assert.deepEqual([checked["holds"], checked["request_id"], checked["chain"]], [true, "two", session.id]);
+      await writeFile(file, stdout.replace(/\nindex (\d+)/, "\nindex 1"));
+      assert.equal((await at.ask(checking, 20, elsewhere))["holds"], false);
+      await writeFile(file, stdout.slice(0, 200));
+      await at.ask(checking, 30, elsewhere);
       const flipped = stdout.replace(/\n([A-Za-z])/, (_, letter: string) => `\n${letter === "A" ? "B" : "A"}`);
       await assert.rejects(async () => checkInclusion(flipped, await verifierKey()));
       const without = await at.run(["ledger", "prove", String(record.index), "--without-record"]);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import { createHostedHome, objectsOf, type TestHome } from "./home.ts";
+import { signAgain } from "./signed-again.ts";
 import {
   countRecords,
   createSignedHome,
@@ -136,12 +137,12 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     assert.deepEqual(await firstBad(home), { code: "index_gap", index: 0 });
   });
 
-  it("a store file that was cut in the middle cannot be read, with 30, or is broken, with 20", async () => {
+  it("a store file that was cut in the middle cannot be read, with 30", async () => {
     const home = await change((records) => records.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
     const file = join(home, "store", "records.db");
     await truncate(file, Math.floor((await readFile(file)).length / 2 / 4096) * 4096);
     const { code, stdout } = await at.run(["ledger", "verify", "--json", "--data", home]);
-    assert.ok(code === 30 || code === 20, `${code} ${stdout}`);
+    assert.equal(code, 30, stdout);
   });
 
   it("a home that was put back to an earlier state is found by a checkpoint that was kept", async () => {
@@ -170,6 +171,18 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     assert.equal(sound.code, 0, sound.stdout);
     assert.equal((await firstBad(theirs.path, "--key", mine.verifierKey)).code, "log_key_untrusted");
     const report = await at.ask(["ledger", "verify", "--data", theirs.path, "--checkpoint", mine.early], 20);
+    const codes = objectsOf(report["problems"]).map(({ code }) => code);
+    assert.ok(codes.includes("log_forked") && codes.includes("log_key_untrusted"), String(codes));
+  });
+
+  it("a ledger that was signed again in its place, from the first record on, is found by the key, and by a checkpoint", async () => {
+    const home = await change(() => undefined);
+    await signAgain(home);
+    // It is sound in itself: this is what one has to know a key or a checkpoint for.
+    const sound = await at.run(["ledger", "verify", "--data", home]);
+    assert.equal(sound.code, 0, sound.stdout);
+    assert.equal((await firstBad(home, "--key", mine.verifierKey)).code, "log_key_untrusted");
+    const report = await at.ask(["ledger", "verify", "--data", home, "--checkpoint", mine.early], 20);
     const codes = objectsOf(report["problems"]).map(({ code }) => code);
     assert.ok(codes.includes("log_forked") && codes.includes("log_key_untrusted"), String(codes));
   });

@@ -12,7 +12,8 @@ export const ledgerProveCommand: Command = {
     "Prints a proof that anybody can check who has the log's verifier key (`log/verifier-key` in the home), and nothing else: " +
     "of a record, that it is among those a checkpoint covers; with --from, that a newer checkpoint covers all that an older " +
     "one does, unchanged. A checkpoint is named by its size, or by a file in which you kept it. If no checkpoint covers the " +
-    "record yet, one is signed first. Both formats are in docs/formats/log.md.",
+    "record yet, one is signed first. With --check, a proof from a file is checked by itself, on any machine, by the key that you trust: " +
+    "exit code 20 if it does not hold, 30 if it is no proof. Both formats are in docs/formats/log.md.",
   arguments: [{ name: "[record]", description: "a record's index, or SESSION/REQUEST for the outcome of a call" }],
   options: [
     {
@@ -22,17 +23,36 @@ export const ledgerProveCommand: Command = {
     { flags: "--without-record", description: "leave the record itself out, for somebody who has it" },
     { flags: "--from <size-or-file>", description: "the older checkpoint" },
     { flags: "--to <size-or-file>", description: "the newer checkpoint (default: the newest)" },
+    { flags: "--check <file>", description: "check this proof; needs --key, and neither a home nor a kernel" },
+    { flags: "--key <verifier-key>", description: "with --check: the key that you trust" },
+    {
+      flags: "--announcement <file>",
+      description: "with --check: the files of `log/keys`, in their order, if a later key has signed",
+      repeatable: true,
+    },
+    { flags: "--record-hash <hex>", description: "with --check: the hash of the record, if the proof is without it" },
   ],
   examples: [
     "narthex ledger prove 12 > record-12.tlog-proof",
     "narthex ledger prove ses_abcdefghij234567abcd/req-1 --checkpoint kept.note",
     "narthex ledger prove --from 100 --to 250",
+    "narthex ledger prove --check record-12.tlog-proof --key narthex/log_abcdefghij234567abcd+a1b2c3d4+AQID",
   ],
 
-  run(invocation) {
+  async run(invocation) {
     const { options } = invocation;
     const record = invocation.arguments[0];
     const from = options.text("from");
+    const checked = options.text("check");
+    if (checked !== undefined) {
+      if (record !== undefined || MAKING.some((name) => options.text(name) !== undefined)) {
+        throw usageError("--check checks a proof that is there, and makes none");
+      }
+      const { checkProofFile } = await import("./ledger-prove-check.ts");
+      return checkProofFile(checked, invocation);
+    }
+    if (CHECKING.some((name) => options.texts(name).length > 0))
+      throw usageError("--key, --announcement and --record-hash go with --check");
     if ((record === undefined) === (from === undefined)) {
       throw usageError("name a record, or --from and perhaps --to for two checkpoints");
     }
@@ -46,6 +66,9 @@ export const ledgerProveCommand: Command = {
     return proveRecord(record, invocation);
   },
 };
+
+const MAKING = ["from", "to", "checkpoint"];
+const CHECKING = ["key", "announcement", "record-hash"];
 
 async function proveRecord(record: string, invocation: Invocation): Promise<number> {
   const { options, terminal } = invocation;

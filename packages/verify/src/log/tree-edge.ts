@@ -106,12 +106,12 @@ export class TreeEdge {
 const leafInput = new Uint8Array(1 + HASH_SIZE);
 const nodeInput = new Uint8Array(1 + 2 * HASH_SIZE).fill(1, 0, 1);
 
-function leafOf(recordHash: Uint8Array): Uint8Array {
+export function leafOf(recordHash: Uint8Array): Uint8Array {
   leafInput.set(recordHash, 1);
   return sha256(leafInput);
 }
 
-function nodeOf(left: Uint8Array, right: Uint8Array): Uint8Array {
+export function nodeOf(left: Uint8Array, right: Uint8Array): Uint8Array {
   nodeInput.set(left, 1);
   nodeInput.set(right, 1 + HASH_SIZE);
   return sha256(nodeInput);
