@@ -60,9 +60,15 @@ test("a key is believed if the trusted one handed over to it, and no other", asy
 test("a hand-over that the old key did not sign is refused", async () => {
   const log = await createTestLog(exported.store, nextIndex, [first, second]);
   const [mine] = announce([first]);
-  const stolen = note(`narthex/log-key/v1\n${first.text}\n${second.text}\n0\n`, [second]);
-  const report = await verified(await exported.export(busy, { ...log, keys: [mine ?? "", stolen] }), first);
-  assert.deepEqual(codesOf(report), ["log_key_broken", "checkpoint_signature"]);
+  const text = `narthex/log-key/v1\n${first.text}\n${second.text}\n0\n`;
+  const forged = note(text, [first, second]).replace(/— (.*) (.{8})./, (_, name, id) => `— ${name} ${id}/`);
+  const broken = await verified(await exported.export(busy, { ...log, keys: [mine ?? "", forged] }), first);
+  assert.deepEqual(codesOf(broken), ["log_key_broken", "checkpoint_signature"]);
+  // Without any, it is a key that was begun after a loss, for whoever trusts none in particular.
+  const begun = await exported.export(busy, { ...log, keys: [mine ?? "", note(text, [second])] });
+  assert.deepEqual(codesOf(await verified(begun, first)), ["log_key_lost", "checkpoint_signature"]);
+  const { problems, log: found } = await verified(begun);
+  assert.deepEqual([problems, found.keyLosses], [[], [0]]);
 });
 
 test("a root, a signature or a note that is not good is named", async () => {
