@@ -1,3 +1,4 @@
+import { transpose } from "./transpose-lanes.ts";
 import {
   add,
   addVector,
@@ -14,7 +15,6 @@ import {
   or,
   orVector,
   pickBytes,
-  pickWords,
   repeat,
   select,
   setLocal,
@@ -220,22 +220,6 @@ function loadPart(part: number, pointers: number, offset: Code, within: number):
   return [
     loads,
     transpose(FIRST_VECTOR, (word, value) => [[constant(0), value, storeVector(WORDS + 16 * (4 * part + word))]]),
-  ];
-}
-
-/** Four vectors of one lane each become four of one word each, or the other way round. */
-function transpose(first: number, use: (n: number, value: Code) => Code): Code {
-  const [a, b, c, d] = [0, 1, 2, 3].map((n) => getLocal(first + n)) as [Code, Code, Code, Code];
-  const low = [0, 4, 1, 5];
-  const high = [2, 6, 3, 7];
-  const pairs = first + 4;
-  return [
-    [a, b, pickWords(low), setLocal(pairs), a, b, pickWords(high), setLocal(pairs + 1)],
-    [c, d, pickWords(low), setLocal(pairs + 2), c, d, pickWords(high), setLocal(pairs + 3)],
-    use(0, [getLocal(pairs), getLocal(pairs + 2), pickWords([0, 1, 4, 5])]),
-    use(1, [getLocal(pairs), getLocal(pairs + 2), pickWords([2, 3, 6, 7])]),
-    use(2, [getLocal(pairs + 1), getLocal(pairs + 3), pickWords([0, 1, 4, 5])]),
-    use(3, [getLocal(pairs + 1), getLocal(pairs + 3), pickWords([2, 3, 6, 7])]),
   ];
 }
 

@@ -83,8 +83,12 @@ function section(id: number, items: readonly (readonly number[])[]): number[] {
   return [id, ...unsigned(bytes.length), ...bytes];
 }
 
-function flatten(code: Code): number[] {
-  return code.flatMap((part) => (typeof part === "number" ? part : flatten(part)));
+function flatten(code: Code, bytes: number[] = []): number[] {
+  for (const part of code) {
+    if (typeof part === "number") bytes.push(part);
+    else flatten(part, bytes);
+  }
+  return bytes;
 }
 
 function name(text: string): number[] {

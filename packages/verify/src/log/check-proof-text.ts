@@ -7,7 +7,7 @@ import { type Checkpoint, isSignedBy, parseCheckpoint } from "./checkpoint.ts";
 import { KeyHistory } from "./key-history.ts";
 import type { LogKey } from "./log-key.ts";
 import { decodeBase64 } from "./strict-base64.ts";
-import { leafOf } from "./tree-edge.ts";
+import { leafOf } from "../hash/tree-hashes.ts";
 import { isExtension, rootByPath } from "./tree-proofs.ts";
 
 /** What a proof shows to whoever trusts the key. */

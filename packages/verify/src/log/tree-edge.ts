@@ -1,4 +1,5 @@
 import { HASH_SIZE, sha256 } from "@narthex/contracts";
+import { hashLeaves, nodeOf, perfectRoot } from "../hash/tree-hashes.ts";
 
 /** Hashes that a tile holds. */
 export const TILE_HASHES = 256;
@@ -28,6 +29,8 @@ interface Row {
 /** SPEC: docs/formats/log.md, "The tree". Its right edge, which is all that a reader from left to right needs. */
 export class TreeEdge {
   #size = 0;
+  /** Of the lowest row, the hashes that are leaves; those behind them are still of records: many at once take less. */
+  #leaves = 0;
   readonly #rows: Row[] = [];
   readonly #onTile: (tile: ComputedTile) => void;
 
@@ -49,6 +52,7 @@ export class TreeEdge {
       due = number;
     }
     this.#size = size;
+    this.#leaves = size % TILE_HASHES;
     return due === 0;
   }
 
@@ -58,11 +62,12 @@ export class TreeEdge {
 
   add(recordHash: Uint8Array): void {
     this.#size++;
-    this.#push(0, leafOf(recordHash));
+    this.#push(0, recordHash);
   }
 
   /** Of the tree as it is; that of an empty one is the hash of nothing. */
   root(): Uint8Array {
+    this.#hashRecords();
     let root: Uint8Array | undefined;
     for (const row of this.#rows) {
       // The lowest row ends furthest to the right: what is above stands to its left.
@@ -78,6 +83,7 @@ export class TreeEdge {
 
   /** The tiles that are not full. */
   partialTiles(): ComputedTile[] {
+    this.#hashRecords();
     return this.#rows.flatMap(({ hashes, count, tiles }, level) =>
       count === 0 ? [] : [{ level, number: tiles, hashes: hashes.slice(0, count * HASH_SIZE) }],
     );
@@ -85,6 +91,7 @@ export class TreeEdge {
 
   /** Of every level, as `restore` takes them. */
   unfinishedTiles(): UnfinishedTile[] {
+    this.#hashRecords();
     return this.#rows.map(({ hashes, count, tiles }) => ({
       number: tiles,
       hashes: hashes.slice(0, count * HASH_SIZE),
@@ -96,34 +103,18 @@ export class TreeEdge {
     row.hashes.set(hash, row.count * HASH_SIZE);
     row.count++;
     if (row.count < TILE_HASHES) return;
+    if (level === 0) this.#hashRecords();
     this.#onTile({ level, number: row.tiles, hashes: row.hashes.slice() });
     row.count = 0;
     row.tiles++;
+    if (level === 0) this.#leaves = 0;
     this.#push(level + 1, perfectRoot(row.hashes.slice()));
   }
-}
 
-const leafInput = new Uint8Array(1 + HASH_SIZE);
-const nodeInput = new Uint8Array(1 + 2 * HASH_SIZE).fill(1, 0, 1);
-
-export function leafOf(recordHash: Uint8Array): Uint8Array {
-  leafInput.set(recordHash, 1);
-  return sha256(leafInput);
-}
-
-export function nodeOf(left: Uint8Array, right: Uint8Array): Uint8Array {
-  nodeInput.set(left, 1);
-  nodeInput.set(right, 1 + HASH_SIZE);
-  return sha256(nodeInput);
-}
-
-/** Of a power of two of hashes, which it overwrites. */
-function perfectRoot(hashes: Uint8Array): Uint8Array {
-  for (let count = hashes.length / HASH_SIZE; count > 1; count /= 2) {
-    for (let i = 0; i < count / 2; i++) {
-      nodeInput.set(hashes.subarray(2 * i * HASH_SIZE, (2 * i + 2) * HASH_SIZE), 1);
-      hashes.set(sha256(nodeInput), i * HASH_SIZE);
-    }
+  #hashRecords(): void {
+    const [lowest] = this.#rows;
+    if (lowest === undefined) return;
+    hashLeaves(lowest.hashes.subarray(this.#leaves * HASH_SIZE, lowest.count * HASH_SIZE));
+    this.#leaves = lowest.count;
   }
-  return hashes.slice(0, HASH_SIZE);
 }

@@ -1,6 +1,6 @@
 import { HASH_SIZE } from "@narthex/contracts";
 import { sameBytes } from "../ledger-hash.ts";
-import { nodeOf } from "./tree-edge.ts";
+import { nodeOf } from "../hash/tree-hashes.ts";
 
 /** SPEC: RFC 6962, section 2.1.1. The root that a leaf and its audit path give; undefined if the path has another length. */
 export function rootByPath(
