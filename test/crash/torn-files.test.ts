@@ -137,7 +137,7 @@ async function askAll(
     for (const [requestId, answer] of at.answered) {
       const again = await makeCall(kernel, at.sessions, callOf(SEED, requestId));
       if (again === answer) continue;
-      assert.match(again, /^error (?:STORE_UNAVAILABLE|INTERNAL)$/, requestId);
+      assert.match(again, /^error (?:STORE_UNAVAILABLE|INTERNAL)$/, `${requestId}: ${again}, and it was ${answer}`);
       lost++;
     }
     return { lost, isSound: problems.length === 0 };

@@ -33,7 +33,15 @@ const SCHEMAS = FILES.flatMap((file) => file.messages);
  * With an `optional` number, or a list of numbers, which the compiled encoder refuses; written by protobuf-es on both sides
  * of our wire.
  */
-const NOT_COMPILED = ["TailLedgerRequest", "EraseContentResponse", "CollectContentRequest"];
+const NOT_COMPILED = [
+  "TailLedgerRequest",
+  "VerifyResponse",
+  "VerifyReport",
+  "VerifiedLog",
+  "ReplayResponse",
+  "EraseContentResponse",
+  "CollectContentRequest",
+];
 
 const modules = compileProto();
 const python = startPython("codec.py", modules);

@@ -16,6 +16,14 @@ export interface Page<T> {
   readonly more: boolean;
 }
 
+/** What a record answers for. Request ids may repeat. */
+export interface PlacedRequest {
+  readonly index: number;
+  /** Within its chain, without gaps from 0; -1 if the record is lost. */
+  readonly sequence: number;
+  readonly requestId: string;
+}
+
 export interface ReaderMethods extends TreeMethods {
   /** Comes first, once the writer has made the files. */
   open(): void;
@@ -26,8 +34,8 @@ export interface ReaderMethods extends TreeMethods {
   findNewest(from: number, limit: number, chain: string | undefined): number;
   readPage(from: number, limit: number, chain: string | undefined): Page<StoredRecord>;
   findRequest(chain: string, requestId: string): number | undefined;
-  /** Record indexes with their request ids, which may repeat. */
-  requestPage(chain: string, from: number): Page<{ readonly index: number; readonly requestId: string }>;
+  /** Of every record of a chain, in their order. */
+  requestPage(chain: string, from: number): Page<PlacedRequest>;
   findContent(digest: Uint8Array, chain: string | undefined): ContentHolding[];
   findReferences(digest: Uint8Array): ContentHolding[];
   findMentions(needles: readonly Uint8Array[], from: number): Mentions;

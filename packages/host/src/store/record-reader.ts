@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import type { ChainHead, Mentions, StateRow, StoredRecord, StoreHead } from "@narthex/kernel";
-import type { Page } from "./reader-messages.ts";
+import type { Page, PlacedRequest } from "./reader-messages.ts";
 import { scanRecordTimes } from "./record-content.ts";
 import type { RecordIndex } from "./record-index.ts";
 
@@ -63,12 +63,12 @@ export class RecordReader {
     );
   }
 
-  requestPage(chain: string, from: number): Page<{ readonly index: number; readonly requestId: string }> {
+  requestPage(chain: string, from: number): Page<PlacedRequest> {
     const places = this.#index.chainRecords(chain, from, PAGE_ROWS, "first");
-    const rows = places.map((index) => ({
-      index,
-      requestId: String(this.#statements.requestId.get(index)?.["request_id"] ?? ""),
-    }));
+    const rows = places.map((index) => {
+      const row = this.#statements.requestId.get(index);
+      return { index, sequence: Number(row?.["sequence"] ?? -1), requestId: String(row?.["request_id"] ?? "") };
+    });
     return { rows, more: rows.length === PAGE_ROWS };
   }
 
@@ -109,7 +109,7 @@ function prepareStatements(records: DatabaseSync) {
     one: records.prepare(`${columns} WHERE idx = ?`),
     from: records.prepare(`${columns} WHERE idx >= ? ORDER BY idx LIMIT ?`),
     contents: records.prepare("SELECT idx, content FROM records WHERE idx >= ? ORDER BY idx"),
-    requestId: records.prepare("SELECT request_id FROM records WHERE idx = ?"),
+    requestId: records.prepare("SELECT sequence, request_id FROM records WHERE idx = ?"),
     state: records.prepare("SELECT value FROM state WHERE name = ? AND key = ?"),
     stateFrom: records.prepare("SELECT key, value FROM state WHERE name = ? AND key >= ? ORDER BY key LIMIT ?"),
   };

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { equalBytes, hashRecord } from "@narthex/contracts";
+import { equalBytes, hashRecord, KernelError } from "@narthex/contracts";
 import type { RecordTree, StateRow, Store, StoredRecord } from "@narthex/kernel";
 import { createRecordTree } from "../log/record-tree.ts";
 import { copyRecords, copyRecordsInThread } from "./copy-records.ts";
@@ -105,10 +105,14 @@ function createStore(
     async listRequestIds(chain, limit) {
       const ids = new Set<string>();
       let from = 0;
+      let due = 0;
       let more = limit > 0;
       while (more) {
         const page = await reader.ask("requestPage", chain, from);
-        for (const { index, requestId } of page.rows) {
+        for (const { index, sequence, requestId } of page.rows) {
+          // SECURITY: an id that was lost with its record would pass for a new one, and its call be made again.
+          if (sequence !== due) throw recordsLost(chain, due);
+          due++;
           if (ids.size < limit && requestId !== "") ids.add(requestId);
           from = index + 1;
         }
@@ -150,4 +154,9 @@ async function closeStore(
   await reader.ask("close").catch(() => undefined);
   await commit.close();
   await scrubber.close();
+}
+
+function recordsLost(chain: string, sequence: number): KernelError {
+  const message = `record ${sequence} of \`${chain}\` is lost: see \`narthex ledger verify\`, and put back a backup`;
+  return new KernelError("STORE_UNAVAILABLE", message);
 }

@@ -152,6 +152,22 @@ it("makes the index again when it belongs to other records", () =>
     await assertIndexed(ours);
   }));
 
+for (const [how, forget] of [
+  ["that the index knows", false],
+  ["that nobody knows any more", true],
+] as const) {
+  it(`request ids of a chain with a lost record, ${how}, are not listed as if they were all`, () =>
+    inDirectory(async (directory) => {
+      await fill(directory);
+      if (forget) await rm(join(directory, "index.db"));
+      change(directory, "DELETE FROM records WHERE idx = 0");
+      await withStore(directory, async (store) => {
+        await assert.rejects(store.listRequestIds("ses_a", 10), unavailable(/record 0 of `ses_a` is lost/));
+        assert.deepEqual(await store.listRequestIds("ses_b", 10), ["r1"]);
+      });
+    }));
+}
+
 async function fill(directory: string): Promise<void> {
   await withStore(directory, async (store) => {
     const write = createLedgerWrites();
