@@ -1,9 +1,8 @@
-import { HASH_SIZE, sha256 } from "@narthex/contracts";
+import { HASH_SIZE } from "@narthex/contracts";
+import { leafOf, nodeOf } from "../hash/tree-hashes.ts";
 import type { LedgerRow } from "../ledger-source.ts";
 import { type BundleFile, BundleFault } from "./bundle-file.ts";
 
-const leafInput = new Uint8Array(1 + HASH_SIZE);
-const nodeInput = new Uint8Array(1 + 2 * HASH_SIZE).fill(1, 0, 1);
 const WINDOW_HASHES = 4096;
 
 /**
@@ -38,9 +37,7 @@ async function walk(start: number, end: number, leaves: Leaves, beside: Beside):
   while (half * 2 < end - start) half *= 2;
   const left = await walk(start, start + half, leaves, beside);
   const right = await walk(start + half, end, leaves, beside);
-  nodeInput.set(left, 1);
-  nodeInput.set(right, 1 + HASH_SIZE);
-  return sha256(nodeInput);
+  return nodeOf(left, right);
 }
 
 /** Records in the tree, one at a time and ascending. */
@@ -61,8 +58,7 @@ class Leaves {
   }
 
   async take(): Promise<Uint8Array> {
-    leafInput.set(this.#hash, 1);
-    const leaf = sha256(leafInput);
+    const leaf = leafOf(this.#hash);
     await this.advance();
     return leaf;
   }

@@ -1,10 +1,11 @@
 import { transpose } from "./transpose-lanes.ts";
 import {
+  type Code,
   add,
   addVector,
   andVector,
-  type Code,
   call,
+  compileCode,
   constant,
   getLocal,
   isEqual,
@@ -13,19 +14,17 @@ import {
   loadVector,
   loadWord,
   or,
-  orVector,
   pickBytes,
   repeat,
+  rotateRight,
   select,
   setLocal,
   shiftLeft,
-  shiftLeftVector,
-  shiftRightVector,
   splat,
+  startCode,
   storeLoose,
   storeVector,
   subtract,
-  wasmModule,
   xorVector,
 } from "./wasm-code.ts";
 
@@ -70,18 +69,12 @@ const CHUNK_END = 2;
 const ROOT = 8;
 const BLOCK_BYTES = 64;
 
-// Node has it, and the library of types for programs without a browser does not.
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: unknown };
-};
-
 /** Undefined where there are no vectors. */
 export function createBlake3Lanes(memoryPages: number): Blake3Lanes | undefined {
   try {
     const module = modules.get(memoryPages) ?? compile(memoryPages);
     modules.set(memoryPages, module);
-    const lanes = new WebAssembly.Instance(module).exports as Blake3Lanes;
+    const lanes = startCode(module) as Blake3Lanes;
     new Uint8Array(lanes.memory.buffer).fill(0xff, MASKS, MASKS + BLOCK_BYTES);
     return lanes;
   } catch {
@@ -98,7 +91,7 @@ function compile(memoryPages: number): object {
     { exportedAs: "hash", parameters: 1, integers: 2, vectors: 8, code: hashCode() },
     { exportedAs: "commit", parameters: 0, integers: 3, vectors: 8, code: commitCode() },
   ];
-  return new WebAssembly.Module(wasmModule(functions, memoryPages));
+  return compileCode(functions, memoryPages);
 }
 
 /** Function 0, with the block's flags: takes the words into the chaining values. */
@@ -149,8 +142,8 @@ function mix([a, b, c, d]: Four, x: number, y: number): Code {
     [getLocal(target), getLocal(other), addVector, setLocal(target)],
   ];
   return [
-    [addWord(x), turn(d, a, rotateBytes(d, 2)), addTo(c, d), turn(b, c, rotateBits(b, 12))],
-    [addWord(y), turn(d, a, rotateBytes(d, 1)), addTo(c, d), turn(b, c, rotateBits(b, 7))],
+    [addWord(x), turn(d, a, rotateBytes(d, 2)), addTo(c, d), turn(b, c, rotateRight(getLocal(b), 12))],
+    [addWord(y), turn(d, a, rotateBytes(d, 1)), addTo(c, d), turn(b, c, rotateRight(getLocal(b), 7))],
   ];
 }
 
@@ -158,13 +151,6 @@ function mix([a, b, c, d]: Four, x: number, y: number): Code {
 function rotateBytes(local: number, bytes: number): Code {
   const from = Array.from({ length: 16 }, (_, i) => (i & ~3) | ((i + bytes) & 3));
   return [getLocal(local), getLocal(local), pickBytes(from)];
-}
-
-function rotateBits(local: number, bits: number): Code {
-  return [
-    [getLocal(local), shiftRightVector(bits)],
-    [getLocal(local), shiftLeftVector(32 - bits), orVector],
-  ];
 }
 
 /** Parameter 0: blocks. Local 1: the block, 2: an address; vectors from 3 on. */

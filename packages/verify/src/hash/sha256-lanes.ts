@@ -1,23 +1,25 @@
 import { transpose } from "./transpose-lanes.ts";
 import {
+  type Code,
   add,
   addVector,
   andVector,
-  type Code,
   call,
+  compileCode,
   constant,
   getLocal,
   loadLoose,
   loadVector,
   orVector,
   pickBytes,
+  rotateRight,
   setLocal,
   shiftLeftVector,
   shiftRightVector,
   splat,
+  startCode,
   storeLoose,
   storeVector,
-  wasmModule,
   xorVector,
 } from "./wasm-code.ts";
 
@@ -51,12 +53,6 @@ const ROUND_WORDS = [
   0xc67178f2,
 ];
 
-// Node has it, and the library of types for programs without a browser does not.
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: unknown };
-};
-
 let lanes: Sha256Lanes | "none" | undefined;
 
 /** One for all: nobody waits while it hashes. Undefined where there are no vectors. */
@@ -72,7 +68,7 @@ function createLanes(): Sha256Lanes | undefined {
     { exportedAs: "nodes", parameters: 2, integers: 0, vectors: 8, code: nodesCode() },
   ];
   try {
-    return new WebAssembly.Instance(new WebAssembly.Module(wasmModule(functions, 1))).exports as Sha256Lanes;
+    return startCode(compileCode(functions, 1)) as Sha256Lanes;
   } catch {
     return undefined;
   }
@@ -103,7 +99,7 @@ function compressCode(): Code {
 
 function scheduledWord(n: number): Code {
   const small = (of: Code, [first, second, shift]: readonly [number, number, number]): Code => [
-    [rotated(of, first), rotated(of, second), xorVector],
+    [rotateRight(of, first), rotateRight(of, second), xorVector],
     [of, shiftRightVector(shift), xorVector],
   ];
   return [
@@ -125,7 +121,7 @@ function roundCode(names: readonly number[], round: number): Code {
   ];
   const [, , , dName = 0, , , , hName = 0] = names;
   const large = (of: Code, [first, second, third]: readonly [number, number, number]): Code => [
-    [rotated(of, first), rotated(of, second), xorVector, rotated(of, third), xorVector],
+    [rotateRight(of, first), rotateRight(of, second), xorVector, rotateRight(of, third), xorVector],
   ];
   const choice = [g, e, f, g, xorVector, andVector, xorVector];
   const majority = [a, b, orVector, c, andVector, a, b, andVector, orVector];
@@ -134,14 +130,6 @@ function roundCode(names: readonly number[], round: number): Code {
     [sameWord(ROUND_WORDS[round] ?? 0), addVector, word(round), addVector, setLocal(8)],
     [large(a, [2, 13, 22]), majority, addVector, setLocal(9)],
     [d, getLocal(8), addVector, setLocal(dName), getLocal(8), getLocal(9), addVector, setLocal(hName)],
-  ];
-}
-
-/** To the right. */
-function rotated(of: Code, bits: number): Code {
-  return [
-    [of, shiftRightVector(bits)],
-    [of, shiftLeftVector(32 - bits), orVector],
   ];
 }
 

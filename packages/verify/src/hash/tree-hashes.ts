@@ -1,7 +1,6 @@
 import { HASH_SIZE, sha256 } from "@narthex/contracts";
 import { FREE, type Sha256Lanes, sha256Lanes } from "./sha256-lanes.ts";
 
-/** SPEC: docs/formats/log.md, "The tree". Of a tile at most, for each of these. */
 const leafInput = new Uint8Array(1 + HASH_SIZE);
 const nodeInput = new Uint8Array(1 + 2 * HASH_SIZE).fill(1, 0, 1);
 
@@ -10,6 +9,7 @@ const LANES = 4;
 const FEWEST_FOR_LANES = 8192;
 let hashed = 0;
 
+/** SPEC: docs/formats/log.md, "The tree". */
 export function leafOf(recordHash: Uint8Array): Uint8Array {
   leafInput.set(recordHash, 1);
   return sha256(leafInput);
@@ -21,7 +21,7 @@ export function nodeOf(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(nodeInput);
 }
 
-/** Puts the leaf in the place of each record's hash. */
+/** Puts the leaf in the place of each record's hash, of a tile at most. */
 export function hashLeaves(hashes: Uint8Array): void {
   const count = hashes.length / HASH_SIZE;
   const lanes = lanesFor(count);
@@ -35,7 +35,7 @@ export function hashLeaves(hashes: Uint8Array): void {
   hashes.set(memory.subarray(FREE, FREE + hashes.length));
 }
 
-/** Of a power of two of hashes, which it overwrites. */
+/** Of a power of two of hashes, a tile at most, which it overwrites. */
 export function perfectRoot(hashes: Uint8Array): Uint8Array {
   const width = hashes.length / HASH_SIZE;
   const lanes = lanesFor(width);

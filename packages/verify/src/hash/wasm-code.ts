@@ -45,13 +45,34 @@ export const xorVector: Code = [0xfd, 0x51];
 export const addVector: Code = [0xfd, 0xae, 0x01];
 export const shiftLeftVector = (bits: number): Code => [constant(bits), 0xfd, 0xab, 0x01];
 export const shiftRightVector = (bits: number): Code => [constant(bits), 0xfd, 0xad, 0x01];
+/** Of each word of a vector, to the right. */
+export const rotateRight = (vector: Code, bits: number): Code => [
+  [vector, shiftRightVector(bits)],
+  [vector, shiftLeftVector(32 - bits), orVector],
+];
 /** Words of two vectors: 0 to 3 are those of the first, 4 to 7 those of the second. */
 export const pickWords = (words: readonly number[]): Code =>
   pickBytes(words.flatMap((word) => [word * 4, word * 4 + 1, word * 4 + 2, word * 4 + 3]));
 export const pickBytes = (bytes: readonly number[]): Code => [0xfd, 0x0d, bytes];
 
+// Node has it, and the library of types for programs without a browser does not.
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: unknown };
+};
+
+/** A module that can be run; throws where there are no vectors. */
+export function compileCode(functions: readonly WasmFunction[], memoryPages: number): object {
+  return new WebAssembly.Module(wasmModule(functions, memoryPages));
+}
+
+/** What a fresh instance exports. */
+export function startCode(module: object): unknown {
+  return new WebAssembly.Instance(module).exports;
+}
+
 /** A module with a memory of so many pages, exported as `memory`. */
-export function wasmModule(functions: readonly WasmFunction[], memoryPages: number): Uint8Array<ArrayBuffer> {
+function wasmModule(functions: readonly WasmFunction[], memoryPages: number): Uint8Array<ArrayBuffer> {
   const types = functions.map(({ parameters }) => [0x60, parameters, ...repeated(I32, parameters), 0]);
   const exported = functions.flatMap(({ exportedAs }, i) =>
     exportedAs === undefined ? [] : [[exportedAs, i] as const],
