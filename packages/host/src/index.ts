@@ -10,6 +10,7 @@ export { describeHolder, type Holder } from "./home/home-lock.ts";
 export { defaultHomePath, type HomePaths, homePaths } from "./home/home-paths.ts";
 export { type Home, openHome, type OpenHomeOptions } from "./home/open-home.ts";
 export { findSocketPaths, type SocketPaths } from "./home/socket-paths.ts";
+export { isInside } from "./home/is-inside.ts";
 export { writePrivateFile } from "./home/private-directory.ts";
 export { loadSessionToken, saveSessionToken, stateDirectory } from "./home/session-tokens.ts";
 export { resolveWorkspace } from "./home/workspace-rules.ts";

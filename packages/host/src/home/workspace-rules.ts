@@ -1,7 +1,8 @@
 import { realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { isAbsolute, relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import { KernelError } from "@narthex/contracts";
+import { isInside } from "./is-inside.ts";
 
 export interface WorkspaceSurroundings {
   /** The kernel's home. */
@@ -24,8 +25,8 @@ export async function resolveWorkspace(workspace: string, around: WorkspaceSurro
   const userHome = await realpath(around.userHome ?? homedir()).catch(() => undefined);
   if (real === "/") throw refused(real, "it is the root of the file system");
   if (real === userHome) throw refused(real, "it is your home directory");
-  if (contains(real, home)) throw refused(real, "it holds the kernel's own home");
-  if (contains(home, real)) throw refused(real, "it lies inside the kernel's own home");
+  if (isInside(real, home)) throw refused(real, "it holds the kernel's own home");
+  if (isInside(home, real)) throw refused(real, "it lies inside the kernel's own home");
   const apart = around.whyApart?.(real);
   if (apart !== undefined) throw refused(real, apart);
   return real;
@@ -42,11 +43,6 @@ async function realWorkspace(workspace: string): Promise<string> {
   }
   if (!(await stat(real)).isDirectory()) throw refused(real, "it is no directory");
   return real;
-}
-
-function contains(outer: string, inner: string): boolean {
-  const way = relative(outer, inner);
-  return way === "" || (way !== ".." && !way.startsWith("../") && !isAbsolute(way));
 }
 
 function refused(path: string, why: string): KernelError {

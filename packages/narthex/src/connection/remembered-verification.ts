@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
 import { mkdir, open, realpath } from "node:fs/promises";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { blake3, toHex, utf8 } from "@narthex/contracts";
-import { stateDirectory, writePrivateFile } from "@narthex/host";
+import { isInside, stateDirectory, writePrivateFile } from "@narthex/host";
 import { MAX_VERIFIED_BYTES } from "@narthex/verify";
 import { CommandError, usageError } from "../terminal/command-error.ts";
 
@@ -45,11 +45,6 @@ export async function openRememberedVerification(
 function defaultPath(realHome: string, environment: NodeJS.ProcessEnv): string {
   const name = toHex(blake3(utf8(realHome))).slice(0, NAME_DIGITS);
   return join(stateDirectory(environment), "verified", name);
-}
-
-function isInside(home: string, directory: string): boolean {
-  const way = relative(home, directory);
-  return way === "" || !(way === ".." || way.startsWith("../"));
 }
 
 /** SECURITY: looked at and read through one descriptor; what others can write says nothing. */
