@@ -113,7 +113,7 @@ export interface Store {
   readRecords(query: RecordQuery): Promise<StoredRecord[]>;
   /** The newest record carrying this request id in this chain. */
   findRequest(chain: string, requestId: string): Promise<number | undefined>;
-  /** Every request id of a chain, oldest first, at most `limit`. */
+  /** Every request id of a chain, oldest first, at most `limit`. Throws STORE_UNAVAILABLE if a record of it is lost. */
   listRequestIds(chain: string, limit: number): Promise<string[]>;
   /** Holdings of a digest; with `chain`, only that chain's. At most 100. */
   findContent(digest: Uint8Array, chain?: string): Promise<ContentHolding[]>;
