@@ -61,14 +61,16 @@ function readLargeModule(): Uint8Array {
 }
 
 /**
- * Like a host's, the thread has never run anything but JavaScript: what strips types from sources is a module whose memory
- * grows, and where memory has grown, V8 looks at every access of bytes whether they are still there.
+ * Like a host's, the thread runs JavaScript without types. Like that of one which has run a module, memory has grown in it:
+ * from then on V8 looks at every access of bytes whether they are still there.
  */
 async function startThread(module: Uint8Array, options: MeterOptions): Promise<Worker> {
   const meter = pathToFileURL(join(await findWasmProgram(), "meter", "/")).href;
   const source = `
     import { parentPort, workerData } from "node:worker_threads";
     const { module, options } = workerData;
+    const memory = new WebAssembly.Memory({ initial: 1, maximum: 2 });
+    if (new Uint8Array(memory.buffer).length !== 65536 || memory.grow(1) !== 1) throw new Error("memory does not grow");
     const { meterModule } = await import("${meter}meter-module.mjs");
     const { readModule } = await import("${meter}read-module.mjs");
     const { writeModule } = await import("${meter}write-module.mjs");
