@@ -147,12 +147,14 @@ describe("a module as a tool", { timeout: 300_000 }, () => {
       lease: { budgets: { cpu_ms: 400 } },
     });
     const left = async () => (await home.at.kernel.getSession(session.id))?.budgetRemaining.cpu_ms ?? assert.fail();
-    assert.equal(answerOf(await session.call("probe", tell("b", 0, "1"))), 1);
-    const afterOne = await left();
-    assert.ok(afterOne < 400 && afterOne > 0, String(afterOne));
+    // The system brings a thread's time up to date at its ticks: a short call between two of them has taken none.
+    for (let calls = 0; calls < 100 && (await left()) === 400; calls++)
+      assert.equal(answerOf(await session.call("probe", tell("b", 0, "1"))), 1);
+    const afterSome = await left();
+    assert.ok(afterSome < 400 && afterSome > 0, String(afterSome));
     const ended = failureOf(await session.call("burns", tell("l")));
     assert.equal(ended.code, "RESOURCE_EXCEEDED");
-    assert.equal(ended.message.replace(/\d+$/, "N"), `cpu: at most ${afterOne}, and it came to N`);
+    assert.equal(ended.message.replace(/\d+$/, "N"), `cpu: at most ${afterSome}, and it came to N`);
     assert.equal((await home.lastUse()).partial, true);
     assert.equal(await left(), 0);
     const { result } = (await session.call("probe", tell("b", 0, "1"))).response;
