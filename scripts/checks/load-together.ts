@@ -4,39 +4,57 @@ import { pathToFileURL } from "node:url";
 import { REPOSITORY } from "./run-tool.ts";
 import { TEST_CACHE } from "./test-cache.ts";
 
-export interface SharedProcesses {
-  /** Files that load those of one folder each. */
-  readonly loaders: readonly string[];
-  /** Files that have a process of their own. */
-  readonly apart: readonly string[];
+/** A folder whose test files share processes: to load the sources, and to run them cold, takes longer than most tests. */
+export interface SharedFolder {
+  readonly folder: string;
+  /** How many share one process; all by default. */
+  readonly atMost?: number;
 }
 
-/** What is done at the top of a file is done to every test of its process; a mock is one of the process anyway. */
-const TOUCHES_OTHERS = /^(?:before|after|beforeEach|afterEach)\(|^import \{[^}]*\bmock\b[^}]*\} from "node:test"/m;
+/** A file to run. */
+export interface TestProcess {
+  readonly file: string;
+  /** The test files that it runs: itself, or those that it loads. */
+  readonly tests: readonly string[];
+}
+
+/** A mock is one of the whole process. */
+const TOUCHES_OTHERS = /^import \{[^}]*\bmock\b[^}]*\} from "node:test"/m;
 const LOADERS = join(TEST_CACHE, "together");
 
-/** Lets the test files of each folder that no folder before it holds share a process, those that touch others left out. */
-export function loadTogether(folders: readonly string[], files: readonly string[]): SharedProcesses {
+/** Processes for the files of each folder that no folder before it holds, and one for each file that is left. */
+export function loadTogether(folders: readonly SharedFolder[], files: readonly string[]): TestProcess[] {
   const shareable = files.filter((file) => !TOUCHES_OTHERS.test(readFileSync(resolve(REPOSITORY, file), "utf8")));
   const loaded = new Set<string>();
-  const loaders = folders.map((folder) => {
+  const loaders = folders.flatMap(({ folder, atMost }) => {
     const within = shareable.filter((file) => file.startsWith(`${folder}/`) && !loaded.has(file));
     if (within.length === 0) throw new Error(`there is no test in ${folder}`);
     for (const file of within) loaded.add(file);
-    return writeLoader(folder, within);
+    return deal(within, Math.ceil(within.length / (atMost ?? within.length))).map((tests, index) =>
+      tests.length === 1 ? tests.map(alone) : { file: writeLoader(`${folder}-${index + 1}`, tests), tests },
+    );
   });
-  return { loaders, apart: files.filter((file) => !loaded.has(file)) };
+  return [...loaders.flat(), ...files.filter((file) => !loaded.has(file)).map(alone)];
 }
 
-/** The folder that a file loads the tests of, if it does. */
-export function folderOf(file: string): string | undefined {
-  return file.startsWith(`${LOADERS}/`) ? relative(LOADERS, file).slice(0, -".mjs".length) : undefined;
+export function alone(file: string): TestProcess {
+  return { file, tests: [file] };
 }
 
-function writeLoader(folder: string, files: readonly string[]): string {
-  const loader = join(LOADERS, `${folder}.mjs`);
-  const urls = files.map((file) => pathToFileURL(resolve(REPOSITORY, file)).href);
+/** As equal hands: neighbours are often alike, and take as long. */
+function deal<T>(all: readonly T[], count: number): T[][] {
+  return Array.from({ length: count }, (_, hand) => all.filter((_item, index) => index % count === hand));
+}
+
+/** Each file is loaded when the one before it is done, and its hooks are for its own tests. */
+function writeLoader(name: string, files: readonly string[]): string {
+  const loader = join(LOADERS, `${name}.mjs`);
+  const suites = files.map((file) => {
+    const path = resolve(REPOSITORY, file);
+    const url = JSON.stringify(pathToFileURL(path).href);
+    return `await describe(${JSON.stringify(relative(REPOSITORY, path))}, async () => { await import(${url}); });\n`;
+  });
   mkdirSync(dirname(loader), { recursive: true });
-  writeFileSync(loader, urls.map((url) => `await import(${JSON.stringify(url)});\n`).join(""));
+  writeFileSync(loader, `import { describe } from "node:test";\n${suites.join("")}`);
   return loader;
 }

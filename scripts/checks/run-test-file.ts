@@ -1,13 +1,13 @@
 import { relative, resolve as resolvePath } from "node:path";
-import { run } from "node:test";
+import { type EventData, run } from "node:test";
 import { inspect } from "node:util";
-import { folderOf } from "./load-together.ts";
+import type { TestProcess } from "./load-together.ts";
 import { REPOSITORY } from "./run-tool.ts";
 import { NO_TESTS, type TestCounts } from "./test-counts.ts";
 
 const TEST_TIMEOUT_MS = 180_000;
 /** Most tests start processes, and the system copies the tables of a process's memory for each. */
-const SMALL = "--max-semi-space-size=4";
+const SMALL = ["--max-semi-space-size=4"];
 
 export interface TestFileRun {
   readonly environment: NodeJS.ProcessEnv;
@@ -18,48 +18,70 @@ export interface TestFileRun {
   readonly print: (line: string) => void;
 }
 
-/** Runs a test file in its own process, and prints a line for it and every failure in full. */
-export function runTestFile(file: string, { environment, before, silenceMs, print }: TestFileRun): Promise<TestCounts> {
-  const place = placeOf(file);
+/** Runs test files in one process, and prints a line for each and every failure in full. */
+export function runTestFile(
+  { file, tests }: TestProcess,
+  { environment, before, silenceMs, print }: TestFileRun,
+): Promise<TestCounts> {
+  const isShared = tests.length > 1;
+  const places = tests.map(placeOf);
   const stop = new AbortController();
   let spoken = "";
+  let ended = 0;
+  let testsOfFile = 0;
+  let brokenSuites = 0;
   let counts = NO_TESTS;
   return new Promise((resolve, reject) => {
     const stream = run({
       cwd: REPOSITORY,
       env: environment,
       files: [file],
-      execArgv: [SMALL, ...before.flatMap((url) => ["--import", url])],
-      timeout: TEST_TIMEOUT_MS,
+      execArgv: [...SMALL, ...before.flatMap((url) => ["--import", url])],
+      timeout: TEST_TIMEOUT_MS * tests.length,
       signal: stop.signal,
     });
     const silence = setTimeout(() => {
-      print(`  killed after ${seconds(silenceMs)} of silence: ${place}`);
+      print(`  killed after ${seconds(silenceMs)} of silence: ${place()}`);
       stop.abort();
     }, silenceMs);
     const hear = ({ message }: { message: string }): void => {
       spoken += message;
     };
+    const place = (): string => places[Math.min(ended, places.length - 1)] ?? file;
+    const endFile = (isGood: boolean, durationMs: number): void => {
+      print(`  ${isGood ? "ok" : "failed"} ${place()} (${testsOfFile}, ${seconds(durationMs)})`);
+      testsOfFile = 0;
+      ended++;
+    };
+    // Files that share a process are suites of it.
+    const see = ({ nesting, details }: EventData.TestPass | EventData.TestFail, isGood: boolean): void => {
+      if (details.type !== "suite") testsOfFile++;
+      if (isShared && nesting === 0) endFile(isGood, details.duration_ms);
+    };
     stream.on("data", () => silence.refresh());
     stream.on("test:stdout", hear);
     stream.on("test:stderr", hear);
-    stream.on("test:fail", ({ name, file: at, line, details: { error } }) => {
-      if (hasFailureType(error, "subtestsFailed")) return;
-      print(`  FAILED ${placeOf(at ?? file)}:${line ?? 1} ${name}`);
-      print(indent(inspect(error.cause ?? error)));
+    stream.on("test:pass", (event) => see(event, true));
+    stream.on("test:fail", (event) => {
+      const { name, file: at, line, details } = event;
+      const { error } = details;
+      if (!hasFailureType(error, "subtestsFailed")) {
+        print(`  FAILED ${placeOf(at ?? file)}:${line ?? 1} ${name}`);
+        print(indent(inspect(error.cause ?? error)));
+        // A file that does not load, or what comes after all tests: none of them has failed by it.
+        if (details.type === "suite") brokenSuites++;
+      }
+      see(event, false);
     });
     stream.on("test:summary", ({ file: of, success, counts: found, duration_ms: durationMs }) => {
-      if (of === undefined) {
-        counts = withFailures(found);
-        return;
-      }
-      print(`  ${success ? "ok" : "failed"} ${place} (${found.tests}, ${seconds(durationMs)})`);
       if (success) spoken = "";
+      if (of === undefined) counts = countsOf(found, { brokenSuites, sharedFiles: isShared ? ended : 0 });
+      else if (!isShared) endFile(success, durationMs);
     });
     stream.on("error", reject);
     stream.on("end", () => {
       clearTimeout(silence);
-      if (spoken !== "") print(`  printed by ${place}:\n${indent(spoken.trimEnd())}`);
+      if (spoken !== "") print(`  printed by ${places.join(", ")}:\n${indent(spoken.trimEnd())}`);
       resolve(counts);
     });
   });
@@ -71,16 +93,23 @@ export function seconds(ms: number): string {
 
 /** Events name files in both ways. */
 function placeOf(file: string): string {
-  const path = resolvePath(REPOSITORY, file);
-  return folderOf(path) ?? relative(REPOSITORY, path);
+  return relative(REPOSITORY, resolvePath(REPOSITORY, file));
 }
 
 function hasFailureType(error: Error, type: string): boolean {
   return "failureType" in error && error.failureType === type;
 }
 
-function withFailures(counts: Omit<TestCounts, "failed">): TestCounts {
-  const { tests, suites, passed, cancelled, skipped, todo } = counts;
+interface BesidesTests {
+  readonly brokenSuites: number;
+  readonly sharedFiles: number;
+}
+
+/** A suite that failed by itself counts as a failed test; the files that share a process are no suites of theirs. */
+function countsOf(found: Omit<TestCounts, "failed">, { brokenSuites, sharedFiles }: BesidesTests): TestCounts {
+  const { passed, cancelled, skipped, todo } = found;
+  const tests = found.tests + brokenSuites;
+  const suites = found.suites - sharedFiles;
   return { tests, suites, passed, failed: tests - passed - cancelled - skipped - todo, cancelled, skipped, todo };
 }
 

@@ -42,10 +42,15 @@ const LONGEST = [
   "cli/approvals",
 ].map((name) => `test/${name}.test.ts`);
 
-/** Folders of tests for which loading the sources would be the most of the work, by how long they take. */
-const TOGETHER = ["tools", "host/src/files", "host/src/store", "host", "kernel", "contracts", "server", "narthex"]
+/** Folders of the sources whose tests share a process each, by how long they take. */
+const UNITS = ["tools", "host/src/files", "host/src/store", "host", "kernel", "contracts", "server", "narthex"]
   .concat("agent", "verify", "meter")
-  .map((name) => `packages/${name}`);
+  .map((name) => ({ folder: `packages/${name}` }));
+
+/** Folders of whole-system tests whose files share processes, by how long they take. */
+const SYSTEMS = ["cli", "tools", "attacks", "crash", "doors", "network", "foreign", "wasm", "erasure", "house"]
+  .concat("campaigns", "package", "properties")
+  .map((name) => ({ folder: `test/${name}`, atMost: 6 }));
 
 /** Everything `npm test` does. `npm test -- NAME...` does only what is named. Checks are started longest first. */
 export const STEPS: readonly Step[] = [
@@ -61,10 +66,10 @@ export const STEPS: readonly Step[] = [
   { name: "lock-file", check: () => checkLockFile() },
   { name: "wording", check: () => checkWording() },
   { name: "requirements", check: () => checkRequirements() },
-  { name: "unit", tests: { globPatterns: ["packages/*/src/**/*.test.ts"], together: TOGETHER } },
+  { name: "unit", tests: { globPatterns: ["packages/*/src/**/*.test.ts"], together: UNITS } },
   {
     name: "system",
-    tests: { globPatterns: ["test/**/*.test.ts"], longest: LONGEST },
+    tests: { globPatterns: ["test/**/*.test.ts"], longest: LONGEST, together: SYSTEMS },
     startsCommand: true,
   },
 ];

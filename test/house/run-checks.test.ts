@@ -39,7 +39,7 @@ async function runTestFiles(
       import { createLanes } from ${JSON.stringify(join(CHECKS, "lanes.ts"))};
       import { runTests } from ${JSON.stringify(join(CHECKS, "run-tests.ts"))};
       const globPatterns = [import.meta.dirname + "/*.test.ts"];
-      const together = ${together} ? [import.meta.dirname] : [];
+      const together = ${together} ? [{ folder: import.meta.dirname }] : [];
       const run = { globPatterns, together, silenceMs: ${silenceMs} };
       console.log(JSON.stringify(await runTests(run, createLanes(2), console.log)));`,
   });
@@ -69,16 +69,31 @@ test("files that share a process count as they do apart, and one that touches ot
   const reads = `import assert from "node:assert";\nimport { test } from "node:test";\n`;
   const files = {
     "a.test.ts": `${reads} globalThis.shared = true; test("good", () => {});`,
-    "b.test.ts": `${reads} test("shares", () => assert.equal(globalThis.shared, true));
+    "b.test.ts": `${reads} console.log("of b"); test("shares", () => assert.equal(globalThis.shared, true));
       test("bad", () => { throw new Error("planted"); });`,
     "c.test.ts": `${reads.replace("{ test }", "{ mock, test }")} mock.reset();
       test("apart", () => assert.equal(globalThis.shared, undefined));`,
-    "d.test.ts": `${reads.replace("{ test }", "{ after, test }")}\nafter(() => {});
-      test("apart", () => assert.equal(globalThis.shared, undefined));`,
+    "d.test.ts": `${reads.replace("{ test }", "{ after, test }")}\nafter(() => { globalThis.ended = true; });
+      test("shares", () => assert.equal(globalThis.ended, undefined));`,
+    "e.test.ts": `${reads} assert.equal(globalThis.ended, true); test("good", () => {});`,
   };
   const { counts, output } = await runTestFiles(context, files, 60_000, true);
-  assert.deepEqual(counts, { tests: 5, suites: 0, passed: 4, failed: 1, cancelled: 0, skipped: 0, todo: 0 });
+  assert.deepEqual(counts, { tests: 6, suites: 0, passed: 5, failed: 1, cancelled: 0, skipped: 0, todo: 0 });
   assert.match(output, /FAILED \S*b\.test\.ts:4 bad\n {4}Error: planted/);
+  assert.match(output, /failed \S*b\.test\.ts \(2, [^]*ok \S*e\.test\.ts \(1, /);
+  assert.match(output, /printed by \S*a\.test\.ts, \S*b\.test\.ts[^:]*:\n {4}of b\n/);
+});
+
+test("what fails without a test of it failing counts as one, shared or not", async (context) => {
+  const hook = `import { after, describe, it } from "node:test";
+    describe("group", () => { it("good", () => {}); after(() => { throw new Error("planted"); }); });`;
+  const files = { "a.test.ts": hook, "b.test.ts": `throw new Error("does not load");` };
+  for (const together of [true, false]) {
+    const { counts, output } = await runTestFiles(context, files, 60_000, together);
+    assert.deepEqual(counts, { tests: 3, suites: 1, passed: 1, failed: 2, cancelled: 0, skipped: 0, todo: 0 });
+    assert.match(output, /FAILED \S*a\.test\.ts:\d+ group\n {4}Error: planted/);
+    assert.match(output, /Error: does not load/);
+  }
 });
 
 test("a file that never ends is killed and named", async (context) => {
