@@ -6,10 +6,19 @@ export interface ProcessResult {
   readonly output: string;
 }
 
-/** Runs a program to its end. One that cannot be started answers 127, as a shell does. */
-export function runProcess(program: string, programArguments: readonly string[], cwd: string): Promise<ProcessResult> {
+/**
+ * Runs a program to its end, with `environment` beside this process's own. One that cannot be started answers 127, as a
+ * shell does.
+ */
+export function runProcess(
+  program: string,
+  programArguments: readonly string[],
+  cwd: string,
+  environment: NodeJS.ProcessEnv = {},
+): Promise<ProcessResult> {
   return new Promise((resolve) => {
-    const child = spawn(program, programArguments, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+    const env = { ...process.env, ...environment };
+    const child = spawn(program, programArguments, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
     const chunks: Buffer[] = [];
     child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
     child.stderr.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -6,12 +6,17 @@ import { type ProcessResult, runProcess } from "./run-process.ts";
 export const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Runs an installed command, given as its file under node_modules, on this process's Node. */
-export function runTool(tool: string, toolArguments: readonly string[], cwd = REPOSITORY): Promise<ProcessResult> {
-  return runProcess(process.execPath, [join(REPOSITORY, "node_modules", tool), ...toolArguments], cwd);
+export function runTool(
+  tool: string,
+  toolArguments: readonly string[],
+  cwd = REPOSITORY,
+  environment: NodeJS.ProcessEnv = {},
+): Promise<ProcessResult> {
+  return runProcess(process.execPath, [join(REPOSITORY, "node_modules", tool), ...toolArguments], cwd, environment);
 }
 
 /** For a tool whose exit code is its answer. */
-export async function checkByTool(tool: string, toolArguments: readonly string[], cwd?: string): Promise<CheckResult> {
-  const { code, output } = await runTool(tool, toolArguments, cwd);
+export async function checkByTool(tool: Promise<ProcessResult>): Promise<CheckResult> {
+  const { code, output } = await tool;
   return code === 0 ? passed() : failed(output.trim());
 }

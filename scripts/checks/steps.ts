@@ -2,12 +2,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type CheckResult, failed, passed } from "./check.ts";
 import { checkGeneratedCode } from "./generated-code.ts";
-import { checkImports } from "./imports.ts";
+import { checkImports } from "./imports/check-imports.ts";
+import { lint } from "./lint.ts";
 import { checkLockFile } from "./lock-file.ts";
 import { checkRequirements } from "./requirements.ts";
 import { runProcess } from "./run-process.ts";
 import type { TestRun } from "./run-tests.ts";
-import { checkByTool, REPOSITORY } from "./run-tool.ts";
+import { checkByTool, REPOSITORY, runTool } from "./run-tool.ts";
 import { checkWording } from "./wording.ts";
 
 /** A step is one check, or a run of tests. */
@@ -54,12 +55,14 @@ const SYSTEMS = ["cli", "tools", "attacks", "crash", "doors", "network", "foreig
 
 /** Everything `npm test` does. `npm test -- NAME...` does only what is named. Checks are started longest first. */
 export const STEPS: readonly Step[] = [
-  // Reports what the compiler would, too: both need every type, and to find them once is quicker.
-  { name: "types-and-lint", check: () => checkByTool("oxlint/bin/oxlint", ["--format=unix"]) },
+  { name: "types-and-lint", check: () => checkByTool(lint([])) },
   { name: "imports", check: () => checkImports() },
-  { name: "unused", check: () => checkByTool("knip/bin/knip.js", ["--no-progress", "--no-config-hints"]) },
+  { name: "unused", check: () => checkByTool(runTool("knip/bin/knip.js", ["--no-progress", "--no-config-hints"])) },
   { name: "generated", check: checkGeneratedCode },
-  { name: "format", check: () => checkByTool("@biomejs/biome/bin/biome", ["format", "--reporter=summary", "."]) },
+  {
+    name: "format",
+    check: () => checkByTool(runTool("@biomejs/biome/bin/biome", ["format", "--reporter=summary", "."])),
+  },
   { name: "codes-page", check: () => checkWritten("scripts/codes-page.ts") },
   { name: "readers", check: () => checkWritten("scripts/ledger-readers.ts") },
   { name: "vectors", check: () => checkWritten("scripts/vectors.ts") },

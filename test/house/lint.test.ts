@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { REPOSITORY, runTool } from "../../scripts/checks/run-tool.ts";
+import { lint } from "../../scripts/checks/lint.ts";
+import { REPOSITORY } from "../../scripts/checks/run-tool.ts";
 import { createTemporaryTree } from "./temporary-tree.ts";
 
 const PLANTED: Readonly<Record<string, readonly [rule: string, text: string]>> = {
@@ -53,7 +54,7 @@ test("every planted violation, of types too, is found, and nothing else", async 
     "package.json": `{ "type": "module" }`,
     node_modules: `-> ${join(REPOSITORY, "node_modules")}`,
   });
-  const { code, output } = await runTool("oxlint/bin/oxlint", ["--format=unix", "packages"], root);
+  const { code, output } = await lint(["packages"], root);
   assert.notEqual(code, 0);
   const found = output.matchAll(/^(\S+?):\d+:\d+: .*\[\w+\/(.*)\]$/gm).map(([, file, rule]) => `${file}: ${rule}`);
   const expected = Object.entries(PLANTED).map(([file, [rule]]) => `${file}: ${rule}`);
