@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { createKernel } from "narthex";
 
 // Three tools in three languages, added to a kernel's home as `narthex tools add` does it, and then called.
-const command = fileURLToPath(new URL("../../packages/narthex/bin/narthex.js", import.meta.url));
+const command = fileURLToPath(new URL("../bin/narthex.js", import.meta.resolve("narthex")));
 const data = makeDirectory("/tmp/narthex-home-");
 const workspace = makeDirectory("/tmp/workspace-");
 writeFileSync(join(workspace, "notes.txt"), "twelve bytes");

@@ -1,15 +1,18 @@
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { REPOSITORY } from "../checks/run-tool.ts";
 import { INSTALLED, OPTIONAL_PEERS } from "./bundle-code.ts";
 import { publishedManifest } from "./published-manifest.ts";
-import { writeProgram } from "./write-program.ts";
+import { PROGRAM_FOLDERS, writeProgram } from "./write-program.ts";
 
 export interface BuiltCommand extends AsyncDisposable {
   /** A file to run on Node. */
   readonly program: string;
 }
+
+/** Beside it: the files that went in. */
+const SOURCES = "sources.json";
 
 /** The `narthex` command as it is published, in a folder of its own: it starts in half the time that the sources take. */
 export async function buildCommand(): Promise<BuiltCommand> {
@@ -18,7 +21,7 @@ export async function buildCommand(): Promise<BuiltCommand> {
   try {
     // Sandboxes of a kernel of root's are somebody else's, who must be able to read what runs in them.
     await chmod(folder, 0o755);
-    await writeProgram(folder);
+    await writeFile(join(folder, SOURCES), JSON.stringify(await writeProgram(folder)));
     const manifest = publishedManifest(INSTALLED, OPTIONAL_PEERS, "./dist/index.js");
     await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
     for (const name of [...INSTALLED, ...OPTIONAL_PEERS]) await link(join("node_modules", name), folder);
@@ -27,6 +30,13 @@ export async function buildCommand(): Promise<BuiltCommand> {
     await remove();
     throw fault;
   }
+}
+
+/** Writes the program of a built command, as `writeProgram` wrote it there. Gives what went in. */
+export async function copyProgram(program: string, directory: string): Promise<readonly string[]> {
+  const folder = join(dirname(program), "..");
+  for (const name of PROGRAM_FOLDERS) await cp(join(folder, name), join(directory, name), { recursive: true });
+  return JSON.parse(await readFile(join(folder, SOURCES), "utf8")) as readonly string[];
 }
 
 async function link(path: string, folder: string): Promise<void> {

@@ -9,22 +9,25 @@ import { publishedManifest } from "./published-manifest.ts";
 import { thirdPartyNotices } from "./third-party-notices.ts";
 import { writeProgram } from "./write-program.ts";
 
-/** Builds the package as it is published and gives the path of its tarball, which is written into the directory. */
-export async function packNarthex(directory: string): Promise<string> {
+/**
+ * Builds the package as it is published and gives the path of its tarball, which is written into the directory. What
+ * runs of it is written by `write` into a folder, and the files that went in are given back.
+ */
+export async function packNarthex(directory: string, write = writeProgram): Promise<string> {
   const target = resolve(directory);
   await mkdir(target, { recursive: true });
   const stage = await mkdtemp(join(tmpdir(), "narthex-pack-"));
   try {
-    await fillStage(stage);
+    await fillStage(stage, write);
     return join(target, await runNpmPack(stage, target));
   } finally {
     await rm(stage, { recursive: true });
   }
 }
 
-async function fillStage(stage: string): Promise<void> {
+async function fillStage(stage: string, write: typeof writeProgram): Promise<void> {
   const dist = join(stage, "dist");
-  const code = await writeProgram(stage);
+  const code = await write(stage);
   const { entry, files } = await bundleTypes({
     entry: join(REPOSITORY, "packages/narthex/src/index.ts"),
     directory: join(dist, "types"),

@@ -5,8 +5,12 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { copyProgram } from "../../scripts/build/build-command.ts";
 import { packNarthex } from "../../scripts/build/pack-narthex.ts";
+import { REPOSITORY } from "../../scripts/checks/run-tool.ts";
 import { type CommandEnd, type CommandOptions, runCommand } from "../house/run-command.ts";
+
+export const PINNED_NODE = `node-${process.platform}-${process.arch}`;
 
 /** The package as somebody has it who installed its tarball and nothing else. */
 export interface Installation {
@@ -22,7 +26,7 @@ export interface Installation {
   remove(): Promise<void>;
 }
 
-/** Packs, installs the tarball in a folder of its own, and gives the command a user's home of its own. */
+/** Packs what `npm test` built, or builds it, installs the tarball in a folder of its own, and gives the command a user's home of its own. */
 export async function createInstallation(): Promise<Installation> {
   const root = await mkdtemp(join(tmpdir(), "narthex-package-"));
   const folder = join(root, "program");
@@ -31,8 +35,13 @@ export async function createInstallation(): Promise<Installation> {
   await chmod(root, 0o711);
   await mkdir(folder);
   await mkdir(home);
-  const tarball = await packNarthex(join(root, "tarball"));
-  await writeFile(join(folder, "package.json"), `{ "name": "program", "private": true, "type": "module" }`);
+  const built = process.env["NARTHEX_TEST_COMMAND"];
+  const write = built === undefined ? undefined : (stage: string) => copyProgram(built, stage);
+  const tarball = await packNarthex(join(root, "tarball"), write);
+  // npm puts the Node in its place that the package asks for; to unpack that again would take longer than all the rest.
+  const overrides = { [PINNED_NODE]: `file:${join(REPOSITORY, "node_modules", PINNED_NODE)}` };
+  const manifest = { name: "program", private: true, type: "module", overrides };
+  await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
   const install = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error", tarball];
   const end = await runCommand("npm", install, { cwd: folder });
   assert.equal(end.code, 0, end.output);

@@ -47,7 +47,12 @@ export type OutputOf<R extends ResultType, O> = R extends "binary"
             ? JsonValue[]
             : JsonValue;
 
-/** A tool as its author writes it. Everything optional has the default named beside it. */
+/**
+ * A tool as its author writes it. Everything optional has the default named beside it.
+ *
+ * Types follow from the schemas alone, never from what `run` takes and answers: to look for a schema there took a
+ * compiler eight seconds in every program.
+ */
 export interface ToolDefinition<I extends SchemaSource, O extends SchemaSource | undefined, R extends ResultType> {
   readonly name: string;
   /** For a model: what the tool does, when to use it, what it answers. */
@@ -81,18 +86,18 @@ export interface ToolDefinition<I extends SchemaSource, O extends SchemaSource |
   readonly redactors?: readonly Redactor[];
   /** No. */
   readonly takesSecrets?: boolean;
-  narrow?(input: ValueOf<I>): Narrowing;
-  action?(input: ValueOf<I>): string;
+  narrow?(input: NoInfer<ValueOf<I>>): Narrowing;
+  action?(input: NoInfer<ValueOf<I>>): string;
   readonly actions?: readonly string[];
-  readonly derived?: { readonly schema: JsonObject; of(input: ValueOf<I>): JsonObject };
-  needs?(input: ValueOf<I>, session: ToolSession): readonly Capability[];
-  reserves?(input: ValueOf<I>): Spending;
-  approvalScope?(input: ValueOf<I>, session: ToolSession): ApprovalScope | undefined;
-  canonicalInput?(input: ValueOf<I>): JsonValue;
-  firstLine?(input: ValueOf<I>): number | undefined;
-  normaliseCustom?(output: OutputOf<R, O>): Uint8Array;
+  readonly derived?: { readonly schema: JsonObject; of(input: NoInfer<ValueOf<I>>): JsonObject };
+  needs?(input: NoInfer<ValueOf<I>>, session: ToolSession): readonly Capability[];
+  reserves?(input: NoInfer<ValueOf<I>>): Spending;
+  approvalScope?(input: NoInfer<ValueOf<I>>, session: ToolSession): ApprovalScope | undefined;
+  canonicalInput?(input: NoInfer<ValueOf<I>>): JsonValue;
+  firstLine?(input: NoInfer<ValueOf<I>>): number | undefined;
+  normaliseCustom?(output: NoInfer<OutputOf<R, O>>): Uint8Array;
   reconcile?(intent: UnsettledIntent, context: ReconcileContext): Promise<Reconciliation>;
-  run(input: ValueOf<I>, context: ToolContext): Promise<OutputOf<R, O>> | OutputOf<R, O>;
+  run(input: NoInfer<ValueOf<I>>, context: ToolContext): Promise<NoInfer<OutputOf<R, O>>> | NoInfer<OutputOf<R, O>>;
 }
 
 /**
