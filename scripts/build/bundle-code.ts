@@ -94,7 +94,7 @@ async function bundle(
     platform: "node",
     // Nobody imports from an entry, so none exports more than it says.
     preserveEntrySignatures: "allow-extension",
-    external: (id) => INSTALLED.some((name) => id === name || id.startsWith(`${name}/`)),
+    external: INSTALLED.map((name) => new RegExp(`^${RegExp.escape(name)}(?:/|$)`)),
     plugins: [directBuiltins(), readyDescriptors()],
     treeshake: {
       moduleSideEffects: [

@@ -3,6 +3,7 @@ import { builtinModules } from "node:module";
 import { dirname, join, relative } from "node:path";
 import ts from "typescript";
 import { REPOSITORY } from "../checks/run-tool.ts";
+import { createDeclarationHost } from "./declaration-host.ts";
 import { type Barrel, readBarrel } from "./read-barrel.ts";
 
 export interface TypesOptions {
@@ -35,14 +36,15 @@ interface Edit {
  * package has, and through it one type would bring the declarations of every dependency.
  */
 export async function bundleTypes({ entry, directory, installed }: TypesOptions): Promise<BundledTypes> {
-  const { options: configuration, fileNames } = readConfiguration();
-  const host = ts.createCompilerHost(configuration);
-  // All sources are named, because no declarations are made of what is only found through node_modules.
-  const program = ts.createProgram(fileNames.filter(isSource), configuration, host);
+  const configuration = readConfiguration();
+  const { host, resolve: resolveModule, declarationsOf } = createDeclarationHost(configuration);
+  const program = ts.createProgram([entry], configuration, host);
   const barrels = new Map<string, Barrel | undefined>();
   const reached = new Set([entry]);
   for (const file of reached) {
-    const text = isDeclaration(file) ? ts.sys.readFile(file) : emitDeclarations(program, file);
+    const text = isDeclaration(file)
+      ? ts.sys.readFile(file)
+      : (declarationsOf(file) ?? emitDeclarations(program, file));
     if (text === undefined) throw new Error(`there are no declarations of ${file}`);
     const target = join(directory, declarationPath(file));
     await mkdir(dirname(target), { recursive: true });
@@ -113,15 +115,7 @@ export async function bundleTypes({ entry, directory, installed }: TypesOptions)
   function resolve(file: string, specifier: string): string | undefined {
     if (builtinModules.includes(specifier.replace(/^node:/, "")) || specifier.startsWith("node:")) return undefined;
     if (installed.some((name) => specifier === name || specifier.startsWith(`${name}/`))) return undefined;
-    const { resolvedModule } = ts.resolveModuleName(
-      specifier,
-      file,
-      configuration,
-      host,
-      undefined,
-      undefined,
-      ts.ModuleKind.ESNext,
-    );
+    const { resolvedModule } = resolveModule(specifier, file, ts.ModuleKind.ESNext);
     if (resolvedModule === undefined) throw new Error(`${file}: \`${specifier}\` cannot be found`);
     return resolvedModule.resolvedFileName;
   }
@@ -138,20 +132,16 @@ export async function bundleTypes({ entry, directory, installed }: TypesOptions)
   }
 }
 
-function isSource(file: string): boolean {
-  return file.includes("/packages/") && !file.endsWith(".test.ts");
-}
-
 function isDeclaration(file: string): boolean {
   return /\.d\.[mc]?ts$/.test(file);
 }
 
-function readConfiguration(): ts.ParsedCommandLine {
+function readConfiguration(): ts.CompilerOptions {
   const path = join(REPOSITORY, "tsconfig.json");
   const { config } = ts.readConfigFile(path, ts.sys.readFile) as { config: unknown };
   // Whether the sources are right is checked elsewhere; here it would take twenty seconds.
   const options = { noEmit: false, declaration: true, emitDeclarationOnly: true, noCheck: true };
-  return ts.parseJsonConfigFileContent(config, ts.sys, REPOSITORY, options);
+  return ts.parseJsonConfigFileContent(config, ts.sys, REPOSITORY, options).options;
 }
 
 function emitDeclarations(program: ts.Program, file: string): string | undefined {
