@@ -1,12 +1,12 @@
+import { enableCompileCache } from "node:module";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { buildCommand } from "../build/build-command.ts";
-import { checkDefaultPolicy } from "../build/check-default-policy.ts";
 import { createLanes } from "./lanes.ts";
 import { seconds } from "./run-test-file.ts";
 import { runTests, type TestRun } from "./run-tests.ts";
 import { REPOSITORY } from "./run-tool.ts";
 import { STEPS, type Step } from "./steps.ts";
+import { TEST_CACHE } from "./test-cache.ts";
 import { addCounts, NO_TESTS, type TestCounts } from "./test-counts.ts";
 
 /** Two more than there are cores: tests mostly wait for processes, disks and clocks. */
@@ -29,7 +29,12 @@ async function runAll(steps: readonly Step[]): Promise<number> {
   const startedMs = performance.now();
   const failures: string[] = [];
   let total = NO_TESTS;
-  if (steps.some(({ tests }) => tests !== undefined)) await checkDefaultPolicy(join(REPOSITORY, "policies"));
+  if (steps.some(({ tests }) => tests !== undefined)) {
+    // It loads the sources, which a check by itself would wait for; the tests have them compiled.
+    enableCompileCache(TEST_CACHE);
+    const { checkDefaultPolicy } = await import("../build/check-default-policy.ts");
+    await checkDefaultPolicy(join(REPOSITORY, "policies"));
+  }
   const run = async (step: Step): Promise<void> => {
     const { counts, note, details, durationMs } = await runStep(step);
     const isFailure = counts.passed < counts.tests;
@@ -75,6 +80,7 @@ async function runStep(step: Step): Promise<StepEnd> {
 
 /** Tests start the command hundreds of times: it is built once, as it is published. One of them starts the sources. */
 async function runOnCommand(tests: TestRun): Promise<TestCounts> {
+  const { buildCommand } = await import("../build/build-command.ts");
   await using command = await buildCommand();
   const environment = { NARTHEX_TEST_COMMAND: command.program };
   // Files that open a kernel themselves take it from there too: it loads in a third of the time of the sources.

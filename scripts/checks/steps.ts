@@ -9,6 +9,7 @@ import { checkRequirements } from "./requirements.ts";
 import { runProcess } from "./run-process.ts";
 import type { TestRun } from "./run-tests.ts";
 import { checkByTool, REPOSITORY, runTool } from "./run-tool.ts";
+import { TEST_CACHE } from "./test-cache.ts";
 import { checkWording } from "./wording.ts";
 
 /** A step is one check, or a run of tests. */
@@ -80,6 +81,8 @@ export const STEPS: readonly Step[] = [
 /** A script that writes files says with `--check` whether they are as it would write them. */
 async function checkWritten(script: string): Promise<CheckResult> {
   if (!existsSync(join(REPOSITORY, script))) return passed(`without ${script}, which does not exist`);
-  const { code, output } = await runProcess(process.execPath, [script, "--check"], REPOSITORY);
+  const { code, output } = await runProcess(process.execPath, [script, "--check"], REPOSITORY, {
+    NODE_COMPILE_CACHE: TEST_CACHE,
+  });
   return code === 0 ? passed() : failed(output);
 }

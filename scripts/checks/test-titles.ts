@@ -1,4 +1,4 @@
-import ts from "typescript";
+import { parseSync } from "rolldown/utils";
 
 /** The titles of the tests in one file. */
 export interface TestTitles {
@@ -11,52 +11,83 @@ const SUITE_CALLS = new Set(["describe", "suite"]);
 /** A title with places that are filled at run time: the texts between these places. */
 type TitlePattern = readonly string[];
 
+/** A node of the syntax tree, of which only a few kinds are looked at. */
+type SyntaxNode = Readonly<Record<string, unknown>>;
+
 /**
  * Reads the titles of tests, subtests, and suites that hold a test. A title that is made at run time is known by its
  * source (`opens after ${count} knocks`), or by an instance whose filled-in parts stand in the file.
  */
 export function readTestTitles(fileName: string, text: string): TestTitles {
-  const source = ts.createSourceFile(fileName, text, ts.ScriptTarget.Latest, false, ts.ScriptKind.TS);
   const exact = new Set<string>();
   const patterns: TitlePattern[] = [];
   const values = new Set<string>();
 
   /** Answers whether there is a test in `node`. */
-  const visit = (node: ts.Node): boolean => {
+  const visit = (node: SyntaxNode): boolean => {
     let holdsTest = false;
-    ts.forEachChild(node, (child) => {
-      holdsTest = visit(child) || holdsTest;
-    });
+    for (const key in node) {
+      const child = node[key];
+      if (typeof child !== "object" || child === null) continue;
+      for (const one of Array.isArray(child) ? child.filter(isNode) : isNode(child) ? [child] : [])
+        holdsTest = visit(one) || holdsTest;
+    }
     collectValue(node, values);
-    if (!ts.isCallExpression(node)) return holdsTest;
-    const kind = nameCall(node);
-    const [title] = node.arguments;
+    if (node["type"] !== "CallExpression") return holdsTest;
+    const kind = nameCall(node["callee"]);
+    if (kind === "other") return holdsTest;
+    const [title, ...rest] = Array.isArray(node["arguments"]) ? node["arguments"].filter(isNode) : [];
+    const literal = readText(title);
     // A title is no value for other titles: else a suite without tests would pass for one of them.
-    if (kind !== "other" && title !== undefined && ts.isStringLiteralLike(title)) values.delete(title.text);
-    if (kind === "other" || (kind === "suite" && !holdsTest)) return holdsTest;
-    if (title === undefined || node.arguments.length < 2) return holdsTest;
-    if (ts.isStringLiteralLike(title)) exact.add(title.text);
-    else if (ts.isTemplateExpression(title)) {
-      exact.add(text.slice(title.getStart(source) + 1, title.end - 1));
-      patterns.push([title.head.text, ...title.templateSpans.map((span) => span.literal.text)]);
-    } else if (ts.isIdentifier(title)) patterns.push(["", ""]);
+    if (literal !== undefined) values.delete(literal);
+    if ((kind === "suite" && !holdsTest) || title === undefined || rest.length === 0) return holdsTest;
+    if (literal !== undefined) exact.add(literal);
+    else if (title["type"] === "TemplateLiteral") {
+      exact.add(text.slice(Number(title["start"]) + 1, Number(title["end"]) - 1));
+      patterns.push(readQuasis(title));
+    } else if (title["type"] === "Identifier") patterns.push(["", ""]);
     return true;
   };
-  visit(source);
+  const { program, errors } = parseSync(fileName, text);
+  if (errors[0] !== undefined) throw new Error(`${fileName} cannot be read: ${errors[0].message}`);
+  if (isNode(program)) visit(program);
   return { has: (title) => exact.has(title) || patterns.some((pattern) => isInstance(title, pattern, values)) };
 }
 
-function nameCall({ expression }: ts.CallExpression): "test" | "suite" | "other" {
-  const name = ts.isPropertyAccessExpression(expression) ? expression.name : expression;
-  if (!ts.isIdentifier(name)) return "other";
-  if (TEST_CALLS.has(name.text)) return "test";
-  return SUITE_CALLS.has(name.text) ? "suite" : "other";
+function nameCall(callee: unknown): "test" | "suite" | "other" {
+  if (!isNode(callee)) return "other";
+  const name = callee["type"] === "MemberExpression" && callee["computed"] !== true ? callee["property"] : callee;
+  if (!isNode(name) || name["type"] !== "Identifier") return "other";
+  if (TEST_CALLS.has(String(name["name"]))) return "test";
+  return SUITE_CALLS.has(String(name["name"])) ? "suite" : "other";
 }
 
 /** What a title can be filled with: texts, numbers and names of properties. */
-function collectValue(node: ts.Node, values: Set<string>): void {
-  if (ts.isStringLiteralLike(node) || ts.isNumericLiteral(node)) values.add(node.text);
-  else if (ts.isPropertyAssignment(node) && ts.isIdentifier(node.name)) values.add(node.name.text);
+function collectValue(node: SyntaxNode, values: Set<string>): void {
+  const text = readText(node);
+  if (text !== undefined) values.add(text);
+  else if (node["type"] === "Literal" && typeof node["value"] === "number") values.add(String(node["value"]));
+  else if (node["type"] === "Property" && node["computed"] !== true && node["shorthand"] !== true) {
+    const { key } = node;
+    if (isNode(key) && key["type"] === "Identifier") values.add(String(key["name"]));
+  }
+}
+
+/** Of a text that stands there as it is. */
+function readText(node: SyntaxNode | undefined): string | undefined {
+  if (node?.["type"] === "Literal" && typeof node["value"] === "string") return node["value"];
+  if (node?.["type"] !== "TemplateLiteral") return undefined;
+  const quasis = readQuasis(node);
+  return quasis.length === 1 ? quasis[0] : undefined;
+}
+
+function readQuasis({ quasis }: SyntaxNode): string[] {
+  if (!Array.isArray(quasis)) return [];
+  return quasis.filter(isNode).map(({ value }) => String((value as { readonly cooked: unknown }).cooked));
+}
+
+function isNode(value: unknown): value is SyntaxNode {
+  return typeof value === "object" && value !== null && "type" in value;
 }
 
 function isInstance(title: string, [head = "", ...rest]: TitlePattern, values: ReadonlySet<string>): boolean {
