@@ -7,6 +7,10 @@ const USE_BUILT = new URL("./use-built.ts", import.meta.url).href;
  * loads in a third of the time that the sources take. A test file that is run by itself takes the sources.
  */
 export function kernelProgram(program: URL, ...words: readonly string[]): string[] {
-  const before = process.env["NARTHEX_TEST_COMMAND"] === undefined ? [] : ["--import", USE_BUILT];
-  return [...before, fileURLToPath(program), ...words];
+  return [...beforeKernel(), fileURLToPath(program), ...words];
+}
+
+/** The words of it that stand before the program's name. */
+export function beforeKernel(): string[] {
+  return process.env["NARTHEX_TEST_COMMAND"] === undefined ? [] : ["--import", USE_BUILT];
 }

@@ -22,8 +22,8 @@ process.on("message", (command) => void answer(command as HostedCommand));
 
 async function answer({ args, stdin, directory, environment }: HostedCommand): Promise<void> {
   process.chdir(directory);
-  for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
-  Object.assign(process.env, environment);
+  for (const name of Object.keys(process.env)) if (environment[name] === undefined) delete process.env[name];
+  for (const [name, value] of Object.entries(environment)) if (value !== undefined) process.env[name] = value;
   process.argv = [process.execPath, program, ...args];
   const [stdout, stderr] = [createCollector(), createCollector()];
   const streams = {

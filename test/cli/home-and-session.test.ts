@@ -4,10 +4,13 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { after, before, describe, it, test } from "node:test";
 import { openHome } from "@narthex/host";
-import { createTestHome, objectOf, objectsOf, type TestHome, textOf } from "./home.ts";
+import { createHostedHome, createTestHome, objectOf, objectsOf, type TestHome, textOf } from "./home.ts";
+
+/** A process of its own, as everybody runs commands; the others have one process together. */
+const ALONE = { ownProcess: true };
 
 async function createOwnedHome(): Promise<TestHome> {
-  const at = await createTestHome();
+  const at = await createHostedHome();
   if (process.getuid?.() === 0) await chown(at.workspace, 1000, 1000);
   return at;
 }
@@ -15,12 +18,12 @@ async function createOwnedHome(): Promise<TestHome> {
 describe("narthex init", { timeout: 60_000 }, () => {
   let at: TestHome;
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
   });
   after(() => at.remove());
 
   it("writes a configuration that explains itself, and the default policy, private to their owner", async () => {
-    const { home, written } = await at.ask(["init"]);
+    const { home, written } = await at.ask(["init"], 0, ALONE);
     assert.equal(home, at.home);
     const configuration = await readFile(join(at.home, "narthex.yaml"), "utf8");
     assert.ok(configuration.split("\n").filter((line) => line.startsWith("#")).length > 10, "it has no comments");
@@ -49,7 +52,7 @@ describe("narthex init", { timeout: 60_000 }, () => {
 });
 
 test("where nothing else is said the home is .narthex in the user's home", async (context) => {
-  const at = await createTestHome();
+  const at = await createHostedHome();
   context.after(() => at.remove());
   const { home } = await at.ask(["init"], 0, { env: { NARTHEX_DATA: undefined } });
   assert.equal(home, join(at.root, ".narthex"));
@@ -91,7 +94,7 @@ describe("narthex session open", { timeout: 120_000 }, () => {
     const { id } = await at.openSession("--cwd", "sub");
     const shown = await at.ask(["session", "show", id]);
     assert.equal(shown["working_directory"], join(at.workspace, "sub"));
-    await at.ask(["call", "file_write", '{"path": "here", "content": "x"}', "--session", id]);
+    await at.ask(["call", "file_write", '{"path": "here", "content": "x"}', "--session", id], 0, ALONE);
     assert.equal(await readFile(join(at.workspace, "sub/here"), "utf8"), "x");
     for (const outside of ["..", "/etc", "../workspace-other"]) {
       const { code, stderr } = await at.run(["session", "open", "--workspace", at.workspace, "--cwd", outside]);
@@ -118,7 +121,7 @@ describe("narthex session open", { timeout: 120_000 }, () => {
 test("narthex tools show tells capabilities, effects, determinism and bounds, to scripts and to people", {
   timeout: 60_000,
 }, async (context) => {
-  const at = await createTestHome();
+  const at = await createHostedHome();
   context.after(() => at.remove());
   const tool = await at.ask(["tools", "show", "db_query"]);
   assert.deepEqual(
@@ -128,7 +131,7 @@ test("narthex tools show tells capabilities, effects, determinism and bounds, to
   assert.deepEqual(tool["effects"], ["fs_read", "fs_write", "db_read", "db_write"]);
   assert.equal(tool["determinism"], "deterministic");
   assert.equal(objectOf(tool["bounds"])["timeout_ms"], 60_000);
-  const { code, stdout } = await at.run(["tools", "show", "db_query"]);
+  const { code, stdout } = await at.run(["tools", "show", "db_query"], ALONE);
   assert.equal(code, 0);
   assert.match(stdout, /^determinism +deterministic$/m);
   assert.match(stdout, /^effects +fs_read, fs_write, db_read, db_write$/m);

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { chown, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createTestHome, objectOf, SOURCES } from "./home.ts";
+import { createHostedHome, objectOf } from "./home.ts";
 
 const RULE = '@id("shell") @approve("none") permit(principal, action == Action::"shell_exec", resource);';
 
 test("processor time: a busy loop ends at the budget, the next call is denied, and what is left is shown", async (context) => {
-  const at = await createTestHome(SOURCES);
+  const at = await createHostedHome();
   context.after(() => at.remove());
   await at.ask(["init"]);
   await mkdir(join(at.home, "policy"), { recursive: true });

@@ -3,6 +3,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import {
+  createHostedHome,
   createTestHome,
   ended,
   objectOf,
@@ -14,18 +15,21 @@ import {
   textOf,
 } from "./home.ts";
 
+/** A process of its own, as everybody runs commands; the others have one process together. */
+const ALONE = { ownProcess: true };
+
 describe("a kernel that holds the home", { timeout: 90_000 }, () => {
   let at: TestHome;
   let kernel: Serving;
   before(async () => {
-    at = await createTestHome();
+    at = await createHostedHome();
     kernel = await at.serve("--first-session");
   });
   after(() => at.remove());
 
   describe("and commands through it", { concurrency: 2 }, () => {
     it("are told who holds the home when they want it for themselves", async () => {
-      const answer = await at.ask(["serve", "--listen", "127.0.0.1:0"], 5);
+      const answer = await at.ask(["serve", "--listen", "127.0.0.1:0"], 5, ALONE);
       const error = objectOf(answer["error"]);
       assert.equal(error["code"], "HOME_BUSY");
       assert.ok(textOf(error["message"]).includes(String(kernel.child.pid)));
@@ -46,9 +50,9 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
       const workspace = textOf(first["workspace"]);
       assert.ok((await stat(workspace)).isDirectory());
       assert.ok(!workspace.startsWith(at.home));
-      const answer = await at.ask(["call", "echo", '{"text":"hello"}']);
+      const answer = await at.ask(["call", "echo", '{"text":"hello"}'], 0, ALONE);
       assert.deepEqual(answer["result"], { text: "hello" });
-      const shown = await at.ask(["session", "show", textOf(first["session_id"])]);
+      const shown = await at.ask(["session", "show", textOf(first["session_id"])], 0, ALONE);
       assert.equal(shown["calls"], 1);
     });
 
@@ -60,7 +64,7 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
         ["ledger", "list", "--json"],
         ["session", "list"],
       ]) {
-        const { stdout, stderr } = await at.run(args);
+        const { stdout, stderr } = await at.run(args, ALONE);
         assert.ok(!(stdout + stderr).includes(secret), args.join(" "));
       }
     });
@@ -74,24 +78,24 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
       assert.equal((await at.ask(["call", "hash", "{}", "--session", id], 4))["error_code"], "INVALID_INPUT");
       assert.equal((await at.ask(["call", "hash", "{", "--session", id], 4))["error_code"], "INVALID_INPUT");
       assert.equal((await at.ask(["call", "nothing", "{}"], 1))["error_code"], "TOOL_NOT_FOUND");
-      const told = await at.run(["call", "echo", "1", "--session", id]);
+      const told = await at.run(["call", "echo", "1", "--session", id], ALONE);
       assert.match(told.stderr, /denied: .*\nrule: +kernel:decide +LEASE_SCOPE\nnext: +\S/);
       await writeFile(lease, '{"tool_patterns":["hash"],"tool_patterns":["*"]}');
-      const refused = await at.ask(["session", "open", "--workspace", at.workspace, "--lease", lease], 4);
+      const refused = await at.ask(["session", "open", "--workspace", at.workspace, "--lease", lease], 4, ALONE);
       assert.equal(objectOf(refused["error"])["code"], "LEASE_INVALID");
     });
 
     it("carry content and results of any size", async () => {
       const content = Buffer.alloc(3_000_000, "narthex ");
-      const put = await at.ask(["cas", "put", "-", "--label", "untrusted"], 0, { stdin: content });
+      const put = await at.ask(["cas", "put", "-", "--label", "untrusted"], 0, { stdin: content, ...ALONE });
       const out = join(at.root, "content");
       const got = await at.ask(["cas", "get", textOf(put["hash"]), "--out", out]);
       assert.equal(got["bytes_written"], content.length);
       assert.ok((await readFile(out)).equals(content));
-      const part = await at.run(["cas", "get", textOf(put["hash"]), "--offset", "8", "--limit", "7"]);
+      const part = await at.run(["cas", "get", textOf(put["hash"]), "--offset", "8", "--limit", "7"], ALONE);
       assert.equal(part.stdout, "narthex");
       const text = "x".repeat(2_000_000);
-      const answer = await at.ask(["call", "echo", "-"], 0, { stdin: JSON.stringify({ text }) });
+      const answer = await at.ask(["call", "echo", "-"], 0, { stdin: JSON.stringify({ text }), ...ALONE });
       assert.deepEqual(answer["result"], { text });
       const large = join(at.root, "large");
       const saved = await at.ask(["call", "echo", "-", "--out", large], 0, { stdin: JSON.stringify({ text }) });
@@ -105,16 +109,16 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
       assert.equal(objectOf(refused["error"])["code"], "CONTENT_NOT_FOUND");
       const wrong = await at.ask(["cas", "put", "-", "--expect", "00".repeat(32)], 4, { stdin: "mine" });
       assert.equal(objectOf(wrong["error"])["code"], "INVALID_INPUT");
-      const missing = await at.ask(["cas", "stat", "00".repeat(32)], 1);
+      const missing = await at.ask(["cas", "stat", "00".repeat(32)], 1, ALONE);
       assert.equal(objectOf(missing["error"])["code"], "CONTENT_NOT_FOUND");
-      const unknown = await at.ask(["tools", "show", "echo@9.9.9"], 1);
+      const unknown = await at.ask(["tools", "show", "echo@9.9.9"], 1, ALONE);
       assert.equal(objectOf(unknown["error"])["code"], "TOOL_NOT_FOUND");
     });
 
     it("give a deadline to a call, and print the result of a tool that does not stream", async () => {
       const answer = await at.ask(["call", "echo", '"quick"', "--timeout", "20s"]);
       assert.equal(answer["result"], "quick");
-      const streamed = await at.run(["call", "echo", '"whole"', "--stream"]);
+      const streamed = await at.run(["call", "echo", '"whole"', "--stream"], ALONE);
       assert.equal(streamed.stdout, '"whole"\n');
     });
 
@@ -142,15 +146,15 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
     });
 
     it("read the ledger and find it sound", async () => {
-      const report = await at.ask(["ledger", "verify"]);
+      const report = await at.ask(["ledger", "verify"], 0, ALONE);
       assert.deepEqual([report["intact"], report["complete"], report["problems"]], [true, true, []]);
       const listed = objectsOf((await at.ask(["ledger", "list", "--session", "system", "--limit", "1"]))["records"]);
       assert.equal(listed[0]?.["chain"], "system");
-      const missing = await at.ask(["ledger", "show", "999999"], 1);
+      const missing = await at.ask(["ledger", "show", "999999"], 1, ALONE);
       assert.equal(objectOf(missing["error"])["code"], "RECORD_NOT_FOUND");
       const nobody = await at.ask(["session", "show", "ses_aaaaaaaaaaaaaaaaaaaa"], 3);
       assert.equal(objectOf(nobody["error"])["code"], "SESSION_UNKNOWN");
-      assert.deepEqual((await at.ask(["journal"]))["intents"], []);
+      assert.deepEqual((await at.ask(["journal"], 0, ALONE))["intents"], []);
     });
   });
 

@@ -3,6 +3,7 @@ import { chmod, chown, mkdir, readdir, readFile, symlink, writeFile } from "node
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
+import { beforeKernel } from "../built/kernel-program.ts";
 import { createTestHome, inheritedEnvironment, type TestHome } from "../cli/home.ts";
 import { runGuide } from "./run-guide.ts";
 
@@ -72,8 +73,15 @@ describe("the guides, word for word", { timeout: 300_000 }, () => {
   });
 
   it("an agent of the AI SDK runs, is looked at and is permitted more", async () => {
-    const { settings } = await settle("ai-sdk");
-    assert.ok((await runGuide({ guide: guideAt("ai-sdk"), cwd: fileURLToPath(ROOT), env: settings })) >= 4);
+    const { home, settings } = await settle("ai-sdk");
+    // The example finds the package as it is built, and what other tests have compiled of it.
+    const words = [process.execPath, ...beforeKernel()].map((word) => `"${word}"`).join(" ");
+    const cache = process.env["NODE_COMPILE_CACHE"] ?? "";
+    await writeFile(join(home, "node"), `#!/bin/sh\nNODE_COMPILE_CACHE="${cache}" exec ${words} "$@"\n`, {
+      mode: 0o755,
+    });
+    const guided = { ...settings, PATH: `${home}:${settings["PATH"] ?? ""}` };
+    assert.ok((await runGuide({ guide: guideAt("ai-sdk"), cwd: fileURLToPath(ROOT), env: guided })) >= 4);
   });
 
   it("a checkpoint is kept, and a newer one and a record are proven", async () => {
