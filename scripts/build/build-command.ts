@@ -2,7 +2,7 @@ import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { REPOSITORY } from "../checks/run-tool.ts";
-import { INSTALLED, OPTIONAL_PEERS } from "./bundle-code.ts";
+import { bundlePackages, INSTALLED, OPTIONAL_PEERS } from "./bundle-code.ts";
 import { publishedManifest } from "./published-manifest.ts";
 import { PROGRAM_FOLDERS, writeProgram } from "./write-program.ts";
 
@@ -13,6 +13,8 @@ export interface BuiltCommand extends AsyncDisposable {
 
 /** Beside it: the files that went in. */
 const SOURCES = "sources.json";
+/** Of the packages that are part of the command, those that tests import too: into `packages`, which is not published. */
+const FOR_TESTS = ["contracts", "kernel"];
 
 /** The `narthex` command as it is published, in a folder of its own: it starts in half the time that the sources take. */
 export async function buildCommand(): Promise<BuiltCommand> {
@@ -22,6 +24,7 @@ export async function buildCommand(): Promise<BuiltCommand> {
     // Sandboxes of a kernel of root's are somebody else's, who must be able to read what runs in them.
     await chmod(folder, 0o755);
     await writeFile(join(folder, SOURCES), JSON.stringify(await writeProgram(folder)));
+    await bundlePackages(join(folder, "packages"), FOR_TESTS);
     const manifest = publishedManifest(INSTALLED, OPTIONAL_PEERS, "./dist/index.js");
     await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
     for (const name of [...INSTALLED, ...OPTIONAL_PEERS]) await link(join("node_modules", name), folder);
