@@ -8,7 +8,7 @@ import { after, before, describe, it, type TestContext } from "node:test";
 import { createKernel, type NarthexKernel, verifyLedger } from "narthex";
 import { kernelProgram } from "../built/kernel-program.ts";
 import { sampled } from "../sampled.ts";
-import { makeApprovedCall } from "./approvals/approved-call.ts";
+import { approvedTools, makeApprovedCall } from "./approvals/approved-call.ts";
 
 const KERNEL = new URL("./approvals/approved-kernel.ts", import.meta.url);
 
@@ -52,7 +52,8 @@ async function begin(): Promise<Beginning> {
   const root = await mkdtemp(join(tmpdir(), "narthex-approved-"));
   const [home, workspace] = [join(root, "home"), join(root, "workspace")];
   await mkdir(workspace);
-  const kernel = await createKernel({ data: home });
+  // With the rules of the call, which are checked here, once for all copies.
+  const kernel = await createKernel({ data: home, ...approvedTools(() => undefined) });
   const { token } = await kernel.session({ workspace, lease: { tool_patterns: ["effect"] } });
   await kernel.close();
   return { root, home, token };

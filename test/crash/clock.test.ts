@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, describe, it } from "node:test";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { fromBinary, RecordSchema } from "@narthex/contracts";
 import { verifyLedger } from "narthex";
 import { CallSource } from "./machines/call-until-failure.ts";
@@ -14,11 +14,16 @@ const LONG_HOURS = 10_000;
 const HOUR_MS = 3_600_000;
 
 describe("a clock that is set back", () => {
+  let made: CrashHome;
   let at: CrashHome;
   let clock: MachineClock;
   let source: CallSource;
+  before(async () => {
+    made = await createCrashHome();
+  });
+  after(() => made.remove());
   beforeEach(async () => {
-    at = await createCrashHome();
+    at = await made.copy();
     clock = await createMachineClock(at.root);
     source = new CallSource(SEED);
   });

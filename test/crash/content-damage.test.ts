@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { appendFile, mkdir, open, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { after, before, describe, it } from "node:test";
 import { fromHex } from "@narthex/contracts";
 import { type NarthexKernel, verifyLedger } from "narthex";
 import { CallSource } from "./machines/call-until-failure.ts";
@@ -28,18 +28,16 @@ describe("a result whose file", () => {
   let at: CrashHome;
   let source: CallSource;
   let secret: string;
+  /** Started again by each test, once its file is damaged. */
   let kernel: NarthexKernel;
   before(async () => {
     at = await createCrashHome();
     source = new CallSource(SEED);
     secret = join(at.root, "secret");
     await writeFile(secret, SECRET.repeat(5000));
-  });
-  after(() => at.remove());
-  beforeEach(async () => {
     kernel = await at.open();
   });
-  afterEach(() => kernel.close());
+  after(() => at.remove());
 
   for (const [name, damage] of DAMAGES) {
     it(`${name} is not answered with anything else, is named by verify, and takes nothing else with it`, async (t) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { constants } from "node:os";
-import { afterEach, beforeEach, describe, it, type TestContext } from "node:test";
+import { after, afterEach, before, beforeEach, describe, it, type TestContext } from "node:test";
 import { assertStopped, CallSource, callUntilFailure } from "./machines/call-until-failure.ts";
 import { createFaultInjection, type FaultInjection, type FaultPoint } from "./machines/fault-injection.ts";
 import { type MachineKernel, Refusal, startMachineKernel } from "./machines/machine-kernel.ts";
@@ -13,11 +13,16 @@ const WRITE: readonly FaultPoint[] = ["posix/io/rw/pwrite"];
 const SEED = 31;
 
 describe("a disk that fails", () => {
+  let made: CrashHome;
   let at: CrashHome;
   let faults: FaultInjection;
   let source: CallSource;
+  before(async () => {
+    made = await createCrashHome();
+  });
+  after(() => made.remove());
   beforeEach(async () => {
-    at = await createCrashHome();
+    at = await made.copy();
     at.failsToStore = true;
     faults = createFaultInjection(at.root);
     source = new CallSource(SEED);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, it } from "node:test";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { createKernel } from "narthex";
 import { CallSource } from "./machines/call-until-failure.ts";
 import { startMachineKernel } from "./machines/machine-kernel.ts";
@@ -12,9 +12,14 @@ const SEED = 29;
 const DRAFT = "holder.json.4711.0b0e7a3c-7d3f-4c8e-9d55-1f2a3b4c5d6e";
 
 describe("what killed kernels leave behind", () => {
+  let made: CrashHome;
   let at: CrashHome;
+  before(async () => {
+    made = await createCrashHome();
+  });
+  after(() => made.remove());
   beforeEach(async () => {
-    at = await createCrashHome();
+    at = await made.copy();
   });
   afterEach(() => at.remove());
 
@@ -22,6 +27,7 @@ describe("what killed kernels leave behind", () => {
     const temporary = join(at.root, "tmp");
     await mkdir(temporary);
     const long = { ...at, home: join(at.root, "x".repeat(120)) };
+    await rename(at.home, long.home);
     const start = () => startMachineKernel(long, { seed: SEED, env: { TMPDIR: temporary } });
     for (let time = 0; time < 2; time++) {
       await (await start()).kill();

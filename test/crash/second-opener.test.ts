@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, it } from "node:test";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { createKernel } from "narthex";
 import { CallSource } from "./machines/call-until-failure.ts";
 import { type MachineKernel, Refusal, startMachineKernel } from "./machines/machine-kernel.ts";
@@ -11,11 +11,16 @@ import { type CrashHome, createCrashHome } from "./rounds/crash-home.ts";
 const SEED = 17;
 
 describe("a second kernel on the same home", () => {
+  let made: CrashHome;
   let at: CrashHome;
   let source: CallSource;
   let first: MachineKernel;
+  before(async () => {
+    made = await createCrashHome();
+  });
+  after(() => made.remove());
   beforeEach(async () => {
-    at = await createCrashHome();
+    at = await made.copy();
     source = new CallSource(SEED);
     first = await startMachineKernel(at, { seed: SEED });
   });

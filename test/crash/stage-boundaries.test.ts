@@ -61,10 +61,15 @@ it("a kernel is killed at every boundary of a call", () => {
 
 describe("a kernel killed at a stage boundary", { concurrency: 2 }, () => {
   let pool: ChildPool;
+  let made: CrashHome;
   before(async () => {
     pool = await createChildPool(2);
+    made = await createCrashHome();
   });
-  after(() => pool.close());
+  after(async () => {
+    await pool.close();
+    await made.remove();
+  });
 
   KINDS.forEach(({ name, points, isOne, reconciles, fateAt }, round) => {
     describe(name, { concurrency: 1 }, () => {
@@ -72,7 +77,7 @@ describe("a kernel killed at a stage boundary", { concurrency: 2 }, () => {
       const calls = Array.from({ length: 400 }, (_, number) => planCall(SEED, round, number)).filter(isOne);
       const ids = [...new Set(calls.map(({ requestId }) => requestId))];
       before(async () => {
-        at = await createCrashHome();
+        at = await made.copy();
       });
       after(() => at.remove());
 

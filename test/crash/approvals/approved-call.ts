@@ -1,5 +1,5 @@
 import { appendFileSync } from "node:fs";
-import { createKernel, defineTool, type NarthexKernel } from "narthex";
+import { createKernel, defineTool, type NarthexKernel, type OpenKernelOptions } from "narthex";
 
 export interface ApprovedCallOptions {
   readonly home: string;
@@ -14,13 +14,8 @@ export interface ApprovedCallOptions {
   readonly atTheEnd?: (kernel: NarthexKernel) => Promise<void>;
 }
 
-/** Starts a kernel, makes one call that needs an approval and gets it, and closes the kernel. */
-export async function makeApprovedCall(options: ApprovedCallOptions): Promise<void> {
-  const { home, notes, token, isLate, reach, atTheEnd } = options;
-  const note = (what: string): void => appendFileSync(notes, `${what}\n`);
-  let decisions = 0;
-  let endorsements = 0;
-
+/** The tool that is asked about, and the rule that says so. */
+export function approvedTools(run: () => void): Pick<OpenKernelOptions, "tools" | "policies"> {
   const effect = defineTool({
     name: "effect",
     description: "Has an effect that nobody can look up.",
@@ -29,21 +24,27 @@ export async function makeApprovedCall(options: ApprovedCallOptions): Promise<vo
     capabilities: [{ kind: "artifact", names: [] }],
     tier: "side_effecting",
     run: () => {
-      note("effect");
-      reach("after-effect");
+      run();
       return { done: true };
     },
   });
+  const text = '@id("e") @approve("human") permit(principal, action == Action::"effect", resource);';
+  return { tools: [effect], policies: [{ name: "effect.cedar", text }] };
+}
+
+/** Starts a kernel, makes one call that needs an approval and gets it, and closes the kernel. */
+export async function makeApprovedCall(options: ApprovedCallOptions): Promise<void> {
+  const { home, notes, token, isLate, reach, atTheEnd } = options;
+  const note = (what: string): void => appendFileSync(notes, `${what}\n`);
+  let decisions = 0;
+  let endorsements = 0;
 
   const kernel = await createKernel({
     data: home,
-    tools: [effect],
-    policies: [
-      {
-        name: "effect.cedar",
-        text: '@id("e") @approve("human") permit(principal, action == Action::"effect", resource);',
-      },
-    ],
+    ...approvedTools(() => {
+      note("effect");
+      reach("after-effect");
+    }),
     approver: {
       door: "test",
       ask() {

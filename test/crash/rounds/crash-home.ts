@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createKernel, type NarthexKernel } from "narthex";
@@ -33,23 +33,39 @@ export interface CrashHome {
   cutShort: number;
   /** Starts a kernel in this process, as anyone would: no repair comes before. */
   open(): Promise<NarthexKernel>;
+  /** Another home like it, as long as it stays: to check the rules of a new one takes longer than most of what is tried. */
+  copy(): Promise<CrashHome>;
   remove(): Promise<void>;
 }
 
 /** With `disk`, a directory to put the home in, apart from the rest of the world. */
 export async function createCrashHome({ disk }: { readonly disk?: string } = {}): Promise<CrashHome> {
-  const root = await mkdtemp(join(tmpdir(), "narthex-kills-"));
-  const [home, workspace, effects] = [join(disk ?? root, "home"), join(root, "workspace"), join(root, "effects")];
+  const root = await makeRoot();
+  const workspace = join(root, "workspace");
   await mkdir(workspace);
-  await writeFile(effects, "");
   const sessions: LoadSession[] = [];
+  const at = describeHome({ root, home: join(disk ?? root, "home"), workspace, sessions });
+  await writeFile(at.effects, "");
+  const kernel = await at.open();
+  for (let number = 0; number < LOAD_SESSIONS; number++) {
+    const { id, token } = await kernel.session({ workspace, lease: { budgets: LOAD_BUDGETS } });
+    sessions.push({ id, token });
+  }
+  await kernel.close();
+  return at;
+}
+
+function makeRoot(): Promise<string> {
+  return mkdtemp(join(tmpdir(), "narthex-kills-"));
+}
+
+function describeHome(made: Pick<CrashHome, "root" | "home" | "workspace" | "sessions">): CrashHome {
+  const { root, home } = made;
+  const effects = join(root, "effects");
   const kernels = new Set<NarthexKernel>();
   const at: CrashHome = {
-    root,
-    home,
-    workspace,
+    ...made,
     effects,
-    sessions,
     answered: new Map(),
     pending: new Set(),
     settled: new Set(),
@@ -63,6 +79,13 @@ export async function createCrashHome({ disk }: { readonly disk?: string } = {})
       kernels.add(kernel);
       return kernel;
     },
+    async copy() {
+      const copy = { ...made, root: await makeRoot() };
+      const other = describeHome({ ...copy, home: join(copy.root, "home") });
+      await Promise.all([cp(home, other.home, { recursive: true }), cp(effects, other.effects)]);
+      other.starts = at.starts;
+      return other;
+    },
     async remove() {
       for (const child of at.processes) child.kill("SIGKILL");
       // Those that a failed check left open would keep this process.
@@ -70,11 +93,5 @@ export async function createCrashHome({ disk }: { readonly disk?: string } = {})
       await rm(root, { recursive: true, force: true, maxRetries: 5 });
     },
   };
-  const kernel = await at.open();
-  for (let number = 0; number < LOAD_SESSIONS; number++) {
-    const { id, token } = await kernel.session({ workspace, lease: { budgets: LOAD_BUDGETS } });
-    sessions.push({ id, token });
-  }
-  await kernel.close();
   return at;
 }
