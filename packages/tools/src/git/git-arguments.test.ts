@@ -305,21 +305,26 @@ describe("the installed git", () => {
           const command = [GIT_OPERATION_FACTS[operation].command, ...(name === "" ? [] : [name])];
           // Without a stash these two look at nothing; their options are those of LOG and DIFF.
           if (operation === "STASH" && (name === "list" || name === "show")) continue;
-          const run = (...args: string[]) => repository.plain([...command, ...args]).stderr;
-          const isKnown = (option: string, said = run(option)) => !isUnknown(said) || !isUnknown(run(option, "HEAD"));
           const alone = [...grammar.flags, ...grammar.attached, ...grammar.forced, ...grammar.lastDefaults];
+          const values = [...grammar.values];
+          const withValue = (option: string): string => (option.startsWith("--") ? `${option}=1` : option);
+          const asked = ["--no-such-option", ...alone, ...values.map(withValue)];
+          const answers = repository.plainAll(asked.map((option) => [...command, option]));
+          const said = new Map(asked.map((option, index) => [option, answers[index] ?? ""]));
+          const run = (...args: string[]) => repository.plain([...command, ...args]).stderr;
+          const isKnown = (option: string) =>
+            !isUnknown(said.get(option) ?? run(option)) || !isUnknown(run(option, "HEAD"));
           if (alone.length > 0)
             assert.equal(isKnown("--no-such-option"), false, `${command.join(" ")} takes any option`);
           for (const option of alone) {
-            const said = run(option);
             // It would swallow what follows it.
-            if (takesValue(said)) wrong.push(`${option} takes a value`);
-            else if (!isKnown(option, said) && !(grammar.attached.has(option) && isKnown(`${option}=1`))) {
+            if (takesValue(said.get(option) ?? "")) wrong.push(`${option} takes a value`);
+            else if (!isKnown(option) && !(grammar.attached.has(option) && isKnown(`${option}=1`))) {
               wrong.push(`${option} is unknown`);
             }
           }
-          for (const option of grammar.values) {
-            const known = option.startsWith("--") ? isKnown(`${option}=1`) : takesValue(run(option));
+          for (const option of values) {
+            const known = option.startsWith("--") ? isKnown(withValue(option)) : takesValue(said.get(option) ?? "");
             if (!known) wrong.push(`${option} does not take a value`);
           }
         }

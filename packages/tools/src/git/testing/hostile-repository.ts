@@ -18,6 +18,8 @@ import { CONFIG_LISTING, dangerousConfig } from "../dangerous-config.ts";
 import type { GitOperationName } from "../git-operations.ts";
 import { type GitPrefix, gitPrefix } from "../git-prefix.ts";
 
+const MOST_SAID_BYTES = 64 * 1024 * 1024;
+
 export interface GitRun {
   readonly status: number | null;
   readonly stdout: string;
@@ -27,6 +29,10 @@ export interface GitRun {
 export interface HostileOptions {
   /** Whom everything belongs to and who runs git here, if this process is root. */
   readonly owner?: number;
+}
+
+interface Guard extends GitPrefix {
+  readonly refusals: readonly string[];
 }
 
 /**
@@ -90,6 +96,12 @@ export class HostileRepository {
     return this.#run(["git", ...args], { ...this.#environment(), GIT_CONFIG_GLOBAL: "/dev/null" }, input);
   }
 
+  /** Many, one after the other, and what each said that is no result: a shell starts them sooner than this process. */
+  plainAll(commands: readonly (readonly string[])[]): string[] {
+    const env = { ...this.#environment(), GIT_CONFIG_GLOBAL: "/dev/null" };
+    return this.#runAll(commands.map((args) => ({ argv: ["git", ...args], env })));
+  }
+
   /** With the prefix of the operation and what is found in the configuration. */
   guarded(operation: GitOperationName, args: readonly string[], input = ""): GitRun {
     const { argv, environment, refusals } = this.#guard(operation);
@@ -97,7 +109,19 @@ export class HostileRepository {
     return this.#run([...argv, ...args], environment, input);
   }
 
-  #guard(operation: GitOperationName): GitPrefix & { readonly refusals: readonly string[] } {
+  /** The same of many, with what the configuration holds before the first. */
+  guardedAll(commands: readonly (readonly [operation: GitOperationName, args: readonly string[]])[]): void {
+    const guards = new Map<GitOperationName, Guard>();
+    const runs = commands.map(([operation, args]) => {
+      const guard = guards.get(operation) ?? this.#guard(operation);
+      guards.set(operation, guard);
+      if (guard.refusals.length > 0) throw new Error(guard.refusals.join("\n"));
+      return { argv: [...guard.argv, ...args], env: guard.environment };
+    });
+    this.#runAll(runs);
+  }
+
+  #guard(operation: GitOperationName): Guard {
     const { argv, environment } = gitPrefix(operation, { path: this.#environment().PATH, home: this.root });
     const listing = spawnSync("git", [...argv.slice(1), ...CONFIG_LISTING], { cwd: this.directory, env: environment });
     const config = dangerousConfig(listing.stdout, operation);
@@ -119,8 +143,7 @@ export class HostileRepository {
   }
 
   #onTerminal(command: readonly string[], env: Readonly<Record<string, string>>): void {
-    const quoted = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
-    this.#run(["script", "-qec", quoted, "/dev/null"], env, "q\n");
+    this.#run(["script", "-qec", quoted(command), "/dev/null"], env, "q\n");
   }
 
   /** Whether the program was run since the last time this was asked. */
@@ -150,6 +173,25 @@ export class HostileRepository {
     return { PATH: `${this.bin}:/usr/local/bin:/usr/bin:/bin`, HOME: this.root };
   }
 
+  #runAll(commands: readonly { readonly argv: readonly string[]; readonly env: Readonly<Record<string, string>> }[]) {
+    const mark = `said by no git ${Math.random()}`;
+    const lines = commands.map(({ argv, env }) => {
+      const assigned = Object.entries(env).map(([name, value]) => `${name}=${quoted([value])}`);
+      return `${assigned.join(" ")} ${quoted(argv)} >/dev/null </dev/null; echo '${mark}' >&2\n`;
+    });
+    const { stderr } = spawnSync("/bin/sh", {
+      cwd: this.directory,
+      env: {},
+      input: lines.join(""),
+      encoding: "utf8",
+      timeout: 60_000,
+      maxBuffer: MOST_SAID_BYTES,
+    });
+    const said = stderr.split(`${mark}\n`);
+    if (said.length !== commands.length + 1) throw new Error(`${said.length - 1} of ${commands.length} were run`);
+    return said.slice(0, -1);
+  }
+
   #run([program = "", ...args]: readonly string[], env: Readonly<Record<string, string>>, input: string): GitRun {
     this.own();
     const owner = this.#owner === undefined ? {} : { uid: this.#owner, gid: this.#owner };
@@ -157,6 +199,10 @@ export class HostileRepository {
     const { status, stdout, stderr } = spawnSync(program, args, options);
     return { status, stdout, stderr };
   }
+}
+
+function quoted(words: readonly string[]): string {
+  return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
 }
 
 /** The repository that all others are copies of. */
