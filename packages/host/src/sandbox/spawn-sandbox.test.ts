@@ -7,6 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { inspect, isDeepStrictEqual, promisify } from "node:util";
 import { isKernelError } from "@narthex/contracts";
+import { RUNS_ALL } from "../../../../test/sampled.ts";
 import type { SandboxMount } from "./sandbox-plan.ts";
 import { createTestSandbox, type TestSandbox } from "./testing/test-sandbox.ts";
 
@@ -59,7 +60,7 @@ describe("a program in a sandbox", () => {
   });
 
   test("that is killed at any moment of its start leaves nothing running, and ends", async () => {
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < (RUNS_ALL ? 60 : 20); round++) {
       const started = await sandbox.start(["/bin/sleep", "1000"]);
       const closed = once(started.stdout.resume(), "close");
       const waitUntil = performance.now() + (round % 20) * 0.4;

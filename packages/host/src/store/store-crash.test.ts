@@ -76,7 +76,7 @@ for (const kind of ["lasting", "brief"]) {
 it("lets a program end that forgot to close it, lasting or brief", () =>
   inDirectory(async (directory) => {
     const script = `import { openSqliteStore } from ${JSON.stringify(new URL("./sqlite-store.ts", import.meta.url).href)};
-      import { createLedgerWrites } from ${JSON.stringify(import.meta.resolve("@narthex/testkit"))};
+      import { createLedgerWrites } from ${JSON.stringify(import.meta.resolve("@narthex/testkit/ledger-writes"))};
       for (const [number, isBrief] of [false, true].entries()) {
         const store = await openSqliteStore({ directory: ${JSON.stringify(directory)} + number, isBrief });
         await store.append(createLedgerWrites()());

@@ -1,6 +1,7 @@
 /** Appends for as long as it can, says on stdout what was acknowledged, and is killed or runs into a limit. */
 import { isKernelError } from "@narthex/contracts";
-import { createLedgerWrites } from "@narthex/testkit";
+// By itself: the rest of the kit takes longer to load than a child lives.
+import { createLedgerWrites } from "@narthex/testkit/ledger-writes";
 import { openSqliteStore } from "../sqlite-store.ts";
 
 const [directory = "", lanes = "1", padding = "0", lasting = "lasting"] = process.argv.slice(2);
