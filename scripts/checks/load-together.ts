@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { REPOSITORY } from "./run-tool.ts";
@@ -18,16 +18,13 @@ export interface TestProcess {
   readonly tests: readonly string[];
 }
 
-/** A mock is one of the whole process. */
-const TOUCHES_OTHERS = /^import \{[^}]*\bmock\b[^}]*\} from "node:test"/m;
 const LOADERS = join(TEST_CACHE, "together");
 
 /** Processes for the files of each folder that no folder before it holds, and one for each file that is left. */
 export function loadTogether(folders: readonly SharedFolder[], files: readonly string[]): TestProcess[] {
-  const shareable = files.filter((file) => !TOUCHES_OTHERS.test(readFileSync(resolve(REPOSITORY, file), "utf8")));
   const loaded = new Set<string>();
   const loaders = folders.flatMap(({ folder, atMost }) => {
-    const within = shareable.filter((file) => file.startsWith(`${folder}/`) && !loaded.has(file));
+    const within = files.filter((file) => file.startsWith(`${folder}/`) && !loaded.has(file));
     if (within.length === 0) throw new Error(`there is no test in ${folder}`);
     for (const file of within) loaded.add(file);
     return deal(within, Math.ceil(within.length / (atMost ?? within.length))).map((tests, index) =>
@@ -46,15 +43,16 @@ function deal<T>(all: readonly T[], count: number): T[][] {
   return Array.from({ length: count }, (_, hand) => all.filter((_item, index) => index % count === hand));
 }
 
-/** Each file is loaded when the one before it is done, and its hooks are for its own tests. */
+/** Each file is loaded when the one before it is done; its hooks and its mocks are for its own tests. */
 function writeLoader(name: string, files: readonly string[]): string {
   const loader = join(LOADERS, `${name}.mjs`);
   const suites = files.map((file) => {
     const path = resolve(REPOSITORY, file);
     const url = JSON.stringify(pathToFileURL(path).href);
-    return `await describe(${JSON.stringify(relative(REPOSITORY, path))}, async () => { await import(${url}); });\n`;
+    const name = JSON.stringify(relative(REPOSITORY, path));
+    return `await describe(${name}, async () => { after(() => mock.reset()); await import(${url}); });\n`;
   });
   mkdirSync(dirname(loader), { recursive: true });
-  writeFileSync(loader, `import { describe } from "node:test";\n${suites.join("")}`);
+  writeFileSync(loader, `import { after, describe, mock } from "node:test";\n${suites.join("")}`);
   return loader;
 }

@@ -65,17 +65,18 @@ test("failed tests are counted and shown, with what their file printed", async (
   assert.doesNotMatch(output, /all is well|FAILED \S+ group/);
 });
 
-test("files that share a process count as they do apart, and one that touches others has its own", async (context) => {
+test("files that share a process count as they do apart, and have their own hooks and mocks", async (context) => {
   const reads = `import assert from "node:assert";\nimport { test } from "node:test";\n`;
   const files = {
     "a.test.ts": `${reads} globalThis.shared = true; test("good", () => {});`,
     "b.test.ts": `${reads} console.log("of b"); test("shares", () => assert.equal(globalThis.shared, true));
       test("bad", () => { throw new Error("planted"); });`,
-    "c.test.ts": `${reads.replace("{ test }", "{ mock, test }")} mock.reset();
-      test("apart", () => assert.equal(globalThis.shared, undefined));`,
+    "c.test.ts": `${reads.replace("{ test }", "{ mock, test }")} mock.method(process, "uptime", () => -1);
+      mock.timers.enable({ apis: ["Date"] }); test("mocks", () => assert.equal(process.uptime() + Date.now(), -1));`,
     "d.test.ts": `${reads.replace("{ test }", "{ after, test }")}\nafter(() => { globalThis.ended = true; });
       test("shares", () => assert.equal(globalThis.ended, undefined));`,
-    "e.test.ts": `${reads} assert.equal(globalThis.ended, true); test("good", () => {});`,
+    "e.test.ts": `${reads} assert.equal(globalThis.ended, true);
+      test("good", () => assert.ok(process.uptime() > 0 && Date.now() > 0));`,
   };
   const { counts, output } = await runTestFiles(context, files, 60_000, true);
   assert.deepEqual(counts, { tests: 6, suites: 0, passed: 5, failed: 1, cancelled: 0, skipped: 0, todo: 0 });
