@@ -9,8 +9,8 @@ import { STEPS, type Step } from "./steps.ts";
 import { TEST_CACHE } from "./test-cache.ts";
 import { addCounts, NO_TESTS, type TestCounts } from "./test-counts.ts";
 
-/** Two more than there are cores: tests mostly wait for processes, disks and clocks. */
-const lanes = createLanes(Math.min(4, availableParallelism() + 2));
+/** Four more than there are cores: tests mostly wait for processes, disks and clocks. */
+const lanes = createLanes(Math.min(6, availableParallelism() + 4));
 
 /** What everything together should take on two cores. */
 const WANTED_MS = 600_000;
