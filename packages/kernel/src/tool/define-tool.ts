@@ -20,7 +20,6 @@ import type {
   Tool,
   ToolContext,
   ToolDeclaration,
-  ToolOutput,
   ToolSession,
   ToolSource,
   UnsettledIntent,
@@ -110,6 +109,9 @@ export function defineTool<
   const R extends ResultType = "json",
 >(definition: ToolDefinition<I, O, R>): Tool {
   const resultType = definition.resultType ?? "json";
+  // INVARIANT: the kernel calls its code only with input that passed the input schema, so its type is what that says.
+  // By way of `unknown`: to compare the two takes a compiler as long as all the rest of the package.
+  const code = bindCode(definition as unknown as AnyDefinition);
   const rule = definition.normaliseCustom === undefined ? naturalRule(resultType) : "custom";
   return {
     name: definition.name,
@@ -132,7 +134,7 @@ export function defineTool<
     ...(definition.redactors && { redactors: definition.redactors }),
     ...(definition.takesSecrets === true && { takesSecrets: true }),
     ...(definition.actions && { actions: definition.actions }),
-    ...bindCode(definition),
+    ...code,
   };
 }
 
@@ -151,31 +153,24 @@ type ToolCode = Pick<
   | "run"
 >;
 
-/** INVARIANT: the kernel calls these only with input that passed the input schema, so its type is what that says. */
-function bindCode<I extends SchemaSource, O extends SchemaSource | undefined, R extends ResultType>(
-  definition: ToolDefinition<I, O, R>,
-): ToolCode {
+/** A definition of whose schemas nothing is known: its code takes and answers any JSON. */
+type AnyDefinition = ToolDefinition<true, undefined, ResultType>;
+
+function bindCode(definition: AnyDefinition): ToolCode {
   const { narrow, action, derived, needs, reserves, approvalScope } = definition;
   const { canonicalInput, firstLine, normaliseCustom, reconcile, run } = definition;
-  const typed = (input: JsonValue): ValueOf<I> => input as ValueOf<I>;
   return {
-    ...(narrow && { narrow: (input: JsonValue) => narrow.call(definition, typed(input)) }),
-    ...(action && { action: (input: JsonValue) => action.call(definition, typed(input)) }),
-    ...(derived && {
-      derived: { schema: derived.schema, of: (input: JsonValue) => derived.of(typed(input)) },
-    }),
-    ...(needs && { needs: (input: JsonValue, session: ToolSession) => needs.call(definition, typed(input), session) }),
-    ...(reserves && { reserves: (input: JsonValue) => reserves.call(definition, typed(input)) }),
-    ...(approvalScope && {
-      approvalScope: (input: JsonValue, session: ToolSession) => approvalScope.call(definition, typed(input), session),
-    }),
-    ...(canonicalInput && { canonicalInput: (input: JsonValue) => canonicalInput.call(definition, typed(input)) }),
-    ...(firstLine && { firstLine: (input: JsonValue) => firstLine.call(definition, typed(input)) }),
-    ...(normaliseCustom && {
-      normaliseCustom: (output: ToolOutput) => normaliseCustom.call(definition, output as OutputOf<R, O>),
-    }),
+    ...(narrow && { narrow: narrow.bind(definition) }),
+    ...(action && { action: action.bind(definition) }),
+    ...(derived && { derived: { schema: derived.schema, of: (input: JsonValue) => derived.of(input) } }),
+    ...(needs && { needs: needs.bind(definition) }),
+    ...(reserves && { reserves: reserves.bind(definition) }),
+    ...(approvalScope && { approvalScope: approvalScope.bind(definition) }),
+    ...(canonicalInput && { canonicalInput: canonicalInput.bind(definition) }),
+    ...(firstLine && { firstLine: firstLine.bind(definition) }),
+    ...(normaliseCustom && { normaliseCustom: normaliseCustom.bind(definition) }),
     ...(reconcile && { reconcile: reconcile.bind(definition) }),
-    run: (input, context) => run.call(definition, typed(input), context) as ToolOutput | Promise<ToolOutput>,
+    run: (input, context) => run.call(definition, input, context),
   };
 }
 
