@@ -13,7 +13,7 @@ const SOURCE = /\/packages\/[^/]+\/src\/.*(?<!\.d)\.ts$/;
 
 /**
  * Shows a compiler the declarations of our sources in their place, as far as they can be read off each file by itself:
- * it then reads what is declared, which is a tenth of what is written, and less than half as many files.
+ * what is declared is less to read than what is written.
  */
 export function createDeclarationHost(configuration: ts.CompilerOptions): DeclarationHost {
   const plain = ts.createCompilerHost(configuration);

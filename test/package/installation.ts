@@ -38,7 +38,7 @@ export async function createInstallation(): Promise<Installation> {
   const built = process.env["NARTHEX_TEST_COMMAND"];
   const write = built === undefined ? undefined : (stage: string) => copyProgram(built, stage);
   const tarball = await packNarthex(join(root, "tarball"), write);
-  // npm puts the Node in its place that the package asks for; to unpack that again would take longer than all the rest.
+  // npm puts the Node in its place that the package asks for; to unpack that again takes seconds.
   const overrides = { [PINNED_NODE]: `file:${join(REPOSITORY, "node_modules", PINNED_NODE)}` };
   const manifest = { name: "program", private: true, type: "module", overrides };
   await writeFile(join(folder, "package.json"), JSON.stringify(manifest));

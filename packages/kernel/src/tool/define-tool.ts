@@ -110,7 +110,7 @@ export function defineTool<
 >(definition: ToolDefinition<I, O, R>): Tool {
   const resultType = definition.resultType ?? "json";
   // INVARIANT: the kernel calls its code only with input that passed the input schema, so its type is what that says.
-  // By way of `unknown`: to compare the two takes a compiler as long as all the rest of the package.
+  // By way of `unknown`: to compare the two takes a compiler seconds.
   const code = bindCode(definition as unknown as AnyDefinition);
   const rule = definition.normaliseCustom === undefined ? naturalRule(resultType) : "custom";
   return {
