@@ -7,3 +7,8 @@ export function sampled<T>(cases: readonly T[], count: number): readonly T[] {
   const place = (index: number): number => Math.floor((index * count) / cases.length);
   return cases.filter((_, index) => place(index) !== place(index + 1));
 }
+
+/** How often a property is tried: half as often, unless nothing is left out. */
+export function runsOf(count: number): number {
+  return RUNS_ALL ? count : Math.ceil(count / 2);
+}

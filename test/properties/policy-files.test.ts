@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { isKernelError } from "@narthex/contracts";
 import { permittedActions } from "@narthex/kernel";
 import * as fc from "fast-check";
+import { runsOf } from "../sampled.ts";
 import { loadCedar } from "../../packages/host/src/policy/cedar-wasm.ts";
 import { load, TEST_SCHEMA } from "../../packages/host/src/policy/test-policy.ts";
 
@@ -55,7 +56,7 @@ test("whatever the text, it is read as Cedar reads it or refused with a place in
         assert.doesNotMatch(message, /[\p{Cc}\p{Cs}]/u);
       }
     }),
-    { numRuns: 400 },
+    { numRuns: runsOf(400) },
   );
 });
 

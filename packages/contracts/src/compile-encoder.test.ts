@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { type DescField, type DescMessage, type Message, type MessageInitShape, ScalarType } from "@bufbuild/protobuf";
 import { FieldDescriptorProtoSchema, ListValueSchema, StructSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import * as fc from "fast-check";
+import { runsOf } from "../../../test/sampled.ts";
 import { compileEncoder, compileSharedEncoder } from "./compile-encoder.ts";
 import { LedgerRecordSchema, TailLedgerRequestSchema } from "./gen/narthex/v1/admin_pb.js";
 import {
@@ -98,7 +99,7 @@ test("bytes are those of toBinary, for every message", () => {
         assert.deepEqual(encode(message), toBinary(schema, message));
         assert.deepEqual(encode(init), toBinary(schema, message));
       }),
-      { numRuns: 100 },
+      { numRuns: runsOf(100) },
     );
   }
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import fc from "fast-check";
+import { runsOf } from "../../../test/sampled.ts";
 import { meterModule } from "./meter-module.ts";
 import { METER_REASONS } from "./meter-reason.ts";
 import { assemble } from "./testing/assemble.ts";
@@ -98,7 +99,7 @@ suite("a module is rejected, and nothing is thrown, for", () => {
           assert.doesNotMatch(answer.message, /\n/);
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: runsOf(3000) },
     );
   });
 
@@ -108,7 +109,7 @@ suite("a module is rejected, and nothing is thrown, for", () => {
         const answer = meterModule(concat([[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0], tail]), OPTIONS);
         assert.ok(answer.ok || Object.hasOwn(METER_REASONS, answer.reason));
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf(2000) },
     );
   });
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create, RecordContentSchema, RecordSchema, toBinary } from "@narthex/contracts";
 import * as fc from "fast-check";
+import { runsOf } from "../../../test/sampled.ts";
 import { CONTENT_LAYOUT, RECORD_LAYOUT } from "./ledger-layouts.ts";
 import { arbitraryMessage } from "./testing/arbitrary-message.ts";
 import { sampleLedger } from "./testing/sample-ledger.ts";
@@ -43,7 +44,7 @@ for (const { name, schema, quick, layout, column } of READERS) {
         for (const [at, byte] of edits) if (bytes.length > 0) bytes[at % bytes.length] = byte;
         compare(bytes);
       }),
-      { numRuns: 1500 },
+      { numRuns: runsOf(1500) },
     );
   });
 }

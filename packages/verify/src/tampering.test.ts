@@ -12,6 +12,7 @@ import {
   toBinary,
 } from "@narthex/contracts";
 import * as fc from "fast-check";
+import { runsOf } from "../../../test/sampled.ts";
 import type { LedgerRow } from "./ledger-source.ts";
 import { isUncovered, UNCOMMITTED } from "./testing/is-uncovered.ts";
 import type { LedgerBuilder } from "./testing/ledger-builder.ts";
@@ -39,7 +40,7 @@ test("any flipped bit of a record, its hash or its columns is found in that reco
       change(ledger, index, (row) => ({ ...row, [part]: flip(row[part], at) }));
       await assertFirstBad(ledger, index);
     }),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   );
 });
 
@@ -54,7 +55,7 @@ test("any flipped bit of a record's content is found in that record, but for wha
       if (isUncovered(before, after)) return;
       await assertFirstBad(ledger, index);
     }),
-    { numRuns: 500 },
+    { numRuns: runsOf(500) },
   );
 });
 
@@ -209,7 +210,7 @@ test("garbage in place of any part of a row is a problem and never a throw", asy
       const report = await verifyLedger(ledger);
       assert.ok(report.problems.length <= 100);
     }),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   );
 });
 

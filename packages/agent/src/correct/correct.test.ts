@@ -4,6 +4,7 @@ import type { JsonObject } from "@narthex/contracts";
 import { defineTool, type Tool } from "@narthex/kernel";
 import { createTestKernel } from "@narthex/testkit";
 import * as fc from "fast-check";
+import { runsOf } from "../../../../test/sampled.ts";
 import { createAgentSession } from "../session/agent-session.ts";
 import { listAgentTools } from "../session/agent-tools.ts";
 import { answerCall, type CallOutcome, readCall } from "../session/answer-call.ts";
@@ -143,7 +144,7 @@ describe("wrong arguments become a result that the model can act on", () => {
         assert.equal(status, "malformed");
         assert.match(told, /^Tool execution failed: /);
       }),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     );
   });
 });

@@ -5,6 +5,7 @@ import type { GenerateContentResponse } from "@google/genai";
 import { KernelError } from "@narthex/contracts";
 import * as fc from "fast-check";
 import type OpenAI from "openai";
+import { runsOf } from "../../../../test/sampled.ts";
 import type { DeltaReader, StreamedCall } from "./call-delta.ts";
 import { readAiSdk } from "./read-ai-sdk.ts";
 import { readAnthropic } from "./read-anthropic.ts";
@@ -95,7 +96,7 @@ for (const [name, provider] of Object.entries(PROVIDERS)) {
         const starts = calls.map((call, at) => provider.start(call, at));
         assert.deepEqual(accumulate(provider.read, [...starts, ...interleave(streams, order)]), calls);
       }),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     );
   });
 }
@@ -175,7 +176,7 @@ test("no event makes it throw anything but a KernelError", () => {
         if (!(fault instanceof KernelError)) throw fault;
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   );
 });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
+import { runsOf } from "../../../../test/sampled.ts";
 import { type ToolRequest, ToolRequestSchema, ToolResponseSchema } from "../gen/narthex/v1/tool_pb.js";
 import { decode, decodeResponse, encode, encodeResponse } from "./codec.ts";
 import { DecodeError } from "./decode-error.ts";
@@ -56,7 +57,7 @@ describe("requests", () => {
       fc.property(fc.uint8Array({ maxLength: 200 }), (input) => {
         tryDecode(input);
       }),
-      { numRuns: 5000 },
+      { numRuns: runsOf(5000) },
     );
   });
 
@@ -73,7 +74,7 @@ describe("requests", () => {
         const decoded = tryDecode(damaged);
         if (decoded !== undefined) assert.deepEqual(decoded, fromBinary(ToolRequestSchema, damaged));
       }),
-      { numRuns: 5000 },
+      { numRuns: runsOf(5000) },
     );
   });
 
@@ -98,7 +99,7 @@ describe("requests", () => {
         assert.deepEqual(decode(Buffer.from(encode(request))), request);
         assert.deepEqual(encode(decode(encode(request))), encode(request));
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     );
   });
 
@@ -133,7 +134,7 @@ describe("responses", () => {
           assert.ok(error instanceof DecodeError);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf(2000) },
     );
   });
 

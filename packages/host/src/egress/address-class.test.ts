@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import type { AddressClass } from "@narthex/kernel";
 import * as fc from "fast-check";
 import ipaddr from "ipaddr.js";
+import { runsOf } from "../../../../test/sampled.ts";
 import { addressBytes, classifyAddress } from "./address-class.ts";
 
 const classOf = (address: string): AddressClass => classifyAddress(addressBytes(address));
@@ -60,7 +61,7 @@ describe("the class of an address", () => {
         const address = ipaddr.fromByteArray(bytes);
         if (classifyAddress(addressBytes(address.toString())) === "public") assert.equal(address.range(), "unicast");
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf(2000) },
     );
     fc.assert(
       fc.property(fc.array(byte, { minLength: 16, maxLength: 16 }), (bytes) => {
@@ -69,7 +70,7 @@ describe("the class of an address", () => {
           assert.ok(["unicast", "6to4", "teredo"].includes(address.range()), address.toString());
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf(2000) },
     );
   });
 

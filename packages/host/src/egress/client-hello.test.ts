@@ -3,6 +3,7 @@ import { Duplex } from "node:stream";
 import { describe, it } from "node:test";
 import { connect, type ConnectionOptions } from "node:tls";
 import * as fc from "fast-check";
+import { runsOf } from "../../../../test/sampled.ts";
 import { type ClientHello, readClientHello } from "./client-hello.ts";
 
 /** The first bytes of a real client. */
@@ -79,7 +80,7 @@ describe("the first bytes of a connection", () => {
         ]);
         assert.ok(["other", "hidden", "hello"].includes(readClientHello(dressed).kind));
       }),
-      { numRuns: 1000 },
+      { numRuns: runsOf(1000) },
     );
   });
 
@@ -94,7 +95,7 @@ describe("the first bytes of a connection", () => {
         if (read.kind === "hello" && read.serverName !== undefined)
           assert.ok(changed.includes(read.serverName, 0, "latin1"));
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf(2000) },
     );
   });
 

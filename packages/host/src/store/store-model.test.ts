@@ -7,6 +7,7 @@ import { blake3, ContentPlace } from "@narthex/contracts";
 import type { Store } from "@narthex/kernel";
 import { createLedgerWrites, createMemoryStore } from "@narthex/testkit";
 import fc from "fast-check";
+import { runsOf } from "../../../../test/sampled.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 
 const CHAINS = ["system", "ses_a", "ses_b"];
@@ -68,7 +69,7 @@ it("answers every question as the store in memory does", async () => {
         await rm(directory, { recursive: true });
       }
     }),
-    { numRuns: 8 },
+    { numRuns: runsOf(8) },
   );
 });
 

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { BUNDLE_MAGIC, BUNDLE_PART_HEAD_BYTES, BUNDLE_PARTS, BUNDLE_TAIL_BYTES } from "@narthex/contracts";
 import { type BundleFile, openBundle } from "@narthex/verify";
+import { runsOf } from "../../../../test/sampled.ts";
 import { createExported, fileOf, readBundle } from "./testing/test-bundle.ts";
 
 const exported = await createExported();
@@ -20,7 +21,7 @@ test("a bundle that was cut off anywhere is unreadable", async () => {
   const cut = fc.tuple(bundles, fc.nat()).map(([bytes, at]) => bytes.subarray(0, at % bytes.length));
   await fc.assert(
     fc.asyncProperty(cut, async (bytes) => assert.equal(await readBundle(bytes), "unreadable")),
-    { numRuns: 200 },
+    { numRuns: runsOf(200) },
   );
 });
 
@@ -32,7 +33,7 @@ test("no flipped bit goes unnoticed", async () => {
       flipped[place] = (flipped[place] ?? 0) ^ (1 << bit);
       await assertRefused(flipped, `bit ${bit} of byte ${place}`);
     }),
-    { numRuns: 80 },
+    { numRuns: runsOf(80) },
   );
 });
 
@@ -61,7 +62,7 @@ test("bytes that are put in, taken out, doubled or swapped are noticed", async (
       const put = how === "cut" ? [] : how === "double" ? [piece, piece] : [piece, Buffer.alloc(length, at % 251)];
       await assertRefused(Buffer.concat([bytes.subarray(0, from), ...put, bytes.subarray(from + length)]), how);
     }),
-    { numRuns: 80 },
+    { numRuns: runsOf(80) },
   );
 });
 

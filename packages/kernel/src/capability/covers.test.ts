@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
+import { runsOf } from "../../../../test/sampled.ts";
 import type { Capability, HostPattern } from "./capability.ts";
 import { contains, coveredByAny, covers, isWithin, missingCapabilities } from "./covers.ts";
 
@@ -254,7 +255,7 @@ describe("against the model", () => {
         const isInside = reachable.every((access) => parent.some((right) => allows(right, access)));
         assert.equal(isWithin(child, parent), isInside);
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf(2000) },
     );
   });
 
@@ -263,7 +264,7 @@ describe("against the model", () => {
       fc.property(rightsArbitrary, rightArbitrary.filter(isConcrete), (held, asked) => {
         assert.equal(coveredByAny(held, asked), isWithin([asked], held));
       }),
-      { numRuns: 1000 },
+      { numRuns: runsOf(1000) },
     );
   });
 
@@ -284,7 +285,7 @@ describe("against the model", () => {
           assert.equal(covers(outer, inner), true);
         }
       }),
-      { numRuns: 5000 },
+      { numRuns: runsOf(5000) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { runsOf } from "../../../../test/sampled.ts";
 import { isConsistent, rootOfInclusion } from "./check-proof.ts";
 import { GrowingTree } from "./growing-tree.ts";
 import { naiveConsistency, naiveIncludes, naivePath, naiveRoot } from "./testing/naive-tree.ts";
@@ -39,7 +40,7 @@ test("every inclusion proof is that of an independent implementation, and leads 
       assert.equal(hex(rootOfInclusion(leafHash(leaf), index, size, path)), hex(root));
       assert.equal(naiveIncludes(leaf, index, size, path, root), true);
     }),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   );
 });
 
@@ -61,7 +62,7 @@ test("a changed, cut, longer or misplaced inclusion proof leads elsewhere", () =
       if (path.length > 0) assert.equal(leadsThere(leaf, (index + 1) % size, size, path), false);
       assert.equal(leadsThere(leaf, size, size, path), false);
     }),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   );
 });
 
@@ -86,7 +87,7 @@ test("every consistency proof is that of an independent implementation, and is t
       const other = [...leaves.slice(0, from - 1), Buffer.alloc(32, 0xee), ...leaves.slice(from)];
       assert.equal(isConsistent({ ...question, toRoot: naiveRoot(other) }), false);
     }),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   );
 });
 
@@ -103,7 +104,7 @@ test("a tree goes on from its partial tiles as if it had never stopped", () => {
       assert.equal(hex(tiledRoot(size + more, first.read)), hex(whole.tree.root()));
       for (const [path, hashes] of whole.tiles) assert.equal(hex(first.tiles.get(path)), hex(hashes), path);
     }),
-    { numRuns: 40 },
+    { numRuns: runsOf(40) },
   );
 });
 

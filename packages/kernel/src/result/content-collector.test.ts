@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { blake3, ContentPlace, MAX_INLINE_RESULT_BYTES, MAX_ROW_CONTENT_BYTES } from "@narthex/contracts";
 import { createMemoryContentStore } from "@narthex/testkit";
 import * as fc from "fast-check";
+import { runsOf } from "../../../../test/sampled.ts";
 import type { ContentStore } from "../ports.ts";
 import { ContentCollector } from "./content-collector.ts";
 
@@ -44,7 +45,7 @@ test("however content is cut into chunks, it is the same content in the same pla
       assert.equal(place, size <= MAX_ROW_CONTENT_BYTES ? ContentPlace.ROW : ContentPlace.FILE);
       if (place === ContentPlace.FILE) assert.ok(bytes.equals(await readFile(files, digest)));
     }),
-    { numRuns: 40 },
+    { numRuns: runsOf(40) },
   );
 });
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import fc from "fast-check";
 import { Check } from "typebox/schema";
+import { runsOf } from "../../../../test/sampled.ts";
 import { compileSchema } from "./compile-schema.ts";
 import { arbitraryInstance, arbitrarySchema } from "./testing/arbitrary-schema.ts";
 
@@ -20,6 +21,6 @@ it("agrees with another implementation on random schemas and values, reported or
         }
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: runsOf(2_000) },
   );
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { JsonValue } from "@narthex/contracts";
+import { runsOf } from "../../../../test/sampled.ts";
 import { applyEdits } from "./apply-edits.ts";
 import type { ConfigurationEdit } from "./configuration-edit.ts";
 import { parseJsonc, valueOf } from "./jsonc-tree.ts";
@@ -133,7 +134,7 @@ describe("applyEdits", () => {
         roundTrip(text, edits);
         assertHolds(valueOf(parseJsonc(edited)), value);
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     );
   });
 });

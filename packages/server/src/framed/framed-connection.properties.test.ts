@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { encode } from "@narthex/contracts";
 import * as fc from "fast-check";
+import { runsOf } from "../../../../test/sampled.ts";
 import { toolCall, until } from "../test-socket.ts";
 import { joinFrames, PREFACE } from "./frame.ts";
 import { openDoor, rawClient } from "./test-framed.ts";
@@ -44,6 +45,6 @@ test("frames are the same calls with the same answers, wherever the bytes are cu
       }
       await until(() => door.connections === 0);
     }),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   );
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create, fromBinary, RecordContentSchema, RecordSchema, toBinary } from "@narthex/contracts";
 import * as fc from "fast-check";
+import { runsOf } from "../../../../test/sampled.ts";
 import { decodeContent, decodeRecord } from "../ledger-messages.ts";
 import { arbitraryMessage } from "../testing/arbitrary-message.ts";
 import { Malformed } from "./decode-canonical.ts";
@@ -52,7 +53,7 @@ test("random bytes never throw", () => {
       decodeRecord(bytes);
       decodeContent(bytes);
     }),
-    { numRuns: 2000 },
+    { numRuns: runsOf(2000) },
   );
 });
 
@@ -90,6 +91,6 @@ test("whatever is accepted encodes again to the same bytes", () => {
         generated.items.map((item) => item.digest),
       );
     }),
-    { numRuns: 2000 },
+    { numRuns: runsOf(2000) },
   );
 });
