@@ -45,8 +45,19 @@ const LONGEST = [
 ].map((name) => `test/${name}.test.ts`);
 
 /** Folders of the sources whose tests share a process each, by how long they take. */
-const UNITS = ["tools", "host/src/files", "host/src/store", "host", "kernel", "contracts", "server", "narthex"]
-  .concat("agent", "verify", "meter")
+const UNITS = [
+  "tools/src/git",
+  "tools",
+  "host/src/files",
+  "host/src/store",
+  "host/src/sandbox",
+  "host",
+  "kernel",
+  "contracts",
+  "server",
+  "narthex",
+]
+  .concat("agent", "verify", "meter", "testkit")
   .map((name) => ({ folder: `packages/${name}` }));
 
 /** Folders of whole-system tests whose files share processes, by how long they take. */

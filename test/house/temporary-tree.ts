@@ -1,14 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-
-/** What a test or a suite is told to do when it ends. */
-interface Ending {
-  after(remove: () => void): void;
-}
+import type { TestContext } from "node:test";
 
 /** A folder with these files, gone when the test is. A value that starts with `-> ` becomes a link. */
-export function createTemporaryTree(context: Ending, files: Readonly<Record<string, string>>): string {
+export function createTemporaryTree(context: TestContext, files: Readonly<Record<string, string>>): string {
   const root = mkdtempSync(join(tmpdir(), "narthex-house-"));
   context.after(() => rmSync(root, { recursive: true }));
   for (const [path, text] of Object.entries(files)) {
