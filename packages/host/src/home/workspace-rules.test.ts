@@ -22,6 +22,7 @@ test("a workspace around, inside or at the kernel's home, `/`, the user's home, 
     userHome,
     join(base, "file"),
     join(base, "none"),
+    JSON.parse("null") as string,
   ]) {
     await assert.rejects(resolveWorkspace(workspace, { home, userHome }), { code: "WORKSPACE_REFUSED" }, workspace);
   }

@@ -33,6 +33,10 @@ export async function resolveWorkspace(workspace: string, around: WorkspaceSurro
 }
 
 async function realWorkspace(workspace: string): Promise<string> {
+  // A program without types may leave it out.
+  if (typeof workspace !== "string") {
+    throw new KernelError("WORKSPACE_REFUSED", "a session needs a `workspace`: name a project's directory");
+  }
   let real: string;
   try {
     real = await realpath(workspace);

@@ -50,7 +50,7 @@ export type OutputOf<R extends ResultType, O> = R extends "binary"
  * A tool as its author writes it. Everything optional has the default named beside it.
  *
  * Types follow from the schemas alone, never from what `run` takes and answers: to look for a schema there took a
- * compiler eight seconds in every program.
+ * compiler seconds in every program.
  */
 export interface ToolDefinition<I extends SchemaSource, O extends SchemaSource | undefined, R extends ResultType> {
   readonly name: string;
