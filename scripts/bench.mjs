@@ -1,5 +1,5 @@
 import { becomeScript } from "./pinned-node.mjs";
 import { setUp } from "./setup.mjs";
 
-setUp("bench");
+await setUp("bench");
 becomeScript("bench/run-bench.ts", process.argv.slice(2));

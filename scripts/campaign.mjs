@@ -1,5 +1,5 @@
 import { becomeScript } from "./pinned-node.mjs";
 import { setUp } from "./setup.mjs";
 
-setUp("campaign");
+await setUp("campaign");
 becomeScript("campaigns/runner/run-campaigns.ts", process.argv.slice(2));

@@ -1,5 +1,5 @@
 import { becomeScript } from "./pinned-node.mjs";
 import { setUp } from "./setup.mjs";
 
-setUp("conformance");
+await setUp("conformance");
 becomeScript("scripts/conformance/wasm/run-suite.ts", process.argv.slice(2));

@@ -1,5 +1,5 @@
 import { becomeScript } from "./pinned-node.mjs";
 import { setUp } from "./setup.mjs";
 
-setUp("generate");
+await setUp("generate");
 becomeScript("node_modules/@bufbuild/buf/bin/buf", ["generate", ...process.argv.slice(2)]);

@@ -1,5 +1,5 @@
 import { becomeScript } from "./pinned-node.mjs";
 import { setUp } from "./setup.mjs";
 
-setUp("pack");
+await setUp("pack");
 becomeScript("scripts/build/run-pack.ts", process.argv.slice(2));

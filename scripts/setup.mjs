@@ -1,5 +1,5 @@
 // Runs before anything is installed, on whatever Node npm runs on (16 or newer): no dependencies, no newer syntax.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join, sep } from "node:path";
@@ -46,25 +46,28 @@ const SYSTEM_PACKAGES = {
 };
 
 /** Everything a command needs that is not in the repository. Ends the process if packages cannot be installed. */
-export function setUp(command) {
-  installPackages();
-  installSystemPackages(SYSTEM_PACKAGES[command]);
+export async function setUp(command) {
+  // At once: the one mostly unpacks, the other mostly waits for its server.
+  const [hasPackages] = await Promise.all([installPackages(), installSystemPackages(SYSTEM_PACKAGES[command])]);
+  if (!hasPackages) process.exit(1);
 }
 
-function installPackages() {
+/** Answers whether they are there now. */
+async function installPackages() {
   const lockText = readFileSync(join(ROOT, "package-lock.json"), "utf8");
   const stamp = `${process.platform}-${process.arch} ${createHash("sha256").update(lockText).digest("hex")}\n`;
-  if (existsSync(STAMP) && readFileSync(STAMP, "utf8") === stamp) return;
+  if (existsSync(STAMP) && readFileSync(STAMP, "utf8") === stamp) return true;
   if (!holdsPackagesOf(JSON.parse(lockText))) {
     say("installing packages (npm ci)");
-    const npm = run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], withoutLocalCommands());
+    const npm = await run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], withoutLocalCommands());
     if (npm.status !== 0) {
       console.error(npm.output);
       say("npm ci failed: see above");
-      process.exit(1);
+      return false;
     }
   }
   writeFileSync(STAMP, stamp);
+  return true;
 }
 
 /** True after an `npm install` by hand, which leaves the same packages as `npm ci` would. */
@@ -91,45 +94,55 @@ function withoutLocalCommands() {
   return { ...process.env, PATH: path.join(delimiter) };
 }
 
-function installSystemPackages(packages) {
-  const missing = packages.filter(({ name }) => !isSystemPackageInstalled(name));
+async function installSystemPackages(packages) {
+  const isThere = await Promise.all(packages.map(({ name }) => isSystemPackageInstalled(name)));
+  const missing = packages.filter((_, index) => !isThere[index]);
   if (missing.length === 0) return;
   const names = missing.map(({ name }) => name);
-  const asRoot = rootPrefix();
-  if (asRoot && run("apt-get", ["--version"]).status === 0) {
+  const asRoot = await rootPrefix();
+  if (asRoot && (await run("apt-get", ["--version"])).status === 0) {
     say(`installing system packages (apt-get): ${names.join(" ")}`);
-    if (aptInstall(asRoot, names) || aptInstall(asRoot, names)) return;
+    if ((await aptInstall(asRoot, names)) || (await aptInstall(asRoot, names))) return;
     say("apt-get failed");
   }
   say(`going on without these system packages (apt-get install ${names.join(" ")}):`);
   for (const { name, without } of missing) console.error(`  ${name}: ${without}`);
 }
 
-function isSystemPackageInstalled(name) {
-  const answer = run("dpkg-query", ["--show", "--showformat=${db:Status-Status}", name]);
+async function isSystemPackageInstalled(name) {
+  const answer = await run("dpkg-query", ["--show", "--showformat=${db:Status-Status}", name]);
   return answer.status === 0 && answer.output.trim() === "installed";
 }
 
 /** What goes before a command to run it as root; undefined where that is not allowed without asking. */
-function rootPrefix() {
+async function rootPrefix() {
   if (process.getuid && process.getuid() === 0) return [];
-  return run("sudo", ["-n", "true"]).status === 0 ? ["sudo", "-n"] : undefined;
+  return (await run("sudo", ["-n", "true"])).status === 0 ? ["sudo", "-n"] : undefined;
 }
 
-function aptInstall(asRoot, names) {
+async function aptInstall(asRoot, names) {
   const options = ["-qq", "-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::http::Timeout=30"];
-  return [
-    ["apt-get", ...options, "update"],
-    ["apt-get", ...options, "install", "-y", "--no-install-recommends", ...names],
-  ].every((command) => {
-    const [program, ...rest] = [...asRoot, "env", "DEBIAN_FRONTEND=noninteractive", ...command];
-    return run(program, rest).status === 0;
-  });
+  for (const command of [["update"], ["install", "-y", "--no-install-recommends", ...names]]) {
+    const words = [...asRoot, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", ...options, ...command];
+    const [program, ...rest] = words;
+    if ((await run(program, rest)).status !== 0) return false;
+  }
+  return true;
 }
 
+/** How a program ended, and all that it printed. One that cannot be started has no status. */
 function run(program, programArguments, env = process.env) {
-  const done = spawnSync(program, programArguments, { cwd: ROOT, env, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
-  return { status: done.status, output: `${done.stdout || ""}${done.stderr || ""}` };
+  return new Promise((resolve) => {
+    const child = spawn(program, programArguments, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text) => {
+        output += text;
+      });
+    }
+    child.on("error", () => resolve({ status: null, output }));
+    child.on("close", (status) => resolve({ status, output }));
+  });
 }
 
 function say(line) {

@@ -1,5 +1,5 @@
 import { becomeScript } from "./pinned-node.mjs";
 import { setUp } from "./setup.mjs";
 
-setUp("test");
+await setUp("test");
 becomeScript("scripts/checks/run-checks.ts", process.argv.slice(2));

@@ -39,7 +39,7 @@ function createMachine(context: TestContext, programs: Readonly<Record<string, s
     "scripts/run.mjs": `
       import { setUp } from "./setup.mjs";
       process.getuid = () => Number(process.argv[3]);
-      setUp(process.argv[2]);`,
+      await setUp(process.argv[2]);`,
     log: "",
     ...files,
     ...Object.fromEntries(
@@ -64,6 +64,19 @@ test("a failed installation of packages ends everything and shows why", async (c
   assert.equal(end.code, 1);
   assert.match(end.output, /no such package\n.*npm ci failed/s);
   assert.equal(existsSync(join(machine.root, "node_modules/.setup-stamp")), false);
+});
+
+test("packages and system packages are installed at once", async (context) => {
+  const untilOther = (own: string, other: string): string =>
+    `touch ${own}; for i in $(seq 600); do [ -e ${other} ] && exit 0; sleep 0.1; done; exit 1`;
+  const machine = createMachine(context, {
+    npm: `mkdir -p node_modules; ${untilOther("npm-began", "apt-began")}`,
+    "dpkg-query": "exit 1",
+    "apt-get": `[ "$1" = --version ] && exit 0; ${untilOther("apt-began", "npm-began")}`,
+  });
+  const end = await machine.setUp("start");
+  assert.equal(end.code, 0, end.output);
+  assert.doesNotMatch(end.output, /failed|going on without/);
 });
 
 test("packages are installed once for each lock file", async (context) => {
