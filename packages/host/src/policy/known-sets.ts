@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { access, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { blake3, canonicalJsonBytes, toHex } from "@narthex/contracts";
 import type { PolicyFile, PolicySchema } from "@narthex/kernel";
@@ -19,7 +19,12 @@ export interface PolicyLoading {
 /** Another number whenever what is kept changes its shape, or what is refused changes. */
 const FORMAT = 2;
 const MOST_KEPT = 8;
-const memory = new Map<string, LoadedPolicySet>();
+const memory = new Map<string, KnownSet>();
+
+interface KnownSet {
+  readonly set: LoadedPolicySet;
+  readonly isShipped: boolean;
+}
 
 /**
  * A set that was read and validated before needs no second time: Cedar takes some hundred milliseconds to load and to check
@@ -35,12 +40,19 @@ export async function loadKnownSet(
 ): Promise<LoadedPolicySet> {
   const bytes = policySetBytes(files);
   const key = keyOf(bytes, schema);
-  const known = memory.get(key) ?? (await readKept(directory, key, bytes)) ?? (await readKept(shipped, key, bytes));
-  if (known !== undefined) return remember(key, known);
-  const loaded = await (inThread ? loadInThread(files, schema) : loadPolicySet(files, schema));
-  // What cannot be kept is read again next time.
-  if (directory !== undefined) await keep(directory, key, loaded).catch(() => undefined);
-  return remember(key, loaded);
+  const known = memory.get(key);
+  if (known !== undefined) {
+    // The next process to open this home does not know it yet.
+    if (!known.isShipped && !(await isKept(directory, key))) await keepIfPossible(directory, key, known.set);
+    return remember(key, known);
+  }
+  const kept = await readKept(directory, key, bytes);
+  if (kept !== undefined) return remember(key, { set: kept, isShipped: false });
+  const ready = await readKept(shipped, key, bytes);
+  if (ready !== undefined) return remember(key, { set: ready, isShipped: true });
+  const set = await (inThread ? loadInThread(files, schema) : loadPolicySet(files, schema));
+  await keepIfPossible(directory, key, set);
+  return remember(key, { set, isShipped: false });
 }
 
 /** Keeps a set there, known or not. Throws POLICY_INVALID with every problem. */
@@ -57,12 +69,12 @@ function keyOf(bytes: Uint8Array, schema: PolicySchema): string {
   return toHex(blake3(canonicalJsonBytes([FORMAT, WASM_ENGINE, toHex(blake3(bytes)), toHex(schema.hash)])));
 }
 
-function remember(key: string, set: LoadedPolicySet): LoadedPolicySet {
+function remember(key: string, known: KnownSet): LoadedPolicySet {
   memory.delete(key);
-  memory.set(key, set);
+  memory.set(key, known);
   const [oldest] = memory.keys();
   if (memory.size > MOST_KEPT && oldest !== undefined) memory.delete(oldest);
-  return set;
+  return known.set;
 }
 
 async function readKept(
@@ -80,6 +92,19 @@ async function readKept(
   } catch {
     return undefined;
   }
+}
+
+function isKept(directory: string | undefined, key: string): Promise<boolean> {
+  if (directory === undefined) return Promise.resolve(true);
+  return access(join(directory, `${key}.json`)).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** What cannot be kept is read again next time. */
+async function keepIfPossible(directory: string | undefined, key: string, set: LoadedPolicySet): Promise<void> {
+  if (directory !== undefined) await keep(directory, key, set).catch(() => undefined);
 }
 
 async function keep(directory: string, key: string, { rules, policies, warnings }: LoadedPolicySet): Promise<void> {
