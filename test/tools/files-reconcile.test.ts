@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, it } from "node:test";
 import { blake3, isJsonObject, type JsonObject, parseJson, toHex } from "@narthex/contracts";
-import { createKernel } from "narthex";
+import { createKernel, type NarthexKernel } from "narthex";
 import { kernelProgram } from "../built/kernel-program.ts";
 import { sampled } from "../sampled.ts";
 import { codeOf } from "./file-kernel.ts";
@@ -54,7 +54,12 @@ describe("a kernel that died in a file tool's call", { timeout: 240_000, concurr
       const when = crashAt === "invoke" ? "before anything was done" : "after it was done";
       it(`${when}: ${tool} ${JSON.stringify(input)}`, async (context) => {
         const root = await mkdtemp(join(tmpdir(), "narthex-lost-"));
-        context.after(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+        let next: NarthexKernel | undefined;
+        context.after(async () => {
+          // It still writes to the home that is taken away then.
+          await next?.close({ graceMs: 0 });
+          await rm(root, { recursive: true, force: true, maxRetries: 5 });
+        });
         const workspace = await prepareWorkspace(root);
         const words = kernelProgram(CRASHING, join(root, "home"), workspace, tool, JSON.stringify(input), crashAt);
         const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
@@ -63,7 +68,7 @@ describe("a kernel that died in a file tool's call", { timeout: 240_000, concurr
         const token = said.trim();
 
         const kernel = await createKernel({ data: join(root, "home") });
-        context.after(() => kernel.close({ graceMs: 0 }));
+        next = kernel;
         const left = await readdir(workspace, { recursive: true });
         const ask = () => kernel.callInProcess({ token, tool, input, requestId: "lost" });
         const { response } = await ask();
