@@ -23,25 +23,13 @@ export interface Step {
 
 /** Of the whole-system tests, those that take longest, by how long that is. */
 const LONGEST = [
-  "campaigns/samples",
   "package/package",
-  "attacks/hostile-repository",
-  "cli/tools-add",
-  "attacks/processes",
-  "doors/mcp-elicitation",
-  "tools/mcp-servers-hostile",
+  "guides/guides",
   "tools/git",
-  "cli/generate",
-  "crash/stage-boundaries",
-  "crash/failing-disk",
-  "attacks/many-files",
-  "crash/agents",
-  "attacks/paths",
-  "tools/files-reconcile",
-  "tools/processor-budget",
-  "cli/policy",
-  "crash/approvals",
-  "cli/approvals",
+  "tools/mcp-servers-hostile",
+  "campaigns/samples",
+  "attacks/processes",
+  "examples/examples",
 ].map((name) => `test/${name}.test.ts`);
 
 /** Folders of the sources whose tests share a process each, by how long they take. */
@@ -61,8 +49,8 @@ const UNITS = [
   .map((name) => ({ folder: `packages/${name}` }));
 
 /** Folders of whole-system tests whose files share processes, by how long they take. */
-const SYSTEMS = ["cli", "tools", "attacks", "crash", "doors", "network", "foreign", "wasm", "erasure", "house"]
-  .concat("campaigns", "package", "properties")
+const SYSTEMS = ["tools", "crash", "doors", "attacks", "cli", "network", "foreign", "wasm", "erasure", "campaigns"]
+  .concat("house", "package", "properties")
   .map((name) => ({ folder: `test/${name}`, atMost: 6 }));
 
 /** Everything `npm test` does. `npm test -- NAME...` does only what is named. Checks are started longest first. */
