@@ -54,10 +54,10 @@ describe("a kernel that died in a file tool's call", { timeout: 240_000, concurr
       const when = crashAt === "invoke" ? "before anything was done" : "after it was done";
       it(`${when}: ${tool} ${JSON.stringify(input)}`, async (context) => {
         const root = await mkdtemp(join(tmpdir(), "narthex-lost-"));
-        let next: NarthexKernel | undefined;
+        const opened: NarthexKernel[] = [];
         context.after(async () => {
           // It still writes to the home that is taken away then.
-          await next?.close({ graceMs: 0 });
+          for (const kernel of opened) await kernel.close({ graceMs: 0 });
           await rm(root, { recursive: true, force: true, maxRetries: 5 });
         });
         const workspace = await prepareWorkspace(root);
@@ -68,7 +68,7 @@ describe("a kernel that died in a file tool's call", { timeout: 240_000, concurr
         const token = said.trim();
 
         const kernel = await createKernel({ data: join(root, "home") });
-        next = kernel;
+        opened.push(kernel);
         const left = await readdir(workspace, { recursive: true });
         const ask = () => kernel.callInProcess({ token, tool, input, requestId: "lost" });
         const { response } = await ask();

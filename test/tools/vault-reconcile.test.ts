@@ -31,10 +31,10 @@ async function lose(
   change: { before?(at: VaultKernel): Promise<void>; after?(at: VaultKernel): Promise<void> } = {},
 ): Promise<Lost> {
   const at = await createVaultKernel();
-  let next: NarthexKernel | undefined;
+  const opened: NarthexKernel[] = [];
   context.after(async () => {
     // It still writes to the home that is taken away then.
-    await next?.close({ graceMs: 0 });
+    for (const kernel of opened) await kernel.close({ graceMs: 0 });
     await at[Symbol.asyncDispose]();
   });
   await at.hide("key", SECRET);
@@ -48,7 +48,7 @@ async function lose(
   const { id, token } = JSON.parse(said) as { id: string; token: string };
   await change.after?.(at);
   const kernel = await createKernel({ data: at.home, policies: [{ name: "test.cedar", text: PERMIT }] });
-  next = kernel;
+  opened.push(kernel);
   const labels = (await kernel.getSession(id))?.session.labels ?? [];
   const ask = () => kernel.callInProcess({ token, tool: "vault_copyto", input, requestId: "lost" });
   return { at, kernel, labels, ask };
