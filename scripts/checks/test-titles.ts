@@ -1,4 +1,5 @@
 import { parseSync } from "rolldown/utils";
+import { isNode, readQuasis, readText, type SyntaxNode } from "./syntax-node.ts";
 
 /** The titles of the tests in one file. */
 export interface TestTitles {
@@ -10,9 +11,6 @@ const SUITE_CALLS = new Set(["describe", "suite"]);
 
 /** A title with places that are filled at run time: the texts between these places. */
 type TitlePattern = readonly string[];
-
-/** A node of the syntax tree, of which only a few kinds are looked at. */
-type SyntaxNode = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the titles of tests, subtests, and suites that hold a test. A title that is made at run time is known by its
@@ -71,23 +69,6 @@ function collectValue(node: SyntaxNode, values: Set<string>): void {
     const { key } = node;
     if (isNode(key) && key["type"] === "Identifier") values.add(String(key["name"]));
   }
-}
-
-/** Of a text that stands there as it is. */
-function readText(node: SyntaxNode | undefined): string | undefined {
-  if (node?.["type"] === "Literal" && typeof node["value"] === "string") return node["value"];
-  if (node?.["type"] !== "TemplateLiteral") return undefined;
-  const quasis = readQuasis(node);
-  return quasis.length === 1 ? quasis[0] : undefined;
-}
-
-function readQuasis({ quasis }: SyntaxNode): string[] {
-  if (!Array.isArray(quasis)) return [];
-  return quasis.filter(isNode).map(({ value }) => String((value as { readonly cooked: unknown }).cooked));
-}
-
-function isNode(value: unknown): value is SyntaxNode {
-  return typeof value === "object" && value !== null && "type" in value;
 }
 
 function isInstance(title: string, [head = "", ...rest]: TitlePattern, values: ReadonlySet<string>): boolean {

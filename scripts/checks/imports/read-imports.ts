@@ -1,4 +1,5 @@
 import { parseSync, Visitor } from "rolldown/utils";
+import { readText } from "../syntax-node.ts";
 
 /** What one file asks for, in a way that can be read off it. */
 export interface Import {
@@ -40,7 +41,7 @@ function lazily(file: string, text: string): Pick<Parsed, "errors" | "module"> &
 function readRare(program: Parsed["program"], text: string): Import[] {
   const found: Import[] = [...text.matchAll(REFERENCE)].map(([, specifier = ""]) => ({ specifier, isTypeOnly: true }));
   const add = (source: unknown, isTypeOnly: boolean): void => {
-    const specifier = readLiteral(source);
+    const specifier = readText(source);
     if (specifier !== undefined) found.push({ specifier, isTypeOnly });
   };
   const visitor = new Visitor({
@@ -60,18 +61,4 @@ function readRare(program: Parsed["program"], text: string): Import[] {
   });
   visitor.visit(program);
   return found;
-}
-
-function readLiteral(node: unknown): string | undefined {
-  if (!isObject(node)) return undefined;
-  if (node["type"] === "Literal" && typeof node["value"] === "string") return node["value"];
-  const { quasis } = node;
-  if (node["type"] !== "TemplateLiteral" || !Array.isArray(quasis) || quasis.length !== 1) return undefined;
-  const [quasi] = quasis.filter(isObject);
-  const value = quasi?.["value"];
-  return isObject(value) && typeof value["cooked"] === "string" ? value["cooked"] : undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }
