@@ -179,23 +179,22 @@ export class HostileRepository {
       const assigned = Object.entries(env).map(([name, value]) => `${name}=${quoted([value])}`);
       return `${assigned.join(" ")} ${quoted(argv)} >/dev/null </dev/null; echo '${mark}' >&2\n`;
     });
-    const { stderr } = spawnSync("/bin/sh", {
-      cwd: this.directory,
-      env: {},
-      input: lines.join(""),
-      encoding: "utf8",
-      timeout: 60_000,
-      maxBuffer: MOST_SAID_BYTES,
-    });
+    const options = { timeout: 60_000, maxBuffer: MOST_SAID_BYTES };
+    const { stderr } = this.#run(["/bin/sh"], {}, lines.join(""), options);
     const said = stderr.split(`${mark}\n`);
     if (said.length !== commands.length + 1) throw new Error(`${said.length - 1} of ${commands.length} were run`);
     return said.slice(0, -1);
   }
 
-  #run([program = "", ...args]: readonly string[], env: Readonly<Record<string, string>>, input: string): GitRun {
+  #run(
+    [program = "", ...args]: readonly string[],
+    env: Readonly<Record<string, string>>,
+    input: string,
+    limits: { readonly timeout: number; readonly maxBuffer?: number } = { timeout: 20_000 },
+  ): GitRun {
     this.own();
     const owner = this.#owner === undefined ? {} : { uid: this.#owner, gid: this.#owner };
-    const options = { cwd: this.directory, env, input, encoding: "utf8", timeout: 20_000, ...owner } as const;
+    const options = { cwd: this.directory, env, input, encoding: "utf8", ...limits, ...owner } as const;
     const { status, stdout, stderr } = spawnSync(program, args, options);
     return { status, stdout, stderr };
   }
