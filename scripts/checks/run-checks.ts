@@ -2,7 +2,7 @@ import { enableCompileCache } from "node:module";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { createLanes } from "./lanes.ts";
-import { seconds } from "./run-test-file.ts";
+import { seconds } from "./run-test-process.ts";
 import { runTests, type TestRun } from "./run-tests.ts";
 import { REPOSITORY } from "./run-tool.ts";
 import { STEPS, type Step } from "./steps.ts";

@@ -9,7 +9,7 @@ const TEST_TIMEOUT_MS = 180_000;
 /** Most tests start processes, and the system copies the tables of a process's memory for each. */
 const SMALL = ["--max-semi-space-size=4"];
 
-export interface TestFileRun {
+export interface TestProcessRun {
   readonly environment: NodeJS.ProcessEnv;
   /** Modules that are loaded before the file, by their addresses. */
   readonly before: readonly string[];
@@ -19,9 +19,9 @@ export interface TestFileRun {
 }
 
 /** Runs test files in one process, and prints a line for each and every failure in full. */
-export function runTestFile(
+export function runTestProcess(
   { file, tests }: TestProcess,
-  { environment, before, silenceMs, print }: TestFileRun,
+  { environment, before, silenceMs, print }: TestProcessRun,
 ): Promise<TestCounts> {
   const isShared = tests.length > 1;
   const places = tests.map(placeOf);

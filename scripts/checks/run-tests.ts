@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import type { Lanes } from "./lanes.ts";
 import { alone, loadTogether, type SharedFolder, type TestProcess } from "./load-together.ts";
-import { runTestFile } from "./run-test-file.ts";
+import { runTestProcess } from "./run-test-process.ts";
 import { REPOSITORY } from "./run-tool.ts";
 import { TEST_CACHE } from "./test-cache.ts";
 import { addCounts, NO_TESTS, type TestCounts } from "./test-counts.ts";
@@ -28,7 +28,7 @@ export async function runTests(options: TestRun, lanes: Lanes, print: (line: str
   const { before = [], silenceMs = SILENCE_MS } = options;
   const environment = { ...process.env, ...COMPILED_CODE, ...options.environment };
   const running = listProcesses(options).map((tests) =>
-    lanes.run(() => runTestFile(tests, { environment, before, silenceMs, print })),
+    lanes.run(() => runTestProcess(tests, { environment, before, silenceMs, print })),
   );
   return (await Promise.all(running)).reduce(addCounts, NO_TESTS);
 }

@@ -16,7 +16,7 @@ export function runTool(
 }
 
 /** For a tool whose exit code is its answer. */
-export async function checkByTool(tool: Promise<ProcessResult>): Promise<CheckResult> {
-  const { code, output } = await tool;
+export async function checkByTool(run: Promise<ProcessResult>): Promise<CheckResult> {
+  const { code, output } = await run;
   return code === 0 ? passed() : failed(output.trim());
 }

@@ -44,9 +44,11 @@ const UNITS = [
   "contracts",
   "server",
   "narthex",
-]
-  .concat("agent", "verify", "meter", "testkit")
-  .map((name) => ({ folder: `packages/${name}` }));
+  "agent",
+  "verify",
+  "meter",
+  "testkit",
+].map((name) => ({ folder: `packages/${name}` }));
 
 /** Folders of whole-system tests whose files share processes, by how long they take. */
 const SYSTEMS = ["tools", "crash", "doors", "attacks", "cli", "network", "foreign", "wasm", "erasure", "campaigns"]

@@ -291,7 +291,7 @@ function compile({ folder }: Installation, files: readonly string[]): string[] {
     ...all.flatMap((file) => program.getSyntacticDiagnostics(file)),
     ...all.filter((file) => !brought.includes(file)).flatMap((file) => program.getSemanticDiagnostics(file)),
   ];
-  // A definition of a tool that has the compiler look for schemas where none are costs a million, and eight seconds.
+  // A definition of a tool that has the compiler look for schemas where none are costs a million, and seconds.
   assert.ok(program.getInstantiationCount() < 100_000, `${program.getInstantiationCount()} instantiations`);
   const problems = found.map(({ file, start = 0, code }) => {
     const line = file === undefined ? 0 : file.getLineAndCharacterOfPosition(start).line + 1;

@@ -43,7 +43,8 @@ export async function loadKnownSet(
   const known = memory.get(key);
   if (known !== undefined) {
     // The next process to open this home does not know it yet.
-    if (!known.isShipped && !(await isKept(directory, key))) await keepIfPossible(directory, key, known.set);
+    if (!known.isShipped && directory !== undefined && !(await isKept(directory, key)))
+      await keepIfPossible(directory, key, known.set);
     return remember(key, known);
   }
   const kept = await readKept(directory, key, bytes);
@@ -94,8 +95,7 @@ async function readKept(
   }
 }
 
-function isKept(directory: string | undefined, key: string): Promise<boolean> {
-  if (directory === undefined) return Promise.resolve(true);
+function isKept(directory: string, key: string): Promise<boolean> {
   return access(join(directory, `${key}.json`)).then(
     () => true,
     () => false,

@@ -170,7 +170,7 @@ function bindCode(definition: AnyDefinition): ToolCode {
     ...(firstLine && { firstLine: firstLine.bind(definition) }),
     ...(normaliseCustom && { normaliseCustom: normaliseCustom.bind(definition) }),
     ...(reconcile && { reconcile: reconcile.bind(definition) }),
-    run: (input, context) => run.call(definition, input, context),
+    run: run.bind(definition),
   };
 }
 
