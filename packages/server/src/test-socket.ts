@@ -19,9 +19,9 @@ export function toolCall(kernel: TestKernel, requestId: string, name = "echo", i
 
 /** Resolves once the condition holds; looks again after each turn of the event loop. */
 export async function until(condition: () => boolean): Promise<void> {
-  const giveUpAt = Date.now() + 20_000;
+  const giveUpAt = performance.now() + 20_000;
   while (!condition()) {
-    if (Date.now() > giveUpAt) throw new Error("what was waited for did not happen");
+    if (performance.now() > giveUpAt) throw new Error("what was waited for did not happen");
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }

@@ -5,7 +5,16 @@ import { create, encode, ToolRequestSchema } from "@narthex/contracts";
 import { createByteBudget } from "../byte-budget.ts";
 import { toolCall, until } from "../test-socket.ts";
 import { joinFrames, PREFACE } from "./frame.ts";
-import { assertStillAnswers, frame, largeCall, lengthOnly, MB, openDoor, rawClient } from "./test-framed.ts";
+import {
+  assertStillAnswers,
+  frame,
+  largeCall,
+  lengthOnly,
+  MB,
+  openDoor,
+  rawClient,
+  steppedClock,
+} from "./test-framed.ts";
 
 for (const [name, bytes, reason] of [
   ["a wrong preface", Buffer.from("GET / HTTP/1.1\r\n\r\n"), "bad_preface"],
@@ -162,10 +171,12 @@ test("a frame sent byte by byte is read", async (t) => {
 });
 
 test("a preface that does not come ends the connection", async (t) => {
-  const { kernel, path } = await openDoor(t, { limits: { prefaceTimeoutMs: 20 } });
-  const { socket, closed } = rawClient(t, path);
+  const clock = steppedClock(t);
+  const { kernel, path, door } = await openDoor(t);
+  const { socket } = rawClient(t, path);
   socket.write("NT");
-  await closed;
+  await until(() => door.connections === 1);
+  await clock.stepUntil(() => socket.closed);
   assert.deepEqual(
     kernel.refusals.map((refusal) => refusal.reason),
     ["preface_timeout"],
@@ -173,27 +184,32 @@ test("a preface that does not come ends the connection", async (t) => {
 });
 
 test("a frame that is not finished in time ends the connection; an idle connection stays", async (t) => {
-  const { kernel, path, door } = await openDoor(t, { limits: { frameTimeoutMs: 30, prefaceTimeoutMs: 10 } });
+  const clock = steppedClock(t);
+  const { kernel, path, door } = await openDoor(t);
   const idle = rawClient(t, path);
-  idle.socket.write(PREFACE);
   const slow = rawClient(t, path);
-  slow.socket.write(PREFACE);
+  for (const client of [idle, slow]) {
+    client.socket.write(PREFACE);
+    client.socket.write(frame(toolCall(kernel, "first")));
+    await until(() => client.answers.length === 1);
+  }
   slow.socket.write(lengthOnly(100));
   slow.socket.write("some");
-  await slow.closed;
-  assert.equal(slow.answers[0]?.requestId, "");
+  await clock.stepUntil(() => slow.socket.closed);
+  assert.equal(slow.answers[1]?.requestId, "");
   assert.deepEqual(
     kernel.refusals.map((refusal) => refusal.reason),
     ["frame_timeout"],
   );
   await until(() => door.connections === 1);
   idle.socket.write(frame(toolCall(kernel, "at-last")));
-  await until(() => idle.answers.length === 1);
+  await until(() => idle.answers.length === 2);
 });
 
 test("a client that never reads is dropped, and what waited for it is let go", async (t) => {
+  const clock = steppedClock(t);
   const budget = createByteBudget(64 * MB);
-  const { kernel, path, door } = await openDoor(t, { budget, limits: { writeTimeoutMs: 50, prefaceTimeoutMs: 20 } });
+  const { kernel, path, door } = await openDoor(t, { budget });
   const socket: Socket = connect(path);
   t.after(() => socket.destroy());
   socket.on("error", () => undefined);
@@ -201,7 +217,8 @@ test("a client that never reads is dropped, and what waited for it is let go", a
   socket.write(PREFACE);
   const big = "x".repeat(500_000);
   for (let i = 0; i < 20; i++) socket.write(frame(toolCall(kernel, `r${i}`, "echo", { big })));
-  await until(() => kernel.refusals.some((refusal) => refusal.reason === "reader_too_slow"));
+  await until(() => kernel.calls.length > 0);
+  await clock.stepUntil(() => kernel.refusals.some((refusal) => refusal.reason === "reader_too_slow"));
   await until(() => door.connections === 0 && budget.used === 0);
 });
 

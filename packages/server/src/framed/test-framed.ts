@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { connect } from "node:net";
 import type { TestContext } from "node:test";
 import assert from "node:assert/strict";
@@ -41,8 +40,23 @@ export function rawClient(t: TestContext, path: string) {
     }
   });
   t.after(() => socket.destroy());
-  const closed = once(socket, "close");
+  // One that is reset is closed, too.
+  const closed = new Promise<void>((resolve) => socket.once("close", resolve));
   return { socket, answers, closed };
+}
+
+/** The clock of a door opened from now on; it stands until it is told to go on. */
+export function steppedClock(t: TestContext) {
+  t.mock.timers.enable({ apis: ["setInterval", "Date"], now: Date.now() });
+  return {
+    /** A second at a time, until what has to happen did. */
+    stepUntil(condition: () => boolean): Promise<void> {
+      return until(() => {
+        t.mock.timers.tick(1000);
+        return condition();
+      });
+    },
+  };
 }
 
 export function frame(request: ToolRequest): Uint8Array {

@@ -132,7 +132,7 @@ test("the same on a unix socket, whatever name its clients send", async (t) => {
 
 test("slow clients are cut off: no first byte, half a head, half a body, half an envelope", async (t) => {
   const { kernel, port, baseUrl } = await openDoor(t, {
-    limits: { prefaceTimeoutMs: 30, headersTimeoutMs: 60, bodyIdleTimeoutMs: 30 },
+    limits: { prefaceTimeoutMs: 300, headersTimeoutMs: 400, bodyIdleTimeoutMs: 300 },
   });
   const head = `POST ${CALL} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n`;
   const starts = ["", "PRI * HT", head, `${head}content-type: application/json\r\ncontent-length: 100\r\n\r\n{"requ`];
