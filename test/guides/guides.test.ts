@@ -10,7 +10,7 @@ import { runGuide } from "./run-guide.ts";
 const ROOT = new URL("../../", import.meta.url);
 const guideAt = (name: string): URL => new URL(`docs/guides/${name}.md`, ROOT);
 
-describe("the guides, word for word", { timeout: 300_000 }, () => {
+describe("the guides, word for word", { timeout: 600_000 }, () => {
   let at: TestHome;
   let env: NodeJS.ProcessEnv;
   before(async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -189,6 +190,22 @@ describe("git", () => {
     assert.equal(stdout, "?? inner/deep/\n");
     assert.equal((await fixture.git("ADD", ["."], `${name}/inner/deep`)).exitCode, 0);
     assert.equal(fixture.host(name, "diff", "--cached", "--name-only"), "inner/deep/file.txt\n");
+  });
+
+  it("works below names that mean something to a shell, with settings that look like what a look answers", async () => {
+    const { name, write } = await repository();
+    const inner = "it's $(touch marker); `touch marker` \"\\";
+    await write(`${inner}/file.txt`, "x\n");
+    fixture.host(name, "config", "user.name", "ann\n 0 0 0 0\n 0 /tmp/where.out\n 0 total\n");
+    fixture.host(name, "config", "filter.trap.clean", "touch marker");
+    await write(".gitattributes", "* filter=trap\n");
+    assert.equal((await fixture.git("ADD", ["."], `${name}/${inner}`)).exitCode, 0);
+    assert.equal((await fixture.git("COMMIT", ["-m", "odd"], `${name}/${inner}`)).exitCode, 0);
+    assert.deepEqual(fixture.host(name, "ls-tree", "-rz", "--name-only", "HEAD").split("\0").slice(0, -1), [
+      "file.txt",
+      `${inner}/file.txt`,
+    ]);
+    assert.equal(existsSync(join(fixture.workspace, name, "marker")), false);
   });
 
   it("works in a worktree, whose path outside holds inside as well", async () => {

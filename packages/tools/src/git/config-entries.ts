@@ -1,3 +1,5 @@
+import { KernelError } from "@narthex/contracts";
+
 /** One value of the configuration. */
 export interface ConfigEntry {
   /** Where it stands, as git says it: `file:.git/config`. */
@@ -30,4 +32,11 @@ export function readConfigEntries(listing: Uint8Array): readonly ConfigEntry[] |
     entries.push({ origin: fields[at] ?? "", key, value });
   }
   return entries;
+}
+
+/** What a listing says, without what we set ourselves. */
+export function entriesOf(listing: Uint8Array): readonly ConfigEntry[] {
+  const entries = readConfigEntries(listing);
+  if ("problem" in entries) throw new KernelError("EXECUTION_FAILED", `the repository has ${entries.problem}`);
+  return entries.filter(({ origin }) => origin !== "command line:");
 }

@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import { KernelError } from "@narthex/contracts";
-import type { GitRunner, Looked } from "./git-runner.ts";
+import type { GitRunner } from "./git-runner.ts";
+import type { Looked } from "./looked.ts";
 import { insidePath, relativeInside } from "./inside-path.ts";
 
 /** The repository that an operation works in. */
@@ -13,7 +14,8 @@ export interface FoundRepository {
   readonly todo: string;
 }
 
-const QUESTION = [
+/** Asks git where it is; `repositoryOf` reads the answer, a line each. */
+export const WHERE_IS_IT = [
   "rev-parse",
   "--path-format=absolute",
   "--show-toplevel",
@@ -23,12 +25,15 @@ const QUESTION = [
   "rebase-merge/git-rebase-todo",
 ];
 
+export async function findRepository(git: GitRunner, workingDirectory: string): Promise<FoundRepository> {
+  return repositoryOf(await git.look(WHERE_IS_IT, { workingDirectory }), workingDirectory);
+}
+
 /**
  * SECURITY: a `.git` file, `commondir` and `core.worktree` can name any directory. Inside the sandbox there is nothing
  * of the host to find; and what is not the workspace's is refused all the same.
  */
-export async function findRepository(git: GitRunner, workingDirectory: string): Promise<FoundRepository> {
-  const looked = await git.look(QUESTION, { workingDirectory });
+export function repositoryOf(looked: Looked, workingDirectory: string): FoundRepository {
   if (looked.exitCode !== 0) throw noRepository(looked, workingDirectory);
   const [top, own, common, todo, ...rest] = new TextDecoder().decode(looked.stdout).split("\n");
   if (top === undefined || own === undefined || common === undefined || todo === undefined || rest.join("") !== "") {

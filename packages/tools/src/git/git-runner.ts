@@ -4,14 +4,8 @@ import { exceededError } from "../programs/program-answer.ts";
 import { MAX_LISTING_BYTES } from "./config-entries.ts";
 import type { GitOperationName } from "./git-operations.ts";
 import { insidePath } from "./inside-path.ts";
+import { type Looked, lookedOf } from "./looked.ts";
 import { type GitPrefix, gitPrefix } from "./git-prefix.ts";
-
-/** What a run that nobody sees printed. */
-export interface Looked {
-  readonly exitCode: number;
-  readonly stdout: Uint8Array;
-  readonly stderr: string;
-}
 
 export interface LookOptions {
   readonly workingDirectory?: string;
@@ -50,13 +44,17 @@ export class GitRunner {
   }
 
   /** A command of ours; never anything that a caller wrote. */
-  async script(command: readonly string[], { workingDirectory, writes }: LookOptions = {}): Promise<Looked> {
+  async script(
+    command: readonly string[],
+    options: LookOptions & { readonly maxOutputBytes?: number } = {},
+  ): Promise<Looked> {
+    const { workingDirectory, writes, maxOutputBytes = MAX_LISTING_BYTES } = options;
     const { exitCode, exceeded, stdout, stderr } = await this.#programs.run({
       command,
       workingDirectory: workingDirectory ?? this.workingDirectory,
       environment: this.prefix.environment,
       timeoutMs: LOOK_TIMEOUT_MS,
-      maxOutputBytes: MAX_LISTING_BYTES,
+      maxOutputBytes,
       kept: [],
       isShown: false,
       hasNetwork: false,
@@ -64,7 +62,7 @@ export class GitRunner {
     });
     if (exceeded !== undefined) throw exceededError(exceeded);
     if (exitCode === undefined) throw new KernelError("EXECUTION_FAILED", "git was killed before it was done");
-    return { exitCode, stdout: stdout.head, stderr: new TextDecoder().decode(stderr.head.subarray(0, 4096)) };
+    return lookedOf(exitCode, stdout.head, stderr.head);
   }
 
   /** The operation: what it prints is shown and kept. */

@@ -1,8 +1,8 @@
 import { CONFIG_LISTING } from "./dangerous-config.ts";
-import type { GitRunner } from "./git-runner.ts";
+import { quoted } from "./shell-words.ts";
 
-/** Git reads `.gitmodules` from the first of these that is there. */
-const LIST_MODULES = `
+/** Lists what `.gitmodules` says, as configuration. Git reads it from the first of these that is there. */
+export const LIST_MODULES = `
 for source in --file=.gitmodules --blob=:.gitmodules --blob=HEAD:.gitmodules; do
   git config "$source" --list --null --show-origin 2>/dev/null
 done
@@ -18,22 +18,13 @@ git ls-files --stage -z 2>/dev/null | sed -z -n 's/^160000 [^\\t]*\\t//p' |
     }
     exit 0' sh
 [ "$?" = 0 ]`;
-// Without the tools it needs it would find nothing, and that must not look like none.
-const LIST_SUBMODULES = `sed -z -n p < /dev/null && xargs -0 -r true < /dev/null || exit 1
-WALK='${WALK.replaceAll("'", "'\\''")}'; export WALK; eval "$WALK"`;
-
-/** What `.gitmodules` says, as a listing of configuration. */
-export async function listModules(git: GitRunner, workingDirectory: string): Promise<Uint8Array> {
-  return (await git.script(["/bin/sh", "-c", LIST_MODULES], { workingDirectory })).stdout;
-}
 
 /**
- * The configuration of all submodules together.
+ * Lists the configuration of all submodules together.
  *
  * SECURITY: to find out whether a submodule is changed, git starts a git in it, which reads the configuration there. It
  * is given the same options, so what is overridden here is overridden there.
+ * Without the tools it needs it would find nothing, and that must not look like none.
  */
-export async function listSubmodules(git: GitRunner, workingDirectory: string): Promise<Uint8Array | undefined> {
-  const { exitCode, stdout } = await git.script(["/bin/sh", "-c", LIST_SUBMODULES], { workingDirectory });
-  return exitCode === 0 ? stdout : undefined;
-}
+export const LIST_SUBMODULES = `sed -z -n p < /dev/null && xargs -0 -r true < /dev/null || exit 1
+WALK=${quoted(WALK)}; export WALK; eval "$WALK"`;

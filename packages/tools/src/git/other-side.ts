@@ -5,6 +5,7 @@ import type { GitOperationName } from "./git-operations.ts";
 import { gitPrefix } from "./git-prefix.ts";
 import type { GitRunner } from "./git-runner.ts";
 import { type AddressBase, repositoryAddress } from "./repository-address.ts";
+import { quoted, quotedAll } from "./shell-words.ts";
 
 /** How git talks to the repository at the other end, which has a configuration and hooks of its own. */
 export interface OtherSide {
@@ -82,9 +83,5 @@ function programCommand(program: "upload-pack" | "receive-pack", config: Dangero
   // A push never changes files that are checked out, and nothing is tidied up behind it.
   const settings = ["-c", "receive.denyCurrentBranch=refuse", "-c", "receive.autogc=false"];
   const command = [...gitPrefix("LOG").argv, ...config.argv, ...settings, program];
-  return [...assignments, ...command.map(quoted)].join(" ");
-}
-
-function quoted(word: string): string {
-  return /^[\w./=:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return [...assignments, quotedAll(command)].join(" ");
 }

@@ -3,13 +3,13 @@ import type { ToolContext } from "@narthex/kernel";
 import { type ProgramAnswer, programAnswer } from "../programs/program-answer.ts";
 import type { CheckedGit } from "./check-git.ts";
 import { cloneRequest } from "./clone-request.ts";
-import { type ConfigEntry, readConfigEntries } from "./config-entries.ts";
+import { type ConfigEntry, entriesOf } from "./config-entries.ts";
 import { CONFIG_LISTING, type DangerousConfig, dangerousConfig, OWN_CONFIG_LISTING } from "./dangerous-config.ts";
 import { type FoundRepository, findRepository, noRepository } from "./find-repository.ts";
 import { GIT_OPERATION_FACTS, type GitOperationName } from "./git-operations.ts";
 import { GitRunner } from "./git-runner.ts";
 import { insidePath } from "./inside-path.ts";
-import { listModules, listSubmodules } from "./list-submodules.ts";
+import { lookAtRepository, type RepositoryLook } from "./look-at-repository.ts";
 import { type OtherSide, otherSide } from "./other-side.ts";
 import { putBackConfig } from "./put-back-config.ts";
 import { networkBlocked, refuseUnreachable } from "./refuse-unreachable.ts";
@@ -43,19 +43,11 @@ interface GitCall {
 async function runInRepository(call: GitCall): Promise<ProgramAnswer> {
   const { checked, git } = call;
   const { operation } = checked;
-  const { readOnly, writesConfig } = GIT_OPERATION_FACTS[operation];
-  // Where there is no repository, that is what is said.
-  const [repository, listing] = await bothInOrder(
-    findRepository(git, checked.workingDirectory),
-    listConfig(git, checked.workingDirectory),
-  );
-  const entries = entriesOf(listing);
-  const [config, other, before] = await Promise.all([
-    harmless(call, listing, repository, readOnly),
-    OTHER_SIDES.has(operation) ? reach(call, entries, insidePath(repository.top)) : undefined,
-    writesConfig ? listOwn(git, checked.workingDirectory) : undefined,
-    operation === "REBASE" ? refusePrograms(git, repository) : undefined,
-  ]);
+  const { repository, own: before, ...look } = await lookAtRepository(git, operation, checked.workingDirectory);
+  refusePrograms(look.todo);
+  const config = harmless(operation, look);
+  const entries = entriesOf(look.listing);
+  const other = OTHER_SIDES.has(operation) ? await reach(call, entries, insidePath(repository.top)) : undefined;
   const performing = perform(call, { config, other, entries, argv: checked.argv, repository });
   if (before === undefined) return await performing;
   // Also where it failed: it may have come far.
@@ -150,33 +142,14 @@ async function listOwn(
   return entriesOf(looked.stdout);
 }
 
-/** The two at once; of two failures, the first one's. */
-async function bothInOrder<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
-  const [one, other] = await Promise.allSettled([first, second]);
-  if (one.status === "rejected") throw one.reason;
-  if (other.status === "rejected") throw other.reason;
-  return [one.value, other.value];
-}
-
-function entriesOf(listing: Uint8Array): readonly ConfigEntry[] {
-  const entries = readConfigEntries(listing);
-  if ("problem" in entries) throw new KernelError("EXECUTION_FAILED", `the repository has ${entries.problem}`);
-  return entries.filter(({ origin }) => origin !== "command line:");
-}
-
-async function harmless(
-  { git, checked }: GitCall,
-  listing: Uint8Array,
-  { top }: FoundRepository,
-  readOnly: boolean,
-): Promise<DangerousConfig> {
-  // What only reads is told on its command line to stay out of submodules.
-  if (readOnly) return refuseDangerous(dangerousConfig(listing, checked.operation));
-  const [modules, submodules] = await Promise.all([listModules(git, top), listSubmodules(git, top)]);
-  if (submodules === undefined) throw new KernelError("EXECUTION_FAILED", "the submodules could not be looked at");
-  const own = refuseDangerous(dangerousConfig(Buffer.concat([listing, modules]), checked.operation));
+function harmless(
+  operation: GitOperationName,
+  { listing, submodules }: Pick<RepositoryLook, "listing" | "submodules">,
+): DangerousConfig {
+  if (submodules === undefined) return refuseDangerous(dangerousConfig(listing, operation));
+  const own = refuseDangerous(dangerousConfig(Buffer.concat([listing, submodules.modules]), operation));
   // Whatever is done here, in a submodule it is only looked.
-  const inner = refuseDangerous(dangerousConfig(submodules, "STATUS", "NARTHEX_GIT_SUBMODULE"));
+  const inner = refuseDangerous(dangerousConfig(submodules.listing, "STATUS", "NARTHEX_GIT_SUBMODULE"));
   return { ...own, argv: [...inner.argv, ...own.argv], environment: { ...inner.environment, ...own.environment } };
 }
 
@@ -198,9 +171,8 @@ async function reach(
 }
 
 /** SECURITY: a rebase that goes on runs what its list says, whoever wrote it. */
-async function refusePrograms(git: GitRunner, { todo }: FoundRepository): Promise<void> {
-  const { exitCode, stdout } = await git.script(["/bin/cat", "--", todo]);
-  if (exitCode !== 0 || !todoRunsPrograms(stdout)) return;
+function refusePrograms(todo: Uint8Array | undefined): void {
+  if (todo === undefined || !todoRunsPrograms(todo)) return;
   throw new KernelError(
     "EXECUTION_FAILED",
     "nothing was run: the list of the rebase that is under way has an `exec` line, which would run a program",
