@@ -60,6 +60,22 @@ const request = (tool: string, input: string, requestId: string) =>
     tool: { case: "call", value: { name: tool, input: Buffer.from(input) } },
   });
 
+test("an option that nobody knows is refused, wherever it narrows something", async () => {
+  const { token } = session;
+  const opened: [() => Promise<unknown>, RegExp][] = [
+    [
+      () => createKernel({ home: directory } as object),
+      /options of createKernel: `home` is not known; known are data,/,
+    ],
+    [() => createKernel([] as object), /createKernel takes an object of options/],
+    [() => kernel.session(undefined as unknown as { workspace: string }), /a session takes an object of options/],
+    [() => kernel.session({ workspace, tools: ["lines"] } as { workspace: string }), /`tools` is not known/],
+    [() => kernel.session({ workspace, lease: { toolPatterns: ["lines"] } as object }), /did you mean tool_patterns\?/],
+    [() => kernel.delegateLease({ token, leases: { tool_patterns: [] } } as { token: string }), /did you mean lease\?/],
+  ];
+  for (const [opening, message] of opened) await assert.rejects(opening, { name: "KernelError", message });
+});
+
 test("a streaming tool delivers through CallStream while it runs; chunks and result are the same bytes, redacted", async () => {
   const chunks: Uint8Array[] = [];
   let inline: Uint8Array | undefined;

@@ -37,6 +37,7 @@ import { exampleSession } from "./session/example-session.ts";
 import { listSessions } from "./session/list-sessions.ts";
 import type { LiveSession } from "./session/live-session.ts";
 import { openSession } from "./session/open-session.ts";
+import { refuseUnknownOpenOptions } from "./session/validate-open-options.ts";
 import { requireOpen, requireUsable } from "./session/require-open.ts";
 import { releaseLease } from "./session/release-lease.ts";
 import { revokeLease } from "./session/revoke-lease.ts";
@@ -90,6 +91,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
 
     async openSession(request) {
       if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
+      refuseUnknownOpenOptions(request);
       const workspace = await realWorkspace(request.workspace);
       const { budgets, sessionTtlMs: ttlMs, hosts } = settings;
       const defaults = { budgets, ttlMs, hosts };

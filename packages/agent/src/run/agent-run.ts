@@ -1,4 +1,4 @@
-import type { ApprovalQuestion } from "@narthex/kernel";
+import { type ApprovalQuestion, type OptionNames, refuseUnknownOptions } from "@narthex/kernel";
 import type { AgentMessage } from "../model/agent-message.ts";
 import type { ModelClient, ModelUsage } from "../model/model-client.ts";
 import type { AgentSession } from "../session/agent-session.ts";
@@ -50,6 +50,32 @@ export const DEFAULT_LIMITS: AgentLimits = {
   parallel: 8,
   approvalWaitMs: 600_000,
 };
+
+const OPTION_NAMES: OptionNames<AgentOptions> = {
+  session: true,
+  model: true,
+  messages: true,
+  transcript: true,
+  limits: true,
+  priceOf: true,
+  signal: true,
+  onEvent: true,
+};
+const LIMIT_NAMES: OptionNames<AgentLimits> = {
+  turns: true,
+  cost: true,
+  timeMs: true,
+  corrections: true,
+  callsPerTurn: true,
+  parallel: true,
+  approvalWaitMs: true,
+};
+
+/** Throws INVALID_INPUT. */
+export function refuseUnknownAgentOptions(options: AgentOptions): void {
+  refuseUnknownOptions(options, OPTION_NAMES, "runAgent");
+  if (options.limits !== undefined) refuseUnknownOptions(options.limits, LIMIT_NAMES, "an agent's limits");
+}
 
 export type AgentEvent =
   | { readonly type: "turn"; readonly turn: number }

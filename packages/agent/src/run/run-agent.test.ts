@@ -185,6 +185,14 @@ describe("limits", () => {
     assert.equal((await result).end, "cost");
   });
 
+  test("that nobody knows is refused before the model is asked", async () => {
+    const { model, result } = await runScripted([read], [saying("never")], { limits: { turn: 1 } as object });
+    const { end, error } = await result;
+    assert.equal(end, "failed");
+    assert.match(String(error), /an agent's limits: `turn` is not known; did you mean turns/);
+    assert.equal(model.requests.length, 0);
+  });
+
   test("of time, even if the model never says anything and takes no notice", async () => {
     const silent: ScriptedTurn = async function* () {
       await new Promise(() => undefined);

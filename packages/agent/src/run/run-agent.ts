@@ -8,6 +8,7 @@ import {
   type AgentOptions,
   type AgentResult,
   DEFAULT_LIMITS,
+  refuseUnknownAgentOptions,
 } from "./agent-run.ts";
 import { completeMessages, toMessage } from "./complete-messages.ts";
 import { type Corrections, createCorrections } from "./corrections.ts";
@@ -31,6 +32,7 @@ export async function runAgent(options: AgentOptions): Promise<AgentResult> {
   const run = createRun(options);
   let letGo = (): void => undefined;
   try {
+    refuseUnknownAgentOptions(options);
     letGo = holdTranscript(options.transcript);
     const record = await openRunRecord(options);
     void watchQuestions(options.session, over.signal, run.tell);

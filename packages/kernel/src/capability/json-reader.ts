@@ -127,7 +127,8 @@ export function countCharacters(text: string): number {
   return count;
 }
 
-function unknownKey(key: string, keys: readonly string[]): string {
+/** What to say of a key that is none of these. */
+export function unknownKey(key: string, keys: readonly string[]): string {
   const nearest = nearestName(key, keys);
   return nearest === undefined
     ? `is not known; known are ${keys.join(", ")}`

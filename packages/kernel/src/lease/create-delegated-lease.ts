@@ -6,7 +6,7 @@ import { createJsonReader, type JsonReader } from "../capability/json-reader.ts"
 import { quoteText } from "../capability/quote-text.ts";
 import { capabilitiesBeyond, type LeaseDimension, outsideDimensions, patternsBeyond } from "./is-inside.ts";
 import type { DelegableRights, Lease, LeaseRequest } from "./lease.ts";
-import { leaseRequestToJson, parseLeaseRequest } from "./parse-lease-request.ts";
+import { checkLeaseRequest } from "./parse-lease-request.ts";
 import { expandToolPatterns } from "./tool-pattern.ts";
 
 export interface LeaseSplit {
@@ -33,7 +33,7 @@ export interface LeaseSplit {
 export function createDelegatedLease(split: LeaseSplit): Lease {
   const { parent, remaining, nowMs } = split;
   // A request made in code is checked and put in normal form like one from outside.
-  const request = parseLeaseRequest(leaseRequestToJson(split.request));
+  const request = checkLeaseRequest(split.request);
   const usable = rightsOf(request, parent.delegable, split.knownTools);
   const notBeforeMs = request.not_before_ms ?? Math.max(nowMs, parent.notBeforeMs);
   const ttlMs = request.ttl_ms ?? split.ttlMs;

@@ -91,6 +91,35 @@ describe("a granted lease", () => {
     assert.throws(() => createLease(grantOf({ budgets: { calls: Number.NaN } })), { code: "LEASE_INVALID" });
   });
 
+  test("in code loses nothing on its way: what is misspelt or of another type is refused", () => {
+    const requests: [object, string][] = [
+      [{ toolPatterns: ["echo"] }, "toolPatterns"],
+      [{ budgets: { cals: 5 } }, "budgets.cals"],
+      [{ delegable: { tools: [] } }, "delegable.tools"],
+      [{ capabilities: [{ kind: "fs_read", paths: ["/project"] }] }, "capabilities[0].paths"],
+      [{ capabilities: [{ kind: "wasm_exec", maxFuel: 1, maxMemory: 1 }] }, "capabilities[0].maxMemory"],
+      [{ capabilities: [null] }, "capabilities[0]"],
+      [{ constructor: 1 }, "constructor"],
+    ];
+    for (const [request, field] of requests) {
+      assert.throws(
+        () => createLease(grantOf(request)),
+        (fault) => {
+          assert.ok(isKernelError(fault));
+          assert.deepEqual([fault.code, fault.violations[0]?.field], ["LEASE_INVALID", field]);
+          return true;
+        },
+      );
+    }
+    for (const request of [5, "*", []] as object[]) {
+      assert.throws(() => createLease(grantOf(request)), { code: "LEASE_INVALID" });
+    }
+    const wasm = { kind: "wasm_exec", maxFuel: 5, maxMemoryBytes: 65_536 } as const;
+    assert.deepEqual(createLease(grantOf({ capabilities: [wasm], tool_patterns: undefined } as object)).capabilities, [
+      wasm,
+    ]);
+  });
+
   test("is refused for a workspace that is no absolute, real path", () => {
     for (const workspace of ["work", "/project/", "/project/../x", ""]) {
       assert.throws(() => createLease(grantOf(undefined, { workspace })), { code: "WORKSPACE_REFUSED" });

@@ -4,7 +4,7 @@ import type { Capability, HostPattern } from "../capability/capability.ts";
 import { isNormalPath } from "../capability/path-prefix.ts";
 import { BOUND_CEILINGS } from "../tool/ceilings.ts";
 import type { DelegableRights, Lease, LeaseRequest } from "./lease.ts";
-import { leaseRequestToJson, MAX_TOOL_PATTERNS, parseLeaseRequest } from "./parse-lease-request.ts";
+import { checkLeaseRequest, MAX_TOOL_PATTERNS } from "./parse-lease-request.ts";
 import { createRightsSharing } from "./share-rights.ts";
 import { expandToolPatterns } from "./tool-pattern.ts";
 
@@ -40,7 +40,7 @@ export interface LeaseGrant {
  */
 export function createLease(grant: LeaseGrant): Lease {
   // A request made in code is checked and put in normal form like one from outside.
-  const request = parseLeaseRequest(leaseRequestToJson(grant.request ?? {}));
+  const request = checkLeaseRequest(grant.request ?? {});
   const usable = shareRights({
     toolPatterns: expandToolPatterns(request.tool_patterns ?? ["*"], grant.knownTools),
     capabilities: request.capabilities ?? defaultCapabilities(grant.workspace, grant.defaults.hosts ?? []),

@@ -1,7 +1,6 @@
 import { type JsonObject, type JsonValue, MAX_REPEATED_ITEMS } from "@narthex/contracts";
-import { budgetToJson, readBudgetLimits } from "../budget/parse-budget-limits.ts";
+import { readBudgetLimits } from "../budget/parse-budget-limits.ts";
 import type { Capability } from "../capability/capability.ts";
-import { capabilityToJson } from "../capability/capability-to-json.ts";
 import { createJsonReader, type JsonReader, joinField, ownField } from "../capability/json-reader.ts";
 import { readCapability } from "../capability/parse-capability.ts";
 import { quoteText } from "../capability/quote-text.ts";
@@ -27,16 +26,15 @@ export function parseLeaseRequest(json: JsonValue): LeaseRequest {
   return reader.finish(readLeaseRequest(reader, json), "LEASE_INVALID", "the lease");
 }
 
-/** The form that `parseLeaseRequest` reads. */
-export function leaseRequestToJson(request: LeaseRequest): JsonObject {
-  const { budgets, not_before_ms, ttl_ms, delegable } = request;
-  return {
-    ...rightsToJson(request),
-    ...(budgets === undefined ? {} : { budgets: budgetToJson(budgets) }),
-    ...(not_before_ms === undefined ? {} : { not_before_ms }),
-    ...(ttl_ms === undefined ? {} : { ttl_ms }),
-    ...(delegable === undefined ? {} : { delegable: rightsToJson(delegable) }),
-  };
+/**
+ * What code in this process asks for; throws LEASE_INVALID with every problem.
+ *
+ * SECURITY: nothing is left out on the way to where it is checked. Code without types may misspell what narrows a lease,
+ * and would hold the default one.
+ */
+export function checkLeaseRequest(request: LeaseRequest): LeaseRequest {
+  // Not known to be what its type says.
+  return parseLeaseRequest(jsonForm(request) as JsonValue);
 }
 
 type Rights = NonNullable<LeaseRequest["delegable"]>;
@@ -117,10 +115,24 @@ function hasEmptyScope(capability: Capability): boolean {
   return Object.values(capability).some((part) => Array.isArray(part) && part.length === 0);
 }
 
-function rightsToJson({ tool_patterns, capabilities, highest_tier }: Rights): JsonObject {
-  return {
-    ...(tool_patterns === undefined ? {} : { tool_patterns: [...tool_patterns] }),
-    ...(capabilities === undefined ? {} : { capabilities: capabilities.map(capabilityToJson) }),
-    ...(highest_tier === undefined ? {} : { highest_tier }),
-  };
+/** The fields that are there, those with capabilities in the form that is read; what is no object stays what it is. */
+function jsonForm(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  return Object.fromEntries(
+    fields.map(([key, field]: [string, unknown]) => {
+      if (key === "delegable") return [key, jsonForm(field)];
+      return [key, key === "capabilities" ? capabilityForms(field) : field];
+    }),
+  );
+}
+
+/** In code two fields of one kind have names of their own. */
+function capabilityForms(capabilities: unknown): unknown {
+  if (!Array.isArray(capabilities)) return capabilities;
+  return capabilities.map((capability: Partial<Capability> | null) => {
+    if (capability?.kind !== "wasm_exec") return capability;
+    const { maxFuel, maxMemoryBytes, ...others } = capability;
+    return { ...others, max_fuel: maxFuel, max_memory_bytes: maxMemoryBytes };
+  });
 }

@@ -2,11 +2,27 @@ import { KernelError, type Violation } from "@narthex/contracts";
 import { joinLabels } from "../label/join-labels.ts";
 import type { WorkspaceLabels } from "../label/workspace-labels.ts";
 import { asksForItself, type Delegation } from "../lease/delegation.ts";
+import { type OptionNames, refuseUnknownOptions } from "../refuse-unknown-options.ts";
 import type { LiveSession } from "./live-session.ts";
 import { validateOpenOptions } from "./validate-open-options.ts";
 
 /** Each is looked up, and is an item of the record that opens the child. */
 const MAX_GRANTED = 100;
+const NAMES: OptionNames<Delegation> = {
+  token: true,
+  sessionId: true,
+  isOwn: true,
+  lease: true,
+  ttlMs: true,
+  agent: true,
+  workingDirectory: true,
+  seed: true,
+  labels: true,
+  contentHashes: true,
+  workspace: true,
+  tenant: true,
+  user: true,
+};
 const INHERITED = ["workspace", "tenant", "user"] as const;
 
 /** Throws INVALID_INPUT with everything that is wrong with it besides the lease, which is checked where it is made. */
@@ -15,6 +31,7 @@ export function checkDelegation(
   { session, labels: present }: LiveSession,
   workspaceLabels: WorkspaceLabels,
 ): void {
+  refuseUnknownOptions(delegation, NAMES, "a delegation");
   const { agent, workingDirectory, seed, ttlMs, labels = [], contentHashes = [] } = delegation;
   const violations: Violation[] = [
     ...validateOpenOptions(

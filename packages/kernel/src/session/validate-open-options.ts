@@ -2,10 +2,29 @@ import { HASH_SIZE, MAX_ID_LEN, MAX_PATH_LEN, type Violation } from "@narthex/co
 import { createJsonReader, type JsonReader } from "../capability/json-reader.ts";
 import { isNormalPath, prefixCovers } from "../capability/path-prefix.ts";
 import { wrongLabels } from "../label/check-labels.ts";
+import { type OptionNames, refuseUnknownOptions } from "../refuse-unknown-options.ts";
 import type { OpenSessionOptions } from "./session.ts";
 
 /** A year. */
 const MAX_SESSION_TTL_MS = 365 * 24 * 3_600_000;
+
+const NAMES: OptionNames<OpenSessionOptions> = {
+  workspace: true,
+  workingDirectory: true,
+  tenant: true,
+  user: true,
+  agent: true,
+  seed: true,
+  lease: true,
+  ttlMs: true,
+  labels: true,
+  adopt: true,
+};
+
+/** Before anything is looked at. Throws INVALID_INPUT. */
+export function refuseUnknownOpenOptions(options: OpenSessionOptions): void {
+  refuseUnknownOptions(options, NAMES, "a session");
+}
 
 /**
  * Everything wrong with what a session is to be opened with; empty if nothing is. The lease is checked where it is
