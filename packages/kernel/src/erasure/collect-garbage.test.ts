@@ -107,10 +107,10 @@ describe("retention", () => {
     const other = await at.put(parent.id, Buffer.alloc(100_000, "o"));
     const { session, token } = await at.kernel.delegateLease({
       sessionId: parent.id,
-      lease: { tools: ["*"] },
+      lease: {},
       labels: [],
       contentHashes: [given],
-    } as never);
+    });
     const own = await at.kernel.callInProcess({ token, tool: "large", input: "k" });
     await at.kernel.closeSession(session.session.id);
     // The parent may name what its child received.
@@ -208,10 +208,10 @@ describe("retention", () => {
     const parent = await at.open();
     const { session: child, token } = await at.kernel.delegateLease({
       sessionId: parent.id,
-      lease: { tools: ["*"] },
+      lease: {},
       labels: [],
       contentHashes: [],
-    } as never);
+    });
     const { hash = new Uint8Array() } = await at.kernel.callInProcess({ token, tool: "large", input: "f" });
     await at.kernel.closeSession(child.session.id);
     const running = parent.call("publisher", { hash: Buffer.from(hash).toString("hex") });

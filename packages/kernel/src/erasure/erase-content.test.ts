@@ -187,10 +187,10 @@ describe("erasing a session", () => {
     const { hash } = await at.kernel.putContent({ sessionId: parent.id, door: "test", labels: [], chunks: chunks() });
     const child = await at.kernel.delegateLease({
       sessionId: parent.id,
-      lease: { tools: ["*"] },
+      lease: {},
       labels: [],
       contentHashes: [hash],
-    } as never);
+    });
     await at.kernel.closeSession(parent.id);
     const report = await at.kernel.erase({ ...WHO, hashes: [], sessionIds: [parent.id] });
     assert.deepEqual([report.items, report.files, report.heldByOthers], [2, 1, 0]);
