@@ -208,6 +208,15 @@ describe("git", () => {
     assert.equal(existsSync(join(fixture.workspace, name, "marker")), false);
   });
 
+  it("says of configuration that is too large what it is, and does nothing", async () => {
+    const { name } = await repository();
+    const lines = Array.from({ length: 15 }, (_, index) => `\tk${index} = ${"v".repeat(100_000)}\n`);
+    await appendFile(join(fixture.workspace, name, ".git/config"), `[x]\n${lines.join("")}`);
+    for (const operation of ["STATUS", "BRANCH"]) {
+      assert.match((await fixture.refusal(operation, [], name)).message, /configuration of more than \d+ bytes/);
+    }
+  });
+
   it("works in a worktree, whose path outside holds inside as well", async () => {
     const { name, write } = await repository();
     fixture.host(name, "worktree", "add", "-q", "-b", "side", `../${name}-side`);

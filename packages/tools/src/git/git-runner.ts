@@ -44,17 +44,13 @@ export class GitRunner {
   }
 
   /** A command of ours; never anything that a caller wrote. */
-  async script(
-    command: readonly string[],
-    options: LookOptions & { readonly maxOutputBytes?: number } = {},
-  ): Promise<Looked> {
-    const { workingDirectory, writes, maxOutputBytes = MAX_LISTING_BYTES } = options;
+  async script(command: readonly string[], { workingDirectory, writes }: LookOptions = {}): Promise<Looked> {
     const { exitCode, exceeded, stdout, stderr } = await this.#programs.run({
       command,
       workingDirectory: workingDirectory ?? this.workingDirectory,
       environment: this.prefix.environment,
       timeoutMs: LOOK_TIMEOUT_MS,
-      maxOutputBytes,
+      maxOutputBytes: MAX_LISTING_BYTES,
       kept: [],
       isShown: false,
       hasNetwork: false,

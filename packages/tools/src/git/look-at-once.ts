@@ -27,19 +27,19 @@ export async function lookAtOnce<Q extends Questions>(git: GitRunner, questions:
     ([, text], index) => `(\n${text}\n) </dev/null >${files[index]?.[0]} 2>${files[index]?.[1]}; codes="$codes $?"`,
   );
   const all = files.flat().join(" ");
-  const script = [...texts, 'echo "$codes"', `wc -c ${all} && cat ${all}`].join("\n");
-  const { exitCode, stdout } = await git.script(["/bin/sh", "-c", script], {
-    workingDirectory: ".",
-    maxOutputBytes: asked.length * MAX_LISTING_BYTES,
-  });
-  const answers = exitCode === 0 ? readAnswers(stdout, asked.length) : undefined;
-  if (answers === undefined) throw new KernelError("EXECUTION_FAILED", "the repository could not be looked at");
+  const script = [...texts, 'echo "$codes"', `wc -c ${all} && cat ${all} | head -c ${MAX_ANSWERS_BYTES}`].join("\n");
+  const { exitCode, stdout } = await git.script(["/bin/sh", "-c", script], { workingDirectory: "." });
+  const answers = exitCode === 0 ? readAnswers(stdout, asked.length) : "something that cannot be looked at";
+  if (typeof answers === "string") throw new KernelError("EXECUTION_FAILED", `the repository has ${answers}`);
   // Read off the questions: each that was asked has an answer.
   return Object.fromEntries(asked.map(([name], index) => [name, answers[index]])) as Answers<Q>;
 }
 
-/** A line of exit codes, one for the size of each file and one for all sizes, then the files; undefined if it is not so. */
-function readAnswers(told: Uint8Array, count: number): readonly Looked[] | undefined {
+/** All together, with room for what stands before them. */
+const MAX_ANSWERS_BYTES = MAX_LISTING_BYTES - 4096;
+
+/** Of a line of exit codes, one for the size of each file and one for all sizes, then the files. Or what is wrong. */
+function readAnswers(told: Uint8Array, count: number): readonly Looked[] | string {
   let at = 0;
   const nextLine = (): string => {
     const end = told.indexOf(0x0a, at);
@@ -50,7 +50,9 @@ function readAnswers(told: Uint8Array, count: number): readonly Looked[] | undef
   const codes = nextLine().split(" ").map(Number);
   const sizes = Array.from({ length: 2 * count + 1 }, () => Number.parseInt(nextLine(), 10));
   const total = sizes.pop();
-  if (codes.length !== count || total === undefined || at + total !== told.length) return undefined;
+  if (total !== undefined && total > MAX_ANSWERS_BYTES) return `configuration of more than ${MAX_ANSWERS_BYTES} bytes`;
+  if (codes.length !== count || total === undefined || at + total !== told.length)
+    return "configuration that could not be listed";
   const files = sizes.map((size) => told.subarray(at, (at += size)));
   return codes.map((code, index) => lookedOf(code, files[2 * index] ?? told, files[2 * index + 1] ?? told));
 }
