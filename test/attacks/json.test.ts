@@ -57,8 +57,11 @@ test("`__proto__` is a key like any other", async () => {
 test("a string of 20 MB and a million keys are answered, one way or the other, and the kernel goes on", async () => {
   const long = await kernel.call("echo", `"${"x".repeat(20_000_000)}"`);
   assert.equal(codeOf(long), "success");
-  const keys = `{${Array.from({ length: 300_000 }, (_, i) => `"k${i}":${i}`).join(",")}}`;
-  assert.equal(codeOf(await kernel.call("echo", keys)), "success");
+  const keys = (count: number): string => Array.from({ length: count }, (_, i) => `"k${i}":${i}`).join(",");
+  assert.equal(codeOf(await kernel.call("echo", `{${keys(300_000)}}`)), "success");
+  const twin = await kernel.call("echo", `{${keys(1_000_000)},"k777":1}`);
+  assert.ok(twin.result.case === "error" && twin.result.value.errorCode === "INVALID_INPUT", codeOf(twin));
+  assert.match(twin.result.value.message, /duplicate/);
   assert.equal(codeOf(await kernel.call("echo", "1")), "success");
 });
 

@@ -1,10 +1,17 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { connect, type NetConnectOpts, type Socket } from "node:net";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { create, encode, ToolRequestSchema, toHex } from "@narthex/contracts";
 import { codeOf, serveKernel } from "./served-kernel.ts";
 
 const kernel = await serveKernel();
-after(() => kernel.stop());
+const slowClients = startSlowClients();
+after(async () => {
+  for (const { socket } of slowClients) socket.destroy();
+  await kernel.stop();
+});
 
 const valid = (requestId: string) =>
   encode(
@@ -25,6 +32,18 @@ function varint(value: number): Buffer {
     bytes.push((rest % 128) | 128);
   }
 }
+
+/** A request for one of the typed messages, by its number and its fields. */
+const typed = (number: number, ...fields: readonly Uint8Array[]): Buffer =>
+  Buffer.concat([
+    field(1, Buffer.from("typed")),
+    field(2, Buffer.from(kernel.session.token)),
+    field(number, Buffer.concat(fields)),
+  ]);
+const [FILE_READ, SHELL_EXEC, GIT] = [10, 13, 14];
+const TRUE = field(1, Buffer.from("true"));
+const LOG = field(1, Buffer.from("LOG"));
+const NOT_UTF8 = Buffer.from([0x61, 0xc3, 0x28]);
 
 const BROKEN: Record<string, () => Buffer> = {
   "an unknown field": () => Buffer.concat([valid("a"), field(99, Buffer.from("x"))]),
@@ -48,6 +67,16 @@ const BROKEN: Record<string, () => Buffer> = {
   "no tool": () => Buffer.concat([field(1, Buffer.from("m")), field(2, Buffer.from(kernel.session.token))]),
   "an id of 257 characters": () => Buffer.from(valid("n".repeat(257))),
   "no id": () => Buffer.from(valid("")),
+  "a NUL in a command": () => typed(SHELL_EXEC, field(1, Buffer.from("echo a\0b"))),
+  "a NUL in a variable": () => typed(SHELL_EXEC, TRUE, field(5, Buffer.from("A=b\0c"))),
+  "a NUL in a directory": () => typed(SHELL_EXEC, TRUE, field(2, Buffer.from("a\0"))),
+  "a NUL in an argument of git": () => typed(GIT, LOG, field(2, Buffer.from("a\0b"))),
+  "a command that is not UTF-8": () => typed(SHELL_EXEC, field(1, NOT_UTF8)),
+  "a variable that is not UTF-8": () => typed(SHELL_EXEC, TRUE, field(5, NOT_UTF8)),
+  "an argument of git that is not UTF-8": () => typed(GIT, LOG, field(2, NOT_UTF8)),
+  "half a surrogate pair in an argument of git": () => typed(GIT, LOG, field(2, Buffer.from([0xed, 0xa0, 0x80]))),
+  "a negative limit": () =>
+    typed(FILE_READ, field(1, Buffer.from("a")), Buffer.from([(3 << 3) | 0, ...Array(9).fill(0xff), 1])),
 };
 
 for (const [name, bytes] of Object.entries(BROKEN)) {
@@ -57,6 +86,36 @@ for (const [name, bytes] of Object.entries(BROKEN)) {
     assert.ok(response.result.case === "error" && response.result.value.violations.length > 0);
   });
 }
+
+test("half a surrogate pair is INVALID_REQUEST in JSON too, wherever a text stands", async () => {
+  const head = `"requestId":"half","sessionToken":${JSON.stringify(kernel.session.token)}`;
+  for (const tool of [
+    String.raw`"shellExec":{"command":"echo \ud800"}`,
+    String.raw`"shellExec":{"command":"true","env":["A=\udc00"]}`,
+    String.raw`"gitOp":{"operation":"LOG","args":["\ud800a"]}`,
+    String.raw`"fileRead":{"path":"\udfff"}`,
+  ]) {
+    const answer = await post(`{${head},${tool}}`, "application/json");
+    assert.match(await answer.text(), /"errorCode":"INVALID_REQUEST".*half a surrogate pair/, tool);
+  }
+});
+
+test("by JSON a NUL in an argument is INVALID_INPUT, before a person would be asked about it", async () => {
+  for (const [tool, input] of [
+    ["shell_exec", { command: "rm a\0b" }],
+    ["shell_exec", { command: "rm a", env: { A: "b\0c" } }],
+    ["shell_spawn", { command: "rm a\0b" }],
+    ["git", { operation: "LOG", args: ["a\0b"] }],
+    ["file_write", { path: "a\0b", content: "" }],
+  ] as const) {
+    assert.equal(codeOf(await kernel.call(tool, JSON.stringify(input))), "INVALID_INPUT", tool);
+  }
+});
+
+test("another content type than the services speak is not supported", async () => {
+  for (const type of ["text/plain", "text/html", "application/xml", "application/x-www-form-urlencoded", "application"])
+    assert.equal((await post("{}", type)).status, 415, type);
+});
 
 test("fields in any order are one request", async () => {
   const token = field(2, Buffer.from(kernel.session.token));
@@ -123,8 +182,24 @@ test("dedupe: another request under the key, an equal one twice at once, and the
   assert.equal(codeOf(await kernel.call("artifact_publish", other, "d5")), "ARTIFACT_EXISTS");
 });
 
+test("a key means nothing in another session, nor after its own has ended", async () => {
+  const write = (token: string, requestId: string, content: string) => {
+    const value = { path: "keyed", content: Buffer.from(content), append: true };
+    const tool = { case: "fileWrite" as const, value };
+    return kernel.request({ requestId, dedupeKey: "shared", sessionToken: token, tool });
+  };
+  const [first, second] = [await kernel.home.openSession(), await kernel.home.openSession()];
+  for (const { token } of [first, second, first]) assert.equal(codeOf(await write(token, "w", "a")), "success");
+  assert.equal(await readFile(join(kernel.home.workspace, "keyed"), "utf8"), "aa");
+  await kernel.home.ask(["session", "close", first.id]);
+  assert.equal(codeOf(await write(first.token, "w", "a")), "SESSION_CLOSED");
+  const third = await kernel.home.openSession();
+  assert.equal(codeOf(await write(third.token, "w", "b")), "success");
+  assert.equal(await readFile(join(kernel.home.workspace, "keyed"), "utf8"), "aab");
+});
+
 test("a browser's page reaches nothing: foreign Origin, foreign Host, GET and preflight are refused", async () => {
-  const url = `${kernel.listen}/narthex.v1.KernelService/Call`;
+  const url = callUrl();
   const body = "{}";
   const type = { "content-type": "application/json" };
   const foreign = await fetch(url, { method: "POST", headers: { ...type, origin: "https://evil.example" }, body });
@@ -134,4 +209,42 @@ test("a browser's page reaches nothing: foreign Origin, foreign Host, GET and pr
   assert.ok((await fetch(url, { method: "OPTIONS" })).status >= 400);
 });
 
+test("clients that send a byte now and then, or none, are cut off", async () => {
+  await Promise.all(slowClients.map(({ closed }) => closed));
+  assert.equal(codeOf(await kernel.call("echo", "1")), "success");
+});
+
 test("afterwards everything is in the ledger, and it is sound", () => kernel.assertSound());
+
+function callUrl(): string {
+  return `${kernel.listen}/narthex.v1.KernelService/Call`;
+}
+
+function post(body: string, type: string): Promise<Response> {
+  return fetch(callUrl(), { method: "POST", headers: { "content-type": type }, body });
+}
+
+interface SlowClient {
+  readonly socket: Socket;
+  readonly closed: Promise<void>;
+}
+
+/** Some say nothing, some a byte each second and never a whole request: while other tests run, their time is used up. */
+function startSlowClients(): SlowClient[] {
+  const { hostname: host, port } = new URL(kernel.listen);
+  const http = { host, port: Number(port) };
+  const framed = { path: kernel.framedSocket };
+  const head = `POST /narthex.v1.KernelService/Call HTTP/1.1\r\nhost: ${host}:${port}\r\nx-slow: `;
+  return [slowClient(http, ""), slowClient(http, head), slowClient(framed, ""), slowClient(framed, "NT")];
+}
+
+function slowClient(to: NetConnectOpts, start: string): SlowClient {
+  const socket = connect(to, () => void socket.write(start));
+  const drip = setInterval(() => start.startsWith("POST") && socket.write("x"), 1000);
+  // A connection that is reset is cut off, too.
+  socket.on("error", () => undefined);
+  socket.resume();
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  void closed.then(() => clearInterval(drip));
+  return { socket, closed };
+}

@@ -29,8 +29,14 @@ export const SHELL_DECLARATION = {
   ],
 } as const;
 
-/** What a command needs of a lease. */
-export function commandNeeds(command: string, { workspace }: ToolSession): Capability[] {
+export interface CommandInput {
+  readonly command: string;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What a command needs of a lease. One that cannot be run at all is refused here, before anybody is asked about it. */
+export function commandNeeds({ command, env }: CommandInput, { workspace }: ToolSession): Capability[] {
+  refuseNul(command, env);
   const { literal, names } = commandFacts(command);
   return [
     { kind: "exec", names: literal ? names : ["*"] },
@@ -40,7 +46,7 @@ export function commandNeeds(command: string, { workspace }: ToolSession): Capab
 }
 
 /** Throws INVALID_INPUT for what no process can be given. */
-export function refuseNul(command: string, env: Readonly<Record<string, string>> = {}): void {
+function refuseNul(command: string, env: Readonly<Record<string, string>> = {}): void {
   const violations = [
     ...(command.includes("\0") ? [{ field: "$.command", rule: "no_nul", message: "cannot hold a NUL" }] : []),
     ...Object.entries(env)

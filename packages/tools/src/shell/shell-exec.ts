@@ -5,7 +5,7 @@ import { exceededError, PROGRAM_ANSWER, type ProgramAnswer, programAnswer } from
 import { commandScope } from "./approval-scope.ts";
 import { COMMAND_DERIVED_SCHEMA, commandDerived } from "./command-derived.ts";
 import { NETWORK_FIELDS, networkEffects, networkNeeds } from "./network-input.ts";
-import { COMMAND_FIELDS, commandNeeds, refuseNul, SHELL_DECLARATION } from "./command-input.ts";
+import { COMMAND_FIELDS, commandNeeds, SHELL_DECLARATION } from "./command-input.ts";
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 3_600_000;
@@ -55,11 +55,10 @@ export const shellExec = defineTool({
     effects: [...SHELL_DECLARATION.effects, ...networkEffects(input)],
     timeoutMs: Math.min(MAX_TIMEOUT_MS, (timeoutMs || DEFAULT_TIMEOUT_MS) + GRACE_MS),
   }),
-  needs: ({ command, ...input }, session) => [...commandNeeds(command, session), ...networkNeeds(input)],
+  needs: (input, session) => [...commandNeeds(input, session), ...networkNeeds(input)],
   approvalScope: commandScope,
   derived: { schema: COMMAND_DERIVED_SCHEMA, of: commandDerived },
   async run({ command, cwd, env, stdin, timeout_ms: timeoutMs }, { shell, session }) {
-    refuseNul(command, env);
     const result = await shell.run({
       command,
       workingDirectory: cwd ? workspacePath(cwd, session) : undefined,

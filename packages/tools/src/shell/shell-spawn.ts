@@ -2,7 +2,7 @@ import { defineTool } from "@narthex/kernel";
 import { workspacePath } from "../files/workspace-path.ts";
 import { commandScope } from "./approval-scope.ts";
 import { COMMAND_DERIVED_SCHEMA, commandDerived } from "./command-derived.ts";
-import { COMMAND_FIELDS, commandNeeds, refuseNul, SHELL_DECLARATION } from "./command-input.ts";
+import { COMMAND_FIELDS, commandNeeds, SHELL_DECLARATION } from "./command-input.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -34,11 +34,10 @@ export const shellSpawn = defineTool({
     additionalProperties: false,
   },
   outputSchema: { type: "object", properties: { job_id: { type: "string" } }, required: ["job_id"] },
-  needs: ({ command }, session) => commandNeeds(command, session),
+  needs: commandNeeds,
   approvalScope: commandScope,
   derived: { schema: COMMAND_DERIVED_SCHEMA, of: commandDerived },
   async run({ command, cwd, env, timeout_ms: timeoutMs }, { shell, session }) {
-    refuseNul(command, env);
     const job = await shell.spawn({
       command,
       workingDirectory: workspacePath(cwd || ".", session),
