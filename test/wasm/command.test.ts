@@ -1,9 +1,16 @@
 import assert from "node:assert/strict";
-import { copyFile, mkdir } from "node:fs/promises";
+import { copyFile, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { createHostedHome, type TestHome } from "../cli/home.ts";
+import {
+  hiddenLoop,
+  manySections,
+  manyTyped,
+  overlongBlock,
+} from "../../packages/meter/src/testing/misread-modules.ts";
+import { createHostedHome, objectOf, type TestHome, textOf } from "../cli/home.ts";
+import { assemble } from "./wasm-home.ts";
 
 const EXAMPLES = fileURLToPath(new URL("../../examples/wasm/", import.meta.url));
 
@@ -62,5 +69,34 @@ describe("modules by the command line", { timeout: 300_000 }, () => {
     const finished = await at.run(["tools", "add", file]);
     assert.notEqual(finished.code, 0);
     assert.match(finished.stderr, /`broken.wasm` is rejected \(not-a-module\)/);
+  });
+
+  it("are refused where they hide instructions, or take much before a call pays for anything", async () => {
+    const exported = Array.from({ length: 10_001 }, (_, index) => `(export "${index}" (func $f))`).join("");
+    const filling = `(elem (i32.const 0) func ${"$f ".repeat(5000)})`.repeat(21);
+    const hostile: readonly (readonly [module: Uint8Array, reason: string])[] = [
+      [hiddenLoop({ isReached: true }), "function-references"],
+      [hiddenLoop({ isReached: false }), "function-references"],
+      [overlongBlock(), "invalid"],
+      [manyTyped({ types: 100_001, body: [] }), "too-many-parts"],
+      [manySections(100_000), "too-many-parts"],
+      [await assemble(`(module (func $f) ${exported})`), "too-many-parts"],
+      [await assemble("(module (table 10000000 funcref))"), "table-above-cap"],
+      [await assemble(`(module ${"(table 1 funcref)".repeat(11)})`, "--enable-all"), "too-many-tables"],
+      [await assemble(`(module (table 5000 funcref) (func $f) ${filling})`), "table-above-cap"],
+    ];
+    const added = await readdir(join(at.home, "tools"));
+    const file = join(at.root, "hostile", "tool.wasm");
+    await mkdir(join(at.root, "hostile"));
+    await copyFile(join(EXAMPLES, "wat", "checksum.json"), join(at.root, "hostile", "tool.json"));
+    for (const [module, reason] of hostile) {
+      await writeFile(file, module);
+      const { code, message } = objectOf((await at.ask(["tools", "add", file], 1))["error"]);
+      assert.equal(code, "INVALID_DECLARATION");
+      assert.match(textOf(message), new RegExp(`is rejected \\(${reason}\\)`));
+    }
+    assert.deepEqual(await readdir(join(at.home, "tools")), added);
+    assert.equal((await at.ask(["call", "wasm_checksum", '"hello"', "--session", session]))["result"], 156_369_497);
+    assert.equal((await at.ask(["ledger", "verify"]))["intact"], true);
   });
 });
