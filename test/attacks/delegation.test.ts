@@ -163,6 +163,35 @@ describe("an agent that wants more than its lease", { timeout: 120_000 }, () => 
       );
     });
   }
+
+  it("does not overspend through children that call at once, and has nothing more once the first lease is over", async () => {
+    const { admin, adminToken, delegate, call } = await reach(home, serving, GRPC);
+    const open = (lease: object) =>
+      admin.openSession({ workspace: home.workspace, lease: JSON.stringify(lease) }, bearer(adminToken));
+    const brief = await open({ ttl_ms: 4000 });
+    const childOfBrief = await delegate(brief.token);
+    const briefIsOver = new Promise((resolve) => setTimeout(resolve, 4100));
+
+    const root = await open({ budgets: { calls: 20 } });
+    const first = await delegate(root.token, { budgets: { calls: 7 } });
+    const second = await delegate(root.token, { budgets: { calls: 6 } });
+    const below = await delegate(first.token, { budgets: { calls: 4 } });
+    assert.equal(await refusal(delegate(root.token, { budgets: { calls: 8 } })), "LEASE_INVALID");
+    const tokens = [root, first, second, below].map(({ token }) => token);
+    const codes = await Promise.all(
+      Array.from({ length: 80 }, async (_, index) => codeOf(await call(tokens[index % 4] ?? "", "echo", index))),
+    );
+    assert.equal(codes.filter((code) => code === "success").length, 20);
+    assert.deepEqual([...new Set(codes)].toSorted(), ["BUDGET_EXCEEDED", "success"]);
+
+    await briefIsOver;
+    for (const { token } of [childOfBrief, brief]) {
+      assert.equal(codeOf(await call(token, "echo", 1)), "LEASE_EXPIRED");
+      assert.equal(await refusal(delegate(token)), "LEASE_EXPIRED");
+    }
+    const report = await home.ask(["ledger", "verify"]);
+    assert.deepEqual([report["intact"], report["complete"]], [true, true]);
+  });
 });
 
 const RULE = '@id("shell") @approve("none") permit(principal, action == Action::"shell_exec", resource);';

@@ -350,21 +350,28 @@ describe("workspaces that are no workspace", { timeout: 60_000 }, () => {
     assert.deepEqual(await treeFacts(at.outside), untouched);
   });
 
-  test("a workspace inside another is not what a program of the outer one puts in its place", async () => {
-    const outer = await at.makeWorkspace("outer");
-    const inner = await at.makeWorkspace("outer/inner");
-    const [insider, attacker] = [await at.open(inner), await at.open(outer)];
-    assert.equal((await insider.shell("touch mine; ls")).stdout, "mine\n");
-    await attacker.shell(`mv inner moved; ln -s ${at.outside} inner`);
-    for (const [tool, input] of [
-      ["shell_exec", { command: "ls; cat file; echo attack > made; rm -rf directory" }],
-      ["file_read", { path: "file" }],
-      ["file_write", { path: "made", content: "attack" }],
-      ["file_delete", { path: "directory", recursive: true }],
+  test("a workspace inside another is not what a program of the outer one puts in its place, or in the place of its parent", async () => {
+    for (const [outerName, inside, swap] of [
+      ["outer", "inner", `mv inner moved; ln -s ${at.outside} inner`],
+      ["outer-too", "middle/directory", `mv middle moved; ln -s ${at.outside} middle`],
     ] as const) {
-      const answer = await insider.call(tool, input);
-      assert.ok(!JSON.stringify(answer).includes(at.secret), tool);
+      const outer = await at.makeWorkspace(outerName);
+      const inner = await at.makeWorkspace(`${outerName}/${inside}`);
+      await at.own(outer);
+      const [insider, attacker] = [await at.open(inner), await at.open(outer)];
+      assert.equal((await insider.shell("touch mine; ls")).stdout, "mine\n");
+      await attacker.shell(swap);
+      assert.equal((await attacker.shell(`readlink ${inside.split("/")[0]}`)).stdout, `${at.outside}\n`);
+      for (const [tool, input] of [
+        ["shell_exec", { command: "ls; cat file; echo attack > made; rm -rf directory" }],
+        ["file_read", { path: "file" }],
+        ["file_write", { path: "made", content: "attack" }],
+        ["file_delete", { path: "directory", recursive: true }],
+      ] as const) {
+        const answer = await insider.call(tool, input);
+        assert.ok(!JSON.stringify(answer).includes(at.secret), tool);
+      }
+      assert.deepEqual(await treeFacts(at.outside), untouched);
     }
-    assert.deepEqual(await treeFacts(at.outside), untouched);
   });
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { create, KernelService, ToolRequestSchema } from "@narthex/contracts";
+import { create, type JsonObject, KernelService, ToolRequestSchema } from "@narthex/contracts";
 import { createKernel, type JsonValue, type NarthexKernel, type OpenKernelOptions } from "narthex";
 
 const directory = await mkdtemp(join(tmpdir(), "narthex-policy-"));
@@ -154,6 +154,34 @@ async function readLedger(kernel: NarthexKernel): Promise<{ readonly records: st
   const kinds = stored.flatMap(({ record }) => fromBinary(RecordSchema, record).entries.map(({ kind }) => kind.case));
   return { records: kinds.join(" ") };
 }
+
+describe("a field that a request lacks", () => {
+  const rule = (condition: string): string =>
+    `@id("listed") permit(principal, action == Action::"file_list", resource) when { ${condition} };`;
+
+  it("satisfies no permit by its absence, takes no forbid away, and no rule can rely on it unasked", async () => {
+    const present = 'context.input has glob && context.input.glob != "*.key"';
+    await using at = await openWith({ "a.cedar": rule(present) });
+    const list = (more: JsonObject = {}) => at.call("file_list", { path: ".", ...more });
+    assert.equal((await list()).code, "NO_MATCHING_RULE");
+    assert.equal((await list({ glob: "*.key" })).code, "NO_MATCHING_RULE");
+    assert.equal((await list({ glob: "*.ts" })).case, "success");
+    const forbid = `@id("no") forbid(principal, action == Action::"file_list", resource) unless { ${present} };`;
+    await writeFile(join(at.policy, "a.cedar"), `${rule("true")}\n${forbid}`);
+    await at.kernel.reloadPolicy("ann");
+    assert.equal((await list()).ruleId, "no");
+    assert.equal((await list({ glob: "*.ts" })).case, "success");
+    for (const condition of [
+      'context.input.glob != "*.key"',
+      '!(["*.key"].contains(context.input.glob))',
+      '!(context.input.glob like "*.key")',
+    ]) {
+      await writeFile(join(at.policy, "a.cedar"), rule(condition));
+      await assert.rejects(at.kernel.reloadPolicy("ann"), { code: "POLICY_INVALID", message: /a\.cedar:1:.*glob/s });
+    }
+    assert.equal((await list()).ruleId, "no");
+  });
+});
 
 describe("patterns in rules", () => {
   const rule = (condition: string): string =>

@@ -17,6 +17,8 @@ import {
 interface McpClient {
   readonly child: Running;
   request(method: string, params: JsonObject): Promise<JsonObject>;
+  /** Sends a line as it is, and gives the next one that comes. */
+  sendLine(line: string): Promise<JsonObject>;
   /** Hangs up and gives the exit code. */
   leave(): Promise<number | null>;
 }
@@ -36,6 +38,10 @@ function connect(child: Running): McpClient {
       if (method === "initialize") send({ method: "notifications/initialized" });
       return objectOf(answer["result"]);
     },
+    async sendLine(line) {
+      child.stdin.write(`${line}\n`);
+      return parseObject(await nextLine());
+    },
     leave() {
       child.stdin.end();
       return ended(child);
@@ -49,7 +55,7 @@ const HELLO = {
   clientInfo: { name: "test", version: "1" },
 };
 
-describe("mcp", { timeout: 60_000 }, () => {
+describe("mcp", { timeout: 120_000 }, () => {
   let at: TestHome;
   before(async () => {
     at = await createTestHome();
@@ -80,6 +86,30 @@ describe("mcp", { timeout: 60_000 }, () => {
     assert.match(textOf(objectOf(busy["error"])["message"]), /`mcp`/);
     assert.equal(await client.leave(), 0);
     assert.deepEqual((await at.ask(["session", "list"]))["sessions"], []);
+  });
+
+  it("answers lines that are no message with an error, and goes on", async () => {
+    const client = start("--agent", "hostile");
+    await client.request("initialize", HELLO);
+    const call = (input: string) =>
+      `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":${input}}}`;
+    for (const [line, code] of [
+      ['{"id": 7,', -32700],
+      [call('{"a":1,"a":2}'), -32700],
+      [call('{"a":9007199254740993}'), -32700],
+      [call(`${"[".repeat(10_000)}${"]".repeat(10_000)}`), -32700],
+      ['[{"jsonrpc":"2.0","id":7,"method":"ping"}]', -32600],
+      ['{"id":7,"hello":true}', -32600],
+      ["x".repeat(20 * 1024 * 1024), -32600],
+    ] as const) {
+      const answer = await client.sendLine(line);
+      assert.equal(objectOf(answer["error"])["code"], code, line.slice(0, 60));
+    }
+    const echoed = await client.request("tools/call", { name: "echo", arguments: { still: "there" } });
+    assert.match(JSON.stringify(echoed), /still/);
+    assert.equal(await client.leave(), 0);
+    const report = await at.ask(["ledger", "verify"]);
+    assert.deepEqual([report["intact"], report["complete"]], [true, true]);
   });
 
   it("goes through the kernel that holds the home, and closes its session at the end", async () => {

@@ -3,6 +3,7 @@ import { cp, readFile, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
+import { blake3, type ContentItem, fromBinary, RecordContentSchema, toBinary } from "@narthex/contracts";
 import { createHostedHome, objectsOf, type TestHome } from "./home.ts";
 import { signAgain } from "./signed-again.ts";
 import {
@@ -41,6 +42,16 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
     tampered.push(home);
     return home;
   }
+
+  /** Changes what lies beside the record in the middle. */
+  const changeContent = (how: (items: ContentItem[]) => void): Promise<string> =>
+    change((records) => {
+      const stored = records.prepare("SELECT content FROM records WHERE idx = ?").get(middle())?.["content"];
+      assert.ok(stored instanceof Uint8Array);
+      const content = fromBinary(RecordContentSchema, stored);
+      how(content.items);
+      updateRow(records, middle(), "content", toBinary(RecordContentSchema, content));
+    });
 
   async function firstBad(home: string, ...options: readonly string[]): Promise<{ code: unknown; index: unknown }> {
     const report = await at.ask(["ledger", "verify", "--data", home, ...options], 20);
@@ -200,6 +211,32 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
       updateRow(records, middle(), "hash", Buffer.concat([one.hash, two.hash]));
     });
     assert.deepEqual(await firstBad(home), { code: "hash_mismatch", index: middle() });
+  });
+
+  it("a hash in no domain does not pass for a record's, nor one field or kind of content for another", async () => {
+    const bare = await change((records) => {
+      updateRow(records, middle(), "hash", blake3(rowsOf(records)[middle()]?.record ?? assert.fail()));
+    });
+    assert.deepEqual(await firstBad(bare), { code: "hash_mismatch", index: middle() });
+    const [fields, kinds] = [
+      await changeContent(([item = assert.fail()]) => {
+        [item.digest, item.nonce] = [item.nonce, item.digest];
+      }),
+      await changeContent(([one = assert.fail(), two = assert.fail()]) => {
+        [one.role, two.role] = [two.role, one.role];
+      }),
+    ];
+    for (const home of [fields, kinds]) assert.equal((await firstBad(home)).index, middle());
+  });
+
+  it("a kind of content that nobody defined is named", async () => {
+    const home = await changeContent(([item = assert.fail()]) => {
+      Object.assign(item, { role: 99 });
+    });
+    const report = await at.ask(["ledger", "verify", "--data", home], 20);
+    const [problem] = objectsOf(report["problems"]);
+    assert.equal(problem?.["record_index"], middle());
+    assert.match(String(problem["message"]), /role has no value 99/);
   });
 
   it("what is no key and no checkpoint is refused before anything is read", async () => {
