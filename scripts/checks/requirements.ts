@@ -12,6 +12,11 @@ const COUNTS = /(?<=^<!-- counts -->\n)[^]*?(?=^<!-- \/counts -->$)/m;
 const TEST_FILE = /\.test\.ts$/;
 /** Suites that every driver of a port runs from its own test file. */
 const CONTRACT_FILE = /-contract(?:-[a-z]+)*\.ts$/;
+const HOSTILE_INPUT = /^BAD-/;
+/** Hostile inputs that nobody outside can send, and why: tests beside the code are all there is. */
+const NOT_FROM_OUTSIDE: ReadonlyMap<string, string> = new Map([
+  ["BAD-D-08", "the operating system chooses when a process number is given again, and to whom"],
+]);
 const ID_IN_TEXT = /(?<![\w-])[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+(?![\w-])/g;
 
 interface PlacedRequirement extends Requirement {
@@ -27,7 +32,7 @@ interface Table {
 
 /**
  * Holds the requirements in `docs/requirements` against the tests: every line names tests that exist, or is pending and
- * no test carries its id. `node scripts/checks/requirements.ts --write` writes the counts of its page.
+ * no test carries its id; what is hostile is sent through a door by one of them. `node scripts/checks/requirements.ts --write` writes the counts of its page.
  */
 export function checkRequirements(root = REPOSITORY): CheckResult {
   const { requirements, problems } = readTable(root);
@@ -37,6 +42,7 @@ export function checkRequirements(root = REPOSITORY): CheckResult {
     ...findRepeats(requirements),
     ...findMissingTests(root, requirements),
     ...findCarried(root, pending),
+    ...findNotSent(requirements),
     ...findStaleCounts(root, requirements),
   ];
   if (requirements.length === 0 && problems.length === 0) found.push(`${FOLDER}: there are no requirements`);
@@ -113,6 +119,19 @@ function findCarried(root: string, pending: readonly PlacedRequirement[]): strin
       .filter((name) => carriers.has(name))
       .map((name) => `${place}: ${id} is pending, but ${carriers.get(name)} carries ${name}: name the test`),
   );
+}
+
+/** Hostile inputs that came through no door: only tests beside the code try them. */
+function findNotSent(requirements: readonly PlacedRequirement[]): string[] {
+  return requirements.flatMap(({ id, tests, place }) => {
+    if (!HOSTILE_INPUT.test(id) || tests.length === 0) return [];
+    const isSent = tests.some(({ file }) => !file.startsWith("packages/"));
+    const cannotBe = NOT_FROM_OUTSIDE.get(id);
+    if (isSent && cannotBe !== undefined)
+      return [`${place}: ${id} names a test outside of packages, though ${cannotBe}`];
+    if (isSent || cannotBe !== undefined) return [];
+    return [`${place}: ${id} is a hostile input, and no test outside of packages sends it through a door`];
+  });
 }
 
 function listTestFiles(root: string, folder: string): string[] {

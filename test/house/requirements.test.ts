@@ -163,6 +163,26 @@ test("a pending line whose id a test carries is found, in a title or a comment, 
   ]);
 });
 
+test("a hostile input that no test outside of packages sends through a door is found", (context) => {
+  const outside = "test/doors/door.test.ts";
+  const inside = `${DOOR_TEST}: opens when asked`;
+  const lines = [
+    line("BAD-X-01", inside),
+    line("BAD-X-02", [inside, `${outside}: opens when asked`]),
+    line("BAD-X-03", "pending"),
+    line("DOOR-01", inside),
+    // What nobody outside can send is known by its id.
+    line("BAD-D-08", inside),
+  ];
+  const unsent = (id: string) => `${id} is a hostile input, and no test outside of packages sends it through a door`;
+  assert.deepEqual(findProblems(context, lines, { [outside]: DOOR_TESTS }), [`${DOORS}:1: ${unsent("BAD-X-01")}`]);
+  const [sent = "", ...others] = findProblems(context, [line("BAD-D-08", `${outside}: opens when asked`)], {
+    [outside]: DOOR_TESTS,
+  });
+  assert.match(sent, /:1: BAD-D-08 names a test outside of packages, though the operating system chooses/);
+  assert.deepEqual(others, []);
+});
+
 test("counts that are stale, or have no place, are found, and written anew", (context) => {
   const root = createTree(context, [line("DOOR-01", "pending"), line("DOOR-02", `${DOOR_TEST}: opens when asked`)]);
   const page = readFileSync(join(root, PAGE), "utf8");
