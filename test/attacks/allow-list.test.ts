@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { access, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { codeOf, serveKernel } from "./served-kernel.ts";
@@ -36,13 +36,17 @@ when {
   !context.command.changes_directory &&
   ${JSON.stringify(ALLOWED)}.containsAll(context.command.heads)
 };
+@id("asked")
+@approve("human")
+permit(principal, action == Action::"shell_exec", resource)
+when { context.command.literal && context.command.heads == ["touch"] };
 @id("echo") permit(principal, action == Action::"echo", resource);
 `;
 
 const kernel = await serveKernel({
+  configuration: "timeouts: { approval_ms: 50, approval_wait_ms: 600000 }\n",
   // The default rules would allow, or ask about, more than these.
-  prepare: async ({ ask, home }) => {
-    await ask(["init"]);
+  prepare: async ({ home }) => {
     await writeFile(join(home, "policy", "default.cedar"), RULE);
   },
 });
@@ -182,6 +186,11 @@ describe("a rule that allows by list", () => {
     ]) {
       assert.equal(await run(command), "success", command);
     }
+  });
+
+  it("has a person asked about another, which is denied and does not run where nobody answers", async () => {
+    assert.equal(await run("touch asked"), "APPROVAL_TIMEOUT");
+    await assert.rejects(access(join(kernel.home.workspace, "asked")));
   });
 
   it("leaves everything as it was, and a sound ledger", async () => {

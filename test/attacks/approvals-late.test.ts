@@ -100,14 +100,6 @@ describe("an approval that comes too late, or was given for something else by no
     await assertNotWritten("lapsed");
   });
 
-  it("is a denial where nobody answers", async () => {
-    await restart({ approval_ms: 50, approval_wait_ms: 600_000 });
-    const { result } = await call("file_write", { path: "unanswered", content: "x" });
-    assert.ok(result.case === "denied", String(result.case));
-    assert.equal(result.value.rationaleCode, "APPROVAL_TIMEOUT");
-    await assertNotWritten("unanswered");
-  });
-
   it("leaves a sound ledger", async () => {
     const report = await at.ask(["ledger", "verify"]);
     assert.deepEqual([report["intact"], report["complete"]], [true, true]);

@@ -57,6 +57,8 @@ const HELLO = {
 
 describe("mcp", { timeout: 120_000 }, () => {
   let at: TestHome;
+  /** Whose process is the kernel. */
+  let client: McpClient;
   before(async () => {
     at = await createTestHome();
   });
@@ -74,7 +76,7 @@ describe("mcp", { timeout: 120_000 }, () => {
   });
 
   it("is the kernel where none runs, and others find it", async () => {
-    const client = start("--agent", "holder");
+    client = start("--agent", "holder");
     await client.request("initialize", HELLO);
     const tools = objectsOf((await client.request("tools/list", {}))["tools"]).map((tool) => tool["name"]);
     assert.ok(tools.includes("echo") && tools.includes("hash"));
@@ -84,13 +86,9 @@ describe("mcp", { timeout: 120_000 }, () => {
     assert.deepEqual([session?.["agent"], session?.["calls"]], ["holder", 1]);
     const busy = await at.ask(["serve", "--listen", "127.0.0.1:0"], 5);
     assert.match(textOf(objectOf(busy["error"])["message"]), /`mcp`/);
-    assert.equal(await client.leave(), 0);
-    assert.deepEqual((await at.ask(["session", "list"]))["sessions"], []);
   });
 
   it("answers lines that are no message with an error, and goes on", async () => {
-    const client = start("--agent", "hostile");
-    await client.request("initialize", HELLO);
     const call = (input: string) =>
       `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":${input}}}`;
     for (const [line, code] of [
@@ -107,21 +105,25 @@ describe("mcp", { timeout: 120_000 }, () => {
     }
     const echoed = await client.request("tools/call", { name: "echo", arguments: { still: "there" } });
     assert.match(JSON.stringify(echoed), /still/);
-    assert.equal(await client.leave(), 0);
     const report = await at.ask(["ledger", "verify"]);
     assert.deepEqual([report["intact"], report["complete"]], [true, true]);
   });
 
+  it("closes its session when its client leaves", async () => {
+    assert.equal(await client.leave(), 0);
+    assert.deepEqual((await at.ask(["session", "list"]))["sessions"], []);
+  });
+
   it("goes through the kernel that holds the home, and closes its session at the end", async () => {
     const kernel = await at.serve();
-    const client = start("--agent", "guest");
-    await client.request("initialize", HELLO);
-    const answer = await client.request("tools/call", { name: "hash", arguments: { wrong: 1 } });
+    const guest = start("--agent", "guest");
+    await guest.request("initialize", HELLO);
+    const answer = await guest.request("tools/call", { name: "hash", arguments: { wrong: 1 } });
     assert.equal(answer["isError"], true);
     assert.match(JSON.stringify(answer), /unknown field/);
     const [session] = objectsOf((await at.ask(["session", "list"]))["sessions"]);
     assert.equal(session?.["agent"], "guest");
-    assert.equal(await client.leave(), 0);
+    assert.equal(await guest.leave(), 0);
     assert.deepEqual((await at.ask(["session", "list"]))["sessions"], []);
     assert.equal(await kernel.stop(), 0);
   });
