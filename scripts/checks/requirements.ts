@@ -32,7 +32,8 @@ interface Table {
 
 /**
  * Holds the requirements in `docs/requirements` against the tests: every line names tests that exist, or is pending and
- * no test carries its id; what is hostile is sent through a door by one of them. `node scripts/checks/requirements.ts --write` writes the counts of its page.
+ * no test carries its id; what is hostile is sent through a door by one of them.
+ * `node scripts/checks/requirements.ts --write` writes the counts of its page.
  */
 export function checkRequirements(root = REPOSITORY): CheckResult {
   const { requirements, problems } = readTable(root);
