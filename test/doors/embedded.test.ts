@@ -8,7 +8,7 @@ import { after, test } from "node:test";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { create, KernelService, ToolRequestSchema } from "@narthex/contracts";
-import { createKernel, defineTool } from "narthex";
+import { createKernel, defineTool, verifyLedger } from "narthex";
 
 const directory = await mkdtemp(join(tmpdir(), "narthex-embedded-"));
 const workspace = await mkdtemp(join(directory, "workspace-"));
@@ -37,13 +37,33 @@ const slow = defineTool({
     return "done";
   },
 });
+const asked = defineTool({
+  name: "asked",
+  description: "Is asked about.",
+  inputSchema: true,
+  tier: "privileged",
+  run: () => "done",
+});
 const policies = [
   {
     name: "test.cedar",
-    text: ["lines", "slow"].map((tool) => `permit(principal, action == Action::"${tool}", resource);`).join("\n"),
+    text: [
+      ...["lines", "slow"].map((tool) => `permit(principal, action == Action::"${tool}", resource);`),
+      '@id("ask") @approve("human") permit(principal, action == Action::"asked", resource);',
+    ].join("\n"),
   },
 ];
-const kernel = await createKernel({ data: join(directory, "home"), tools: [lines, slow], policies });
+/** Code without types can give anything. */
+const untyped = (options: object): never => options as never;
+const plain = { description: "Says something.", inputSchema: true, run: () => "done" } as const;
+const lateFacts = { schema: { type: "object", properties: { risky: { type: "boolean" } } }, of: async () => ({}) };
+const late = [
+  defineTool(untyped({ ...plain, name: "late_facts", derived: lateFacts })),
+  defineTool(untyped({ ...plain, name: "late_spending", reserves: async () => ({ cost_units: 5 }) })),
+  defineTool(untyped({ ...plain, name: "misspelt_spending", reserves: () => ({ costUnits: 5 }) })),
+];
+const tools = [lines, slow, asked, ...late];
+const kernel = await createKernel({ data: join(directory, "home"), tools, policies });
 const session = await kernel.session({ workspace });
 const transport = createConnectTransport({
   baseUrl: "http://localhost",
@@ -76,6 +96,110 @@ test("an option that nobody knows is refused, wherever it narrows something", as
   for (const [opening, message] of opened) await assert.rejects(opening, { name: "KernelError", message });
 });
 
+test("an answer that nobody knows is no yes, and the question stays open", async () => {
+  const calling = session.call("asked", 1);
+  const watching = new AbortController();
+  for await (const { open } of kernel.watchApprovals(watching.signal)) {
+    const [question] = open;
+    if (question === undefined) continue;
+    const no = { approvalId: question.approvalId, approver: "ann", door: "test" };
+    for (const answer of ["denied", "no", false, undefined]) {
+      await assert.rejects(() => kernel.resolveApproval(untyped({ ...no, answer })), {
+        code: "INVALID_INPUT",
+        message: /`answer` must be one of once, session, rule, deny/,
+      });
+    }
+    assert.equal(kernel.listApprovals().open.length, 1);
+    await kernel.resolveApproval({ ...no, answer: "deny" });
+    break;
+  }
+  watching.abort();
+  assert.equal((await calling).status, "denied");
+});
+
+test("what would be erased is not, where the dry run is misspelt", async () => {
+  const chunks = async function* () {
+    yield Buffer.from("kept");
+  };
+  const put = { sessionId: session.id, door: "test", labels: [], chunks: chunks() };
+  const expected_hash = new Uint8Array(32);
+  await assert.rejects(() => kernel.putContent(untyped({ ...put, expected_hash })), /did you mean expectedHash\?/);
+  const { hash } = await kernel.putContent(put);
+  const erasure = { hashes: [hash], sessionIds: [], reason: "test", by: "ann" };
+  const refused: [Promise<unknown>, RegExp][] = [
+    [kernel.erase(untyped({ ...erasure, dryrun: true })), /did you mean dryRun\?; `dryRun` must be true or false/],
+    [kernel.erase(untyped({ ...erasure, dryRun: "yes" })), /`dryRun` must be true or false/],
+    [kernel.collect(untyped({ dry_run: true, maxAgeMs: 0 })), /did you mean dryRun\?/],
+    [kernel.collect(untyped({ dryRun: false, maxAgeMs: Number.NaN })), /`maxAgeMs` must be a number from 0 on/],
+    [kernel.undo(untyped({ sessionId: session.id, by: "ann", dryrun: true })), /did you mean dryRun\?/],
+    [
+      kernel.settleIntent(untyped({ sessionId: session.id, requestId: "r", answer: "no", by: "ann" })),
+      /`answer` must be one of happened, did_not_happen/,
+    ],
+    [kernel.revokeLease(untyped({})), /`leaseId` must be text; `reason` must be text; `by` must be text/],
+    [kernel.delegateLease(untyped({})), /`sessionId` must be text/],
+    [kernel.close(untyped({ grace: 0 })), /options of close: `grace` is not known; did you mean graceMs\?/],
+    [verifyLedger(kernel.ledgerSource(), untyped({ trustedkey: 1 })), /`trustedkey` is not known/],
+  ];
+  for (const [asking, message] of refused) {
+    await assert.rejects(asking, { name: "KernelError", code: "INVALID_INPUT", message });
+  }
+  assert.equal((await kernel.statContent(hash))?.size, 4);
+});
+
+test("a tool, a policy or an approver that is misspelt opens no kernel", async () => {
+  const data = join(directory, "misspelt");
+  const tool = { name: "tool", description: "Does.", inputSchema: true, run: () => 1 };
+  assert.throws(() => defineTool(untyped({ ...tool, effect: ["fs_write"] })), {
+    code: "INVALID_DECLARATION",
+    message: /options of defineTool: `effect` is not known; did you mean effects\?/,
+  });
+  const refused: [object, string, RegExp][] = [
+    [{ tools: [{ ...lines, redactor: [] }] }, "INVALID_DECLARATION", /did you mean redactors\?/],
+    [{ tools: [tool] }, "INVALID_DECLARATION", /make it with defineTool/],
+    [{ tools: [defineTool(untyped({ ...tool, run: 5 }))] }, "INVALID_DECLARATION", /run must be a function/],
+    [{ tools: [defineTool(untyped({ ...tool, bounds: 5 }))] }, "INVALID_DECLARATION", /bounds must be given/],
+    [{ tools: lines }, "INVALID_INPUT", /`tools` must be a list/],
+    [{ policies: "permit(principal, action, resource);" }, "INVALID_INPUT", /`policies` must be a list/],
+    [{ policies: [{ name: "a.cedar", txt: "" }] }, "INVALID_INPUT", /did you mean text\?/],
+    [{ approver: { door: "test", asks: () => true } }, "INVALID_INPUT", /`ask` must be a function/],
+    [{ observer: {} }, "INVALID_INPUT", /`stage` must be a function/],
+    [{ waitMs: "5" }, "INVALID_INPUT", /`waitMs` must be a number from 0 on/],
+  ];
+  for (const [options, code, message] of refused) {
+    await assert.rejects(() => createKernel({ data, ...options }), { name: "KernelError", code, message });
+  }
+});
+
+test("a call with an option that nobody knows is answered, and runs nothing", async () => {
+  const given: [unknown, string][] = [
+    [{ dedupe_key: "k" }, "dedupe_key: is not known; did you mean dedupeKey?"],
+    [{ timeout: 5 }, "timeout: is not known; did you mean timeoutMs?"],
+    [{ requestId: 5 }, "requestId: must be text"],
+    [{ signal: {} }, "signal: must be an AbortSignal"],
+    [null, "options: a call takes an object of options"],
+  ];
+  for (const [options, message] of given) {
+    const { status, raw, response } = await session.call("echo", 1, options as object);
+    assert.ok(response.result.case === "error");
+    const { errorCode, message: told } = response.result.value;
+    assert.deepEqual([status, raw, errorCode, told], ["error", undefined, "INVALID_REQUEST", message]);
+  }
+});
+
+test("what a tool says of a call too late, or misspelt, is not taken for nothing", async () => {
+  const told: [string, RegExp][] = [
+    ["late_facts", /what `late_facts` says about its arguments is no object/],
+    ["late_spending", /the tool reserves what is no amount of a budget/],
+    ["misspelt_spending", /the tool reserves what is no amount of a budget/],
+  ];
+  for (const [tool, message] of told) {
+    const { result } = (await session.call(tool, 1)).response;
+    assert.ok(result.case === "denied" || result.case === "error", `${tool}: ${result.case}`);
+    assert.match(result.value.message, message);
+  }
+});
+
 test("a streaming tool delivers through CallStream while it runs; chunks and result are the same bytes, redacted", async () => {
   const chunks: Uint8Array[] = [];
   let inline: Uint8Array | undefined;
@@ -106,7 +230,7 @@ test("closing lets a running call finish and refuses new ones as unavailable", a
 });
 
 test("a kernel that was closed leaves its home to the next, which finds everything", async () => {
-  const next = await createKernel({ data: join(directory, "home"), tools: [lines, slow], policies });
+  const next = await createKernel({ data: join(directory, "home"), tools, policies });
   const again = await next.callInProcess({
     token: session.token,
     tool: "lines",

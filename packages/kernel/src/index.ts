@@ -25,6 +25,8 @@ export type { LabelledWorkspace } from "./label/workspace-labels.ts";
 export type { Lease, LeaseRequest } from "./lease/lease.ts";
 export { leaseToJson } from "./lease/lease-to-json.ts";
 export { parseLeaseRequest } from "./lease/parse-lease-request.ts";
+export { refuseUnknownParts } from "./registry/refuse-unknown-parts.ts";
+export { checkOptions, type OptionKinds } from "./check-options.ts";
 export { type OptionNames, refuseUnknownOptions } from "./refuse-unknown-options.ts";
 export * from "./bundled-programs.ts";
 export type { BundleLog } from "./bundle/bundle-log.ts";

@@ -1,6 +1,6 @@
 /** What doors and embedders may ask of a kernel. `createKernel` makes one from ports. */
 
-import type { JsonValue, ToolRequest, ToolResponse } from "@narthex/contracts";
+import type { JsonValue, ToolRequest, ToolResponse, Violation } from "@narthex/contracts";
 import type {
   ApprovalList,
   ApprovalResolution,
@@ -173,6 +173,8 @@ export interface InProcessCall {
   readonly timeoutMs?: number;
   readonly onChunk?: (chunk: Uint8Array) => void | Promise<void>;
   readonly traceParent?: string | undefined;
+  /** What the caller gave besides and cannot be understood: the call is answered with INVALID_REQUEST. */
+  readonly faults?: readonly Violation[];
 }
 
 /** A call as its caller in this process sees it. */

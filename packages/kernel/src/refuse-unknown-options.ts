@@ -1,4 +1,4 @@
-import { KernelError, type Violation } from "@narthex/contracts";
+import { type Code, KernelError, type Violation } from "@narthex/contracts";
 import { unknownKey } from "./capability/json-reader.ts";
 import { quoteText } from "./capability/quote-text.ts";
 
@@ -12,15 +12,24 @@ export type OptionNames<T> = Readonly<Record<keyof T, true>>;
  * without a word.
  */
 export function refuseUnknownOptions<T extends object>(options: T, names: OptionNames<T>, what: string): void {
-  const given: unknown = options;
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw new KernelError("INVALID_INPUT", `${what} takes an object of options`);
-  }
-  const known = Object.keys(names);
-  const violations = Object.keys(given)
+  refuseOptions(findUnknownOptions(requireObject(options, what), Object.keys(names)), what);
+}
+
+/** Throws for what is no object. */
+export function requireObject(options: unknown, what: string, code: Code = "INVALID_INPUT"): object {
+  if (typeof options === "object" && options !== null && !Array.isArray(options)) return options;
+  throw new KernelError(code, `${what} takes an object of options`);
+}
+
+export function findUnknownOptions(options: object, known: readonly string[]): Violation[] {
+  return Object.keys(options)
     .filter((key) => !known.includes(key))
-    .map((key): Violation => ({ field: key, rule: "unknown_field", message: unknownKey(key, known) }));
+    .map((key) => ({ field: key, rule: "unknown_field", message: unknownKey(key, known) }));
+}
+
+/** Throws if there is anything to refuse. */
+export function refuseOptions(violations: readonly Violation[], what: string, code: Code = "INVALID_INPUT"): void {
   if (violations.length === 0) return;
   const text = violations.map(({ field, message }) => `${quoteText(field)} ${message}`).join("; ");
-  throw new KernelError("INVALID_INPUT", `options of ${what}: ${text}`, { violations });
+  throw new KernelError(code, `options of ${what}: ${text}`, { violations });
 }

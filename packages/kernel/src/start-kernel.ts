@@ -1,6 +1,7 @@
 import { ContentRole, KernelError } from "@narthex/contracts";
 import { assembleParts, type Gate } from "./assemble-parts.ts";
 import { callInProcess, callOverWire } from "./call/entrances.ts";
+import { checkOptions } from "./check-options.ts";
 import { closeKernel } from "./close-kernel.ts";
 import { collectGarbage } from "./erasure/collect-garbage.ts";
 import { eraseContent } from "./erasure/erase-content.ts";
@@ -27,6 +28,7 @@ import type { Checkpoints } from "./merkle/checkpoints.ts";
 import { quarantineTool } from "./registry/quarantine-tool.ts";
 import type { FoundContent } from "./result/content-library.ts";
 import { grantContent } from "./result/grant-content.ts";
+import { REQUEST_KINDS } from "./request-kinds.ts";
 import { putContent } from "./result/put-content.ts";
 import { closeSession } from "./session/close-session.ts";
 import { delegateLease } from "./session/delegate-lease.ts";
@@ -98,29 +100,48 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       const { live, token } = await openSession({ ...request, workspace }, defaults, parts);
       return { session: facts(live), token };
     },
-    closeSession: async (sessionId) => facts(await closeSession(sessionId, "closed", parts)),
+    async closeSession(sessionId) {
+      checkOptions({ sessionId }, { sessionId: "text" }, "closeSession");
+      return facts(await closeSession(sessionId, "closed", parts));
+    },
     async getSession(sessionId) {
       const live = await parts.sessions.find(sessionId);
       return live && facts(live);
     },
-    listSessions: (query) => listSessions(query, parts),
+    async listSessions(query) {
+      checkOptions(query, REQUEST_KINDS.listSessions, "listSessions");
+      return listSessions(query, parts);
+    },
     async delegateLease(delegation) {
       if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
       const { live, token } = await parts.uses.during(() => delegateLease(delegation, parts));
       return { session: facts(live), token };
     },
-    releaseLease: (release) => releaseLease(release, parts),
-    getLease: async (leaseId) => describeLease(await findHolder(leaseId, parts), parts.ledger.nowMs()),
-    revokeLease: (revocation) => revokeLease(revocation, parts),
+    async releaseLease(release) {
+      checkOptions(release, REQUEST_KINDS.releaseLease, "releaseLease");
+      return releaseLease(release, parts);
+    },
+    async getLease(leaseId) {
+      checkOptions({ leaseId }, { leaseId: "text" }, "getLease");
+      return describeLease(await findHolder(leaseId, parts), parts.ledger.nowMs());
+    },
+    async revokeLease(revocation) {
+      checkOptions(revocation, REQUEST_KINDS.revokeLease, "revokeLease");
+      return revokeLease(revocation, parts);
+    },
     authenticate: async (token) => facts(requireOpen(await parts.sessions.authenticate(token), parts.ledger.nowMs())),
 
     async examineHost() {
       const level = await parts.host.examine();
       return { level, envelope: parts.host.envelope };
     },
-    listTools: (query) => listTools(query, parts),
+    listTools(query) {
+      checkOptions(query, REQUEST_KINDS.listTools, "listTools");
+      return listTools(query, parts);
+    },
 
     async putContent(put) {
+      checkOptions(put, REQUEST_KINDS.putContent, "putContent");
       if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
       const live = requireUsable(await parts.sessions.find(put.sessionId), parts.ledger.nowMs());
       parts.counters.running++;
@@ -136,7 +157,10 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       await adoptLabels(live, found, parts);
       return reading(found, offset, limit, parts);
     },
-    grantContent: (grant) => parts.uses.during(() => grantContent(grant, parts)),
+    async grantContent(grant) {
+      checkOptions(grant, REQUEST_KINDS.grantContent, "grantContent");
+      return parts.uses.during(() => grantContent(grant, parts));
+    },
     async statContent(hash) {
       const found = await parts.content.findAny(hash);
       if (found === undefined) return undefined;
@@ -158,6 +182,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     },
 
     async erase(erasure) {
+      checkOptions(erasure, REQUEST_KINDS.erase, "erase");
       if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
       parts.counters.running++;
       try {
@@ -166,9 +191,13 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
         parts.counters.running--;
       }
     },
-    collect: ({ dryRun, ...limits }) =>
-      collectGarbage({ ...settings.retention, ...limits, dryRun, maxItems: Number.POSITIVE_INFINITY }, parts),
+    async collect(collection) {
+      checkOptions(collection, REQUEST_KINDS.collect, "collect");
+      const maxItems = Number.POSITIVE_INFINITY;
+      return collectGarbage({ ...settings.retention, ...collection, maxItems }, parts);
+    },
     async backUp(copying) {
+      checkOptions(copying, REQUEST_KINDS.backUp, "backUp");
       const copy = options.copyHome?.bind(options);
       if (copy === undefined) throw new KernelError("STORE_UNAVAILABLE", "this kernel has no home to copy");
       return parts.erasing.share(() => copy(copying));
@@ -180,35 +209,66 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       const index = await parts.store.findRequest(sessionId, requestId);
       return index === undefined ? undefined : parts.store.readRecord(index);
     },
-    listRecords: ({ fromIndex, ...query }) =>
-      parts.store.readRecords({ ...query, ...(fromIndex !== undefined && { from: fromIndex }) }),
+    async listRecords(asked) {
+      checkOptions(asked, REQUEST_KINDS.listRecords, "listRecords");
+      const { fromIndex, ...query } = asked;
+      return parts.store.readRecords({ ...query, ...(fromIndex !== undefined && { from: fromIndex }) });
+    },
     recordCount: () => parts.ledger.durableCount(),
-    tailRecords: (tail) => tailRecords(tail, parts.ledger, parts.store),
+    tailRecords(tail) {
+      checkOptions(tail, REQUEST_KINDS.tailRecords, "tailRecords");
+      return tailRecords(tail, parts.ledger, parts.store);
+    },
 
     signCheckpoint: async () => logOf(parts).sign(),
     getCheckpoint: async (treeSize) => logOf(parts).find(treeSize),
-    rotateLogKey: async (options) =>
-      options?.lost === true ? logOf(parts).replaceLostKey() : logOf(parts).rotateKey(),
-    proveRecord: async ({ index, treeSize }) => logOf(parts).proveRecord(index, treeSize),
-    proveConsistency: async ({ from, to }) => logOf(parts).proveExtension(from, to),
+    async rotateLogKey(rotation = { lost: false }) {
+      checkOptions(rotation, REQUEST_KINDS.rotateLogKey, "rotateLogKey");
+      return rotation.lost ? logOf(parts).replaceLostKey() : logOf(parts).rotateKey();
+    },
+    async proveRecord(question) {
+      checkOptions(question, REQUEST_KINDS.proveRecord, "proveRecord");
+      return logOf(parts).proveRecord(question.index, question.treeSize);
+    },
+    async proveConsistency(question) {
+      checkOptions(question, REQUEST_KINDS.proveConsistency, "proveConsistency");
+      return logOf(parts).proveExtension(question.from, question.to);
+    },
 
     listWorkspaceLabels: (workspace) => listWorkspaceLabels(workspace, realWorkspace, parts.workspaceLabels),
-    clearWorkspaceLabels: (clearing) => clearWorkspaceLabels(clearing, realWorkspace, parts),
+    async clearWorkspaceLabels(clearing) {
+      checkOptions(clearing, REQUEST_KINDS.clearWorkspaceLabels, "clearWorkspaceLabels");
+      return clearWorkspaceLabels(clearing, realWorkspace, parts);
+    },
 
     listIntents: () => listIntents(parts),
-    settleIntent: (settlement) => parts.uses.during(() => settleByHand(settlement, parts)),
-    undo: (undoing) => undo(undoing, parts),
+    async settleIntent(settlement) {
+      checkOptions(settlement, REQUEST_KINDS.settleIntent, "settleIntent");
+      return parts.uses.during(() => settleByHand(settlement, parts));
+    },
+    async undo(undoing) {
+      checkOptions(undoing, REQUEST_KINDS.undo, "undo");
+      return undo(undoing, parts);
+    },
 
     policyFacts: () => policyFacts(parts),
     reloadPolicy: (by) => parts.uses.during(() => reloader.reload(by)),
     changePolicy: (change, by) => parts.uses.during(() => reloader.change(change, by)),
     recordHookDecision: (decision) => parts.uses.during(() => recordHook(decision, parts)),
-    explainCall: async (question) =>
-      explainCall(question, await sessionFor(question.sessionId, settings.hosts, parts), explaining),
+    async explainCall(question) {
+      checkOptions(question, REQUEST_KINDS.explainCall, "explainCall");
+      return explainCall(question, await sessionFor(question.sessionId, settings.hosts, parts), explaining);
+    },
 
     listApprovals: () => parts.approvals.list(),
-    resolveApproval: (resolution) => parts.approvals.resolve(resolution),
-    revokeApproval: (revocation) => parts.approvals.revoke(revocation),
+    async resolveApproval(resolution) {
+      checkOptions(resolution, REQUEST_KINDS.resolveApproval, "resolveApproval");
+      return parts.approvals.resolve(resolution);
+    },
+    async revokeApproval(revocation) {
+      checkOptions(revocation, REQUEST_KINDS.revokeApproval, "revokeApproval");
+      return parts.approvals.revoke(revocation);
+    },
     watchApprovals: (signal) => parts.approvals.watch(signal),
     openApprovalDoor: () => parts.approvals.openDoor(),
 
@@ -216,12 +276,14 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     get closing() {
       return gate.closing;
     },
-    close({ graceMs = 10_000 } = {}) {
+    async close(closing = {}) {
+      checkOptions(closing, REQUEST_KINDS.close, "close");
+      const { graceMs = 10_000 } = closing;
       clearInterval(expiry);
       clearInterval(ticking);
       endRetention();
       closed ??= closeKernel(graceMs, gate, parts);
-      return closed;
+      await closed;
     },
   };
 }

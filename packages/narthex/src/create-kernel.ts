@@ -1,5 +1,6 @@
 import { createAgentSession, type InProcessSession } from "@narthex/agent";
-import { type OpenSessionOptions, type OptionNames, refuseUnknownOptions } from "@narthex/kernel";
+import type { OpenSessionOptions } from "@narthex/kernel";
+import { checkKernelOptions } from "./check-kernel-options.ts";
 import { type OpenedKernel, type OpenKernelOptions, openKernel } from "./open-kernel.ts";
 
 /** A kernel in this process, with sessions to call tools through. */
@@ -16,23 +17,9 @@ export interface KernelSession extends InProcessSession {
   close(): Promise<void>;
 }
 
-const NAMES: OptionNames<OpenKernelOptions> = {
-  data: true,
-  waitMs: true,
-  command: true,
-  isBrief: true,
-  tools: true,
-  policies: true,
-  approver: true,
-  sandboxPrograms: true,
-  observer: true,
-  log: true,
-  onFailure: true,
-};
-
 /** Opens a home (a new one is set up first) and starts a kernel on it. */
 export async function createKernel(options: OpenKernelOptions = {}): Promise<NarthexKernel> {
-  refuseUnknownOptions(options, NAMES, "createKernel");
+  checkKernelOptions(options);
   const kernel = await openKernel({ command: "an embedding program", ...options });
   await kernel.openDoors().catch(async (fault: unknown) => {
     await kernel.close({ graceMs: 0 }).catch(() => undefined);

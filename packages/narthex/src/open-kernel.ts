@@ -26,6 +26,7 @@ import {
 } from "@narthex/host";
 import {
   type Approver,
+  checkOptions,
   type ContentStore,
   type Kernel,
   type Log,
@@ -187,7 +188,9 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
         doors = await openDoors(kernel, { sockets, services, limits, mcp, authorizeToken, ...reading, log });
         return doors.addresses;
       },
-      async close({ graceMs = configuration.timeouts.shutdownMs } = {}) {
+      async close(closing = {}) {
+        checkOptions(closing, { graceMs: "amount?" }, "close");
+        const { graceMs = configuration.timeouts.shutdownMs } = closing;
         await Promise.all([kernel.close({ graceMs }), doors?.close({ graceMs: graceMs + LAST_ANSWERS_MS })]);
         await servers?.close();
         await Promise.all([workshop.close(), gate.gate.close(), telemetry?.close()]);

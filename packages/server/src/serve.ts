@@ -1,5 +1,5 @@
 import { KernelError } from "@narthex/contracts";
-import type { Kernel, Log } from "@narthex/kernel";
+import { type Kernel, type Log, type OptionNames, refuseUnknownOptions } from "@narthex/kernel";
 import { type ByteBudget, byteBudgetOf, createByteBudget } from "./byte-budget.ts";
 import { type Console, type ConsoleOptions, createConsole } from "./console/console.ts";
 import { openFramedDoor } from "./framed/framed-door.ts";
@@ -52,12 +52,29 @@ export interface Serving {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
+const NAMES: OptionNames<ServeOptions> = {
+  framed: true,
+  services: true,
+  serviceLimits: true,
+  authorize: true,
+  verify: true,
+  replay: true,
+  exportLedger: true,
+  tls: true,
+  hostNames: true,
+  console: true,
+  mcp: true,
+  bytesInFlight: true,
+  log: true,
+};
+
 interface Door {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 /** Opens doors to a kernel: all of those asked for, or none. */
 export async function serve(kernel: Kernel, options: ServeOptions): Promise<Serving> {
+  refuseUnknownOptions(options, NAMES, "serve");
   const { framed, services = [], bytesInFlight, log, tls, hostNames, serviceLimits } = options;
   const budget = bytesInFlight === undefined ? byteBudgetOf(kernel) : createByteBudget(bytesInFlight);
   const doors: Door[] = [];

@@ -1,3 +1,4 @@
+import { KernelError } from "@narthex/contracts";
 import { hashOfRecord, sameBytes } from "./ledger-hash.ts";
 import type { LedgerSource } from "./ledger-source.ts";
 import { isRow } from "./open-record.ts";
@@ -8,6 +9,7 @@ import { type VerifyOptions, walkLedger } from "./walk-ledger.ts";
 
 /** Reads a ledger and its content and names everything that is not as it must be. */
 export async function verifyLedger(source: LedgerSource, options: VerifyOptions = {}): Promise<VerifyReport> {
+  refuseUnknown(options);
   if (options.before === undefined) return walkLedger(source, options);
   const before = decodeVerifiedState(options.before);
   requireComparable(before, options);
@@ -19,6 +21,26 @@ export async function verifyLedger(source: LedgerSource, options: VerifyOptions 
   const report = await walkLedger(source, options, { seen: { size: before.records, root: rootOfState(before) } });
   if (report.problemCount > 0) return report;
   throw new VerifiedFault("it says of a ledger that is sound when all of it is read what is not so");
+}
+
+const NAMES: Readonly<Record<keyof VerifyOptions, true>> = {
+  onProgress: true,
+  trustedKey: true,
+  keptCheckpoints: true,
+  chainsOnly: true,
+  before: true,
+  nowMs: true,
+  recordsOnly: true,
+  signal: true,
+};
+
+/** SECURITY: a misspelt `trustedKey` would be asked for nowhere, and the report would find nothing wrong. */
+function refuseUnknown(options: VerifyOptions): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(NAMES, name));
+  if (unknown === undefined) return;
+  const message = `\`${unknown.slice(0, 80)}\` is not known; known are ${Object.keys(NAMES).join(", ")}`;
+  const violations = [{ field: unknown, rule: "unknown_field", message }];
+  throw new KernelError("INVALID_INPUT", `options of verifyLedger: ${message}`, { violations });
 }
 
 /** A kept checkpoint of fewer records than were read then has to have been compared then. */

@@ -1,3 +1,4 @@
+import { checkOptions, type OptionKinds } from "@narthex/kernel";
 import { type AiSdkSchema, toAiSdkTools } from "../declare/ai-sdk-tools.ts";
 import { createCallLane } from "../run/call-lane.ts";
 import type { AgentSession } from "../session/agent-session.ts";
@@ -22,6 +23,7 @@ export interface NarthexToolsOptions {
   readonly approvalWaitMs?: number;
 }
 
+const KINDS: OptionKinds<NarthexToolsOptions> = { maxParallel: "amount?", approvalWaitMs: "amount?" };
 const MAX_PARALLEL = 8;
 const APPROVAL_WAIT_MS = 600_000;
 
@@ -30,6 +32,7 @@ const APPROVAL_WAIT_MS = 600_000;
  * change something still run one after the other, in their order.
  */
 export function narthexTools(session: AgentSession, options: NarthexToolsOptions = {}): Record<string, AiSdkTool> {
+  checkOptions(options, KINDS, "narthexTools");
   const tools = listAgentTools(session);
   const lane = createCallLane(options.maxParallel ?? MAX_PARALLEL);
   const approvalWaitMs = options.approvalWaitMs ?? APPROVAL_WAIT_MS;

@@ -1,4 +1,5 @@
 import { create, createId, type JsonValue, ToolRequestSchema } from "@narthex/contracts";
+import { findCallOptionFaults } from "./find-call-option-faults.ts";
 import type {
   ApprovalQuestion,
   CallExplanation,
@@ -36,7 +37,7 @@ export interface InProcessSession extends AgentSession {
   call(tool: string, input: JsonValue, options?: SessionCallOptions): Promise<CallResult>;
 }
 
-export type SessionCallOptions = Omit<InProcessCall, "token" | "tool" | "input">;
+export type SessionCallOptions = Omit<InProcessCall, "token" | "tool" | "input" | "faults">;
 export type AgentCallOptions = Pick<InProcessCall, "requestId" | "signal" | "timeoutMs">;
 export type AgentAnswer = Pick<CallResult, "requestId" | "response">;
 
@@ -75,7 +76,11 @@ export function createAgentSession(
         .listTools({ sessionId: id, allVersions: false })
         .filter(({ state }) => !UNUSABLE.has(state))
         .map(({ declaration }) => ({ declaration, tierOf: (input) => tierOf(declaration, input) })),
-    call(tool, input, { signal, ...options } = {}) {
+    call(tool, input, given) {
+      if (given === undefined) return kernel.callInProcess({ token, tool, input });
+      const faults = findCallOptionFaults(given);
+      if (faults !== undefined) return kernel.callInProcess({ token, tool, input, faults });
+      const { signal, ...options } = given;
       // Its id is then made by the kernel, which draws random bytes for many at once.
       if (signal === undefined) return kernel.callInProcess({ ...options, token, tool, input });
       return callUntil(signal, { ...options, requestId: options.requestId ?? newRequestId(), token, tool, input });

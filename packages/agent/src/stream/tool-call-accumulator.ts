@@ -1,4 +1,5 @@
 import { KernelError } from "@narthex/contracts";
+import { checkOptions, type OptionKinds } from "@narthex/kernel";
 import type { CallDelta, DeltaReader, StreamedCall } from "./call-delta.ts";
 import { splitGlued } from "./split-glued.ts";
 
@@ -21,6 +22,7 @@ interface OpenCall {
   isForeign: boolean;
 }
 
+const KINDS: OptionKinds<AccumulatorOptions> = { maxCalls: "amount?", maxCharacters: "amount?", newId: "function?" };
 const MAX_CALLS = 128;
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 /** What a piece costs besides its characters: many empty ones take memory as well. */
@@ -48,6 +50,7 @@ export class ToolCallAccumulator {
   #characters = 0;
 
   constructor(read: DeltaReader, options: AccumulatorOptions = {}) {
+    checkOptions(options, KINDS, "ToolCallAccumulator");
     this.#read = read;
     this.#maxCalls = options.maxCalls ?? MAX_CALLS;
     this.#maxCharacters = options.maxCharacters ?? MAX_CHARACTERS;

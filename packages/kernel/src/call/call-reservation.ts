@@ -1,6 +1,6 @@
-import type { JsonValue } from "@narthex/contracts";
-import type { BudgetAmounts } from "../budget/budget.ts";
-import type { Tool } from "../tool/tool.ts";
+import { type JsonValue, KernelError } from "@narthex/contracts";
+import { BUDGET_DIMENSIONS, type BudgetAmounts } from "../budget/budget.ts";
+import type { Spending, Tool } from "../tool/tool.ts";
 import type { CheckedCall } from "./call.ts";
 import { sumOf, verifySpending } from "./call-spending.ts";
 
@@ -35,11 +35,17 @@ export function callReservation(
 }
 
 const NOTHING: BudgetAmounts = {};
+const DIMENSIONS: ReadonlySet<string> = new Set(BUDGET_DIMENSIONS);
 
 function fixedAmounts(tool: Tool, input: JsonValue): BudgetAmounts {
   const { price: cost_units, reserves } = tool;
   if (reserves === undefined) return { calls: 1, cost_units };
-  return { calls: 1, ...sumOf({ inference_tokens: 0, cost_units }, verifySpending(reserves(input))) };
+  const reserved: Spending | Promise<unknown> = reserves(input);
+  // SECURITY: what is misspelt, or not said yet, would set nothing aside. What the kernel counts itself is left out.
+  if (reserved instanceof Promise || Object.keys(reserved).some((key) => !DIMENSIONS.has(key))) {
+    throw new KernelError("INTERNAL", "the tool reserves what is no amount of a budget");
+  }
+  return { calls: 1, ...sumOf({ inference_tokens: 0, cost_units }, verifySpending(reserved)) };
 }
 
 /** The smaller of the call's bound and what is left of the time its caller will wait. */

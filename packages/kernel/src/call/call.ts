@@ -1,4 +1,4 @@
-import type { JsonValue, JsonValueError, ToolRequest } from "@narthex/contracts";
+import type { JsonValue, JsonValueError, ToolRequest, Violation } from "@narthex/contracts";
 import type { Capability } from "../capability/capability.ts";
 import type { ApprovalDemand, PolicyAnswer } from "../policy/policy.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
@@ -21,6 +21,8 @@ export interface CallFrame {
   readonly deadlineMs: number;
   /** The caller's own value was no JSON: why. The request's input stands for nothing then. */
   readonly inputFault: JsonValueError | undefined;
+  /** What else the caller gave that cannot be understood. */
+  readonly faults: readonly Violation[] | undefined;
   readonly onChunk: ((chunk: Uint8Array) => void | Promise<void>) | undefined;
   /** Of the caller, for observers. */
   readonly traceParent: string | undefined;

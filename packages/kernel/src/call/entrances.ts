@@ -27,7 +27,8 @@ export async function callInProcess(call: InProcessCall, kernel: KernelParts): P
   const inputFault = input instanceof JsonValueError ? input : undefined;
   const bytes = input instanceof JsonValueError ? NOT_JSON : input;
   const request = requestOf(call, requestId, bytes);
-  const made = { request, isOwned: true, isCanonical: true, inputFault, door: "in_process" };
+  const { faults } = call;
+  const made = { request, isOwned: true, isCanonical: true, inputFault, faults, door: "in_process" };
   const { response, answer } = await runCall(frameOf(call, made, kernel), kernel);
   return resultOf(call, requestId, response, answer);
 }
@@ -35,11 +36,12 @@ export async function callInProcess(call: InProcessCall, kernel: KernelParts): P
 /** Stands for input that has no bytes. */
 const NOT_JSON = sharedUtf8("undefined");
 
-type Made = Pick<CallFrame, "request" | "door" | "isOwned"> & Partial<Pick<CallFrame, "isCanonical" | "inputFault">>;
+type Made = Pick<CallFrame, "request" | "door" | "isOwned"> &
+  Partial<Pick<CallFrame, "isCanonical" | "inputFault" | "faults">>;
 
 function frameOf(
   { signal, timeoutMs, onChunk, traceParent }: Pick<WireCall, "signal" | "timeoutMs" | "onChunk" | "traceParent">,
-  { request, door, isOwned, isCanonical = false, inputFault }: Made,
+  { request, door, isOwned, isCanonical = false, inputFault, faults }: Made,
   kernel: KernelParts,
 ): CallFrame {
   const nowMs = kernel.clock.monotonicMs();
@@ -53,6 +55,7 @@ function frameOf(
     signal,
     deadlineMs: nowMs + givenMs,
     inputFault,
+    faults,
     onChunk,
     traceParent,
     trail: new CallTrail(nowMs),

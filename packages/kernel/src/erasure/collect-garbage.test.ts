@@ -107,7 +107,7 @@ describe("retention", () => {
     const other = await at.put(parent.id, Buffer.alloc(100_000, "o"));
     const { session, token } = await at.kernel.delegateLease({
       sessionId: parent.id,
-      lease: {},
+      lease: { tool_patterns: ["*"] },
       labels: [],
       contentHashes: [given],
     });
@@ -208,7 +208,7 @@ describe("retention", () => {
     const parent = await at.open();
     const { session: child, token } = await at.kernel.delegateLease({
       sessionId: parent.id,
-      lease: {},
+      lease: { tool_patterns: ["*"] },
       labels: [],
       contentHashes: [],
     });

@@ -187,7 +187,7 @@ describe("erasing a session", () => {
     const { hash } = await at.kernel.putContent({ sessionId: parent.id, door: "test", labels: [], chunks: chunks() });
     const child = await at.kernel.delegateLease({
       sessionId: parent.id,
-      lease: {},
+      lease: { tool_patterns: ["*"] },
       labels: [],
       contentHashes: [hash],
     });

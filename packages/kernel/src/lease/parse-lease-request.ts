@@ -122,17 +122,18 @@ function jsonForm(value: unknown): unknown {
   return Object.fromEntries(
     fields.map(([key, field]: [string, unknown]) => {
       if (key === "delegable") return [key, jsonForm(field)];
-      return [key, key === "capabilities" ? capabilityForms(field) : field];
+      return [key, key === "capabilities" && Array.isArray(field) ? capabilityForms(field) : field];
     }),
   );
 }
 
-/** In code two fields of one kind have names of their own. */
-function capabilityForms(capabilities: unknown): unknown {
-  if (!Array.isArray(capabilities)) return capabilities;
-  return capabilities.map((capability: Partial<Capability> | null) => {
-    if (capability?.kind !== "wasm_exec") return capability;
+/** Capabilities of code, in the form that is read: there two fields of one kind have names of their own. */
+export function capabilityForms(capabilities: readonly unknown[]): JsonValue[] {
+  return capabilities.map((given) => {
+    // Not known to be what its type says.
+    const capability = given as Partial<Capability> | null;
+    if (capability?.kind !== "wasm_exec") return given as JsonValue;
     const { maxFuel, maxMemoryBytes, ...others } = capability;
-    return { ...others, max_fuel: maxFuel, max_memory_bytes: maxMemoryBytes };
+    return { ...others, max_fuel: maxFuel, max_memory_bytes: maxMemoryBytes } as JsonObject;
   });
 }

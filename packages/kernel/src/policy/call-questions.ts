@@ -88,8 +88,9 @@ const shapes = new WeakMap<DerivedFacts, RecordShape>();
  * what the flag says.
  */
 function derivedFrom({ name, source }: Tool, facts: DerivedFacts, input: JsonValue): JsonObject {
-  const derived: JsonValue = facts.of(input);
-  if (!isJsonObject(derived)) {
+  const derived: JsonObject | Promise<unknown> = facts.of(input);
+  // Of a promise no fact is there, and rules that ask for one would not fit.
+  if (derived instanceof Promise || !isJsonObject(derived)) {
     throw new KernelError("POLICY_ERROR", `what \`${name}\` says about its arguments is no object`);
   }
   // What comes with the kernel is held against its shape by tests.

@@ -7,6 +7,7 @@ import { checkDeclaration, inspectDeclaration, type InspectedDeclaration } from 
 import { compareSemver, isRelease, parseSemver, type Semver } from "../tool/semver.ts";
 import type { Redactor, Tool } from "../tool/tool.ts";
 import { isVouchedFor } from "../tool/vouched-tools.ts";
+import { refuseUnknownParts } from "./refuse-unknown-parts.ts";
 import { sealTool } from "./seal-tool.ts";
 
 /** A tool with everything about it that a call needs, made ready once. */
@@ -117,6 +118,7 @@ function prepare(original: Tool, redactors: readonly Redactor[]): RegisteredTool
 
 /** What can be copied is inspected as the copy, which is what counts; what cannot is asked what is wrong with it. */
 function copyOf(original: Tool, redactors: readonly Redactor[]): Tool {
+  if (!isVouchedFor(original)) refuseUnknownParts(original);
   try {
     return sealTool(original, redactors);
   } catch (fault) {

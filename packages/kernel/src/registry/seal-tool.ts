@@ -29,7 +29,7 @@ export function sealTool(tool: Tool, redactors: readonly Redactor[]): Tool {
     ...(tool.labels && { labels: sealData(tool.labels) }),
     ...(tool.program && { program: sealData(tool.program) }),
     redactors: sealData([...(tool.redactors ?? []), ...redactors]),
-    ...(tool.takesSecrets === true && { takesSecrets: true }),
+    ...(tool.takesSecrets !== undefined && { takesSecrets: tool.takesSecrets }),
     ...(tool.endpoints && { endpoints: sealData(tool.endpoints) }),
     ...(tool.narrow && { narrow: tool.narrow.bind(tool) }),
     ...(tool.action && { action: tool.action.bind(tool) }),

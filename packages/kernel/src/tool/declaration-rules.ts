@@ -1,5 +1,8 @@
 import type { JsonObject, Violation } from "@narthex/contracts";
+import { createJsonReader } from "../capability/json-reader.ts";
+import { readCapability } from "../capability/parse-capability.ts";
 import { isLabel } from "../label/check-labels.ts";
+import { capabilityForms } from "../lease/parse-lease-request.ts";
 import { CONTEXT_NAMES } from "../policy/schema/context-shape.ts";
 import { hasHiddenText } from "../schema/schema-document.ts";
 import { DECLARATION_CEILINGS } from "./ceilings.ts";
@@ -10,6 +13,7 @@ import {
   EFFECTS,
   type Effect,
   type Isolation,
+  type Redactor,
   RESULT_TYPES,
   SAFETY_TIERS,
   type Tool,
@@ -33,8 +37,10 @@ const FUNCTIONS = [
   "narrow",
   "action",
   "needs",
+  "reserves",
   "approvalScope",
   "canonicalInput",
+  "firstLine",
   "normaliseCustom",
   "reconcile",
 ] as const;
@@ -110,10 +116,12 @@ function* capabilities(tool: Tool): Generator<Violation> {
   if (tool.capabilities.length > DECLARATION_CEILINGS.capabilities) {
     yield problem("capabilities", "max_items", `must have at most ${DECLARATION_CEILINGS.capabilities} entries`);
   }
-  if (!tool.capabilities.every(isObject)) {
-    yield problem("capabilities", "type", "must hold capabilities only");
-    return;
+  const reader = createJsonReader();
+  for (const [index, form] of capabilityForms(tool.capabilities).entries()) {
+    readCapability(reader, form, `capabilities[${index}]`);
   }
+  yield* reader.violations;
+  if (reader.violations.length > 0) return;
   const kinds = new Set(tool.capabilities.map((capability) => capability.kind));
   for (const effect of knownEffects(tool)) {
     const wanted = EFFECT_CAPABILITIES[effect];
@@ -163,11 +171,35 @@ function* code(tool: Tool): Generator<Violation> {
     if (tool[name] !== undefined && typeof tool[name] !== "function") yield problem(name, "type", "must be a function");
   }
   yield* policySide(tool);
-  for (const [index, { secrets }] of (tool.redactors ?? []).entries()) {
-    if (isList(secrets) && secrets.every((secret) => typeof secret === "string" && secret !== "")) continue;
-    yield problem(`redactors[${index}].secrets`, "required", "must be texts that are not empty");
+  yield* redactors(tool);
+  if (tool.takesSecrets !== undefined && typeof tool.takesSecrets !== "boolean") {
+    yield problem("takesSecrets", "type", "must be true or false");
   }
-  if ((tool.redactors?.length ?? 0) > DECLARATION_CEILINGS.redactors) {
+}
+
+/** SECURITY: a redactor that is not understood hides nothing. */
+function* redactors(tool: Tool): Generator<Violation> {
+  if (tool.redactors === undefined) return;
+  if (!isList(tool.redactors)) {
+    yield problem("redactors", "type", "must be a list");
+    return;
+  }
+  for (const [index, redactor] of tool.redactors.entries()) {
+    const { secrets, replacement, ...others }: Partial<Redactor> = isObject(redactor) ? redactor : {};
+    if (
+      secrets === undefined ||
+      !isList(secrets) ||
+      !secrets.every((text) => typeof text === "string" && text !== "")
+    ) {
+      yield problem(`redactors[${index}].secrets`, "required", "must be texts that are not empty");
+    }
+    if (typeof replacement !== "string") {
+      yield problem(`redactors[${index}].replacement`, "required", "must be text: what stands in a secret's place");
+    }
+    const unknown = Object.keys(others).length > 0;
+    if (unknown) yield problem(`redactors[${index}]`, "unknown_field", "takes secrets and replacement, nothing else");
+  }
+  if (tool.redactors.length > DECLARATION_CEILINGS.redactors) {
     yield problem("redactors", "max_items", `must have at most ${DECLARATION_CEILINGS.redactors} entries`);
   }
 }
@@ -178,6 +210,10 @@ const ACTION_NAME = /^[a-z][a-z0-9_]{0,127}$/;
 function* policySide(tool: Tool): Generator<Violation> {
   if ((tool.action === undefined) !== (tool.actions === undefined)) {
     yield problem("actions", "required", "must name what `action` can give, and stands only with it");
+  }
+  if (tool.actions !== undefined && !isList(tool.actions)) {
+    yield problem("actions", "type", "must be a list");
+    return;
   }
   for (const [index, action] of (tool.actions ?? []).entries()) {
     if (typeof action === "string" && ACTION_NAME.test(action) && action.startsWith(`${tool.name}_`)) continue;

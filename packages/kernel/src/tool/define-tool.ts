@@ -4,6 +4,7 @@ import type { ApprovalScope } from "../approval/approval-scope.ts";
 import type { Capability } from "../capability/capability.ts";
 import { copySchema } from "../schema/copy-schema.ts";
 import { Problems } from "../schema/problems.ts";
+import { findUnknownOptions, type OptionNames, refuseOptions, requireObject } from "../refuse-unknown-options.ts";
 import { naturalRule } from "./declaration-rules.ts";
 import type {
   Bounds,
@@ -99,15 +100,51 @@ export interface ToolDefinition<I extends SchemaSource, O extends SchemaSource |
   run(input: NoInfer<ValueOf<I>>, context: ToolContext): Promise<NoInfer<OutputOf<R, O>>> | NoInfer<OutputOf<R, O>>;
 }
 
+const NAMES: OptionNames<AnyDefinition> = {
+  name: true,
+  description: true,
+  version: true,
+  inputSchema: true,
+  outputSchema: true,
+  resultType: true,
+  normalise: true,
+  effects: true,
+  determinism: true,
+  tier: true,
+  capabilities: true,
+  bounds: true,
+  price: true,
+  source: true,
+  isolation: true,
+  labels: true,
+  redactors: true,
+  takesSecrets: true,
+  narrow: true,
+  action: true,
+  actions: true,
+  derived: true,
+  needs: true,
+  reserves: true,
+  approvalScope: true,
+  canonicalInput: true,
+  firstLine: true,
+  normaliseCustom: true,
+  reconcile: true,
+  run: true,
+};
+
 /**
  * Makes a tool whose `run` sees the type its input schema describes and must answer what its output schema promises.
- * Contradictions in it are found when it is registered.
+ * Contradictions in it are found when it is registered. Throws INVALID_DECLARATION for what it cannot be made of.
  */
 export function defineTool<
   const I extends SchemaSource,
   const O extends SchemaSource | undefined = undefined,
   const R extends ResultType = "json",
 >(definition: ToolDefinition<I, O, R>): Tool {
+  // SECURITY: a misspelt `effects` would need no right, a misspelt `redactors` would hide nothing.
+  const given = requireObject(definition, "defineTool", "INVALID_DECLARATION");
+  refuseOptions(findUnknownOptions(given, Object.keys(NAMES)), "defineTool", "INVALID_DECLARATION");
   const resultType = definition.resultType ?? "json";
   // INVARIANT: the kernel calls its code only with input that passed the input schema, so its type is what that says.
   // By way of `unknown`: to compare the two takes a compiler seconds.
@@ -128,14 +165,20 @@ export function defineTool<
     determinism: definition.determinism ?? "nondeterministic",
     tier: definition.tier ?? "side_effecting",
     capabilities: definition.capabilities ?? [],
-    bounds: { timeoutMs: DEFAULT_TIMEOUT_MS, maxOutputBytes: DEFAULT_VIEW_BYTES, ...definition.bounds },
+    bounds: boundsOf(definition.bounds ?? {}),
     price: definition.price ?? 1,
     ...(definition.labels && { labels: definition.labels }),
     ...(definition.redactors && { redactors: definition.redactors }),
-    ...(definition.takesSecrets === true && { takesSecrets: true }),
+    ...(definition.takesSecrets !== undefined && { takesSecrets: definition.takesSecrets }),
     ...(definition.actions && { actions: definition.actions }),
     ...code,
   };
+}
+
+/** What is no object is left for who inspects it: spread, it would be no bounds at all. */
+function boundsOf(given: Partial<Bounds>): Bounds {
+  const bounds = { timeoutMs: DEFAULT_TIMEOUT_MS, maxOutputBytes: DEFAULT_VIEW_BYTES, ...given };
+  return typeof given === "object" ? bounds : given;
 }
 
 type ToolCode = Pick<
@@ -160,18 +203,24 @@ function bindCode(definition: AnyDefinition): ToolCode {
   const { narrow, action, derived, needs, reserves, approvalScope } = definition;
   const { canonicalInput, firstLine, normaliseCustom, reconcile, run } = definition;
   return {
-    ...(narrow && { narrow: narrow.bind(definition) }),
-    ...(action && { action: action.bind(definition) }),
-    ...(derived && { derived: { schema: derived.schema, of: (input: JsonValue) => derived.of(input) } }),
-    ...(needs && { needs: needs.bind(definition) }),
-    ...(reserves && { reserves: reserves.bind(definition) }),
-    ...(approvalScope && { approvalScope: approvalScope.bind(definition) }),
-    ...(canonicalInput && { canonicalInput: canonicalInput.bind(definition) }),
-    ...(firstLine && { firstLine: firstLine.bind(definition) }),
-    ...(normaliseCustom && { normaliseCustom: normaliseCustom.bind(definition) }),
-    ...(reconcile && { reconcile: reconcile.bind(definition) }),
-    run: run.bind(definition),
+    ...(narrow && { narrow: bound(narrow, definition) }),
+    ...(action && { action: bound(action, definition) }),
+    ...(derived && { derived: { schema: derived.schema, of: bound(derived.of, derived) } }),
+    ...(needs && { needs: bound(needs, definition) }),
+    ...(reserves && { reserves: bound(reserves, definition) }),
+    ...(approvalScope && { approvalScope: bound(approvalScope, definition) }),
+    ...(canonicalInput && { canonicalInput: bound(canonicalInput, definition) }),
+    ...(firstLine && { firstLine: bound(firstLine, definition) }),
+    ...(normaliseCustom && { normaliseCustom: bound(normaliseCustom, definition) }),
+    ...(reconcile && { reconcile: bound(reconcile, definition) }),
+    run: bound(run, definition),
   };
+}
+
+/** What is no function stays what it is, and is found when the tool is registered. */
+function bound<F extends (...given: never[]) => unknown>(code: F, owner: object): F {
+  // What a function bound to its owner takes and answers is what it did before.
+  return typeof code === "function" ? (code.bind(owner) as F) : code;
 }
 
 /** typebox objects carry hidden marks; a declaration holds plain, frozen JSON. Throws INVALID_DECLARATION. */

@@ -115,7 +115,27 @@ describe("a declaration that contradicts itself", () => {
       ["redactors[0].secrets required"],
     ],
     ["effects that are no list", { effects: "none" }, ["effects required"]],
-    ["capabilities that are none", { capabilities: [null] }, ["capabilities type"]],
+    ["capabilities that are none", { capabilities: [null] }, ["capabilities[0] format"]],
+    [
+      "a capability with a misspelt scope",
+      { capabilities: [{ kind: "fs_read", prefix: ["/"] }] },
+      ["capabilities[0].prefix unknown_field", "capabilities[0].prefixes required"],
+    ],
+    ["a scope that is no list", { capabilities: [{ kind: "exec", names: "ls" }] }, ["capabilities[0].names format"]],
+    ["a kind that nobody knows", { capabilities: [{ kind: "root" }] }, ["capabilities[0].kind one_of"]],
+    ["redactors that are no list", { redactors: { secrets: ["a"] } }, ["redactors type"]],
+    [
+      "a redactor that is none",
+      { redactors: [null] },
+      ["redactors[0].secrets required", "redactors[0].replacement required"],
+    ],
+    [
+      "a redactor with a misspelt replacement",
+      { redactors: [{ secrets: ["a"], replace: "" }] },
+      ["redactors[0].replacement required", "redactors[0] unknown_field"],
+    ],
+    ["actions that are no list", { action: () => "t_a", actions: "t_a" }, ["actions type"]],
+    ["a flag that is none", { takesSecrets: "yes" }, ["takesSecrets type"]],
     ["an input schema that is none", { inputSchema: "object" }, ["inputSchema# type"]],
     ["no input schema", { inputSchema: undefined }, ["inputSchema# type"]],
   ];

@@ -60,8 +60,11 @@ interface ReadRequest {
  * SECURITY: what is validated is what is used. A message belongs to its caller, who can change it while the call
  * waits, so the kernel goes on with a copy; encoded bytes are not written to by any door until they are answered.
  */
-function readRequest({ request, isOwned }: CallFrame): ReadRequest | Failed {
+function readRequest({ request, isOwned, faults }: CallFrame): ReadRequest | Failed {
   try {
+    if (faults !== undefined && !(request instanceof Uint8Array)) {
+      return { request, violations: [...validate(request), ...faults] };
+    }
     if (request instanceof Uint8Array) {
       const decoded = decode(request);
       return { request: decoded, violations: validate(decoded) };

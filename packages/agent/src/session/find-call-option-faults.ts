@@ -1,0 +1,30 @@
+import { isKernelError, type Violation } from "@narthex/contracts";
+import { checkOptions, type OptionKinds } from "@narthex/kernel";
+import type { SessionCallOptions } from "./agent-session.ts";
+
+const KINDS: OptionKinds<SessionCallOptions> = {
+  version: "text?",
+  requestId: "text?",
+  dedupeKey: "text?",
+  signal: "signal?",
+  timeoutMs: "any?",
+  onChunk: "function?",
+  traceParent: "text?",
+};
+
+/**
+ * What is wrong with the options of one call; undefined if nothing is.
+ *
+ * SECURITY: a dedupe key or a request id that is misspelt would be left out, and a retry would do everything again.
+ */
+export function findCallOptionFaults(options: SessionCallOptions): readonly Violation[] | undefined {
+  try {
+    checkOptions(options, KINDS, "a call");
+    return undefined;
+  } catch (fault) {
+    if (!isKernelError(fault)) throw fault;
+    return fault.violations.length > 0
+      ? fault.violations
+      : [{ field: "options", rule: "format", message: fault.message }];
+  }
+}

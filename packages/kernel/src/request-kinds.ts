@@ -1,0 +1,84 @@
+import type { ApprovalResolution, ApprovalRevocation } from "./approval/approval.ts";
+import type { OptionKinds } from "./check-options.ts";
+import type { Erasure } from "./erasure/erasure.ts";
+import type {
+  Collection,
+  ContentGrant,
+  ContentPut,
+  Kernel,
+  RecordListQuery,
+  RecordProofQuestion,
+  Settlement,
+  TailOptions,
+  Undoing,
+} from "./kernel.ts";
+import type { LabelClearing } from "./label/clear-workspace-labels.ts";
+import type { LeaseRelease, Revocation } from "./lease/delegation.ts";
+import type { ExplainQuestion } from "./policy/explain.ts";
+import type { HomeCopying } from "./restore/home-copy.ts";
+
+type OptionsOf<M extends keyof Kernel> = Kernel[M] extends (options: infer O) => unknown ? NonNullable<O> : never;
+
+/** What a kernel is asked, by the method, with what each option must be. Calls of tools are validated on their own path. */
+export const REQUEST_KINDS = {
+  close: { graceMs: "amount?" } satisfies OptionKinds<OptionsOf<"close">>,
+  listSessions: { all: "flag", limit: "amount" } satisfies OptionKinds<OptionsOf<"listSessions">>,
+  releaseLease: {
+    token: "text?",
+    sessionId: "text?",
+    isOwn: "flag?",
+    leaseId: "text",
+  } satisfies OptionKinds<LeaseRelease>,
+  revokeLease: { leaseId: "text", reason: "text", by: "text" } satisfies OptionKinds<Revocation>,
+  listTools: { sessionId: "text?", allVersions: "flag" } satisfies OptionKinds<OptionsOf<"listTools">>,
+  putContent: {
+    sessionId: "text",
+    door: "text",
+    labels: "texts",
+    expectedHash: "bytes?",
+    chunks: "object",
+  } satisfies OptionKinds<ContentPut>,
+  grantContent: { sessionId: "text", toSessionId: "text", hash: "bytes" } satisfies OptionKinds<ContentGrant>,
+  erase: {
+    hashes: "list",
+    sessionIds: "texts",
+    reason: "text",
+    by: "text",
+    dryRun: "flag",
+  } satisfies OptionKinds<Erasure>,
+  collect: { dryRun: "flag", maxAgeMs: "amount?", maxBytes: "amount?" } satisfies OptionKinds<Collection>,
+  backUp: { directory: "text", withKeys: "flag" } satisfies OptionKinds<HomeCopying>,
+  listRecords: {
+    fromIndex: "amount?",
+    limit: "amount",
+    chain: "text?",
+    newest: "flag?",
+  } satisfies OptionKinds<RecordListQuery>,
+  tailRecords: { fromIndex: "amount?", chain: "text?", signal: "signal" } satisfies OptionKinds<TailOptions>,
+  rotateLogKey: { lost: "flag" } satisfies OptionKinds<OptionsOf<"rotateLogKey">>,
+  proveRecord: { index: "amount", treeSize: "amount?" } satisfies OptionKinds<RecordProofQuestion>,
+  proveConsistency: { from: "amount", to: "amount?" } satisfies OptionKinds<OptionsOf<"proveConsistency">>,
+  clearWorkspaceLabels: { workspace: "text", by: "text" } satisfies OptionKinds<LabelClearing>,
+  settleIntent: {
+    sessionId: "text",
+    requestId: "text",
+    answer: ["happened", "did_not_happen"],
+    by: "text",
+  } satisfies OptionKinds<Settlement>,
+  undo: { sessionId: "text", requestId: "text?", by: "text", dryRun: "flag" } satisfies OptionKinds<Undoing>,
+  explainCall: {
+    tool: "text",
+    version: "text?",
+    input: "any",
+    sessionId: "text?",
+  } satisfies OptionKinds<ExplainQuestion>,
+  resolveApproval: {
+    approvalId: "text",
+    answer: ["once", "session", "rule", "deny"],
+    words: "amount?",
+    approver: "text",
+    reason: "text?",
+    door: "text",
+  } satisfies OptionKinds<ApprovalResolution>,
+  revokeApproval: { standingId: "text", by: "text" } satisfies OptionKinds<ApprovalRevocation>,
+} as const;

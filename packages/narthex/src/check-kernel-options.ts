@@ -1,0 +1,45 @@
+import { KernelError } from "@narthex/contracts";
+import {
+  type Approver,
+  checkOptions,
+  type Observer,
+  type OptionKinds,
+  refuseUnknownParts,
+  type Tool,
+} from "@narthex/kernel";
+import type { OpenKernelOptions } from "./open-kernel.ts";
+
+const KINDS: OptionKinds<OpenKernelOptions> = {
+  data: "text?",
+  waitMs: "amount?",
+  command: "text?",
+  isBrief: "flag?",
+  tools: "list?",
+  policies: "list?",
+  approver: "object?",
+  sandboxPrograms: "texts?",
+  observer: "object?",
+  log: "function?",
+  onFailure: "function?",
+};
+const POLICY: OptionKinds<NonNullable<OpenKernelOptions["policies"]>[number]> = { name: "text", text: "text" };
+const APPROVER: OptionKinds<Approver> = { door: "text?", ask: "function" };
+const OBSERVER: OptionKinds<Observer> = { stage: "function" };
+
+/** Throws INVALID_INPUT, or INVALID_DECLARATION for a tool, before anything is opened. */
+export function checkKernelOptions(options: OpenKernelOptions): void {
+  checkOptions(options, KINDS, "createKernel");
+  const { tools = [], policies = [], approver, observer } = options;
+  for (const tool of tools) requireTool(tool);
+  for (const policy of policies) checkOptions(policy, POLICY, "a policy");
+  // May be objects of classes of their own, with more to them.
+  if (approver !== undefined) checkOptions({ door: approver.door, ask: approver.ask }, APPROVER, "an approver");
+  if (observer !== undefined) checkOptions({ stage: observer.stage }, OBSERVER, "an observer");
+}
+
+/** The rest of it is inspected when it is registered. */
+function requireTool(tool: Tool): void {
+  refuseUnknownParts(tool);
+  if (Array.isArray(tool.effects) && Array.isArray(tool.capabilities)) return;
+  throw new KernelError("INVALID_DECLARATION", "a tool lacks its effects or its capabilities: make it with defineTool");
+}
