@@ -63,6 +63,13 @@ describe("a command line that is wrong", { concurrency: 2 }, () => {
     }
   });
 
+  it("refuses an option that is given twice, and does not repeat its values", async () => {
+    const { code, stderr } = await at.run(["call", "echo", "{}", "--session", "ses_one", "--session", "ses_two"]);
+    assert.equal(code, 2);
+    assert.match(stderr, /`--session <[a-z]+>` is given twice/);
+    assert.doesNotMatch(stderr, /ses_/);
+  });
+
   it("leaves no trace in the home", async () => {
     await at.run(["session", "show"]);
     await assert.rejects(readdir(at.home), { code: "ENOENT" });

@@ -1,5 +1,6 @@
 import { Option, Command as Parser } from "commander";
 import type { Command, CommandEntry, CommandLeaf, OptionDescription } from "./command.ts";
+import { usageError } from "../terminal/command-error.ts";
 import { GLOBAL_OPTIONS } from "./global-options.ts";
 
 export interface ParserOptions {
@@ -65,9 +66,13 @@ function describe(parser: Parser, command: Command, options: ParserOptions): voi
 function createOption({ flags, description, repeatable }: OptionDescription): Option {
   const option = new Option(flags, description);
   if (repeatable === true) {
-    option.argParser((value: string, before: readonly string[] | undefined) => [...(before ?? []), value]);
+    return option.argParser((value: string, before: readonly string[] | undefined) => [...(before ?? []), value]);
   }
-  return option;
+  // The value is not repeated here: it may be what nobody should see.
+  return option.argParser((value: string, before: unknown) => {
+    if (before === undefined) return value;
+    throw usageError(`\`${flags}\` is given twice`, "give it once: only one of them could count");
+  });
 }
 
 function sentence(summary: string): string {
