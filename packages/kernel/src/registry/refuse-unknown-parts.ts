@@ -1,40 +1,8 @@
 import { findUnknownOptions, type OptionNames, refuseOptions, requireObject } from "../refuse-unknown-options.ts";
+import { DEFINITION_NAMES } from "../tool/define-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 
-const PARTS: OptionNames<Tool> = {
-  name: true,
-  version: true,
-  description: true,
-  source: true,
-  isolation: true,
-  inputSchema: true,
-  outputSchema: true,
-  resultType: true,
-  normalise: true,
-  effects: true,
-  determinism: true,
-  tier: true,
-  capabilities: true,
-  bounds: true,
-  price: true,
-  labels: true,
-  program: true,
-  redactors: true,
-  takesSecrets: true,
-  endpoints: true,
-  narrow: true,
-  action: true,
-  actions: true,
-  derived: true,
-  needs: true,
-  reserves: true,
-  approvalScope: true,
-  canonicalInput: true,
-  firstLine: true,
-  normaliseCustom: true,
-  reconcile: true,
-  run: true,
-};
+const PARTS: OptionNames<Tool> = { ...DEFINITION_NAMES, program: true, endpoints: true };
 
 /**
  * Throws INVALID_DECLARATION for what is no tool, or has a part that nobody knows.

@@ -100,7 +100,8 @@ export interface ToolDefinition<I extends SchemaSource, O extends SchemaSource |
   run(input: NoInfer<ValueOf<I>>, context: ToolContext): Promise<NoInfer<OutputOf<R, O>>> | NoInfer<OutputOf<R, O>>;
 }
 
-const NAMES: OptionNames<AnyDefinition> = {
+/** What a definition can have. */
+export const DEFINITION_NAMES: OptionNames<AnyDefinition> = {
   name: true,
   description: true,
   version: true,
@@ -144,7 +145,7 @@ export function defineTool<
 >(definition: ToolDefinition<I, O, R>): Tool {
   // SECURITY: a misspelt `effects` would need no right, a misspelt `redactors` would hide nothing.
   const given = requireObject(definition, "defineTool", "INVALID_DECLARATION");
-  refuseOptions(findUnknownOptions(given, Object.keys(NAMES)), "defineTool", "INVALID_DECLARATION");
+  refuseOptions(findUnknownOptions(given, Object.keys(DEFINITION_NAMES)), "defineTool", "INVALID_DECLARATION");
   const resultType = definition.resultType ?? "json";
   // INVARIANT: the kernel calls its code only with input that passed the input schema, so its type is what that says.
   // By way of `unknown`: to compare the two takes a compiler seconds.
