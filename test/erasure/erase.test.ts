@@ -37,7 +37,7 @@ describe("narthex erase", { timeout: 240_000 }, () => {
 
   it("leaves nothing of content in any file of the home, with a kernel that runs", async () => {
     const serving = await at.serve();
-    const { id } = await at.openSession("--workspace", at.workspace);
+    const { id } = await at.openSession();
     const call = (text: string): Promise<JsonObject> =>
       at.ask(["call", "echo", JSON.stringify({ text }), "--session", id, "--request-id", text.slice(0, 3)]);
     await call("before");
@@ -69,7 +69,7 @@ describe("narthex erase", { timeout: 240_000 }, () => {
   });
 
   it("erases a session that has ended, without a kernel that runs", async () => {
-    const { id } = await at.openSession("--workspace", at.workspace);
+    const { id } = await at.openSession();
     const input = `{"text":"${SECRET} of a session"}`;
     const requests = ["r1", "r2", "r3"];
     for (const request of requests) await at.ask(["call", "echo", input, "--session", id, "--request-id", request]);
