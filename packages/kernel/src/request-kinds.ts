@@ -21,6 +21,8 @@ type OptionsOf<M extends keyof Kernel> = Kernel[M] extends (options: infer O) =>
 
 /** What a kernel is asked, by the method, with what each option must be. Calls of tools are validated on their own path. */
 export const REQUEST_KINDS = {
+  closeSession: { sessionId: "text" } satisfies OptionKinds<{ sessionId: string }>,
+  getLease: { leaseId: "text" } satisfies OptionKinds<{ leaseId: string }>,
   close: { graceMs: "amount?" } satisfies OptionKinds<OptionsOf<"close">>,
   listSessions: { all: "flag", limit: "amount" } satisfies OptionKinds<OptionsOf<"listSessions">>,
   releaseLease: {

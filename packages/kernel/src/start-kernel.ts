@@ -101,7 +101,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       return { session: facts(live), token };
     },
     async closeSession(sessionId) {
-      checkOptions({ sessionId }, { sessionId: "text" }, "closeSession");
+      checkOptions({ sessionId }, REQUEST_KINDS.closeSession, "closeSession");
       return facts(await closeSession(sessionId, "closed", parts));
     },
     async getSession(sessionId) {
@@ -122,7 +122,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       return releaseLease(release, parts);
     },
     async getLease(leaseId) {
-      checkOptions({ leaseId }, { leaseId: "text" }, "getLease");
+      checkOptions({ leaseId }, REQUEST_KINDS.getLease, "getLease");
       return describeLease(await findHolder(leaseId, parts), parts.ledger.nowMs());
     },
     async revokeLease(revocation) {

@@ -1,4 +1,4 @@
-import { type ApprovalQuestion, type OptionNames, refuseUnknownOptions } from "@narthex/kernel";
+import { type ApprovalQuestion, checkOptions, type OptionKinds } from "@narthex/kernel";
 import type { AgentMessage } from "../model/agent-message.ts";
 import type { ModelClient, ModelUsage } from "../model/model-client.ts";
 import type { AgentSession } from "../session/agent-session.ts";
@@ -51,30 +51,30 @@ export const DEFAULT_LIMITS: AgentLimits = {
   approvalWaitMs: 600_000,
 };
 
-const OPTION_NAMES: OptionNames<AgentOptions> = {
-  session: true,
-  model: true,
-  messages: true,
-  transcript: true,
-  limits: true,
-  priceOf: true,
-  signal: true,
-  onEvent: true,
+const OPTION_KINDS: OptionKinds<AgentOptions> = {
+  session: "object",
+  model: "object",
+  messages: "list",
+  transcript: "object?",
+  limits: "object?",
+  priceOf: "function?",
+  signal: "signal?",
+  onEvent: "function?",
 };
-const LIMIT_NAMES: OptionNames<AgentLimits> = {
-  turns: true,
-  cost: true,
-  timeMs: true,
-  corrections: true,
-  callsPerTurn: true,
-  parallel: true,
-  approvalWaitMs: true,
+const LIMIT_KINDS: OptionKinds<AgentLimits> = {
+  turns: "amount?",
+  cost: "amount?",
+  timeMs: "amount?",
+  corrections: "amount?",
+  callsPerTurn: "amount?",
+  parallel: "amount?",
+  approvalWaitMs: "amount?",
 };
 
-/** Throws INVALID_INPUT. */
-export function refuseUnknownAgentOptions(options: AgentOptions): void {
-  refuseUnknownOptions(options, OPTION_NAMES, "runAgent");
-  if (options.limits !== undefined) refuseUnknownOptions(options.limits, LIMIT_NAMES, "an agent's limits");
+/** Throws INVALID_INPUT. SECURITY: nothing is ever above a limit that is no number. */
+export function checkAgentOptions(options: AgentOptions): void {
+  checkOptions(options, OPTION_KINDS, "runAgent");
+  if (options.limits !== undefined) checkOptions(options.limits, LIMIT_KINDS, "an agent's limits");
 }
 
 export type AgentEvent =

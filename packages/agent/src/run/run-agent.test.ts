@@ -191,6 +191,11 @@ describe("limits", () => {
     assert.equal(end, "failed");
     assert.match(String(error), /an agent's limits: `turn` is not known; did you mean turns/);
     assert.equal(model.requests.length, 0);
+    for (const turns of ["many", Number.NaN, -1, null]) {
+      const odd = await runScripted([read], [saying("never")], { limits: { turns } as object });
+      assert.match(String((await odd.result).error), /an agent's limits: `turns` must be a number from 0 on/);
+      assert.equal(odd.model.requests.length, 0);
+    }
   });
 
   test("of time, even if the model never says anything and takes no notice", async () => {

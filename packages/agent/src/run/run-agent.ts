@@ -7,8 +7,8 @@ import {
   type AgentLimits,
   type AgentOptions,
   type AgentResult,
+  checkAgentOptions,
   DEFAULT_LIMITS,
-  refuseUnknownAgentOptions,
 } from "./agent-run.ts";
 import { completeMessages, toMessage } from "./complete-messages.ts";
 import { type Corrections, createCorrections } from "./corrections.ts";
@@ -32,7 +32,7 @@ export async function runAgent(options: AgentOptions): Promise<AgentResult> {
   const run = createRun(options);
   let letGo = (): void => undefined;
   try {
-    refuseUnknownAgentOptions(options);
+    checkAgentOptions(options);
     letGo = holdTranscript(options.transcript);
     const record = await openRunRecord(options);
     void watchQuestions(options.session, over.signal, run.tell);
