@@ -10,11 +10,9 @@ export interface FoundRepository {
   readonly top: string;
   /** Directories whose git files belong to it: its own, and that of the repository it is a worktree or submodule of. */
   readonly repositories: readonly string[];
-  /** The list of a rebase that may be under way, inside the sandbox. */
-  readonly todo: string;
 }
 
-/** Asks git where it is; `repositoryOf` reads the answer, a line each. */
+/** Asks git where it is, a line each; the last is where the list of a rebase lies that may be under way. */
 export const WHERE_IS_IT = [
   "rev-parse",
   "--path-format=absolute",
@@ -45,7 +43,7 @@ export function repositoryOf(looked: Looked, workingDirectory: string): FoundRep
     return relative;
   });
   const repositories = new Set(paths.map(holderOf));
-  return { top: paths[0] ?? ".", repositories: [...repositories], todo };
+  return { top: paths[0] ?? ".", repositories: [...repositories] };
 }
 
 /** The directory that holds the `.git` in a path; the path itself if it has none. */
