@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { closeSync, openSync } from "node:fs";
-import { cp, mkdir, writeFile } from "node:fs/promises";
+import { cp, lstat, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -85,6 +85,17 @@ describe("a program that tries everything from inside", { timeout: 120_000 }, ()
     }
     assert.deepEqual(
       [...report.keys()].filter((name) => !EXPECTED_REFUSALS.has(name)),
+      [],
+    );
+  });
+
+  test("leaves no file behind that runs as its owner or its group", async () => {
+    await session.shell("cp /usr/bin/dash lent; chmod 6755 lent; chmod g+s .; tar -cf t.tar lent; tar -xpf t.tar");
+    const names = await readdir(at.workspace, { recursive: true });
+    assert.ok(names.includes("lent") && names.some((name) => name.startsWith("plain-")), "there were files to look at");
+    const stats = await Promise.all([".", ...names].map((name) => lstat(join(at.workspace, name))));
+    assert.deepEqual(
+      stats.filter(({ mode }) => (mode & 0o6000) !== 0),
       [],
     );
   });

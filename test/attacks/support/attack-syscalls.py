@@ -104,6 +104,70 @@ def real_time():
     return "done"
 
 
+AT_CWD = 0xFFFFFF9C
+SET_IDS = {"setuid": 0o4755, "setgid": 0o2755}
+
+
+def plain_file():
+    """A program of its own in the workspace, where such a bit would outlast the sandbox."""
+    path = "/workspace/plain-%d" % os.getpid()
+    os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o755))
+    return path.encode()
+
+
+def fresh(name):
+    return ("/workspace/%s-%d" % (name, os.getpid())).encode()
+
+
+def unnamed(mode):
+    """A file that is linked to a name once it has its mode."""
+    return call("openat", AT_CWD, b"/workspace", os.O_TMPFILE | os.O_RDWR, mode)
+
+
+def opened_by_structure(mode):
+    how = struct.pack("3Q", os.O_CREAT | os.O_WRONLY, mode, 0)
+    return call("openat2", AT_CWD, fresh("openat2"), how, len(how))
+
+
+def through_descriptor(mode):
+    held = os.open(plain_file(), os.O_PATH)
+    os.chmod("/proc/self/fd/%d" % held, mode)
+    return "done"
+
+
+def gave_capabilities(revision):
+    """`setcap cap_setuid+ep`, in the form for this namespace's root and in the older one."""
+    form = {2: (0x02000001, 0x80, 0, 0, 0), 3: (0x03000001, 0x80, 0, 0, 0, os.getuid())}[revision]
+    os.setxattr(plain_file(), "security.capability", struct.pack("<%dI" % len(form), *form))
+    return "done"
+
+
+def made_directory():
+    """The system drops the bits of a directory's mode by itself."""
+    path = fresh("directory")
+    if call("mkdirat", AT_CWD, path, 0o6755) != "done":
+        return "no directory was made"
+    return "dropped" if os.stat(path).st_mode & 0o6000 == 0 else "done"
+
+
+def set_ids(name, mode):
+    attempts = {
+        "chmod": lambda: call("chmod", plain_file(), mode),
+        "fchmod": lambda: call("fchmod", os.open(plain_file(), os.O_RDONLY), mode),
+        "fchmodat": lambda: call("fchmodat", AT_CWD, plain_file(), mode),
+        "fchmodat2": lambda: call("fchmodat2", AT_CWD, plain_file(), mode, 0),
+        "chmod of a descriptor's path": lambda: through_descriptor(mode),
+        "open": lambda: call("open", fresh("open"), os.O_CREAT | os.O_WRONLY, mode),
+        "openat": lambda: call("openat", AT_CWD, fresh("openat"), os.O_CREAT | os.O_WRONLY, mode),
+        "openat of an unnamed file": lambda: unnamed(mode),
+        "openat2": lambda: opened_by_structure(mode),
+        "creat": lambda: call("creat", fresh("creat"), mode),
+        "mknod": lambda: call("mknod", fresh("mknod"), 0o100000 | mode, 0),
+        "mknodat": lambda: call("mknodat", AT_CWD, fresh("mknodat"), 0o100000 | mode, 0),
+    }
+    return {"%s by %s" % (name, way): attempt for way, attempt in attempts.items()}
+
+
 def dumped_core():
     """Whether a process that crashes leaves its memory behind."""
     child = os.fork()
@@ -222,6 +286,14 @@ ATTEMPTS = {
     "limit of file sizes raised": lambda: raised(resource.RLIMIT_FSIZE),
     "real-time scheduling": real_time,
     "core dump": dumped_core,
+    "control: chmod without such a bit": lambda: call("fchmodat", AT_CWD, plain_file(), 0o1755),
+    "control: a file with a plain mode": lambda: call("openat", AT_CWD, fresh("plain"), os.O_CREAT | os.O_WRONLY, 0o755),
+    "control: a mode where nothing is created": lambda: call("openat", AT_CWD, b"/workspace", os.O_RDONLY, 0o6755),
+    **{key: attempt for name, mode in SET_IDS.items() for key, attempt in set_ids(name, mode).items()},
+    "capabilities of a file": lambda: gave_capabilities(2),
+    "capabilities of a file, by namespace": lambda: gave_capabilities(3),
+    "capabilities of a file by setxattrat": lambda: call("setxattrat", AT_CWD, plain_file(), 0, b"security.capability", zeros, 16),
+    "setuid directory by mkdirat": made_directory,
 }
 
 report(ATTEMPTS)

@@ -31,7 +31,9 @@ NUMBERS = {
     "ioperm": (173, None), "modify_ldt": (154, None), "acct": (163, 89), "quotactl": (179, 60),
     "quotactl_fd": (443, 443), "syslog": (103, 116), "vhangup": (153, 58), "mknod": (133, None),
     "mknodat": (259, 33), "memfd_secret": (447, 447), "move_pages": (279, 239), "migrate_pages": (256, 238),
-    "capset": (126, 91), "memfd_create": (319, 279),
+    "capset": (126, 91), "memfd_create": (319, 279), "open": (2, None), "openat": (257, 56), "openat2": (437, 437),
+    "creat": (85, None), "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452),
+    "mkdirat": (258, 34), "setxattrat": (463, 463),
 }
 
 

@@ -8,6 +8,9 @@ export const EXPECTED_REFUSALS: ReadonlyMap<string, readonly string[]> = new Map
       "control: ioctl on a terminal of its own",
       "control: internet socket",
       "control: asking for the personality",
+      "control: chmod without such a bit",
+      "control: a file with a plain mode",
+      "control: a mode where nothing is created",
     ],
   ),
   ...all(
@@ -73,6 +76,30 @@ export const EXPECTED_REFUSALS: ReadonlyMap<string, readonly string[]> = new Map
       ...["processes", "core files", "memory", "file sizes"].map((name) => `limit of ${name} raised`),
     ],
   ),
+  ...["setuid", "setgid"].flatMap((bit) => [
+    ...all(
+      ["EPERM"],
+      [
+        "fchmod",
+        "fchmodat",
+        "chmod of a descriptor's path",
+        "openat",
+        "openat of an unnamed file",
+        "mknodat",
+      ].map((way) => `${bit} by ${way}`),
+    ),
+    ...all(
+      ["EPERM", "no such call"],
+      ["chmod", "open", "creat", "mknod"].map((way) => `${bit} by ${way}`),
+    ),
+    ...all(
+      ["ENOSYS"],
+      ["fchmodat2", "openat2"].map((way) => `${bit} by ${way}`),
+    ),
+  ]),
+  ...all(["EPERM"], ["capabilities of a file", "capabilities of a file, by namespace"]),
+  ...all(["ENOSYS"], ["capabilities of a file by setxattrat"]),
+  ...all(["dropped"], ["setuid directory by mkdirat"]),
   ...all(["EPERM", "no such call"], ["iopl", "ioperm", "modify_ldt", "mknod of memory"]),
   ...all(
     ["ENOSYS"],

@@ -221,6 +221,26 @@ describe("deleting, moving and restoring files of a workspace", () => {
     await assertFails(scratch.run(undo(again, "theirs")), "EXECUTION_FAILED", /not as it was left/);
   });
 
+  it("gives back and rewrites files and directories without their setuid and setgid bits", async () => {
+    await put("lent", "content");
+    await mkdir(scratch.at("shared"));
+    await scratch.own();
+    for (const [path, mode] of [
+      ["lent", 0o6755],
+      ["shared", 0o3750],
+    ] as const) {
+      await chmod(scratch.at(path), mode);
+      const [removed] = await change(scratch, remove(path));
+      assert.ok(removed);
+      await change(scratch, undo(removed, path === "lent" ? "content" : undefined));
+      assert.equal((await stat(scratch.at(path))).mode & 0o7777, mode & 0o1777);
+    }
+    await chmod(scratch.at("lent"), 0o4711);
+    await change(scratch, write("lent", "other"));
+    await change(scratch, edit("lent", "other", "another"));
+    assert.equal((await stat(scratch.at("lent"))).mode & 0o7777, 0o711);
+  });
+
   it("gives back a long file that comes in pieces", async () => {
     const pieces = Array.from({ length: 40 }, (_, number) => Buffer.alloc(100_000, String(number)));
     const all = Buffer.concat(pieces);

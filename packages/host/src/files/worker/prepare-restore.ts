@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, rmdirSync, unlinkSync } from "node:fs";
+import { chmodSync, closeSync, fstatSync, mkdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { FileFault } from "./file-fault.ts";
 import { type Held, hold, letGo, verifyHeld } from "./hold.ts";
 import { makeParents } from "./make-parents.ts";
@@ -72,11 +72,11 @@ async function restoreDirectory(workspace: Workspace, held: Held, mode: number):
       mkdirSync(at(ready.directory, name));
     }
     const opened = openDirectory(workspace, ready.directory, name);
-    chmodSync(`/proc/self/fd/${opened}`, mode);
+    const restored = setPermissions(opened, mode);
     closeSync(opened);
     await syncDirectory(ready.directory);
     await ready.sync();
-    return { type: "done", mode, made: ready.made };
+    return { type: "done", mode: restored, made: ready.made };
   } catch (fault) {
     ready.undo();
     throw fault;
@@ -84,3 +84,19 @@ async function restoreDirectory(workspace: Workspace, held: Held, mode: number):
     ready.close();
   }
 }
+
+/**
+ * Answers the mode that the directory has afterwards. A setgid bit that it inherited from its parent stays as long as
+ * its permissions are right already; it cannot be set again, because a sandbox sets no such bit.
+ */
+function setPermissions(directory: number, mode: number): number {
+  const permissions = mode & DIRECTORY_PERMISSIONS;
+  const found = fstatSync(directory).mode & ANY_MODE;
+  if ((found & DIRECTORY_PERMISSIONS) === permissions) return found;
+  chmodSync(`/proc/self/fd/${directory}`, permissions);
+  return permissions;
+}
+
+/** With the sticky bit, without setuid and setgid. */
+const DIRECTORY_PERMISSIONS = 0o1777;
+const ANY_MODE = 0o7777;

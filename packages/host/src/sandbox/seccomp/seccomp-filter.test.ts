@@ -122,6 +122,35 @@ for (const architecture of ["x64", "arm64"] as const satisfies readonly SandboxA
       }
     });
 
+    test("sets no setuid or setgid bit, by any call that takes a mode", () => {
+      const modes: [name: keyof typeof JUDGED_CALLS, before: number[]][] = [
+        ["creat", [0]],
+        ["chmod", [0]],
+        ["fchmod", [0]],
+        ["fchmodat", [0, 0]],
+        ["mknod", [0]],
+        ["mknodat", [0, 0]],
+        ["open", [0, 0o100]],
+        ["openat", [0, 0, 0o100]],
+        // O_TMPFILE makes a file that gets its name later.
+        ["open", [0, 0o20200000]],
+        ["openat", [0, 0, 0o20200002]],
+      ];
+      for (const [name, before] of modes) {
+        if (JUDGED_CALLS[name][column] === undefined) continue;
+        const call = (mode: number): string => judge(filter, { number: number(name), arch, args: [...before, mode] });
+        for (const mode of [0o4755, 0o2755, 0o6000, 0o104755, 2 ** 32 + 0o4755]) {
+          assert.equal(call(mode), "EPERM", `${name} ${mode.toString(8)}`);
+        }
+        for (const mode of [0, 0o755, 0o1777]) assert.equal(call(mode), ALLOWED, `${name} ${mode.toString(8)}`);
+      }
+    });
+
+    test("looks at no mode where nothing is created", () => {
+      if (architecture === "x64") assert.equal(judge(filter, { number: 2, arch, args: [0, 0, 0o6755] }), ALLOWED);
+      assert.equal(judge(filter, { number: number("openat"), arch, args: [0, 0, 0o2000000, 0o6755] }), ALLOWED);
+    });
+
     test("makes no device, and changes no personality", () => {
       assert.equal(judge(filter, { number: number("mknodat"), arch, args: [0, 0, 0x2000] }), "EPERM");
       assert.equal(judge(filter, { number: number("mknodat"), arch, args: [0, 0, 0x6000 | 0o600] }), "EPERM");

@@ -28,7 +28,8 @@ export interface SeccompOptions {
  *
  * SECURITY: a program in its namespaces still reaches every system call. This takes away those that make new
  * namespaces, mount, trace, load code into the kernel or touch the whole machine; AF_VSOCK, which ignores network
- * namespaces; sockets that can send to names; and pushing characters into a terminal. Tested from inside by `test/attacks/inside.test.ts`.
+ * namespaces; sockets that can send to names; pushing characters into a terminal; and setuid and setgid bits, which
+ * would lend the owner's rights to every other user of the host. Tested from inside by `test/attacks/inside.test.ts`.
  */
 export function createSeccompFilter(options: SeccompOptions): Buffer {
   const column = options.architecture === "x64" ? 0 : 1;
@@ -45,6 +46,7 @@ export function createSeccompFilter(options: SeccompOptions): Buffer {
   program.answer(ALLOW);
   judgeProcesses(program, options);
   judgeOthers(program, options);
+  judgeModes(program);
   program.label("kill").answer(KILL_PROCESS);
   program.label("absent").answer(errno(ENOSYS));
   program.label("deny").answer(errno(EPERM));
@@ -88,9 +90,35 @@ function judgeOthers(program: BpfProgram, { socketFamilies }: SeccompOptions): v
     ["mknod", 1],
     ["mknodat", 2],
   ] as const) {
-    program.label(call).load(argument(mode)).and(FILE_KIND);
+    program.label(call).load(argument(mode)).ifAnyBit(SET_ID_BITS, "deny").and(FILE_KIND);
     for (const kind of PLAIN_KINDS) program.ifEqual(kind, `${call}-allowed`);
     program.answer(errno(EPERM)).label(`${call}-allowed`).answer(ALLOW);
+  }
+}
+
+/**
+ * No setuid or setgid bit by any call that takes a mode. `mkdir` drops both by itself.
+ *
+ * SECURITY: such a file works outside, where nothing contains it. File capabilities need no rule: to set them takes
+ * CAP_SETFCAP, and a sandbox has no capability.
+ */
+function judgeModes(program: BpfProgram): void {
+  for (const [call, flags] of [
+    ["open", 1],
+    ["openat", 2],
+  ] as const) {
+    // The mode follows the flags, and is any leftover of a register where no file can be created.
+    program.label(call).load(argument(flags)).ifAnyBit(CREATING_FLAGS, `${call}-creating`).answer(ALLOW);
+    program.label(`${call}-creating`).load(argument(flags + 1));
+    program.ifAnyBit(SET_ID_BITS, "deny").answer(ALLOW);
+  }
+  for (const [call, mode] of [
+    ["creat", 1],
+    ["chmod", 1],
+    ["fchmod", 1],
+    ["fchmodat", 2],
+  ] as const) {
+    program.label(call).load(argument(mode)).ifAnyBit(SET_ID_BITS, "deny").answer(ALLOW);
   }
 }
 
@@ -124,3 +152,7 @@ const CONNECTED_TYPES = [1, 5];
 const FILE_KIND = 0xf000;
 /** Unstated, regular file, pipe, socket: everything but devices. */
 const PLAIN_KINDS = [0, 0x8000, 0x1000, 0xc000];
+/** S_ISUID, S_ISGID. */
+const SET_ID_BITS = 0o6000;
+/** O_CREAT, and the bit of O_TMPFILE that is not O_DIRECTORY; the same on both architectures. */
+const CREATING_FLAGS = 0o100 | 0o20000000;
