@@ -79,14 +79,9 @@ export const EXPECTED_REFUSALS: ReadonlyMap<string, readonly string[]> = new Map
   ...["setuid", "setgid"].flatMap((bit) => [
     ...all(
       ["EPERM"],
-      [
-        "fchmod",
-        "fchmodat",
-        "chmod of a descriptor's path",
-        "openat",
-        "openat of an unnamed file",
-        "mknodat",
-      ].map((way) => `${bit} by ${way}`),
+      ["fchmod", "fchmodat", "chmod of a descriptor's path", "openat", "openat of an unnamed file", "mknodat"].map(
+        (way) => `${bit} by ${way}`,
+      ),
     ),
     ...all(
       ["EPERM", "no such call"],

@@ -31,7 +31,8 @@ export function toolchainsApart(find: FindToolchains, vault: OpenedVault): FindT
 
 /** A prefix on the user's PATH may hold the vault as well. */
 function toolchainApart(toolchain: Toolchain, vault: OpenedVault): Toolchain {
-  const apart = vault.whyApart(toolchain.prefix);
+  const shown = [toolchain.prefix, ...toolchain.mounts.map(({ source }) => source)];
+  const apart = shown.map((path) => vault.whyApart(path)).find((reason) => reason !== undefined);
   return apart === undefined ? toolchain : { ...toolchain, unusable: apart };
 }
 

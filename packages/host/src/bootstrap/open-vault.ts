@@ -24,8 +24,9 @@ export interface OpenedVault extends Vault {
 }
 
 /** Every sandbox sees these, or something in them. */
-const SEEN_BY_ALL = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ssl", "/etc/alternatives"];
-const NEVER = [...SEEN_BY_ALL, "/proc", "/sys", "/dev", "/var/cache/narthex"];
+const SYSTEM_TREES = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives"];
+const AUTHORITIES = ["/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/var/lib/ca-certificates"];
+const NEVER = [...SYSTEM_TREES, ...AUTHORITIES, "/proc", "/sys", "/dev", "/var/cache/narthex"];
 
 /** Throws CONFIG_INVALID for a directory that is, holds or lies in what tools see or the kernel keeps. */
 export function openVault({ directory, kernelHome, files }: VaultOptions): OpenedVault {

@@ -1,3 +1,4 @@
+import { certificateAuthorities } from "./certificate-authorities.ts";
 import { cpuSeconds, type ProcessLimits, type SandboxPlan } from "./sandbox-plan.ts";
 import { SYSTEM_LINKS, type SystemFiles } from "./system-files.ts";
 
@@ -30,7 +31,8 @@ export function bubblewrapOptions(plan: SandboxPlan, descriptors: SandboxDescrip
     ["--ro-bind", "/usr", "/usr"],
     ...SYSTEM_LINKS.map(([target, path]) => ["--symlink", target, path]),
     ["--ro-bind-try", "/etc/alternatives", "/etc/alternatives"],
-    ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache", "--ro-bind-try", "/etc/ssl", "/etc/ssl"],
+    ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"],
+    ...certificateAuthorities().map((path) => ["--ro-bind-try", path, path]),
     ...Object.entries(descriptors.etc).map(([name, fd]) => ["--ro-bind-data", String(fd), `/etc/${name}`]),
     ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"],
     ["--size", String(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"],

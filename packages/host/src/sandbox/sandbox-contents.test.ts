@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { publicPaths } from "./certificate-authorities.ts";
 import { createTestSandbox, type TestSandbox } from "./testing/test-sandbox.ts";
 
 describe("files made of bytes", () => {
@@ -48,5 +52,41 @@ describe("files made of bytes", () => {
     const contents = [{ target: "/opt/tool/run.sh", bytes: script, isExecutable: true }];
     const { stdout } = await sandbox.run("grep /opt/tool/run.sh /proc/self/mountinfo", { contents });
     assert.match(stdout, /bindfile/);
+  });
+});
+
+describe("certificate authorities of the host", () => {
+  let sandbox: TestSandbox;
+  let directory: string;
+  before(async () => {
+    sandbox = await createTestSandbox();
+    directory = await mkdtemp(join(tmpdir(), "narthex-authorities-"));
+  });
+  after(async () => {
+    await sandbox.remove();
+    await rm(directory, { recursive: true });
+  });
+
+  it("are there without the keys that lie beside them", async () => {
+    const shown = ["certs", "openssl.cnf", "cert.pem", "ca-bundle.pem"];
+    const here = (await readdir("/etc/ssl").catch(() => [])).filter((name) => shown.includes(name)).sort();
+    const { stdout } = await sandbox.run("ls -A /etc/ssl; ls -A /etc | tr '\\n' ' '");
+    assert.deepEqual(stdout.split("\n").slice(0, -1), here);
+    assert.match(stdout, /nsswitch\.conf/);
+    assert.doesNotMatch(stdout, /shadow|private/);
+  });
+
+  it("are not shown as a directory where a file in it is closed to other users", async () => {
+    const bundle = join(directory, "ca-certificates.crt");
+    await chmod(directory, 0o755);
+    await writeFile(bundle, "", { mode: 0o644 });
+    await symlink("/etc/ssl/private/x", join(directory, "link"));
+    assert.deepEqual(publicPaths(directory), [directory]);
+    await mkdir(join(directory, "below"));
+    await writeFile(join(directory, "below/server.pem"), "", { mode: 0o640 });
+    assert.deepEqual(publicPaths(directory), [bundle]);
+    await chmod(bundle, 0o640);
+    assert.deepEqual(publicPaths(directory), []);
+    assert.deepEqual(publicPaths(join(directory, "absent")), []);
   });
 });

@@ -55,7 +55,22 @@ describe("findToolchains", () => {
     await file(".aws/bin/tool");
     await file("leaky/lib/x");
     await file("leaky/bin/tool");
-    await file("leaky/etc/id_ed25519");
+    await file("leaky/lib/app/id_ed25519");
+    const key = "-----BEGIN PRIVATE KEY-----\n";
+    for (const [name, path, content] of [
+      ["variables", "lib/.ENV", ""],
+      ["tokens", "share/app/.npmrc", ""],
+      ["cloud", "libexec/.config/gcloud", ""],
+      ["served", "lib/ssl/private/server.key", key],
+      ["signed", "bin/chain.pem", `certificate\n${key}`],
+      ["versioned", "bin/.git/config", ""],
+    ] as const) {
+      await file(`${name}/bin/tool`);
+      await file(`${name}/lib/x`);
+      await file(`${name}/${path}`, content);
+    }
+    for (const number of [1, 2, 3]) await file(`large/lib/below/${number}`);
+    await file("large/bin/tool");
     const refused: [path: string, reason: RegExp, changes?: Partial<ToolchainOptions>][] = [
       [home, /is no toolchain/],
       ["/", /is no toolchain/],
@@ -67,6 +82,13 @@ describe("findToolchains", () => {
       [join(home, ".ssh"), /is no toolchain/],
       [join(home, ".aws/bin"), /lies in `.*\.aws`/],
       [join(home, "leaky/bin"), /holds `.*id_ed25519`/],
+      [join(home, "variables/bin"), /holds `.*\.ENV`/],
+      [join(home, "tokens/bin"), /holds `.*\.npmrc`/],
+      [join(home, "cloud/bin"), /holds `.*\.config\/gcloud`/],
+      [join(home, "served/bin"), /holds `.*server\.key`/],
+      [join(home, "signed/bin"), /holds `.*chain\.pem`/],
+      [join(home, "versioned/bin"), /holds `.*\.git`/],
+      [join(home, "large/bin"), /`.*large\/lib` holds more files than can be looked through/, { maxScanned: 4 }],
       [join(home, "work/bin"), /lies in `.*\/work`/, { workspace: join(home, "work") }],
     ];
     for (const [path, reason, changes] of refused) {
@@ -75,6 +97,49 @@ describe("findToolchains", () => {
       assert.deepEqual(toolchainMounts([found]), []);
       assert.equal(insidePath([found]), SYSTEM);
     }
+  });
+
+  test("shows of a prefix its programs and libraries, and nothing that lies beside them", async () => {
+    await file("acme/bin/tool");
+    await file("acme/lib/cert.pem", "-----BEGIN CERTIFICATE-----\n");
+    await file("acme/lib/python3.12/test/keycert.pem", "-----BEGIN PRIVATE KEY-----\n");
+    await file("acme/.env");
+    await file("acme/etc/server.key", "-----BEGIN PRIVATE KEY-----\n");
+    await file("acme/diary.txt");
+    await file("elsewhere/diary.txt");
+    await symlink("lib", join(home, "acme/lib64"));
+    await symlink(join(home, "elsewhere"), join(home, "acme/share"));
+    await file(".pyenv/versions/3.12.1/.env");
+    await file(".pyenv/versions/3.12.1/envs/mine/bin/python");
+    await symlink("3.12.1/envs/mine", join(home, ".pyenv/versions/mine"));
+    await file(".pyenv/plugins/update/.git/config");
+    await file(".pyenv/plugins/update/shims/tool");
+    await file(".asdf/.npmrc");
+    await file(".asdf/bin/asdf");
+    await file(".asdf/installs/java/21/conf/x");
+    await file(".asdf/plugins/java/bin/exec-env");
+    const found = await find(["acme/bin", ".pyenv/plugins/update/shims", ".asdf/bin"]);
+    assert.deepEqual(
+      found.map(({ unusable }) => unusable),
+      [undefined, undefined, undefined],
+    );
+    assert.deepEqual(
+      toolchainMounts(found).map(({ source, target }) => {
+        const [from, to] = [source, target].map((path) => path.slice(home.length + 1));
+        return from === to ? from : `${from} as ${to}`;
+      }),
+      [
+        "acme/bin",
+        "acme/lib",
+        "acme/lib as acme/lib64",
+        ".pyenv/versions/3.12.1/envs/mine/bin as .pyenv/versions/mine/bin",
+        ".pyenv/plugins/update/shims",
+        ".asdf/bin",
+        ".asdf/plugins/java/bin",
+        ".asdf/installs/java/21/conf",
+      ],
+    );
+    await Promise.all([".pyenv", ".asdf"].map((name) => rm(join(home, name), { recursive: true })));
   });
 
   test("shows programs alone where what lies beside them may not be shown", async () => {
@@ -133,7 +198,12 @@ describe("findToolchains", () => {
       toolchainMounts(found)
         .map(({ source }) => source)
         .sort(),
-      [".local/bin", ".local/share/uv/python/cpython-3.12.1", "notes/tool"].map((path) => join(home, path)),
+      [
+        ".local/bin",
+        ".local/share/uv/python/cpython-3.12.1/bin",
+        ".local/share/uv/python/cpython-3.12.1/lib",
+        "notes/tool",
+      ].map((path) => join(home, path)),
     );
     assert.equal(insidePath(found), `${home}/.local/bin:${SYSTEM}`);
     assert.deepEqual(found.map(({ kind, version }) => `${kind} ${version ?? ""}`).sort(), [
@@ -205,9 +275,12 @@ describe("findToolchains", () => {
     assert.deepEqual(
       toolchainMounts(found).map(({ source, target }) => [source, target].map((path) => path.slice(home.length + 1))),
       [
-        ["tools-2.0", "tools-2.0"],
-        ["tools-2.0", "tools"],
-        ["late", "late"],
+        ["tools-2.0/bin", "tools-2.0/bin"],
+        ["tools-2.0/lib", "tools-2.0/lib"],
+        ["tools-2.0/bin", "tools/bin"],
+        ["tools-2.0/lib", "tools/lib"],
+        ["late/bin", "late/bin"],
+        ["late/lib", "late/lib"],
       ],
     );
   });

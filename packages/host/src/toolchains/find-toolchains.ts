@@ -1,11 +1,13 @@
 import { opendir, realpath, stat } from "node:fs/promises";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
 import { findInstallPrefix, type InstallPrefix } from "./install-prefix.ts";
 import { containsPath } from "./path-containment.ts";
 import { readVersion } from "./read-version.ts";
-import { findHomes, type PrefixSurroundings, refusePlace, refusePrefix } from "./refuse-prefix.ts";
-import type { Toolchain, ToolchainMount } from "./toolchain.ts";
+import { findParts, type PrefixPart, WHOLE } from "./prefix-parts.ts";
+import { findHomes, type PrefixSurroundings, refusePlace } from "./refuse-prefix.ts";
+import { refuseContent } from "./refuse-content.ts";
+import type { Toolchain, ToolchainKind, ToolchainMount } from "./toolchain.ts";
 import { whyUnreadable } from "./why-unreadable.ts";
 
 export interface ToolchainOptions {
@@ -19,10 +21,14 @@ export interface ToolchainOptions {
   readonly identity: SandboxIdentity;
   /** The Node that everything of ours runs with, by default the one that runs this. */
   readonly node?: string;
+  /** How many files and directories of one toolchain are looked through for secrets. */
+  readonly maxScanned?: number;
 }
 
 const MAX_DIRECTORIES = 64;
 const MAX_LINKS = 1000;
+const MAX_PARTS = 256;
+const MAX_SCANNED = 50_000;
 const ANY_EXECUTE = 0o111;
 const SYSTEM_DIRECTORIES = ["/usr", "/bin", "/sbin"];
 
@@ -52,7 +58,7 @@ export async function findToolchains(options: ToolchainOptions): Promise<Toolcha
   if (!isOfSystem(node)) {
     add(found, { install: await findFilePrefix(node), directory: dirname(node), place: "last" });
   }
-  return await Promise.all([...found.values()].map((finding) => judge(finding, around, options.identity)));
+  return await Promise.all([...found.values()].map((finding) => judge(finding, around, options)));
 }
 
 interface Finding {
@@ -85,32 +91,65 @@ function add(found: Map<string, Finding>, { install, place, directory, alias }: 
 async function judge(
   { install, place, directories, aliases }: Finding,
   around: PrefixSurroundings,
-  identity: SandboxIdentity,
+  options: ToolchainOptions,
 ): Promise<Toolchain> {
   const { kind, prefix, also, environment } = install;
-  let unusable = isOfProject(prefix) ? "it belongs to a project" : undefined;
-  for (const path of [prefix, ...also]) {
-    unusable ??= (await refusePrefix(path, around)) ?? (await whyUnreadable(path, identity));
-  }
-  const mounts: ToolchainMount[] = [prefix, ...also].map((path) => ({ source: path, target: path }));
-  for (const target of aliases) {
+  const parts = await allParts(install, directories);
+  const unusable = isOfProject(prefix)
+    ? "it belongs to a project"
+    : (refusePlace(prefix, around) ?? (await refuseParts(parts, kind, around, options)));
+  const mounts: ToolchainMount[] = parts.map(({ source, path }) => ({ source, target: path }));
+  for (const alias of aliases) {
     // A link in `/usr` is there inside as it is.
-    if (!isOfSystem(target) && refusePlace(target, around) === undefined) mounts.push({ source: prefix, target });
+    if (isOfSystem(alias) || refusePlace(alias, around) !== undefined) continue;
+    for (const { source, path } of parts) {
+      if (containsPath(prefix, path)) mounts.push({ source, target: join(alias, relative(prefix, path)) });
+    }
   }
-  let version: string | undefined;
-  for (const path of [prefix, ...also]) version ??= await readVersion(path);
+  const version = (await readVersion(prefix)) ?? (also && (await readVersion(also.prefix)));
   return { kind, prefix, version, unusable, directories, place, mounts, environment };
+}
+
+/** The parts of an installation, and directories of the PATH that lie elsewhere in it. */
+async function allParts({ prefix, parts, also }: InstallPrefix, directories: readonly string[]): Promise<PrefixPart[]> {
+  const own = await findParts(prefix, parts);
+  const other = directories.filter((directory) => !own.some(({ path }) => containsPath(path, directory)));
+  return [
+    ...own,
+    ...other.map((directory) => ({ source: directory, path: directory })),
+    ...(also === undefined ? [] : await findParts(also.prefix, also.parts)),
+  ];
+}
+
+async function refuseParts(
+  parts: readonly PrefixPart[],
+  kind: ToolchainKind,
+  around: PrefixSurroundings,
+  { identity, maxScanned = MAX_SCANNED }: ToolchainOptions,
+): Promise<string | undefined> {
+  if (parts.length > MAX_PARTS) return `it has more than ${MAX_PARTS} directories of programs and libraries`;
+  const budget = { left: maxScanned };
+  for (const { source } of parts) {
+    if (isOfSystem(source)) continue;
+    const refused = refusePlace(source, around) ?? (await whyUnreadable(source, identity));
+    if (refused !== undefined) return refused;
+    // The store is there for every user of the host to read, and too large to look through.
+    const held = kind === "nix" ? undefined : await refuseContent(source, budget);
+    if (held !== undefined) return held;
+  }
+  return undefined;
 }
 
 /** Programs without what lies beside them, where that may not be shown: `~/bin` of a home that has a `lib`. */
 function withinBounds(install: InstallPrefix, directory: string, around: PrefixSurroundings): InstallPrefix {
   if (refusePlace(install.prefix, around) === undefined || refusePlace(directory, around) !== undefined) return install;
-  return { kind: install.kind, prefix: directory, isKnown: false, also: [], environment: {} };
+  return { kind: install.kind, prefix: directory, parts: WHOLE, isKnown: false, environment: {} };
 }
 
 /** Links from here to programs elsewhere: their prefix where it is known by its layout, else the one file. */
-async function followLinks(directory: string, { prefix, also }: InstallPrefix): Promise<InstallPrefix[]> {
+async function followLinks(directory: string, install: InstallPrefix): Promise<InstallPrefix[]> {
   const found: InstallPrefix[] = [];
+  const shown = await allParts(install, [directory]);
   let left = MAX_LINKS;
   const opened = await opendir(directory).catch(() => undefined);
   if (opened === undefined) return found;
@@ -119,9 +158,12 @@ async function followLinks(directory: string, { prefix, also }: InstallPrefix): 
     if (!entry.isSymbolicLink()) continue;
     const target = await realpath(join(directory, entry.name)).catch(() => undefined);
     if (target === undefined || isOfSystem(target)) continue;
-    if ([prefix, ...also, ...found.map((known) => known.prefix)].some((known) => containsPath(known, target))) continue;
+    if (shown.some(({ source }) => containsPath(source, target))) continue;
     const facts = await stat(target);
-    if (facts.isFile() && (facts.mode & ANY_EXECUTE) !== 0) found.push(await findFilePrefix(target));
+    if (!facts.isFile() || (facts.mode & ANY_EXECUTE) === 0) continue;
+    const linked = await findFilePrefix(target);
+    found.push(linked);
+    shown.push(...(await allParts(linked, [])));
   }
   return found;
 }
@@ -129,7 +171,9 @@ async function followLinks(directory: string, { prefix, also }: InstallPrefix): 
 /** SECURITY: a link says that one program is wanted. What happens to lie beside it is not shown with it. */
 async function findFilePrefix(file: string): Promise<InstallPrefix> {
   const install = await findInstallPrefix(dirname(file));
-  return install.isKnown ? install : { ...install, kind: "file", prefix: file };
+  const parts = install.isKnown ? await allParts(install, []) : [];
+  if (parts.some(({ source }) => containsPath(source, file))) return install;
+  return { kind: "file", prefix: file, parts: WHOLE, isKnown: false, environment: {} };
 }
 
 async function findSurroundings(options: ToolchainOptions): Promise<PrefixSurroundings> {

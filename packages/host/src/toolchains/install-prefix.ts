@@ -1,31 +1,57 @@
 import { access, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import {
+  ASDF_PARTS,
+  CONDA_PARTS,
+  GO_PARTS,
+  HOMEBREW_PARTS,
+  JAVA_PARTS,
+  PARTS,
+  PYENV_PARTS,
+  RUSTUP_PARTS,
+  VOLTA_PARTS,
+  WHOLE,
+} from "./prefix-parts.ts";
 import type { ToolchainKind } from "./toolchain.ts";
 
-/** The directory that must be there as a whole for the programs of a directory to run. */
+/** The directory that programs were installed in, and the parts of it that they need to run. */
 export interface InstallPrefix {
   readonly kind: ToolchainKind;
   readonly prefix: string;
+  /** Relative to the prefix: see `findParts`. */
+  readonly parts: readonly string[];
   /** Found by how it is laid out, and not only because nothing larger was. */
   readonly isKnown: boolean;
-  /** Directories beside the prefix that its programs need. */
-  readonly also: readonly string[];
+  /** Another directory whose parts its programs need. */
+  readonly also?: { readonly prefix: string; readonly parts: readonly string[] };
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Layouts that are told by their path alone. The first group is the prefix. */
-const LAYOUTS: ReadonlyArray<readonly [pattern: RegExp, kind: ToolchainKind, variables: readonly string[]]> = [
-  [/^(\/nix\/store)(?:\/|$)/, "nix", []],
-  [/^(.*\/\.?nvm\/versions\/node\/[^/]+)(?:\/|$)/, "nvm", []],
-  [/^(.*\/node-versions\/[^/]+\/installation)(?:\/|$)/, "fnm", []],
-  [/^(.*\/\.volta)(?:\/|$)/, "volta", ["VOLTA_HOME"]],
-  [/^(.*\/\.pyenv)(?:\/|$)/, "pyenv", ["PYENV_ROOT"]],
-  [/^(.*\/\.asdf)(?:\/|$)/, "asdf", ["ASDF_DIR", "ASDF_DATA_DIR"]],
-  [/^(.*\/\.sdkman\/candidates\/java\/[^/]+)(?:\/|$)/, "sdkman", ["JAVA_HOME"]],
-  [/^(.*\/\.sdkman\/candidates\/[^/]+\/[^/]+)(?:\/|$)/, "sdkman", []],
-  [/^(.*\/\.rustup\/toolchains\/[^/]+)(?:\/|$)/, "rustup", []],
-  [/^(.*\/go\/bin)$/, "go", []],
-  [/^(\/opt\/[^/]+)(?:\/|$)/, "other", []],
+interface Layout {
+  /** The first group is the prefix. */
+  readonly pattern: RegExp;
+  readonly kind: ToolchainKind;
+  readonly parts: readonly string[];
+  readonly variables?: readonly string[];
+}
+
+/** Layouts that are told by their path alone. */
+const LAYOUTS: readonly Layout[] = [
+  { pattern: /^(\/nix\/store)(?:\/|$)/, kind: "nix", parts: WHOLE },
+  { pattern: /^(.*\/\.?nvm\/versions\/node\/[^/]+)(?:\/|$)/, kind: "nvm", parts: PARTS },
+  { pattern: /^(.*\/node-versions\/[^/]+\/installation)(?:\/|$)/, kind: "fnm", parts: PARTS },
+  { pattern: /^(.*\/\.volta)(?:\/|$)/, kind: "volta", parts: VOLTA_PARTS, variables: ["VOLTA_HOME"] },
+  { pattern: /^(.*\/\.pyenv)(?:\/|$)/, kind: "pyenv", parts: PYENV_PARTS, variables: ["PYENV_ROOT"] },
+  { pattern: /^(.*\/\.asdf)(?:\/|$)/, kind: "asdf", parts: ASDF_PARTS, variables: ["ASDF_DIR", "ASDF_DATA_DIR"] },
+  {
+    pattern: /^(.*\/\.sdkman\/candidates\/java\/[^/]+)(?:\/|$)/,
+    kind: "sdkman",
+    parts: JAVA_PARTS,
+    variables: ["JAVA_HOME"],
+  },
+  { pattern: /^(.*\/\.sdkman\/candidates\/[^/]+\/[^/]+)(?:\/|$)/, kind: "sdkman", parts: PARTS },
+  { pattern: /^(.*\/\.rustup\/toolchains\/[^/]+)(?:\/|$)/, kind: "rustup", parts: PARTS },
+  { pattern: /^(.*\/go\/bin)$/, kind: "go", parts: WHOLE },
 ];
 
 /** `directory` holds programs, and is a path without links. */
@@ -33,21 +59,25 @@ export async function findInstallPrefix(directory: string): Promise<InstallPrefi
   const cargo = await findCargo(directory);
   if (cargo !== undefined) return cargo;
   const conda = await findAbove(directory, "conda-meta");
-  if (conda !== undefined) return known("conda", conda);
+  if (conda !== undefined) return known("conda", conda, CONDA_PARTS);
   const parent = dirname(directory);
-  if (await isGo(parent)) return known("go", parent);
-  for (const [pattern, kind, variables] of LAYOUTS) {
+  if (await isGo(parent)) return known("go", parent, GO_PARTS);
+  for (const { pattern, kind, parts, variables = [] } of LAYOUTS) {
     const prefix = pattern.exec(directory)?.[1];
     if (prefix === undefined) continue;
     const environment = Object.fromEntries(variables.map((name) => [name, prefix]));
-    return { ...known(kind === "other" ? await guessKind(prefix) : kind, prefix), environment };
+    return { ...known(kind, prefix, parts), environment };
   }
-  if (await isInstalled(directory)) return known(await guessKind(parent), parent);
-  return { ...known(await guessKind(directory), directory), isKnown: false };
+  if (!(await isInstalled(directory))) {
+    return { ...known(await guessKind(directory), directory, WHOLE), isKnown: false };
+  }
+  const kind = await guessKind(parent);
+  if (await exists(join(parent, "Cellar"))) return known(kind, parent, HOMEBREW_PARTS);
+  return known(kind, parent, kind === "java" ? JAVA_PARTS : PARTS);
 }
 
-function known(kind: ToolchainKind, prefix: string): InstallPrefix {
-  return { kind, prefix, isKnown: true, also: [], environment: {} };
+function known(kind: ToolchainKind, prefix: string, parts: readonly string[]): InstallPrefix {
+  return { kind, prefix, parts, isKnown: true, environment: {} };
 }
 
 /**
@@ -57,8 +87,9 @@ function known(kind: ToolchainKind, prefix: string): InstallPrefix {
 async function findCargo(directory: string): Promise<InstallPrefix | undefined> {
   if (!directory.endsWith("/.cargo/bin")) return undefined;
   const rustup = join(dirname(dirname(directory)), ".rustup");
-  if (!(await exists(join(rustup, "toolchains")))) return known("cargo", directory);
-  return { ...known("rustup", directory), also: [rustup], environment: { RUSTUP_HOME: rustup } };
+  if (!(await exists(join(rustup, "toolchains")))) return known("cargo", directory, WHOLE);
+  const also = { prefix: rustup, parts: RUSTUP_PARTS };
+  return { ...known("rustup", directory, WHOLE), also, environment: { RUSTUP_HOME: rustup } };
 }
 
 /** Programs with their libraries beside them. A directory under version control is somebody's work, not a prefix. */

@@ -1,4 +1,4 @@
-import { opendir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HOME_PATH, SCRATCH_PATH, WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
 import { containsPath } from "./path-containment.ts";
@@ -40,41 +40,12 @@ const SECRETS = [
   ".local/state/narthex",
 ];
 
-/** Wherever they lie. */
-const SECRET_NAMES = new Set([
-  ".ssh",
-  ".gnupg",
-  ".aws",
-  ".azure",
-  ".kube",
-  ".docker",
-  ".netrc",
-  ".git-credentials",
-  ".pgpass",
-  ".password-store",
-  "credentials",
-  "credentials.toml",
-  "application_default_credentials.json",
-  "id_rsa",
-  "id_ecdsa",
-  "id_ed25519",
-]);
-
-const MAX_DEPTH = 3;
-const MAX_SECRET_DEPTH = 2;
-const MAX_ENTRIES = 2000;
-
 /**
- * Why a prefix is not mounted whoever asks; undefined if nothing speaks against it.
+ * Why a path is not mounted, by its place alone; undefined if nothing speaks against it.
  *
- * SECURITY: everything in a prefix can be read by programs inside. The user's PATH says what they want to run, not what
- * they want to show: a directory that holds more than programs is refused, also where it merely looks so.
+ * SECURITY: everything in a mount can be read by programs inside. The user's PATH says which programs they want to run,
+ * and not which files they want to show.
  */
-export async function refusePrefix(prefix: string, around: PrefixSurroundings): Promise<string | undefined> {
-  return refusePlace(prefix, around) ?? (await refuseContent(prefix, 1, { left: MAX_ENTRIES }));
-}
-
-/** The same by the path alone. */
 export function refusePlace(prefix: string, around: PrefixSurroundings): string | undefined {
   const own = [around.kernelHome, ...(around.workspace === undefined ? [] : [around.workspace])];
   const secrets = around.homes.flatMap((home) => SECRETS.map((name) => join(home, name)));
@@ -93,22 +64,4 @@ export async function findHomes(userHome: string): Promise<string[]> {
   const users = await readFile("/etc/passwd", "utf8").catch(() => "");
   const homes = users.split("\n").map((line) => line.split(":")[5] ?? "");
   return [...new Set([userHome, "/root", ...homes])].filter((home) => home.startsWith("/") && home !== "/");
-}
-
-async function refuseContent(directory: string, depth: number, budget: { left: number }): Promise<string | undefined> {
-  const opened = await opendir(directory).catch(() => undefined);
-  if (opened === undefined) return undefined;
-  const below: string[] = [];
-  for await (const entry of opened) {
-    if (budget.left-- <= 0) break;
-    const path = join(directory, entry.name);
-    if (entry.isSocket()) return `it holds a socket, \`${path}\``;
-    if (depth <= MAX_SECRET_DEPTH && SECRET_NAMES.has(entry.name)) return `it holds \`${path}\``;
-    if (entry.isDirectory() && depth < MAX_DEPTH) below.push(path);
-  }
-  for (const path of below) {
-    const refused = await refuseContent(path, depth + 1, budget);
-    if (refused !== undefined) return refused;
-  }
-  return undefined;
 }
