@@ -73,6 +73,24 @@ for (const backend of ["session", "sandbox"] as const) {
       assert.match(String(done["notes"]), /did not finish within 400 ms/);
     });
 
+    it("is killed when its session's lease ends, and so is the command that runs beside it", async () => {
+      const mark = `narthex-lease-${backend}-${process.pid}`;
+      // A machine that is too busy to start both within the lease gets a longer one.
+      for (let ttlMs = 1500; ; ttlMs *= 4) {
+        const { session } = await at.open(undefined, { ttl_ms: ttlMs });
+        const spawned = await session.call("shell_spawn", { command: `exec -a ${mark} sleep 300` });
+        const { result } = (
+          await session.call("shell_exec", { command: `touch run-${mark}; exec -a ${mark} sleep 300` })
+        ).response;
+        if (result.case === "denied" || !(await readdir(at.workspace)).includes(`run-${mark}`)) continue;
+        assert.equal(spawned.response.result.case, "success");
+        assert.ok(result.case === "error" && result.value.errorCode === "CANCELLED", String(result.value?.message));
+        assert.match(result.value.message, /LEASE_EXPIRED/);
+        break;
+      }
+      await gone(mark);
+    });
+
     it("keeps only the last megabyte of what it prints, and says how much was dropped", async () => {
       const shell = await at.open();
       const job = await shell.spawn("head -c 5000000 /dev/zero | tr '\\0' x; printf end");

@@ -25,6 +25,7 @@ import { createRegistry } from "./registry/registry.ts";
 import { createContentLibrary } from "./result/content-library.ts";
 import { describeFault } from "./result/describe-fault.ts";
 import { createDescent } from "./session/descent.ts";
+import { SessionExpiry } from "./session/session-expiry.ts";
 import { createSessionTable } from "./session/session-table.ts";
 import { DEFAULT_VIOLATION_WINDOW } from "./session/violation-window.ts";
 import type { ToolDeclaration } from "./tool/tool.ts";
@@ -102,6 +103,7 @@ export async function assembleParts(
       createCheckpoints({ ...options.merkleLog, store, ledger, random, clock, log, settings: settings.checkpoints }),
     registry,
     sessions: createSessionTable({ store, ledger, requests }),
+    expiry: new SessionExpiry(),
     requests,
     answers: createAnswerArchive({
       store,

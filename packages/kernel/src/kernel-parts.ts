@@ -27,6 +27,7 @@ import type { Registry } from "./registry/registry.ts";
 import type { ContentLibrary } from "./result/content-library.ts";
 import type { SessionShells } from "./session-shells.ts";
 import type { Descent } from "./session/descent.ts";
+import type { SessionExpiry } from "./session/session-expiry.ts";
 import type { SessionTable } from "./session/session-table.ts";
 import type { ViolationWindowOptions } from "./session/violation-window.ts";
 import type { ToolDeclaration } from "./tool/tool.ts";
@@ -53,6 +54,7 @@ export interface KernelParts {
   readonly checkpoints: Checkpoints | undefined;
   readonly registry: Registry;
   readonly sessions: SessionTable;
+  readonly expiry: SessionExpiry;
   readonly requests: RequestMemory;
   readonly answers: AnswerArchive;
   readonly approvals: Approvals;

@@ -44,7 +44,6 @@ import { requireOpen, requireUsable } from "./session/require-open.ts";
 import { releaseLease } from "./session/release-lease.ts";
 import { revokeLease } from "./session/revoke-lease.ts";
 import { settleRestored } from "./restore/settle-restored.ts";
-import { startExpiry } from "./session/start-expiry.ts";
 import { undo } from "./undo/undo.ts";
 
 /** How often it is looked whether a checkpoint is due; so it is also the least time between two of them. */
@@ -73,7 +72,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
   };
   const reloader = createPolicyReloader(parts);
   await resumeErasing(parts);
-  const expiry = startExpiry(parts);
+  parts.expiry.start(parts);
   const endRetention = startRetention(settings.retention, settings.retentionEveryMs, parts);
   options.watchTools?.((change) => quarantineTool(change, parts));
   let closed: Promise<void> | undefined;
@@ -279,7 +278,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     async close(closing = {}) {
       checkOptions(closing, REQUEST_KINDS.close, "close");
       const { graceMs = 10_000 } = closing;
-      clearInterval(expiry);
+      parts.expiry.stop();
       clearInterval(ticking);
       endRetention();
       closed ??= closeKernel(graceMs, gate, parts);

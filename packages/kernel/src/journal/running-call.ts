@@ -92,4 +92,4 @@ export interface Waiter {
 }
 
 /** Why a call was cancelled. */
-export type CancelReason = "cancelled" | "disconnected" | "revoked" | "closing";
+export type CancelReason = "cancelled" | "disconnected" | "revoked" | "expired" | "closing";

@@ -38,7 +38,7 @@ export async function endSession(
 
 async function close(live: LiveSession, reason: "closed" | "expired", kernel: KernelParts): Promise<BudgetAmounts> {
   live.session = { ...live.session, state: reason };
-  for (const call of live.running.list()) call.cancel("cancelled");
+  for (const call of live.running.list()) call.cancel(reason === "expired" ? "expired" : "cancelled");
   await closeChildren(live, reason, kernel);
   // INVARIANT: whatever is under way is recorded before the end; what comes now finds the session closed.
   await live.becomeIdle();

@@ -76,6 +76,7 @@ function grantNow(call: PermittedCall, kernel: KernelParts): GrantedCall | Endin
       "the session's lease, or one that it came from, ended before the call began",
     );
   }
+  kernel.expiry.expect(Math.min(live.lease.expiresAtMs, live.session.expiresAtMs));
   const startedAtMs = kernel.clock.monotonicMs();
   const remainingMs = call.frame.deadlineMs - startedAtMs;
   if (trail.running?.cancelled !== undefined || remainingMs <= 0) {

@@ -54,5 +54,6 @@ const EXPLANATIONS: Readonly<Record<CancelReason, string>> = {
   cancelled: "the call was cancelled",
   disconnected: "everyone who waited for the call has left",
   revoked: "the lease behind the call was revoked",
+  expired: "the lease behind the call expired (LEASE_EXPIRED)",
   closing: "the kernel shut down before the call finished",
 };

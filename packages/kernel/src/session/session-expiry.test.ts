@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createTestKernel, createWaitingTool, echoTool } from "@narthex/testkit";
+import type { CallResult } from "../kernel.ts";
+import { codeOf } from "./testing/split-session.ts";
+
+/** The clock stands still until a test moves it; timers are real, so short leases keep the tests short. */
+const SHORT_MS = 20;
+
+const messageOf = ({ response: { result } }: CallResult): string =>
+  result.case === "error" ? result.value.message : `no error: ${result.case}`;
+
+test("a running call is cancelled when its lease ends, though its session goes on", async () => {
+  const waiting = createWaitingTool();
+  const { open, clock, kernel } = await createTestKernel({ tools: [echoTool, waiting.tool] });
+  const session = await open({ lease: { ttl_ms: SHORT_MS } });
+  const other = await open();
+  const running = session.call("wait", {});
+  await waiting.started;
+  clock.advance(SHORT_MS);
+  const ended = await running;
+  assert.deepEqual(
+    [codeOf(ended), messageOf(ended)],
+    ["CANCELLED", "the lease behind the call expired (LEASE_EXPIRED)"],
+  );
+  assert.equal(codeOf(await session.call("echo", 1)), "LEASE_EXPIRED");
+  assert.equal((await kernel.getSession(session.id))?.session.state, "open");
+  assert.equal(codeOf(await other.call("echo", 1)), "success");
+  await kernel.close();
+});
+
+test("a running call is cancelled when its session's time is over", async () => {
+  const waiting = createWaitingTool();
+  const { open, clock, kernel } = await createTestKernel({ tools: [waiting.tool] });
+  const session = await open({ ttlMs: SHORT_MS, lease: { ttl_ms: 60_000 } });
+  const running = session.call("wait", {});
+  await waiting.started;
+  clock.advance(SHORT_MS);
+  assert.match(messageOf(await running), /LEASE_EXPIRED/);
+  await kernel.close();
+});
+
+test("a child's running call is cancelled when the lease ends that it was split off", async () => {
+  const waiting = createWaitingTool();
+  const { open, clock, kernel } = await createTestKernel({ tools: [waiting.tool] });
+  const parent = await open({ lease: { ttl_ms: SHORT_MS } });
+  const { token } = await kernel.delegateLease({ sessionId: parent.id, lease: {} });
+  const running = kernel.callInProcess({ token, tool: "wait", input: {} });
+  await waiting.started;
+  clock.advance(SHORT_MS);
+  assert.match(messageOf(await running), /LEASE_EXPIRED/);
+  await kernel.close();
+});
+
+test("a call is told no more time than its lease has left", async () => {
+  const seen: number[] = [];
+  const tool = { ...echoTool, name: "look", determinism: "nondeterministic" as const };
+  const { open, kernel } = await createTestKernel({
+    tools: [{ ...tool, run: (_input, { timeLeftMs }) => (seen.push(timeLeftMs()), null) }],
+  });
+  assert.equal(codeOf(await (await open({ lease: { ttl_ms: 700 } })).call("look", {})), "success");
+  assert.ok(seen[0] !== undefined && seen[0] > 0 && seen[0] <= 700, String(seen));
+  await kernel.close();
+});

@@ -1,0 +1,92 @@
+import type { KernelParts } from "../kernel-parts.ts";
+import type { Carving } from "../lease/carving.ts";
+import { describeFault } from "../result/describe-fault.ts";
+import { closeSession } from "./close-session.ts";
+import type { LiveSession } from "./live-session.ts";
+import { sessionStateAt } from "./session-state-at.ts";
+
+const SWEEP_MS = 30_000;
+/** Between two sweeps: a clock that stands still must not make a loop of them. */
+const MIN_PAUSE_MS = 5;
+
+/**
+ * Ends what outlives its lease: running calls are cancelled, jobs and shells are killed, and expired sessions are closed.
+ *
+ * SECURITY: an agent can start a call or a job that runs for an hour one moment before its lease ends. One timer is set
+ * to the earliest end of a lease that a call began under. Tested by "a running call is cancelled when its lease ends".
+ */
+export class SessionExpiry {
+  readonly #stopped = new WeakSet<LiveSession>();
+  #kernel: KernelParts | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #nextMs = Number.POSITIVE_INFINITY;
+
+  start(kernel: KernelParts): void {
+    this.#kernel = kernel;
+    this.#sweep(kernel);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#kernel = undefined;
+  }
+
+  /** A call begins under this lease. */
+  expect(expiresAtMs: number): void {
+    if (this.#kernel !== undefined && expiresAtMs < this.#nextMs) this.#setTimer(expiresAtMs, this.#kernel);
+  }
+
+  #setTimer(atMs: number, kernel: KernelParts): void {
+    clearTimeout(this.#timer);
+    this.#nextMs = atMs;
+    const delayMs = Math.max(MIN_PAUSE_MS, Math.min(SWEEP_MS, atMs - kernel.ledger.nowMs()));
+    this.#timer = setTimeout(() => this.#sweep(kernel), delayMs).unref();
+  }
+
+  #sweep(kernel: KernelParts): void {
+    const nowMs = kernel.ledger.nowMs();
+    let nextMs = nowMs + SWEEP_MS;
+    for (const live of kernel.sessions.live()) {
+      const state = sessionStateAt(live.session, nowMs);
+      // A quarantined session takes no calls: what must be known of it is in the store.
+      if (state === "quarantined" && live.isIdle && live.children.size === 0) kernel.sessions.forget(live.id);
+      if (state === "expired") {
+        this.#close(live.id, kernel);
+        continue;
+      }
+      if (nowMs >= live.lease.expiresAtMs) this.#stop(live, kernel);
+      for (const { sessionId, expiresAtMs } of openCarvings(live)) {
+        if (nowMs >= expiresAtMs) this.#close(sessionId, kernel);
+        else nextMs = Math.min(nextMs, expiresAtMs);
+      }
+      for (const endMs of [live.session.expiresAtMs, live.lease.expiresAtMs]) {
+        if (endMs > nowMs) nextMs = Math.min(nextMs, endMs);
+      }
+    }
+    this.#setTimer(nextMs, kernel);
+  }
+
+  /** For a lease that ends before its session does. */
+  #stop(live: LiveSession, kernel: KernelParts): void {
+    for (const call of live.running.list()) call.cancel("expired");
+    if (this.#stopped.has(live)) return;
+    this.#stopped.add(live);
+    kernel.shells?.endSession(live.id).catch((fault: unknown) => {
+      kernel.log("warn", "jobs of an expired lease could not be ended", {
+        session: live.id,
+        cause: describeFault(fault),
+      });
+    });
+  }
+
+  #close(sessionId: string, kernel: KernelParts): void {
+    closeSession(sessionId, "expired", kernel).catch((fault: unknown) => {
+      kernel.log("warn", "an expired session could not be closed", { session: sessionId, cause: describeFault(fault) });
+    });
+  }
+}
+
+/** Leases split off a session's own that have not ended: their unspent budget is needed here once they expire. */
+function openCarvings(live: LiveSession): readonly Carving[] {
+  return live.carvings.values().filter((carving) => !carving.ended);
+}
