@@ -98,7 +98,7 @@ describe("narthex session open --adopt", { timeout: 120_000 }, () => {
       const workspace = await makeProject("unprivileged");
       const message = /this kernel is not root: chown it to user 1000/;
       const who = { uid: 1000, gid: 1000, sandboxUid: DEFAULT_SANDBOX_UID };
-      await assert.rejects(handOverWorkspace(workspace, who), { code: "WORKSPACE_REFUSED", message });
+      await assert.rejects(handOverWorkspace(workspace, undefined, who), { code: "WORKSPACE_REFUSED", message });
     });
   } else {
     it("is nothing to do for a user, whose tools are the user", async () => {

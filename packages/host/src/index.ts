@@ -15,6 +15,7 @@ export { writePrivateFile } from "./home/private-directory.ts";
 export { loadSessionToken, saveSessionToken, stateDirectory } from "./home/session-tokens.ts";
 export { resolveWorkspace } from "./home/workspace-rules.ts";
 export { keepCallsYoung } from "./system/keep-calls-young.ts";
+export { removeOwnTree } from "./system/remove-own-tree.ts";
 export { createSystemRandom, systemClock } from "./system/system-drivers.ts";
 export { type Configuration, DEFAULT_CONFIGURATION } from "./configuration/configuration.ts";
 export { DEFAULT_CONFIGURATION_TEXT } from "./configuration/default-configuration-text.ts";

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { KernelError } from "@narthex/contracts";
 import type {
@@ -25,6 +24,7 @@ import { type Containment, openContainment } from "./sandbox/open-containment.ts
 import { createShells } from "./shells/create-shells.ts";
 import { findToolchains } from "./toolchains/find-toolchains.ts";
 import { createWasmRunner } from "./wasm/create-wasm-runner.ts";
+import { removeOwnTree } from "./system/remove-own-tree.ts";
 
 /** Where tools work on a host: its sandboxes, and what runs in them. */
 export interface Workshop {
@@ -124,7 +124,7 @@ export function openWorkshop(options: WorkshopOptions): Workshop {
       await Promise.all([shells.close(), pages.close(), wasm.close()]);
       await Promise.all([programs.close(), driver?.close()]);
       await (await opened)?.close();
-      if (opened !== undefined) await rm(paths.sandbox, { recursive: true, force: true });
+      if (opened !== undefined) removeOwnTree(paths.sandbox);
     },
   };
 }

@@ -16,6 +16,8 @@ export interface ContainedPrograms {
   pathsAround(workspace: string, directory: string): Promise<readonly string[]>;
   /** Takes away what was kept for a session. */
   endSession(sessionId: string): Promise<void>;
+  /** Takes away what earlier kernels kept for sessions that have ended since. */
+  removeLeftovers(hasEnded: (sessionId: string) => Promise<boolean>): Promise<void>;
 }
 
 /** What a call's grant gives its programs. */

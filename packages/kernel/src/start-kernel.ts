@@ -41,6 +41,7 @@ import type { LiveSession } from "./session/live-session.ts";
 import { openSession } from "./session/open-session.ts";
 import { refuseUnknownOpenOptions } from "./session/validate-open-options.ts";
 import { requireOpen, requireUsable } from "./session/require-open.ts";
+import { removeLeftovers } from "./session/remove-leftovers.ts";
 import { releaseLease } from "./session/release-lease.ts";
 import { revokeLease } from "./session/revoke-lease.ts";
 import { settleRestored } from "./restore/settle-restored.ts";
@@ -77,6 +78,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
   options.watchTools?.((change) => quarantineTool(change, parts));
   let closed: Promise<void> | undefined;
   let ticking: NodeJS.Timeout | undefined;
+  let tidying: Promise<void> | undefined;
   const facts = (live: LiveSession) => describeSession(live, parts.ledger.nowMs());
   const realWorkspace = async (workspace: string) => (await options.resolveWorkspace?.(workspace)) ?? workspace;
 
@@ -85,6 +87,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       await parts.host.examine();
       await parts.ledger.writePreface();
       parts.checkpoints?.serve();
+      tidying ??= removeLeftovers(parts);
       ticking ??= setInterval(() => void parts.checkpoints?.tick(), TICK_MS).unref();
     },
     call: (call) => callOverWire(call, parts),
@@ -282,7 +285,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       clearInterval(ticking);
       endRetention();
       closed ??= closeKernel(graceMs, gate, parts);
-      await closed;
+      await Promise.all([closed, tidying]);
     },
   };
 }

@@ -265,7 +265,7 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
     },
     resolveWorkspace: (workspace) =>
       resolveWorkspace(workspace, { home: home.path, whyApart: workshop.vault?.whyApart }),
-    adoptWorkspace: (workspace) => handOverWorkspace(workspace),
+    adoptWorkspace: (workspace) => handOverWorkspace(workspace, options.log),
     copyHome: async (copying) => {
       const { verifyCopy } = await import("./verify-copy.ts");
       return backUpHome(copying, {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isJsonObject, type JsonObject, type JsonValue, KernelError, parseJson } from "@narthex/contracts";
@@ -14,6 +14,7 @@ import { DECLARATION_KEYS, readDeclaration } from "./read-declaration.ts";
 import type { FoundTools } from "./read-candidate.ts";
 import { ToolDirectory } from "./tool-directory.ts";
 import { PROGRAM_KIND } from "./tool-kind.ts";
+import { removeOwnTree } from "../system/remove-own-tree.ts";
 
 const MAX_MODULE_BYTES = 8 * 1024 * 1024;
 const MAX_DESCRIPTION_BYTES = 1024 * 1024;
@@ -127,6 +128,6 @@ async function runDescribing(place: string, name: string, bytes: Uint8Array, pin
       program.kill();
     }
   } finally {
-    await rm(scratch, { recursive: true, force: true });
+    removeOwnTree(scratch);
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import {
@@ -22,6 +22,7 @@ import { ToolDirectory } from "./tool-directory.ts";
 import { WASM_KIND } from "./tool-kind.ts";
 import type { ProgramDeclaration } from "./tool-manifest.ts";
 import type { WasmPin } from "./wasm-pin.ts";
+import { removeOwnTree } from "../system/remove-own-tree.ts";
 
 export const WASM_FILE = /\.wasm$/;
 
@@ -131,6 +132,6 @@ async function withInspector<T>(work: (inspect: ModuleInspector) => Promise<T>):
     const containment = await openContainment({ directory: scratch });
     return await inspectModule(containment, work);
   } finally {
-    await rm(scratch, { recursive: true, force: true });
+    removeOwnTree(scratch);
   }
 }

@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { blake3, KernelError, toHex } from "@narthex/contracts";
 import { openPrivateDirectory } from "../home/private-directory.ts";
 import { type AddedTool, addedToolId, type CandidateTool, filesOf, type ToolPin } from "./added-tool.ts";
 import type { PinnedFile } from "./program-pin.ts";
 import { decodeToolRecord, encodeToolRecord } from "./tool-record.ts";
+import { removeOwnTree } from "../system/remove-own-tree.ts";
 
 /** A tool of the home, and where its files lie. */
 export interface StoredTool<Pin extends ToolPin = ToolPin> extends AddedTool<Pin> {
@@ -58,7 +59,7 @@ export async function storeTool(
     if (known !== undefined) await takeAway(parent, id);
     await rename(draft, place);
   } finally {
-    await rm(draft, { recursive: true, force: true });
+    removeOwnTree(draft);
   }
   return known === undefined ? "added" : "replaced";
 }
@@ -109,7 +110,7 @@ export async function readPinnedFile({ directory }: StoredTool, { hash, size, pa
 async function takeAway(directory: string, id: string): Promise<void> {
   const away = join(directory, `.draft-${randomUUID()}`);
   await rename(join(directory, id), away);
-  await rm(away, { recursive: true, force: true });
+  removeOwnTree(away);
 }
 
 async function readBounded(path: string, maxBytes: number): Promise<Uint8Array> {

@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { lstat, mkdir, rename, rm } from "node:fs/promises";
+import { lstat, mkdir, rename } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import { KernelError } from "@narthex/contracts";
 import type { HomeCopy, HomeCopying } from "@narthex/kernel";
 import { syncDirectory } from "../content/private-directory.ts";
 import { systemErrorCode } from "../content/system-error.ts";
+import { requireSafeParents } from "../home/safe-parents.ts";
 import { type HomePaths, homePaths } from "../home/home-paths.ts";
 import { writeManifest } from "./backup-manifest.ts";
 import { copyDurably, copyTree } from "./copy-tree.ts";
+import { removeDraft } from "./remove-draft.ts";
 
 export interface BackupParts {
   readonly paths: HomePaths;
@@ -31,6 +33,7 @@ const TEMPORARY: ReadonlySet<string> = new Set(["tmp"]);
 export async function backUpHome({ directory, withKeys }: HomeCopying, parts: BackupParts): Promise<HomeCopy> {
   const target = resolve(directory);
   await checkTarget(target, parts.paths);
+  await requireSafeParents(target);
   const draft = `${target}.${randomUUID()}.partial`;
   const [from, to] = [parts.paths, homePaths(draft)];
   try {
@@ -49,7 +52,7 @@ export async function backUpHome({ directory, withKeys }: HomeCopying, parts: Ba
     await syncDirectory(dirname(target));
     return { directory: target, records, headHash, files: content.files, bytes: content.bytes };
   } catch (fault) {
-    await rm(draft, { recursive: true, force: true }).catch(() => undefined);
+    removeDraft(draft);
     throw fault;
   }
 }

@@ -1,14 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { chmod, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { chmod, mkdir, readdir, rename } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { KernelError } from "@narthex/contracts";
 import { syncDirectory } from "../content/private-directory.ts";
 import { systemErrorCode } from "../content/system-error.ts";
+import { requireSafeParents } from "../home/safe-parents.ts";
 import { homePaths } from "../home/home-paths.ts";
 import { markRestored } from "../store/mark-restored.ts";
 import type { BackupParts } from "./back-up-home.ts";
 import { type BackupManifest, MANIFEST, readManifest } from "./backup-manifest.ts";
 import { copyTree } from "./copy-tree.ts";
+import { removeDraft } from "./remove-draft.ts";
 
 export interface RestoreOptions {
   readonly backup: string;
@@ -27,6 +29,7 @@ export async function restoreHome({ backup, home, verify }: RestoreOptions): Pro
   const manifest = await readManifest(from);
   await requireEmpty(target);
   await mkdir(dirname(target), { recursive: true });
+  await requireSafeParents(target);
   const draft = `${target}.${randomUUID()}.partial`;
   try {
     await copyTree(from, draft, OWN);
@@ -42,7 +45,7 @@ export async function restoreHome({ backup, home, verify }: RestoreOptions): Pro
     await syncDirectory(dirname(target));
     return manifest;
   } catch (fault) {
-    await rm(draft, { recursive: true, force: true }).catch(() => undefined);
+    removeDraft(draft);
     throw fault;
   }
 }

@@ -1,6 +1,8 @@
 import { stat } from "node:fs/promises";
 import { KernelError } from "@narthex/contracts";
-import { adoptWorkspace, currentIdentity, type IdentityOptions } from "../sandbox/workspace-identity.ts";
+import type { Log } from "@narthex/kernel";
+import { adoptWorkspace } from "../sandbox/adopt-workspace.ts";
+import { currentIdentity, type IdentityOptions } from "../sandbox/workspace-identity.ts";
 
 /** Belong to the system, with all that is in them. */
 const SYSTEM_TREES = ["/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin"];
@@ -14,7 +16,11 @@ const SHARED = ["/home", "/media", "/mnt", "/opt", "/root", "/srv", "/tmp", "/va
  *
  * SECURITY: asked for by a person, once for each workspace. What the system rests on is never handed over, whoever asks.
  */
-export async function handOverWorkspace(workspace: string, who: IdentityOptions = currentIdentity()): Promise<boolean> {
+export async function handOverWorkspace(
+  workspace: string,
+  log: Log | undefined,
+  who: IdentityOptions = currentIdentity(),
+): Promise<boolean> {
   const { uid } = await stat(workspace);
   if (uid !== 0) return false;
   const isSystem = [...SYSTEM_TREES, ...MORE_SYSTEM_TREES].some((tree) => `${workspace}/`.startsWith(`${tree}/`));
@@ -24,7 +30,11 @@ export async function handOverWorkspace(workspace: string, who: IdentityOptions 
   if (who.uid !== 0) {
     throw refused(workspace, `belongs to root, and this kernel is not root: chown it to user ${who.uid}`);
   }
-  const { adopted } = await adoptWorkspace(workspace, { uid: who.sandboxUid, gid: who.sandboxUid });
+  const { adopted, left, leftPaths } = await adoptWorkspace(workspace, { uid: who.sandboxUid, gid: who.sandboxUid });
+  if (left > 0) {
+    const why = "files with several names, on another mount, or of another kind stay root's";
+    log?.("warn", `a workspace was not adopted completely: ${why}`, { workspace, left, paths: leftPaths.join(", ") });
+  }
   return adopted > 0;
 }
 

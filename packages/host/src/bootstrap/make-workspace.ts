@@ -1,4 +1,4 @@
-import { chown, mkdir, mkdtemp, realpath, stat } from "node:fs/promises";
+import { lchown, mkdir, mkdtemp, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { currentIdentity } from "../sandbox/workspace-identity.ts";
 import { whyImpassable } from "../toolchains/why-unreadable.ts";
@@ -19,7 +19,7 @@ export async function makeWorkspace({ parent, otherParent = "/var/tmp" }: NewWor
   if (uid !== 0) return await mkdtemp(join(parent, "first-"));
   const isReached = (await whyImpassable(await realpath(parent), sandbox)) === undefined;
   const made = await mkdtemp(isReached ? join(parent, "first-") : join(otherParent, "narthex-first-"));
-  await chown(made, sandbox.uid, sandbox.gid);
+  await lchown(made, sandbox.uid, sandbox.gid);
   return made;
 }
 

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { chmod, cp, lstat, mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
+import { chmod, cp, lstat, mkdir, mkdtemp, readdir, rename, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { KernelError } from "@narthex/contracts";
 import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
 import { whyUnreadable } from "../toolchains/why-unreadable.ts";
+import { removeOwnTree } from "../system/remove-own-tree.ts";
 
 const DIRECTORY = "/var/cache/narthex/programs";
 const known = new Map<string, Promise<string>>();
@@ -46,15 +47,17 @@ async function copyProgram(path: string, to: string, directory: string): Promise
       if (!(await isThere(to))) throw fault;
     });
   } finally {
-    await rm(made, { recursive: true, force: true });
+    removeOwnTree(made);
   }
 }
 
 /** To be read and run, and changed by root alone. */
 async function openToAll(path: string): Promise<void> {
-  const isDirectory = (await lstat(path)).isDirectory();
+  const facts = await lstat(path);
+  // A link's mode cannot be changed, and what it leads to is not ours to change.
+  if (facts.isSymbolicLink()) return;
   await chmod(path, 0o755);
-  if (isDirectory) for (const name of await readdir(path)) await openToAll(join(path, name));
+  if (facts.isDirectory()) for (const name of await readdir(path)) await openToAll(join(path, name));
 }
 
 async function verifyRoots(path: string, directory: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ShellBackend } from "@narthex/kernel";
@@ -18,6 +18,7 @@ import type { StartProgram } from "./trial.ts";
 import { tryLimits } from "./try-limits.ts";
 import { tryPrograms, tryToolchains } from "./try-programs.ts";
 import { tryWorkspace } from "./try-workspace.ts";
+import { removeOwnTree } from "../system/remove-own-tree.ts";
 
 export interface ExamineOptions {
   readonly kernelHome: string;
@@ -39,7 +40,7 @@ export async function examineHost(options: ExamineOptions): Promise<HostReport> 
     return await examine(options, directory);
   } finally {
     await NamedPipes.at(join(directory, "pipes")).close();
-    await rm(directory, { recursive: true, force: true });
+    removeOwnTree(directory);
   }
 }
 

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EgressExit, EgressGate, EgressProxy, EgressTimes } from "@narthex/kernel";
@@ -6,6 +6,7 @@ import type { EgressSecrets } from "./egress-secrets.ts";
 import { openExit } from "./open-exit.ts";
 import { openProxy } from "./open-proxy.ts";
 import { createHostResolver, type LookUp, systemLookUp } from "./resolve-host.ts";
+import { removeOwnTree } from "../system/remove-own-tree.ts";
 
 export interface EgressGateOptions {
   readonly secrets?: EgressSecrets;
@@ -42,7 +43,7 @@ export function createEgressGate(options: EgressGateOptions): EgressGate {
     },
     async close() {
       await Promise.all([...open].map((one) => one.close()));
-      if (folder !== undefined) await rm(await folder, { recursive: true, force: true });
+      if (folder !== undefined) removeOwnTree(await folder);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
@@ -11,6 +11,7 @@ import type { EgressSecrets } from "./egress-secrets.ts";
 import { placeOf } from "./egress-url.ts";
 import { openTunnel } from "./open-tunnel.ts";
 import { sendProxied } from "./send-proxied.ts";
+import { removeOwnTree } from "../system/remove-own-tree.ts";
 
 export interface ProxyParts extends LineParts {
   readonly secrets: EgressSecrets;
@@ -88,7 +89,7 @@ export async function openProxy(pass: EgressPass, parts: ProxyParts): Promise<Eg
       server.close();
       server.closeAllConnections();
       await closed;
-      await rm(folder, { recursive: true, force: true });
+      removeOwnTree(folder);
     },
   };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdir, mkdtemp, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -18,6 +18,23 @@ test("a home that others can write to is refused, with the fix", async () => {
   const path = await fresh();
   await chmod(path, 0o777);
   await assert.rejects(open(path), { code: "HOME_UNSAFE", message: /chmod 700/ });
+});
+
+test("a home of root's below a directory of another user is refused", async () => {
+  if (process.getuid?.() !== 0) return;
+  for (const [owner, mode] of [
+    [1000, 0o755],
+    [0, 0o777],
+  ] as const) {
+    const parent = await fresh();
+    await chown(parent, owner, owner);
+    await chmod(parent, mode);
+    const message = owner === 0 ? /can be written by others/ : /belongs to user 1000/;
+    await assert.rejects(open(join(parent, "home")), { code: "HOME_UNSAFE", message });
+  }
+  const sticky = await fresh();
+  await chmod(sticky, 0o1777);
+  await (await open(join(sticky, "home"))).close();
 });
 
 test("a home that is a file is refused", async () => {

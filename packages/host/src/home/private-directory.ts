@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmod, lstat, mkdir, readdir, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { KernelError } from "@narthex/contracts";
+import { requireSafeParents } from "./safe-parents.ts";
 
 const OTHERS_MAY_WRITE = 0o022;
 const OTHERS_MAY_ANYTHING = 0o077;
@@ -14,6 +15,7 @@ const OTHERS_MAY_ANYTHING = 0o077;
 export async function openPrivateDirectory(path: string): Promise<string> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   const real = await realpath(path);
+  await requireSafeParents(real);
   const facts = await lstat(real);
   if (!facts.isDirectory()) throw unsafe(real, "it is no directory", "name another one with --data DIR");
   const uid = process.getuid?.() ?? facts.uid;

@@ -1,17 +1,8 @@
-import {
-  closeSync,
-  constants,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, constants, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Tile, TILE_WIDTH, type TilePlace, tilePath } from "@narthex/kernel/merkle";
 import { LogContradiction } from "./log-contradiction.ts";
+import { removeOwnTree } from "../system/remove-own-tree.ts";
 
 /** Runs in the store's reading thread, where waiting for the disk delays nobody: hence the synchronous calls. */
 
@@ -50,13 +41,13 @@ export class TileFiles {
     for (const directory of this.#touched) syncDirectory(directory);
     this.#touched.clear();
     for (const tile of this.#full.splice(0)) {
-      rmSync(dirname(this.#pathOf({ ...tile, width: 1 })), { recursive: true, force: true });
+      removeOwnTree(dirname(this.#pathOf({ ...tile, width: 1 })));
     }
   }
 
   /** Removes what a kernel that was killed while it wrote has left. */
   removeDrafts(): void {
-    rmSync(this.#drafts, { recursive: true, force: true });
+    removeOwnTree(this.#drafts);
   }
 
   #pathOf(place: TilePlace): string {

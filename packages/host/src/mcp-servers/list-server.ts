@@ -1,9 +1,10 @@
-import { chmod, mkdtemp, realpath, rm } from "node:fs/promises";
+import { chmod, mkdtemp, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Listing } from "./listing.ts";
 import type { ServerPorts, ServerSource } from "./server-source.ts";
 import { startServer } from "./start-server.ts";
+import { removeOwnTree } from "../system/remove-own-tree.ts";
 
 /** Starts a server once, over an empty workspace, to see which tools it has. Throws EXECUTION_FAILED and the like. */
 export async function listServer(ports: ServerPorts, source: ServerSource, signal: AbortSignal): Promise<Listing> {
@@ -25,6 +26,6 @@ export async function listServer(ports: ServerPorts, source: ServerSource, signa
     await ended;
     return listing;
   } finally {
-    await rm(workspace, { recursive: true, force: true });
+    removeOwnTree(workspace);
   }
 }

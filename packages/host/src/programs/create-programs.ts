@@ -75,13 +75,14 @@ function commandFor(place: ProgramPlace, { command }: ContainedProgram, { machin
 
 class Programs implements ProgramsDriver {
   readonly #options: ProgramsOptions;
-  readonly #scratch = new SessionScratch();
+  readonly #scratch: SessionScratch;
   readonly #toolchains = new Map<string, Promise<readonly Toolchain[]>>();
   readonly #caches = new Map<string, Promise<WorkspaceCache>>();
   readonly #running = new Set<StartedProgram>();
 
   constructor(options: ProgramsOptions) {
     this.#options = options;
+    this.#scratch = new SessionScratch(options);
   }
 
   async start(
@@ -146,6 +147,10 @@ class Programs implements ProgramsDriver {
 
   async endSession(sessionId: string): Promise<void> {
     await this.#scratch.remove(sessionId);
+  }
+
+  removeLeftovers(hasEnded: (sessionId: string) => Promise<boolean>): Promise<void> {
+    return this.#scratch.removeLeft(hasEnded);
   }
 
   async close(): Promise<void> {

@@ -1,10 +1,35 @@
-import { chown, mkdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { lchown, lstat, mkdir, readdir, rmdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { KernelError } from "@narthex/contracts";
+import { systemErrorCode } from "../content/system-error.ts";
+import type { Containment } from "../sandbox/open-containment.ts";
 import { type SandboxIdentity, type SandboxMount, SCRATCH_PATH } from "../sandbox/sandbox-plan.ts";
+import { findCacheParents } from "../toolchains/cache-directory.ts";
+import { workOnDirectory } from "../toolchains/cache-work.ts";
 
-/** A directory of each session's own, until the session ends. */
+export interface ScratchOptions {
+  readonly containment: () => Promise<Pick<Containment, "start">>;
+  /** Where the homes of workspaces are kept. */
+  readonly cacheDirectory: string;
+}
+
+const NAME = /^scratch-(ses_[a-z2-7]{20})$/;
+const MAX_TRIES = 3;
+
+/**
+ * A directory of each session's own, until the session ends.
+ *
+ * SECURITY: it belongs to the user that programs run as, who can exchange its files for links at any moment. The kernel,
+ * which may be root, never walks it: it is emptied in a sandbox as that user, and then removed as an empty directory of
+ * a parent that only the kernel can write. Tested by "a session's scratch directory is removed ...".
+ */
 export class SessionScratch {
+  readonly #options: ScratchOptions;
   readonly #made = new Map<string, Promise<SandboxMount>>();
+
+  constructor(options: ScratchOptions) {
+    this.#options = options;
+  }
 
   /** `parent` is where the homes of workspaces lie: programs can go through it, and not list it. */
   mountFor(sessionId: string, parent: string, identity: SandboxIdentity): Promise<SandboxMount> {
@@ -16,16 +41,67 @@ export class SessionScratch {
     return making;
   }
 
+  /** Also one that an earlier kernel made for the session. Throws SANDBOX_ERROR if it cannot be emptied. */
   async remove(sessionId: string): Promise<void> {
-    const made = await this.#made.get(sessionId);
-    if (made === undefined) return;
+    const made = await this.#made.get(sessionId)?.catch(() => undefined);
     this.#made.delete(sessionId);
-    await rm(made.source, { recursive: true, force: true });
+    const parents = new Set(await findCacheParents(this.#options.cacheDirectory));
+    if (made !== undefined) parents.add(dirname(made.source));
+    for (const parent of parents) await this.#removeAt(join(parent, `scratch-${sessionId}`));
+  }
+
+  /** Removes directories that killed kernels left, of sessions that have ended. Throws the last problem, at the end. */
+  async removeLeft(hasEnded: (sessionId: string) => Promise<boolean>): Promise<void> {
+    let problem: unknown;
+    for (const parent of await findCacheParents(this.#options.cacheDirectory)) {
+      for (const name of await readdir(parent)) {
+        const sessionId = NAME.exec(name)?.[1];
+        if (sessionId === undefined || this.#made.has(sessionId) || !(await hasEnded(sessionId))) continue;
+        await this.#removeAt(join(parent, name)).catch((fault: unknown) => (problem = fault));
+      }
+    }
+    if (problem !== undefined) throw problem;
+  }
+
+  async #removeAt(path: string): Promise<void> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      if (await removeEmpty(path)) return;
+      const { uid, gid } = await lstat(path);
+      const containment = await this.#options.containment();
+      await workOnDirectory(containment, { source: path, identity: { uid, gid } }, "empty");
+    }
+    if (await removeEmpty(path)) return;
+    const message = `\`${path}\` could not be emptied; it is tried again when a kernel starts on this home`;
+    throw new KernelError("SANDBOX_ERROR", message);
   }
 }
 
 async function makeScratch(source: string, identity: SandboxIdentity): Promise<SandboxMount> {
-  await mkdir(source, { recursive: true, mode: 0o700 });
-  if (process.getuid?.() === 0) await chown(source, identity.uid, identity.gid);
+  await mkdir(source, { mode: 0o700 }).catch((fault: unknown) => {
+    if (systemErrorCode(fault) !== "EEXIST") throw fault;
+  });
+  const facts = await lstat(source);
+  // INVARIANT: only the kernel can write the parent, so the name stands for the same directory from here on.
+  const isKernels = facts.uid === process.getuid?.();
+  if (!facts.isDirectory() || !(isKernels || facts.uid === identity.uid)) {
+    throw new KernelError(
+      "SANDBOX_ERROR",
+      `\`${source}\` is not a scratch directory of user ${identity.uid}: remove it`,
+    );
+  }
+  if (facts.uid !== identity.uid) await lchown(source, identity.uid, identity.gid);
   return { source, target: SCRATCH_PATH, access: "write" };
+}
+
+/** False if there is something in it. */
+async function removeEmpty(path: string): Promise<boolean> {
+  try {
+    await rmdir(path);
+    return true;
+  } catch (fault) {
+    const code = systemErrorCode(fault);
+    if (code === "ENOENT") return true;
+    if (code === "ENOTEMPTY" || code === "EEXIST") return false;
+    throw fault;
+  }
 }

@@ -1,10 +1,11 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SandboxFiles, SandboxMachine } from "./sandbox-machine.ts";
 import { DEFAULT_LIMITS, type SandboxIdentity, type SandboxPlan } from "./sandbox-plan.ts";
 import { readAll } from "./read-all.ts";
 import { type SandboxedProcess, spawnSandbox } from "./spawn-sandbox.ts";
+import { removeOwnTree } from "../system/remove-own-tree.ts";
 
 /** One thing that was tried from inside. */
 export interface SelfTestCheck {
@@ -51,7 +52,7 @@ export async function runSelfTest(
   } catch (fault) {
     return { checks: [], failure: fault instanceof Error ? fault.message : String(fault) };
   } finally {
-    await rm(outside, { recursive: true, force: true });
+    removeOwnTree(outside);
   }
 }
 

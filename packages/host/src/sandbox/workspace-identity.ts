@@ -1,4 +1,3 @@
-import { lchown, lstat, readdir } from "node:fs/promises";
 import { KernelError } from "@narthex/contracts";
 import { findWorkspace } from "./find-workspace.ts";
 import type { FileIdentity, SandboxIdentity } from "./sandbox-plan.ts";
@@ -53,36 +52,4 @@ export function identityUnder(
 /** This process, and the sandbox's own user. */
 export function currentIdentity(sandboxUid: number = DEFAULT_SANDBOX_UID): IdentityOptions {
   return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, sandboxUid };
-}
-
-/**
- * Hands a workspace that belongs to root to the user that sandboxes run as: the directory, and what is in it.
- *
- * SECURITY: only what belongs to root is handed over, links are not followed, and another file system is not entered;
- * with several names for one file the other name may lie outside, so such files stay root's.
- */
-export async function adoptWorkspace(
-  workspace: string,
-  identity: SandboxIdentity,
-): Promise<{ readonly adopted: number }> {
-  const root = await lstat(workspace);
-  if (!root.isDirectory()) throw new KernelError("WORKSPACE_REFUSED", "only a directory can be adopted");
-  if (root.uid !== 0) return { adopted: 0 };
-  let adopted = 0;
-  for await (const path of ownedByRoot(workspace, root.dev)) {
-    await lchown(path, identity.uid, identity.gid);
-    adopted++;
-  }
-  return { adopted };
-}
-
-async function* ownedByRoot(directory: string, device: number): AsyncGenerator<string> {
-  for (const entry of await readdir(directory, { withFileTypes: true })) {
-    const path = `${directory}/${entry.name}`;
-    const found = await lstat(path);
-    if (found.uid !== 0 || found.dev !== device || found.isSymbolicLink()) continue;
-    if (found.isDirectory()) yield* ownedByRoot(path, device);
-    else if (found.isFile() && found.nlink === 1) yield path;
-  }
-  yield directory;
 }

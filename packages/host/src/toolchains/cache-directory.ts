@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { chmod, chown, lstat, mkdir, realpath } from "node:fs/promises";
+import { chmod, lchown, lstat, mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { KernelError } from "@narthex/contracts";
 import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
@@ -26,7 +26,7 @@ export async function openCacheDirectory(place: CachePlace): Promise<string> {
   const parent = await openParent(place);
   const path = join(parent, `${nameOf(await realpath(place.workspace))}-${identity.uid}`);
   await mkdir(path, { mode: 0o700 }).then(
-    () => (process.getuid?.() === 0 ? chown(path, identity.uid, identity.gid) : undefined),
+    () => (process.getuid?.() === 0 ? lchown(path, identity.uid, identity.gid) : undefined),
     (fault: unknown) => {
       if (!(fault instanceof Error && "code" in fault && fault.code === "EEXIST")) throw fault;
     },
@@ -34,11 +34,24 @@ export async function openCacheDirectory(place: CachePlace): Promise<string> {
   const facts = await lstat(path);
   // A kernel that was killed between the two steps left one that is still its own.
   if (facts.isDirectory() && facts.uid === 0 && process.getuid?.() === 0) {
-    await chown(path, identity.uid, identity.gid);
+    await lchown(path, identity.uid, identity.gid);
   } else if (!facts.isDirectory() || facts.uid !== identity.uid) {
     throw new KernelError("SANDBOX_ERROR", `\`${path}\` is no cache of user ${identity.uid}: remove it`);
   }
   return path;
+}
+
+/** Directories that can hold caches of this home, as far as they exist. */
+export async function findCacheParents(directory: string): Promise<readonly string[]> {
+  const own = await realpath(directory).catch(() => undefined);
+  if (own === undefined) return [];
+  if (process.getuid?.() !== 0) return [own];
+  const other = await realpath(otherParent(own)).catch(() => undefined);
+  return other === undefined ? [own] : [own, other];
+}
+
+function otherParent(own: string): string {
+  return join("/var/cache/narthex", nameOf(own));
 }
 
 async function openParent({ directory, otherDirectory, identity }: CachePlace): Promise<string> {
@@ -48,7 +61,7 @@ async function openParent({ directory, otherDirectory, identity }: CachePlace): 
   if (process.getuid?.() === identity.uid) return own;
   await letPass(own);
   if ((await whyImpassable(own, identity)) === undefined) return own;
-  const other = otherDirectory ?? join("/var/cache/narthex", nameOf(own));
+  const other = otherDirectory ?? otherParent(own);
   await mkdir(other, { recursive: true, mode: 0o711 });
   const real = await realpath(other);
   await letPass(real);

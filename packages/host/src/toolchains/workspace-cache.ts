@@ -1,9 +1,8 @@
 import { KernelError } from "@narthex/contracts";
 import type { Containment } from "../sandbox/open-containment.ts";
-import { readAll } from "../sandbox/read-all.ts";
-import { DEFAULT_LIMITS, HOME_PATH, type SandboxMount, type SandboxPlan } from "../sandbox/sandbox-plan.ts";
+import { HOME_PATH, type SandboxMount } from "../sandbox/sandbox-plan.ts";
 import { type CachePlace, openCacheDirectory } from "./cache-directory.ts";
-import { CACHE_SCRIPT } from "./cache-script.ts";
+import { workOnDirectory } from "./cache-work.ts";
 
 /** What programs of one workspace have as HOME. It persists, and no other workspace sees it. */
 export interface WorkspaceCache {
@@ -35,7 +34,7 @@ export interface WorkspaceCacheOptions extends CachePlace {
 /** A measurement costs a sandbox: many calls in a row share one. */
 const DELAY_MS = 2000;
 
-const CACHE_LIMITS = { bytes: 2 * 1024 * 1024 * 1024, refusedAtTimes: 2, units: 1000, workMs: 60_000 } as const;
+const CACHE_LIMITS = { bytes: 2 * 1024 * 1024 * 1024, refusedAtTimes: 2, units: 1000 } as const;
 
 const KILOBYTE = 1024;
 
@@ -44,8 +43,8 @@ export async function openWorkspaceCache(options: WorkspaceCacheOptions): Promis
   const path = await openCacheDirectory(options);
   const mount: SandboxMount = { source: path, target: HOME_PATH, access: "write" };
   const maxKilobytes = Math.floor(maxBytes / KILOBYTE);
-  const plan: SandboxPlan = { ...CACHE_PLAN, mounts: [mount], identity: options.identity };
-  const work = (...words: readonly string[]): Promise<number> => runScript(containment, plan, words);
+  const written = { source: path, identity: options.identity };
+  const work = (...words: readonly string[]): Promise<number> => workOnDirectory(containment, written, ...words);
 
   let users = 0;
   let kilobytes: number | undefined;
@@ -118,27 +117,6 @@ export async function openWorkspaceCache(options: WorkspaceCacheOptions): Promis
   };
 }
 
-/** How many kilobytes the cache holds afterwards; endlessly many if that could not be found out in time. */
-async function runScript(
-  containment: Pick<Containment, "start">,
-  plan: SandboxPlan,
-  words: readonly string[],
-): Promise<number> {
-  const program = await containment.start(plan, ["/bin/sh", "-c", CACHE_SCRIPT, "sh", ...words]);
-  const timer = setTimeout(program.kill, CACHE_LIMITS.workMs);
-  try {
-    program.stdin.end();
-    program.stderr.resume();
-    const [output] = await Promise.all([readAll(program.stdout, KILOBYTE), program.ended]);
-    const text = output.toString("latin1").trim();
-    return /^\d+$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 function overfull(path: string, kilobytes: number, allowed: number): KernelError {
   const used = Number.isFinite(kilobytes) ? `${Math.ceil(kilobytes / KILOBYTE)} MB` : "more than can be counted";
   return new KernelError(
@@ -147,13 +125,3 @@ function overfull(path: string, kilobytes: number, allowed: number): KernelError
       `it is emptied when no other call uses it, or remove \`${path}\``,
   );
 }
-
-const CACHE_PLAN: Omit<SandboxPlan, "mounts" | "identity"> = {
-  symlinks: [],
-  environment: { PATH: "/usr/bin:/bin", HOME: HOME_PATH, LC_ALL: "C" },
-  workingDirectory: "/",
-  limits: { ...DEFAULT_LIMITS, cpuMs: 60_000, memoryBytes: 512 * KILOBYTE * KILOBYTE, processes: 64 },
-  temporaryBytes: KILOBYTE * KILOBYTE,
-  socketFamilies: [],
-  mayFork: true,
-};

@@ -1,10 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   homePaths,
   loadConfiguration,
   openWorkshop,
+  removeOwnTree,
   type ServerReview,
   reviewServer,
   trustReview,
@@ -69,7 +70,7 @@ async function look({ home, environment, signal }: Invocation, asked: string): P
     return await reviewServer({ ...options, programs: workshop.programs, egress: gate }, asked, signal);
   } finally {
     await Promise.all([workshop.close(), gate.close()]);
-    await rm(scratch, { recursive: true, force: true });
+    removeOwnTree(scratch);
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { constants, type Stats } from "node:fs";
-import { lstat, mkdir, open, realpath, rename, rm, rmdir } from "node:fs/promises";
+import { lstat, mkdir, open, readlink, realpath, rename, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { CommandError } from "../terminal/command-error.ts";
 
@@ -48,7 +48,12 @@ export async function readWorkspaceFile(workspace: string, name: string): Promis
 /** Replaces the file as a whole: whoever reads meanwhile sees the old or the new one. Mode and owner stay. */
 export async function writeWorkspaceFile(file: WorkspaceFile, text: string): Promise<void> {
   for (const directory of file.missing) await makeDirectory(directory, file.name);
-  const draft = join(dirname(file.path), `.${basename(file.path)}.${randomUUID()}`);
+  await inHeldDirectory(file, (directory) => replace(file, text, directory));
+}
+
+async function replace(file: WorkspaceFile, text: string, directory: string): Promise<void> {
+  const path = join(directory, basename(file.path));
+  const draft = join(directory, `.${basename(file.path)}.${randomUUID()}`);
   try {
     const handle = await open(draft, "wx", 0o644);
     try {
@@ -61,8 +66,8 @@ export async function writeWorkspaceFile(file: WorkspaceFile, text: string): Pro
     } finally {
       await handle.close();
     }
-    await refuseChanged(file);
-    await rename(draft, file.path);
+    await refuseChanged({ ...file, path });
+    await rename(draft, path);
   } catch (fault) {
     await rm(draft, { force: true }).catch(() => undefined);
     throw fault;
@@ -71,8 +76,11 @@ export async function writeWorkspaceFile(file: WorkspaceFile, text: string): Pro
 
 /** Removes the file, and of `directories` those that are empty then, the innermost first. */
 export async function removeWorkspaceFile(file: WorkspaceFile, directories: readonly string[]): Promise<void> {
-  await refuseChanged(file);
-  await rm(file.path);
+  await inHeldDirectory(file, async (directory) => {
+    const path = join(directory, basename(file.path));
+    await refuseChanged({ ...file, path });
+    await rm(path);
+  });
   for (const directory of directories.toReversed()) {
     try {
       await rmdir(directory);
@@ -80,6 +88,26 @@ export async function removeWorkspaceFile(file: WorkspaceFile, directories: read
       // Somebody put something there: it stays, and so does all that holds it.
       return;
     }
+  }
+}
+
+/**
+ * SECURITY: root may run this in a workspace of another user, who can exchange a directory for a link at any moment. The
+ * directory that holds the file is held open, and must be where it was found; the name given leads to it whatever
+ * becomes of its path.
+ */
+async function inHeldDirectory(file: WorkspaceFile, use: (directory: string) => Promise<void>): Promise<void> {
+  const held = await open(dirname(file.path), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(
+    (fault: unknown) => {
+      throw refused(file.name, "its directory cannot be opened", fault);
+    },
+  );
+  try {
+    const directory = `/proc/self/fd/${held.fd}`;
+    if ((await readlink(directory)) !== dirname(file.path)) throw refused(file.name, "its directory was exchanged");
+    await use(directory);
+  } finally {
+    await held.close();
   }
 }
 

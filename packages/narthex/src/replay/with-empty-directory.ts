@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { removeOwnTree } from "@narthex/host";
 
 /** An empty directory for as long as events are taken: programs that are run again find it where a workspace was. */
 export async function* withEmptyDirectory<Event>(
@@ -10,6 +11,6 @@ export async function* withEmptyDirectory<Event>(
   try {
     yield* use(directory);
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    removeOwnTree(directory);
   }
 }

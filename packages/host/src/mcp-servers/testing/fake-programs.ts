@@ -52,6 +52,7 @@ export function createFakePrograms(server: FakeServer): FakePrograms {
     allowChange: () => undefined,
     pathsAround: () => Promise.resolve([]),
     endSession: () => Promise.resolve(),
+    removeLeftovers: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
 }

@@ -28,6 +28,7 @@ export function scriptPrograms(script: Script): ScriptedPrograms {
     allowChange: () => undefined,
     pathsAround: () => Promise.resolve([]),
     endSession: () => Promise.resolve(),
+    removeLeftovers: () => Promise.resolve(),
     start(place, _program, signal): Promise<RunningProgram> {
       driver.places.push(place);
       const killed = Promise.withResolvers<void>();

@@ -1,0 +1,117 @@
+import { constants } from "node:fs";
+import { type FileHandle, chown, open, readdir, readFile, readlink } from "node:fs/promises";
+import { KernelError } from "@narthex/contracts";
+import { systemErrorCode } from "../content/system-error.ts";
+import type { SandboxIdentity } from "./sandbox-plan.ts";
+
+const O_PATH = 0o10000000;
+const HOLD = O_PATH | constants.O_NOFOLLOW;
+/** Paths that are named in a report; the others are counted. */
+const MAX_NAMED = 20;
+
+export interface AdoptedTree {
+  readonly adopted: number;
+  /** Root's files that stayed root's: with several names, on another mount, or neither file nor directory. */
+  readonly left: number;
+  /** The first of them, relative to the workspace. */
+  readonly leftPaths: readonly string[];
+}
+
+/**
+ * Hands a workspace that belongs to root to the user that sandboxes run as: the directory, and what is in it.
+ *
+ * SECURITY: a directory in it that others can write lets them exchange its entries at any moment. Every entry is opened
+ * by one name from a directory that is held open, without following a link; it is looked at through that descriptor, and
+ * the same descriptor is handed over. Only root's files and directories go: what has a second name may lie outside, and
+ * a mount is not the workspace's. Tested by "hands over nothing that is exchanged for a link meanwhile".
+ */
+export async function adoptWorkspace(workspace: string, identity: SandboxIdentity): Promise<AdoptedTree> {
+  const root = await open(workspace, HOLD).catch(() => undefined);
+  if (root === undefined) throw new KernelError("WORKSPACE_REFUSED", `\`${workspace}\` cannot be opened`);
+  try {
+    const facts = await root.stat();
+    if (!facts.isDirectory()) throw new KernelError("WORKSPACE_REFUSED", "only a directory can be adopted");
+    if ((await readlink(pathOf(root))) !== workspace) {
+      throw new KernelError("PATH_ESCAPE", `the workspace \`${workspace.slice(0, 200)}\` is reached by a link now`);
+    }
+    if (facts.uid !== 0) return { adopted: 0, left: 0, leftPaths: [] };
+    const adoption = new Adoption(identity, await mountOf(root));
+    await adoption.takeDirectory(root, "");
+    return adoption.report;
+  } finally {
+    await root.close();
+  }
+}
+
+class Adoption {
+  readonly #identity: SandboxIdentity;
+  readonly #mount: string;
+  #adopted = 0;
+  #left = 0;
+  readonly #leftPaths: string[] = [];
+
+  constructor(identity: SandboxIdentity, mount: string) {
+    this.#identity = identity;
+    this.#mount = mount;
+  }
+
+  get report(): AdoptedTree {
+    return { adopted: this.#adopted, left: this.#left, leftPaths: this.#leftPaths };
+  }
+
+  /** Its entries first: the sandbox's user cannot exchange them before they are handed over. */
+  async takeDirectory(directory: FileHandle, path: string): Promise<void> {
+    for (const name of await readdir(pathOf(directory), "buffer")) {
+      const entry = await openEntry(directory, name);
+      if (entry === undefined) continue;
+      try {
+        await this.#take(entry, path === "" ? name.toString() : `${path}/${name.toString()}`);
+      } finally {
+        await entry.close();
+      }
+    }
+    await this.#handOver(directory);
+  }
+
+  async #take(entry: FileHandle, path: string): Promise<void> {
+    const facts = await entry.stat();
+    if (facts.uid !== 0 || facts.isSymbolicLink()) return;
+    if ((await mountOf(entry)) !== this.#mount) this.#leave(path);
+    else if (facts.isDirectory()) await this.takeDirectory(entry, path);
+    else if (facts.isFile() && facts.nlink === 1) await this.#handOver(entry);
+    else this.#leave(path);
+  }
+
+  #leave(path: string): void {
+    this.#left++;
+    if (this.#leftPaths.length < MAX_NAMED) this.#leftPaths.push(path);
+  }
+
+  /** The system takes setuid bits and file capabilities away with the owner. */
+  async #handOver(entry: FileHandle): Promise<void> {
+    await chown(pathOf(entry), this.#identity.uid, this.#identity.gid);
+    this.#adopted++;
+  }
+}
+
+/** Undefined if it is gone. */
+async function openEntry(directory: FileHandle, name: Buffer): Promise<FileHandle | undefined> {
+  try {
+    return await open(Buffer.concat([Buffer.from(`${pathOf(directory)}/`), name]), HOLD);
+  } catch (fault) {
+    if (systemErrorCode(fault) === "ENOENT") return undefined;
+    throw fault;
+  }
+}
+
+/** Leads to the file that is held, whatever its name is now. */
+function pathOf({ fd }: FileHandle): string {
+  return `/proc/self/fd/${fd}`;
+}
+
+/** The same device can be mounted twice: the system numbers mounts. */
+async function mountOf({ fd }: FileHandle): Promise<string> {
+  const mount = /^mnt_id:\s*(\d+)$/m.exec(await readFile(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
+  if (mount === undefined) throw new KernelError("WORKSPACE_REFUSED", "the mount of a file cannot be found out");
+  return mount;
+}
