@@ -41,7 +41,7 @@ export interface EgressTarget {
   /** In canonical form: a name, or an address without brackets. */
   readonly host: string;
   readonly port: number;
-  /** More than GET and HEAD; what a tunnel carries is not seen, so it sends. */
+  /** More than GET and HEAD without a body; what a tunnel carries is not seen, so it sends. */
   readonly sends: boolean;
 }
 

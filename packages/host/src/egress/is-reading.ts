@@ -1,11 +1,19 @@
+/** What of a request says whether it only reads. */
+export interface RequestFacts {
+  readonly method: string;
+  readonly path: string;
+  readonly contentType: string | undefined;
+  readonly hasBody: boolean;
+}
+
 /**
- * Whether a request only reads: GET, HEAD, and the two by which git asks what there is and what it lacks.
+ * Whether a request only reads: GET and HEAD without a body, and the two by which git asks what there is and what it lacks.
  *
- * SECURITY: git fetches by POST. Only that very message to that very place counts as reading; it says no more than a
- * URL could.
+ * SECURITY: a body carries data out whatever the method is called. Git fetches by POST: only that very message to that
+ * very place counts as reading; it says no more than a URL could.
  */
-export function isReading(method: string, path: string, contentType: string | undefined): boolean {
-  if (method === "GET" || method === "HEAD") return !/[?&]service=git-receive-pack(?:&|$)/.test(path);
+export function isReading({ method, path, contentType, hasBody }: RequestFacts): boolean {
+  if (method === "GET" || method === "HEAD") return !hasBody && !/[?&]service=git-receive-pack(?:&|$)/.test(path);
   return (
     method === "POST" &&
     contentType === "application/x-git-upload-pack-request" &&

@@ -24,7 +24,8 @@ export function openExit(pass: EgressPass, parts: LineParts, secrets: EgressSecr
 
   function send(hop: Hop, silenceMs: number | undefined, signal: AbortSignal): Promise<LineAnswer> {
     const { url, method, headers, body } = hop;
-    const sends = !READING.has(method);
+    // SECURITY: a body carries data out whatever the method is called.
+    const sends = !READING.has(method) || (body !== undefined && body.length > 0);
     return line.send(
       {
         url,

@@ -128,6 +128,9 @@ describe("a plain request of a program", () => {
     for (const [path, asking, status] of [
       ["/", {}, 200],
       ["/", { method: "HEAD" }, 200],
+      ["/", { body: "x", headers: { "content-length": "1" } }, 403],
+      ["/", { body: "x", headers: { "transfer-encoding": "chunked" } }, 403],
+      ["/", { method: "HEAD", body: "x", headers: { "content-length": "1" } }, 403],
       ["/", { method: "POST", body: "x" }, 403],
       ["/", { method: "OPTIONS" }, 403],
       ["/", { method: "DELETE" }, 403],

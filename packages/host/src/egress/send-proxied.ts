@@ -59,7 +59,12 @@ export async function sendProxied(
     {
       url,
       method,
-      sends: !isReading(method, url.path, request.headers["content-type"]),
+      sends: !isReading({
+        method,
+        path: url.path,
+        contentType: request.headers["content-type"],
+        hasBody: hasBody(request),
+      }),
       headers(target) {
         const headers = endToEnd(request.rawHeaders);
         each(headers, (name) => verifyMethodHeader(name, target));

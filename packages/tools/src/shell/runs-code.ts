@@ -1,11 +1,9 @@
 import { GIT_OPTIONS } from "./git-options.ts";
 import { knownUse } from "./known-use.ts";
+import { type ArgumentsTest, hasOption, type OptionNames } from "./option-match.ts";
 import { readOptions } from "./plain-options.ts";
 
-/** Whether a program, with these arguments, takes instructions from its command line or its standard input. */
-type Judge = (args: readonly string[]) => boolean;
-
-const always: Judge = () => true;
+const always: ArgumentsTest = () => true;
 
 const SHELLS = "sh bash dash zsh ksh ksh93 mksh ash fish csh tcsh rbash posh pwsh powershell osascript".split(" ");
 const AWKS = "awk gawk mawk nawk original-awk".split(" ");
@@ -15,56 +13,71 @@ const REMOTE = "ssh scp sftp rsync telnet nc ncat netcat socat mosh".split(" ");
 const DATABASES = "sqlite3 psql mysql mariadb mongo mongosh redis-cli duckdb".split(" ");
 const CONTAINERS = "docker podman nerdctl kubectl lxc vagrant ansible systemctl".split(" ");
 
-/** Long options are matched by their starts: GNU's programs and git take any that is not ambiguous. */
-const JUDGES: ReadonlyMap<string, Judge> = new Map<string, Judge>([
-  ...[...AWKS, ...EDITORS, ...REMOTE, ...DATABASES, ...CONTAINERS].map((name): [string, Judge] => [name, always]),
-  ...SHELLS.map((name): [string, Judge] => [name, runsShellCode]),
-  ...["node", "nodejs", "bun", "deno", "tsx", "ts-node"].map((name): [string, Judge] => [name, runsJavaScript]),
-  ...["less", "more", "most"].map((name): [string, Judge] => [name, has(/^\+|^-[^-]*[kK]|^--lesskey/)]),
-  ["perl", codeOption(/^-[^-]*[eEIMmdix]/)],
-  ["ruby", codeOption(/^-[^-]*[eIrnpix]/)],
-  ["php", codeOption(/^-[rBREaF]|^--(?:run|process)/)],
-  ["lua", codeOption(/^-[eil]/)],
-  ["Rscript", codeOption(/^-e/)],
+/** Whether a program, with these arguments, takes instructions from its command line or its standard input. */
+const JUDGES: ReadonlyMap<string, ArgumentsTest> = new Map<string, ArgumentsTest>([
+  ...[...AWKS, ...EDITORS, ...REMOTE, ...DATABASES, ...CONTAINERS].map((name): [string, ArgumentsTest] => [
+    name,
+    always,
+  ]),
+  ...SHELLS.map((name): [string, ArgumentsTest] => [name, runsShellCode]),
+  ...["node", "nodejs", "bun", "deno", "tsx", "ts-node"].map((name): [string, ArgumentsTest] => [name, runsJavaScript]),
+  ...["less", "more", "most"].map((name): [string, ArgumentsTest] => [
+    name,
+    hasOption({ letters: "kK", long: "lesskey", pattern: /^\+/ }),
+  ]),
+  ["perl", codeOption({ letters: "eEIMmdix" })],
+  ["ruby", codeOption({ letters: "eIrnpix" })],
+  ["php", codeOption({ pattern: /^-[rBREaF]/, long: "run process" })],
+  ["lua", codeOption({ pattern: /^-[eil]/ })],
+  ["Rscript", codeOption({ pattern: /^-e/ })],
   ["R", always],
-  ["julia", codeOption(/^-[eEL]|^--(?:eval|print|load)/)],
-  ["ghc", has(/^-e/)],
-  ["guile", codeOption(/^-[cle]/)],
-  ["tclsh", codeOption(/^$/)],
+  ["julia", codeOption({ pattern: /^-[eEL]/, long: "eval print load" })],
+  ["ghc", hasOption({ pattern: /^-e/ })],
+  ["guile", codeOption({ pattern: /^-[cle]/ })],
+  ["tclsh", codeOption({})],
   ["jshell", always],
   ["sed", runsSedCode],
   ["gsed", runsSedCode],
-  ["find", has(/^-(?:exec|execdir|ok|okdir)$/)],
-  ["fd", has(/^-[^-]*[xX]|^--exec/)],
-  ["fdfind", has(/^-[^-]*[xX]|^--exec/)],
-  ["rg", has(/^--pre(?:=|$)|^--hostname-bin|^-[^-]*z|^--search-zip/)],
+  ["find", hasOption({ pattern: /^-(?:exec|execdir|ok|okdir)$/ })],
+  ["fd", hasOption({ letters: "xX", long: "exec" })],
+  ["fdfind", hasOption({ letters: "xX", long: "exec" })],
+  ["rg", hasOption({ letters: "z", long: "hostname-bin search-zip", pattern: /^--pre(?:=|$)/ })],
   ["git", runsGitCode],
-  ["man", has(/^-[^-]*[PHC]|^--(?:p|h|con)/)],
+  ["man", hasOption({ letters: "PHC", long: "pager preprocessor html config-file" })],
   ["make", runsMakeCode],
   ["gmake", runsMakeCode],
-  ["cmake", has(/^-[PE]/)],
-  ["tar", has(/^--(?:ch|to-c|us|rs|rm|in|ne)|^-[^-]*[IF]/)],
-  ["sort", has(/^--co/)],
-  ["split", has(/^--f/)],
-  ["zip", has(/^-[^-]*T|^--unzip-command/)],
-  ["curl", has(/^-[^-]*K|^--config|^file:|^scp:|^sftp:/)],
-  ["wget", has(/^--(?:use-askpass|execute|config)|^-[^-]*e/)],
-  ["file", has(/^-[^-]*[mC]|^--(?:ma|co)/)],
-  ["gpg", has(/^--(?:photo-viewer|exec-path|agent-program|options)/)],
-  ["openssl", has(/^-(?:engine|provider)/)],
-  ["gcc", has(/^-(?:wrapper|fplugin|specs|B)/)],
-  ["cc", has(/^-(?:wrapper|fplugin|specs|B)/)],
-  ["clang", has(/^-(?:fplugin|Xclang|load)/)],
-  ["java", has(/^-(?:javaagent|agent|XX:OnError|XX:OnOutOfMemoryError)/)],
-  ["go", has(/^--?(?:exec|toolexec|vettool|ldflags|overlay|modfile)/)],
-  ["cargo", has(/^--config/)],
+  ["cmake", hasOption({ pattern: /^-[PE]/ })],
+  [
+    "tar",
+    hasOption({
+      letters: "IF",
+      long: "checkpoint-action to-command use-compress-program rsh-command rmt-command info-script new-volume-script",
+    }),
+  ],
+  ["sort", hasOption({ long: "compress-program" })],
+  ["split", hasOption({ long: "filter" })],
+  ["zip", hasOption({ letters: "T", long: "unzip-command" })],
+  ["curl", hasOption({ letters: "K", long: "config", pattern: /^(?:file|scp|sftp):/ })],
+  ["wget", hasOption({ letters: "e", long: "use-askpass execute config" })],
+  ["file", hasOption({ letters: "mC", long: "magic-file compile" })],
+  ["gpg", hasOption({ long: "photo-viewer exec-path agent-program dirmngr-program pinentry-mode options" })],
+  ["openssl", hasOption({ pattern: /^-(?:engine|provider)/ })],
+  ["gcc", hasOption({ pattern: /^--?(?:wrapper|fplugin|specs|B)/ })],
+  ["cc", hasOption({ pattern: /^--?(?:wrapper|fplugin|specs|B)/ })],
+  ["clang", hasOption({ pattern: /^-(?:fplugin|Xclang|load)/ })],
+  ["java", hasOption({ pattern: /^-(?:javaagent|agent|XX:OnError|XX:OnOutOfMemoryError)/ })],
+  ["go", hasOption({ pattern: /^--?(?:exec|toolexec|vettool|ldflags|overlay|modfile)/ })],
+  ["cargo", hasOption({ long: "config" })],
   ["npm", runsNpmCode],
-  ...["poetry", "uv", "pdm", "hatch", "conda", "mamba", "pipx"].map((name): [string, Judge] => [name, has(/^run$/)]),
-  ...["pnpm", "yarn", "bundle", "mise", "asdf", "direnv", "pyenv", "rbenv"].map((name): [string, Judge] => [
+  ...["poetry", "uv", "pdm", "hatch", "conda", "mamba", "pipx"].map((name): [string, ArgumentsTest] => [
     name,
-    has(/^(?:exec|x|dlx)$/),
+    hasOption({ pattern: /^run$/ }),
   ]),
-  ["npx", has(/^-c$|^--call/)],
+  ...["pnpm", "yarn", "bundle", "mise", "asdf", "direnv", "pyenv", "rbenv"].map((name): [string, ArgumentsTest] => [
+    name,
+    hasOption({ pattern: /^(?:exec|x|dlx)$/ }),
+  ]),
+  ["npx", hasOption({ pattern: /^-c$/, long: "call" })],
 ]);
 
 /**
@@ -83,13 +96,10 @@ function takesCode(name: string, args: readonly string[]): boolean {
   return unversioned !== name && (JUDGES.get(unversioned)?.(args) ?? false);
 }
 
-function has(option: RegExp): Judge {
-  return (args) => args.some((arg) => option.test(arg));
-}
-
 /** Such an option, or nothing but options: then the code comes from standard input. */
-function codeOption(option: RegExp): Judge {
-  return (args) => has(option)(args) || readsStandardInput(args);
+function codeOption(option: OptionNames): ArgumentsTest {
+  const hasCode = hasOption(option);
+  return (args) => hasCode(args) || readsStandardInput(args);
 }
 
 function readsStandardInput(args: readonly string[]): boolean {
@@ -97,10 +107,10 @@ function readsStandardInput(args: readonly string[]): boolean {
   return args.every((arg) => arg === "-" || arg.startsWith("-"));
 }
 
+const SHELL_CODE = hasOption({ letters: "csiCSIE", long: "rcfile init-file init-command login command" });
+
 function runsShellCode(args: readonly string[]): boolean {
-  return (
-    has(/^-[^-]*[csi]|^--(?:rcfile|init-file|login)|^-(?:[Ee]ncodedCommand|Command)/i)(args) || readsStandardInput(args)
-  );
+  return SHELL_CODE(args) || readsStandardInput(args);
 }
 
 /** `-m MODULE` names code that is installed, but for the modules that run what they are given. */
@@ -118,14 +128,13 @@ function runsPythonCode(args: readonly string[]): boolean {
   return true;
 }
 
+const JAVASCRIPT_CODE = hasOption({
+  letters: "eprCi",
+  pattern: /^--(?:eval|print|require|import|loader|experimental[-_]loader|interactive|env[-_]file|inspect)|^data:/,
+});
+
 function runsJavaScript(args: readonly string[]): boolean {
-  return (
-    has(
-      /^-[^-]*[eprCi]|^--(?:eval|print|require|import|loader|experimental[-_]loader|interactive|env[-_]file|inspect)|^data:/,
-    )(args) ||
-    /^(?:eval|repl|x)$/.test(args[0] ?? "") ||
-    readsStandardInput(args)
-  );
+  return JAVASCRIPT_CODE(args) || /^(?:eval|repl|x)$/.test(args[0] ?? "") || readsStandardInput(args);
 }
 
 /** `e` and `w` of sed run and write; only scripts of the plainest kinds are known to have neither. */
@@ -162,8 +171,11 @@ const PLAIN_GIT_OPTIONS = new Set([
 ]);
 const GIT_PROGRAM_RUNNERS =
   /^(?:difftool|mergetool|filter-branch|instaweb|send-email|gui|citool|svn|p4|web--browse|daemon|shell|remote-.*|upload-.*|receive-pack|credential.*|hook|maintenance|bisect|submodule|config|init|worktree)$/;
-const GIT_CODE_OPTIONS =
-  /^--(?:ex|up|rec|open|text|fil|temp|config|out|trai|gpg|show-sig|ed|inter|patch)|^-(?:[cxuO]|S|i$|p$)|^[a-z0-9+.-]+::/;
+const isGitCode = hasOption({
+  pattern: /^-(?:[cxuO]|S|i$|p$)|^[a-z0-9+.-]+::/,
+  long: `exec ext-diff upload-pack receive-pack open-files-in-pager textconv filters template config output trailer
+    gpg-sign show-signature edit interactive patch server-option`,
+});
 
 /** Git runs what its configuration says, and many options are configuration. */
 function runsGitCode(args: readonly string[]): boolean {
@@ -183,15 +195,23 @@ function isGitCodeOption(command: string, arg: string): boolean {
   // In these `-u` only names an upstream, and `-c` shows a merge or creates a branch.
   if (/^(?:push|branch)$/.test(command) && arg.startsWith("-u")) return false;
   if (/^(?:switch|rev-list)$/.test(command) && arg === "-c") return false;
-  return GIT_CODE_OPTIONS.test(arg);
+  return isGitCode([arg]);
 }
+
+const NPM_CODE = hasOption({ pattern: /^-{1,2}(?:scr|node-o|cal)|^-c$/, long: "script-shell node-options call" });
 
 /** Configuration by option: with one dash or two, and by any start of its name. */
 function runsNpmCode(args: readonly string[]): boolean {
-  return /^(?:exec|x|explore)$/.test(args[0] ?? "") || has(/^--?(?:scr|node-o|cal)|^-c$/)(args);
+  return /^(?:exec|x|explore)$/.test(args[0] ?? "") || NPM_CODE(args);
 }
+
+const MAKE_CODE = hasOption({
+  letters: "fICEW",
+  long: "eval file makefile directory include-dir what-if new-file assume-new",
+  pattern: /=|^-$/,
+});
 
 /** Variables and `--eval` are code to make; targets and `-j` are not. */
 function runsMakeCode(args: readonly string[]): boolean {
-  return has(/=|^-[^-]*[fICEW]|^--(?:ev|f|mak|di|in)|^-$/)(args);
+  return MAKE_CODE(args);
 }

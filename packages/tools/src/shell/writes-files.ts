@@ -1,42 +1,42 @@
 import { GIT_OPTIONS } from "./git-options.ts";
+import { type ArgumentsTest, hasOption } from "./option-match.ts";
 
 /** Whether a program that mostly reads was told to write or delete files. */
-type Judge = (args: readonly string[]) => boolean;
-
-/** Long options are matched by their starts: GNU's programs take any that is not ambiguous. */
-const WRITERS: ReadonlyMap<string, Judge> = new Map<string, Judge>([
-  ["find", has(/^-(?:delete|fprint|fprint0|fprintf|fls)$/)],
-  ["sed", has(/^-[^-]*i|^--i/)],
-  ["gsed", has(/^-[^-]*i|^--i/)],
-  ["sort", has(/^-[^-]*[oT]|^--(?:o|te)/)],
+const WRITERS: ReadonlyMap<string, ArgumentsTest> = new Map<string, ArgumentsTest>([
+  ["find", hasOption({ pattern: /^-(?:delete|fprint|fprint0|fprintf|fls)$/ })],
+  ["sed", hasOption({ letters: "i", long: "in-place" })],
+  ["gsed", hasOption({ letters: "i", long: "in-place" })],
+  ["sort", hasOption({ letters: "oT", long: "output temporary-directory" })],
   ["uniq", writesSecondOperand],
-  ["base64", has(/^-[^-]*o|^--output/)],
+  ["base64", hasOption({ letters: "o", long: "output" })],
   // `-R` writes a page into every directory.
-  ["tree", has(/^-[^-]*[oR]/)],
+  ["tree", hasOption({ letters: "oR", long: "output" })],
   [
     "curl",
-    has(
-      /^-[^-]*[oOJTDc]|^--(?:output|remote-name|upload-file|dump-header|cookie-jar|trace|create-dirs|stderr|etag-save|hsts|alt-svc)/,
-    ),
+    hasOption({
+      letters: "oOJTDc",
+      long: `output remote-name upload-file dump-header cookie-jar trace create-dirs stderr etag-save hsts alt-svc
+        libcurl`,
+    }),
   ],
   ["wget", () => true],
-  ["git", (args) => has(/^--out/)(args) || (!GIT_OPTIONS.has(args[0] ?? "") && has(/^-o/)(args))],
-  ["jq", has(/^-i|^--in-place/)],
-  ["yq", has(/^-[^-]*i|^--inplace/)],
-  ["diff", has(/^--output/)],
-  ["less", has(/^-[^-]*[oO]|^--log-file/i)],
-  ["rg", has(/^--generate/)],
-  ["nl", has(/^--output/)],
-  ["file", has(/^-[^-]*C|^--co/)],
-  ["prettier", has(/^--write|^-w/)],
-  ["eslint", has(/^--fix$|^--fix-type|^-o|^--output-file/)],
+  ["git", writesFromGit],
+  ["jq", hasOption({ pattern: /^-i/, long: "in-place" })],
+  ["yq", hasOption({ letters: "i", long: "inplace in-place split-exp" })],
+  ["diff", hasOption({ long: "output" })],
+  ["less", hasOption({ letters: "oO", long: "log-file LOG-FILE" })],
+  ["rg", hasOption({ long: "generate" })],
+  ["nl", hasOption({ long: "output" })],
+  ["file", hasOption({ letters: "C", long: "compile" })],
+  ["prettier", hasOption({ letters: "w", long: "write" })],
+  ["eslint", hasOption({ pattern: /^--fix$/, letters: "o", long: "fix-type output-file cache-location cache-file" })],
   ["ruff", ruffWrites],
-  ["gofmt", has(/^-w/)],
-  ["xxd", has(/^-r/)],
-  ["date", has(/^-[uR]*s|^--s|^\d{8,12}(?:\.\d\d)?$/)],
-  ["hostname", has(/^[^-]/)],
-  ["dmesg", has(/^-[^-]*[cC]|^--(?:clear|read-clear)/)],
-  ["journalctl", has(/^--(?:vacuum|rotate|flush)/)],
+  ["gofmt", hasOption({ pattern: /^--?w/ })],
+  ["xxd", xxdWrites],
+  ["date", hasOption({ pattern: /^-[uR]*s|^\d{8,12}(?:\.\d\d)?$/, long: "set" })],
+  ["hostname", hasOption({ pattern: /^[^-]/ })],
+  ["dmesg", hasOption({ letters: "cC", long: "clear read-clear" })],
+  ["journalctl", hasOption({ long: "vacuum rotate flush setup-keys update-catalog cursor-file" })],
 ]);
 
 /** `name` without its directories. A program that is made for writing is not asked about: its name says it. */
@@ -44,8 +44,15 @@ export function writesFiles(name: string, args: readonly string[]): boolean {
   return WRITERS.get(name)?.(args) ?? false;
 }
 
-function has(option: RegExp): Judge {
-  return (args) => args.some((arg) => option.test(arg));
+/** `-o` names a file except where the subcommand has a table of its own options, in which it means something else. */
+function writesFromGit(args: readonly string[]): boolean {
+  const letters = GIT_OPTIONS.has(args[0] ?? "") ? {} : { pattern: /^-o/ };
+  return hasOption({ ...letters, long: "output" })(args);
+}
+
+/** `xxd -r`, and `xxd INPUT OUTPUT`. Values of options count as operands. */
+function xxdWrites(args: readonly string[]): boolean {
+  return args.some((arg) => /^--?r/.test(arg)) || args.filter((arg) => !arg.startsWith("-")).length > 1;
 }
 
 /** `uniq INPUT OUTPUT`. What is not plainly an option or its value counts as one of the two. */
@@ -65,5 +72,5 @@ function ruffWrites(args: readonly string[]): boolean {
   const end = args.indexOf("--");
   const options = end === -1 ? args : args.slice(0, end);
   if (options[0] === "format") return !options.includes("--check") && !options.includes("--diff");
-  return has(/^--(?:fix|unsafe-fixes|add-noqa|output-file)|^-o/)(options);
+  return hasOption({ pattern: /^-o/, long: "fix unsafe-fixes add-noqa output-file" })(options);
 }
