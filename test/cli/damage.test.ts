@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
-import { createTestHome, objectsOf, type TestHome } from "./home.ts";
+import { createTestHome, ended, objectsOf, type TestHome } from "./home.ts";
 
 describe("ledger verify on a damaged home", { timeout: 60_000 }, () => {
   let at: TestHome;
@@ -37,6 +37,23 @@ describe("ledger verify on a damaged home", { timeout: 60_000 }, () => {
     const told = await at.run(["ledger", "verify"]);
     assert.equal(told.code, 20);
     assert.match(told.stdout, /first bad record: 3\n/);
+  });
+
+  it("ends with 20 although nothing reads its output, or only its first line", async () => {
+    for (const args of [
+      ["ledger", "verify"],
+      ["ledger", "verify", "--json"],
+    ]) {
+      const unread = at.start(args);
+      unread.stdout.destroy();
+      assert.equal(await ended(unread), 20, args.join(" "));
+      const begun = at.start(args);
+      begun.stdout.once("data", () => begun.stdout.destroy());
+      assert.equal(await ended(begun), 20, args.join(" "));
+    }
+    const missing = at.start(["ledger", "verify", "--data", join(at.root, "elsewhere")]);
+    for (const stream of [missing.stdout, missing.stderr]) stream.destroy();
+    assert.equal(await ended(missing), 30);
   });
 
   it("names the first missing record after a removal, with 20", async () => {

@@ -141,7 +141,9 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
       assert.deepEqual([call["decision"], call["rule_ids"], call["success"]], ["allowed", ["without-effects"], true]);
       assert.equal(call["result_size"], 64);
       watching.kill("SIGINT");
-      tailing.kill("SIGINT");
+      // The other one ends with its reader, at the first line that it cannot write.
+      tailing.stdout.destroy();
+      await at.ask(["call", "hash", '{"data":"unread"}', "--session", id]);
       assert.deepEqual(await Promise.all([ended(watching), ended(tailing)]), [0, 0]);
     });
 

@@ -112,6 +112,19 @@ describe("help", { concurrency: 2 }, () => {
     assert.match(stderr, /Usage: narthex session/);
   });
 
+  it("is refused for a command that does not exist, with 2", async () => {
+    for (const args of [
+      ["nonsense", "--help"],
+      ["help", "nonsense"],
+      ["ledger", "nonsense", "-h"],
+      ["approvals", "nonsense", "--help"],
+    ]) {
+      const { code, stdout, stderr } = await at.run(args);
+      assert.deepEqual([code, stdout], [2, ""], args.join(" "));
+      assert.match(stderr, /unknown command `nonsense`/);
+    }
+  });
+
   it("has no colour off a terminal", async () => {
     const { stderr } = await at.run(["nonsense"], { env: { FORCE_COLOR: "1" } });
     assert.ok(!stderr.includes("\u001b"));

@@ -5,12 +5,13 @@ import { readPlainLine } from "./commands/read-plain-line.ts";
 import { homePath } from "./connection/home-path.ts";
 import { EXIT_INTERRUPTED, EXIT_OK } from "./terminal/exit-code.ts";
 import { watchInterruption } from "./terminal/interruption.ts";
+import { isReaderGone } from "./terminal/reader-gone.ts";
 import { reportError } from "./terminal/report-error.ts";
 import { createTerminal, type Terminal } from "./terminal/terminal.ts";
 
 /** Runs one command line, given without the program's own name, and resolves with the exit code. */
 export async function runCli(argv: readonly string[]): Promise<number> {
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", endWithReader);
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", goOnWithoutReader);
   const end = argv.indexOf("--");
   const asked = end < 0 ? argv : argv.slice(0, end);
   const streams = { output: process.stdout, error: process.stderr, environment: process.env };
@@ -25,10 +26,12 @@ export async function runCli(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Whoever read the output has left, as `| head` does: there is nobody to tell anything more. */
-function endWithReader(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") throw error;
-  process.exit(EXIT_OK);
+/**
+ * A closed pipe stops the output and nothing else: the command goes on to its end, because its exit code tells whether the
+ * ledger is broken or a call was denied, whatever `| head -1` reads of it.
+ */
+function goOnWithoutReader(error: Error): void {
+  if (!isReaderGone(error)) throw error;
 }
 
 async function runCommand(
@@ -37,10 +40,10 @@ async function runCommand(
   values: Readonly<Record<string, unknown>>,
   terminal: Terminal,
 ): Promise<number> {
-  const interruption = watchInterruption();
+  const interruption = watchInterruption({ endsWithReader: command.endsWithReader === true });
   const options = createOptionReader(values);
   try {
-    return await command.run({
+    const exitCode = await command.run({
       arguments: words,
       options,
       home: homePath(options.text("data"), process.env),
@@ -52,7 +55,9 @@ async function runCommand(
       },
       signal: interruption.signal,
     });
+    return interruption.endedByReader ? EXIT_OK : exitCode;
   } catch (error) {
+    if (interruption.endedByReader) return EXIT_OK;
     if (interruption.signal.aborted) return EXIT_INTERRUPTED;
     throw error;
   } finally {

@@ -15,6 +15,7 @@ export const approvalsWatchCommand: Command = {
   details:
     "On a terminal each new question is shown and answered by a key. Elsewhere, and with --json, questions are only " +
     "printed as they come. Runs until it is interrupted; waits for a kernel where none runs.",
+  endsWithReader: true,
   options: [{ flags: "--by <name>", description: "who answers (default: your user name)" }],
   examples: ["narthex approvals watch", "narthex approvals watch --json | jq -r .tool"],
 

@@ -9,6 +9,8 @@ export interface Command {
   readonly options?: readonly OptionDescription[];
   /** Lines that can be typed as they are. */
   readonly examples: readonly string[];
+  /** Runs until it is interrupted, and ends with 0 once the reader of its output has left. */
+  readonly endsWithReader?: true;
   /** Resolves with the exit code. */
   run(invocation: Invocation): Promise<number>;
 }
@@ -35,7 +37,7 @@ export interface Invocation {
   readonly environment: NodeJS.ProcessEnv;
   readonly terminal: Terminal;
   readonly input: AsyncIterable<Uint8Array>;
-  /** Aborts at the first SIGINT or SIGTERM, and when nobody reads the output any more. */
+  /** Aborts at the first SIGINT or SIGTERM; with `endsWithReader` also once the output's reader has left. */
   readonly signal: AbortSignal;
 }
 

@@ -7,7 +7,8 @@ import { summariseRecord } from "./record-summary.ts";
 import { decodeRecord, recordToJson } from "./record-view.ts";
 
 export const ledgerTailCommand: Command = {
-  details: "Runs until it is interrupted; waits for a kernel where none runs.",
+  details: "Runs until it is interrupted, or until nothing reads its output; waits for a kernel where none runs.",
+  endsWithReader: true,
   options: [
     { flags: "--session <id>", description: "only this session's records (or `system`)" },
     { flags: "--from <index>", description: "start at this record (default: from now on)" },

@@ -14,6 +14,7 @@ export const mcpCommand: Command = {
     "is the kernel meanwhile, and others find it. When the kernel goes, one of those that are left takes its place and the " +
     "session goes on. Nothing but the protocol is written on the output stream. With --http any number of clients use the " +
     "session at http://ADDRESS/mcp, with its token.",
+  endsWithReader: true,
   options: [
     ...SESSION_OPTIONS,
     { flags: "--http <host:port>", description: "serve Streamable HTTP here instead of standard input and output" },

@@ -20,7 +20,9 @@ For your own agent:
   $ narthex mcp --workspace ~/project             # the same for any MCP client
 
 Exit codes: 0 ok, 1 tool error, 2 usage, 3 denied, 4 invalid input, 5 kernel unavailable,
-            10 replay or what-if differs, 20 ledger broken, 30 ledger unreadable.`;
+            10 replay or what-if differs, 20 ledger broken, 30 ledger unreadable.
+            They stay the same if the reader of the output leaves early, as \`| head -1\` does;
+            commands that run until they are interrupted then end with 0.`;
 
 /** Reads any command line: runs what it names, shows the help it asks for, or throws what is wrong with it. */
 export async function runParser(
@@ -29,6 +31,7 @@ export async function runParser(
   run: (...parsed: Parameters<ParserOptions["run"]>) => Promise<number>,
 ): Promise<number> {
   let exitCode = EXIT_OK;
+  refuseHelpOfUnknown(helpLast(argv), tree);
   const parser = createParser({
     tree,
     description: DESCRIPTION,
@@ -48,6 +51,28 @@ export async function runParser(
     if (error.code === "commander.help") return EXIT_USAGE;
     throw usageProblem(error.message, argv, tree);
   }
+}
+
+/** Asked for help about a command that does not exist, the parser would show the nearest help there is, and succeed. */
+function refuseHelpOfUnknown(argv: readonly string[], tree: readonly CommandEntry[]): void {
+  const end = argv.indexOf("--");
+  const asked = end < 0 ? argv : argv.slice(0, end);
+  if (!asked.includes("--help") && !asked.includes("-h")) return;
+  const [first, second] = commandWords(asked);
+  const entry = tree.find(({ name }) => name === first);
+  const unknown = first !== undefined && entry === undefined ? first : unknownChild(entry, second);
+  if (unknown !== undefined) throw usageProblem(`unknown command '${unknown}'`, argv, tree);
+}
+
+/** The second word after a group's name, if it names no command of the group. */
+function unknownChild(entry: CommandEntry | undefined, word: string | undefined): string | undefined {
+  if (entry === undefined || word === undefined || !("commands" in entry)) return undefined;
+  return entry.commands.some(({ name }) => name === word) ? undefined : word;
+}
+
+/** The words before and between options of all commands; `--data` takes the next one. */
+function commandWords(argv: readonly string[]): string[] {
+  return argv.filter((word, at) => !word.startsWith("-") && argv[at - 1] !== "--data");
 }
 
 /** `help session open` means `session open --help`: only so is the command loaded that help is about. */

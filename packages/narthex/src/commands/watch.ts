@@ -14,7 +14,8 @@ const TOOL_WIDTH = 22;
 const DECISION_WIDTH = 34;
 
 export const watchCommand: Command = {
-  details: "Runs until it is interrupted; waits for a kernel where none runs.",
+  details: "Runs until it is interrupted, or until nothing reads its output; waits for a kernel where none runs.",
+  endsWithReader: true,
   options: [{ flags: "--session <id>", description: "only this session's calls" }],
   examples: ["narthex watch", "narthex watch --json | jq .code"],
 

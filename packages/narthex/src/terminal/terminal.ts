@@ -1,5 +1,6 @@
 import type { JsonValue } from "@narthex/contracts";
 import { createPaint, type Paint } from "./paint.ts";
+import { isReaderGone } from "./reader-gone.ts";
 import { visibleJson } from "./visible.ts";
 
 /** Where a command prints. Answers go to the output stream, everything said beside them to the error stream. */
@@ -16,7 +17,7 @@ export interface Terminal {
   printJson(value: JsonValue): void;
   /** One JSON value on exactly one line, also on a terminal. */
   printJsonLine(value: JsonValue): void;
-  /** Bytes as they are. Resolves when the stream takes more. */
+  /** Bytes as they are. Resolves when the stream takes more, or has lost its reader. */
   writeBytes(bytes: Uint8Array): Promise<void>;
   /** Lines about the work rather than of the answer. */
   note(...lines: readonly string[]): void;
@@ -57,7 +58,7 @@ export function createTerminal(streams: TerminalStreams, options: { readonly jso
     printJsonLine,
     writeBytes: (bytes) =>
       new Promise((resolve, reject) => {
-        output.write(bytes, (failure) => (failure ? reject(failure) : resolve()));
+        output.write(bytes, (failure) => (failure && !isReaderGone(failure) ? reject(failure) : resolve()));
       }),
     note: (...lines) => printLines(error, lines),
     writeError(text) {
