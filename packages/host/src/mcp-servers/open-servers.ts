@@ -35,7 +35,7 @@ export interface ServersOptions extends SourcesOptions, ServerPorts, Pick<Server
 export async function openServers(options: ServersOptions): Promise<McpServers> {
   const { programs, log } = options;
   const sources = await prepareSources(options);
-  const quarantine = new Quarantine(log);
+  const quarantine = new Quarantine(options.directory, log);
   const pool = new ServerPool({ ...options, onListed: (server, listing) => quarantine.compare(server, listing) });
   const ports: ServerTools = {
     call: (source, call, signal) => pool.call(source, call, signal),

@@ -1,7 +1,8 @@
-import { KernelError } from "@narthex/contracts";
+import { KernelError, toHex, fromHex } from "@narthex/contracts";
 import type { Log } from "@narthex/kernel";
 import { findChanges, type Listing } from "./listing.ts";
 import type { ServerPins } from "./pin-store.ts";
+import { readQuarantine, writeQuarantine } from "./quarantine-store.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 import { serverToolName } from "./tool-name.ts";
 
@@ -21,37 +22,71 @@ interface Expected {
 /** As `defineTool` has it: servers give their tools none. */
 const TOOL_VERSION = "1.0.0";
 
-/** Holds what servers list against what was pinned. */
+/**
+ * Compares what servers list with what was pinned. A tool that changed stays quarantined, over restarts too, until a
+ * person has looked at it and trusts it: a server may show its first face again.
+ */
 export class Quarantine {
+  readonly #directory: string;
   readonly #log: Log | undefined;
   readonly #expected = new Map<string, Expected>();
-  readonly #changed = new Set<string>();
+  /** By the names that the tools have here. */
+  readonly #changed = new Map<string, ToolChange>();
   #report: ((change: ToolChange) => void) | undefined;
 
-  constructor(log: Log | undefined) {
+  constructor(directory: string, log: Log | undefined) {
+    this.#directory = directory;
     this.#log = log;
   }
 
+  /** From now on the server's tools are compared with these. Those found changed before are quarantined at once. */
   expect(pins: ServerPins, hashOf: Expected["hashOf"]): void {
     this.#expected.set(pins.server, { pins, hashOf });
+    const kept = readQuarantine(this.#directory, pins.server);
+    for (const pinned of pins.tools) {
+      const found = kept === "unreadable" ? "" : kept.get(pinned.name);
+      // What was found is what is pinned: it was trusted while a kernel without the new pins went on running.
+      if (found === undefined || (found !== "" && found === toHex(hashOf(pinned)))) continue;
+      this.#add(pins.server, pinned.name, fromHex(found) ?? new Uint8Array(0));
+    }
   }
 
   watch(report: (change: ToolChange) => void): void {
     this.#report = report;
+    for (const change of this.#changed.values()) report(change);
   }
 
-  /** SECURITY: once changed is changed, until a person has looked: a server may show its first face again. */
   compare(server: string, listing: Listing): void {
     const expected = this.#expected.get(server);
     if (expected === undefined) return;
     for (const { pinned, found, fields } of findChanges(listing, expected.pins)) {
       const name = serverToolName(server, pinned.name);
       if (this.#changed.has(name)) continue;
-      this.#changed.add(name);
-      const changed = fields.join(", ");
-      this.#log?.("warn", "a tool of an MCP server changed and is quarantined", { tool: name, changed });
       const foundHash = found === undefined ? new Uint8Array(0) : expected.hashOf(found);
-      this.#report?.({ name, version: TOOL_VERSION, foundHash });
+      const change = this.#add(server, pinned.name, foundHash);
+      this.#keep(server, pinned.name, foundHash);
+      this.#log?.("warn", "a tool of an MCP server changed and is quarantined", {
+        tool: name,
+        changed: fields.join(", "),
+      });
+      this.#report?.(change);
+    }
+  }
+
+  #add(server: string, tool: string, foundHash: Uint8Array): ToolChange {
+    const change = { name: serverToolName(server, tool), version: TOOL_VERSION, foundHash };
+    this.#changed.set(change.name, change);
+    return change;
+  }
+
+  #keep(server: string, tool: string, foundHash: Uint8Array): void {
+    try {
+      const kept = readQuarantine(this.#directory, server);
+      if (kept === "unreadable") return;
+      writeQuarantine(this.#directory, server, new Map([...kept, [tool, toHex(foundHash)]]));
+    } catch (fault) {
+      const cause = fault instanceof Error ? fault.message : String(fault);
+      this.#log?.("error", "a quarantine could not be kept, and ends with this kernel", { server, tool, cause });
     }
   }
 

@@ -3,6 +3,7 @@ import { showText } from "@narthex/kernel";
 import { idleTools } from "./idle-tools.ts";
 import { listServer } from "./list-server.ts";
 import { readPins, type ServerPins, writePins } from "./pin-store.ts";
+import { type QuarantinedTools, readQuarantine, writeQuarantine } from "./quarantine-store.ts";
 import { prepareSources, type SourcesOptions } from "./prepare-sources.ts";
 import { createServerTool } from "./server-tool.ts";
 import type { ServerPorts, ServerSource } from "./server-source.ts";
@@ -14,10 +15,14 @@ import { findUsable } from "./usable-tools.ts";
 export interface ServerReview {
   readonly server: string;
   readonly differences: readonly ToolDifference[];
+  /** Tools that were found changed earlier and not trusted since, as they are called here. */
+  readonly quarantined: readonly string[];
   /** What of its list cannot be used, and why. */
   readonly problems: readonly string[];
   /** What will be pinned, exactly as it was shown, if somebody says yes. */
   readonly next: ServerPins;
+  /** Tools that stay quarantined then, by the server's own names. */
+  readonly stillQuarantined: QuarantinedTools;
   readonly directory: string;
 }
 
@@ -43,20 +48,27 @@ export async function reviewServer(options: ReviewOptions, asked: string, signal
   const make = (definition: ToolDefinition) => createServerTool(source, definition, idleTools);
   const usable = findUsable([...listing.tools.values()], make, taken);
   const pinned = (await readPins(directory, name).catch(() => undefined))?.tools ?? [];
-  const isMeant = ({ name: tool }: ToolDefinition): boolean => asked === name || serverToolName(name, tool) === asked;
+  const isNamed = (tool: string): boolean => asked === name || serverToolName(name, tool) === asked;
+  const isMeant = (tool: ToolDefinition): boolean => isNamed(tool.name);
   const [before, now] = [pinned.filter(isMeant), usable.definitions.filter(isMeant)];
   if (before.length + now.length === 0) throw unknown(asked);
+  const kept = readQuarantine(directory, name);
+  const quarantined = kept === "unreadable" ? new Map(pinned.map((tool) => [tool.name, ""])) : kept;
   return {
     server: name,
     differences: differencesOf(name, before, now),
+    quarantined: [...quarantined.keys()].filter(isNamed).map((tool) => serverToolName(name, tool)),
+    stillQuarantined: new Map([...quarantined].filter(([tool]) => !isNamed(tool))),
     problems: [...listing.problems, ...usable.problems],
     next: { server: name, tools: [...pinned.filter((tool) => !isMeant(tool)), ...now] },
     directory,
   };
 }
 
-export async function trustReview({ directory, next }: ServerReview): Promise<void> {
+/** INVARIANT: pinned first, so that whenever this is interrupted the quarantine holds. */
+export async function trustReview({ directory, server, next, stillQuarantined }: ServerReview): Promise<void> {
   await writePins(directory, next);
+  writeQuarantine(directory, server, stillQuarantined);
 }
 
 async function findSource(options: ReviewOptions, asked: string): Promise<ServerSource> {

@@ -22,7 +22,7 @@ import { confirm } from "./connect-confirm.ts";
 export const toolsTrustCommand: Command = {
   details:
     "Starts the server once, in its sandbox, or asks it over HTTP, and shows how its tools differ from those that were pinned: changed, gone, " +
-    "or new. What you say yes to is pinned; a kernel that runs on the home has it after its next start. Approvals that " +
+    "or new, and which were changed earlier and are quarantined since. What you say yes to is pinned; a kernel that runs on the home has it after its next start. Approvals that " +
     "were given for a tool before it changed do not hold for it any more.",
   arguments: [{ name: "<server>", description: "SERVER for all of its tools, or SERVER__TOOL" }],
   options: [
@@ -37,7 +37,9 @@ export const toolsTrustCommand: Command = {
     const review = await look(invocation, asked);
     if (!terminal.json) show(review, terminal);
     const isWanted =
-      review.differences.length > 0 && !options.flag("dry-run") && (options.flag("yes") || (await confirm(invocation)));
+      review.differences.length + review.quarantined.length > 0 &&
+      !options.flag("dry-run") &&
+      (options.flag("yes") || (await confirm(invocation)));
     if (isWanted) await trustReview(review);
     const kernel = isWanted ? await tryServicesConnection(home) : undefined;
     await kernel?.close();
@@ -45,6 +47,7 @@ export const toolsTrustCommand: Command = {
       terminal.printJson({
         server: review.server,
         differences: review.differences.map((one) => ({ ...one, fields: one.fields.map((field) => ({ ...field })) })),
+        quarantined: [...review.quarantined],
         problems: [...review.problems],
         trusted: isWanted,
         restart_needed: kernel !== undefined,
@@ -74,13 +77,18 @@ async function look({ home, environment, signal }: Invocation, asked: string): P
   }
 }
 
-function show({ server, differences, problems }: ServerReview, { print, paint }: Terminal): void {
+function show({ server, differences, quarantined, problems }: ServerReview, { print, paint }: Terminal): void {
   for (const { tool, change, fields } of differences) {
     print(`${paint.bold(change)} ${visible(tool)}`);
     for (const { field, pinned, found } of fields) {
       if (pinned !== "") print(visible(`  - ${field}: ${pinned}`));
       if (found !== "") print(visible(`  + ${field}: ${found}`));
     }
+  }
+  const changed = new Set(differences.map(({ tool }) => tool));
+  for (const tool of quarantined) {
+    if (!changed.has(tool))
+      print(`${paint.bold("quarantined")} ${visible(tool)}: it was changed before, and is now what was pinned`);
   }
   for (const problem of problems) print(visible(`cannot be used: ${problem}`));
   if (differences.length === 0) print(`every tool of ${server} is what was pinned`);
