@@ -4,15 +4,16 @@ import { chmod, lstat, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/p
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { createKernel, type JsonValue, type KernelSession, type NarthexKernel } from "narthex";
+import { type JsonValue } from "narthex";
+import { createKernel, type SocketKernel, type SocketSession } from "../doors/socket-kernel.ts";
 import { removeCaches } from "./support/cache-places.ts";
 import { hostGit, makeRepository } from "./support/repository.ts";
 
 /** The default policy, an agent that does as an attacker says, and a person who says what `answer` says. */
 let directory: string;
 let workspace: string;
-let kernel: NarthexKernel;
-let session: KernelSession;
+let kernel: SocketKernel;
+let session: SocketSession;
 let answer = false;
 let asked = 0;
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { after, before, describe, it, test } from "node:test";
 import { createClient } from "@connectrpc/connect";
 import { create, KernelService, ToolRequestSchema, toHex } from "@narthex/contracts";
-import { createKernel } from "narthex";
+import { createKernel } from "../doors/socket-kernel.ts";
 import { connectTo } from "../tools/shell-kernel.ts";
 import { createLabelledHome, type LabelledHome } from "./support/labelled-sessions.ts";
 
@@ -125,7 +125,7 @@ describe("a label is not lost", { timeout: 300_000 }, () => {
     const workspace = await home.workspace();
     const parent = await home.open(workspace);
     const { session, token } = await kernel.delegateLease({ token: parent.token });
-    const read = await kernel.callInProcess({ token, tool: "file_read", input: { path: ".env" } });
+    const read = await (await kernel.resumeSession(token)).call("file_read", { path: ".env" });
     assert.equal(read.status, "success");
     assert.deepEqual((await kernel.getSession(parent.id))?.session.labels, []);
     await home.assertSecret(parent, "result_read", { hash: toHex(read.hash ?? assert.fail()) });
@@ -133,7 +133,7 @@ describe("a label is not lost", { timeout: 300_000 }, () => {
 
     const dirty = await home.openDirty(await home.workspace());
     const child = await kernel.delegateLease({ token: dirty.token });
-    const said = await kernel.callInProcess({ token: child.token, tool: "echo", input: "hunter2" });
+    const said = await (await kernel.resumeSession(child.token)).call("echo", "hunter2");
     assert.deepEqual(said.metadata.labels, ["secret"]);
   });
 
@@ -172,7 +172,7 @@ test("a label is not lost through a restart", { timeout: 120_000 }, async () => 
   const again = await createKernel({ data: at.home });
   const fresh = await home.open(workspace, again);
   for (const { token } of [fresh, watching]) {
-    const read = await again.callInProcess({ token, tool: "file_read", input: { path: "notes.txt" } });
+    const read = await (await again.resumeSession(token)).call("file_read", { path: "notes.txt" });
     assert.deepEqual([read.status, read.metadata.labels], ["success", ["secret"]]);
   }
   assert.deepEqual((await again.getSession(dirty.id))?.session.labels, ["secret"]);

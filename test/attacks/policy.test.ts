@@ -6,7 +6,8 @@ import { after, describe, it } from "node:test";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { create, type JsonObject, KernelService, ToolRequestSchema } from "@narthex/contracts";
-import { createKernel, type JsonValue, type NarthexKernel, type OpenKernelOptions } from "narthex";
+import { type JsonValue, type OpenKernelOptions } from "narthex";
+import { createKernel, type SocketKernel } from "../doors/socket-kernel.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "narthex-policy-"));
 await chmod(directory, 0o755);
@@ -60,7 +61,7 @@ async function openWith(files: Readonly<Record<string, string>>, options: Partia
   };
 }
 
-function close(kernel: NarthexKernel): Promise<void> {
+function close(kernel: SocketKernel): Promise<void> {
   return kernel.close({ graceMs: 0 });
 }
 
@@ -148,7 +149,7 @@ async function codeAndRule(asked: Promise<Asked>): Promise<[string, string]> {
   return [code, ruleId];
 }
 
-async function readLedger(kernel: NarthexKernel): Promise<{ readonly records: string }> {
+async function readLedger(kernel: SocketKernel): Promise<{ readonly records: string }> {
   const { RecordSchema, fromBinary } = await import("@narthex/contracts");
   const stored = await kernel.listRecords({ limit: 1000 });
   const kinds = stored.flatMap(({ record }) => fromBinary(RecordSchema, record).entries.map(({ kind }) => kind.case));

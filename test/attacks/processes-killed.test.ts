@@ -29,7 +29,7 @@ describe("a kernel killed in the middle of a call", { timeout: 120_000 }, () => 
     await running.promise;
     first.child.kill("SIGKILL");
     await ended(first.child);
-    assert.equal((await call).code, "GONE");
+    assert.equal((await call).code, "KERNEL_UNREACHABLE");
     await assertNothingRuns(first.root);
     const last = await readFile(first.at("alive"), "utf8");
 

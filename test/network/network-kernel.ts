@@ -7,7 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fromBinary, isJsonObject, type JsonObject, type JsonValue, RecordSchema } from "@narthex/contracts";
 import type { Capability, HostPattern, LeaseRequest } from "@narthex/kernel";
-import { createKernel, type KernelSession, type NarthexKernel, type OpenKernelOptions } from "narthex";
+import { type OpenKernelOptions } from "narthex";
+import { createKernel, type SocketKernel, type SocketSession } from "../doors/socket-kernel.ts";
 
 const OWNER = process.getuid?.() === 0 ? 1000 : undefined;
 
@@ -15,7 +16,7 @@ const OWNER = process.getuid?.() === 0 ? 1000 : undefined;
 const UNASKED = `@id("test-network") @approve("none") permit(principal, action, resource);`;
 
 export interface NetworkKernel extends AsyncDisposable {
-  readonly kernel: NarthexKernel;
+  readonly kernel: SocketKernel;
   readonly root: string;
   readonly workspace: string;
   /** With rights over these hosts, `host:port` each. */
@@ -29,7 +30,7 @@ export interface NetworkRights {
 }
 
 export interface NetworkSession {
-  readonly session: KernelSession;
+  readonly session: SocketSession;
   ask(tool: string, input: JsonValue): Promise<JsonObject>;
   refused(tool: string, input: JsonValue): Promise<{ readonly code: string; readonly message: string }>;
   /** Requests and refusals in the ledger, as short texts. */
@@ -85,7 +86,7 @@ function capabilities(workspace: string, reads: readonly string[], sends: readon
   ];
 }
 
-function networkSession(kernel: NarthexKernel, session: KernelSession): NetworkSession {
+function networkSession(kernel: SocketKernel, session: SocketSession): NetworkSession {
   return {
     session,
     async ask(tool, input) {

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import type { Capability } from "@narthex/kernel";
-import type { KernelSession } from "narthex";
+import type { SocketSession } from "../doors/socket-kernel.ts";
 import { codeOf, createFileKernel, type FileKernel } from "./file-kernel.ts";
 
 const text = '@id("shell") @approve("none") permit(principal, action == Action::"shell_exec", resource);';
 
 describe("a lease that names programs", { timeout: 120_000 }, () => {
   let at: FileKernel;
-  let session: KernelSession;
+  let session: SocketSession;
   before(async () => {
     at = await createFileKernel({ policies: [{ name: "shell.cedar", text }] });
     const capabilities: readonly Capability[] = [

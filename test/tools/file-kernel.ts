@@ -13,14 +13,15 @@ import {
   ToolRequestSchema,
   type ToolResponse,
 } from "@narthex/contracts";
-import { createKernel, type KernelSession, type NarthexKernel, type OpenKernelOptions } from "narthex";
+import { type OpenKernelOptions } from "narthex";
+import { createKernel, type SocketKernel, type SocketSession } from "../doors/socket-kernel.ts";
 
 type Variant = NonNullable<NonNullable<Parameters<typeof create<typeof ToolRequestSchema>>[1]>["tool"]>;
 
 /** A kernel on a home of its own, and a session on a workspace of its own. */
 export interface FileKernel extends AsyncDisposable {
-  readonly kernel: NarthexKernel;
-  readonly session: KernelSession;
+  readonly kernel: SocketKernel;
+  readonly session: SocketSession;
   readonly root: string;
   readonly workspace: string;
   /** A path of the workspace on the host. */

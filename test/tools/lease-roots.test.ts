@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import type { JsonObject } from "@narthex/contracts";
 import type { Capability } from "@narthex/kernel";
-import type { KernelSession } from "narthex";
+import type { SocketSession } from "../doors/socket-kernel.ts";
 import { codeOf, createFileKernel, type FileKernel } from "./file-kernel.ts";
 
 /** Every tool that takes a path, with that path in it. */
@@ -23,7 +23,7 @@ const CALLS: Readonly<Record<string, (path: string) => readonly [string, JsonObj
 
 describe("a lease for one directory", { timeout: 120_000 }, () => {
   let at: FileKernel;
-  let narrow: KernelSession;
+  let narrow: SocketSession;
   before(async () => {
     at = await createFileKernel({ configuration: "session: {quarantine: {violations: 1000, window_ms: 1000}}\n" });
     for (const directory of ["given", "other", "given-not"]) {

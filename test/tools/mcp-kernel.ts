@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 import type { LeaseRequest } from "@narthex/kernel";
-import { createKernel, type KernelSession, type NarthexKernel } from "narthex";
+import { createKernel, type SocketKernel, type SocketSession } from "../doors/socket-kernel.ts";
 
-type Result = Awaited<ReturnType<KernelSession["call"]>>;
+type Result = Awaited<ReturnType<SocketSession["call"]>>;
 
 export const ODD_SERVER = fileURLToPath(new URL("./odd-mcp-server.ts", import.meta.url));
 /** As they are installed, to be run as they are. */
@@ -27,7 +27,7 @@ export interface McpHome {
   readonly logged: readonly JsonObject[];
   configure(servers: JsonObject, more?: JsonObject): Promise<void>;
   start(rules?: string): Promise<void>;
-  readonly kernel: NarthexKernel;
+  readonly kernel: SocketKernel;
   /** With a lease that gives these servers, whole. */
   open(servers: readonly string[], lease?: LeaseRequest): Promise<McpSession>;
   stop(): Promise<void>;
@@ -35,7 +35,7 @@ export interface McpHome {
 }
 
 export interface McpSession {
-  readonly session: KernelSession;
+  readonly session: SocketSession;
   call(tool: string, input?: JsonValue): Promise<Result>;
   /** What a call that went well answered. */
   answer(tool: string, input?: JsonValue): Promise<JsonValue>;
@@ -53,8 +53,8 @@ export async function createMcpHome(): Promise<McpHome> {
   // As root, programs work as whoever owns the workspace, who must not be root.
   if (process.getuid?.() === 0) await chown(workspace, 1000, 1000);
   const logged: JsonObject[] = [];
-  let kernel: NarthexKernel | undefined;
-  const running = (): NarthexKernel => {
+  let kernel: SocketKernel | undefined;
+  const running = (): SocketKernel => {
     assert.ok(kernel, "the kernel was not started");
     return kernel;
   };
@@ -109,7 +109,7 @@ export function permits(...tools: readonly string[]): string {
     .join("\n");
 }
 
-function sessionOf(session: KernelSession): McpSession {
+function sessionOf(session: SocketSession): McpSession {
   const call: McpSession["call"] = (tool, input = {}) => session.call(tool, input);
   return {
     session,

@@ -99,7 +99,6 @@ describe("published MCP servers", { timeout: 300_000 }, () => {
     assert.ok(isJsonObject(picture) && Array.isArray(picture["content"]));
     const { metadata } = await session.call("all__get_sum", { a: 2, b: 2 });
     assert.deepEqual(metadata.labels, ["untrusted"]);
-    assert.equal(metadata.source, "mcp");
   });
 
   it("keep their state for their session, and show it to no other", async () => {

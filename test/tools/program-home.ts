@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 import { type CandidateTool, findTools, storeTool } from "@narthex/host";
-import { createKernel, type KernelSession, type NarthexKernel } from "narthex";
+import { createKernel, type SocketKernel, type SocketSession } from "../doors/socket-kernel.ts";
 
-type Result = Awaited<ReturnType<KernelSession["call"]>>;
+type Result = Awaited<ReturnType<SocketSession["call"]>>;
 
 /** A home into which tools are put before its kernel starts, and a workspace for one session. */
 export interface ProgramHome {
@@ -21,7 +21,7 @@ export interface ProgramHome {
   addPython(name: string, program: string, declared?: JsonObject): Promise<CandidateTool>;
   configure(yaml: string): Promise<void>;
   start(): Promise<void>;
-  readonly kernel: NarthexKernel;
+  readonly kernel: SocketKernel;
   call(tool: string, input?: JsonValue): Promise<Result>;
   stop(): Promise<void>;
   remove(): Promise<void>;
@@ -35,10 +35,10 @@ export async function createProgramHome(): Promise<ProgramHome> {
   // As root, programs work as whoever owns the workspace, who must not be root.
   if (process.getuid?.() === 0) await chown(workspace, 1000, 1000);
   const names = new Set<string>();
-  let started: { kernel: NarthexKernel; session: KernelSession } | undefined;
+  let started: { kernel: SocketKernel; session: SocketSession } | undefined;
   let written = 0;
 
-  const running = (): { kernel: NarthexKernel; session: KernelSession } => {
+  const running = (): { kernel: SocketKernel; session: SocketSession } => {
     assert.ok(started, "the kernel was not started");
     return started;
   };

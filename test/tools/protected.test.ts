@@ -17,7 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, beforeEach, describe, it } from "node:test";
-import { createKernel, type KernelSession, type NarthexKernel } from "narthex";
+import { createKernel, type SocketKernel, type SocketSession } from "../doors/socket-kernel.ts";
 import { endOf, MANY_VIOLATIONS } from "./vault-kernel.ts";
 
 const OWNER = process.getuid?.() === 0 ? 1000 : undefined;
@@ -27,13 +27,13 @@ const PROTECTED =
 
 const root = await mkdtemp(join(tmpdir(), "narthex-protected-"));
 await chmod(root, 0o755);
-const kernels: NarthexKernel[] = [];
+const kernels: SocketKernel[] = [];
 after(async () => {
   await Promise.all(kernels.map((kernel) => kernel.close()));
   await rm(root, { recursive: true, force: true });
 });
 
-async function openHome(name: string, text = SHELL, configuration = ""): Promise<NarthexKernel> {
+async function openHome(name: string, text = SHELL, configuration = ""): Promise<SocketKernel> {
   const data = join(root, name);
   await mkdir(data);
   await writeFile(join(data, "narthex.yaml"), MANY_VIOLATIONS + configuration);
@@ -44,8 +44,8 @@ async function openHome(name: string, text = SHELL, configuration = ""): Promise
 
 describe("protected paths", { timeout: 180_000 }, () => {
   let workspace: string;
-  let session: KernelSession;
-  let kernel: NarthexKernel | undefined;
+  let session: SocketSession;
+  let kernel: SocketKernel | undefined;
   let count = 0;
   beforeEach(async () => {
     workspace = join(root, `workspace-${++count}`);

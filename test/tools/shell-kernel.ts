@@ -6,7 +6,8 @@ import type { Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 import type { OpenSessionOptions, ShellBackend } from "@narthex/kernel";
-import { createKernel, type KernelSession, type NarthexKernel, type OpenKernelOptions } from "narthex";
+import { type OpenKernelOptions } from "narthex";
+import { createKernel, type SocketKernel, type SocketSession } from "../doors/socket-kernel.ts";
 
 /** Nobody is asked: what a person would say is not what is tested here. */
 const UNASKED = ["shell_exec", "shell_spawn", "shell_input"]
@@ -18,7 +19,7 @@ const OWNER = process.getuid?.() === 0 ? 1000 : undefined;
 
 /** A kernel with one way to run shell commands, on a home of its own. */
 export interface ShellKernel {
-  readonly kernel: NarthexKernel;
+  readonly kernel: SocketKernel;
   readonly root: string;
   readonly workspace: string;
   open(workspace?: string, lease?: OpenSessionOptions["lease"]): Promise<ShellSession>;
@@ -28,7 +29,7 @@ export interface ShellKernel {
 }
 
 export interface ShellSession {
-  readonly session: KernelSession;
+  readonly session: SocketSession;
   /** What the tool answered, if it did. */
   ask(tool: string, input: JsonValue): Promise<JsonObject>;
   /** Runs a command and gives what it printed and how it ended. */
@@ -91,7 +92,7 @@ export async function createShellKernel(
   };
 }
 
-function shellSession(session: KernelSession): ShellSession {
+function shellSession(session: SocketSession): ShellSession {
   async function ask(tool: string, input: JsonValue): Promise<JsonObject> {
     const { response, raw } = await session.call(tool, input);
     const { result } = response;
@@ -141,7 +142,7 @@ function shellSession(session: KernelSession): ShellSession {
 }
 
 /** The services' socket, as any client reaches it. */
-export function connectTo(kernel: NarthexKernel): Transport {
+export function connectTo(kernel: SocketKernel): Transport {
   return createConnectTransport({
     baseUrl: "http://localhost",
     httpVersion: "1.1",

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { JsonValue } from "@narthex/contracts";
 import type { Capability } from "@narthex/kernel";
-import { type CallResult, createKernel, type KernelSession, type NarthexKernel, type OpenKernelOptions } from "narthex";
+import type { CallResult, OpenKernelOptions } from "narthex";
+import { createKernel, type SocketKernel, type SocketSession } from "../doors/socket-kernel.ts";
 
 /** A kernel with a vault, and a session that may copy all of it. */
 export interface VaultKernel extends AsyncDisposable {
@@ -11,14 +12,14 @@ export interface VaultKernel extends AsyncDisposable {
   readonly home: string;
   readonly vault: string;
   readonly workspace: string;
-  readonly kernel: NarthexKernel;
-  readonly session: KernelSession;
+  readonly kernel: SocketKernel;
+  readonly session: SocketSession;
   at(path: string): string;
   /** Puts a file into the vault. */
   hide(path: string, content: string | Uint8Array): Promise<void>;
   /** Gives everything in vault and workspace to whom it belongs. */
   own(): Promise<void>;
-  open(capabilities?: readonly Capability[], workspace?: string): Promise<KernelSession>;
+  open(capabilities?: readonly Capability[], workspace?: string): Promise<SocketSession>;
 }
 
 const OWNER = process.getuid?.() === 0 ? 1000 : undefined;
@@ -79,7 +80,7 @@ export function vaultRights(workspace: string): readonly Capability[] {
 }
 
 /** The code and the text of a refusal or an error; what it answered otherwise. */
-export function endOf({ response, raw }: CallResult): {
+export function endOf({ response, raw }: Pick<CallResult, "response" | "raw">): {
   readonly code: string;
   readonly text: string;
   raw?: JsonValue;

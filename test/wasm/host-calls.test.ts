@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { ContentRole } from "@narthex/contracts";
 import { HOST_FUNCTIONS, type LeaseRequest } from "@narthex/kernel";
-import type { KernelSession } from "narthex";
+import { type SocketSession } from "../doors/socket-kernel.ts";
 import { answerOf, failureOf } from "../tools/program-home.ts";
 import { createWasmHome, tell, unhex, type WasmHome } from "./wasm-home.ts";
 
@@ -52,7 +52,7 @@ describe("what a module asks of its host", { timeout: 300_000 }, () => {
 
   type Told = Parameters<typeof tell>;
   const call = (tool: string, ...told: Told) => home.at.call(tool, tell(...told));
-  const open = (lease?: LeaseRequest): Promise<KernelSession> =>
+  const open = (lease?: LeaseRequest): Promise<SocketSession> =>
     home.at.kernel.session({ workspace: home.at.workspace, seed: SEED, ...(lease && { lease }) });
   /** What is counted of one function in the latest outcome. */
   async function counted(name: (typeof HOST_FUNCTIONS)[number]): Promise<readonly number[]> {
@@ -91,7 +91,7 @@ describe("what a module asks of its host", { timeout: 300_000 }, () => {
   });
 
   it("random: repeats by seed and call number for tools that repeat, and never for others", async () => {
-    const throwIn = async (session: KernelSession, tool: string) =>
+    const throwIn = async (session: SocketSession, tool: string) =>
       String(answerOf(await session.call(tool, tell("r", codeOf("random")))));
     const [one, other] = [await open(), await open()];
     const first = await throwIn(one, "pure_probe");
@@ -174,7 +174,7 @@ describe("what a module asks of its host", { timeout: 300_000 }, () => {
     const [session, other] = [await open(), await open()];
     const hash = unhex(answerOf(await session.call("seeded_probe", tell("h", codeOf("content_put"), "kept"))));
     assert.deepEqual(await counted("content_put"), [1, 4, 64]);
-    const get = (who: KernelSession, tool = "seeded_probe") => who.call(tool, tell("h", codeOf("content_get"), hash));
+    const get = (who: SocketSession, tool = "seeded_probe") => who.call(tool, tell("h", codeOf("content_get"), hash));
     assert.equal(unhex(answerOf(await get(session))), "kept");
     assert.deepEqual(await counted("content_get"), [1, 64, 4]);
     assert.equal(answerOf(await get(other)), -3);

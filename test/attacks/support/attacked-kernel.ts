@@ -1,15 +1,21 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmod, chown, lchown, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, lchown, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { JsonValue } from "@narthex/contracts";
+import {
+  AdminService,
+  CloseSessionRequestSchema,
+  create,
+  type JsonValue,
+  OpenSessionRequestSchema,
+} from "@narthex/contracts";
 import { kernelProgram } from "../../built/kernel-program.ts";
 import { ended } from "../../cli/home.ts";
+import { connectServices, createSocketCaller, type SocketAnswer } from "../../doors/socket-session.ts";
 import { removeCaches } from "./cache-places.ts";
-import type { CallAnswer, KernelAnswer, KernelCommand } from "./kernel-messages.ts";
 
 const KERNEL = new URL("./kernel-process.ts", import.meta.url);
 /** Whoever programs run as when the tests run as root. */
@@ -17,6 +23,7 @@ const TEST_USER = 1000;
 /** Attacks are violations, and many of them would otherwise end the session before the last. */
 const CONFIGURATION = "session: {quarantine: {violations: 1000, window_ms: 1000}}\n";
 
+/** A session whose calls come through the socket of the kernel's process. */
 export interface AttackSession {
   readonly id: string;
   call(tool: string, input: JsonValue, options?: CallOptions): Promise<CallAnswer>;
@@ -30,6 +37,15 @@ export interface CallOptions {
   /** The caller gives up after this. */
   readonly timeoutMs?: number;
   onOutput?(text: string): void;
+}
+
+export interface CallAnswer {
+  readonly status: "success" | "denied" | "error";
+  /** Empty of a success. */
+  readonly code: string;
+  readonly message: string;
+  /** Bytes as text. */
+  readonly result: JsonValue;
 }
 
 export interface ShellEnd {
@@ -86,7 +102,8 @@ export async function startAttackedKernel({
     env: { ...process.env, HOME: root, TMPDIR: temporary, ATTACK_SECRET: secret },
     stdio: ["pipe", "pipe", "inherit", ...inherited],
   });
-  const talk = await startTalk(child);
+  const client = connectServices(await readSocketPath(child));
+  const adminToken = (await readFile(join(home, "run/admin.token"), "utf8")).trim();
   return {
     root,
     home,
@@ -97,17 +114,20 @@ export async function startAttackedKernel({
     child,
     pid: child.pid ?? assert.fail("the kernel did not start"),
     at: (path) => join(workspace, path),
-    open: (path = workspace) => openSession(talk, path),
+    open: (path = workspace) => openSession(client, adminToken, path),
     makeWorkspace,
     own: (path = workspace) => own(path),
     async remove() {
       child.stdin?.end();
       await ended(child);
+      client.close();
       await removeCaches(home);
       await rm(root, { recursive: true, force: true, maxRetries: 3 });
     },
   };
 }
+
+type Client = ReturnType<typeof connectServices>;
 
 interface Places {
   readonly home: string;
@@ -127,60 +147,45 @@ async function furnish(root: string, { home, outside, temporary }: Places, secre
   await own(outside);
 }
 
-type Talk = (command: Unnumbered<KernelCommand>, onOutput?: (text: string) => void) => Promise<KernelAnswer>;
-type Unnumbered<T> = T extends unknown ? Omit<T, "id"> : never;
-
-async function startTalk(child: ChildProcess): Promise<Talk> {
-  const { stdin, stdout } = child;
-  if (stdin === null || stdout === null) return assert.fail("the kernel has no pipes");
-  const waiting = new Map<
-    number,
-    { resolve: (answer: KernelAnswer) => void; onOutput?: ((text: string) => void) | undefined }
-  >();
-  const ready = Promise.withResolvers<KernelAnswer>();
-  waiting.set(0, ready);
-  createInterface({ input: stdout }).on("line", (line) => {
-    const answer = JSON.parse(line) as KernelAnswer;
-    const asked = waiting.get(answer.id);
-    if (answer.kind === "chunk") return asked?.onOutput?.(answer.text);
-    waiting.delete(answer.id);
-    asked?.resolve(answer);
-  });
-  child.on("exit", () => {
-    for (const [id, { resolve }] of waiting)
-      resolve({ id, kind: "failed", code: "GONE", message: "the kernel is gone" });
-    waiting.clear();
-  });
-  stdin.on("error", () => undefined);
-  assert.equal((await ready.promise).kind, "ready", "the kernel did not start");
-  let last = 0;
-  return (command, onOutput) => {
-    const id = ++last;
-    const { promise, resolve } = Promise.withResolvers<KernelAnswer>();
-    waiting.set(id, { resolve, onOutput });
-    stdin.write(`${JSON.stringify({ ...command, id })}\n`);
-    return promise;
-  };
+/** The line that the kernel's process prints when its sockets are open. */
+async function readSocketPath({ stdout }: ChildProcess): Promise<string> {
+  if (stdout === null) return assert.fail("the kernel has no pipe");
+  for await (const line of createInterface({ input: stdout })) return line;
+  return assert.fail("the kernel did not start");
 }
 
-async function openSession(talk: Talk, workspace: string): Promise<AttackSession> {
-  const opened = await talk({ kind: "open", workspace });
-  if (opened.kind === "failed") throw Object.assign(new Error(opened.message), { code: opened.code });
-  const { session } = opened.kind === "opened" ? opened : assert.fail(opened.kind);
+async function openSession(client: Client, token: string, workspace: string): Promise<AttackSession> {
+  const { openSession: opening, closeSession } = AdminService.method;
+  const opened = await client.unary(opening, create(OpenSessionRequestSchema, { workspace }), { token });
+  const sessionId = opened.session?.sessionId ?? assert.fail("it has no session");
+  const caller = createSocketCaller(client, opened.token);
   const call: AttackSession["call"] = async (tool, input, { onOutput, ...options } = {}) => {
-    const wantsOutput = onOutput !== undefined;
-    const answer = await talk({ ...options, kind: "call", session, tool, input, wantsOutput }, onOutput);
-    if (answer.kind === "failed") return { status: "error", code: answer.code, message: answer.message, result: null };
-    return answer.kind === "answered" ? answer : assert.fail(answer.kind);
+    const onChunk = (chunk: Uint8Array): void => onOutput?.(Buffer.from(chunk).toString());
+    try {
+      return answered(await caller.call(tool, input, { ...options, ...(onOutput !== undefined && { onChunk }) }));
+    } catch (fault) {
+      if (!(fault instanceof Error) || !("code" in fault)) throw fault;
+      return { status: "error", code: String(fault.code), message: fault.message, result: null };
+    }
   };
   return {
-    id: session,
+    id: sessionId,
     call,
     shell: async (command, more = {}) => shellEnd(await call("shell_exec", { ...more, command })),
     async end() {
-      assert.equal((await talk({ kind: "end", session })).kind, "ended");
+      await client.unary(closeSession, create(CloseSessionRequestSchema, { sessionId }), { token });
     },
   };
+}
+
+function answered({ status, response, raw }: SocketAnswer): CallAnswer {
+  const { result } = response;
+  if (result.case === "error")
+    return { status, code: result.value.errorCode, message: result.value.message, result: null };
+  if (result.case === "denied")
+    return { status, code: result.value.rationaleCode, message: result.value.message, result: null };
+  const value = raw instanceof Uint8Array ? Buffer.from(raw).toString() : (raw ?? null);
+  return { status, code: "", message: "", result: value };
 }
 
 function shellEnd({ status, code, message, result }: CallAnswer): ShellEnd {

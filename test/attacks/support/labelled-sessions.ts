@@ -3,7 +3,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { JsonValue } from "@narthex/contracts";
 import type { Capability } from "@narthex/kernel";
-import type { CallResult, KernelSession, NarthexKernel, OpenKernelOptions } from "narthex";
+import type { OpenKernelOptions } from "narthex";
+import type { SocketKernel, SocketSession } from "../../doors/socket-kernel.ts";
+import type { SocketAnswer } from "../../doors/socket-session.ts";
 import { createVaultKernel, type VaultKernel } from "../../tools/vault-kernel.ts";
 
 /** Nobody is asked: what a person would say is not what is attacked here. */
@@ -25,13 +27,13 @@ export interface LabelledHome extends AsyncDisposable {
   readonly at: VaultKernel;
   /** A new workspace with a file that is secret, `.env` unless told otherwise. */
   workspace(secret?: string): Promise<string>;
-  open(workspace: string, kernel?: NarthexKernel): Promise<KernelSession>;
+  open(workspace: string, kernel?: SocketKernel): Promise<SocketSession>;
   /** A session that has read a secret. */
-  openDirty(workspace: string, secret?: string): Promise<KernelSession>;
+  openDirty(workspace: string, secret?: string): Promise<SocketSession>;
   /** What the tool answered, if it did. */
-  done(session: KernelSession, tool: string, input: JsonValue): Promise<CallResult>;
+  done(session: SocketSession, tool: string, input: JsonValue): Promise<SocketAnswer>;
   /** Fails unless the call carries the label, and whatever the session does next. */
-  assertSecret(session: KernelSession, tool: string, input: JsonValue): Promise<void>;
+  assertSecret(session: SocketSession, tool: string, input: JsonValue): Promise<void>;
   /** Fails unless a session that has done nothing yet gets the label by reading this file. */
   assertSecretFile(workspace: string, path: string): Promise<void>;
   /** Puts a file there, as somebody outside the kernel would. */
@@ -42,11 +44,11 @@ export async function createLabelledHome(options: OpenKernelOptions = {}): Promi
   const at = await createVaultKernel({ policies: [{ name: "labels.cedar", text: POLICY }], ...options });
   let workspaces = 0;
 
-  async function open(workspace: string, kernel = at.kernel): Promise<KernelSession> {
+  async function open(workspace: string, kernel = at.kernel): Promise<SocketSession> {
     return await kernel.session({ workspace, lease: { capabilities: rightsIn(workspace) } });
   }
 
-  async function done(session: KernelSession, tool: string, input: JsonValue): Promise<CallResult> {
+  async function done(session: SocketSession, tool: string, input: JsonValue): Promise<SocketAnswer> {
     const result = await session.call(tool, input);
     assert.equal(result.status, "success", `${tool}: ${JSON.stringify(result.response.result.value, plain)}`);
     return result;
