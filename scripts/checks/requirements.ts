@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type CheckResult, judge } from "./check.ts";
+import { findDoorProblem } from "./front-doors.ts";
 import { parseRequirement, type Requirement } from "./parse-requirement.ts";
 import { REPOSITORY } from "./run-tool.ts";
 import { listSourceFiles } from "./source-files.ts";
@@ -13,7 +14,9 @@ const TEST_FILE = /\.test\.ts$/;
 /** Suites that every driver of a port runs from its own test file. */
 const CONTRACT_FILE = /-contract(?:-[a-z]+)*\.ts$/;
 const HOSTILE_INPUT = /^BAD-/;
-/** Hostile inputs that nobody outside can send, and why: tests beside the code are all there is. */
+/** The requirement that this check itself holds. */
+const HOSTILE_INPUTS_SENT = "BAD-01";
+/** Hostile inputs that no client can send, and why: they have only tests beside the code. */
 const NOT_FROM_OUTSIDE: ReadonlyMap<string, string> = new Map([
   ["BAD-D-08", "the operating system chooses when a process number is given again, and to whom"],
 ]);
@@ -32,7 +35,7 @@ interface Table {
 
 /**
  * Holds the requirements in `docs/requirements` against the tests: every line names tests that exist, or is pending and
- * no test carries its id; what is hostile is sent through a door by one of them.
+ * no test carries its id; each hostile input is sent through a front door by one of its tests.
  * `node scripts/checks/requirements.ts --write` writes the counts of its page.
  */
 export function checkRequirements(root = REPOSITORY): CheckResult {
@@ -43,7 +46,7 @@ export function checkRequirements(root = REPOSITORY): CheckResult {
     ...findRepeats(requirements),
     ...findMissingTests(root, requirements),
     ...findCarried(root, pending),
-    ...findNotSent(requirements),
+    ...findNotSent(root, requirements),
     ...findStaleCounts(root, requirements),
   ];
   if (requirements.length === 0 && problems.length === 0) found.push(`${FOLDER}: there are no requirements`);
@@ -122,16 +125,24 @@ function findCarried(root: string, pending: readonly PlacedRequirement[]): strin
   );
 }
 
-/** Hostile inputs that came through no door: only tests beside the code try them. */
-function findNotSent(requirements: readonly PlacedRequirement[]): string[] {
+/** Hostile inputs of which no named test goes through a front door. */
+function findNotSent(root: string, requirements: readonly PlacedRequirement[]): string[] {
+  const problemOf = new Map<string, string | undefined>();
+  const examine = (file: string): string | undefined => {
+    if (!problemOf.has(file)) problemOf.set(file, findDoorProblem(root, file));
+    return problemOf.get(file);
+  };
   return requirements.flatMap(({ id, tests, place }) => {
-    if (!HOSTILE_INPUT.test(id) || tests.length === 0) return [];
-    const isSent = tests.some(({ file }) => !file.startsWith("packages/"));
+    if (!HOSTILE_INPUT.test(id) || tests.length === 0 || id === HOSTILE_INPUTS_SENT) return [];
+    const files = new Set(tests.map(({ file }) => file).filter((file) => existsSync(join(root, file))));
+    const outside = [...files].filter((file) => !file.startsWith("packages/"));
+    const problems = outside.map(examine);
+    const isSent = problems.includes(undefined);
     const cannotBe = NOT_FROM_OUTSIDE.get(id);
-    if (isSent && cannotBe !== undefined)
-      return [`${place}: ${id} names a test outside of packages, though ${cannotBe}`];
+    if (isSent && cannotBe !== undefined) return [`${place}: ${id} names a test that sends it, though ${cannotBe}`];
     if (isSent || cannotBe !== undefined) return [];
-    return [`${place}: ${id} is a hostile input, and no test outside of packages sends it through a door`];
+    const why = problems.length === 0 ? "all its tests are in packages" : problems.join("; ");
+    return [`${place}: ${id} is a hostile input, and no test sends it through a front door: ${why}`];
   });
 }
 

@@ -3,17 +3,18 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { createKernel, defineTool } from "narthex";
+import { defineTool } from "narthex";
+import { createKernel, type SocketKernel } from "../doors/socket-kernel.ts";
 
 const RULES = `@id("asks") @approve("human") permit(principal, action == Action::"pay", resource)
   when { context.input.amount <= 10 };`;
 
-type Change = (input: Record<string, unknown>) => void;
+type Change = (input: Record<string, unknown>) => void | Promise<void>;
 
 describe("arguments that change after they were checked", { timeout: 60_000 }, () => {
   const paid: unknown[] = [];
   let root: string;
-  let kernel: Awaited<ReturnType<typeof createKernel>>;
+  let kernel: SocketKernel;
   let asked = 0;
   /** What the way to ask a person does to the question it was given. */
   let meanwhile: Change = () => undefined;
@@ -43,14 +44,10 @@ describe("arguments that change after they were checked", { timeout: 60_000 }, (
       policies: [{ name: "pay.cedar", text: RULES }],
       approver: {
         door: "test",
-        ask(question) {
+        async ask(question) {
           asked++;
-          try {
-            meanwhile(question.input as Record<string, unknown>);
-          } catch {
-            // A question that cannot be changed is as good.
-          }
-          return Promise.resolve({ approved: true, approver: "ada" });
+          await meanwhile(question.input as Record<string, unknown>);
+          return { approved: true, approver: "ada" };
         },
       },
     });
@@ -67,34 +64,28 @@ describe("arguments that change after they were checked", { timeout: 60_000 }, (
     });
 
   it("by their caller, while a person is asked, are not what runs", async () => {
-    const input = { amount: 5, to: { name: "grocer" } };
-    const calling = (await open()).call("pay", input);
-    input.amount = 5000;
-    input.to.name = "thief";
-    assert.equal((await calling).status, "success");
-    assert.deepEqual(paid.pop(), { amount: 5, to: { name: "grocer" } });
+    const session = await open();
+    const codes: string[] = [];
+    meanwhile = async () => {
+      meanwhile = () => undefined;
+      for (const amount of [5000, 9]) {
+        const { response } = await session.call("pay", { amount, to: { name: "thief" } }, { requestId: "first" });
+        codes.push(response.result.case === "error" ? response.result.value.errorCode : String(response.result.case));
+      }
+    };
+    const first = await session.call("pay", { amount: 5, to: { name: "grocer" } }, { requestId: "first" });
+    assert.equal(first.status, "success");
+    assert.deepEqual(codes, ["denied", "DUPLICATE_REQUEST_ID"]);
+    assert.deepEqual(paid.splice(0), [{ amount: 5, to: { name: "grocer" } }]);
   });
 
-  it("by whoever asks the person, are not what runs", async () => {
+  it("by the code that asks the person, are not what runs", async () => {
     meanwhile = (question) => {
-      question["amount"] = 9;
+      // A question that cannot be changed is as good.
+      Reflect.set(question, "amount", 9);
     };
     assert.equal((await (await open()).call("pay", { amount: 6 })).status, "success");
     assert.deepEqual(paid.pop(), { amount: 6 });
-  });
-
-  it("by each look at them, are read once, and decided on as they were read", async () => {
-    let looks = 0;
-    const input = {
-      get amount() {
-        return looks++ === 0 ? 7 : 5000;
-      },
-    };
-    const result = await (await open()).call("pay", input);
-    // One that is read for each check would be permitted as 7 and paid as 5000.
-    const last = paid.pop();
-    assert.ok(result.status !== "success" || JSON.stringify(last) === '{"amount":7}', JSON.stringify(last));
-    assert.deepEqual(paid, []);
   });
 
   it("to what no rule permits, are a call of their own", async () => {
@@ -104,6 +95,6 @@ describe("arguments that change after they were checked", { timeout: 60_000 }, (
     const denied = await session.call("pay", { amount: 11 });
     assert.equal(denied.status, "denied");
     assert.deepEqual(paid, []);
-    assert.ok(asked >= 4, "nobody was asked");
+    assert.ok(asked >= 3, "nobody was asked");
   });
 });

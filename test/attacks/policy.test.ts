@@ -22,12 +22,17 @@ interface Asked {
 }
 
 /** A home whose policy directory has these files and no others, and a way to call through the services' socket. */
-async function openWith(files: Readonly<Record<string, string>>, options: Partial<OpenKernelOptions> = {}) {
+async function openWith(
+  files: Readonly<Record<string, string>>,
+  options: Partial<OpenKernelOptions> = {},
+  prepare: (policy: string) => Promise<unknown> = () => Promise.resolve(),
+) {
   const data = join(directory, `home-${homes++}`);
   await mkdir(join(data, "policy"), { recursive: true, mode: 0o700 });
   // A directory with a file in it is one that somebody has set up.
   await writeFile(join(data, "policy", "README"), "rules");
   for (const [name, text] of Object.entries(files)) await writeFile(join(data, "policy", name), text);
+  await prepare(join(data, "policy"));
   const workspace = await mkdtemp(join(directory, "workspace-"));
   if (process.getuid?.() === 0) await chown(workspace, 1000, 1000);
   const kernel = await createKernel({ data, ...options });
@@ -111,6 +116,13 @@ describe("a policy that cannot be used denies every call and says why", () => {
       assert.equal(at.kernel.listTools({ allVersions: false }).length > 10, true);
     });
   }
+
+  it("a file that cannot be read", async () => {
+    await using at = await openWith({ "a.cedar": ECHO }, {}, (policy) => mkdir(join(policy, "b.cedar")));
+    const { code, message } = await at.call("echo", { message: "x" });
+    assert.equal(code, "POLICY_MISSING");
+    assert.match(message, /b\.cedar.*is not a file/);
+  });
 
   it("a file that is no file", async () => {
     await using at = await openWith({ "a.cedar": ECHO });

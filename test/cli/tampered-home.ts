@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { create, fromBinary, hashRecord, RecordSchema, toBinary } from "@narthex/contracts";
-import { createKernel } from "narthex";
+import { createKernel } from "../doors/socket-kernel.ts";
 
 /** A home with a signed ledger, and what somebody kept of it elsewhere. */
 export interface SignedHome {

@@ -3,7 +3,8 @@ import { appendFile, mkdir, open, rm, stat, symlink, truncate, writeFile } from 
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fromHex } from "@narthex/contracts";
-import { type NarthexKernel, verifyLedger } from "narthex";
+import { verifyLedger } from "narthex";
+import type { SocketKernel } from "../doors/socket-kernel.ts";
 import { CallSource } from "./machines/call-until-failure.ts";
 import { type CrashHome, createCrashHome } from "./rounds/crash-home.ts";
 import { callOf, type LoadCall } from "./rounds/load-call.ts";
@@ -29,7 +30,7 @@ describe("a result whose file", () => {
   let source: CallSource;
   let secret: string;
   /** Started again by each test, once its file is damaged. */
-  let kernel: NarthexKernel;
+  let kernel: SocketKernel;
   before(async () => {
     at = await createCrashHome();
     source = new CallSource(SEED);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { createKernel } from "narthex";
+import { createKernel } from "../doors/socket-kernel.ts";
 import { CallSource } from "./machines/call-until-failure.ts";
 import { startMachineKernel } from "./machines/machine-kernel.ts";
 import { type CrashHome, createCrashHome } from "./rounds/crash-home.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
-import { createKernel } from "narthex";
+import { createKernel } from "../doors/socket-kernel.ts";
 import { CallSource } from "./machines/call-until-failure.ts";
 import { type MachineKernel, Refusal, startMachineKernel } from "./machines/machine-kernel.ts";
 import { checkHome } from "./rounds/check-home.ts";

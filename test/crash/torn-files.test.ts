@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { appendFile, cp, open, readdir, readFile, rm, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { createKernel, isKernelError, type NarthexKernel, verifyLedger } from "narthex";
+import { isKernelError, verifyLedger } from "narthex";
+import { createKernel, type SocketKernel } from "../doors/socket-kernel.ts";
 import { CallSource } from "./machines/call-until-failure.ts";
 import { startMachineKernel } from "./machines/machine-kernel.ts";
 import { type CrashHome, createCrashHome } from "./rounds/crash-home.ts";
@@ -67,7 +68,7 @@ describe("a killed kernel's store with torn files", () => {
     await cp(at.home, home, { recursive: true, filter: (path) => !path.endsWith(".sock") });
     await damage(join(home, "store"));
   }
-  const start = (): Promise<NarthexKernel> => createKernel({ data: home, ...createLoadTools({ effects: at.effects }) });
+  const start = (): Promise<SocketKernel> => createKernel({ data: home, ...createLoadTools({ effects: at.effects }) });
   const isNamed = (fault: unknown): boolean =>
     isKernelError(fault) && fault.code === "STORE_UNAVAILABLE" && fault.message.includes(`${home}/store`);
 
@@ -127,7 +128,7 @@ describe("a killed kernel's store with torn files", () => {
 
 /** Asks for every answer again. One that is not given must be refused: another one would be a lie. */
 async function askAll(
-  start: () => Promise<NarthexKernel>,
+  start: () => Promise<SocketKernel>,
   at: CrashHome,
 ): Promise<{ readonly lost: number; readonly isSound: boolean }> {
   const kernel = await start();

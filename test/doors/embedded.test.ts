@@ -241,17 +241,6 @@ test("a kernel that was closed leaves its home to the next, which finds everythi
   await next.close();
 });
 
-test("a policy that cannot be read denies every call, and the kernel starts to say so", async () => {
-  const data = join(directory, "unreadable");
-  await mkdir(join(data, "policy", "broken.cedar"), { recursive: true, mode: 0o700 });
-  const denying = await createKernel({ data });
-  const denied = await (await denying.session({ workspace })).call("echo", 1);
-  assert.ok(denied.response.result.case === "denied");
-  assert.equal(denied.response.result.value.rationaleCode, "POLICY_MISSING");
-  assert.match(denied.response.result.value.message, /broken\.cedar.*is not a file/);
-  await denying.close();
-});
-
 test("a new home with a hand-written configuration has the default policy and takes the configured connections", async () => {
   const data = join(directory, "crowded");
   await mkdir(data, { mode: 0o700 });

@@ -163,24 +163,75 @@ test("a pending line whose id a test carries is found, in a title or a comment, 
   ]);
 });
 
-test("a hostile input that no test outside of packages sends through a door is found", (context) => {
-  const outside = "test/doors/door.test.ts";
+/** A file of tests that imports these modules. */
+function testsWith(...imports: readonly string[]): string {
+  return `${imports.join("\n")}\n${DOOR_TESTS}`;
+}
+
+test("a hostile input that no test sends through a front door is found", (context) => {
   const inside = `${DOOR_TEST}: opens when asked`;
+  const files = {
+    "test/attacks/command.test.ts": testsWith('import { createTestHome } from "../cli/home.ts";'),
+    "test/attacks/through.test.ts": testsWith('import { start } from "./support.ts";'),
+    "test/attacks/support.ts":
+      'import { createKernel } from "../doors/socket-kernel.ts"; export const start = createKernel;',
+    "test/attacks/typed.test.ts": testsWith('import type { TestHome } from "../cli/home.ts";'),
+    "test/attacks/alone.test.ts": DOOR_TESTS,
+    "test/cli/home.ts": "",
+    "test/doors/socket-kernel.ts": 'import { createKernel as open } from "narthex"; export const createKernel = open;',
+  };
+  const sentBy = (...names: readonly string[]) => names.map((name) => `test/attacks/${name}.test.ts: opens when asked`);
+  const unsent = (place: number, id: string, why: string) =>
+    `${DOORS}:${place}: ${id} is a hostile input, and no test sends it through a front door: ${why}`;
   const lines = [
     line("BAD-X-01", inside),
-    line("BAD-X-02", [inside, `${outside}: opens when asked`]),
+    line("BAD-X-02", [inside, ...sentBy("command")]),
     line("BAD-X-03", "pending"),
     line("DOOR-01", inside),
-    // What nobody outside can send is known by its id.
     line("BAD-D-08", inside),
+    line("BAD-X-04", sentBy("through")),
+    line("BAD-X-05", sentBy("alone", "typed")),
+    line("BAD-X-06", sentBy("alone", "command")),
   ];
-  const unsent = (id: string) => `${id} is a hostile input, and no test outside of packages sends it through a door`;
-  assert.deepEqual(findProblems(context, lines, { [outside]: DOOR_TESTS }), [`${DOORS}:1: ${unsent("BAD-X-01")}`]);
-  const [sent = "", ...others] = findProblems(context, [line("BAD-D-08", `${outside}: opens when asked`)], {
-    [outside]: DOOR_TESTS,
-  });
-  assert.match(sent, /:1: BAD-D-08 names a test outside of packages, though the operating system chooses/);
+  assert.deepEqual(findProblems(context, lines, files), [
+    unsent(1, "BAD-X-01", "all its tests are in packages"),
+    unsent(
+      7,
+      "BAD-X-05",
+      "test/attacks/alone.test.ts reaches no front door; test/attacks/typed.test.ts reaches no front door",
+    ),
+  ]);
+  const [sent = "", ...others] = findProblems(context, [line("BAD-D-08", sentBy("command"))], files);
+  assert.match(sent, /:1: BAD-D-08 names a test that sends it, though the operating system chooses/);
   assert.deepEqual(others, []);
+});
+
+test("a test that can call a kernel in process does not send a hostile input", (context) => {
+  const home = 'import { createTestHome } from "../cli/home.ts";';
+  const ways: Readonly<Record<string, readonly [found: string, ...imports: string[]]>> = {
+    library: ["library.test.ts imports createKernel", 'import { createKernel } from "narthex";'],
+    source: ["source.test.ts imports openKernel", 'import { openKernel } from "../../packages/narthex/src/open.ts";'],
+    testkit: ["testkit.test.ts imports createTestKernel", 'import { createTestKernel } from "@narthex/testkit";'],
+    all: ["all.test.ts imports all of narthex", 'import * as narthex from "narthex";'],
+    called: ["called.test.ts imports callInProcess", "const answer = kernel.callInProcess({});"],
+    helper: ["helper.ts imports createKernel", 'import { open } from "./helper.ts";'],
+    program: ["helper.ts imports createKernel", 'const PROGRAM = new URL("./helper.ts", import.meta.url);'],
+  };
+  const files = Object.entries(ways).map(([name, [, ...imports]]) => [
+    `test/attacks/${name}.test.ts`,
+    testsWith(home, ...imports),
+  ]);
+  const names = Object.keys(ways);
+  const lines = names.map((name, index) => line(`BAD-X-0${index}`, `test/attacks/${name}.test.ts: opens when asked`));
+  const more = {
+    ...Object.fromEntries(files),
+    "test/cli/home.ts": "",
+    "test/attacks/helper.ts": 'import { createKernel } from "narthex"; export const open = createKernel;',
+  };
+  assert.deepEqual(
+    findProblems(context, lines, more).map((problem) => problem.replace(/^.*front door: test\/attacks\//, "")),
+    Object.values(ways).map(([found]) => `${found}, which calls tools in process`),
+  );
 });
 
 test("counts that are stale, or have no place, are found, and written anew", (context) => {

@@ -3,7 +3,8 @@
  * `ID ANSWER` for each; `ready` first, or `refused CODE: MESSAGE` if it cannot start. The end of its input closes it.
  */
 import { createInterface } from "node:readline";
-import { createKernel, isKernelError } from "narthex";
+import { isKernelError } from "narthex";
+import { createKernel } from "../../doors/socket-kernel.ts";
 import { callOf } from "../rounds/load-call.ts";
 import { createLoadTools } from "../rounds/load-tools.ts";
 import { type LoadSession, makeCall } from "../rounds/make-call.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type NarthexKernel, verifyLedger } from "narthex";
+import { verifyLedger } from "narthex";
+import type { SocketKernel } from "../../doors/socket-kernel.ts";
 import { type CrashHome, LOAD_BUDGETS } from "./crash-home.ts";
 import { callOf, type LoadCall } from "./load-call.ts";
 import { readEffects } from "./load-tools.ts";
@@ -59,7 +60,7 @@ export async function checkHome(at: CrashHome, seed: number, again: readonly str
 const NOTHING_FOUND = { lost: 0, effects: 0, twice: 0, absent: 0, recorded: 0, unknown: 0, happened: 0 } as const;
 
 /** An answer that was received is given again, byte for byte. */
-async function askAgain(kernel: NarthexKernel, at: CrashHome, call: LoadCall, found: Findings): Promise<void> {
+async function askAgain(kernel: SocketKernel, at: CrashHome, call: LoadCall, found: Findings): Promise<void> {
   const { requestId } = call;
   const record = await kernel.findCall(at.sessions[call.session]?.id ?? "", requestId);
   const answer = record && (await makeCall(kernel, at.sessions, call));
@@ -70,7 +71,7 @@ async function askAgain(kernel: NarthexKernel, at: CrashHome, call: LoadCall, fo
 }
 
 /** A client repeats what it has no answer of; a person looks at the world and settles what is unknown. */
-async function settle(kernel: NarthexKernel, at: CrashHome, seed: number, found: Findings): Promise<void> {
+async function settle(kernel: SocketKernel, at: CrashHome, seed: number, found: Findings): Promise<void> {
   const intents = await kernel.listIntents();
   const unknown = new Set(intents.map(({ requestId }) => requestId));
   for (const { requestId, state } of intents) {
@@ -99,7 +100,7 @@ async function settle(kernel: NarthexKernel, at: CrashHome, seed: number, found:
   assert.deepEqual(await kernel.listIntents(), []);
 }
 
-async function answerPending(kernel: NarthexKernel, at: CrashHome, seed: number): Promise<void> {
+async function answerPending(kernel: SocketKernel, at: CrashHome, seed: number): Promise<void> {
   const answer = async (requestId: string): Promise<void> => {
     const call = callOf(seed, requestId);
     const given = await makeCall(kernel, at.sessions, call);
@@ -123,7 +124,7 @@ async function checkEffects(at: CrashHome, seed: number, found: Findings): Promi
   assert.deepEqual(seen, expected, "the world outside is not as the answers say");
 }
 
-async function checkLedger(kernel: NarthexKernel, at: CrashHome): Promise<void> {
+async function checkLedger(kernel: SocketKernel, at: CrashHome): Promise<void> {
   const report = await verifyLedger(kernel.ledgerSource());
   assert.deepEqual(report.problems, []);
   assert.ok(report.intact && report.complete);

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createKernel, type NarthexKernel } from "narthex";
+import { createKernel, type SocketKernel } from "../../doors/socket-kernel.ts";
 import { LOAD_SESSIONS } from "./load-call.ts";
 import { createLoadTools } from "./load-tools.ts";
 import type { LoadSession } from "./make-call.ts";
@@ -32,7 +32,7 @@ export interface CrashHome {
   starts: number;
   cutShort: number;
   /** Starts a kernel in this process, as anyone would: no repair comes before. */
-  open(): Promise<NarthexKernel>;
+  open(): Promise<SocketKernel>;
   /** Another home like it, as long as it stays: to check the rules of a new one takes longer than most of what is tried. */
   copy(): Promise<CrashHome>;
   remove(): Promise<void>;
@@ -62,7 +62,7 @@ function makeRoot(): Promise<string> {
 function describeHome(made: Pick<CrashHome, "root" | "home" | "workspace" | "sessions">): CrashHome {
   const { root, home } = made;
   const effects = join(root, "effects");
-  const kernels = new Set<NarthexKernel>();
+  const kernels = new Set<SocketKernel>();
   const at: CrashHome = {
     ...made,
     effects,

@@ -32,8 +32,8 @@ const MOST_IN_A_ROW = 4;
 const CALLS = 400;
 /** Answers of earlier rounds asked for again at each look; at the last look all are. */
 const OLD_ANSWERS = 40;
-/** What a kernel that is closing answers: nothing was done, and the call can be made again. */
-const NOT_NOW = /^error (?:STORE_UNAVAILABLE|CANCELLED)$/;
+/** Answers of a kernel that is closing, and the end of its connections: the call can be made again. */
+const NOT_NOW = /^error (?:STORE_UNAVAILABLE|CANCELLED|KERNEL_UNREACHABLE)$/;
 
 /** Kills kernels under load, again and again on the same homes, and looks each few times whether all is well. */
 export async function killRounds(options: KillRoundsOptions): Promise<KillRoundsOutcome> {

@@ -4,7 +4,7 @@
  */
 import { flushCompileCache } from "node:module";
 import { createInterface } from "node:readline";
-import { createKernel, type NarthexKernel } from "narthex";
+import { createKernel, type SocketKernel } from "../../doors/socket-kernel.ts";
 import type { CallPoint, KillPoint } from "./kill-point.ts";
 import { callOf, planCall } from "./load-call.ts";
 import { createLoadTools } from "./load-tools.ts";
@@ -57,7 +57,7 @@ async function work({ home, effects, sessions, seed, round, repeats, calls, kill
   end("idle");
 }
 
-function close(kernel: NarthexKernel): Promise<void> {
+function close(kernel: SocketKernel): Promise<void> {
   sayLine("closing");
   return kernel.close({ graceMs: 1000 });
 }

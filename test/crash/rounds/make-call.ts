@@ -1,5 +1,7 @@
-import { blake3, encodeResponse, type ToolResponse, toHex } from "@narthex/contracts";
-import { type CallResult, isKernelError, type NarthexKernel } from "narthex";
+import { blake3, create, encodeResponse, ToolRequestSchema, type ToolResponse, toHex } from "@narthex/contracts";
+import { isKernelError } from "narthex";
+import type { SocketKernel } from "../../doors/socket-kernel.ts";
+import { callFramed } from "./call-framed.ts";
 import type { LoadCall } from "./load-call.ts";
 
 /** A session, as anyone who calls through it needs to know it. */
@@ -11,9 +13,9 @@ export interface LoadSession {
 /** How a call was answered, in one line: `success`, result hash and response hash, or what else and its code. */
 export type AnswerLine = string;
 
-/** Makes a planned call, storing first what it publishes. */
+/** Makes a planned call through the framed socket, storing first the content that it publishes. */
 export async function makeCall(
-  kernel: NarthexKernel,
+  kernel: SocketKernel,
   sessions: readonly LoadSession[],
   call: LoadCall,
   requestId = call.requestId,
@@ -24,17 +26,24 @@ export async function makeCall(
   const { token } = session;
   try {
     const input = put === undefined ? call.input : { ...call.input, content_hash: await store(kernel, session, put) };
+    const value = { name: tool, input: Buffer.from(JSON.stringify(input)) };
     const key = dedupeKey === undefined ? {} : { dedupeKey };
-    return answerLine(await kernel.callInProcess({ token, tool, input, requestId, ...key }));
+    const request = create(ToolRequestSchema, {
+      requestId,
+      sessionToken: token,
+      ...key,
+      tool: { case: "call", value },
+    });
+    return answerLine(await callFramed(kernel, request));
   } catch (fault) {
-    // Storing rejects where a call is answered.
+    // Storing rejects where a call is answered; so does a call whose connection ends.
     if (!isKernelError(fault)) throw fault;
     return `error ${fault.code}`;
   }
 }
 
 /** The hash of what was stored. */
-async function store(kernel: NarthexKernel, { id }: LoadSession, text: string): Promise<string> {
+async function store(kernel: SocketKernel, { id }: LoadSession, text: string): Promise<string> {
   async function* chunks(): AsyncGenerator<Uint8Array> {
     yield Buffer.from(text);
   }
@@ -42,11 +51,11 @@ async function store(kernel: NarthexKernel, { id }: LoadSession, text: string): 
   return toHex(hash);
 }
 
-function answerLine({ response, hash }: CallResult): AnswerLine {
+function answerLine(response: ToolResponse): AnswerLine {
   const { result } = response;
   switch (result.case) {
     case "success":
-      return `success ${toHex(hash ?? new Uint8Array(0))} ${hashResponse(response)}`;
+      return `success ${toHex(result.value.resultHash)} ${hashResponse(response)}`;
     case "error":
       return `error ${result.value.errorCode}`;
     case "denied":

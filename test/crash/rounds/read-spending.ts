@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type BudgetAmount, ContentPlace, fromBinary, RecordContentSchema, RecordSchema } from "@narthex/contracts";
-import type { NarthexKernel } from "narthex";
+import type { SocketKernel } from "../../doors/socket-kernel.ts";
 
 const PAGE = 1000;
 
@@ -12,7 +12,7 @@ export interface Spending {
 }
 
 /** What a chain of the ledger says was spent. Fails if two calls have one number. */
-export async function readSpending(kernel: NarthexKernel, chain: string): Promise<Spending> {
+export async function readSpending(kernel: SocketKernel, chain: string): Promise<Spending> {
   const spent = new Map<string, number>();
   const reserved = new Map<string, readonly BudgetAmount[]>();
   const numbers = new Set<bigint | number>();
@@ -55,14 +55,14 @@ export async function readSpending(kernel: NarthexKernel, chain: string): Promis
   return { spent, starts };
 }
 
-type StoredRecord = NonNullable<Awaited<ReturnType<NarthexKernel["readRecord"]>>>;
+type StoredRecord = NonNullable<Awaited<ReturnType<SocketKernel["readRecord"]>>>;
 
 function filesIn(content: Uint8Array): { readonly dimension: string; readonly amount: bigint }[] {
   const files = fromBinary(RecordContentSchema, content).items.filter(({ place }) => place === ContentPlace.FILE);
   return files.map(({ size }) => ({ dimension: "stored_bytes", amount: size }));
 }
 
-async function* recordsOf(kernel: NarthexKernel, chain: string): AsyncGenerator<StoredRecord> {
+async function* recordsOf(kernel: SocketKernel, chain: string): AsyncGenerator<StoredRecord> {
   for (let fromIndex = 0; ; ) {
     const page = await kernel.listRecords({ chain, fromIndex, limit: PAGE });
     yield* page;

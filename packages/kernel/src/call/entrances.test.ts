@@ -115,6 +115,19 @@ test("input changed while the call waits changes nothing", async () => {
   assert.equal(Buffer.from((await call).normalised ?? []).toString(), '{"list":[1,2]}');
 });
 
+test("input that answers each look differently is read once", async () => {
+  const { open } = await createTestKernel({ tools: [echoTool] });
+  const session = await open();
+  let looks = 0;
+  const input = {
+    get amount() {
+      return looks++ === 0 ? 7 : 5000;
+    },
+  };
+  const result = await session.call("echo", input);
+  assert.equal(Buffer.from(result.normalised ?? []).toString(), '{"amount":7}');
+});
+
 test("neither a log, an observer nor a failure report that throws takes an answer away", async () => {
   const counting = createCountingTool();
   const fail = () => {
