@@ -1,4 +1,4 @@
-import { KernelError, type JsonObject, type JsonValue, toHex } from "@narthex/contracts";
+import { KernelError, type JsonObject, type JsonValue, MAX_TYPED_INPUT_BYTES, toHex } from "@narthex/contracts";
 import type { ToolVariant } from "../call.ts";
 
 type TypedVariant = Exclude<ToolVariant, { case: "call" }>;
@@ -71,10 +71,27 @@ const strictText = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function text(content: Uint8Array): JsonObject {
   try {
-    return { content: strictText.decode(content) };
+    const decoded = strictText.decode(content);
+    if (fitsAsText(content)) return { content: decoded };
   } catch {
-    return { content: Buffer.from(content).toString("base64"), encoding: "base64" };
+    // Not UTF-8.
   }
+  return { content: Buffer.from(content).toString("base64"), encoding: "base64" };
+}
+
+/** Room for the path and the names of the fields. */
+const MAX_TEXT_BYTES = MAX_TYPED_INPUT_BYTES - 64 * 1024;
+/** JSON writes a control character as `\u0000`. */
+const MAX_ESCAPE_BYTES = 6;
+const FIRST_PRINTABLE = 0x20;
+
+/** False for a large text of control characters, which JSON would write beyond the limit of an input. */
+function fitsAsText(content: Uint8Array): boolean {
+  if (content.length * MAX_ESCAPE_BYTES <= MAX_TEXT_BYTES) return true;
+  let controls = 0;
+  for (const byte of content) if (byte < FIRST_PRINTABLE) controls++;
+  // Quotes and backslashes are written as two bytes.
+  return content.length * 2 + controls * (MAX_ESCAPE_BYTES - 2) <= MAX_TEXT_BYTES;
 }
 
 /** SECURITY: of two values under one name one reader would see the first and another the last. */
