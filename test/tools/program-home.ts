@@ -20,7 +20,8 @@ export interface ProgramHome {
   /** Adds a Python program as a tool; what is said of it goes beside what every tool must say. */
   addPython(name: string, program: string, declared?: JsonObject): Promise<CandidateTool>;
   configure(yaml: string): Promise<void>;
-  start(): Promise<void>;
+  /** Permits the tools that were added, and what these further rules permit. */
+  start(moreRules?: string): Promise<void>;
   readonly kernel: SocketKernel;
   call(tool: string, input?: JsonValue): Promise<Result>;
   stop(): Promise<void>;
@@ -71,11 +72,14 @@ export async function createProgramHome(): Promise<ProgramHome> {
       return tool;
     },
     configure: (yaml) => writeFile(join(home, "narthex.yaml"), yaml, { mode: 0o600 }),
-    async start() {
+    async start(moreRules = "") {
       const rules = [...names].map(
         (name) => `@id("${name}") permit(principal, action == Action::"${name}", resource);`,
       );
-      const kernel = await createKernel({ data: home, policies: [{ name: "own.cedar", text: rules.join("\n") }] });
+      const kernel = await createKernel({
+        data: home,
+        policies: [{ name: "own.cedar", text: [...rules, moreRules].join("\n") }],
+      });
       started = { kernel, session: await kernel.session({ workspace }) };
     },
     get kernel() {

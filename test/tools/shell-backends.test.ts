@@ -22,11 +22,12 @@ describe("the backend of shell commands", { timeout: 240_000 }, () => {
     assert.deepEqual([fed.code, fed.out], [3, "inputvalue\n/workspace/own\n"]);
   });
 
-  it("shows what a command prints while it runs, through CallStream, whichever backend", async () => {
+  it("shows what a command prints while it runs, through CallStream, whichever backend", async (t) => {
     for (const backend of ["sandbox", "session", "host"] as const) {
       await using at = await disposable(await createShellKernel(backend));
       const shell = await at.open();
       await streams(at, shell);
+      await t.test(`${backend} does not change the working directory of other tools`, () => staysPut(shell));
     }
   });
 
@@ -126,6 +127,14 @@ async function disposable(at: ShellKernel): Promise<ShellKernel & AsyncDisposabl
 async function doctor(home: Awaited<ReturnType<typeof createTestHome>>): Promise<Record<string, unknown>> {
   const { stdout } = await home.run(["doctor", "--json"]);
   return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+async function staysPut(shell: ShellSession): Promise<void> {
+  await shell.run("mkdir -p moved; echo inside > moved/note; echo root > note; cd moved; cat note");
+  const { raw } = await shell.session.call("file_read", { path: "note" });
+  assert.equal(String(raw), "root\n");
+  const { raw: listed } = await shell.session.call("file_list", { path: "." });
+  assert.match(JSON.stringify(listed), /"moved"/);
 }
 
 /** The command goes on only after the test has seen its first line. */

@@ -66,14 +66,6 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     assert.equal((await shell.run("pwd", { cwd: "elsewhere" })).out, "/workspace/elsewhere\n");
   });
 
-  it("does not change the working directory of other tools", async () => {
-    const shell = await at.open();
-    await shell.run("mkdir -p moved; echo inside > moved/note; echo root > note; cd moved");
-    const { response } = await shell.session.call("file_read", { path: "note" });
-    assert.ok(response.result.case === "success");
-    assert.equal(Buffer.from(response.result.value.inlineResult).toString(), "root\n");
-  });
-
   it("survives break, return, exec of files and mistakes in a command", async () => {
     const shell = await at.open();
     await shell.run("kept=yes");

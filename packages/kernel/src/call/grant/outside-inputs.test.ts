@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isJsonObject, parseJson, toHex } from "@narthex/contracts";
-import { createMemoryStore, createTestKernel } from "@narthex/testkit";
+import { createMemoryStore, createTestKernel, echoTool } from "@narthex/testkit";
 import { defineTool } from "../../tool/define-tool.ts";
 import type { Determinism, ToolOutput } from "../../tool/tool.ts";
 
@@ -22,6 +22,30 @@ function fieldOf(output: ToolOutput | undefined, name: string): unknown {
   assert.ok(isJsonObject(output as never), "no object");
   return (output as Record<string, unknown>)[name];
 }
+
+test("pure: the kernel gives a tool neither real time nor real randomness", async () => {
+  const { open, clock } = await createTestKernel({ tools: [dice("pure")] });
+  const [one, other] = [await open({ seed: SEED }), await open({ seed: SEED })];
+  const first = await one.call("dice", {});
+  clock.advance(5000);
+  const later = await other.call("dice", {});
+  assert.equal(first.status, "success");
+  assert.notEqual(fieldOf(first.raw, "now"), clock.nowMs() - 5000);
+  assert.deepEqual(later.hash, first.hash);
+});
+
+test("pure: one input has one result, whatever the session, its seed and the number of the call", async () => {
+  const { open } = await createTestKernel({ tools: [echoTool] });
+  const hashes = new Set<string>();
+  for (const seed of [SEED, new Uint8Array(32).fill(8)]) {
+    const session = await open({ seed });
+    for (let call = 0; call < 3; call++) {
+      const { hash } = await session.call("echo", { b: 1, a: [2] });
+      hashes.add(toHex(hash ?? assert.fail("no result")));
+    }
+  }
+  assert.equal(hashes.size, 1);
+});
 
 for (const determinism of ["external", "nondeterministic"] as const) {
   test(`${determinism}: real time and real randomness enter the output, which no seed repeats`, async () => {
