@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue, ToolResponse } from "@narthex/contracts";
 import {
   anthropicStream,
   geminiStream,
+  type ModelReply,
   type ModelServer,
   openaiStream,
   startBraveServer,
@@ -29,14 +30,14 @@ describe("providers that the configuration names", { timeout: 120_000 }, () => {
   let model: ModelServer;
   let searxng: Awaited<ReturnType<typeof startSearxngServer>>;
   let brave: Awaited<ReturnType<typeof startBraveServer>>;
-  let isLimited = false;
+  let refusal: ModelReply | undefined;
   let isSilent = false;
   const used = new AsyncDisposableStack();
   before(async () => {
     model = used.use(
       await startModelServer(({ path }) => {
         if (isSilent) return { body: [], isSilent };
-        if (isLimited) return { status: 429, headers: { "retry-after": "7" }, body: "{}" };
+        if (refusal !== undefined) return refusal;
         if (path.includes("streamGenerateContent")) return { body: geminiStream({ ...ANSWER, stop: "STOP" }) };
         return {
           body: path.endsWith("/messages")
@@ -59,6 +60,7 @@ web_search:
 inference:
   open: { format: openai, url: "${model.url}/v1", secret: model_key, input_price: 1000000, output_price: 2000000 }
   claude: { format: anthropic, url: "${model.url}", secret: model_key }
+  gone: { format: openai, url: "http://127.0.0.1:1/v1" }
   gemini: { format: gemini, url: "${model.url}", secret: model_key, models: { model-1: { output_price: 1000000 } } }
 `,
       }),
@@ -122,16 +124,42 @@ inference:
 
   it("say when to come back", async () => {
     const session = await at.open(rights({ inference_tokens: 1000, cost_units: 1000 }));
-    isLimited = true;
+    refusal = { status: 429, headers: { "retry-after": "7" }, body: "{}" };
     for (const provider of ["open", "claude", "gemini"]) {
       const { result } = (await ask(session, provider)).response;
       assert.ok(result.case === "error");
-      const { errorCode, retryable, retryAfterMs } = result.value;
-      assert.deepEqual([errorCode, retryable, Number(retryAfterMs)], ["RATE_LIMITED", true, 7000], provider);
+      const { errorCode, retryable, effectsPossible, retryAfterMs } = result.value;
+      assert.deepEqual([errorCode, retryable, effectsPossible], ["RATE_LIMITED", true, false], provider);
+      assert.equal(retryAfterMs, 7000n);
     }
-    isLimited = false;
+    refusal = undefined;
     const left = (await at.kernel.getSession(session.session.id))?.budgetRemaining;
     assert.deepEqual([left?.inference_tokens, left?.cost_units], [1000, 1000], "nothing was spent");
+  });
+
+  it("that fail are retryable only if nothing was sent, or the provider says that it has not begun", async () => {
+    const session = await at.open(rights());
+    const begun = openaiStream({ ...ANSWER, stop: "stop" }).slice(0, -80);
+    const cases: readonly (readonly [string, ModelReply | undefined, string, boolean])[] = [
+      ["gone", undefined, "UPSTREAM_ERROR", true],
+      ["open", { status: 529, body: "{}" }, "RATE_LIMITED", true],
+      ["open", { status: 503, headers: { "retry-after": "1" }, body: "{}" }, "RATE_LIMITED", true],
+      ["open", { status: 503, body: "{}" }, "RATE_LIMITED", false],
+      ["open", { status: 500, body: "{}" }, "UPSTREAM_ERROR", false],
+      ["open", { body: begun, isCut: true }, "UPSTREAM_ERROR", false],
+    ];
+    for (const [provider, reply, code, isRetryable] of cases) {
+      refusal = reply;
+      const { result } = (await ask(session, provider)).response;
+      assert.ok(result.case === "error");
+      const { errorCode, retryable, effectsPossible } = result.value;
+      assert.deepEqual(
+        [errorCode, retryable, effectsPossible],
+        [code, isRetryable, !isRetryable],
+        result.value.message,
+      );
+    }
+    refusal = undefined;
   });
 
   it("are given prompts that lie in the content store, by their hash, and only a session's own", async () => {

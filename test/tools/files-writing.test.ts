@@ -82,6 +82,29 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
     assert.deepEqual(new Set(losers.map(({ response }) => codeOf(response.result))), new Set(["FILE_EXISTS"]));
   });
 
+  it("an error says that nothing can have changed where that is so, and only there", async () => {
+    await at.put("full", "text text");
+    await symlink("/etc", at.at("out"));
+    await at.own();
+    const nothing: readonly (readonly [string, JsonValue, string])[] = [
+      ["file_write", { path: "full", content: "x", create_only: true }, "FILE_EXISTS"],
+      ["file_write", { path: "out/x", content: "x" }, "PATH_ESCAPE"],
+      ["file_write", { path: "full/x", content: "x" }, "NOT_A_DIRECTORY"],
+      ["file_edit", { path: "full", old_content: "no", new_content: "x" }, "NO_MATCH"],
+      ["file_edit", { path: "full", old_content: "text", new_content: "x" }, "MULTIPLE_MATCHES"],
+      ["file_edit", { path: "absent", old_content: "a", new_content: "b" }, "FILE_NOT_FOUND"],
+      ["file_delete", { path: "absent" }, "FILE_NOT_FOUND"],
+      ["file_move", { source: "absent", destination: "b" }, "FILE_NOT_FOUND"],
+      ["artifact_publish", { artifact_id: "a", content_hash: "0".repeat(64), category: "c" }, "CONTENT_NOT_FOUND"],
+    ];
+    for (const [tool, input, code] of nothing) {
+      const { result } = (await at.session.call(tool, input)).response;
+      assert.ok(result.case === "error", tool);
+      assert.deepEqual([result.value.errorCode, result.value.effectsPossible], [code, false], JSON.stringify(input));
+    }
+    assert.equal(await at.text("full"), "text text");
+  });
+
   it("append adds behind what is there, and creates what is absent", async () => {
     await at.ask("file_write", { path: "log/new", content: "a", append: true });
     const answer = await at.ask("file_write", { path: "log/new", content: "b\n", append: true });

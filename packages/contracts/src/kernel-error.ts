@@ -12,6 +12,8 @@ export interface KernelErrorOptions {
   readonly cause?: unknown;
   readonly violations?: readonly Violation[];
   readonly retryAfterMs?: number;
+  /** What was asked for failed before anything outside the kernel could have changed. */
+  readonly changedNothing?: boolean;
 }
 
 /** The same in every copy of this module that a process has loaded. */
@@ -25,6 +27,8 @@ export class KernelError extends Error {
   readonly retryable: boolean;
   /** 0, or how long to wait before trying again. */
   readonly retryAfterMs: number;
+  /** Known by the code that threw it, for the one operation that failed. False if it is not known. */
+  readonly changedNothing: boolean;
 
   constructor(code: Code, message: string, options: KernelErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -32,6 +36,7 @@ export class KernelError extends Error {
     this.violations = options.violations ?? [];
     this.retryable = findCode(code)?.retryable ?? false;
     this.retryAfterMs = options.retryAfterMs ?? 0;
+    this.changedNothing = options.changedNothing ?? false;
   }
 
   get [BRAND](): true {

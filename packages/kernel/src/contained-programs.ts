@@ -8,7 +8,10 @@ import type { EgressProxy } from "./egress.ts";
  * other file of the host, no network, no variable of the kernel's environment.
  */
 export interface ContainedPrograms {
-  /** Throws SANDBOX_UNAVAILABLE where nothing can be contained. The signal kills everything inside. */
+  /**
+   * Throws SANDBOX_UNAVAILABLE where nothing can be contained. The signal kills everything inside.
+   * INVARIANT: rejects only if nothing of the program has run.
+   */
   start(place: ProgramPlace, program: ContainedProgram, signal: AbortSignal): Promise<RunningProgram>;
   /** A protected path that a call is allowed to change: no program that runs meanwhile is blamed for it. */
   allowChange(workspace: string, path: string): void;

@@ -148,4 +148,6 @@ export interface EgressEvent {
   readonly status: number | undefined;
   /** Why it was refused; undefined for one that was not. */
   readonly refused: string | undefined;
+  /** It was sent, is not one that only reads, and the server did not answer that it has not begun. */
+  readonly mayHaveEffect: boolean;
 }

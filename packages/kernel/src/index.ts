@@ -87,6 +87,7 @@ export { defineTool } from "./tool/define-tool.ts";
 export { definitionHash } from "./tool/definition-hash.ts";
 export { EFFECT_RIGHTS } from "./tool/effect-rules.ts";
 export { checkDeclaration } from "./tool/inspect-declaration.ts";
+export { bindToPorts } from "./tool/port-bound-tools.ts";
 export { vouchFor } from "./tool/vouched-tools.ts";
 export * from "./tool/tool.ts";
 export type * from "./vault.ts";

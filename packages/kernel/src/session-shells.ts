@@ -11,7 +11,10 @@ export type ShellBackend = (typeof SHELL_BACKENDS)[number];
 export interface SessionShells {
   /** What is configured; throws SANDBOX_UNAVAILABLE with the reason where that cannot be had, or is `disabled`. */
   backend(): Promise<ShellBackend>;
-  /** Starts a command, once its turn has come. The signal kills it with all it started. */
+  /**
+   * Starts a command, once its turn has come. The signal kills it with all it started.
+   * INVARIANT: this and `spawn` reject only if nothing of the command has run.
+   */
   run(place: ProgramPlace, command: ShellCommand, signal: AbortSignal): Promise<RunningCommand>;
   /** Starts a job that goes on after its call, until it ends, is killed, or its session ends. */
   spawn(place: ProgramPlace, job: JobCommand, signal: AbortSignal): Promise<ShellJob>;

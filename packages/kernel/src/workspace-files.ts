@@ -87,6 +87,7 @@ export interface PreparedOperation {
   /**
    * Does it, if what is held still is what its name stands for, unchanged since it was opened; fails with
    * EXECUTION_FAILED otherwise, and has changed nothing. After a SANDBOX_ERROR only `inspect` tells whether it was done.
+   * Errors that are known to have changed nothing say so (`changedNothing`).
    */
   commit(): Promise<FileAnswer>;
   /** Lets go of what is held. Nothing was done. */

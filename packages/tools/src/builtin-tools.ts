@@ -1,5 +1,5 @@
 import { shellExec, shellInput, shellKill, shellOutput, shellSpawn } from "./shell/index.ts";
-import { type Tool, vouchFor } from "@narthex/kernel";
+import { bindToPorts, type Tool, vouchFor } from "@narthex/kernel";
 import { artifactGet, artifactPublish } from "./artifact/index.ts";
 import { resultRead } from "./content/index.ts";
 import { dbQuery } from "./database/index.ts";
@@ -20,7 +20,7 @@ export interface BuiltinProviders {
 
 /** Every tool that comes with Narthex, sorted by name. */
 export function builtinTools({ search = [], inference = [] }: BuiltinProviders = {}): Tool[] {
-  return vouchFor([
+  const tools: readonly Tool[] = [
     artifactGet,
     artifactPublish,
     dbQuery,
@@ -46,5 +46,6 @@ export function builtinTools({ search = [], inference = [] }: BuiltinProviders =
     vaultCopyTo,
     webFetch,
     ...(search.length > 0 ? [createWebSearch(search)] : []),
-  ]);
+  ];
+  return vouchFor(tools.map(bindToPorts));
 }

@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { type JsonValue, KernelError, toHex } from "@narthex/contracts";
 import {
+  bindToPorts,
   type Capability,
   defineTool,
   type ProgramContent,
@@ -37,7 +38,7 @@ export function createProgramTool(stored: StoredProgram, secrets: ReadSecrets): 
     needs: (_input, session) => needsOf(stored, session),
     run: (input, context) => runProgram(stored, secrets, input, context),
   });
-  return { ...tool, inputSchema, outputSchema, program: { hash: programHash(stored) } };
+  return bindToPorts({ ...tool, inputSchema, outputSchema, program: { hash: programHash(stored) } });
 }
 
 /** What an added tool will be to the registry: for whoever has to decide about it before it is kept. */

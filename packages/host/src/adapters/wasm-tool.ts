@@ -1,4 +1,4 @@
-import { type Capability, defineTool, type Tool, type ToolSession } from "@narthex/kernel";
+import { bindToPorts, type Capability, defineTool, type Tool, type ToolSession } from "@narthex/kernel";
 import type { AddedTool } from "./added-tool.ts";
 import { readPinnedFile, type StoredTool } from "./tool-store.ts";
 import { hashModule, type WasmPin } from "./wasm-pin.ts";
@@ -17,7 +17,7 @@ export function createWasmTool(stored: StoredTool<WasmPin>): Tool {
     needs: (_input, session) => needsOf(stored, session),
     run: (_input, context) => context.wasm.run(module),
   });
-  return { ...tool, inputSchema, outputSchema, program: { hash: hashModule(pin) } };
+  return bindToPorts({ ...tool, inputSchema, outputSchema, program: { hash: hashModule(pin) } });
 }
 
 /** What an added module will be to the registry: for whoever has to decide about it before it is kept. */

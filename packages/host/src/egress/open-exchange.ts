@@ -15,6 +15,10 @@ export interface ExchangeOwner {
 export class OpenExchange {
   readonly target: EgressTarget;
   status: number | undefined;
+  /** It was given a connection, and may be on its way. */
+  isSent = false;
+  /** The server answered that it has not begun to do what it was asked for. */
+  isDeclined = false;
   readonly #owner: ExchangeOwner;
   readonly #method: string;
   #sent = 0;
@@ -74,6 +78,7 @@ export class OpenExchange {
       receivedBytes: this.#received,
       status: this.status,
       refused,
+      mayHaveEffect: this.isSent && this.target.sends && !this.isDeclined,
     });
   }
 }

@@ -66,6 +66,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#givenUp !== undefined) controller.abort(this.#givenUp);
+    else this.#exchange.isSent = true;
   }
 
   /** What is thrown here and below takes the connection away, and comes back as the exchange's fault. */
@@ -73,6 +74,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     const headers = headerTexts(controller.rawHeaders);
     if (status < 200) return this.#noteInterim(headers);
     this.#exchange.status = status;
+    this.#exchange.isDeclined = isDeclined(status, headers);
     this.#exchange.noteReceived(sizeOfHeaders(headers));
     this.#body = new IncomingBody({
       pause: () => controller.pause(),
@@ -130,6 +132,12 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#signal.removeEventListener("abort", this.#onAbort);
     this.#exchange.end(fault);
   }
+}
+
+/** Too early, too many requests, overloaded: the server has not begun. Of 503 only the word when to come back makes it sure. */
+function isDeclined(status: number, headers: readonly string[]): boolean {
+  if (status === 425 || status === 429 || status === 529) return true;
+  return status === 503 && headers.some((text, index) => index % 2 === 0 && text.toLowerCase() === "retry-after");
 }
 
 function headerTexts(raw: Dispatcher.DispatchController["rawHeaders"]): string[] {

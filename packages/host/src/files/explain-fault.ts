@@ -13,7 +13,7 @@ export function explainFault(operation: FileOperation, reply: FailedReply): Kern
       ? `${quotePath(operation.source)} to ${quotePath(operation.destination)}`
       : quotePath(operation.path);
   const words = reply.reason === "system" || reply.reason === "code" ? describeCode(reply) : REASONS[reply.reason];
-  return new KernelError(reply.code, `${what}: ${words}`);
+  return new KernelError(reply.code, `${what}: ${words}`, { changedNothing: reply.unchanged === true });
 }
 
 export function quotePath(path: string): string {

@@ -42,6 +42,7 @@ export function parseReply(header: unknown): WorkerReply {
         type: "failed",
         code: oneOf<FaultCode>(FAULT_CODES, reply["code"]),
         reason: oneOf<FaultReason>(FAULT_REASONS, reply["reason"]),
+        unchanged: reply["unchanged"] === true,
         errno: /^E[A-Z0-9]{1,15}$/.exec(textOf(reply["errno"] ?? "EUNKNOWN"))?.[0] ?? "EUNKNOWN",
         count: countOf(reply["count"] ?? 0),
         lines: arrayOf(reply["lines"] ?? [], MAX_LINES).map(countOf),

@@ -1,4 +1,4 @@
-import { createBlake3, KernelError, toHex, utf8 } from "@narthex/contracts";
+import { createBlake3, isKernelError, KernelError, toHex, utf8 } from "@narthex/contracts";
 import type { FileAnswer, FileChange, FileOperation, FileState, PreparedOperation } from "@narthex/kernel";
 import { quotePath } from "./explain-fault.ts";
 import { hashEdited } from "./hash-edited.ts";
@@ -140,6 +140,8 @@ function changing({ ticket, items }: Prepared, change: Change): PreparedOperatio
       try {
         const { changes, lines = [] } = await change.perform();
         return { kind: "changed", changes, lines };
+      } catch (fault) {
+        throw ticket.isCommitting || !isKernelError(fault) ? fault : beforeChange(fault);
       } finally {
         ticket.close();
       }
@@ -149,6 +151,11 @@ function changing({ ticket, items }: Prepared, change: Change): PreparedOperatio
       await Promise.resolve();
     },
   };
+}
+
+/** The worker was not asked to change anything yet. */
+function beforeChange({ code, message, violations, cause }: KernelError): KernelError {
+  return new KernelError(code, message, { violations, cause, changedNothing: true });
 }
 
 async function* present(items: readonly HeldItem[]): AsyncGenerator<HeldItem, void> {

@@ -21,6 +21,7 @@ export class WorkerTicket {
   readonly #onAbort = (): void => this.close();
   #unanswered = 0;
   #isCommitting = false;
+
   #isClosed = false;
   #hangTimer: NodeJS.Timeout | undefined;
 
@@ -30,6 +31,11 @@ export class WorkerTicket {
     this.#id = borrowed.worker.createId();
     this.#signal = signal;
     signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /** Whether the change was asked for: from then on only the worker's answer tells whether it was made. */
+  get isCommitting(): boolean {
+    return this.#isCommitting;
   }
 
   /** Throws what the worker says is wrong, and CANCELLED as soon as the signal says so. */

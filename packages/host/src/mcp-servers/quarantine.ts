@@ -96,6 +96,7 @@ export class Quarantine {
     throw new KernelError(
       "TOOL_QUARANTINED",
       `the MCP server changed the definition of \`${name}\`: look at it with \`narthex tools trust ${name}\``,
+      { changedNothing: true },
     );
   }
 }

@@ -2,6 +2,7 @@ import {
   blake3,
   canonicalJsonBytes,
   isJsonObject,
+  isKernelError,
   type JsonObject,
   type JsonValue,
   KernelError,
@@ -17,7 +18,7 @@ import {
 } from "@narthex/kernel";
 import { readResult } from "./read-result.ts";
 import type { ServerCall } from "./server-pool.ts";
-import type { ServerSettings } from "./server-settings.ts";
+import type { ServerSettings, WorkspaceAccess } from "./server-settings.ts";
 import { shownText } from "./shown-text.ts";
 import { redactorsFor, type ServerSource } from "./server-source.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
@@ -83,10 +84,19 @@ async function run(
   const access = accessFor(effects);
   if (access !== "none") await noteSecrets(input, await tools.pathsIn(workspace), context);
   const mayFork = effects.includes("process_spawn");
-  const verify = (): void => tools.verify(name);
+  const verify = (): void => verifyStarted(tools, name, access);
   const witness = source.settings.url === undefined ? undefined : context.network.witness();
   const call = { sessionId, workspace, access, mayFork, witness, tool: definition.name, input, verify };
   return readResult(await tools.call(source, call, context.signal));
+}
+
+/** A server that was started with leave to write may have changed something before its tool was found changed. */
+function verifyStarted(tools: ServerTools, name: string, access: WorkspaceAccess): void {
+  try {
+    tools.verify(name);
+  } catch (fault) {
+    throw access === "write" && isKernelError(fault) ? new KernelError(fault.code, fault.message) : fault;
+  }
 }
 
 /** Between paths in a text. */

@@ -91,6 +91,11 @@ export class CallNetwork {
       },
       credentials: this.#kernel.egressCredentials.get(name) ?? [],
       ...this.witness(),
+      onEvent: (event) => {
+        // INVARIANT: every request has had its event by the time the call's outcome is recorded: see `close`.
+        if (event.mayHaveEffect) this.#call.trail.beginEffect();
+        this.#note(event);
+      },
     };
   }
 
@@ -156,7 +161,7 @@ export class CallNetwork {
     );
   }
 
-  #note({ host, port, method, addressClass, refused, ...event }: EgressEvent): void {
+  #note({ host, port, method, addressClass, refused, mayHaveEffect: _, ...event }: EgressEvent): void {
     const { trail, registered } = this.#call;
     // SECURITY: a server can lead to a host that is named by what it was shown.
     const named = redactText(host, registered.tool.redactors ?? []);

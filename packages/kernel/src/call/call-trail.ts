@@ -61,8 +61,6 @@ export class CallTrail {
   firstIndex: number | undefined;
   /** The record that holds the intent; undefined if none was needed or written. */
   intentIndex: number | undefined;
-  /** The tool was started with leave to have effects. */
-  effectsPossible = false;
   /** What the call read and changed; made at its first file. */
   files: FileLog | undefined;
   /** What programs printed, whole. */
@@ -79,15 +77,33 @@ export class CallTrail {
   /** What the call does with its workspace, once it is granted. */
   workspaceUse: WorkspaceUse = "none";
   startedAtMs: number;
+  /** Takes back that the tool's own code may have changed something; undefined of tools that are bound to their ports. */
+  toolEffect: (() => void) | undefined;
   #entries: EntryDraft[] = [];
   #content: ContentDraft[] = [];
   #programs: Set<Promise<void>> | undefined;
+  #effects = 0;
   #isUnheard = false;
   #writtenRequest: Committed | undefined;
   #writtenProof: Committed | undefined;
 
   constructor(startedAtMs: number) {
     this.startedAtMs = startedAtMs;
+  }
+
+  /** Whether the call may have changed something outside the kernel: fails closed, see `withEffect`. */
+  get effectsPossible(): boolean {
+    return this.intentIndex !== undefined && this.#effects > 0;
+  }
+
+  /** From now on something may change. The answer takes that back, for an operation that is known to have changed nothing. */
+  beginEffect(): () => void {
+    this.#effects++;
+    let isBegun = true;
+    return () => {
+      if (isBegun) this.#effects--;
+      isBegun = false;
+    };
   }
 
   /** How many entries wait to be written. */

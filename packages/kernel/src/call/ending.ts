@@ -1,6 +1,7 @@
 import type { ErrorCode, JsonObject, RationaleCode, Violation } from "@narthex/contracts";
 import { ERROR_CODES, isErrorCode, isKernelError } from "@narthex/contracts";
 import type { CallAnswer } from "../journal/call-answer.ts";
+import type { CallTrail } from "./call-trail.ts";
 
 /** A call that ends before its result is kept. */
 export type Ending = Denied | Failed | Repeated | Acknowledged;
@@ -31,6 +32,8 @@ export class Failed extends EndOfCall {
   readonly retryable: boolean;
   readonly retryAfterMs: number;
   readonly approvalId: string;
+  /** An earlier call that this one repeats may have had effects. */
+  readonly earlierEffects: boolean;
 
   constructor(
     code: ErrorCode,
@@ -40,6 +43,7 @@ export class Failed extends EndOfCall {
       readonly retryAfterMs?: number;
       readonly retryable?: boolean;
       readonly approvalId?: string;
+      readonly earlierEffects?: boolean;
     } = {},
   ) {
     super();
@@ -50,11 +54,21 @@ export class Failed extends EndOfCall {
     this.retryable = details.retryable ?? ERROR_CODES.get(code)?.retryable ?? false;
     this.retryAfterMs = wholeMs(details.retryAfterMs ?? 0);
     this.approvalId = details.approvalId ?? "";
+    this.earlierEffects = details.earlierEffects ?? false;
   }
 
-  /** Stopped from outside before any effect was possible: the very same call may be made again. */
-  mayBeRetried(effectsPossible: boolean): boolean {
-    return this.retryable || (!effectsPossible && (this.code === "TIMEOUT" || this.code === "CANCELLED"));
+  /** Whether something may have changed, by this call or by the earlier one that it repeats. */
+  mayHaveChanged({ effectsPossible }: Pick<CallTrail, "effectsPossible">): boolean {
+    return effectsPossible || this.earlierEffects;
+  }
+
+  /**
+   * INVARIANT: nothing that may have had an effect is retryable. Stopped from outside before any effect was possible, the very
+   * same call may be made again.
+   */
+  mayBeRetried(trail: Pick<CallTrail, "effectsPossible">): boolean {
+    if (this.mayHaveChanged(trail)) return false;
+    return this.retryable || this.code === "TIMEOUT" || this.code === "CANCELLED";
   }
 
   /** A fault as its caller may see it: unknown ones give away nothing. */

@@ -110,11 +110,7 @@ function changedWhileAsked(): Denied {
 function broken({ trail }: CallFrame, fault: unknown, kernel: KernelParts): Failed {
   const cause = describeFault(fault, trail.tool?.tool.redactors);
   kernel.log("error", "a stage failed", { request: trail.requestId, cause });
-  const failed = Failed.from(fault, "INTERNAL", "the kernel could not finish this call; its log says why");
-  // What broke after an effect is no reason to have the effect again.
-  return trail.effectsPossible
-    ? new Failed(failed.code, failed.message, { violations: failed.violations, retryable: false })
-    : failed;
+  return Failed.from(fault, "INTERNAL", "the kernel could not finish this call; its log says why");
 }
 
 function enter(stage: Stage | "done", frame: CallFrame, kernel: KernelParts, answer?: CallAnswer): void {

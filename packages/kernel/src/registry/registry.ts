@@ -6,6 +6,7 @@ import { definitionHash } from "../tool/definition-hash.ts";
 import { checkDeclaration, inspectDeclaration, type InspectedDeclaration } from "../tool/inspect-declaration.ts";
 import { compareSemver, isRelease, parseSemver, type Semver } from "../tool/semver.ts";
 import type { Redactor, Tool } from "../tool/tool.ts";
+import { isPortBound } from "../tool/port-bound-tools.ts";
 import { isVouchedFor } from "../tool/vouched-tools.ts";
 import { refuseUnknownParts } from "./refuse-unknown-parts.ts";
 import { sealTool } from "./seal-tool.ts";
@@ -17,6 +18,8 @@ export interface RegisteredTool {
   /** Frozen. */
   readonly tool: Tool;
   readonly definitionHash: Uint8Array;
+  /** It changes things only through the ports of its context. */
+  readonly isPortBound: boolean;
   readonly inputSchema: CompiledSchema;
   /** Undefined where any output will do: `json` without a schema, and bytes. */
   readonly outputSchema: CompiledSchema | undefined;
@@ -105,6 +108,7 @@ function prepare(original: Tool, redactors: readonly Redactor[]): RegisteredTool
     id: `${tool.name}@${tool.version}`,
     tool,
     definitionHash: definitionHash(tool),
+    isPortBound: isPortBound(original),
     get inputSchema() {
       return inspect().inputSchema;
     },

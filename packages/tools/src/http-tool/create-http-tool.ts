@@ -1,5 +1,5 @@
 import { blake3, canonicalJsonBytes, toHex } from "@narthex/contracts";
-import { type Bounds, defineTool, type Tool, type ToolDeclaration } from "@narthex/kernel";
+import { bindToPorts, type Bounds, defineTool, type Tool, type ToolDeclaration } from "@narthex/kernel";
 import { hostScope, placeOf, rightFor } from "../web/web-address.ts";
 import { callEndpoint } from "./call-endpoint.ts";
 import { type HttpEndpoint, readEndpoint } from "./http-endpoint.ts";
@@ -54,7 +54,7 @@ export function createHttpTool(declaration: HttpToolDeclaration, endpoint: HttpE
     run: (input, context) => callEndpoint(ready, `${name}@${version}`, input, context),
   });
   const hash = toHex(blake3(canonicalJsonBytes({ endpoint: describe(endpoint) })));
-  return { ...tool, inputSchema, outputSchema, program: { hash }, endpoints: [placeOf(ready.address)] };
+  return bindToPorts({ ...tool, inputSchema, outputSchema, program: { hash }, endpoints: [placeOf(ready.address)] });
 }
 
 function describe({ url, key, isIdempotent = false, operation }: HttpEndpoint) {

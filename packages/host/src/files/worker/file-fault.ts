@@ -1,6 +1,7 @@
 import type { FailedReply, FaultCode, FaultReason } from "./messages.ts";
 
 export interface FaultFacts {
+  readonly unchanged?: boolean;
   readonly errno?: string;
   readonly count?: number;
   readonly lines?: readonly number[];
@@ -25,6 +26,24 @@ export class FileFault extends Error {
 export function describeFault(thrown: unknown): FailedReply {
   const fault = thrown instanceof FileFault ? thrown : systemFault(thrown);
   return { type: "failed", code: fault.code, reason: fault.reason, ...fault.facts };
+}
+
+/**
+ * Runs the part of a commit up to its change, which is the last system call in it: what is thrown there has changed nothing.
+ * Faults outside such a part may have come after a change.
+ */
+export function untilChanged<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (thrown) {
+    throw asUnchanged(thrown);
+  }
+}
+
+/** The same fault of an operation that is known to have changed nothing. */
+export function asUnchanged(thrown: unknown): FileFault {
+  const { code, reason, facts } = thrown instanceof FileFault ? thrown : systemFault(thrown);
+  return new FileFault(code, reason, { ...facts, unchanged: true });
 }
 
 export function errnoOf(thrown: unknown): string {

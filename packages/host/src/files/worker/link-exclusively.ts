@@ -7,7 +7,8 @@ const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"])
 /**
  * Gives a file or a link a new name, and takes the old one away. Throws EEXIST if the new name is taken: a second name
  * is made first, which the system refuses where one exists. `rename` would replace it without a word, and Node has no
- * `renameat2`. Without hard links the name is taken by an empty file that is then replaced.
+ * `renameat2`. Without hard links the name is taken by an empty file that is then replaced. What is thrown has changed
+ * nothing.
  */
 export function linkExclusively(from: string, to: string): void {
   try {
@@ -23,5 +24,10 @@ export function linkExclusively(from: string, to: string): void {
     }
     return;
   }
-  unlinkSync(from);
+  try {
+    unlinkSync(from);
+  } catch (fault) {
+    unlinkSync(to);
+    throw fault;
+  }
 }

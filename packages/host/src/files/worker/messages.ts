@@ -89,6 +89,8 @@ export interface FailedReply {
   readonly type: "failed";
   readonly code: FaultCode;
   readonly reason: FaultReason;
+  /** Of a commit: it failed before anything was changed. */
+  readonly unchanged?: boolean;
   readonly errno?: string;
   readonly count?: number;
   readonly lines?: readonly number[];

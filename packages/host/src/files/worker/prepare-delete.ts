@@ -1,5 +1,5 @@
 import { closeSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
-import { FileFault } from "./file-fault.ts";
+import { asUnchanged, FileFault, untilChanged } from "./file-fault.ts";
 import { encodeEntries } from "./encode-entries.ts";
 import { type Held, hold, letGo, verifyHeld } from "./hold.ts";
 import type { DoneReply, Item } from "./messages.ts";
@@ -39,8 +39,10 @@ function leafTicket(held: Held): Ticket {
     ...preparedOf([held]),
     pull: pullFrom([held]),
     async commit() {
-      verifyHeld(held);
-      unlinkSync(at(held.spot.directory, held.spot.name));
+      untilChanged(() => {
+        verifyHeld(held);
+        unlinkSync(at(held.spot.directory, held.spot.name));
+      });
       await syncDirectory(held.spot.directory);
       return DELETED;
     },
@@ -98,32 +100,37 @@ function treeTicket(workspace: Workspace, held: Held, recursive: boolean): Ticke
  * what was reported. If that is not the same, it gets its name back.
  */
 function deleteTree(workspace: Workspace, held: Held, top: number, entries: readonly TreeEntry[]): void {
-  verifyHeld(held);
   const { directory, name } = held.spot;
   const hidden = at(directory, `${workspace.temporaryPrefix}tree-${temporaries++}`);
-  renameSync(at(directory, name), hidden);
+  untilChanged(() => {
+    verifyHeld(held);
+    renameSync(at(directory, name), hidden);
+  });
+  let isRemoving = false;
   try {
     if (!isSameTree(readTree(workspace, top), entries)) throw new FileFault("EXECUTION_FAILED", "changed");
+    isRemoving = true;
     removeTree(workspace, top, entries);
     rmdirSync(hidden);
   } catch (fault) {
-    nameAgain(hidden, at(directory, name));
-    throw fault;
+    const isNamedAgain = nameAgain(hidden, at(directory, name));
+    throw isNamedAgain && !isRemoving ? asUnchanged(fault) : fault;
   }
 }
 
 /**
  * Onto an empty directory that was just made, so that nothing that somebody else put there is lost. If the name is
- * taken, one beside it: under its temporary name it would be swept away one day.
+ * taken, one beside it: under its temporary name it would be swept away one day. Answers whether it has its name again.
  */
-function nameAgain(from: string, to: string): void {
+function nameAgain(from: string, to: string): boolean {
   for (const name of [to, `${to}.kept-${temporaries}`]) {
     try {
       mkdirSync(name);
       renameSync(from, name);
-      return;
+      return name === to;
     } catch {
       // The next name, if there is one.
     }
   }
+  return false;
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { FileFault } from "./file-fault.ts";
+import { FileFault, untilChanged } from "./file-fault.ts";
 import { findOccurrences, linesOf } from "./find-occurrences.ts";
 import { type Held, hold, letGo } from "./hold.ts";
 import { preparedOf, pullFrom, requireFile } from "./prepare-read.ts";
@@ -31,10 +31,13 @@ export function prepareEdit(workspace: Workspace, path: string, wanted: Buffer, 
       payload,
       pull: pullFrom([held]),
       async commit(text) {
-        replacement = new Replacement(workspace, held);
-        replacement.createFile();
-        writeEdited(held, replacement, { offsets, oldLength, text });
-        return await replacement.place(modeOf(held));
+        const made = untilChanged(() => {
+          replacement = new Replacement(workspace, held);
+          replacement.createFile();
+          writeEdited(held, replacement, { offsets, oldLength, text });
+          return replacement;
+        });
+        return await made.place(modeOf(held));
       },
       close() {
         replacement?.close();

@@ -1,5 +1,5 @@
 import { mkdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
-import { errnoOf, FileFault } from "./file-fault.ts";
+import { errnoOf, FileFault, untilChanged } from "./file-fault.ts";
 import { type Held, hold, letGo, verifyHeld } from "./hold.ts";
 import { linkExclusively } from "./link-exclusively.ts";
 import { makeParents, type ReadyDirectory } from "./make-parents.ts";
@@ -45,9 +45,9 @@ function moveTicket(workspace: Workspace, source: Held, destination: Held): Tick
     ...preparedOf([source, destination]),
     pull: pullFrom([source, destination]),
     async commit() {
-      const ready = makeParents(workspace, destination.spot);
+      const ready = untilChanged(() => makeParents(workspace, destination.spot));
       try {
-        moveNow(source, destination, ready);
+        untilChanged(() => moveNow(source, destination, ready));
         await syncDirectory(ready.directory);
         await syncDirectory(source.spot.directory);
         await ready.sync();

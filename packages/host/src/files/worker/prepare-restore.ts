@@ -1,5 +1,5 @@
 import { chmodSync, closeSync, fstatSync, mkdirSync, rmdirSync, unlinkSync } from "node:fs";
-import { FileFault } from "./file-fault.ts";
+import { FileFault, untilChanged } from "./file-fault.ts";
 import { type Held, hold, letGo, verifyHeld } from "./hold.ts";
 import { makeParents } from "./make-parents.ts";
 import type { DoneReply, ItemState } from "./messages.ts";
@@ -33,8 +33,7 @@ export function prepareRestore(workspace: Workspace, path: string, before: ItemS
       async commit(payload) {
         if (before.kind === "absent") return await removeHeld(held);
         if (before.kind === "directory") return await restoreDirectory(workspace, held, before.mode);
-        if (before.kind === "link") replace().createLink(before.target);
-        else content(payload);
+        untilChanged(() => (before.kind === "link" ? replace().createLink(before.target) : content(payload)));
         return await replace().place(before.kind === "file" ? before.mode & 0o777 : 0);
       },
       close() {
@@ -49,8 +48,10 @@ export function prepareRestore(workspace: Workspace, path: string, before: ItemS
 }
 
 async function removeHeld(held: Held): Promise<DoneReply> {
-  verifyHeld(held);
-  removeNow(held);
+  untilChanged(() => {
+    verifyHeld(held);
+    removeNow(held);
+  });
   await syncDirectory(held.spot.directory);
   return DELETED;
 }

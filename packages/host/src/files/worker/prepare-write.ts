@@ -1,5 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { FileFault } from "./file-fault.ts";
+import { asUnchanged, FileFault, untilChanged } from "./file-fault.ts";
 import { type Held, hold, letGo } from "./hold.ts";
 import type { DoneReply, PreparedReply } from "./messages.ts";
 import { preparedOf, pullFrom } from "./prepare-read.ts";
@@ -51,9 +51,11 @@ function writeTicket(
     pull: pullFrom([held]),
     content,
     async commit(payload) {
-      content(payload);
+      untilChanged(() => content(payload));
       if (replacement === undefined) throw new TypeError("nothing was made");
-      await copyStart(held, replacement, start);
+      await copyStart(held, replacement, start).catch((fault: unknown) => {
+        throw asUnchanged(fault);
+      });
       return await existsInstead(mode, replacement.place(modeOf(held)));
     },
     close() {
@@ -83,6 +85,6 @@ async function existsInstead(mode: WriteMode, placing: Promise<DoneReply>): Prom
     return await placing;
   } catch (fault) {
     const isTaken = mode === "create_only" && fault instanceof FileFault && fault.reason === "changed";
-    throw isTaken ? new FileFault("FILE_EXISTS") : fault;
+    throw isTaken ? new FileFault("FILE_EXISTS", "code", { unchanged: true }) : fault;
   }
 }

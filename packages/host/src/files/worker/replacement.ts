@@ -11,7 +11,7 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
-import { errnoOf, FileFault } from "./file-fault.ts";
+import { asUnchanged, errnoOf, FileFault, untilChanged } from "./file-fault.ts";
 import { type Held, verifyHeld } from "./hold.ts";
 import { linkExclusively } from "./link-exclusively.ts";
 import { makeParents, type ReadyDirectory } from "./make-parents.ts";
@@ -64,9 +64,12 @@ export class Replacement {
 
   /** Gives it its name. With `mode` for files. */
   async place(mode: number): Promise<DoneReply> {
-    if (this.#file !== undefined) {
-      fchmodSync(this.#file, mode);
-      await syncFile(this.#file);
+    const file = this.#file;
+    if (file !== undefined) {
+      untilChanged(() => fchmodSync(file, mode));
+      await syncFile(file).catch((fault: unknown) => {
+        throw asUnchanged(fault);
+      });
     }
     this.#takeName();
     this.#isPlaced = true;
@@ -87,16 +90,24 @@ export class Replacement {
   }
 
   #takeName(): void {
-    const { spot, state } = this.#held;
-    const name = at(this.#ready.directory, spot.name);
-    if (spot.missing.length === 0) verifyHeld(this.#held);
+    const { kind } = this.#held.state;
+    const name = at(this.#ready.directory, this.#held.spot.name);
+    untilChanged(() => {
+      this.#verifyPlace();
+      if (kind === "file" || kind === "link") renameSync(this.#temporary, name);
+      else if (kind === "directory") rmdirSync(name);
+      else this.#linkTo(name);
+    });
+    if (kind === "directory") this.#linkTo(name);
+  }
+
+  #verifyPlace(): void {
+    if (this.#held.spot.missing.length === 0) verifyHeld(this.#held);
     else if (!isInPlace(this.#ready.directory, this.#ready.parents)) throw new FileFault("EXECUTION_FAILED", "changed");
     this.#verifyTemporary();
-    if (state.kind === "file" || state.kind === "link") {
-      renameSync(this.#temporary, name);
-      return;
-    }
-    if (state.kind === "directory") rmdirSync(name);
+  }
+
+  #linkTo(name: string): void {
     try {
       linkExclusively(this.#temporary, name);
     } catch (fault) {

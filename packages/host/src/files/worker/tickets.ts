@@ -1,4 +1,4 @@
-import { describeFault, FileFault } from "./file-fault.ts";
+import { asUnchanged, describeFault, FileFault } from "./file-fault.ts";
 import type { Frame } from "./frame.ts";
 import type { DoneReply, FailedReply, WorkerOperation, WorkerReply, WorkerRequest } from "./messages.ts";
 import { prepareDelete } from "./prepare-delete.ts";
@@ -75,7 +75,8 @@ export class Tickets {
     try {
       open.ticket.content?.(piece);
     } catch (fault) {
-      open.fault = describeFault(fault);
+      // It was put under a temporary name, which goes with the ticket.
+      open.fault = describeFault(asUnchanged(fault));
     }
   }
 

@@ -150,7 +150,8 @@ test("a passing error of a tool with effects is not kept: the same id and key ru
     effects: ["artifact"],
     capabilities: [{ kind: "artifact", names: ["*"] }],
     run: async () => {
-      if (calls++ === 0) throw new KernelError("RATE_LIMITED", "too many calls", { retryAfterMs: 5 });
+      if (calls++ === 0)
+        throw new KernelError("RATE_LIMITED", "too many calls", { retryAfterMs: 5, changedNothing: true });
       return calls;
     },
   });
@@ -158,7 +159,31 @@ test("a passing error of a tool with effects is not kept: the same id and key ru
   const session = await open();
   const first = await session.call("limited", {}, { requestId: "r", dedupeKey: "k" });
   assert.ok(first.response.result.case === "error" && first.response.result.value.retryable);
+  assert.equal(first.response.result.value.effectsPossible, false);
   assert.equal(codeOf(await session.call("limited", {}, { requestId: "r", dedupeKey: "k" })), "success");
+});
+
+test("a passing error of a tool that may have changed something is final, and not retryable", async () => {
+  let calls = 0;
+  const unsure = defineTool({
+    name: "unsure",
+    description: "Fails without saying whether it did anything.",
+    inputSchema: true,
+    effects: ["artifact"],
+    capabilities: [{ kind: "artifact", names: ["*"] }],
+    run: async () => {
+      calls++;
+      throw new KernelError("RATE_LIMITED", "too many calls", { retryAfterMs: 5 });
+    },
+  });
+  const { open } = await createTestKernel({ tools: [unsure] });
+  const session = await open();
+  for (let repeat = 0; repeat < 2; repeat++) {
+    const { result } = (await session.call("unsure", {}, { requestId: "r" })).response;
+    assert.ok(result.case === "error");
+    assert.deepEqual([result.value.retryable, result.value.effectsPossible], [false, true]);
+  }
+  assert.equal(calls, 1);
 });
 
 function callerOn({ kernel }: TestKernel, { token }: TestSession): TestSession["call"] {

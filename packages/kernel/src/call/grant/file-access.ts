@@ -9,6 +9,7 @@ import { chargeResult } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { FileLog } from "../file-log.ts";
 import { takeOnLabels } from "../take-on-labels.ts";
+import { withEffect } from "../with-effect.ts";
 import { SECRET } from "../../label/secret-label.ts";
 
 /**
@@ -51,7 +52,8 @@ export function filesFor(
       throw fault;
     }
     if (changesFiles(operation)) allowProtected(call, prepared, kernel);
-    const answer = await prepared.commit();
+    const commit = (): Promise<FileAnswer> => prepared.commit();
+    const answer = await (changesFiles(operation) ? withEffect(trail, commit) : commit());
     if (answer.kind === "changed") trail.files.changes.push(...answer.changes);
     return answer.kind === "read"
       ? { ...answer, content: logReading(trail.files, operation, prepared, answer) }

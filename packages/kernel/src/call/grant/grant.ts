@@ -202,5 +202,4 @@ async function writeIntent(
   labelling?.noteDurable();
   trail.noteWritten(index);
   trail.intentIndex = index;
-  trail.effectsPossible = true;
 }

@@ -212,7 +212,10 @@ function artifactsFor(call: PermittedCall, guard: Guard, kernel: KernelParts): A
         requestId: call.requestId,
         publishedAtMs: logicalTimeMs(trail.callNumber),
         labels: [...new Set([...trail.labels, ...live.labels])].sort(),
-        verifyOpen: guard,
+        verifyOpen() {
+          guard();
+          trail.beginEffect();
+        },
       });
     },
     get: async (artifactId) => {

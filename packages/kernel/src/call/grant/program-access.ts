@@ -6,6 +6,7 @@ import { createStreamRedactor } from "../../result/redact.ts";
 import type { PrintedOutput, ProgramAccess, ProgramRequest, ProgramResult } from "../../tool/tool.ts";
 import { chargeResult } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
+import { startWithEffect } from "../with-effect.ts";
 import { type ProcessorShare, ProcessorTime } from "../processor-time.ts";
 import { mayLeave, networkOf } from "./network-access.ts";
 import { takeOnSecretsInReach } from "./secrets-in-reach.ts";
@@ -52,12 +53,19 @@ async function runProgram(
   try {
     const start = async (network: Pick<ProgramPlace, "network">): Promise<ProgramResult> => {
       const place = { ...placeFor(call, request, share, kernel), ...network };
-      return await followProgram(call, request, await programs.start(place, request, signal), share, kernel);
+      const begin = (): Promise<RunningProgram> => programs.start(place, request, signal);
+      const program = await (mayChange(place, request) ? startWithEffect(call.trail, begin) : begin());
+      return await followProgram(call, request, program, share, kernel);
     };
     return await (request.hasNetwork === false ? start({}) : withNetwork(call, kernel, start));
   } finally {
     share.end();
   }
+}
+
+/** Whether a program can change anything that outlives it. */
+function mayChange({ access, network }: ProgramPlace, { hasHome = false }: ProgramRequest): boolean {
+  return access === "write" || network !== undefined || hasHome;
 }
 
 /** Runs a program of a call that may ask other hosts with a way to them, which closes behind it. */

@@ -4,6 +4,7 @@ import type { JobCommand, SessionShells, ShellJob } from "../../session-shells.t
 import type { ShellAccess, ShellRequest, ShellResult } from "../../tool/tool.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { takeOnLabels } from "../take-on-labels.ts";
+import { startWithEffect } from "../with-effect.ts";
 import { followProgram, placeFor, requireProcess, shareFor, withNetwork } from "./program-access.ts";
 import { takeOnSecretsInReach } from "./secrets-in-reach.ts";
 
@@ -38,7 +39,7 @@ export function shellFor(
     try {
       return await withNetwork(call, kernel, async (network) => {
         const place = { ...placeFor(call, {}, share, kernel), ...network };
-        const program = await shells.run(place, request, signal());
+        const program = await startWithEffect(call.trail, () => shells.run(place, request, signal()));
         const { timeoutMs } = request;
         const result = await followProgram(call, { timeoutMs }, program, share, kernel);
         return { ...result, notes: (await program.ended).notes };
@@ -56,7 +57,8 @@ export function shellFor(
     guard();
     const share = shareFor(call);
     try {
-      const job = await shells.spawn(placeFor(call, {}, share, kernel), request, signal());
+      const place = placeFor(call, {}, share, kernel);
+      const job = await startWithEffect(call.trail, () => shells.spawn(place, request, signal()));
       share.leave();
       call.trail.lasting ??= [];
       call.trail.lasting.push({ limitMs: share.allowance?.limitMs, ended: job.ended });
@@ -79,6 +81,8 @@ export function shellFor(
     },
     async job(jobId) {
       const job = (await open()).job(call.live.id, jobId);
+      // What is done with it, only the tool knows.
+      call.trail.beginEffect();
       // SECURITY: a job goes on reading in the workspace, whatever this very call is about.
       if (call.trail.workspaceUse === "none") call.trail.workspaceUse = "read";
       await takeOnLabels(call, kernel.workspaceLabels.of(call.live.session.workspace), kernel);

@@ -15,7 +15,10 @@ const MAX_KILL_MS = 5000;
 export function invoke(call: GrantedCall, kernel: KernelParts): InvokedCall | Ending | Promise<InvokedCall | Ending> {
   verifyGrant(call);
   const interruption = new Interruption(call.grant, call.trail.running);
-  if (interruption.failed !== undefined) return end(call, interruption, notStarted(call, interruption.failed));
+  // Cancelled while its intent was written: nothing was done, and the outcome says so.
+  if (interruption.failed !== undefined) return end(call, interruption, interruption.failed);
+  // What is not bound to its ports can change anything as soon as it runs.
+  if (!call.registered.isPortBound) call.trail.toolEffect = call.trail.beginEffect();
   try {
     const answered = call.registered.tool.run(call.input, call.grant.context);
     if (isThenable(answered) || isStream(answered)) return follow(call, kernel, interruption, answered);
@@ -70,14 +73,7 @@ function end(call: GrantedCall, interruption: Interruption, ended: InvokedCall |
   call.grant.end(ended instanceof Failed ? "the call has failed" : undefined);
   if (trail.refusedAgain === undefined) return ended instanceof Failed ? nameOutputs(ended, trail) : ended;
   // SECURITY: whatever the tool made of the refusal, the call was denied.
-  if (trail.files === undefined || trail.files.changes.length === 0) trail.effectsPossible = false;
   return trail.refusedAgain;
-}
-
-/** Cancelled while its intent was written: nothing was done, and the outcome says so. */
-function notStarted(call: GrantedCall, failed: Failed): Failed {
-  call.trail.effectsPossible = false;
-  return failed;
 }
 
 async function awaitOutput(

@@ -1,3 +1,4 @@
+import { isKernelError } from "@narthex/contracts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { describeFault } from "../../result/describe-fault.ts";
 import { explainToolFault } from "../../result/tool-fault.ts";
@@ -5,7 +6,8 @@ import { Failed } from "../ending.ts";
 import type { GrantedCall } from "../grant/grant.ts";
 
 /** What a tool threw, as the end of its call. */
-export function toolFailed({ registered, requestId }: GrantedCall, kernel: KernelParts, fault: unknown): Failed {
+export function toolFailed({ registered, requestId, trail }: GrantedCall, kernel: KernelParts, fault: unknown): Failed {
+  if (isKernelError(fault) && fault.changedNothing) trail.toolEffect?.();
   const cause = describeFault(fault, registered.tool.redactors);
   kernel.log("warn", "a tool failed", { tool: registered.id, request: requestId, cause });
   const { code, message, violations, retryAfterMs } = explainToolFault(registered, fault);

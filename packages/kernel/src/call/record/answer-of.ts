@@ -100,19 +100,18 @@ function failed(frame: CallFrame, end: Failed): ToolError {
   return errorMessage({
     errorCode: end.code,
     message: end.message,
-    retryable: end.mayBeRetried(frame.trail.effectsPossible),
+    retryable: end.mayBeRetried(frame.trail),
     retryAfterMs: end.retryAfterMs,
     violations: end.violations,
     proofHash: frame.trail.proof?.digest ?? NO_BYTES,
-    effectsPossible: frame.trail.effectsPossible,
+    effectsPossible: end.mayHaveChanged(frame.trail),
     approvalId: end.approvalId,
   });
 }
 
 /** Only what a retry could not change: the tool was started, and nobody says that it may be tried again. */
-function isFinal(frame: CallFrame, end: Failed): boolean {
-  const { callNumber, effectsPossible } = frame.trail;
-  return callNumber > 0 && !end.mayBeRetried(effectsPossible);
+function isFinal({ trail }: CallFrame, end: Failed): boolean {
+  return trail.callNumber > 0 && !end.mayBeRetried(trail);
 }
 
 /** Every caller owns what it is given: bytes are copied, so that nobody changes another's answer. */

@@ -40,8 +40,8 @@ export function outcomeOf(
       success: false,
       code: end.code,
       errorCommitment: commitError(frame, end, kernel),
-      effectsPossible: trail.effectsPossible,
-      retryable: end.mayBeRetried(trail.effectsPossible),
+      effectsPossible: end.mayHaveChanged(trail),
+      retryable: end.mayBeRetried(trail),
       labels: trail.labels,
     };
     return { case: end.code === "TIMEOUT" ? "toolTimedOut" : "toolFailed", value };
@@ -65,10 +65,10 @@ function commitError(frame: CallFrame, failed: Failed, kernel: KernelParts): Uin
   const bytes = encodeError({
     errorCode: failed.code,
     message: cutText(failed.message),
-    retryable: failed.mayBeRetried(frame.trail.effectsPossible),
+    retryable: failed.mayBeRetried(frame.trail),
     retryAfterMs: failed.retryAfterMs,
     violations: boundViolations(failed.violations),
-    effectsPossible: frame.trail.effectsPossible,
+    effectsPossible: failed.mayHaveChanged(frame.trail),
   });
   const committed = commitContent(
     { role: ContentRole.ERROR, digest: blake3(bytes), bytes, size: bytes.length },

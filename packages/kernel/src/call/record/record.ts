@@ -160,13 +160,14 @@ function unrecorded(frame: CallFrame, fault: unknown, kernel: KernelParts): Call
   const { trail } = frame;
   const { requestId } = trail;
   kernel.log("error", "an outcome could not be recorded", { request: requestId, cause: describeFault(fault) });
-  if (!trail.effectsPossible) {
+  if (trail.intentIndex === undefined) {
     const message = kernel.ledger.failure?.message ?? "the call could not be recorded";
     return answerOf(frame, new Failed("STORE_UNAVAILABLE", message), 0, {});
   }
   const failed = new Failed(
     "OUTCOME_UNKNOWN",
     "the call ran, but its outcome could not be recorded; look before repeating it",
+    { earlierEffects: true },
   );
   return { ...answerOf(frame, failed, 0, {}), final: false };
 }

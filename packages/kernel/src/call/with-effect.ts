@@ -1,0 +1,29 @@
+import { isKernelError } from "@narthex/contracts";
+import type { CallTrail } from "./call-trail.ts";
+
+/**
+ * Runs an operation that may change something outside the kernel.
+ *
+ * INVARIANT: `effects_possible` is true from the moment an operation begins, also of a call that is interrupted, and false
+ * again only if the operation failed with an error that says it changed nothing.
+ */
+export async function withEffect<T>(trail: CallTrail, operate: () => Promise<T>): Promise<T> {
+  const takeBack = trail.beginEffect();
+  try {
+    return await operate();
+  } catch (fault) {
+    if (isKernelError(fault) && fault.changedNothing) takeBack();
+    throw fault;
+  }
+}
+
+/** Starts a program. By the contract of the ports that do, a start that is rejected has run nothing. */
+export async function startWithEffect<T>(trail: CallTrail, start: () => Promise<T>): Promise<T> {
+  const takeBack = trail.beginEffect();
+  try {
+    return await start();
+  } catch (fault) {
+    takeBack();
+    throw fault;
+  }
+}
