@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { create, fromBinary, KernelService, RecordSchema, ToolRequestSchema } from "@narthex/contracts";
-import { createTestHome } from "../cli/home.ts";
+import { createTestHome, objectOf, objectsOf, parseObject, readLines, type TestHome, textOf } from "../cli/home.ts";
 import { connectTo, createShellKernel, processesWith, type ShellKernel, type ShellSession } from "./shell-kernel.ts";
 
 describe("the backend of shell commands", { timeout: 240_000 }, () => {
@@ -42,11 +42,19 @@ describe("the backend of shell commands", { timeout: 240_000 }, () => {
       shell_kill: { job_id: "x" },
     };
     for (const [tool, input] of Object.entries(inputs)) {
-      const { code, message } = await shell.refused(tool, input);
-      assert.equal(code, "SANDBOX_UNAVAILABLE", tool);
-      assert.match(message, /`shell\.backend` is `disabled`/);
+      const { result } = (await shell.session.call(tool, input)).response;
+      assert.ok(result.case === "error", tool);
+      const { errorCode, effectsPossible, message } = result.value;
+      assert.deepEqual([errorCode, effectsPossible], ["SANDBOX_UNAVAILABLE", false], tool);
+      assert.match(message, /^`shell\.backend` is `disabled` in narthex\.yaml: set it to `sandbox`/);
     }
     assert.deepEqual(await readdir(at.workspace), []);
+    const entries = (await at.kernel.listRecords({ chain: shell.session.id, limit: 100 })).flatMap(
+      ({ record }) => fromBinary(RecordSchema, record).entries,
+    );
+    assert.ok(!entries.some(({ kind }) => kind.case === "toolStarted"), "no intent was written");
+    const ran = await shell.ask("git", { operation: "STATUS" }).catch((fault: Error) => fault.message);
+    assert.doesNotMatch(JSON.stringify(ran), /disabled/, "other programs run");
   });
 
   it("is written where people look: in the ledger and by doctor, which knows no other by itself than sandbox", async () => {
@@ -59,6 +67,16 @@ describe("the backend of shell commands", { timeout: 240_000 }, () => {
       await home.openSession();
       const { records } = await home.ask(["ledger", "list", "--limit", "50"]);
       assert.match(JSON.stringify(records), /shell_backend[^,]*session/);
+      await writeFile(join(home.home, "narthex.yaml"), "shell: { backend: disabled }\n");
+      const report = await home.ask(["doctor"], 1);
+      const classes = objectsOf(report["tool_classes"]).map(({ name, state }) => [name, state]);
+      assert.deepEqual([report["shell_backend"], Object.fromEntries(classes)["shell"]], ["disabled", "disabled"]);
+      const listed = objectsOf((await home.ask(["tools", "list"]))["tools"]);
+      for (const { name, state } of listed) {
+        assert.equal(state === "disabled", /^(?:shell|vault)_/.test(textOf(name)), textOf(name));
+      }
+      const offered = await toolsOverMcp(home);
+      assert.ok(offered.includes("file_read") && !offered.some((name) => name.startsWith("shell_")), String(offered));
       await writeFile(join(home.home, "narthex.yaml"), "shell: { backend: hosts }\n");
       const wrong = await home.run(["session", "open", "--workspace", home.workspace]);
       assert.notEqual(wrong.code, 0);
@@ -170,4 +188,19 @@ async function outcomesOf(at: ShellKernel, { session }: ShellSession) {
     }
   }
   return found;
+}
+
+/** The tools that an MCP client is offered. */
+async function toolsOverMcp(home: TestHome): Promise<string[]> {
+  const server = home.start(["mcp", "--workspace", home.workspace]);
+  const next = readLines(server);
+  const send = (message: object): boolean => server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+  send({ id: 1, method: "initialize", params });
+  await next();
+  send({ method: "notifications/initialized" });
+  send({ id: 2, method: "tools/list" });
+  const answer = parseObject(await next());
+  server.stdin.end();
+  return objectsOf(objectOf(answer["result"])["tools"]).map(({ name }) => textOf(name));
 }

@@ -145,7 +145,7 @@ export const ERROR_CODES: ReadonlyMap<ErrorCode, CodeFacts> = new Map<ErrorCode,
     {
       retryable: false,
       meaning: "this host cannot contain the tool, so it was not run",
-      next: "install what the message names and start the kernel again",
+      next: "do what the message names, then start the kernel again",
     },
   ],
   [

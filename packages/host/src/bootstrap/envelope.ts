@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import type { HostExamination, ShellBackend, ToolDeclaration, ToolReadiness } from "@narthex/kernel";
 import type { Mechanism, ToolClass } from "../doctor/host-report.ts";
-import { judgeToolClasses } from "../doctor/judge-tool-classes.ts";
+import { judgeToolClasses, withShellBackend } from "../doctor/judge-tool-classes.ts";
 import type { Containment } from "../sandbox/open-containment.ts";
 import { DEFAULT_LIMITS, HOME_PATH, SCRATCH_PATH, WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
 import { findRipgrep } from "../search/find-ripgrep.ts";
@@ -26,7 +26,7 @@ export async function describeEnvelope({ containment, shellBackend, vault }: Env
   const judged = judgeToolClasses({ ...found, access: "write", isWorkspace: false });
   const isBare = shellBackend === "host";
   const classes: EnvelopeClass[] = [
-    ...judged.map((one) => (one.name === "shell" && isBare ? BARE_SHELL : one)),
+    ...withShellBackend(judged, shellBackend),
     programsLike(judged),
     modulesLike(judged),
     await judgeVault(vault, judged),
@@ -71,13 +71,6 @@ const MOUNTS = {
   vault_read: ["the vault read"],
   vault_place: [`${WORKSPACE_PATH} write`],
   wasm: [],
-};
-
-const BARE_SHELL: EnvelopeClass = {
-  name: "shell",
-  state: "degraded",
-  reasons: ["commands run on the host, and nothing contains them"],
-  fix: "set `shell.backend` to `sandbox` in narthex.yaml",
 };
 
 /** Only what can be seen without a sandbox: `narthex doctor` tries everything. */

@@ -13,7 +13,7 @@ import type { Toolchain } from "../toolchains/toolchain.ts";
 import { insidePath } from "../toolchains/toolchain-plan.ts";
 import { fixSteps } from "./fix-steps.ts";
 import type { HostReport, Mechanism, ToolClass } from "./host-report.ts";
-import { judgeToolClasses } from "./judge-tool-classes.ts";
+import { judgeToolClasses, withShellBackend } from "./judge-tool-classes.ts";
 import type { StartProgram } from "./trial.ts";
 import { tryLimits } from "./try-limits.ts";
 import { tryPrograms, tryToolchains } from "./try-programs.ts";
@@ -63,7 +63,9 @@ async function examine(options: ExamineOptions, directory: string): Promise<Host
   const { level, problem } = containment;
   const isRootOwned = workspace !== undefined && (await containment.identityFor(workspace)).reason !== undefined;
   const facts = { level, problem: problem?.problem, fix: problem?.fix, mechanisms };
-  const toolClasses = judgeToolClasses({ ...facts, access, isWorkspace: workspace !== undefined });
+  const contained = judgeToolClasses({ ...facts, access, isWorkspace: workspace !== undefined });
+  const configured = options.shellBackend ?? "sandbox";
+  const toolClasses = withShellBackend(contained, configured);
   return {
     level,
     problem: problem && `${problem.problem}: ${problem.fix}`,
@@ -71,7 +73,7 @@ async function examine(options: ExamineOptions, directory: string): Promise<Host
     toolchains,
     path: insidePath(toolchains),
     toolClasses,
-    shellBackend: backendHere(options.shellBackend ?? "sandbox", toolClasses),
+    shellBackend: backendHere(configured, toolClasses),
     steps: fixSteps({
       ...facts,
       cause: problem?.cause,

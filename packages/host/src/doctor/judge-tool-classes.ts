@@ -1,3 +1,4 @@
+import type { ShellBackend } from "@narthex/kernel";
 import type { SandboxLevel } from "../sandbox/open-containment.ts";
 import type { Mechanism, ToolClass } from "./host-report.ts";
 
@@ -24,7 +25,27 @@ const NEEDS: ReadonlyArray<
   ["git", ["git"], new Map([["perl", "remotes cannot be reached"]])],
 ];
 
-/** Which tools can run safely here, which only in part, and why. */
+const DISABLED_SHELL: ToolClass = {
+  name: "shell",
+  state: "disabled",
+  reasons: ["`shell.backend` is `disabled` in narthex.yaml"],
+  fix: "set it to `sandbox` or `session` to have commands run",
+};
+
+const BARE_SHELL: ToolClass = {
+  name: "shell",
+  state: "degraded",
+  reasons: ["commands run on the host, and nothing contains them"],
+  fix: "set `shell.backend` to `sandbox` in narthex.yaml",
+};
+
+/** The same classes, with the shell as it is configured. */
+export function withShellBackend(classes: readonly ToolClass[], backend: ShellBackend): ToolClass[] {
+  const configured = backend === "disabled" ? DISABLED_SHELL : backend === "host" ? BARE_SHELL : undefined;
+  return classes.map((one) => (one.name === "shell" ? (configured ?? one) : one));
+}
+
+/** Which tools can run safely here, which only in part, and why; the shell as if it were to be contained. */
 export function judgeToolClasses(facts: ClassFacts): ToolClass[] {
   const { level, problem, mechanisms, access, isWorkspace } = facts;
   const adviceOn = (row: string | undefined): string | undefined =>

@@ -58,9 +58,12 @@ test("after a crash an equal call is OUTCOME_UNKNOWN, by id, by key and without 
   const { kernel } = await restart(next.tool, store);
   const call = (options: object) =>
     kernel.callInProcess({ token: session.token, tool: "count", input: { n: 1 }, ...options });
-  assert.equal(codeOf(await call({ requestId: "lost" })), "OUTCOME_UNKNOWN");
-  assert.equal(codeOf(await call({ dedupeKey: "key" })), "OUTCOME_UNKNOWN");
-  assert.equal(codeOf(await call({})), "OUTCOME_UNKNOWN");
+  for (const options of [{ requestId: "lost" }, { dedupeKey: "key" }, {}]) {
+    const { result } = (await call(options)).response;
+    assert.ok(result.case === "error");
+    const { errorCode, effectsPossible, retryable } = result.value;
+    assert.deepEqual([errorCode, effectsPossible, retryable], ["OUTCOME_UNKNOWN", true, false]);
+  }
   assert.equal(next.count(), 0);
   assert.equal(codeOf(await kernel.callInProcess({ token: session.token, tool: "count", input: { n: 2 } })), "success");
   assert.equal((await kernel.listIntents())[0]?.state, "unknown");
