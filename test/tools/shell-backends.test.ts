@@ -5,7 +5,16 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
-import { create, fromBinary, KernelService, RecordSchema, ToolRequestSchema } from "@narthex/contracts";
+import {
+  create,
+  fromBinary,
+  type JsonObject,
+  KernelService,
+  MAX_COMMAND_LEN,
+  MAX_TIMEOUT_MS,
+  RecordSchema,
+  ToolRequestSchema,
+} from "@narthex/contracts";
 import { createTestHome, objectOf, objectsOf, parseObject, readLines, type TestHome, textOf } from "../cli/home.ts";
 import { connectTo, createShellKernel, processesWith, type ShellKernel, type ShellSession } from "./shell-kernel.ts";
 
@@ -22,14 +31,26 @@ describe("the backend of shell commands", { timeout: 240_000 }, () => {
     assert.deepEqual([fed.code, fed.out], [3, "inputvalue\n/workspace/own\n"]);
   });
 
-  it("shows what a command prints while it runs, through CallStream, whichever backend", async (t) => {
-    for (const backend of ["sandbox", "session", "host"] as const) {
+  for (const backend of ["sandbox", "session", "host"] as const) {
+    it(`${backend} shows what a command prints while it runs, and runs commands of up to 1 MB alike`, async (t) => {
       await using at = await disposable(await createShellKernel(backend));
       const shell = await at.open();
       await streams(at, shell);
       await t.test(`${backend} does not change the working directory of other tools`, () => staysPut(shell));
-    }
-  });
+      const script = 'IFS= read -r line; echo "$line $#"; cat <<E\nin $NAME\nE\nfalse || exit 7\n';
+      const options = { stdin: "from input\n", env: { NAME: "value" }, timeout_ms: MAX_TIMEOUT_MS };
+      for (const size of [64 * 1024 + 1, MAX_COMMAND_LEN]) {
+        const command = `${script}# it's ü`;
+        const padding = "x".repeat(size - Buffer.byteLength(command));
+        const { code, out, err } = await shell.run(command + padding, options);
+        assert.deepEqual([code, out, err], [7, "from input 0\nin value\n", ""], `${size} bytes`);
+      }
+      const long = `echo started; ${"#".repeat(200_000)}\npwd; exit 3`;
+      assert.match(String((await shell.finish(await shell.spawn(long)))["text"]), /^started\n.*workspace.*\n$/);
+      const violations = await refusedFields(shell, { command: "ü".repeat(MAX_COMMAND_LEN / 2 + 1) });
+      assert.deepEqual(violations, ["command max_length"]);
+    });
+  }
 
   it("disabled refuses every tool of the shell with the reason, and runs nothing", async () => {
     await using at = await disposable(await createShellKernel("disabled"));
@@ -188,6 +209,12 @@ async function outcomesOf(at: ShellKernel, { session }: ShellSession) {
     }
   }
   return found;
+}
+
+async function refusedFields(shell: ShellSession, input: JsonObject): Promise<string[]> {
+  const { result } = (await shell.session.call("shell_exec", input)).response;
+  assert.ok(result.case === "error" && result.value.errorCode === "INVALID_INPUT");
+  return result.value.violations.map(({ field, rule }) => `${field} ${rule}`);
 }
 
 /** The tools that an MCP client is offered. */

@@ -376,4 +376,5 @@ export { decode, decodeResponse, encode, encodeResponse } from "./wire/codec.ts"
 export { DecodeError } from "./wire/decode-error.ts";
 export { peekRequestHead, type RequestHead } from "./wire/peek-request-head.ts";
 export { create, fromBinary, toBinary } from "./wire/protobuf.ts";
+export { checkJsonForm } from "./wire/check-json-form.ts";
 export { validate } from "./wire/validate.ts";

@@ -18,6 +18,8 @@ export const MAX_COMMAND_LEN = MB;
 export const MAX_TIMEOUT_MS = 3_600_000;
 /** Longest argument, env entry or metadata entry, in bytes. */
 export const MAX_ARG_LEN = 32 * KB;
+/** All variables of a command together, in bytes: half of what Linux gives a process for them and its arguments. */
+export const MAX_ENV_BYTES = MB;
 /** Most tokens one inference asks for. */
 export const MAX_TOKENS = 1_000_000;
 /** Length of a BLAKE3 hash, in bytes. */

@@ -12,6 +12,7 @@ import type {
 import type { ProgramsDriver } from "../programs/create-programs.ts";
 import type { Containment } from "../sandbox/open-containment.ts";
 import { WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
+import { bashCommand, bashCommandIn } from "./bash-command.ts";
 import { startOnHost } from "./host-program.ts";
 import { JobTable } from "./job-table.ts";
 import { ShellPool } from "./shell-pool.ts";
@@ -68,12 +69,7 @@ class Shells implements ShellsDriver {
         ? await this.#startBare(place, once, signal)
         : await this.#options.programs.start(
             place,
-            {
-              command: ["/bin/bash", "--norc", "--noprofile", "-c", command.command],
-              workingDirectory,
-              environment,
-              hasHome: true,
-            },
+            { ...bashCommand(command.command), workingDirectory, environment, hasHome: true },
             signal,
           );
     void program.write(command.input).then(() => program.endInput());
@@ -113,9 +109,8 @@ class Shells implements ShellsDriver {
     onAsked: (reason: string) => void,
   ): Promise<RunningProgram> {
     const directory = workingDirectory === "." ? WORKSPACE_PATH : `${WORKSPACE_PATH}/${workingDirectory}`;
-    const script = 'cd -- "$0" && exec /bin/bash --norc --noprofile -c "$1"';
     const program = {
-      command: ["/bin/bash", "--norc", "--noprofile", "-c", script, directory, command],
+      ...bashCommandIn(directory, command),
       workingDirectory: ".",
       environment,
       hasHome: true,

@@ -1,11 +1,15 @@
 import { spawn } from "node:child_process";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { PassThrough, type Readable } from "node:stream";
+import { PassThrough, type Readable, Writable } from "node:stream";
 import type { ContainedEnd, JobCommand, ProgramPlace, RunningProgram } from "@narthex/kernel";
+import { BASH, isLongCommand } from "./bash-command.ts";
 import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
 
 const SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin";
+/** A pipe from which bash reads a command that is too long for an argument, closed for the command itself. */
+const COMMAND_FD = 3;
+const EVALUATE_PIPE = `eval "$(/bin/cat <&${COMMAND_FD} || echo exit 126)" ${COMMAND_FD}<&-`;
 /** How long the pipes of an ended program stay open for what it left behind. */
 const LAST_OUTPUT_MS = 500;
 
@@ -23,7 +27,9 @@ export function startOnHost(
   signal: AbortSignal,
 ): RunningProgram {
   const isRoot = process.getuid?.() === 0;
-  const child = spawn("/bin/bash", ["--norc", "--noprofile", "-c", command], {
+  const [bash, ...options] = BASH;
+  const isLong = isLongCommand(command);
+  const child = spawn(bash, [...options, "-c", isLong ? EVALUATE_PIPE : command], {
     cwd: join(place.workspace, workingDirectory),
     env: {
       PATH: SYSTEM_PATH,
@@ -35,12 +41,14 @@ export function startOnHost(
       TMPDIR: "/tmp",
       ...environment,
     },
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe", ...(isLong ? (["pipe"] as const) : [])],
     detached: true,
     ...(isRoot && identity),
   });
   const { stdin } = child;
   const [stdout, stderr] = [child.stdout.pipe(new PassThrough()), child.stderr.pipe(new PassThrough())];
+  const commandPipe = child.stdio[COMMAND_FD];
+  if (commandPipe instanceof Writable) commandPipe.on("error", () => undefined).end(command);
   stdin.on("error", () => undefined);
   let isKilled = false;
   const killGroup = (): void => {

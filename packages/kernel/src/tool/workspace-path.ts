@@ -1,4 +1,4 @@
-import { KernelError } from "@narthex/contracts";
+import { KernelError, type Rule } from "@narthex/contracts";
 import type { ToolSession } from "./tool.ts";
 
 /** Where the workspace lies for programs in a sandbox, and so in what they print. */
@@ -12,10 +12,12 @@ const MAX_PATH = 4096;
  * SECURITY: by its text alone, nothing is looked up. Where links lead is for the worker to find out, and to report.
  */
 export function workspacePath(path: string, { workspace, workingDirectory }: ToolSession): string {
-  if (path === "" || path.length > MAX_PATH || path.includes("\0"))
-    throw refused(path, "is empty, too long or has a NUL");
-  const parts = path.split(/[/\\]/);
-  if (parts.includes("..")) throw refused(path, "goes up with `..`; name the path from the workspace's root");
+  if (path === "") throw refused(path, "required", "is empty");
+  if (path.length > MAX_PATH) throw refused(path, "max_length", `has more than ${MAX_PATH} characters`);
+  if (path.includes("\0")) throw refused(path, "no_nul", "has a NUL");
+  if (path.split(/[/\\]/).includes("..")) {
+    throw refused(path, "no_traversal", "goes up with `..`; name the path from the workspace's root");
+  }
   const absolute = path.startsWith("/") ? path : `${workingDirectory}/${path}`;
   const rest = below(workspace, absolute) ?? below(INSIDE, absolute);
   if (rest === undefined) throw new KernelError("PATH_ESCAPE", `${shown(path)} lies outside the workspace`);
@@ -35,8 +37,8 @@ function below(root: string, path: string): string | undefined {
   return path.startsWith(prefix) ? path.slice(prefix.length) : undefined;
 }
 
-function refused(path: string, why: string): KernelError {
-  const violations = [{ field: "$.path", rule: "no_traversal", message: `${shown(path)} ${why}` }];
+function refused(path: string, rule: Rule, why: string): KernelError {
+  const violations = [{ field: "path", rule, message: `${shown(path)} ${why}` }];
   return new KernelError("INVALID_INPUT", `${shown(path)} ${why}`, { violations });
 }
 

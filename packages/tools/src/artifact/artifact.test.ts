@@ -43,7 +43,7 @@ describe("artifacts", () => {
       [{ ...draft, category: "x".repeat(257) }, ["category max_length"]],
       [{ ...draft, metadata: Array.from({ length: 1_001 }, () => "a=b") }, ["metadata max_items"]],
       [{ ...draft, metadata: ["a=b", "ab", "a=b=c"] }, ["metadata[1] format", "metadata[2] format"]],
-      [{ ...draft, metadata: [`k=${"é".repeat(17_000)}`] }, ["metadata[0] format"]],
+      [{ ...draft, metadata: [`k=${"é".repeat(17_000)}`] }, ["metadata[0] format", "metadata[0] max_length"]],
       [{ ...draft, owner: "me" }, ["owner unknown_field"]],
     ];
     for (const [input, broken] of wrong) {

@@ -1,12 +1,12 @@
-import { KernelError } from "@narthex/contracts";
+import { KernelError, MAX_READ_LIMIT } from "@narthex/contracts";
 import { defineTool, type FileAnswer } from "@narthex/kernel";
 import { pickLines } from "./pick-lines.ts";
 import { path } from "./path-schema.ts";
 import { pathScope } from "./path-scope.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
-const wholeNumber = (description: string, least: number) =>
-  ({ type: "integer", minimum: least, maximum: Number.MAX_SAFE_INTEGER, description }) as const;
+const wholeNumber = (description: string, least: number, most: number = Number.MAX_SAFE_INTEGER) =>
+  ({ type: "integer", minimum: least, maximum: most, description }) as const;
 
 /** Pairs of fields that contradict each other. */
 const MIXED = [
@@ -28,7 +28,7 @@ export const fileRead = defineTool({
     properties: {
       path: path("The file, relative to the working directory or absolute."),
       offset: wholeNumber("The first byte to read.", 0),
-      limit: wholeNumber("How many bytes to read; 0 is all of them.", 0),
+      limit: wholeNumber("How many bytes to read; 0 is all of them.", 0, MAX_READ_LIMIT),
       first_line: wholeNumber("The first line to read, counted from 1.", 1),
       line_count: wholeNumber("How many lines to read.", 1),
     },

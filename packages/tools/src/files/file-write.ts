@@ -20,11 +20,13 @@ export const fileWrite = defineTool({
       content: { type: "string", description: "What the file is to hold." },
       encoding: { enum: ["utf8", "base64"], description: "How content is written here; utf8 by default." },
       create_only: { type: "boolean", description: "Fail with FILE_EXISTS if there is such a file." },
-      append: { type: "boolean", description: "Add to the end; the file is made if there is none." },
+      append: {
+        type: "boolean",
+        description: "Add to the end; the file is made if there is none. Not with create_only.",
+      },
     },
     required: ["path", "content"],
     additionalProperties: false,
-    not: { properties: { create_only: { const: true }, append: { const: true } }, required: ["create_only", "append"] },
   },
   resultType: "object",
   effects: ["fs_write"],
@@ -32,7 +34,11 @@ export const fileWrite = defineTool({
   tier: "side_effecting",
   capabilities: [{ kind: "fs_write", prefixes: [] }],
   approvalScope: (input, session) => pathScope([input.path], session),
-  needs: (input, session) => [{ kind: "fs_write", prefixes: [absolutePath(input.path, session)] }],
+  needs(input, session) {
+    // What is not base64 is refused before anything is begun.
+    if (input.encoding === "base64") decodeContent(input.content, "base64");
+    return [{ kind: "fs_write", prefixes: [absolutePath(input.path, session)] }];
+  },
   async reconcile(intent, context) {
     const lost = lostChange(intent, context);
     const state = await lost.stateOf("path");
@@ -59,5 +65,5 @@ function decodeContent(content: string, encoding: "utf8" | "base64"): Uint8Array
   // Buffer takes whatever looks like base64 and drops the rest.
   if (bytes.toString("base64").replace(/=+$/, "") === content.replace(/=+$/, "")) return bytes;
   const message = "content is not base64";
-  throw new KernelError("INVALID_INPUT", message, { violations: [{ field: "$.content", rule: "format", message }] });
+  throw new KernelError("INVALID_INPUT", message, { violations: [{ field: "content", rule: "format", message }] });
 }

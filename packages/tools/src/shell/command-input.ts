@@ -1,15 +1,16 @@
-import { KernelError } from "@narthex/contracts";
+import { KernelError, MAX_ARG_LEN, MAX_COMMAND_LEN, MAX_REPEATED_ITEMS } from "@narthex/contracts";
 import type { Capability, ToolSession } from "@narthex/kernel";
+import { workspacePath } from "../files/workspace-path.ts";
 import { commandFacts } from "./command-facts.ts";
 
 /** Fields that every tool has that takes a command. */
 export const COMMAND_FIELDS = {
-  command: { type: "string", minLength: 1, maxLength: 65_536, description: "Run by bash." },
+  command: { type: "string", minLength: 1, maxLength: MAX_COMMAND_LEN, description: "Run by bash." },
   env: {
     type: "object",
-    additionalProperties: { type: "string", maxLength: 32_768 },
+    additionalProperties: { type: "string", maxLength: MAX_ARG_LEN },
     propertyNames: { pattern: "^[A-Za-z_][A-Za-z0-9_]*$", maxLength: 256 },
-    maxProperties: 1000,
+    maxProperties: MAX_REPEATED_ITEMS,
     description: "Variables to set for it.",
   },
 } as const;
@@ -31,12 +32,15 @@ export const SHELL_DECLARATION = {
 
 export interface CommandInput {
   readonly command: string;
+  readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What a command needs of a lease. One that cannot be run at all is refused here, before anybody is asked about it. */
-export function commandNeeds({ command, env }: CommandInput, { workspace }: ToolSession): Capability[] {
-  refuseNul(command, env);
+export function commandNeeds({ command, cwd, env }: CommandInput, session: ToolSession): Capability[] {
+  if (cwd) workspacePath(cwd, session);
+  refuseLoaderVariables(env);
+  const { workspace } = session;
   const { literal, names } = commandFacts(command);
   return [
     { kind: "exec", names: literal ? names : ["*"] },
@@ -45,14 +49,15 @@ export function commandNeeds({ command, env }: CommandInput, { workspace }: Tool
   ];
 }
 
-/** Throws INVALID_INPUT for what no process can be given. */
-function refuseNul(command: string, env: Readonly<Record<string, string>> = {}): void {
-  const violations = [
-    ...(command.includes("\0") ? [{ field: "$.command", rule: "no_nul", message: "cannot hold a NUL" }] : []),
-    ...Object.entries(env)
-      .filter(([, value]) => value.includes("\0"))
-      .map(([name]) => ({ field: `$.env.${name}`, rule: "no_nul", message: "cannot hold a NUL" })),
-  ];
+/** The loader of a program's libraries takes these for instructions, before any limit is set. */
+const LOADER_VARIABLE = /^(?:LD_.*|GLIBC_TUNABLES|MALLOC_.*|GCONV_PATH|LOCPATH|NLSPATH|GETCONF_DIR|OPENSSL_.*)$/;
+
+/** Throws INVALID_INPUT for variables that no sandbox is given from outside, whichever backend runs the command. */
+function refuseLoaderVariables(env: Readonly<Record<string, string>> = {}): void {
+  const message = "is a variable of the loader: set it in the command";
+  const violations = Object.keys(env)
+    .filter((name) => LOADER_VARIABLE.test(name))
+    .map((name) => ({ field: `env.${name}`, rule: "format", message: `\`${name}\` ${message}` }));
   if (violations.length === 0) return;
-  throw new KernelError("INVALID_INPUT", "a command and its variables cannot hold a NUL", { violations });
+  throw new KernelError("INVALID_INPUT", violations.map((violation) => violation.message).join("; "), { violations });
 }

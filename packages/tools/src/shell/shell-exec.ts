@@ -1,4 +1,4 @@
-import { KernelError } from "@narthex/contracts";
+import { KernelError, MAX_TIMEOUT_MS } from "@narthex/contracts";
 import { defineTool, type ShellResult } from "@narthex/kernel";
 import { workspacePath } from "../files/workspace-path.ts";
 import { exceededError, PROGRAM_ANSWER, type ProgramAnswer, programAnswer } from "../programs/program-answer.ts";
@@ -8,8 +8,7 @@ import { NETWORK_FIELDS, networkEffects, networkNeeds } from "./network-input.ts
 import { COMMAND_FIELDS, commandNeeds, SHELL_DECLARATION } from "./command-input.ts";
 
 const DEFAULT_TIMEOUT_MS = 60_000;
-const MAX_TIMEOUT_MS = 3_600_000;
-/** The program's own time ends first, so that its output is kept. */
+/** The program's own time ends first, with a result of its own, unless it asks for all the time there is. */
 const GRACE_MS = 10_000;
 
 /** Runs a command over the workspace, by the backend that is configured: in a fresh sandbox, or in the session's shell. */
@@ -32,7 +31,7 @@ export const shellExec = defineTool({
       timeout_ms: {
         type: "integer",
         minimum: 0,
-        maximum: MAX_TIMEOUT_MS - GRACE_MS,
+        maximum: MAX_TIMEOUT_MS,
         description: "0 or nothing: a minute.",
       },
       ...NETWORK_FIELDS,

@@ -1,7 +1,9 @@
 import {
   blake3,
   canonicalJson,
+  checkJsonForm,
   digestRequest,
+  isJsonObject,
   isKernelError,
   JsonSyntaxError,
   type JsonValue,
@@ -25,10 +27,11 @@ export function check(call: BoundCall, kernel: KernelParts): CheckedCall | Endin
   if (parsed instanceof Failed) return noteUnreadable(call, kernel, parsed);
   const { tool, inputSchema } = call.registered;
   const input = inputSchema.applyDefaults(parsed);
-  const violations = [
+  const violations = withoutRepeats([
     ...inputSchema.check(input),
+    ...(tool.source === "builtin" && isJsonObject(input) ? checkJsonForm(tool.name, input) : []),
     ...findSecretReferences(input, tool.takesSecrets === true ? kernel.secretNames : undefined),
-  ];
+  ]);
   // INVARIANT: a tool's own code sees only input that fits its schema.
   const hasOwnForm = tool.canonicalInput !== undefined && violations.length === 0;
   const isAsGiven = call.frame.isCanonical && input === parsed && !hasOwnForm && call.variant.case === "call";
@@ -49,6 +52,15 @@ export function check(call: BoundCall, kernel: KernelParts): CheckedCall | Endin
   const refused = violations.length > 0 ? invalidInput(call, violations) : undefined;
   const noted = noteInvoked(checked, refused, kernel);
   return noted instanceof Promise ? noted.then((ending) => ending ?? checked) : (noted ?? checked);
+}
+
+/** A limit that schema and wire have in common is told once. */
+function withoutRepeats(violations: readonly Violation[]): Violation[] {
+  const told = new Set<string>();
+  return violations.filter(({ field, rule }) => {
+    const key = `${field} ${rule}`;
+    return !told.has(key) && told.add(key);
+  });
 }
 
 /** Undefined for what is longer than a text can be. */
