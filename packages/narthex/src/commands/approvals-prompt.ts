@@ -16,6 +16,7 @@ export interface Prompt {
 
 /** So much of a call is shown at once; the rest on demand, and never without saying so. */
 const MAX_LINES = 60;
+const MAX_CHARACTERS = 16 * 1024;
 const SETTLE_MS = 500;
 
 /** Shows a question and waits for a key. Rejects when the signal aborts: the question is answered elsewhere, or over. */
@@ -27,11 +28,16 @@ export async function promptForApproval(
   const { errorPaint: paint } = terminal;
   const hasRule = info.ruleText !== "";
   const lines = renderApproval(info, paint);
-  const isCut = lines.length > MAX_LINES;
-  terminal.note("", paint.bold("May this run?"), ...(isCut ? lines.slice(0, MAX_LINES) : lines));
+  const text = lines.join("\n");
+  const first = lines.slice(0, MAX_LINES).join("\n").slice(0, MAX_CHARACTERS);
+  const isCut = first.length < text.length;
+  terminal.note("", paint.bold("May this run?"), first);
   // SECURITY: what was not shown cannot be agreed to.
   let isSeen = !isCut;
-  if (isCut) terminal.note(paint.red(`cut here: ${lines.length - MAX_LINES} more lines; press ? to see all of it`));
+  if (isCut) {
+    const more = [`${lines.length - first.split("\n").length} more lines`, `${text.length - first.length} characters`];
+    terminal.note(paint.red(`cut here: ${more.join(", ")}; press ? to see all of it`));
+  }
   // SECURITY: a key that was meant for the question before this one answers nothing.
   await sleep(SETTLE_MS, undefined, { signal });
   for (;;) {

@@ -99,6 +99,10 @@ describe("the facts", () => {
 
 describe("the bounds", () => {
   it("a command that is too long, or has too many brackets, is not parsed", () => {
+    for (const size of [64 * 1024 + 1, 1024 * 1024]) {
+      const { literal, programs } = commandFacts(`ls ${"a".repeat(size - 3)}`);
+      assert.deepEqual([literal, programs], [false, []], `${size} bytes`);
+    }
     assert.match(commandFacts(`ls ${"x".repeat(MAX_PARSED_COMMAND)}`).reason, /^longer than/);
     assert.match(commandFacts("x".repeat(2 ** 20)).reason, /^longer than/);
     for (const opening of ["{", "(", "`", "[", "$(", "{a,", "$((", '"$(']) {
