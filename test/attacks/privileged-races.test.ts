@@ -83,6 +83,24 @@ describe("another user who exchanges directories for links while a kernel works 
     assert.notEqual((await stat(shared)).uid, 0);
   });
 
+  it("cannot stop a workspace's programs by taking a name that is known", async () => {
+    const { dev, ino } = await stat(at.workspace);
+    const squatter = `
+import socket, time
+held = socket.socket(socket.AF_UNIX)
+held.bind('\\0narthex-workspace-${dev}-${ino}')
+held.listen(1)
+print('ready', flush=True)
+time.sleep(600)
+`;
+    const child = spawn("/usr/bin/python3", ["-c", squatter], { stdio: ["ignore", "pipe", "inherit"] });
+    children.push(child);
+    await once(child.stdout, "data");
+    const shell = await at.open();
+    assert.equal((await shell.run("echo ran")).out, "ran\n");
+    stopAll();
+  });
+
   it("makes the removal of a session's scratch directory delete nothing outside of it", async () => {
     const shell = await at.open();
     const lasting = await at.open();

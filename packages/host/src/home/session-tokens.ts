@@ -7,9 +7,9 @@ import { writePrivateFile } from "./private-directory.ts";
 const SESSION_ID = /^ses_[a-z2-7]{20}$/;
 
 /** The state of whoever runs commands, apart from any kernel's home. */
-export function stateDirectory(environment: NodeJS.ProcessEnv): string {
+export function stateDirectory(environment: NodeJS.ProcessEnv, userHome = homedir()): string {
   const named = environment["XDG_STATE_HOME"];
-  return join(named === undefined || named === "" ? join(homedir(), ".local", "state") : named, "narthex");
+  return join(named === undefined || named === "" ? join(userHome, ".local", "state") : named, "narthex");
 }
 
 /** Keeps a session's token for its opener's later commands. */

@@ -10,7 +10,7 @@ test("a workspace around, inside or at the kernel's home, `/`, the user's home, 
   const home = join(base, "home");
   const userHome = join(base, "user");
   await mkdir(join(home, "inner"), { recursive: true });
-  await mkdir(userHome);
+  await mkdir(join(userHome, ".local/state/narthex/sessions"), { recursive: true });
   await writeFile(join(base, "file"), "");
   await symlink(home, join(base, "link"));
   for (const workspace of [
@@ -20,6 +20,8 @@ test("a workspace around, inside or at the kernel's home, `/`, the user's home, 
     join(base, "link"),
     "/",
     userHome,
+    join(userHome, ".local"),
+    join(userHome, ".local/state/narthex/sessions"),
     join(base, "file"),
     join(base, "none"),
     JSON.parse("null") as string,

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { KernelError } from "@narthex/contracts";
 import { isInside } from "./is-inside.ts";
+import { stateDirectory } from "./session-tokens.ts";
 
 export interface WorkspaceSurroundings {
   /** The kernel's home. */
@@ -16,8 +17,9 @@ export interface WorkspaceSurroundings {
 /**
  * The real path of a workspace a session may be opened on.
  *
- * SECURITY: a workspace around or inside the kernel's home would let an agent at policy, tokens and ledger; `/` and the
- * user's home would let it at everything. Compared as real paths, so that no link leads around it.
+ * SECURITY: a workspace around or inside the kernel's home would let an agent at policy, tokens and ledger; around or
+ * inside the user's state at tokens of other sessions and at locks; `/` and the user's home would let it at everything.
+ * Compared as real paths, so that no link leads around it.
  */
 export async function resolveWorkspace(workspace: string, around: WorkspaceSurroundings): Promise<string> {
   const real = await realWorkspace(workspace);
@@ -27,6 +29,14 @@ export async function resolveWorkspace(workspace: string, around: WorkspaceSurro
   if (real === userHome) throw refused(real, "it is your home directory");
   if (isInside(real, home)) throw refused(real, "it holds the kernel's own home");
   if (isInside(home, real)) throw refused(real, "it lies inside the kernel's own home");
+  for (const state of [
+    stateDirectory(process.env),
+    ...(userHome === undefined ? [] : [stateDirectory({}, userHome)]),
+  ]) {
+    const realState = await realpath(state).catch(() => resolve(state));
+    if (isInside(real, realState)) throw refused(real, "it holds your session tokens and locks");
+    if (isInside(realState, real)) throw refused(real, "it lies among your session tokens and locks");
+  }
   const apart = around.whyApart?.(real);
   if (apart !== undefined) throw refused(real, apart);
   return real;
