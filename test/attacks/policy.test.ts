@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { chmod, chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { create, type JsonObject, KernelService, ToolRequestSchema } from "@narthex/contracts";
-import { type JsonValue, type OpenKernelOptions } from "narthex";
+import { defineTool, type JsonValue, type OpenKernelOptions } from "narthex";
 import { createKernel, type SocketKernel } from "../doors/socket-kernel.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "narthex-policy-"));
@@ -257,3 +257,124 @@ describe("an agent", () => {
     }
   });
 });
+
+describe("a rule that asks a person", () => {
+  const ASK = '@id("ask-money") @approve("human") permit(principal, action == Action::"wire_money", resource);';
+  const ALWAYS = ASK.replace("human", "always");
+  const OPEN = '@id("open") @approve("none") permit(principal, action, resource);';
+  const inCode = (text: string) => [{ name: "money.cedar", text }];
+  let moved = 0;
+  const money = (tier: "read_only" | "side_effecting") =>
+    defineTool({ name: "wire_money", description: "Moves money.", inputSchema: true, tier, run: () => ++moved });
+  const DEFAULT = new URL("../../policies/default.cedar", import.meta.url);
+
+  /** The default policy, with what people are asked and rules are warned of. */
+  async function openDefault(options: Partial<OpenKernelOptions>, more: Readonly<Record<string, string>> = {}) {
+    const warnings: string[] = [];
+    const at = await openWith(
+      { "default.cedar": await readFile(DEFAULT, "utf8"), ...more },
+      { onPolicyWarning: (warning) => warnings.push(warning), ...options },
+    );
+    return { ...at, warnings };
+  }
+  const refusing = {
+    door: "bot",
+    count: 0,
+    async ask() {
+      this.count++;
+      return { approved: false, approver: "ann" };
+    },
+  };
+
+  it("is asked about a tool that declares no effect, which no default rule permits", async () => {
+    moved = 0;
+    await using at = await openDefault({
+      tools: [money("side_effecting")],
+      policies: inCode(ASK),
+      approver: refusing,
+    });
+    assert.equal((await at.call("wire_money", {})).code, "APPROVAL_DENIED");
+    assert.deepEqual([moved, refusing.count, at.warnings], [0, 1, []]);
+  });
+
+  it("is what a tool above read_only needs, and the denial shows the rule to write", async () => {
+    moved = 0;
+    await using at = await openDefault({ tools: [money("side_effecting")] });
+    const { code, message } = await at.call("wire_money", {});
+    assert.equal(code, "NO_MATCHING_RULE");
+    const [, rule = ""] = message.split("createKernel: ");
+    await writeFile(join(at.policy, "shown.cedar"), rule);
+    await at.kernel.reloadPolicy("ann");
+    const asked = at.call("wire_money", {});
+    await answerNext(at.kernel, "once");
+    assert.equal((await asked).case, "success");
+    assert.equal(moved, 1);
+  });
+
+  it("and never can is an error in code, and a warning in a file, with both names", async () => {
+    const tools = [money("read_only")];
+    const both = {
+      code: "POLICY_INVALID",
+      message: /money\.cedar:1:1: `ask-money` never asks: `without-effects` \(default\.cedar:\d+\)/,
+    };
+    await assert.rejects(openDefault({ tools, policies: inCode(ASK) }), both);
+    await assert.rejects(openDefault({ tools: [money("side_effecting")], policies: inCode(`${ASK}\n${OPEN}`) }), {
+      message: /`ask-money` never asks: `open` \(money\.cedar:2\)/,
+    });
+    await using at = await openDefault({ tools }, { "money.cedar": ASK });
+    assert.match(at.warnings.join("\n"), both.message);
+    assert.deepEqual(at.kernel.policyFacts().warnings, at.warnings);
+    await writeFile(join(at.policy, "money.cedar"), ALWAYS);
+    assert.deepEqual((await at.kernel.reloadPolicy("ann")).policy.warnings, []);
+  });
+
+  it("always does so whatever others permit, and only a rule that a person gave and that names it lifts it", async () => {
+    moved = 0;
+    await using at = await openDefault({ tools: [money("side_effecting")], policies: inCode(`${ALWAYS}\n${OPEN}`) });
+    const { kernel } = at;
+    const first = at.call("wire_money", { to: "bob" });
+    const question = await nextQuestion(kernel);
+    assert.deepEqual([question.always, question.sessionScope], [["ask-money"], ""]);
+    assert.match(question.ruleText, /^@approve\("none"\)\n@overrides\("ask-money"\)$/m);
+    const { approvalId } = question;
+    const answer = { approvalId, approver: "ann", door: "cli" };
+    await assert.rejects(kernel.resolveApproval({ ...answer, answer: "session" }), {
+      code: "INVALID_INPUT",
+      message: /ask-money asks for every such call: answer once or as a rule/,
+    });
+    await kernel.resolveApproval({ ...answer, answer: "once" });
+    assert.equal((await first).case, "success");
+    const second = at.call("wire_money", { to: "bob" });
+    const { standing } = await answerNext(kernel, "rule");
+    assert.equal((await second).case, "success");
+    assert.equal((await at.call("wire_money", { to: "bob" })).case, "success");
+    const other = at.call("wire_money", { to: "eve" });
+    await answerNext(kernel, "deny");
+    assert.equal((await other).code, "APPROVAL_DENIED");
+    await kernel.revokeApproval({ standingId: standing?.standingId ?? "", by: "ann" });
+    const again = at.call("wire_money", { to: "bob" });
+    await answerNext(kernel, "deny");
+    assert.equal((await again).code, "APPROVAL_DENIED");
+    assert.equal(moved, 3);
+    assert.equal((await readdir(at.policy)).filter((name) => name.startsWith("approved-")).length, 0);
+  });
+
+  it("always is not lifted by a name that is not its own", async () => {
+    const lifting = OPEN.replace(" permit", ' @overrides("ask-monye") permit');
+    await assert.rejects(openDefault({ tools: [money("side_effecting")], policies: inCode(`${ALWAYS}\n${lifting}`) }), {
+      code: "POLICY_INVALID",
+      message: /@overrides names `ask-monye`, which is no rule of this set; did you mean `ask-money`\?/,
+    });
+  });
+});
+
+async function nextQuestion(kernel: NarthexKernel) {
+  const signal = AbortSignal.timeout(30_000);
+  for await (const { open } of kernel.watchApprovals(signal)) if (open[0] !== undefined) return open[0];
+  return assert.fail("nobody is asked");
+}
+
+async function answerNext(kernel: NarthexKernel, answer: "once" | "rule" | "deny") {
+  const { approvalId } = await nextQuestion(kernel);
+  return await kernel.resolveApproval({ approvalId, answer, approver: "ann", door: "cli" });
+}

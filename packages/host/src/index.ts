@@ -78,6 +78,8 @@ export {
   type PolicyExample,
   runExamples,
 } from "./policy/examples.ts";
+export { findImpossibleRules } from "./policy/impossible-rules.ts";
+export { reviewRules } from "./policy/review-rules.ts";
 export { explainRules } from "./policy/explain-rules.ts";
 export { type LoadedPolicySet, loadPolicySet } from "./policy/load-policy-set.ts";
 export { parseExamples, readExamples } from "./policy/read-examples.ts";

@@ -328,6 +328,8 @@ export interface PolicyFacts {
   readonly directory: string;
   /** Why the compiled evaluator is not used; empty if it is. */
   readonly fallback: string;
+  /** `file:line:column: message` of rules that do not do what they say. */
+  readonly warnings: readonly string[];
 }
 
 export interface PolicyReload {

@@ -20,6 +20,7 @@ const KINDS: OptionKinds<OpenKernelOptions> = {
   sandboxPrograms: "texts?",
   observer: "object?",
   log: "function?",
+  onPolicyWarning: "function?",
   onFailure: "function?",
 };
 const POLICY: OptionKinds<NonNullable<OpenKernelOptions["policies"]>[number]> = { name: "text", text: "text" };

@@ -20,7 +20,7 @@ export interface KernelSession extends InProcessSession {
 /** Opens a home (a new one is set up first) and starts a kernel on it. */
 export async function createKernel(options: OpenKernelOptions = {}): Promise<NarthexKernel> {
   checkKernelOptions(options);
-  const kernel = await openKernel({ command: "an embedding program", ...options });
+  const kernel = await openKernel({ command: "an embedding program", onPolicyWarning: warnFor(options), ...options });
   await kernel.openDoors().catch(async (fault: unknown) => {
     await kernel.close({ graceMs: 0 }).catch(() => undefined);
     throw fault;
@@ -44,4 +44,10 @@ export async function createKernel(options: OpenKernelOptions = {}): Promise<Nar
       return held(session.id, token);
     },
   };
+}
+
+/** Without a log a warning about rules would reach no one. */
+function warnFor({ log }: OpenKernelOptions): (warning: string) => void {
+  if (log !== undefined) return (warning) => log("warn", warning);
+  return (warning) => process.emitWarning(warning, { type: "NarthexPolicyWarning" });
 }

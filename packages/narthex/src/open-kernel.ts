@@ -66,6 +66,8 @@ export interface OpenKernelOptions {
   readonly sandboxPrograms?: readonly string[];
   readonly observer?: Observer;
   readonly log?: Log;
+  /** Told of rules that do not do what they say; the log by default. */
+  readonly onPolicyWarning?: (warning: string) => void;
   /** Called once if the store fails: the kernel has stopped. */
   readonly onFailure?: (failure: Error) => void;
 }
@@ -143,7 +145,12 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
     const added = [...stored, ...(options.tools ?? [])];
     servers = await openHomeServers(home, configuration, workshop, gate, added, options.log);
     const tools = [...builtins, ...added, ...servers.tools];
-    const policy = openPolicy(paths, schemaForTools(tools, unusable), options.policies ?? []);
+    const policy = openPolicy(paths, {
+      tools,
+      schema: schemaForTools(tools, unusable),
+      added: options.policies ?? [],
+      warn: options.onPolicyWarning ?? ((warning) => options.log?.("warn", warning)),
+    });
     const observer = observeBoth(options.observer, telemetry?.observer);
     const kernel = await start(
       { home, configuration, policy, store, contentStore, workshop, gate, servers, tools },

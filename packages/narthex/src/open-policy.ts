@@ -5,7 +5,7 @@ import {
   type PolicyLoading,
   readPolicyDirectory,
 } from "@narthex/host";
-import type { Policy, PolicyFile, PolicySchema, PolicySource } from "@narthex/kernel";
+import type { Policy, PolicyFile, PolicySchema, PolicySource, Tool } from "@narthex/kernel";
 import { checkedDefaultPolicy } from "./default-policy-directory.ts";
 
 /** The policy of a home. */
@@ -14,10 +14,20 @@ export interface HomePolicy extends PolicySource {
   loadOrNone(): Promise<Policy>;
 }
 
-/** The rules of the home's policy directory and those that the embedding program adds, checked against this schema. */
-export function openPolicy(paths: HomePaths, schema: PolicySchema, added: readonly PolicyFile[]): HomePolicy {
+/** What the rules of a home are checked against, and who is told what is wrong with them. */
+export interface HomePolicyOptions {
+  readonly tools: readonly Tool[];
+  readonly schema: PolicySchema;
+  /** Rules of the embedding program: a rule of these that does not do what it says is an error. */
+  readonly added: readonly PolicyFile[];
+  warn(warning: string): void;
+}
+
+/** The rules of the home's policy directory and those that the embedding program adds. */
+export function openPolicy(paths: HomePaths, { tools, schema, added, warn }: HomePolicyOptions): HomePolicy {
+  const review = { tools, strictFiles: new Set(added.map(({ name }) => name)) };
   const assemble = async (files: readonly PolicyFile[]): Promise<Policy> =>
-    assemblePolicy(files, schema, { ...(await loading(paths)), inThread: true });
+    warnOf(await assemblePolicy(files, schema, { ...(await loading(paths)), inThread: true }, review), warn);
   const read = async (): Promise<PolicyFile[]> => [...(await readPolicyDirectory(paths.policy)), ...added];
   return {
     directory: paths.policy,
@@ -27,8 +37,15 @@ export function openPolicy(paths: HomePaths, schema: PolicySchema, added: readon
       const files = (JSON.parse(Buffer.from(set).toString()) as PolicyFile[]).filter(({ name }) => !names.has(name));
       return assemble(add === undefined ? files : [...files, add]);
     },
-    loadOrNone: async () => assemblePolicyOrNone(read, schema, await loading(paths)),
+    loadOrNone: async () => warnOf(await assemblePolicyOrNone(read, schema, await loading(paths), review), warn),
   };
+}
+
+function warnOf(policy: Policy, warn: (warning: string) => void): Policy {
+  const { current } = policy;
+  if ("problem" in current) warn(`no policy is in force, so every call is denied: ${current.problem}`);
+  else current.warnings.forEach(warn);
+  return policy;
 }
 
 async function loading({ checkedPolicy }: HomePaths): Promise<PolicyLoading> {

@@ -175,6 +175,7 @@ const POLICY: PolicyFacts = {
   mode: "enforce",
   directory: "/policy",
   fallback: "",
+  warnings: [],
 };
 
 function sessionFacts(workspace = "/workspace"): SessionFacts {

@@ -16,6 +16,7 @@ export interface TestRule {
   readonly action?: string;
   readonly effect?: "permit" | "forbid";
   readonly approve?: PolicyRule["approve"];
+  readonly overrides?: readonly string[];
   readonly rationale?: string;
   readonly message?: string;
   /** An expression in Cedar's JSON form. */
@@ -39,10 +40,17 @@ export function createTestPolicy(rules: readonly TestRule[], tools: readonly Too
       engine: engine.name,
       fallback: "",
       ruleCount: rules.length,
+      warnings: [],
       bytes,
       schemaBytes: schema.bytes,
     },
-    rules: rules.map(({ id, approve = "unstated", rationale, message }) => ({ id, approve, rationale, message })),
+    rules: rules.map(({ id, approve = "unstated", overrides = [], rationale, message }) => ({
+      id,
+      approve,
+      overrides,
+      rationale,
+      message,
+    })),
     policies,
     schema,
     engine,

@@ -17,7 +17,7 @@ const rule = (id: string, more: Partial<RuleFinding> = {}): RuleFinding => ({
 
 /** What a model is told where this is what rules say. */
 async function told(...rules: RuleFinding[]): Promise<readonly string[]> {
-  const question = { action: "echo", path: "", host: "", allowed: false, approve: "none", rules } as const;
+  const question = { action: "echo", path: "", host: "", allowed: false, approve: "none", always: [], rules } as const;
   const explanation: CallExplanation = { answer: "deny", code: "X", message: "", missing: [], questions: [question] };
   const { kernel, open } = await createTestKernel({ tools: [echoTool] });
   const session = { ...createAgentSession(kernel, await open()), explain: () => Promise.resolve(explanation) };

@@ -8,12 +8,15 @@ import {
   type PolicyFile,
   type PolicySchema,
   type PolicyTool,
+  policyInvalid,
   policySchema,
   type Tool,
+  type VariantTool,
 } from "@narthex/kernel";
 import { explainRules } from "./explain-rules.ts";
 import { loadKnownSet, type PolicyLoading } from "./known-sets.ts";
 import type { LoadedPolicySet } from "./load-policy-set.ts";
+import { reviewRules } from "./review-rules.ts";
 import { createWasmEngine } from "./wasm-engine.ts";
 
 /** What the rules of a kernel with these tools are validated against. */
@@ -48,13 +51,22 @@ export function policyTools(tools: readonly Tool[]): PolicyTool[] {
   }));
 }
 
-/** A policy from its files. Throws POLICY_INVALID with every problem. */
+/** What rules are compared by, once each of them is valid. */
+export interface PolicyReview {
+  readonly tools: readonly VariantTool[];
+  /** Files in which a rule that does not do what it says is an error; elsewhere it is a warning. */
+  readonly strictFiles: ReadonlySet<string>;
+}
+
+/** A policy from its files. Throws POLICY_INVALID with every problem. Without a review nobody is warned. */
 export async function assemblePolicy(
   files: readonly PolicyFile[],
   schema: PolicySchema,
   loading: PolicyLoading = {},
+  review?: PolicyReview,
 ): Promise<Policy> {
   const loaded = await loadKnownSet(files, schema, loading);
+  const warnings = review === undefined ? [] : warningsOf(loaded, schema, review);
   const { engine, fallback } = await engineFor(loaded, schema);
   return createPolicy({
     set: {
@@ -63,6 +75,7 @@ export async function assemblePolicy(
       engine: engine.name,
       fallback,
       ruleCount: loaded.rules.length,
+      warnings,
       bytes: loaded.bytes,
       schemaBytes: schema.bytes,
     },
@@ -74,19 +87,36 @@ export async function assemblePolicy(
   });
 }
 
-/** The same for a kernel that starts: what cannot be used denies everything and says why. */
+function warningsOf(loaded: LoadedPolicySet, schema: PolicySchema, { tools, strictFiles }: PolicyReview): string[] {
+  const remarks = reviewRules(loaded, schema, tools);
+  const errors = remarks.filter(({ file }) => strictFiles.has(file)).map(({ violation }) => violation);
+  if (errors.length > 0) throw policyInvalid(errors);
+  return remarks.map(({ violation: { field, message } }) => (field === "" ? message : `${field}: ${message}`));
+}
+
+/**
+ * The same for a kernel that starts: what cannot be used denies everything and says why. A mistake in the strict files, which
+ * the embedding program wrote, is thrown at it instead.
+ */
 export async function assemblePolicyOrNone(
   read: () => Promise<readonly PolicyFile[]>,
   schema: PolicySchema,
-  loading: PolicyLoading = {},
+  loading: PolicyLoading,
+  review: PolicyReview,
 ): Promise<Policy> {
   try {
-    return await assemblePolicy(await read(), schema, loading);
+    return await assemblePolicy(await read(), schema, loading, review);
   } catch (fault) {
+    if (isKernelError(fault) && fault.violations.some(({ field }) => isIn(field, review.strictFiles))) throw fault;
     if (isKernelError(fault) && fault.code === "POLICY_INVALID") return createNoPolicy(fault.message);
     const problem = fault instanceof Error ? fault.message : String(fault);
     return createNoPolicy(`the policy directory cannot be read: ${problem}`);
   }
+}
+
+/** Whether a place is in one of these files. */
+function isIn(place: string, files: ReadonlySet<string>): boolean {
+  return files.has(place.replace(/:[0-9]+:[0-9]+$/, ""));
 }
 
 /** The compiled evaluator, or Cedar's own for what that lacks. */

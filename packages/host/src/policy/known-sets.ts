@@ -17,7 +17,7 @@ export interface PolicyLoading {
 }
 
 /** Another number whenever what is kept changes its shape, or what is refused changes. */
-const FORMAT = 2;
+const FORMAT = 3;
 const MOST_KEPT = 8;
 const memory = new Map<string, KnownSet>();
 

@@ -145,6 +145,11 @@ test("annotations are known, have values, and fit their rule", async () => {
   await refused(`@message("a\\u{1b}[31m")\n${ECHO};`, /must be one line/);
   await refused(`@__proto__("x")\n${ECHO};`, /`@__proto__` is not an annotation/);
   await refused(`@approve("none")\nforbid(principal, action, resource);`, /belongs on a permit/);
+  await refused(`@overrides("a")\nforbid(principal, action, resource);`, /belongs on a permit/);
+  await refused(`@overrides("a")\n${ECHO};`, 'p.cedar:1:1: @overrides needs @approve("none") beside it');
+  await refused(`@approve("none") @overrides(" ,")\n${ECHO};`, /^p\.cedar:1:19: @overrides must name a rule/);
+  await refused(`@approve("always") @id("a, b")\n${ECHO};`, /needs an @id without a comma/);
+  await refused(`@approve("allways")\n${ECHO};`, /not `allways`; did you mean "always"\?$/);
   await refused(`@id("a") @id("b")\n${ECHO};`, /^p\.cedar:1:10: duplicate annotation: @id$/);
 });
 
@@ -184,6 +189,7 @@ test("a set is its rules, their annotations and places, Cedar's form of them, an
         text: "",
         effect: "permit",
         approve: "console",
+        overrides: [],
         rationale: "CODE",
         message: "Why.",
         file: "a.cedar",
@@ -195,6 +201,7 @@ test("a set is its rules, their annotations and places, Cedar's form of them, an
         text: "",
         effect: "permit",
         approve: "unstated",
+        overrides: [],
         rationale: undefined,
         message: undefined,
         file: "b.cedar",

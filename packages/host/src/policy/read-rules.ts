@@ -4,7 +4,7 @@ import { cedarMessage, cedarOffset } from "./cedar-message.ts";
 import type { Cedar } from "./cedar-wasm.ts";
 import { createFilePlaces, type FilePlaces } from "./file-places.ts";
 import type { PolicyProblems } from "./policy-problems.ts";
-import { annotationProblem, approvalFrom } from "./rule-annotations.ts";
+import { annotationProblem, approvalFrom, overridesFrom, ruleProblem } from "./rule-annotations.ts";
 import { type RuleText, splitRules } from "./split-rules.ts";
 
 /** One rule of a set that was read. */
@@ -76,12 +76,15 @@ function readRule(cedar: Cedar, { file, places, piece, number }: Piece, problems
     id: textOf("id") ?? `${file.name}#${number}`,
     effect,
     approve: approvalFrom(valueOf("approve")),
+    overrides: overridesFrom(valueOf("overrides")),
     rationale: textOf("rationale"),
     message: textOf("message"),
     text,
     file: file.name,
     ...places.at(offset),
   });
+  const problem = effect === "permit" ? ruleProblem(rule) : undefined;
+  if (problem !== undefined) problems.add(placeOf(0), "format", problem);
   // What Cedar gives is JSON by construction: it comes out of JSON.parse.
   return [{ rule, json: parsed.json as unknown as JsonObject, placeOf }];
 }

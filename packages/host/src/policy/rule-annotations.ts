@@ -1,10 +1,17 @@
 import { MAX_ID_LEN, type Rule } from "@narthex/contracts";
-import { type ApprovalDemand, nearestName, quoteText } from "@narthex/kernel";
+import {
+  type ApprovalDemand,
+  canBeOverridden,
+  nearestName,
+  type PolicyRule,
+  quoteText,
+  splitOverrides,
+} from "@narthex/kernel";
 
-const ANNOTATIONS = ["id", "approve", "rationale", "message"] as const;
+const ANNOTATIONS = ["id", "approve", "overrides", "rationale", "message"] as const;
 type Annotation = (typeof ANNOTATIONS)[number];
 
-const APPROVE_ANSWERS = ["human", "console", "none"] as const;
+const APPROVE_ANSWERS = ["human", "console", "always", "none"] as const;
 const RATIONALE = /^[A-Z][A-Z0-9_]{0,63}$/;
 const CONTROL = /\p{Cc}/u;
 const LONGEST_MESSAGE = 1024;
@@ -26,10 +33,28 @@ export function approvalFrom(value: unknown): ApprovalDemand {
   return APPROVE_ANSWERS.find((answer) => answer === value) ?? "unstated";
 }
 
+/** What is wrong with a rule's annotations taken together. */
+export function ruleProblem({
+  id,
+  approve,
+  overrides,
+}: Pick<PolicyRule, "id" | "approve" | "overrides">): string | undefined {
+  if (approve === "always" && !canBeOverridden(id)) {
+    return `a rule with @approve("always") needs an @id without a comma and without blanks at its ends, not ${quoteText(id)}`;
+  }
+  if (overrides.length > 0 && approve !== "none") return '@overrides needs @approve("none") beside it';
+  return undefined;
+}
+
+/** The rules that `@overrides` names. */
+export function overridesFrom(value: unknown): readonly string[] {
+  return typeof value === "string" ? splitOverrides(value) : [];
+}
+
 function unknownAnnotation(name: string): string {
   const nearest = nearestName(name, ANNOTATIONS);
   const hint = nearest === undefined ? "" : `; did you mean @${nearest}?`;
-  return `${quoteText(`@${name}`)} is not an annotation; allowed are @id, @approve, @rationale and @message${hint}`;
+  return `${quoteText(`@${name}`)} is not an annotation; allowed are @id, @approve, @overrides, @rationale and @message${hint}`;
 }
 
 function valueProblem(name: Annotation, value: string, effect: "permit" | "forbid"): string | undefined {
@@ -43,6 +68,9 @@ function valueProblem(name: Annotation, value: string, effect: "permit" | "forbi
     case "approve":
       if (effect === "forbid") return "@approve belongs on a permit: what is forbidden is not asked about";
       return APPROVE_ANSWERS.some((answer) => answer === value) ? undefined : wrongApprove(value);
+    case "overrides":
+      if (effect === "forbid") return "@overrides belongs on a permit: a forbid already beats every permit";
+      return splitOverrides(value).length > 0 ? undefined : '@overrides must name a rule: @overrides("ID")';
     case "rationale":
       return RATIONALE.test(value) ? undefined : "@rationale must be a code such as WORKSPACE_READ";
     case "message":
@@ -55,5 +83,5 @@ function valueProblem(name: Annotation, value: string, effect: "permit" | "forbi
 function wrongApprove(value: string): string {
   const nearest = nearestName(value, APPROVE_ANSWERS);
   const hint = nearest === undefined ? "" : `; did you mean "${nearest}"?`;
-  return `@approve must be "human", "console" or "none", not ${quoteText(value)}${hint}`;
+  return `@approve must be "human", "console", "always" or "none", not ${quoteText(value)}${hint}`;
 }

@@ -28,6 +28,8 @@ export interface ApprovalSubject {
   readonly policyHash: Uint8Array;
   readonly ruleIds: readonly string[];
   readonly messages: readonly string[];
+  /** The `@approve("always")` rules among them that ask: no answer for the session covers such a call. */
+  readonly always: readonly string[];
   readonly tier: SafetyTier;
   readonly effects: readonly Effect[];
   readonly labels: readonly string[];

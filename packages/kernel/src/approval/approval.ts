@@ -25,6 +25,8 @@ export interface ApprovalQuestion {
   readonly ruleIds: readonly string[];
   /** What the rules that ask say about it. */
   readonly messages: readonly string[];
+  /** Rules that ask for every such call: an answer for the session is not offered, and an answer as a rule lifts them. */
+  readonly always: readonly string[];
   /** `console` means that no other door may answer. */
   readonly kind: ApprovalKind;
   readonly safetyTier: SafetyTier;
@@ -32,7 +34,7 @@ export interface ApprovalQuestion {
   readonly labels: readonly string[];
   readonly requestedAtMs: number;
   readonly expiresAtMs: number;
-  /** What an answer for the session would allow, for people. */
+  /** What an answer for the session would allow, for people; empty where such an answer is not offered. */
   readonly sessionScope: string;
   /** The rule that an answer as a rule would write; empty where none can be written. */
   readonly ruleText: string;

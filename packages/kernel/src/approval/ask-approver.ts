@@ -33,9 +33,10 @@ function read(answer: Partial<ApprovalAnswer> | undefined, question: ApprovalQue
   const said = { approver: cut(answer?.approver, MAX_APPROVER) ?? "", reason: cut(answer?.reason, MAX_REASON) };
   if (approved !== true) return { answer: "deny", ...said };
   if (term === undefined || term === "once") return { answer: "once", ...said };
-  // Where no rule can be written, the yes to this call remains.
+  // Where a longer answer is not offered, the yes to this call remains.
   if (term === "rule") return { answer: question.ruleText === "" ? "once" : "rule", ...said };
   if (term !== "session") return { answer: "deny", ...said };
+  if (question.sessionScope === "") return { answer: "once", ...said };
   return { answer: "session", ...said, words: typeof words === "number" ? words : undefined };
 }
 

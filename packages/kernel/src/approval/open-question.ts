@@ -75,12 +75,13 @@ function shownOf(approvalId: string, subject: ApprovalSubject, times: QuestionTi
     policyHash: toHex(subject.policyHash),
     ruleIds: subject.ruleIds,
     messages: subject.messages,
+    always: subject.always,
     kind: subject.kind,
     safetyTier: subject.tier,
     effects: subject.effects,
     labels: subject.labels,
     ...times,
-    sessionScope: describeScope(keepScope(scope, inputDigest)),
+    sessionScope: subject.always.length > 0 ? "" : describeScope(keepScope(scope, inputDigest)),
     ruleText: rule,
   };
 }

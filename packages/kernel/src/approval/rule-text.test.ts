@@ -14,6 +14,7 @@ const subject = {
   definitionHash: new Uint8Array(32).fill(1),
   inputDigest: new Uint8Array(32).fill(2),
   scope: undefined,
+  always: [],
 } as Partial<ApprovalSubject> as ApprovalSubject;
 
 const HEAD = [
@@ -82,4 +83,10 @@ test("a rule holds in the directory, and for the labels, that the person saw", (
 
 test("a rule for a tool that is no part of Narthex holds for this definition only", () => {
   assert.match(ruleFor({ isBuiltin: false })[4] ?? "", /&& context\.definition_hash == "(?:01){32}" \};$/);
+});
+
+test("a rule for a call that a rule always asks about names what it lifts", () => {
+  const [id, approve, overrides, permit] = ruleFor({ always: ["ask-money", 'two"\n'] });
+  assert.deepEqual([id, approve, permit], HEAD.slice(0, 3));
+  assert.equal(overrides, '@overrides("ask-money, two\\u{22}\\u{a}")');
 });

@@ -1,11 +1,21 @@
 import { toHex } from "@narthex/contracts";
 import { UNTRUSTED } from "../label/result-labels.ts";
+import { joinOverrides } from "../policy/overrides.ts";
 import type { ApprovalSubject } from "./approval-subject.ts";
 
 /** What a rule is made from. */
 export type RuleSubject = Pick<
   ApprovalSubject,
-  "agent" | "action" | "workspace" | "directory" | "labels" | "isBuiltin" | "definitionHash" | "scope" | "inputDigest"
+  | "agent"
+  | "action"
+  | "workspace"
+  | "directory"
+  | "labels"
+  | "isBuiltin"
+  | "definitionHash"
+  | "scope"
+  | "inputDigest"
+  | "always"
 >;
 
 export function ruleIdOf(approvalId: string): string {
@@ -36,6 +46,7 @@ export function ruleWithId(ruleId: string, subject: RuleSubject): string {
   return [
     `@id(${text(ruleId)})`,
     '@approve("none")',
+    ...(subject.always.length === 0 ? [] : [`@overrides(${text(joinOverrides(subject.always))})`]),
     `permit(principal == Agent::${text(subject.agent)}, action == Action::${text(subject.action)},`,
     `  resource == Workspace::${text(subject.workspace)})`,
     `when { ${conditions.join(" && ")} };`,

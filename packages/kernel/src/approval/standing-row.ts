@@ -16,6 +16,9 @@ export function standingRow(
   if (answer === "rule" && shown.ruleText === "") {
     throw unfit("answer", "this kernel has nowhere to write rules to: answer once or for the session");
   }
+  if (answer === "session" && shown.sessionScope === "") {
+    throw unfit("answer", `${shown.always.join(", ")} asks for every such call: answer once or as a rule`);
+  }
   const kept = answer === "session" ? keepScope(subject.scope, subject.inputDigest, words) : undefined;
   const { approvalId, sessionId, tool, ruleText } = shown;
   return {

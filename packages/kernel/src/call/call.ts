@@ -1,6 +1,7 @@
 import type { JsonValue, JsonValueError, ToolRequest, Violation } from "@narthex/contracts";
 import type { Capability } from "../capability/capability.ts";
-import type { ApprovalDemand, PolicyAnswer } from "../policy/policy.ts";
+import type { CallDemand } from "../policy/approval-demand.ts";
+import type { PolicyAnswer } from "../policy/policy.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
 import type { CollectedContent, ContentCollector } from "../result/content-collector.ts";
 import type { LiveSession } from "../session/live-session.ts";
@@ -72,7 +73,10 @@ export interface DecidedCall extends CheckedCall {
   readonly needed: readonly Capability[];
   readonly policyAnswer: PolicyAnswer;
   readonly policyHash: Uint8Array;
-  readonly approval: Exclude<ApprovalDemand, "unstated">;
+  /** Where a person must approve it first. */
+  readonly approval: CallDemand["approve"];
+  /** The `@approve("always")` rules that ask for this very call. */
+  readonly always: CallDemand["always"];
 }
 
 /** invoke: the tool has returned. */

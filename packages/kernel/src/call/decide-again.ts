@@ -38,7 +38,8 @@ function decide(call: PermittedCall, needed: readonly Capability[], kernel: Kern
   const answer = askAboutCall(call, facts, nowNeeded(call, needed), kernel);
   if (isEnding(answer)) return answer;
   // SECURITY: a yes to one path is none to where a link leads instead, and a yes to one host is none to another.
-  const isCovered = answer.approval === call.approval && !needed.some(isPlace);
+  const isSameDemand = answer.approval === call.approval && answer.always.every((id) => call.always.includes(id));
+  const isCovered = isSameDemand && !needed.some(isPlace);
   return answer.approval === "none" || isCovered ? undefined : unasked();
 }
 

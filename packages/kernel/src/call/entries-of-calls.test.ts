@@ -78,7 +78,7 @@ test("lease comes before capabilities, capabilities before policy, policy before
 });
 
 test("policy that could not be evaluated is POLICY_ERROR, whatever its rules said", async () => {
-  const rule = { id: "r", approve: "none" as const, rationale: undefined, message: undefined };
+  const rule = { id: "r", approve: "none" as const, overrides: [], rationale: undefined, message: undefined };
   const sound = permitAll([echoTool]);
   const { open } = await createTestKernel({
     tools: [echoTool],
@@ -89,6 +89,21 @@ test("policy that could not be evaluated is POLICY_ERROR, whatever its rules sai
   });
   const { response } = await (await open()).call("echo", 1);
   assert.equal(response.result.case === "denied" && response.result.value.rationaleCode, "POLICY_ERROR");
+});
+
+test("a policy that answers something like yes denies", async () => {
+  const rule = { id: "r", approve: "none" as const, overrides: [], rationale: undefined, message: undefined };
+  for (const allowed of ["no", "true", {}, 1, [], null, undefined]) {
+    const { open } = await createTestKernel({
+      tools: [echoTool],
+      policy: {
+        ...permitAll([echoTool]),
+        evaluate: () => ({ allowed: allowed as unknown as boolean, rules: [rule], errors: [] }),
+      },
+    });
+    const { response } = await (await open()).call("echo", 1);
+    assert.equal(response.result.case === "denied" && response.result.value.rationaleCode, "POLICY_DENIED");
+  }
 });
 
 test("a repeat is authorised again before it is answered", async () => {

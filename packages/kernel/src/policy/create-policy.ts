@@ -23,7 +23,7 @@ export function createPolicy(loaded: LoadedPolicy): Policy {
   const byId = new Map(rules.map((rule) => [rule.id, rule]));
   const permitted = permittedActions(policies, schema);
   const ruleOf = (id: string): PolicyRule =>
-    byId.get(id) ?? { id, approve: "human", rationale: undefined, message: undefined };
+    byId.get(id) ?? { id, approve: "human", overrides: NOTHING, rationale: undefined, message: undefined };
   return {
     current: set,
     couldPermit: (action) => permitted.has(action),
@@ -38,7 +38,7 @@ export function createPolicy(loaded: LoadedPolicy): Policy {
       if (missing !== undefined) return refuse(`the request has no \`${missing}\` that the policy was checked with`);
       const answer = engine.evaluate(request);
       return {
-        allowed: answer.allowed && answer.errors.length === 0,
+        allowed: answer.allowed === true && answer.errors.length === 0,
         rules: answer.rules.map(ruleOf),
         errors: answer.errors,
       };

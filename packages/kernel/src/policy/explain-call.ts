@@ -11,7 +11,7 @@ import { describeBeyond } from "../tool/beyond-bound.ts";
 import { type NarrowedTool, narrowFor } from "../tool/narrow-for.ts";
 import { requiredFor } from "../tool/required-for.ts";
 import type { Effect } from "../tool/tool.ts";
-import { approvalDemand } from "./approval-demand.ts";
+import { demandFor } from "./approval-demand.ts";
 import { type AskedCall, type CallQuestion, questionFor, questionsAbout } from "./call-questions.ts";
 import type { CallExplanation, ExplainedQuestion, ExplainQuestion, MissingRight } from "./explain.ts";
 import { refusalOf } from "./refusal-of.ts";
@@ -73,13 +73,13 @@ async function ask(call: AskedCall, question: CallQuestion, { policy }: ExplainP
   const { action, target } = question;
   const { request } = questionFor(call, question, policy);
   const answer = policy.evaluate(request);
-  const refusal = refusalOf(action, answer);
+  const refusal = refusalOf(action, answer, call.registered.tool.source);
   const asked = {
     action,
     path: target.path ?? "",
     host: target.host ?? "",
     allowed: refusal === undefined,
-    approve: refusal === undefined ? approvalDemand(answer.rules, call.facts.tier) : "none",
+    ...demandFor(answer, refusal, call.facts.tier),
     rules: await policy.explain(request),
   } as const;
   return { asked, refusal };
@@ -96,7 +96,8 @@ function conclude(
   const asking = questions.find(({ asked }) => asked.approve !== "none")?.asked;
   if (asking === undefined) return { answer: "allow", code: "", message: "" };
   const where = asking.approve === "console" ? "at the console" : "at any door";
-  return { answer: "ask", code: "", message: `a person is asked first, ${where}` };
+  const always = asking.always.length === 0 ? "" : `; ${asking.always.join(", ")} asks for every such call`;
+  return { answer: "ask", code: "", message: `a person is asked first, ${where}${always}` };
 }
 
 function missingRights(

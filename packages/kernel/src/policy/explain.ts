@@ -37,6 +37,8 @@ export interface ExplainedQuestion {
   readonly host: string;
   readonly allowed: boolean;
   readonly approve: "none" | "human" | "console";
+  /** The `@approve("always")` rules that ask whatever else permits the call. */
+  readonly always: readonly string[];
   readonly rules: readonly RuleFinding[];
 }
 

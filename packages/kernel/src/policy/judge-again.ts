@@ -39,8 +39,8 @@ export function judgeAgain(
     const refusal = refusalOf(form.action, answer);
     if (refusal !== undefined) return { kind: "deny", ruleIds, code: refusal.code };
     const tier = SAFETY_TIERS.find((known) => known === form.tier) ?? "privileged";
-    const demand = approvalDemand(answer.rules, tier);
-    return { kind: demand === "none" ? "allow" : demand, ruleIds, code: "" };
+    const { approve } = approvalDemand(answer.rules, tier);
+    return { kind: approve === "none" ? "allow" : approve, ruleIds, code: "" };
   } catch (fault) {
     if (isKernelError(fault) && fault.code === "POLICY_ERROR") return { unjudged: "schema changed" };
     throw fault;

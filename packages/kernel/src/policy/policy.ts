@@ -3,12 +3,15 @@ import type { CedarRequest } from "./cedar/cedar.ts";
 /** What policy is asked. docs/formats/policy.md says what is in it. */
 export type PolicyRequest = CedarRequest;
 
-export type ApprovalDemand = "none" | "human" | "console" | "unstated";
+/** What `@approve` says; `unstated` without it. */
+export type ApprovalDemand = "none" | "human" | "console" | "always" | "unstated";
 
 /** What a rule's annotations say. */
 export interface PolicyRule {
   readonly id: string;
   readonly approve: ApprovalDemand;
+  /** Ids of the `@approve("always")` rules that this one lifts for the calls it permits. */
+  readonly overrides: readonly string[];
   readonly rationale: string | undefined;
   readonly message: string | undefined;
 }
@@ -37,6 +40,8 @@ export interface PolicySet {
   /** Why the compiled evaluator is not used; empty if it is. */
   readonly fallback: string;
   readonly ruleCount: number;
+  /** `file:line:column: message` of rules that do not do what they say. */
+  readonly warnings: readonly string[];
   /** The canonical bytes that `hash` is of. */
   readonly bytes: Uint8Array;
   readonly schemaBytes: Uint8Array;

@@ -9,6 +9,7 @@ import { createProof, type ProofFacts } from "./proof.ts";
 const rule = (id: string, approve: ApprovalDemand): PolicyRule => ({
   id,
   approve,
+  overrides: [],
   rationale: undefined,
   message: undefined,
 });
@@ -18,6 +19,7 @@ const set: PolicySet = {
   engine: "narthex-cedar/1",
   fallback: "",
   ruleCount: 1,
+  warnings: [],
   bytes: new Uint8Array(),
   schemaBytes: new Uint8Array(),
 };
@@ -77,27 +79,45 @@ describe("a proof", () => {
 
 describe("asking a person", () => {
   test("a privileged call asks unless a rule says none", () => {
-    assert.equal(approvalDemand([rule("a", "unstated")], "privileged"), "human");
-    assert.equal(approvalDemand([rule("a", "unstated"), rule("b", "human")], "privileged"), "human");
-    assert.equal(approvalDemand([], "privileged"), "human");
-    assert.equal(approvalDemand([rule("a", "none")], "privileged"), "none");
-    assert.equal(approvalDemand([rule("a", "unstated"), rule("b", "none")], "privileged"), "none");
+    assert.equal(approvalDemand([rule("a", "unstated")], "privileged").approve, "human");
+    assert.equal(approvalDemand([rule("a", "unstated"), rule("b", "human")], "privileged").approve, "human");
+    assert.equal(approvalDemand([], "privileged").approve, "human");
+    assert.equal(approvalDemand([rule("a", "none")], "privileged").approve, "none");
+    assert.equal(approvalDemand([rule("a", "unstated"), rule("b", "none")], "privileged").approve, "none");
   });
 
   test("any other call asks only if all its rules ask", () => {
     for (const tier of ["read_only", "side_effecting"] as const) {
-      assert.equal(approvalDemand([rule("a", "unstated")], tier), "none");
-      assert.equal(approvalDemand([rule("a", "human"), rule("b", "unstated")], tier), "none");
-      assert.equal(approvalDemand([rule("a", "console"), rule("b", "none")], tier), "none");
-      assert.equal(approvalDemand([rule("a", "human"), rule("b", "human")], tier), "human");
+      assert.equal(approvalDemand([rule("a", "unstated")], tier).approve, "none");
+      assert.equal(approvalDemand([rule("a", "human"), rule("b", "unstated")], tier).approve, "none");
+      assert.equal(approvalDemand([rule("a", "console"), rule("b", "none")], tier).approve, "none");
+      assert.equal(approvalDemand([rule("a", "human"), rule("b", "human")], tier).approve, "human");
     }
   });
 
   test("where all ask, the console is the stronger demand, in any order", () => {
     for (const tier of SAFETY_TIERS) {
-      assert.equal(approvalDemand([rule("a", "console"), rule("b", "human")], tier), "console");
-      assert.equal(approvalDemand([rule("a", "human"), rule("b", "console")], tier), "console");
+      assert.equal(approvalDemand([rule("a", "console"), rule("b", "human")], tier).approve, "console");
+      assert.equal(approvalDemand([rule("a", "human"), rule("b", "console")], tier).approve, "console");
     }
-    assert.equal(approvalDemand([rule("a", "unstated"), rule("b", "console")], "privileged"), "console");
+    assert.equal(approvalDemand([rule("a", "unstated"), rule("b", "console")], "privileged").approve, "console");
+  });
+
+  test("a rule that always asks does so whatever other rules permit, unless one of them overrides it", () => {
+    const always = rule("a", "always");
+    for (const tier of SAFETY_TIERS) {
+      for (const other of ["none", "unstated", "human"] as const) {
+        assert.deepEqual(approvalDemand([always, rule("b", other)], tier), { approve: "human", always: ["a"] });
+      }
+      assert.deepEqual(approvalDemand([rule("b", "console"), always], tier), { approve: "console", always: ["a"] });
+      const lifting = { ...rule("b", "none"), overrides: ["a"] };
+      assert.deepEqual(approvalDemand([always, lifting], tier), { approve: "none", always: [] });
+      assert.deepEqual(approvalDemand([always, rule("c", "always"), lifting], tier), {
+        approve: "human",
+        always: ["c"],
+      });
+      // A rule that does not match this call lifts nothing for it.
+      assert.deepEqual(approvalDemand([always], tier).always, ["a"]);
+    }
   });
 });

@@ -29,7 +29,7 @@ export function createProof(facts: ProofFacts): EncodedProof {
   }
   const bytes = encodeProof({
     // Any evaluation error denies, whatever the rules said.
-    allowed: answer.allowed && answer.errors.length === 0,
+    allowed: answer.allowed === true && answer.errors.length === 0,
     ruleIds: answer.rules.map((rule) => rule.id),
     policyHash: set?.hash,
     schemaHash: set?.schemaHash,

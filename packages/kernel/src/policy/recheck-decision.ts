@@ -1,6 +1,6 @@
 import { blake3, equalBytes, fromBinary, KernelError, type Proof, ProofSchema, toHex } from "@narthex/contracts";
 import { SAFETY_TIERS } from "../tool/tool.ts";
-import { approvalDemand } from "./approval-demand.ts";
+import { demandFor } from "./approval-demand.ts";
 import type { CedarEngine, CedarPolicy } from "./cedar/cedar.ts";
 import { cedarRequest, entitiesOf } from "./cedar-request.ts";
 import { createPolicy } from "./create-policy.ts";
@@ -58,6 +58,7 @@ export function prepareRecheck(
     engine: engine.name,
     fallback: "",
     ruleCount: rules.length,
+    warnings: [],
     bytes: stored.policySet,
     schemaBytes: stored.schema,
   };
@@ -122,6 +123,7 @@ function proofAgain(
     engine: before.engine,
     fallback: "",
     ruleCount,
+    warnings: [],
     bytes: policySet,
     schemaBytes,
   };
@@ -130,7 +132,7 @@ function proofAgain(
   const answer = policy.evaluate(request);
   const refusal = refusalOf(form.action, answer);
   const tier = SAFETY_TIERS.find((known) => known === form.tier) ?? "privileged";
-  const approve = refusal === undefined ? approvalDemand(answer.rules, tier) : "none";
+  const { approve } = demandFor(answer, refusal, tier);
   return createProof({ answer, set, requestHash: before.requestHash, approve, rationaleCode: refusal?.code ?? "" })
     .bytes;
 }

@@ -1,4 +1,6 @@
+import type { ToolSource } from "../tool/tool.ts";
 import type { PolicyAnswer } from "./policy.ts";
+import { PROTECTED_ACTION } from "./protected-action.ts";
 
 /** Why policy says no, for a program, for the ledger and for people. */
 export interface PolicyRefusal {
@@ -7,8 +9,15 @@ export interface PolicyRefusal {
   readonly message: string;
 }
 
-/** Undefined if it says yes. Nothing matched means no, and so does any error. */
-export function refusalOf(action: string, answer: PolicyAnswer): PolicyRefusal | undefined {
+/**
+ * Undefined if it says yes. Nothing matched means no, and so does any error. `source` is that of the tool: about one that is
+ * no part of Narthex, the rule to write is shown.
+ */
+export function refusalOf(
+  action: string,
+  answer: PolicyAnswer,
+  source: ToolSource = "builtin",
+): PolicyRefusal | undefined {
   const [rule] = answer.rules;
   const [error] = answer.errors;
   if (error !== undefined) {
@@ -16,11 +25,20 @@ export function refusalOf(action: string, answer: PolicyAnswer): PolicyRefusal |
     const message = `policy could not be evaluated, so it denies: ${where}${error.message}`;
     return { code: "POLICY_ERROR", ruleId: rule?.id ?? "kernel:decide", message };
   }
-  if (answer.allowed) return undefined;
+  // SECURITY: a policy of an embedding program may answer anything; only a plain `true` is a yes.
+  // Tested by "a policy that answers something like yes denies".
+  if (answer.allowed === true) return undefined;
   if (rule === undefined) {
-    const message = `no rule permits \`${action}\`; add one to the policy directory`;
+    const isOwn = source !== "builtin" && action !== PROTECTED_ACTION;
+    const message = `no rule permits \`${action}\`; add one to the policy directory${isOwn ? ruleToAdd(action) : ""}`;
     return { code: "NO_MATCHING_RULE", ruleId: "kernel:decide", message };
   }
   const message = rule.message ?? `rule \`${rule.id}\` forbids \`${action}\``;
   return { code: rule.rationale ?? "POLICY_DENIED", ruleId: rule.id, message };
+}
+
+/** Names of tools are small letters, digits and `_`: they need no quoting. */
+function ruleToAdd(action: string): string {
+  const rule = `@id("ask-${action.replaceAll("_", "-")}") @approve("human") permit(principal, action == Action::"${action}", resource);`;
+  return ` or to \`policies\` of createKernel: ${rule}`;
 }

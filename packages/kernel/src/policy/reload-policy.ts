@@ -121,8 +121,17 @@ export function policyFacts({ policy, policyMode, policySource }: KernelParts): 
   const common = { mode: policyMode, directory: policySource?.directory ?? "" };
   if ("problem" in current) {
     const { problem } = current;
-    return { ...common, problem, policyHash: EMPTY, schemaHash: EMPTY, engine: "", ruleCount: 0, fallback: "" };
+    return {
+      ...common,
+      problem,
+      policyHash: EMPTY,
+      schemaHash: EMPTY,
+      engine: "",
+      ruleCount: 0,
+      fallback: "",
+      warnings: [],
+    };
   }
-  const { hash: policyHash, schemaHash, engine, ruleCount, fallback } = current;
-  return { ...common, problem: "", policyHash, schemaHash, engine, ruleCount, fallback };
+  const { hash: policyHash, schemaHash, engine, ruleCount, fallback, warnings } = current;
+  return { ...common, problem: "", policyHash, schemaHash, engine, ruleCount, fallback, warnings };
 }

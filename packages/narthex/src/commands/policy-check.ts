@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { isKernelError, type KernelError, type Violation } from "@narthex/contracts";
-import { homePaths, loadPolicySet, readPolicyDirectory } from "@narthex/host";
+import { isKernelError, type Violation } from "@narthex/contracts";
+import { findImpossibleRules, homePaths, loadPolicySet, readPolicyDirectory, reviewRules } from "@narthex/host";
 import { compileCedar } from "@narthex/kernel";
 import { EXIT_OK, exitCodeOf } from "../terminal/exit-code.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -12,16 +12,24 @@ export const policyCheckCommand: Command = {
   details:
     "Reads every .cedar file of DIR as a kernel of this home would: syntax, annotations, and every action, attribute and " +
     "type against the schema of the built-in tools and those that were added. Each problem is a line FILE:LINE:COLUMN: " +
-    "MESSAGE. Warnings tell of rules that can never apply. Exit code 4 means that the rules cannot be used.",
+    "MESSAGE. A rule that asks a person and never can, because another one permits the same calls without asking, is a " +
+    "problem. Warnings tell of rules that can never match. Exit code 4: there is a problem.",
   arguments: [{ name: "[dir]", description: "a policy directory (default: that of the kernel's home)" }],
   examples: ["narthex policy check", "narthex policy check ./policies"],
 
   async run({ arguments: [given], home, terminal }) {
     const directory = given === undefined ? homePaths(home).policy : resolve(given);
-    const { schema } = await readPolicyTools(home);
+    const { schema, tools } = await readPolicyTools(home);
     try {
       const files = await readPolicyDirectory(directory);
-      const { rules, policies, warnings } = await loadPolicySet(files, schema);
+      const loaded = await loadPolicySet(files, schema);
+      const { rules, policies } = loaded;
+      const warnings = [...loaded.warnings, ...(await findImpossibleRules(loaded, schema, tools))];
+      const remarks = reviewRules(loaded, schema, tools).map(({ violation }) => violation);
+      if (remarks.length > 0) {
+        printProblems({ problems: remarks, warnings, note: "these rules do not do what they say" }, terminal);
+        return exitCodeOf("POLICY_INVALID");
+      }
       const { engine, unsupported } = compileCedar(policies);
       const fallback = unsupported === undefined ? "" : `rule \`${unsupported.rule}\`: ${unsupported.message}`;
       const summary = { rules: rules.length, files: files.length, engine: engine?.name ?? "cedar-wasm", fallback };
@@ -30,7 +38,9 @@ export const policyCheckCommand: Command = {
       return EXIT_OK;
     } catch (fault) {
       if (!isKernelError(fault) || fault.code !== "POLICY_INVALID") throw fault;
-      printProblems(fault, terminal);
+      const { violations, message } = fault;
+      const problems = violations.length > 0 ? violations : [{ field: "", rule: "format", message } as const];
+      printProblems({ problems, warnings: [], note: "with these rules every call is denied" }, terminal);
       return exitCodeOf(fault.code);
     }
   },
@@ -54,14 +64,21 @@ function printValid(
   if (fallback !== "") terminal.print(visible(`slower than need be, because of ${fallback}`));
 }
 
-function printProblems({ violations, message }: KernelError, terminal: Terminal): void {
+interface FoundProblems {
+  readonly problems: readonly Violation[];
+  readonly warnings: readonly Violation[];
+  /** What they lead to. */
+  readonly note: string;
+}
+
+function printProblems({ problems, warnings, note }: FoundProblems, terminal: Terminal): void {
   if (terminal.json) {
-    terminal.printJson({ valid: false, problems: violations.map(toJson), warnings: [] });
+    terminal.printJson({ valid: false, problems: problems.map(toJson), warnings: warnings.map(toJson) });
     return;
   }
-  for (const violation of violations) terminal.print(lineOf(violation));
-  if (violations.length === 0) terminal.print(visible(message));
-  terminal.note(`${count(violations.length, "problem")}: with these rules every call is denied`);
+  for (const warning of warnings) terminal.print(`${terminal.paint.yellow("warning:")} ${lineOf(warning)}`);
+  for (const problem of problems) terminal.print(lineOf(problem));
+  terminal.note(`${count(problems.length, "problem")}: ${note}`);
 }
 
 function lineOf({ field, message }: Violation): string {

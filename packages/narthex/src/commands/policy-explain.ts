@@ -87,8 +87,9 @@ function toJson({ answer, code, message, missing, questions }: CallExplanation) 
     code,
     message,
     missing: missing.map((right) => ({ ...right })),
-    questions: questions.map(({ rules, ...question }) => ({
+    questions: questions.map(({ rules, always, ...question }) => ({
       ...question,
+      always: [...always],
       rules: rules.map(({ because, ...rule }) => ({ ...rule, because: [...because] })),
     })),
   };

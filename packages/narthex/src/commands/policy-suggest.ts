@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { writeFile } from "node:fs/promises";
-import { assemblePolicy, homePaths, openLedgerFiles, readPolicyDirectory } from "@narthex/host";
+import { assemblePolicy, homePaths, loadPolicySet, openLedgerFiles, readPolicyDirectory } from "@narthex/host";
 import { type ChosenCalls, findChosen } from "../policy-trial/chosen-calls.ts";
 import type { DecisionPlace } from "../policy-trial/recorded-decisions.ts";
 import { type Suggestion, suggestRules } from "../policy-trial/suggest-rules.ts";
@@ -43,11 +43,13 @@ export const policySuggestCommand: Command = {
     const ledger = openLedgerFiles(paths.store, paths.content);
     try {
       const chosen = findChosen(ledger, choice);
-      const suggestion = suggestRules(chosen.calls, tools);
+      const files = await readPolicyDirectory(paths.policy);
+      const { rules: inForce } = await loadPolicySet(files, schema);
+      const alwaysRules = new Set(inForce.filter(({ approve }) => approve === "always").map(({ id }) => id));
+      const suggestion = suggestRules(chosen.calls, tools, alwaysRules);
       const refused = [...chosen.refused, ...suggestion.refused];
       if (suggestion.rules.length === 0) throw nothingToSuggest(refused);
       const text = suggestion.rules.map((rule) => rule.text).join("\n");
-      const files = await readPolicyDirectory(paths.policy);
       // What does not fit the schema is POLICY_INVALID, and not shown at all.
       const policy = await assemblePolicy([...files, { name: "suggested.cedar", text }], schema);
       const baseline = await assemblePolicy(files, schema);

@@ -27,14 +27,18 @@ const ID_LINE = /^@id\(.*\)\n/;
  * SECURITY: a tool that can say what a call is like, and does not, has been given something whose words do not say what is
  * run: an interpreter, a wrapper, an expansion, a whole tree. No rule is made of that, not even for the same words.
  */
-export function suggestRules(calls: readonly ChosenCall[], tools: readonly Tool[]): Suggestion {
+export function suggestRules(
+  calls: readonly ChosenCall[],
+  tools: readonly Tool[],
+  alwaysRules: ReadonlySet<string>,
+): Suggestion {
   const byName = new Map(tools.map((tool) => [`${tool.name}@${tool.version}`, tool]));
   const rules = new Map<string, { id: string; text: string; allows: string; names: string[] }>();
   const refused = new Map<string, string>();
   for (const { name, decision } of calls) {
     const { form } = decision.question;
     const tool = byName.get(`${form.tool}@${form.version}`);
-    const subject = tool === undefined ? "its tool is not there any more" : subjectOf(decision, tool);
+    const subject = tool === undefined ? "its tool is not there any more" : subjectOf(decision, tool, alwaysRules);
     if (typeof subject === "string") {
       refused.set(name, subject);
       continue;
@@ -55,8 +59,9 @@ export function suggestRules(calls: readonly ChosenCall[], tools: readonly Tool[
 }
 
 function subjectOf(
-  { question: { form }, input, inputDigest }: ChosenCall["decision"],
+  { question: { form }, input, inputDigest, before }: ChosenCall["decision"],
   tool: Tool,
+  alwaysRules: ReadonlySet<string>,
 ): RuleSubject | string {
   const { agent, action, workspace, directory, labels, source, definition_hash: definition, session, tenant } = form;
   const workingDirectory = directory === "." ? workspace : `${workspace}/${directory}`;
@@ -77,5 +82,6 @@ function subjectOf(
     definitionHash,
     scope,
     inputDigest,
+    always: before.ruleIds.filter((id) => alwaysRules.has(id)),
   };
 }

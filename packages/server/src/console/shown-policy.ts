@@ -12,5 +12,6 @@ export function shownPolicy(facts: PolicyFacts) {
     problem: shownText(facts.problem),
     directory: shownText(facts.directory),
     fallback: shownText(facts.fallback),
+    warnings: facts.warnings.map(shownText),
   };
 }

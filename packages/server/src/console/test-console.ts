@@ -84,6 +84,7 @@ export function createTestBackend() {
       problem: "",
       mode: "observe",
       directory: "/home/policy",
+      warnings: [],
       fallback: "",
     }),
   };
@@ -124,6 +125,7 @@ const QUESTION: ApprovalQuestion = {
   policyHash: "00",
   ruleIds: ["ask-shell"],
   messages: ["commands are asked about"],
+  always: [],
   kind: "human",
   safetyTier: "privileged",
   effects: ["process_spawn"],

@@ -18,6 +18,7 @@ export function toApprovalInfo(question: ApprovalQuestion): ApprovalInfo {
     policyHash: Buffer.from(question.policyHash, "hex"),
     ruleIds: [...question.ruleIds],
     messages: [...question.messages],
+    alwaysRuleIds: [...question.always],
     effects: [...question.effects],
     labels: [...question.labels],
     requestedAtMs: BigInt(question.requestedAtMs),

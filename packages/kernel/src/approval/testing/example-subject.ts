@@ -20,6 +20,7 @@ export const subject: ApprovalSubject = {
   policyHash: new Uint8Array(32).fill(3),
   ruleIds: ["rule"],
   messages: [],
+  always: [],
   tier: "privileged",
   effects: [],
   labels: [],

@@ -3,12 +3,10 @@ import type { KernelParts } from "../../kernel-parts.ts";
 import { type AskedCall, questionsAbout } from "../../policy/call-questions.ts";
 import { PROTECTED_ACTION } from "../../policy/protected-action.ts";
 import type { NarrowedTool } from "../../tool/narrow-for.ts";
-import type { CheckedCall, DecidedCall } from "../call.ts";
+import type { CheckedCall } from "../call.ts";
 import { Denied } from "../ending.ts";
 import { labelsOfCall } from "../labels-of-call.ts";
-import { askPolicy } from "./ask-policy.ts";
-
-type PolicyWord = Pick<DecidedCall, "policyAnswer" | "policyHash" | "approval">;
+import { askPolicy, type PolicyWord } from "./ask-policy.ts";
 
 const STRICTNESS = ["none", "human", "console"] as const;
 
@@ -55,5 +53,6 @@ function stricter(first: PolicyWord | undefined, second: PolicyWord): PolicyWord
     ...first,
     policyAnswer: { ...first.policyAnswer, rules: [...rules.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) },
     approval: STRICTNESS[strictest] ?? "console",
+    always: [...new Set([...first.always, ...second.always])].sort(),
   };
 }

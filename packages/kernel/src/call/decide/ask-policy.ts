@@ -1,7 +1,7 @@
 import { blake3, ContentRole, isKernelError } from "@narthex/contracts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { commitContent } from "../../ledger/commitment.ts";
-import { approvalDemand } from "../../policy/approval-demand.ts";
+import { demandFor } from "../../policy/approval-demand.ts";
 import { type AskedCall, type CallQuestion, questionFor } from "../../policy/call-questions.ts";
 import type { PolicyAnswer } from "../../policy/policy.ts";
 import type { PolicyQuestion } from "../../policy/policy-question.ts";
@@ -12,13 +12,16 @@ import type { DecidedCall } from "../call.ts";
 import type { CallTrail } from "../call-trail.ts";
 import { Denied } from "../ending.ts";
 
+/** What policy said to a call. */
+export type PolicyWord = Pick<DecidedCall, "policyAnswer" | "policyHash" | "approval" | "always">;
+
 /** Asks policy and seals its answer in a proof. Nothing matched means denied, and so does any error. */
 export function askPolicy(
   asked: AskedCall,
   { action, target }: CallQuestion,
   trail: CallTrail,
   kernel: KernelParts,
-): Pick<DecidedCall, "policyAnswer" | "policyHash" | "approval"> | Denied {
+): PolicyWord | Denied {
   const current = kernel.policy.current;
   if ("problem" in current) {
     trail.add({ case: "policyDecision", value: { allowed: false, rationaleCode: "POLICY_MISSING" } });
@@ -32,9 +35,9 @@ export function askPolicy(
   const { request, bytes: requestBytes } = question;
   const requestHash = blake3(requestBytes);
   const answer = kernel.policy.evaluate(request);
-  const refusal = refusalOf(action, answer);
+  const refusal = refusalOf(action, answer, asked.registered.tool.source);
   const code = refusal?.code;
-  const approve = code === undefined ? approvalDemand(answer.rules, asked.facts.tier) : "none";
+  const { approve, always } = demandFor(answer, refusal, asked.facts.tier);
   const ruleIds = answer.rules.map((rule) => rule.id);
   const proof = createProof({ answer, set: current, requestHash, approve, rationaleCode: code ?? "" });
 
@@ -64,9 +67,9 @@ export function askPolicy(
       observedOnly,
     },
   });
-  if (observedOnly) return { policyAnswer: answer, policyHash: current.hash, approval: "none" };
+  if (observedOnly) return { policyAnswer: answer, policyHash: current.hash, approval: "none", always: [] };
   if (refusal !== undefined) return new Denied(refusal.code, refusal.ruleId, refusal.message);
-  return { policyAnswer: answer, policyHash: current.hash, approval: approve };
+  return { policyAnswer: answer, policyHash: current.hash, approval: approve, always };
 }
 
 /**

@@ -31,6 +31,7 @@ export function subjectOf(call: PermittedCall, kind: ApprovalKind, kernel: Kerne
     policyHash: call.policyHash,
     ruleIds: rules.map((rule) => rule.id),
     messages: rules.flatMap(({ message }) => (message === undefined ? [] : [message])),
+    always: call.always,
     tier: call.tier,
     effects: call.effects,
     labels: labelsOfCall(call, call.effects, kernel),

@@ -23,6 +23,8 @@ export interface PolicySchema {
   readonly actions: readonly string[];
   /** The groups an action is in, itself first. */
   groupsOf(action: string): readonly string[];
+  /** What the context of a request about an action has; nothing for a group, about which none is asked. */
+  contextOf(action: string): RecordShape;
   /** The part of an input that rules about this action can see. Throws POLICY_ERROR if what they rely on is not there. */
   visibleInput(action: string, input: JsonValue): JsonObject;
   /** The same of a whole context. */
@@ -54,6 +56,7 @@ export function readPolicySchema(json: JsonValue): PolicySchema {
     bytes,
     hash: blake3(bytes),
     actions: [...facts.keys()].sort(),
+    contextOf,
     groupsOf: (action) => facts.get(action)?.groups ?? [action],
     visibleInput: (action, input) => projectInput(input, facts.get(action)?.input ?? EMPTY_RECORD),
     visibleContext: (action, context) => projectInput(context, contextOf(action)),

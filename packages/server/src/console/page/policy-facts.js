@@ -17,6 +17,7 @@ export function showPolicy(policy, line, banners) {
     ...(plainText(policy.problem) === ""
       ? []
       : [banner("No policy is in force; every call is denied.", ...showText(policy.problem))]),
+    ...policy.warnings.map((warning) => banner("A rule does not do what it says.", ...showText(warning))),
     ...(plainText(policy.fallback) === ""
       ? []
       : [element("p", { class: "banner calm" }, "The slower evaluator is used: ", ...showText(policy.fallback))]),

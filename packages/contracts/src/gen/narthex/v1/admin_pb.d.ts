@@ -2048,6 +2048,13 @@ export declare type PolicyInfo = Message<"narthex.v1.PolicyInfo"> & {
    * @generated from field: string fallback = 8;
    */
   fallback: string;
+
+  /**
+   * FILE:LINE:COLUMN: MESSAGE of rules that do not do what they say.
+   *
+   * @generated from field: repeated string warnings = 9;
+   */
+  warnings: string[];
 };
 
 /**
@@ -2224,6 +2231,13 @@ export declare type ApprovalInfo = Message<"narthex.v1.ApprovalInfo"> & {
    * @generated from field: repeated string messages = 22;
    */
   messages: string[];
+
+  /**
+   * Rules that ask for every such call: an answer for the session is not offered, and an answer as a rule lifts them.
+   *
+   * @generated from field: repeated string always_rule_ids = 23;
+   */
+  alwaysRuleIds: string[];
 };
 
 /**

@@ -1,0 +1,74 @@
+import type { Violation } from "@narthex/contracts";
+import {
+  findShadowed,
+  findStaleOverrides,
+  nearestName,
+  type PolicySchema,
+  quoteText,
+  type ShadowedRule,
+  showText,
+  type StaleOverride,
+  toolVariants,
+  type VariantTool,
+} from "@narthex/kernel";
+import type { LoadedPolicySet } from "./load-policy-set.ts";
+import type { LoadedRule } from "./read-rules.ts";
+
+/** A rule that does not do what it says. */
+export interface RuleRemark {
+  /** The file of the rule. */
+  readonly file: string;
+  /** `file:line:column: message` as a violation. */
+  readonly violation: Violation;
+}
+
+/**
+ * What is wrong with the rules of a valid set, taken together: rules that ask and never can, because others permit the same
+ * calls without asking, and overrides that lift nothing.
+ */
+export function reviewRules(
+  { rules, policies }: Pick<LoadedPolicySet, "rules" | "policies">,
+  schema: PolicySchema,
+  tools: readonly VariantTool[],
+): RuleRemark[] {
+  const byId = new Map(rules.map((rule) => [rule.id, rule]));
+  const remark = (ruleId: string, message: string): RuleRemark[] => {
+    const rule = byId.get(ruleId);
+    return rule === undefined ? [] : [{ file: rule.file, violation: violationAt(rule, message) }];
+  };
+  const { shadowed, isComplete } = findShadowed({ rules, policies, schema, variantsOf: toolVariants(tools) });
+  const ids = rules.map(({ id }) => id);
+  return [
+    ...shadowed.flatMap((found) => remark(found.ruleId, shadowMessage(found, byId))),
+    ...findStaleOverrides(rules).flatMap((found) => remark(found.ruleId, staleMessage(found, ids))),
+    ...(isComplete ? [] : [{ file: "", violation: { field: "", rule: "max_items", message: TOO_MANY } as const }]),
+  ];
+}
+
+const TOO_MANY = "there are too many rules to find those that never ask because of others";
+
+export function violationAt({ file, line, column }: LoadedRule, message: string): Violation {
+  return { field: `${showText(file)}:${line}:${column}`, rule: "format", message };
+}
+
+function shadowMessage({ ruleId, by, actions }: ShadowedRule, byId: ReadonlyMap<string, LoadedRule>): string {
+  const about = actions.length === 0 ? "" : ` about ${actions.map((action) => quoteText(action)).join(", ")}`;
+  const [name, others] = [quoteText(ruleId), by.map((id) => placedName(id, byId)).join(" and ")];
+  const are = by.length === 1 ? "permits" : "permit";
+  if (byId.get(ruleId)?.approve === "always")
+    return `${name} never asks${about}: ${others} overrides it for every call`;
+  const remedy = '@approve("always") asks whatever other rules permit';
+  return `${name} never asks${about}: ${others} ${are} the same calls without asking; ${remedy}`;
+}
+
+function placedName(id: string, byId: ReadonlyMap<string, LoadedRule>): string {
+  const rule = byId.get(id);
+  return rule === undefined ? quoteText(id) : `${quoteText(id)} (${showText(rule.file)}:${rule.line})`;
+}
+
+function staleMessage({ named, isKnown }: StaleOverride, ids: readonly string[]): string {
+  if (isKnown) return `@overrides names ${quoteText(named)}, which does not say @approve("always"): nothing is lifted`;
+  const nearest = nearestName(named, ids);
+  const hint = nearest === undefined ? "" : `; did you mean ${quoteText(nearest)}?`;
+  return `@overrides names ${quoteText(named)}, which is no rule of this set${hint}`;
+}

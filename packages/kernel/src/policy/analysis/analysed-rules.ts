@@ -1,0 +1,88 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
+import { readActionScope } from "../cedar/compile-scope.ts";
+import { UnsupportedError } from "../cedar/unsupported-error.ts";
+import type { CedarPolicy } from "../cedar/cedar.ts";
+import type { PolicyRule } from "../policy.ts";
+import type { PolicySchema } from "../schema/read-policy-schema.ts";
+import { createFacts, type KnownFacts, learn } from "./known-facts.ts";
+import { isFalse } from "./expression-nodes.ts";
+import { reduceExpression } from "./reduce-expression.ts";
+import { type RuleConjuncts, ruleConjuncts } from "./rule-conjuncts.ts";
+import type { ToolVariant } from "./tool-variants.ts";
+
+/** A set of rules, and what is known about the calls that they decide. */
+export interface AnalysedSet {
+  readonly rules: readonly PolicyRule[];
+  /** The same rules in the same order. */
+  readonly policies: readonly CedarPolicy[];
+  readonly schema: Pick<PolicySchema, "actions" | "groupsOf" | "contextOf">;
+  variantsOf(action: string): readonly ToolVariant[];
+}
+
+/** One rule, ready to be compared. */
+export interface AnalysedRule {
+  readonly rule: PolicyRule;
+  readonly isPermit: boolean;
+  readonly conjuncts: RuleConjuncts;
+  /** The actions it is about; groups are written out. */
+  readonly actions: readonly string[];
+  /** Those of them that it names itself, where it names no group. */
+  readonly named: readonly string[];
+}
+
+/** The rules that can be analysed; those of an unknown form are left out. */
+export function analysedRules({ rules, policies, schema }: AnalysedSet): AnalysedRule[] {
+  const actions = schema.actions.filter((action) => schema.contextOf(action).attributes.length > 0);
+  return policies.flatMap(({ json }, index) => {
+    const rule = rules[index];
+    const conjuncts = ruleConjuncts(json);
+    const about = actionsOf(json, actions, schema);
+    if (rule === undefined || conjuncts === undefined || about === undefined) return [];
+    return [{ rule, isPermit: json["effect"] === "permit", conjuncts, ...about }];
+  });
+}
+
+function actionsOf(
+  json: JsonObject,
+  actions: readonly string[],
+  { groupsOf }: AnalysedSet["schema"],
+): Pick<AnalysedRule, "actions" | "named"> | undefined {
+  try {
+    const scope = readActionScope(scopeOf(json));
+    if (scope === undefined) return { actions, named: [] };
+    const ids = new Set(scope.actions.map(({ id }) => id));
+    const about = actions.filter((action) =>
+      scope.isGroup ? groupsOf(action).some((group) => ids.has(group)) : ids.has(action),
+    );
+    return { actions: about, named: about.filter((action) => ids.has(action)) };
+  } catch (fault) {
+    if (fault instanceof UnsupportedError) return undefined;
+    throw fault;
+  }
+}
+
+function scopeOf(json: JsonObject): JsonValue | undefined {
+  return isJsonObject(json["action"]) ? json["action"] : undefined;
+}
+
+/** The first condition of a rule that no request about an action can meet, and what is known if there is none. */
+export interface MatchingFacts {
+  readonly facts: KnownFacts;
+  /** Undefined if a request may match. */
+  readonly impossible: JsonValue | undefined;
+}
+
+/** What is known about requests that match the rule, about this action by this version of its tool. */
+export function factsOfMatch(
+  { conjuncts }: AnalysedRule,
+  action: string,
+  variant: ToolVariant,
+  { schema }: Pick<AnalysedSet, "schema">,
+): MatchingFacts {
+  const facts = createFacts({ action, groups: schema.groupsOf(action), context: schema.contextOf(action), variant });
+  for (const condition of [...conjuncts.scope, ...conjuncts.conditions]) {
+    if (isFalse(reduceExpression(condition, facts))) return { facts, impossible: condition };
+    learn(condition, facts);
+  }
+  return { facts, impossible: undefined };
+}
