@@ -34,7 +34,7 @@ const TOOLS = [
 const RULES = `
 @id("fails") permit(principal, action == Action::"fails", resource);
 @id("strict") permit(principal, action == Action::"strict", resource);
-@id("asks") @approve("human") permit(principal, action == Action::"asks", resource);`;
+@id("asks") @approve("always") permit(principal, action == Action::"asks", resource);`;
 
 /** A kernel works for several sessions at once, in every way that leaves records. */
 export async function makeRealLedger(chance: Chance, calls: number): Promise<RealLedger> {

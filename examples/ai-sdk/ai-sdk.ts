@@ -24,8 +24,10 @@ const moveRelease = defineTool({
   tier: "side_effecting",
   run: ({ day }) => (release.day = day),
 });
-// Rules beside those of the kernel's home, which let agents read and write files of their workspace.
+// Rules beside those of the kernel's home, which let agents read and write files of their workspace. A tool that is not
+// read_only needs a rule of its own; with @approve("human") a person would be asked before each call.
 const rules = `
+  @id("move-release") permit(principal, action == Action::"move_release", resource);
   @id("no-friday") @message("nothing is released on a Friday")
   forbid(principal, action == Action::"move_release", resource)
   when { context.input.day == "Friday" };

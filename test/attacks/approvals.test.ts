@@ -9,7 +9,7 @@ import { createTestHome, type Serving, type TestHome } from "../cli/home.ts";
 
 const POLICY = `
 @id("ask") @approve("human")
-permit(principal, action in [Action::"echo", Action::"file_write"], resource);
+permit(principal, action in [Action::"echo", Action::"file_write", Action::"shell_exec"], resource);
 @id("ask-console") @approve("console")
 permit(principal, action == Action::"hash", resource);
 `;
@@ -78,6 +78,42 @@ describe("an agent that wants its own approval", { timeout: 240_000 }, () => {
       await assert.rejects(admin().revokeApproval({ standingId: "sta_x", by: "root" }, options), isCode(code));
     }
     assert.equal(codeOf(await call("echo", { attack: "own token" })), "APPROVAL_PENDING");
+  });
+
+  it("cannot change a program after it was approved: the answer is bound to what the file held", async () => {
+    const options = bearer(await tokenOf("approve"));
+    const write = (name: string, text: string) => writeFile(join(at.workspace, name), text, { mode: 0o755 });
+    const run = (command: string) => call("shell_exec", { command });
+    const allow = async (command: string, answer: "once" | "session") => {
+      const approvalId = await pending("shell_exec", { command });
+      const { approvals } = await admin().listApprovals({}, options);
+      await admin().resolveApproval({ approvalId, answer, approver: "ann" }, options);
+      return approvals.find((info) => info.approvalId === approvalId);
+    };
+    await write("deploy.sh", "#!/bin/sh\necho good\n");
+    const asked = await allow("./deploy.sh staging", "session");
+    assert.equal(asked?.sessionScope, 'the command "./deploy.sh" "staging", as long as "deploy.sh" is unchanged');
+    assert.match(asked?.ruleText ?? "", /^\/\/ It does not look at what "deploy\.sh" holds\.$/m);
+    for (let times = 0; times < 2; times++) assert.equal(codeOf(await run("./deploy.sh staging")), "success");
+    await write("deploy.sh", "#!/bin/sh\necho evil\n");
+    const again = await allow("./deploy.sh staging", "once");
+    assert.deepEqual(again?.notes, ['"deploy.sh" changed since it was allowed for this session']);
+    // A yes to this very call is bound to it as well, and what an interpreter is given is a program too.
+    await write("deploy.sh", "#!/bin/sh\necho worse\n");
+    assert.equal(codeOf(await run("./deploy.sh staging")), "APPROVAL_PENDING");
+    await write("run.sh", "echo good\n");
+    await write("package.json", '{"scripts": {"deploy": "true"}}');
+    for (const [command, file] of [
+      ["bash run.sh && echo done", "run.sh"],
+      ["npm run deploy", "package.json"],
+    ] as const) {
+      await allow(command, "session");
+      await write(file, "{}\n");
+      assert.equal(codeOf(await run(command)), "APPROVAL_PENDING", command);
+    }
+    for (const command of ["/tmp/deploy.sh", "bash /tmp/deploy.sh", "x/../../deploy.sh"]) {
+      await assert.rejects(allow(command, "session"), /cannot be looked at: answer once or as a rule/, command);
+    }
   });
 
   it("cannot have a question for the console answered with a token that may only approve", async () => {

@@ -18,7 +18,7 @@ import { requestFor } from "../../packages/host/src/policy/test-policy.ts";
 
 const cedar = await loadCedar();
 
-const PLAIN = { version: "1.0.0", source: "inproc", isolation: "inproc", determinism: "external" } as const;
+const PLAIN = { version: "1.0.0", source: "embedder", isolation: "inline", determinism: "external" } as const;
 const TOOLS: readonly VariantTool[] = [
   { ...PLAIN, name: "write", tier: "side_effecting", effects: ["fs_write"] },
   { ...PLAIN, name: "note", tier: "side_effecting", effects: [] },

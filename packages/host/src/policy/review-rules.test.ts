@@ -5,7 +5,7 @@ import { findImpossibleRules } from "./impossible-rules.ts";
 import { loadPolicySet } from "./load-policy-set.ts";
 import { reviewRules } from "./review-rules.ts";
 
-const PLAIN = { version: "1.0.0", source: "embedder", isolation: "inproc", determinism: "external" } as const;
+const PLAIN = { version: "1.0.0", source: "embedder", isolation: "inline", determinism: "external" } as const;
 const TOOLS: readonly VariantTool[] = [
   { ...PLAIN, name: "look", tier: "read_only", effects: [] },
   { ...PLAIN, name: "wire", tier: "side_effecting", effects: [] },

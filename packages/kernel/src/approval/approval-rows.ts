@@ -2,6 +2,7 @@ import { canonicalJsonBytes, isJsonObject, type JsonObject, KernelError, parseJs
 import type { StateChange, StateRow } from "../ports.ts";
 import { type KeptScope, scopeFromJson, scopeToJson } from "./approval-scope.ts";
 import type { StandingApproval } from "./approval.ts";
+import { type ApprovedFile, filesFromJson, filesToJson } from "./approved-files.ts";
 
 /** A question that nobody has answered. A kernel that finds one at its start withdraws it. */
 export interface OpenRow {
@@ -29,6 +30,8 @@ export interface StandingRow {
   /** Of an answer for a session: what it is bound to, and what it covers. */
   readonly grounds: string;
   readonly kept: KeptScope | undefined;
+  /** The files that the answer is bound to. */
+  readonly files: readonly ApprovedFile[];
 }
 
 export type ApprovalRow = OpenRow | YesRow | StandingRow;
@@ -91,6 +94,7 @@ function rowToJson(row: ApprovalRow): JsonObject {
         given_at_ms: givenAtMs,
         grounds: row.grounds,
         ...(row.kept && { kept: scopeToJson(row.kept) }),
+        ...(row.files.length > 0 && { files: filesToJson(row.files) }),
       };
     }
   }
@@ -98,7 +102,8 @@ function rowToJson(row: ApprovalRow): JsonObject {
 
 function readStanding(standingId: string, sessionId: string, row: JsonObject): Omit<StandingRow, "state"> {
   const scope = textOf(row, "scope");
-  if (scope !== "session" && scope !== "rule") throw damaged();
+  const files = filesFromJson(row["files"]);
+  if ((scope !== "session" && scope !== "rule") || files === undefined) throw damaged();
   return {
     standing: {
       standingId,
@@ -113,6 +118,7 @@ function readStanding(standingId: string, sessionId: string, row: JsonObject): O
     },
     grounds: textOf(row, "grounds"),
     kept: scope === "session" ? scopeFromJson(row["kept"]) : undefined,
+    files,
   };
 }
 

@@ -2,6 +2,7 @@ import { type JsonValue, toHex } from "@narthex/contracts";
 import type { Effect, SafetyTier } from "../tool/tool.ts";
 import type { ApprovalKind } from "./approval.ts";
 import type { ApprovalScope } from "./approval-scope.ts";
+import { type ApprovedFile, filesKey } from "./approved-files.ts";
 
 /** What an approval is bound to, and what else a person is shown. */
 export interface ApprovalSubject {
@@ -35,6 +36,8 @@ export interface ApprovalSubject {
   readonly labels: readonly string[];
   /** What is alike enough to be covered by an answer for the session; undefined for this very input only. */
   readonly scope: ApprovalScope | undefined;
+  /** Files of the workspace that the call would run, as they are now. */
+  readonly files: readonly ApprovedFile[];
 }
 
 /**
@@ -42,7 +45,8 @@ export interface ApprovalSubject {
  * stands here as what it answered: one that was changed and answers the same leaves an approval good.
  */
 export function keyOf(subject: ApprovalSubject): string {
-  return `${toHex(subject.inputDigest)} ${groundsOf(subject)}`;
+  const files = subject.files.length === 0 ? "" : ` ${filesKey(subject.files)}`;
+  return `${toHex(subject.inputDigest)} ${groundsOf(subject)}${files}`;
 }
 
 /** The input's digest in such a key, as hex. */

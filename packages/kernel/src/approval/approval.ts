@@ -25,6 +25,8 @@ export interface ApprovalQuestion {
   readonly ruleIds: readonly string[];
   /** What the rules that ask say about it. */
   readonly messages: readonly string[];
+  /** What a person should know besides: that a file which was allowed for the session has changed. */
+  readonly notes: readonly string[];
   /** Rules that ask for every such call: an answer for the session is not offered, and an answer as a rule lifts them. */
   readonly always: readonly string[];
   /** `console` means that no other door may answer. */

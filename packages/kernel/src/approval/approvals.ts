@@ -107,7 +107,10 @@ export function createApprovals(options: ApprovalOptions): Approvals {
     const approvalId = createId("apr", (length) => options.random.bytes(length));
     const requestedAtMs = nowMs();
     const times = { requestedAtMs, expiresAtMs: requestedAtMs + options.expiryMs };
-    const question = createQuestion(approvalId, subject, times, { canWriteRules: rules !== undefined });
+    const notes = standing
+      .changedFor(subject)
+      .map((path) => `${JSON.stringify(path)} changed since it was allowed for this session`);
+    const question = createQuestion(approvalId, subject, times, { canWriteRules: rules !== undefined, notes });
     // It has its place from now on, but nobody can answer what is not durable.
     question.isAnswered = true;
     open.set(approvalId, question);

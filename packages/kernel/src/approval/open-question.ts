@@ -3,6 +3,7 @@ import type { ApprovalQuestion } from "./approval.ts";
 import { describeScope, keepScope } from "./approval-scope.ts";
 import { type ApprovalSubject, keyOf } from "./approval-subject.ts";
 import type { ApprovalOutcome } from "./approval-outcome.ts";
+import { canBind, describeFiles } from "./approved-files.ts";
 import { ruleText } from "./rule-text.ts";
 
 /** A question that is out. */
@@ -36,13 +37,16 @@ export function createQuestion(
   approvalId: string,
   subject: ApprovalSubject,
   times: QuestionTimes,
-  options: { readonly canWriteRules: boolean },
+  options: { readonly canWriteRules: boolean; readonly notes: readonly string[] },
 ): OpenQuestion {
   const answered = Promise.withResolvers<ApprovalOutcome>();
   // Nobody may be waiting when the store fails.
   answered.promise.catch(() => undefined);
   return {
-    shown: shownOf(approvalId, subject, times, options.canWriteRules ? ruleText(approvalId, subject) : ""),
+    shown: {
+      ...shownOf(approvalId, subject, times, options.canWriteRules ? ruleText(approvalId, subject) : ""),
+      notes: options.notes,
+    },
     subject,
     key: keyOf(subject),
     withdraw: new AbortController(),
@@ -56,8 +60,13 @@ export function createQuestion(
   };
 }
 
-function shownOf(approvalId: string, subject: ApprovalSubject, times: QuestionTimes, rule: string): ApprovalQuestion {
-  const { scope, inputDigest } = subject;
+function shownOf(
+  approvalId: string,
+  subject: ApprovalSubject,
+  times: QuestionTimes,
+  rule: string,
+): Omit<ApprovalQuestion, "notes"> {
+  const { inputDigest } = subject;
   return {
     approvalId,
     sessionId: subject.sessionId,
@@ -81,7 +90,17 @@ function shownOf(approvalId: string, subject: ApprovalSubject, times: QuestionTi
     effects: subject.effects,
     labels: subject.labels,
     ...times,
-    sessionScope: subject.always.length > 0 ? "" : describeScope(keepScope(scope, inputDigest)),
+    sessionScope: whyNotForSession(subject) === undefined ? sessionScopeOf(subject) : "",
     ruleText: rule,
   };
+}
+
+function sessionScopeOf({ scope, inputDigest, files }: ApprovalSubject): string {
+  return `${describeScope(keepScope(scope, inputDigest))}${describeFiles(files)}`;
+}
+
+/** Why no answer for the session can be given to such a call; undefined if one can. */
+export function whyNotForSession({ always, files }: ApprovalSubject): string | undefined {
+  if (always.length > 0) return `${always.join(", ")} asks for every such call`;
+  return canBind(files) ? undefined : "the content of a program that it runs cannot be looked at";
 }

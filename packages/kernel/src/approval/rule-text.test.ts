@@ -15,6 +15,7 @@ const subject = {
   inputDigest: new Uint8Array(32).fill(2),
   scope: undefined,
   always: [],
+  files: [],
 } as Partial<ApprovalSubject> as ApprovalSubject;
 
 const HEAD = [

@@ -2,6 +2,8 @@ import type { StateChange } from "../ports.ts";
 import type { StandingApproval } from "./approval.ts";
 import { removeRow, type StandingRow } from "./approval-rows.ts";
 import { fitsScope } from "./approval-scope.ts";
+import { changedFiles, filesKey } from "./approved-files.ts";
+import { whyNotForSession } from "./open-question.ts";
 import { type ApprovalSubject, groundsOf } from "./approval-subject.ts";
 
 /** SECURITY: what people said in one session stays bounded; a rule is theirs to take back. */
@@ -18,6 +20,8 @@ export interface StandingAnswers {
   remove(standingId: string): StandingRow | undefined;
   /** One that covers this very call. */
   find(subject: ApprovalSubject): StandingApproval | undefined;
+  /** Files because of which an answer that covered this very call does so no more. */
+  changedFor(subject: ApprovalSubject): readonly string[];
   /** Those for exactly one of these inputs, as hex. */
   ofInputs(inputDigests: ReadonlySet<string>): readonly string[];
   /** Forgets what was said for a session, and gives the rows to be removed. */
@@ -33,6 +37,18 @@ export function createStandingAnswers(): StandingAnswers {
   function* all(): Generator<StandingRow> {
     yield* rules.values();
     for (const rows of sessions.values()) yield* rows.values();
+  }
+
+  /** Answers for such a call, whatever has become of the files they are bound to. */
+  function covering(subject: ApprovalSubject): StandingRow[] {
+    const rows = ofSession(subject.sessionId);
+    // SECURITY: a rule may have become `@approve("always")` under its old id since the answer was given.
+    if (rows.size === 0 || whyNotForSession(subject) !== undefined) return [];
+    const grounds = groundsOf(subject);
+    return [...rows.values()].filter(
+      ({ grounds: given, kept }) =>
+        given === grounds && kept !== undefined && fitsScope(kept, subject.scope, subject.inputDigest),
+    );
   }
 
   return {
@@ -57,17 +73,8 @@ export function createStandingAnswers(): StandingAnswers {
       }
       return undefined;
     },
-    find(subject) {
-      const rows = ofSession(subject.sessionId);
-      // SECURITY: a rule may have become `@approve("always")` under its old id since the answer was given.
-      if (rows.size === 0 || subject.always.length > 0) return undefined;
-      const grounds = groundsOf(subject);
-      for (const { standing, grounds: given, kept } of rows.values()) {
-        if (given === grounds && kept !== undefined && fitsScope(kept, subject.scope, subject.inputDigest))
-          return standing;
-      }
-      return undefined;
-    },
+    find: (subject) => covering(subject).find(({ files }) => filesKey(files) === filesKey(subject.files))?.standing,
+    changedFor: (subject) => [...new Set(covering(subject).flatMap(({ files }) => changedFiles(files, subject.files)))],
     ofInputs: (inputDigests) =>
       [...all()]
         .filter(({ kept }) => kept?.kind === "input" && inputDigests.has(kept.digest))

@@ -2,8 +2,9 @@ import { KernelError } from "@narthex/contracts";
 import type { ApprovalResolution } from "./approval.ts";
 import type { StandingRow } from "./approval-rows.ts";
 import { describeScope, keepScope, scopeToJson } from "./approval-scope.ts";
+import { describeFiles } from "./approved-files.ts";
 import { groundsOf } from "./approval-subject.ts";
-import type { OpenQuestion } from "./open-question.ts";
+import { type OpenQuestion, whyNotForSession } from "./open-question.ts";
 
 /** What an answer leaves; undefined if it is for this call only. Throws INVALID_INPUT for one that cannot be given. */
 export function standingRow(
@@ -16,21 +17,21 @@ export function standingRow(
   if (answer === "rule" && shown.ruleText === "") {
     throw unfit("answer", "this kernel has nowhere to write rules to: answer once or for the session");
   }
-  if (answer === "session" && shown.sessionScope === "") {
-    throw unfit("answer", `${shown.always.join(", ")} asks for every such call: answer once or as a rule`);
-  }
+  const whyNot = answer === "session" ? whyNotForSession(subject) : undefined;
+  if (whyNot !== undefined) throw unfit("answer", `${whyNot}: answer once or as a rule`);
   const kept = answer === "session" ? keepScope(subject.scope, subject.inputDigest, words) : undefined;
   const { approvalId, sessionId, tool, ruleText } = shown;
   return {
     state: "standing",
     grounds: kept === undefined ? "" : groundsOf(subject),
     kept,
+    files: kept === undefined ? [] : subject.files,
     standing: {
       standingId: approvalId.replace(/^apr_/, "sta_"),
       scope: answer,
       sessionId: answer === "session" ? sessionId : "",
       tool,
-      allows: kept === undefined ? ruleText : describeScope(kept),
+      allows: kept === undefined ? ruleText : `${describeScope(kept)}${describeFiles(subject.files)}`,
       approvalId,
       door,
       approver,

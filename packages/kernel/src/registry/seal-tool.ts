@@ -38,6 +38,7 @@ export function sealTool(tool: Tool, redactors: readonly Redactor[]): Tool {
     ...(tool.needs && { needs: tool.needs.bind(tool) }),
     ...(tool.reserves && { reserves: tool.reserves.bind(tool) }),
     ...(tool.approvalScope && { approvalScope: tool.approvalScope.bind(tool) }),
+    ...(tool.approvalFiles && { approvalFiles: tool.approvalFiles.bind(tool) }),
     ...(tool.canonicalInput && { canonicalInput: tool.canonicalInput.bind(tool) }),
     ...(tool.firstLine && { firstLine: tool.firstLine.bind(tool) }),
     ...(tool.normaliseCustom && { normaliseCustom: tool.normaliseCustom.bind(tool) }),

@@ -39,6 +39,7 @@ const FUNCTIONS = [
   "needs",
   "reserves",
   "approvalScope",
+  "approvalFiles",
   "canonicalInput",
   "firstLine",
   "normaliseCustom",

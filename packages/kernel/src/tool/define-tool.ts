@@ -93,6 +93,7 @@ export interface ToolDefinition<I extends SchemaSource, O extends SchemaSource |
   needs?(input: NoInfer<ValueOf<I>>, session: ToolSession): readonly Capability[];
   reserves?(input: NoInfer<ValueOf<I>>): Spending;
   approvalScope?(input: NoInfer<ValueOf<I>>, session: ToolSession): ApprovalScope | undefined;
+  approvalFiles?(input: NoInfer<ValueOf<I>>, session: ToolSession): readonly string[];
   canonicalInput?(input: NoInfer<ValueOf<I>>): JsonValue;
   firstLine?(input: NoInfer<ValueOf<I>>): number | undefined;
   normaliseCustom?(output: NoInfer<OutputOf<R, O>>): Uint8Array;
@@ -127,6 +128,7 @@ export const DEFINITION_NAMES: OptionNames<AnyDefinition> = {
   needs: true,
   reserves: true,
   approvalScope: true,
+  approvalFiles: true,
   canonicalInput: true,
   firstLine: true,
   normaliseCustom: true,
@@ -190,6 +192,7 @@ type ToolCode = Pick<
   | "needs"
   | "reserves"
   | "approvalScope"
+  | "approvalFiles"
   | "canonicalInput"
   | "firstLine"
   | "normaliseCustom"
@@ -201,7 +204,7 @@ type ToolCode = Pick<
 type AnyDefinition = ToolDefinition<true, undefined, ResultType>;
 
 function bindCode(definition: AnyDefinition): ToolCode {
-  const { narrow, action, derived, needs, reserves, approvalScope } = definition;
+  const { narrow, action, derived, needs, reserves, approvalScope, approvalFiles } = definition;
   const { canonicalInput, firstLine, normaliseCustom, reconcile, run } = definition;
   return {
     ...(narrow && { narrow: bound(narrow, definition) }),
@@ -210,6 +213,7 @@ function bindCode(definition: AnyDefinition): ToolCode {
     ...(needs && { needs: bound(needs, definition) }),
     ...(reserves && { reserves: bound(reserves, definition) }),
     ...(approvalScope && { approvalScope: bound(approvalScope, definition) }),
+    ...(approvalFiles && { approvalFiles: bound(approvalFiles, definition) }),
     ...(canonicalInput && { canonicalInput: bound(canonicalInput, definition) }),
     ...(firstLine && { firstLine: bound(firstLine, definition) }),
     ...(normaliseCustom && { normaliseCustom: bound(normaliseCustom, definition) }),

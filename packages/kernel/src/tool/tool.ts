@@ -110,6 +110,11 @@ export interface Tool extends ToolDeclaration {
   readonly endpoints?: readonly HostPattern[];
   /** What an answer for the session covers besides this very input; nothing by default. */
   approvalScope?(input: JsonValue, session: ToolSession): ApprovalScope | undefined;
+  /**
+   * Files of the workspace, relative to it, that the call would run as programs. An approval is bound to what they hold: once
+   * one of them changed, the call is asked about again.
+   */
+  approvalFiles?(input: JsonValue, session: ToolSession): readonly string[];
   /** The form of the input that digests, approvals and the ledger see; the input itself by default. */
   canonicalInput?(input: JsonValue): JsonValue;
   /** Where a model is shown the result's lines with their numbers: the number of the first one. */

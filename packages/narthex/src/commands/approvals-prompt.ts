@@ -27,6 +27,7 @@ export async function promptForApproval(
 ): Promise<PromptAnswer> {
   const { errorPaint: paint } = terminal;
   const hasRule = info.ruleText !== "";
+  const hasSession = info.sessionScope !== "";
   const lines = renderApproval(info, paint);
   const text = lines.join("\n");
   const first = lines.slice(0, MAX_LINES).join("\n").slice(0, MAX_CHARACTERS);
@@ -41,7 +42,8 @@ export async function promptForApproval(
   // SECURITY: a key that was meant for the question before this one answers nothing.
   await sleep(SETTLE_MS, undefined, { signal });
   for (;;) {
-    const choices = isSeen ? ["o once", "s for the session", ...(hasRule ? ["r as a rule"] : [])] : [];
+    const longer = [...(hasSession ? ["s for the session"] : []), ...(hasRule ? ["r as a rule"] : [])];
+    const choices = isSeen ? ["o once", ...longer] : [];
     terminal.note(paint.cyan([...choices, "d deny", "? details", ...(canWait ? ["n later"] : [])].join(" · ")));
     const key = await keys.next(signal);
     if (key === "d") return "deny";
@@ -50,7 +52,7 @@ export async function promptForApproval(
       terminal.note(...lines, "", ...renderTerms(info, paint));
       isSeen = true;
     } else if (isSeen && key === "o") return "once";
-    else if (isSeen && key === "s") {
+    else if (isSeen && key === "s" && hasSession) {
       if (await confirm(renderTerms({ ...info, ruleText: "" }, paint))) return "session";
     } else if (isSeen && key === "r" && hasRule) {
       if (await confirm(renderTerms(info, paint))) return "rule";

@@ -7,10 +7,14 @@ import { cutText, visible } from "../terminal/visible.ts";
 
 /** The call as it would run, whole, and what stands around it. */
 export function renderApproval(info: ApprovalInfo, paint: Paint, nowMs = Date.now()): string[] {
+  const input = renderInput(info.input, paint);
   return [
     `${paint.bold(visible(info.tool))} ${visible(`asked by ${info.agent || "an agent"} in ${info.workspace}`)}`,
-    ...renderInput(info.input, paint),
+    ...input,
+    ...info.notes.map((note) => paint.yellow(`note: ${markedLine(note, paint)}`)),
     ...renderFacts([
+      // What stands above may have left the screen by now.
+      ...(isLong(input) ? [["begins", summarize(info.input)] as const] : []),
       ["approval", info.approvalId],
       ["session", `${info.sessionId}, request ${info.requestId}`],
       ["user", [info.user, info.tenant].filter((name) => name !== "").join(" of ") || "-"],
@@ -23,11 +27,25 @@ export function renderApproval(info: ApprovalInfo, paint: Paint, nowMs = Date.no
   ];
 }
 
+/** Rows of a narrow terminal that a call may take before its beginning is shown once more. */
+const MAX_ROWS = 12;
+const ROW = 80;
+
+function isLong(lines: readonly string[]): boolean {
+  return lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(line.length / ROW)), 0) > MAX_ROWS;
+}
+
 /** What the longer answers would allow. */
 export function renderTerms(info: ApprovalInfo, paint: Paint): string[] {
+  const always = info.alwaysRuleIds.map((id) => markedLine(id, paint)).join(", ");
   return [
-    `for the session: ${markedLine(info.sessionScope, paint)}`,
+    info.sessionScope === ""
+      ? `for the session: not offered${always && `, because ${always} asks for every such call`}`
+      : `for the session: ${markedLine(info.sessionScope, paint)}`,
     ...(info.ruleText === "" ? [] : ["as a rule, for every session:", ...markedLines(info.ruleText.trimEnd(), paint)]),
+    ...(info.ruleText === "" || always === ""
+      ? []
+      : [paint.yellow(`this rule lifts ${always}: such calls are not asked about any more`)]),
   ];
 }
 

@@ -66,7 +66,11 @@ export function showAdded(
   if (policy.allowed) terminal.print(visible(`permitted by ${policy.file}`));
   else {
     const { paint } = terminal;
-    terminal.print("", paint.dim("no rule permits it yet; write this into the policy directory, or use --allow:"));
+    const isQuiet = declaration.tier === "read_only" && declaration.effects.length === 0;
+    const need = isQuiet
+      ? "the default policy permits read-only tools without effects; where it was changed, this rule does:"
+      : "it needs a rule of its own; write this into the policy directory, or use --allow:";
+    terminal.print("", paint.dim(need));
     terminal.print(...policy.rule.trimEnd().split("\n").map(visible));
   }
 }

@@ -65,7 +65,8 @@ function subjectOf(
 ): RuleSubject | string {
   const { agent, action, workspace, directory, labels, source, definition_hash: definition, session, tenant } = form;
   const workingDirectory = directory === "." ? workspace : `${workspace}/${directory}`;
-  const scope = tool.approvalScope?.(input, { id: session, tenant, workspace, workingDirectory });
+  const toolSession = { id: session, tenant, workspace, workingDirectory };
+  const scope = tool.approvalScope?.(input, toolSession);
   if (tool.approvalScope !== undefined && scope === undefined) {
     return "its arguments do not say all that it does: only this very call can be approved, each time";
   }
@@ -82,6 +83,7 @@ function subjectOf(
     definitionHash,
     scope,
     inputDigest,
+    files: (tool.approvalFiles?.(input, toolSession) ?? []).map((path) => ({ path })),
     always: before.ruleIds.filter((id) => alwaysRules.has(id)),
   };
 }

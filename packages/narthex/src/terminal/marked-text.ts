@@ -1,4 +1,4 @@
-import { type Mark, markText } from "@narthex/contracts";
+import { type Mark, markText, UNSEEN_CHARACTER } from "@narthex/contracts";
 import type { Paint } from "./paint.ts";
 
 /**
@@ -13,9 +13,32 @@ export function markedLine(text: string, paint: Paint): string {
     .join("");
 }
 
-/** The same for text of many lines, each behind a bar, so that none of them can pass for the program's own. */
+/** So many empty lines in a row are still layout. */
+const MAX_EMPTY_LINES = 2;
+const EMPTY = new RegExp(`^(?:\\s|${UNSEEN_CHARACTER})*$`, "u");
+
+/**
+ * The same for text of many lines, each behind a bar, so that none of them can pass for the program's own.
+ *
+ * SECURITY: empty lines, and lines of characters that show nothing, are counted instead of shown: no number of them moves
+ * what stands before them out of view.
+ */
 export function markedLines(text: string, paint: Paint): string[] {
-  return text.split("\n").map((line) => `${paint.dim("  |")} ${markedLine(line, paint)}`);
+  const shown: string[] = [];
+  const lines = text.split("\n");
+  for (let at = 0; at < lines.length; ) {
+    const empty = countEmpty(lines, at);
+    if (empty > MAX_EMPTY_LINES) shown.push(paint.yellow(`[${empty} empty lines]`));
+    else shown.push(...lines.slice(at, at + Math.max(1, empty)).map((line) => markedLine(line, paint)));
+    at += Math.max(1, empty);
+  }
+  return shown.map((line) => `${paint.dim("  |")} ${line}`);
+}
+
+function countEmpty(lines: readonly string[], from: number): number {
+  let count = 0;
+  while (EMPTY.test(lines[from + count] ?? "x")) count += 1;
+  return count;
 }
 
 function showMark({ kind, character, codePoint, count }: Mark): string {

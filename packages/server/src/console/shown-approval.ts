@@ -19,6 +19,8 @@ export function shownApproval(question: ApprovalQuestion, limits: ConsoleLimits)
     labels: question.labels.map(shownText),
     rules: question.ruleIds.map(shownText),
     messages: question.messages.map(shownText),
+    always: question.always.map(shownText),
+    notes: question.notes.map(shownText),
     requestedAtMs: question.requestedAtMs,
     expiresAtMs: question.expiresAtMs,
     sessionScope: shownText(question.sessionScope),

@@ -126,6 +126,7 @@ const QUESTION: ApprovalQuestion = {
   ruleIds: ["ask-shell"],
   messages: ["commands are asked about"],
   always: [],
+  notes: [],
   kind: "human",
   safetyTier: "privileged",
   effects: ["process_spawn"],

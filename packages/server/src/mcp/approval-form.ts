@@ -36,15 +36,26 @@ export function readFormAnswer(result: unknown): FormAnswer {
  * SECURITY: the agent chose the input. It comes last and as JSON, whose texts have no lines of their own, and with
  * everything that hides or looks like something else made visible.
  */
-function messageOf({ tool, workspace, effects, labels, messages, input }: AskedQuestion): string {
+function messageOf({ tool, workspace, effects, labels, messages, notes, input }: AskedQuestion): string {
   return [
     `An agent asks to run ${shown(tool)} in ${shown(workspace)}.`,
     ...(effects.length === 0 ? [] : [`It may: ${effects.join(", ")}.`]),
     ...(labels.length === 0 ? [] : [`What it knows is ${labels.map(shown).join(", ")}.`]),
     ...messages.map((message) => `The rule says: ${shown(message)}`),
+    ...notes.map((note) => `Note: ${shown(note)}`),
     "The exact input:",
-    JSON.stringify(input, undefined, 2).split("\n").map(shown).join("\n"),
+    countEscapes(JSON.stringify(input, undefined, 2))
+      .split("\n")
+      .map(shown)
+      .join("\n"),
   ].join("\n");
+}
+
+/** Line ends and the like in texts, counted where there are many: they would move what stands before them out of view. */
+function countEscapes(json: string): string {
+  return json.replaceAll(/(\\(?:[nrtbf]|u[0-9a-f]{4}))\1{2,}|\\./g, (run: string, one?: string) =>
+    one === undefined ? run : `[${one}*${run.length / one.length}]`,
+  );
 }
 
 function shown(text: string): string {

@@ -53,7 +53,10 @@ export interface McpApprovals {
 
 /** What somebody at the client is shown of a question. */
 export interface AskedQuestion
-  extends Pick<ApprovalQuestion, "approvalId" | "requestId" | "tool" | "input" | "messages" | "labels" | "workspace"> {
+  extends Pick<
+    ApprovalQuestion,
+    "approvalId" | "requestId" | "tool" | "input" | "messages" | "notes" | "labels" | "workspace"
+  > {
   /** Only `human` may be answered here. */
   readonly kind: string;
   readonly effects: readonly string[];

@@ -19,6 +19,7 @@ export function toApprovalInfo(question: ApprovalQuestion): ApprovalInfo {
     ruleIds: [...question.ruleIds],
     messages: [...question.messages],
     alwaysRuleIds: [...question.always],
+    notes: [...question.notes],
     effects: [...question.effects],
     labels: [...question.labels],
     requestedAtMs: BigInt(question.requestedAtMs),

@@ -2,6 +2,7 @@ import { KernelError, MAX_TIMEOUT_MS } from "@narthex/contracts";
 import { defineTool, type ShellResult } from "@narthex/kernel";
 import { workspacePath } from "../files/workspace-path.ts";
 import { exceededError, PROGRAM_ANSWER, type ProgramAnswer, programAnswer } from "../programs/program-answer.ts";
+import { commandFiles } from "./approval-files.ts";
 import { commandScope } from "./approval-scope.ts";
 import { COMMAND_DERIVED_SCHEMA, commandDerived } from "./command-derived.ts";
 import { NETWORK_FIELDS, networkEffects, networkNeeds } from "./network-input.ts";
@@ -56,6 +57,7 @@ export const shellExec = defineTool({
   }),
   needs: (input, session) => [...commandNeeds(input, session), ...networkNeeds(input)],
   approvalScope: commandScope,
+  approvalFiles: commandFiles,
   derived: { schema: COMMAND_DERIVED_SCHEMA, of: commandDerived },
   async run({ command, cwd, env, stdin, timeout_ms: timeoutMs }, { shell, session }) {
     const result = await shell.run({

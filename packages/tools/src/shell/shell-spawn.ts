@@ -1,5 +1,6 @@
 import { defineTool } from "@narthex/kernel";
 import { workspacePath } from "../files/workspace-path.ts";
+import { commandFiles } from "./approval-files.ts";
 import { commandScope } from "./approval-scope.ts";
 import { COMMAND_DERIVED_SCHEMA, commandDerived } from "./command-derived.ts";
 import { COMMAND_FIELDS, commandNeeds, SHELL_DECLARATION } from "./command-input.ts";
@@ -36,6 +37,7 @@ export const shellSpawn = defineTool({
   outputSchema: { type: "object", properties: { job_id: { type: "string" } }, required: ["job_id"] },
   needs: commandNeeds,
   approvalScope: commandScope,
+  approvalFiles: commandFiles,
   derived: { schema: COMMAND_DERIVED_SCHEMA, of: commandDerived },
   async run({ command, cwd, env, timeout_ms: timeoutMs }, { shell, session }) {
     const job = await shell.spawn({

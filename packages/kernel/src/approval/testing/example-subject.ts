@@ -25,4 +25,5 @@ export const subject: ApprovalSubject = {
   effects: [],
   labels: [],
   scope: undefined,
+  files: [],
 };

@@ -22,7 +22,7 @@ async function askPerson(
 ): Promise<PermittedCall | Ending | typeof AGAIN> {
   const { trail, live, frame, registered } = call;
   const { approvals } = kernel;
-  const subject = subjectOf(call, kind, kernel);
+  const subject = await subjectOf(call, kind, kernel);
   if (trail.approvalId !== "") {
     const isSame = kernel.registry.resolve(registered.tool.name, registered.tool.version) === registered;
     return isSame && approvals.redeem(trail.approvalId, subject) ? call : AGAIN;

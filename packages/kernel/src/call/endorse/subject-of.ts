@@ -5,9 +5,14 @@ import { directoryOf } from "../../session/directory-of.ts";
 import { rootOf } from "../../session/lineage.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { labelsOfCall } from "../labels-of-call.ts";
+import { filesToRun } from "./files-to-run.ts";
 
 /** What a person is asked about, and what a yes is bound to. */
-export function subjectOf(call: PermittedCall, kind: ApprovalKind, kernel: KernelParts): ApprovalSubject {
+export async function subjectOf(
+  call: PermittedCall,
+  kind: ApprovalKind,
+  kernel: KernelParts,
+): Promise<ApprovalSubject> {
   const { registered, live, input } = call;
   const { session } = live;
   const { rules } = call.policyAnswer;
@@ -36,5 +41,6 @@ export function subjectOf(call: PermittedCall, kind: ApprovalKind, kernel: Kerne
     effects: call.effects,
     labels: labelsOfCall(call, call.effects, kernel),
     scope: registered.tool.approvalScope?.(input, live.toolSession),
+    files: await filesToRun(call, kernel),
   };
 }

@@ -36,6 +36,7 @@ export function createApprovalCard(approval, onAnswer) {
       refresh();
     }),
     isSeen ? "" : element("p", { class: "warning" }, "To allow this, look at the exact JSON to its end first."),
+    ...approval.notes.map((note) => element("p", { class: "warning" }, ...showText(note))),
     showRules(approval),
     element("div", { class: "answers" }, ...buttons.values()),
     showScope(approval),
@@ -164,14 +165,19 @@ function showRules({ rules, messages }) {
     "p",
     { class: "rules" },
     element("span", { class: "dim" }, "asked by "),
-    ...rules.flatMap((rule, at) => [at === 0 ? "" : ", ", element("code", {}, ...showText(rule))]),
+    ...names(rules),
     ...messages.flatMap((message) => [": ", element("q", {}, ...showText(message))]),
   );
 }
 
-function showScope({ sessionScope }) {
+function names(rules) {
+  return rules.flatMap((rule, at) => [at === 0 ? "" : ", ", element("code", {}, ...showText(rule))]);
+}
+
+function showScope({ sessionScope, always }) {
   if (plainText(sessionScope) === "") {
-    return element("p", { class: "scope dim" }, "An answer for the session is not offered for this call.");
+    const why = always.length === 0 ? [] : [": ", ...names(always), " asks for every such call"];
+    return element("p", { class: "scope dim" }, "An answer for the session is not offered for this call", ...why, ".");
   }
   return element(
     "p",
@@ -181,7 +187,7 @@ function showScope({ sessionScope }) {
   );
 }
 
-function createRuleStep({ ruleText }, onConfirm, onCancel) {
+function createRuleStep({ ruleText, always }, onConfirm, onCancel) {
   const confirm = element("button", { type: "button", class: "danger" }, "Write this rule");
   const cancel = element("button", { type: "button" }, "Cancel");
   confirm.addEventListener("click", onConfirm);
@@ -191,6 +197,9 @@ function createRuleStep({ ruleText }, onConfirm, onCancel) {
     { role: "group", "aria-label": "confirm the rule" },
     element("p", {}, "This rule is written into the policy and holds for every session until it is revoked:"),
     element("pre", { class: "value text rule-text", tabindex: "0" }, ...showText(ruleText)),
+    always.length === 0
+      ? ""
+      : element("p", { class: "warning lifts" }, "It lifts ", ...names(always), ", which asks for every such call."),
     element("div", { class: "answers" }, confirm, cancel),
   );
   return { root, first: cancel };

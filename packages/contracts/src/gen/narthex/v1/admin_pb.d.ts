@@ -2238,6 +2238,13 @@ export declare type ApprovalInfo = Message<"narthex.v1.ApprovalInfo"> & {
    * @generated from field: repeated string always_rule_ids = 23;
    */
   alwaysRuleIds: string[];
+
+  /**
+   * What a person should know besides: a file that was allowed for the session has changed.
+   *
+   * @generated from field: repeated string notes = 24;
+   */
+  notes: string[];
 };
 
 /**
