@@ -16,8 +16,8 @@ import {
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { WorkspaceFiles } from "@narthex/kernel";
 import { createPrograms, type ProgramsDriver } from "../../packages/host/src/programs/create-programs.ts";
+import { GuardRecords } from "../../packages/host/src/programs/guard-records.ts";
 import { ProtectedWorkspace } from "../../packages/host/src/programs/protected-workspace.ts";
 import { type Containment, openContainment } from "../../packages/host/src/sandbox/open-containment.ts";
 import {
@@ -66,8 +66,8 @@ export const OUTSIDE_SECRET = "this lies outside";
 export class GuardRecorder extends ProtectedWorkspace {
   readonly #guarded = new Map<AbortSignal, readonly string[]>();
 
-  override async begin(...[workspace, program, signal, onAsked]: Parameters<ProtectedWorkspace["begin"]>) {
-    const stay = await super.begin(workspace, program, signal, onAsked);
+  override async begin(...[guarded, signal, onAsked]: Parameters<ProtectedWorkspace["begin"]>) {
+    const stay = await super.begin(guarded, signal, onAsked);
     const targets = new Set(stay.guards.map(({ target }) => target));
     this.#guarded.set(
       signal,
@@ -84,18 +84,6 @@ export class GuardRecorder extends ProtectedWorkspace {
   }
 }
 
-/** Putting back is not raced here: it would take away what the swapper works with. */
-const NO_FILES: WorkspaceFiles = {
-  prepare: () =>
-    Promise.resolve({
-      opened: [],
-      needs: [],
-      preimages: async function* () {},
-      commit: () => Promise.resolve({ kind: "changed", changes: [] }),
-      abandon: () => Promise.resolve(),
-    } as unknown as Awaited<ReturnType<WorkspaceFiles["prepare"]>>),
-};
-
 export async function startGuardRace(seed: number): Promise<GuardRace> {
   const directory = await mkdtemp(join(tmpdir(), "narthex-guards-"));
   await chmod(directory, 0o755);
@@ -105,7 +93,12 @@ export async function startGuardRace(seed: number): Promise<GuardRace> {
   const containment = await openContainment({ directory: join(directory, "machine") });
   if (containment.problem !== undefined) throw new Error(`${containment.problem.problem}: ${containment.problem.fix}`);
   const { identity } = await containment.identityFor(workspace);
-  const recorder = new GuardRecorder([".git"], NO_FILES, () => Promise.resolve(""));
+  const recorder = new GuardRecorder({
+    paths: [".git"],
+    // Putting back is not raced here: it would take away what the swapper works with.
+    setAside: () => Promise.resolve([]),
+    records: new GuardRecords(join(directory, "guards")),
+  });
   const programs = createPrograms({
     containment: () => Promise.resolve(containment),
     cacheDirectory: join(directory, "cache"),

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
-import { appendFile, link, lstat, mkdir, readFile, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { appendFile, link, lstat, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { promisify } from "node:util";
 import { type AttackedKernel, startAttackedKernel } from "./support/attacked-kernel.ts";
 import { hostGit, makeRepository } from "./support/repository.ts";
 import { treeFacts } from "./support/tree-facts.ts";
@@ -77,6 +79,55 @@ describe("protected files that do not exist yet", { timeout: 120_000 }, () => {
       assert.ok(!(await exists(join(workspace, cwd, path))), `${cwd} ${path}`);
     }
   });
+});
+
+const PLANT =
+  "mkdir -p .claude .vscode .git; for f in .claude/settings.json .vscode/tasks.json .mcp.json .git/config; do echo attack > $f; done";
+
+/** What a program does besides planting files, so that they cannot be put back. */
+const HINDRANCES: ReadonlyArray<readonly [name: string, script: string]> = [
+  ["a file in the place where they are kept", ": > .narthex-taken"],
+  ["a link to nowhere in that place", "ln -s /nowhere .narthex-taken"],
+  ["a link to the workspace in that place", "ln -s . .narthex-taken"],
+  ["a closed directory in that place", "mkdir .narthex-taken; chmod 000 .narthex-taken"],
+  ["a directory in that place that cannot be written", "mkdir .narthex-taken; chmod 1555 .narthex-taken"],
+  ["a protected file with a second name, larger than what is kept", "head -c 2000000 /dev/zero > big; ln big .env"],
+  [
+    "more protected names than can be mounted",
+    'python3 -c \'import itertools as i; [open("".join(n), "w") for n in i.islice(i.product(*[(c, c.upper()) if c.isalpha() else c for c in ".gitlab-ci.yml"]), 1200)]\'',
+  ],
+  ["a closed directory on the way to a protected file", "mkdir .cargo; echo x > .cargo/config.toml; chmod 000 .cargo"],
+  ["a directory that can be listed and not entered", "mkdir .cargo; echo x > .cargo/config.toml; chmod 444 .cargo"],
+  ["a directory that can be entered and not listed", "mkdir .cargo; echo x > .cargo/config.toml; chmod 111 .cargo"],
+  ["a directory that cannot be written", "chmod 000 .claude/settings.json; chmod 555 .claude ."],
+  ["the workspace closed", "chmod 000 ."],
+  ["pipes, sockets and loops of links", "mkfifo .envrc; ln -s .npmrc .npmrc; ln -s .. .cursor; mkfifo .narthex-taken"],
+  ["very many files", "mkdir .idea; cd .idea; seq 5000 | xargs touch"],
+];
+
+describe("a program that hinders the putting back of what it plants", { timeout: 120_000 }, () => {
+  for (const [name, script] of HINDRANCES) {
+    test(`${name}: nothing that it planted stays in its place, all of it is kept, and programs go on`, async () => {
+      const workspace = await at.makeWorkspace(`hinders-${HINDRANCES.findIndex(([one]) => one === name)}`);
+      await writeFile(join(workspace, ".env.local"), "KEY=1\n");
+      await at.own(workspace);
+      const session = await at.open(workspace);
+      const { code, message } = await session.call("shell_exec", { command: `${PLANT}; ${script}; true` });
+      assert.equal(code, "UNDECLARED_EFFECT", message);
+      assert.match(message, /`kept in \.narthex-taken[^`]+`/);
+      const left = (await readdir(workspace)).filter((name) => !name.startsWith(".narthex-taken"));
+      assert.deepEqual(
+        left.filter((name) => !["big", ".cargo"].includes(name)),
+        [".env.local"],
+      );
+      const { stdout: kept } = await promisify(execFile)("grep", ["-rl", "^attack$", workspace]);
+      assert.equal(kept.trim().split("\n").length, 4, "something was deleted");
+      assert.equal(await readFile(join(workspace, ".env.local"), "utf8"), "KEY=1\n");
+      // The next program finds nothing that it would take for the user's own.
+      const { stdout } = await session.shell("ls -A; echo x > .env.local; true");
+      assert.ok(!/^\.(?:claude|vscode|mcp|git)/m.test(stdout), stdout);
+    });
+  }
 });
 
 /** What a program does to a repository so that git on the host does the attacker's will. */
@@ -178,6 +229,37 @@ describe("a repository under a program that attacks it", { timeout: 120_000 }, (
     await at.own(workspace);
     const { code } = await (await at.open(workspace)).call("shell_exec", { command: "echo attack > copy" });
     assert.equal(await readFile(join(workspace, ".env"), "utf8"), "KEY=1\n", code);
+  });
+
+  test("nor if that name is gone by then, or closed", async () => {
+    for (const end of ["rm copy", "chmod 000 copy"]) {
+      const workspace = await at.makeWorkspace(`second-name-${end.slice(0, 2)}`);
+      await writeFile(join(workspace, ".env"), "KEY=1\n");
+      await link(join(workspace, ".env"), join(workspace, "copy"));
+      await at.own(workspace);
+      const session = await at.open(workspace);
+      const { code } = await session.call("shell_exec", { command: `echo attack > copy; ${end}` });
+      assert.equal(code, "UNDECLARED_EFFECT");
+      assert.equal(await readFile(join(workspace, ".env"), "utf8"), "KEY=1\n", end);
+    }
+  });
+
+  test("a link that one program plants is not brought back by another that ran beside it", async () => {
+    const workspace = await at.makeWorkspace("beside");
+    const session = await at.open(workspace);
+    const planted = Promise.withResolvers<void>();
+    const first = session.call(
+      "shell_exec",
+      { command: "ln -s evil .vscode; echo planted; until [ -e go ]; do sleep 0.02; done" },
+      { onOutput: () => planted.resolve() },
+    );
+    await planted.promise;
+    const second = session.call("shell_exec", { command: "until [ -e done ]; do sleep 0.02; done" });
+    await writeFile(join(workspace, "go"), "");
+    assert.equal((await first).code, "UNDECLARED_EFFECT");
+    await writeFile(join(workspace, "done"), "");
+    assert.equal((await second).status, "success");
+    assert.ok(!(await exists(join(workspace, ".vscode"))), "it is there again");
   });
 
   test("what a person makes among the protected paths while a program runs is not lost", async () => {

@@ -368,13 +368,13 @@ describe("a rule that asks a person", () => {
   });
 });
 
-async function nextQuestion(kernel: NarthexKernel) {
+async function nextQuestion(kernel: SocketKernel) {
   const signal = AbortSignal.timeout(30_000);
   for await (const { open } of kernel.watchApprovals(signal)) if (open[0] !== undefined) return open[0];
   return assert.fail("nobody is asked");
 }
 
-async function answerNext(kernel: NarthexKernel, answer: "once" | "rule" | "deny") {
+async function answerNext(kernel: SocketKernel, answer: "once" | "rule" | "deny") {
   const { approvalId } = await nextQuestion(kernel);
   return await kernel.resolveApproval({ approvalId, answer, approver: "ann", door: "cli" });
 }

@@ -307,6 +307,7 @@ export {
   type Proof,
   ProofSchema,
   type Record as RecordMessage,
+  type ProtectedPathsRestored,
   type RecordContent,
   RecordContentSchema,
   RecordSchema,

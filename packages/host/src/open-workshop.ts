@@ -17,9 +17,10 @@ import { DEFAULT_SECRET_PATHS } from "./files/secret-paths.ts";
 import type { HomePaths } from "./home/home-paths.ts";
 import { createPageReader } from "./pages/create-page-reader.ts";
 import { createPrograms, type ProgramsDriver, type ProgramsOptions } from "./programs/create-programs.ts";
+import { GuardRecords } from "./programs/guard-records.ts";
 import { DEFAULT_PROTECTED_PATHS } from "./programs/protected-paths.ts";
 import { ProtectedWorkspace } from "./programs/protected-workspace.ts";
-import { takeAway } from "./programs/take-away.ts";
+import { createSetAside } from "./programs/set-aside.ts";
 import { type Containment, openContainment } from "./sandbox/open-containment.ts";
 import { createShells } from "./shells/create-shells.ts";
 import { findToolchains } from "./toolchains/find-toolchains.ts";
@@ -99,9 +100,11 @@ export function openWorkshop(options: WorkshopOptions): Workshop {
   const programs = createPrograms({
     containment,
     cacheDirectory: paths.cache,
-    protectedWorkspace: new ProtectedWorkspace(protectedPaths, files, async (made) =>
-      takeAway(await containment(), made),
-    ),
+    protectedWorkspace: new ProtectedWorkspace({
+      paths: protectedPaths,
+      setAside: createSetAside(containment),
+      records: new GuardRecords(paths.guards),
+    }),
     findToolchains: vault ? toolchainsApart(toolchainsFor, vault) : toolchainsFor,
   });
 

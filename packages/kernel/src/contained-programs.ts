@@ -21,6 +21,39 @@ export interface ContainedPrograms {
   endSession(sessionId: string): Promise<void>;
   /** Takes away what earlier kernels kept for sessions that have ended since. */
   removeLeftovers(hasEnded: (sessionId: string) => Promise<boolean>): Promise<void>;
+  /**
+   * Completes what a kernel that was killed left undone, and tells of it; then of everything that is put back, or cannot
+   * be, while this one runs. What is told counts once `report` has resolved.
+   */
+  watchProtection?(report: (report: ProtectionReport) => Promise<void>): Promise<void>;
+  /** Workspaces in which no program is started. */
+  unsafeWorkspaces?(): readonly UnsafeWorkspace[];
+  /** From now on no program is started in this workspace, until a person has accepted it as it is. */
+  distrust?(workspace: string, sessionId: string, problem: string): Promise<void>;
+}
+
+/** What became of the protected paths of a workspace that programs changed. */
+export interface ProtectionReport {
+  readonly workspace: string;
+  /** Sessions whose programs ran there. */
+  readonly sessionIds: readonly string[];
+  /** What is as it was again. */
+  readonly paths: readonly string[];
+  /** Where in the workspace the changed files are kept. */
+  readonly keptIn: readonly string[];
+  /** The kernel was killed while they ran. */
+  readonly afterCrash: boolean;
+  /** Why it could not be put back: no program is started there. Empty if it could. */
+  readonly problem: string;
+  /** Who accepted the workspace as it is; empty unless that has happened. */
+  readonly acceptedBy: string;
+}
+
+/** A workspace whose protected paths may not be as they were. */
+export interface UnsafeWorkspace {
+  /** Empty where it is not known which one. */
+  readonly workspace: string;
+  readonly problem: string;
 }
 
 /** What a call's grant gives its programs. */

@@ -11,6 +11,7 @@ import type {
 import type { ClearedLabels, LabelClearing } from "./label/clear-workspace-labels.ts";
 import type { LabelledWorkspace } from "./label/workspace-labels.ts";
 import type { CollectionReport, Erasure, ErasureReport, Retention } from "./erasure/erasure.ts";
+import type { UnsafeWorkspace } from "./contained-programs.ts";
 import type { HomeCopy, HomeCopying } from "./restore/home-copy.ts";
 import type { HookDecision } from "./hook/record-hook.ts";
 import type { GivenCheckpoint, RotatedKey } from "./merkle/checkpoints.ts";
@@ -55,6 +56,9 @@ export interface Kernel {
 
   /** Finds out what this host enforces, once, and records it. */
   examineHost(): Promise<HostFacts>;
+
+  /** Workspaces in which no program is started, because protected paths could not be put back. */
+  unsafeWorkspaces(): readonly UnsafeWorkspace[];
 
   /** Every registered tool; with a session, those its lease and policy could permit. */
   listTools(options: { readonly sessionId?: string; readonly allVersions: boolean }): ToolFacts[];

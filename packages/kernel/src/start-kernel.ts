@@ -46,6 +46,7 @@ import { releaseLease } from "./session/release-lease.ts";
 import { revokeLease } from "./session/revoke-lease.ts";
 import { settleRestored } from "./restore/settle-restored.ts";
 import { undo } from "./undo/undo.ts";
+import { watchProtection } from "./watch-protection.ts";
 
 /** How often it is looked whether a checkpoint is due; so it is also the least time between two of them. */
 const TICK_MS = 1000;
@@ -58,6 +59,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
   const isCopy = await settleRestored(parts);
   const reconciled = await reconcileIntents(parts);
   if (!isCopy) await parts.approvals.recover(parts.store);
+  await watchProtection(parts);
   // The sweep closes those of them whose time ran out while no kernel was there.
   const answered = new Set(parts.approvals.list().standing.map(({ sessionId }) => sessionId));
   for (const sessionId of answered) if (sessionId !== "") await parts.sessions.find(sessionId);
@@ -137,6 +139,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       const level = await parts.host.examine();
       return { level, envelope: parts.host.envelope };
     },
+    unsafeWorkspaces: () => parts.programs?.unsafeWorkspaces?.() ?? [],
     listTools(query) {
       checkOptions(query, REQUEST_KINDS.listTools, "listTools");
       return listTools(query, parts);

@@ -75,6 +75,7 @@ export function createTestKernel(): TestKernel {
 
     listTools: () => [echoFacts],
     examineHost: () => Promise.resolve({ level: "", envelope: "" }),
+    unsafeWorkspaces: () => [],
     announce: () => Promise.resolve(),
     openSession: (options) => Promise.resolve({ session: sessionFacts(options.workspace), token }),
     closeSession: () => Promise.resolve(sessionFacts()),

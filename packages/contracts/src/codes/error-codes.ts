@@ -16,6 +16,7 @@ export type ErrorCode =
   | "UNDECLARED_EFFECT"
   | "SANDBOX_UNAVAILABLE"
   | "SANDBOX_ERROR"
+  | "PROTECTION_FAILED"
   | "STORE_UNAVAILABLE"
   | "CONTENT_NOT_FOUND"
   | "FILE_NOT_FOUND"
@@ -154,6 +155,14 @@ export const ERROR_CODES: ReadonlyMap<ErrorCode, CodeFacts> = new Map<ErrorCode,
       retryable: false,
       meaning: "the sandbox failed around the tool",
       next: "look at the kernel's log for the reason, then call again",
+    },
+  ],
+  [
+    "PROTECTION_FAILED",
+    {
+      retryable: false,
+      meaning: "a program changed protected paths and they could not be put back; the session is quarantined",
+      next: "have a person look at the paths that `narthex doctor` names; no program runs in that workspace until then",
     },
   ],
   [

@@ -18,6 +18,8 @@ export interface HomePaths {
   readonly content: string;
   /** The homes that programs of each workspace have. */
   readonly cache: string;
+  /** The state of protected paths before programs ran that have not ended yet, one file for each workspace. */
+  readonly guards: string;
   /** What sandboxes are made with. */
   readonly sandbox: string;
   /** What belongs to the kernel that runs now: lock, sockets, tokens. */
@@ -44,6 +46,7 @@ export function homePaths(home: string): HomePaths {
     store: join(home, "store"),
     content: join(home, "content"),
     cache: join(home, "cache"),
+    guards: join(home, "guards"),
     sandbox: join(run, "sandbox"),
     run,
     lock: join(run, "lock.db"),

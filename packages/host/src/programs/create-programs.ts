@@ -1,7 +1,17 @@
+import { access } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Duplex, Readable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
 import { KernelError } from "@narthex/contracts";
-import type { ContainedEnd, ContainedProgram, ContainedPrograms, ProgramPlace, RunningProgram } from "@narthex/kernel";
+import type {
+  ContainedEnd,
+  ContainedProgram,
+  ContainedPrograms,
+  ProgramPlace,
+  ProtectionReport,
+  RunningProgram,
+  UnsafeWorkspace,
+} from "@narthex/kernel";
 import type { Containment } from "../sandbox/open-containment.ts";
 import type { ProcessorWatch } from "../sandbox/resources/watch-resources.ts";
 import type { SandboxIdentity, SandboxMount } from "../sandbox/sandbox-plan.ts";
@@ -14,7 +24,6 @@ import { programPlan } from "./program-plan.ts";
 import type { GuardedStay, ProtectedWorkspace } from "./protected-workspace.ts";
 import { SessionScratch } from "./session-scratch.ts";
 import { throughGate } from "./through-gate.ts";
-import type { Entrance } from "./workspace-gate.ts";
 import { lockWorkspace } from "./workspace-lock.ts";
 
 export interface ProgramsOptions {
@@ -52,13 +61,17 @@ export interface StartedLasting extends RunningProgram {
   /** Puts back what it has changed among the protected paths so far. Answers their names. */
   putBackNow(): Promise<readonly string[]>;
   /** See `GuardedStay`. */
-  readonly stay: Pick<GuardedStay, "isCurrent" | "renew" | "vouch"> | undefined;
+  readonly stay: Pick<GuardedStay, "isCurrent" | "rest" | "renew" | "vouch"> | undefined;
   /** Its first process, by its number outside. */
   readonly pid: Promise<number>;
   readonly processor: ProcessorWatch;
 }
 
 const MAX_KNOWN = 256;
+/** At a start, another kernel that works in a workspace is not waited for longer. */
+const RECOVERY_LOCK_MS = 500;
+const MAX_DYING_MS = 5000;
+const DYING_POLL_MS = 5;
 /** As bubblewrap tells of SIGSYS. */
 const KILLED_BY_FILTER = 128 + 31;
 const KILLED = 128 + 9;
@@ -78,7 +91,8 @@ class Programs implements ProgramsDriver {
   readonly #scratch: SessionScratch;
   readonly #toolchains = new Map<string, Promise<readonly Toolchain[]>>();
   readonly #caches = new Map<string, Promise<WorkspaceCache>>();
-  readonly #running = new Set<StartedProgram>();
+  /** Each with its end, by which protected paths are as they were. */
+  readonly #running = new Map<StartedProgram, Promise<ContainedEnd>>();
 
   constructor(options: ProgramsOptions) {
     this.#options = options;
@@ -102,17 +116,16 @@ class Programs implements ProgramsDriver {
     const files = [...(program.files ?? []), ...bundled];
     // Last of all that can fail before it is given back below.
     const home = program.hasHome === true ? await this.#enterHome(containment, place, identity) : undefined;
-    let entered: Entrance | undefined;
+    let guarded: GuardedStay | undefined;
     let unlock: (() => void) | undefined;
     try {
       if (place.access === "write") unlock = await lockWorkspace(directory, signal);
-      const guarded =
-        place.access !== "write"
-          ? undefined
-          : place.keepsProtected
-            ? await protectedWorkspace.begin(place.workspace, program, signal, lasting?.onAsked)
-            : await protectedWorkspace.beginUnguarded(place.workspace, signal, lasting?.onAsked);
-      entered = guarded?.entrance;
+      if (place.access === "write") {
+        const { workspace, sessionId } = place;
+        guarded = place.keepsProtected
+          ? await protectedWorkspace.begin({ workspace, sessionId, program }, signal, lasting?.onAsked)
+          : await protectedWorkspace.beginUnguarded(workspace, signal, lasting?.onAsked);
+      }
       const guards = guarded?.guards ?? [];
       const plan = programPlan(
         place,
@@ -127,14 +140,34 @@ class Programs implements ProgramsDriver {
       const running = this.#follow(started, place, signal, finish, () => {
         // Also of one that failed, and so has no end that could say it.
         place.processor?.judge(started.processor.cpuMs);
-        release(entered, home?.use, unlock);
+        release(guarded, home?.use, unlock);
       });
       const { stdout, stderr, channel, pid, processor } = started;
       return { ...running, stdout, stderr, channel, pid, processor, putBackNow: finish, stay: guarded };
     } catch (fault) {
-      release(entered, home?.use, unlock);
+      release(guarded, home?.use, unlock);
       throw fault;
     }
+  }
+
+  async watchProtection(report: (report: ProtectionReport) => Promise<void>): Promise<void> {
+    await this.#options.protectedWorkspace.recover(report, async (workspace) => {
+      try {
+        const { directory, access } = await (await this.#options.containment()).identityFor(workspace);
+        // What is not there, or cannot be written any more, is put right before a program runs there again.
+        return access === "write" ? await lockWorkspace(directory, AbortSignal.timeout(RECOVERY_LOCK_MS)) : undefined;
+      } catch {
+        return undefined;
+      }
+    });
+  }
+
+  unsafeWorkspaces(): readonly UnsafeWorkspace[] {
+    return this.#options.protectedWorkspace.unsafe();
+  }
+
+  async distrust(workspace: string, sessionId: string, problem: string): Promise<void> {
+    await this.#options.protectedWorkspace.distrust(workspace, sessionId, problem);
   }
 
   allowChange(workspace: string, path: string): void {
@@ -154,8 +187,9 @@ class Programs implements ProgramsDriver {
   }
 
   async close(): Promise<void> {
-    for (const program of this.#running) program.kill();
-    await Promise.allSettled([...this.#running].map((program) => program.ended));
+    for (const program of this.#running.keys()) program.kill();
+    await Promise.allSettled([...this.#running.values()]);
+    await this.#options.protectedWorkspace.close();
   }
 
   #follow(
@@ -165,7 +199,6 @@ class Programs implements ProgramsDriver {
     finish: () => Promise<readonly string[]>,
     leave: () => void,
   ): RunningProgram {
-    this.#running.add(started);
     let isKilled = false;
     const kill = (): void => {
       isKilled = true;
@@ -175,19 +208,17 @@ class Programs implements ProgramsDriver {
     if (signal.aborted) kill();
     const end = async (): Promise<ContainedEnd> => {
       try {
+        const [outcome] = await Promise.allSettled([started.ended]);
+        if (outcome.status === "rejected") await untilGone(started);
+        // SECURITY: also after a sandbox that failed; the program may have run.
+        const putBack = await finish();
         // Whom we killed had no time to say how it ended, or only that it was killed.
-        const {
-          exitCode: said,
-          exceeded,
-          peakMemoryBytes,
-        } = await started.ended.catch((fault: unknown) => {
-          if (!isKilled) throw fault;
-          return { exitCode: undefined, exceeded: undefined, peakMemoryBytes: 0 };
-        });
+        if (outcome.status === "rejected" && !isKilled) throw outcome.reason;
+        const { exitCode: said, exceeded, peakMemoryBytes } = outcome.status === "fulfilled" ? outcome.value : NOT_SAID;
         const exitCode = isKilled && said === KILLED ? undefined : said;
         const { cpuMs } = started.processor;
         const triedToFork = !mayFork && exitCode === KILLED_BY_FILTER;
-        return { exitCode, exceeded, peakMemoryBytes, cpuMs, triedToFork, putBack: await finish() };
+        return { exitCode, exceeded, peakMemoryBytes, cpuMs, triedToFork, putBack };
       } finally {
         this.#running.delete(started);
         signal.removeEventListener("abort", kill);
@@ -196,6 +227,7 @@ class Programs implements ProgramsDriver {
     };
     const ended = end();
     ended.catch(() => undefined);
+    this.#running.set(started, ended);
     const { stdin, stdout, stderr } = started;
     return {
       write: (chunk) => new Promise((resolve) => stdin.write(chunk, () => resolve())),
@@ -232,9 +264,28 @@ class Programs implements ProgramsDriver {
   }
 }
 
-/** Measuring the home afterwards is nobody's to wait for. */
-function release(entered: Entrance | undefined, use: CacheUse | undefined, unlock: (() => void) | undefined): void {
-  entered?.leave();
+const NOT_SAID = { exitCode: undefined, exceeded: undefined, peakMemoryBytes: 0 };
+
+/** Where bubblewrap died before its program did, that is on its way out. */
+async function untilGone(started: StartedProgram): Promise<void> {
+  started.kill();
+  const pid = await started.pid.catch(() => undefined);
+  for (const endMs = performance.now() + MAX_DYING_MS; pid !== undefined && performance.now() < endMs; ) {
+    if (!(await isThere(`/proc/${pid}`))) return;
+    await pause(DYING_POLL_MS);
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** No caller waits for the measuring of the home. */
+function release(guarded: GuardedStay | undefined, use: CacheUse | undefined, unlock: (() => void) | undefined): void {
+  guarded?.leave();
   unlock?.();
   use?.leave().catch(() => undefined);
 }

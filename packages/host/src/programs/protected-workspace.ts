@@ -1,10 +1,15 @@
-import { blake3, KernelError, toHex } from "@narthex/contracts";
-import type { ContainedProgram, FileOperation, FileState, WorkspaceFiles } from "@narthex/kernel";
-import { type SandboxMount, WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
-import type { MadePaths } from "./take-away.ts";
+import { KernelError } from "@narthex/contracts";
+import type { ContainedProgram, ProtectionReport, UnsafeWorkspace } from "@narthex/kernel";
+import type { SandboxMount } from "../sandbox/sandbox-plan.ts";
+import { compareProtected, describeState, isSameLater, isSameNow } from "./compare-protected.ts";
+import { shownPath } from "./file-name.ts";
+import type { RecordedScan } from "./guard-record.ts";
+import type { GuardRecords, RecordedStay } from "./guard-records.ts";
 import { type ProtectedScan, type ProtectedState, scanProtected } from "./scan-protected.ts";
+import { SeenRepositories } from "./seen-repositories.ts";
+import type { SetAside } from "./set-aside.ts";
+import type { Found } from "./walk-workspace.ts";
 import { type Entrance, WorkspaceGate } from "./workspace-gate.ts";
-import { type Found, HeldDirectory } from "./walk-workspace.ts";
 
 /** One program's stay in a workspace whose protected paths it must leave as they are. */
 export interface GuardedStay {
@@ -12,81 +17,184 @@ export interface GuardedStay {
   readonly entrance: Entrance;
   /** Whether what is there would be guarded as it was at the beginning. If not, the program must end: see the gate. */
   isCurrent(): Promise<boolean>;
-  /** The same of a lasting program that rested: what was changed meanwhile was somebody else's doing, and stays. */
+  /** A lasting program does nothing from now on, until `renew`: a crash meanwhile leaves nothing of it to put back. */
+  rest(): void;
+  /** As `isCurrent`, of a lasting program that rested: changes made meanwhile were made by people, and stay. */
   renew(): Promise<boolean>;
   /** The program rested up to its end: nothing is put back for it. */
   vouch(): void;
-  /** After the program, or while a lasting one rests: takes away what it made among the protected paths. Answers their names. */
+  /**
+   * After the program, or while a lasting one rests: sets aside what it made among the protected paths. Answers their
+   * names, and where they are kept. Throws PROTECTION_FAILED if that is not possible: the workspace is unsafe then.
+   */
   putBack(): Promise<readonly string[]>;
+  /** The program has ended, and `putBack` was called or did not have to be. */
+  leave(): void;
 }
 
+export interface ProtectedWorkspaceOptions {
+  /** What is protected: relative to a directory, `*` for any part of one name. */
+  readonly paths: readonly string[];
+  readonly setAside: SetAside;
+  readonly records: GuardRecords;
+}
+
+/** A program that is about to start. */
+export interface GuardedProgram {
+  readonly workspace: string;
+  readonly sessionId: string;
+  readonly program: ContainedProgram;
+}
+
+/** Told what was put back, or could not be. Resolves when it is durable. */
+export type ReportProtection = (report: ProtectionReport) => Promise<void>;
+
+/** Gives what lets go of it again; undefined while another kernel has it, or if it is not there. */
+export type LockWorkspace = (workspace: string) => Promise<(() => void) | undefined>;
+
 const REPOSITORY = ".git";
-const MAX_BASES = 256;
-const MAX_LOOKED = 4096;
+/** In the ledger, and in what a model is told. */
+const MAX_NAMED = 50;
+const MAX_TOLD = 10;
+const MAX_TOLD_LENGTH = 60;
 
 /** Keeps the protected paths of workspaces as they are while programs write beside them. */
 export class ProtectedWorkspace {
-  readonly #paths: readonly string[];
-  readonly #files: WorkspaceFiles;
-  readonly #takeAway: (made: MadePaths) => Promise<string>;
+  readonly #options: ProtectedWorkspaceOptions;
   readonly #gate = new WorkspaceGate();
-  /** Directories in which repositories were seen, by workspace. */
-  readonly #repositories = new Map<string, Promise<Set<string>>>();
+  readonly #repositories = new SeenRepositories();
   /** Programs that are at work, and what calls beside them were allowed to change meanwhile. */
   readonly #stays = new Set<Stay>();
+  /** By workspace: a recovery that is under way. */
+  readonly #recovering = new Map<string, Promise<void>>();
+  #report: ReportProtection = () => Promise.resolve();
+  #loading: Promise<void> | undefined;
 
-  /** `takeAway` moves what was made aside, and answers where it is. */
-  constructor(paths: readonly string[], files: WorkspaceFiles, takeAway: (made: MadePaths) => Promise<string>) {
-    this.#paths = paths;
-    this.#files = files;
-    this.#takeAway = takeAway;
+  constructor(options: ProtectedWorkspaceOptions) {
+    this.#options = options;
+  }
+
+  /** Completes what kernels before this one left undone, where `lock` gives the workspace; tells `report` from now on. */
+  async recover(report: ReportProtection, lock: LockWorkspace): Promise<void> {
+    this.#report = report;
+    await this.#load();
+    for (const { workspace, record } of this.#options.records.list()) {
+      if (record === undefined) continue;
+      const unlock = await lock(workspace);
+      if (unlock === undefined) continue;
+      // Nothing starts here because of it; the report says why.
+      await this.#recoverOnce(workspace).catch(() => undefined);
+      unlock();
+    }
+  }
+
+  /** Workspaces in which no program runs until their protected paths are as they were, or were accepted as they are. */
+  unsafe(): UnsafeWorkspace[] {
+    return this.#options.records
+      .list()
+      .filter(({ problem }) => problem !== "")
+      .map(({ workspace, problem }) => ({ workspace, problem }));
   }
 
   async begin(
-    workspace: string,
-    program: ContainedProgram,
+    { workspace, sessionId, program }: GuardedProgram,
     signal: AbortSignal,
     onAsked?: () => void,
   ): Promise<GuardedStay> {
-    const bases = await this.#basesFor(workspace, program);
+    const bases = await this.#repositories.basesFor(workspace, program);
     // A repository's own files must be writable for git to work: of them only some are guarded.
-    const paths = this.#paths.filter((path) => path !== REPOSITORY);
-    const git = paths.length < this.#paths.length ? (program.git ?? "guarded") : undefined;
+    const paths = this.#options.paths.filter((path) => path !== REPOSITORY);
+    const git = paths.length < this.#options.paths.length ? (program.git ?? "guarded") : undefined;
     const scan = { workspace, bases, paths, git };
     let state: ProtectedState = { present: new Map(), guards: [] };
     const look = async (): Promise<string> => {
+      // SECURITY: what an earlier program left there is not taken for the user's own.
+      await this.#recoverOnce(workspace);
       state = await scanProtected(scan);
-      return describeGuards(state.guards);
+      return describeState(state);
     };
     const entrance = await this.#enter(workspace, look, signal, onAsked);
-    const { guards } = state;
-    const stay: Stay = { workspace, before: state, isVouchedFor: false, allowed: new Set() };
+    const flags = { isVouchedFor: false, isResting: false };
+    const stay: Stay = { workspace, sessionId, scan, before: state, ...flags, allowed: new Set() };
+    try {
+      stay.recorded = await this.#options.records.begin(workspace, sessionId, recordedScan(stay));
+      const unsafe = this.#options.records.find(workspace);
+      if (unsafe !== undefined) throw refusal(workspace, unsafe.problem);
+    } catch (fault) {
+      stay.recorded?.end();
+      entrance.leave();
+      throw fault;
+    }
     this.#stays.add(stay);
-    entrance.left.then(() => this.#stays.delete(stay)).catch(() => undefined);
-    return {
-      guards,
-      entrance,
-      isCurrent: async () => describeGuards((await scanProtected(scan)).guards) === describeGuards(guards),
-      renew: async () => {
-        stay.before = await scanProtected(scan);
-        return describeGuards(stay.before.guards) === describeGuards(guards);
-      },
-      vouch: () => {
-        stay.isVouchedFor = true;
-      },
-      putBack: async () => (stay.isVouchedFor ? [] : await this.#putBack(scan, stay)),
-    };
+    return this.#guard(stay, entrance);
   }
 
   /** A program that may change everything: alone, because others rely on what is guarded. */
   async beginUnguarded(workspace: string, signal: AbortSignal, onAsked?: () => void): Promise<GuardedStay> {
-    const entrance = await this.#enter(workspace, () => Promise.resolve("unguarded"), signal, onAsked);
+    const look = async (): Promise<string> => {
+      await this.#recoverOnce(workspace);
+      return "unguarded";
+    };
+    const entrance = await this.#enter(workspace, look, signal, onAsked);
+    await this.#options.records.forgetIdle(workspace);
     const isTrue = (): Promise<boolean> => Promise.resolve(true);
+    const nothing = (): void => undefined;
     const putBack = (): Promise<readonly string[]> => Promise.resolve([]);
-    return { guards: [], entrance, isCurrent: isTrue, renew: isTrue, vouch: () => undefined, putBack };
+    const leave = (): void => entrance.leave();
+    return { guards: [], entrance, isCurrent: isTrue, rest: nothing, renew: isTrue, vouch: nothing, putBack, leave };
   }
 
-  /** Looks again each time somebody has left: what is to be guarded may have changed meanwhile. */
+  /** A call may change this path: a program that runs meanwhile is not blamed for it. */
+  allowChange(workspace: string, path: string): void {
+    const stays = [...this.#stays].filter((stay) => stay.workspace === workspace);
+    if (stays.length === 0) void this.#options.records.forgetIdle(workspace);
+    for (const stay of stays) {
+      stay.allowed.add(path);
+      if (!stay.isResting) stay.recorded?.update(recordedScan(stay)).catch(() => undefined);
+    }
+  }
+
+  /** No program runs in this workspace until a person has accepted it: a tool could not put back what it changed. */
+  async distrust(workspace: string, sessionId: string, problem: string): Promise<void> {
+    if ((this.#options.records.find(workspace)?.problem ?? "") !== "") return;
+    await this.#options.records.distrust(workspace, sessionId, problem);
+    await this.#report({ ...NOTHING, workspace, sessionIds: [sessionId], problem });
+  }
+
+  async close(): Promise<void> {
+    await this.#options.records.close();
+  }
+
+  #guard(stay: Stay, entrance: Entrance): GuardedStay {
+    const { guards } = stay.before;
+    const atFirst = describeState(stay.before);
+    return {
+      guards,
+      entrance,
+      isCurrent: async () => describeState(await scanProtected(stay.scan)) === atFirst,
+      rest: () => {
+        stay.isResting = true;
+        stay.recorded?.end();
+      },
+      renew: async () => {
+        if (describeState(await scanProtected(stay.scan)) !== atFirst) return false;
+        stay.isResting = false;
+        await stay.recorded?.update(recordedScan(stay));
+        return true;
+      },
+      vouch: () => {
+        stay.isVouchedFor = true;
+      },
+      putBack: async () => (stay.isVouchedFor ? [] : await this.#putBack(stay)),
+      leave: () => {
+        this.#stays.delete(stay);
+        stay.recorded?.end();
+        entrance.leave();
+      },
+    };
+  }
+
+  /** Looks again each time another has left: what is to be guarded may have changed meanwhile. */
   async #enter(
     workspace: string,
     look: () => Promise<string>,
@@ -108,146 +216,142 @@ export class ProtectedWorkspace {
     }
   }
 
-  /** A call may change this path: a program that runs meanwhile is not blamed for it. */
-  allowChange(workspace: string, path: string): void {
-    for (const stay of this.#stays) if (stay.workspace === workspace) stay.allowed.add(path);
-  }
-
-  /** What was made goes; a link that was changed or taken away comes back. Files and directories cannot be: see guards. */
-  async #putBack(scan: ProtectedScan, { before: state, allowed }: Stay): Promise<readonly string[]> {
-    const { present: before, guards } = state;
-    const { workspace } = scan;
-    const { present: after } = await scanProtected(scan);
-    const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
-      (path) => !isSame(before.get(path), after.get(path)) && !isAllowed(allowed, path),
-    );
-    const written = changed.filter(
-      (path) => before.get(path)?.content !== undefined && after.get(path)?.kind === "file",
-    );
-    const made = changed.filter((path) => after.has(path) && !written.includes(path));
-    const taken = new Set(made.map((path) => (isNewRepository(path, guards) ? repositoryOf(path) : path)));
-    const place = taken.size === 0 ? "" : await this.#takeAway({ workspace, paths: [...taken], guards });
-    for (const path of changed) {
-      const restoring = restoration(path, before.get(path), written.includes(path) ? after.get(path) : undefined);
-      if (restoring !== undefined) await this.#do(workspace, restoring);
-    }
-    return place === "" ? changed : [...changed, `kept in ${place}`];
-  }
-
-  async #do(workspace: string, operation: FileOperation & { readonly path: string }): Promise<void> {
-    const { signal } = new AbortController();
+  async #putBack(stay: Stay): Promise<readonly string[]> {
+    const { workspace, sessionId } = stay;
+    let result: PutBack;
     try {
-      await (await this.#files.prepare({ workspace, access: "write" }, operation, signal)).commit();
-    } catch (cause) {
-      const message = `\`${operation.path}\` is protected, was changed, and could not be put back`;
-      throw new KernelError("SANDBOX_ERROR", message, { cause });
+      result = await this.#restore(stay.scan, stay.before.present, stay.allowed, isSameNow);
+    } catch (fault) {
+      throw await this.#fail(workspace, [sessionId], fault);
+    }
+    if (result.paths.length === 0) return [];
+    const { keptIn } = result;
+    await this.#report({ ...NOTHING, workspace, sessionIds: [sessionId], paths: shown(result.paths), keptIn });
+    const kept = keptIn.slice(0, MAX_TOLD).map((place) => `kept in ${place.slice(0, 2 * MAX_TOLD_LENGTH)}`);
+    return [...shown(result.paths, MAX_TOLD, MAX_TOLD_LENGTH), ...kept];
+  }
+
+  /** What was made goes; a link or file that was changed comes back. */
+  async #restore(
+    scan: ProtectedScan,
+    before: ReadonlyMap<string, Found>,
+    allowed: ReadonlySet<string>,
+    isSame: (before: Found, after: Found) => boolean,
+  ): Promise<PutBack> {
+    const { present: after } = await scanProtected(scan, { present: before });
+    const isAllowedPath = (path: string): boolean => isAllowed(allowed, path);
+    const { changed, aside, restored } = compareProtected({ before, after, isSame, isAllowed: isAllowedPath });
+    if (aside.length + restored.length === 0) return { paths: changed, keptIn: [] };
+    return {
+      paths: changed,
+      keptIn: await this.#options.setAside({ workspace: scan.workspace, paths: aside, restored }),
+    };
+  }
+
+  /** SECURITY: with its files as they are, no program may take them for the user's own. */
+  async #fail(workspace: string, sessionIds: readonly string[], fault: unknown): Promise<KernelError> {
+    const problem = describeFault(fault);
+    await this.#options.records.fail(workspace, problem);
+    await this.#report({ ...NOTHING, workspace, sessionIds, problem }).catch(() => undefined);
+    const message = `protected paths of \`${workspace}\` could not be put back: ${problem}. No program runs there until a person has looked: narthex doctor`;
+    return new KernelError("PROTECTION_FAILED", message, { cause: fault });
+  }
+
+  #load(): Promise<void> {
+    return (this.#loading ??= this.#options.records.load());
+  }
+
+  /** Puts back what a killed kernel or a failed attempt left. Throws SANDBOX_UNAVAILABLE if that is still not possible. */
+  async #recoverOnce(workspace: string): Promise<void> {
+    await this.#load();
+    if (this.#options.records.find(workspace) === undefined) return;
+    const running = this.#recovering.get(workspace) ?? this.#recover(workspace);
+    this.#recovering.set(workspace, running);
+    try {
+      await running;
+    } finally {
+      if (this.#recovering.get(workspace) === running) this.#recovering.delete(workspace);
     }
   }
 
-  /** The root, the directories down to where the program starts, and repositories that were seen before. */
-  async #basesFor(workspace: string, program: ContainedProgram): Promise<string[]> {
-    const known = await this.#repositoriesOf(workspace);
-    for (const repository of program.repositories ?? []) {
-      if (known.size >= MAX_BASES && !known.has(repository)) {
-        // SECURITY: one more would not be guarded.
-        throw new KernelError("RESOURCE_EXCEEDED", `a workspace has at most ${MAX_BASES} repositories in use`);
+  async #recover(workspace: string): Promise<void> {
+    const { records } = this.#options;
+    const found = records.find(workspace);
+    const sessionIds = found?.record?.sessions ?? [];
+    const acceptedBy = await records.acceptedBy(workspace);
+    if (acceptedBy !== "") {
+      await this.#report({ ...NOTHING, workspace, sessionIds, acceptedBy });
+      return await records.finish(workspace);
+    }
+    if (found?.record === undefined) throw refusal(workspace, found?.problem ?? "");
+    const paths: string[] = [];
+    const keptIn: string[] = [];
+    try {
+      for (const { scan, present, allowed } of found.record.scans) {
+        const result = await this.#restore({ ...scan, workspace }, present, new Set(allowed), isSameLater);
+        paths.push(...result.paths);
+        keptIn.push(...result.keptIn);
       }
-      known.add(repository);
+      // What was found otherwise has no files that could be put back.
+      if (found.record.scans.length === 0) throw new KernelError("SANDBOX_ERROR", found.problem);
+    } catch (fault) {
+      // Each is told once.
+      if (found.problem === "") await this.#fail(workspace, sessionIds, fault);
+      throw refusal(workspace, describeFault(fault));
     }
-    const bases = new Set([".", ...known]);
-    let path = "";
-    for (const part of program.workingDirectory === "." ? [] : program.workingDirectory.split("/")) {
-      path = path === "" ? part : `${path}/${part}`;
-      bases.add(path);
+    const afterCrash = found.problem === "";
+    if (paths.length > 0 || !afterCrash) {
+      await this.#report({ ...NOTHING, workspace, sessionIds, paths: shown(paths), keptIn, afterCrash });
     }
-    return [...bases].sort();
-  }
-
-  /** Looked for once, in the root's own directories; others become known when somebody works in them. */
-  #repositoriesOf(workspace: string): Promise<Set<string>> {
-    const known = this.#repositories.get(workspace);
-    if (known !== undefined) return known;
-    const finding = findRepositories(workspace);
-    this.#repositories.set(workspace, finding);
-    finding.catch(() => this.#repositories.delete(workspace));
-    return finding;
+    await records.finish(workspace);
   }
 }
 
-/** A repository that was not there before goes as a whole: without its configuration it is no use to anyone. */
-function isNewRepository(path: string, guards: readonly SandboxMount[]): boolean {
-  const repository = repositoryOf(path);
-  return repository !== "" && !guards.some(({ target }) => target === `${WORKSPACE_PATH}/${repository}`);
-}
-
-/** The path up to its first `.git`; empty if it has none. */
-function repositoryOf(path: string): string {
-  const parts = path.split("/");
-  const at = parts.findIndex((part) => part.toLowerCase() === ".git");
-  return at === -1 ? "" : parts.slice(0, at + 1).join("/");
+interface PutBack {
+  readonly paths: readonly string[];
+  readonly keptIn: readonly string[];
 }
 
 /** One program's stay. SECURITY: what was allowed is allowed for as long as it lasts, and for no program after it. */
 interface Stay {
   readonly workspace: string;
-  before: ProtectedState;
+  readonly sessionId: string;
+  readonly scan: ProtectedScan;
+  readonly before: ProtectedState;
   isVouchedFor: boolean;
+  isResting: boolean;
+  recorded?: RecordedStay;
   readonly allowed: Set<string>;
+}
+
+const NOTHING: Omit<ProtectionReport, "workspace" | "sessionIds"> = {
+  paths: [],
+  keptIn: [],
+  afterCrash: false,
+  problem: "",
+  acceptedBy: "",
+};
+
+function recordedScan({ scan: { bases, paths, git }, before, allowed }: Stay): RecordedScan {
+  return { scan: { bases, paths, git }, present: before.present, allowed: [...allowed] };
 }
 
 function isAllowed(allowed: ReadonlySet<string>, path: string): boolean {
   return [...allowed].some((one) => one === path || one.startsWith(`${path}/`) || path.startsWith(`${one}/`));
 }
 
-/** How to bring back a link, or a file that was written by another of its names. */
-function restoration(
-  path: string,
-  was: Found | undefined,
-  is: Found | undefined,
-): (FileOperation & { readonly path: string }) | undefined {
-  if (was?.target !== undefined) {
-    // Compared byte by byte, written as text.
-    const target = Buffer.from(was.target, "latin1").toString("utf8");
-    const [expected, before] = [{ kind: "absent" }, { kind: "link", target }] as const;
-    return { kind: "restore", path, expected, before, content: undefined };
-  }
-  if (was?.content === undefined || is?.content === undefined) return undefined;
-  return { kind: "restore", path, expected: stateOf(is), before: stateOf(was), content: was.content };
+function shown(paths: readonly string[], max = MAX_NAMED, maxLength?: number): string[] {
+  const more = paths.length > max ? [`and ${paths.length - max} more`] : [];
+  return [...paths.slice(0, max).map((path) => shownPath(path, maxLength)), ...more];
 }
 
-function stateOf({ content = Buffer.alloc(0), mode }: Found): FileState {
-  return { kind: "file", hash: toHex(blake3(content)), size: content.length, mode };
-}
-
-function isSame(one: Found | undefined, other: Found | undefined): boolean {
-  return (
-    one?.kind === other?.kind &&
-    one?.device === other?.device &&
-    one?.inode === other?.inode &&
-    one?.target === other?.target &&
-    (one?.content === undefined || other?.content === undefined || one.content.equals(other.content))
+function refusal(workspace: string, problem: string): KernelError {
+  return new KernelError(
+    "SANDBOX_UNAVAILABLE",
+    `no program runs in \`${workspace}\`: protected paths may not be as they were (${problem}); look at them, then accept them with narthex doctor --accept ${workspace}`,
   );
 }
 
-function describeGuards(guards: readonly SandboxMount[]): string {
-  return guards.map(({ target, access, guard }) => `${target} ${access} ${guard?.inode}`).join("\n");
-}
-
-async function findRepositories(workspace: string): Promise<Set<string>> {
-  const found = new Set<string>();
-  const root = await HeldDirectory.open(workspace);
-  try {
-    for (const name of (await root.names()).slice(0, MAX_LOOKED)) {
-      const directory = await root.enter(name);
-      if (directory === undefined) continue;
-      try {
-        if ((await directory.look(".git")) !== undefined && found.size < MAX_BASES) found.add(name);
-      } finally {
-        await directory.close();
-      }
-    }
-  } finally {
-    await root.close();
-  }
-  return found;
+function describeFault(fault: unknown): string {
+  return fault instanceof Error ? fault.message.slice(0, 300) : "unknown error";
 }

@@ -1,6 +1,7 @@
 import { KernelError } from "@narthex/contracts";
 import type { SandboxMount } from "../sandbox/sandbox-plan.ts";
 import { WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
+import { shownPath } from "./file-name.ts";
 import { findGitPaths } from "./git-directories.ts";
 import { type Found, HeldDirectory } from "./walk-workspace.ts";
 
@@ -24,13 +25,26 @@ export interface ProtectedScan {
 
 const MAX_GUARDS = 1024;
 const MAX_KEPT_BYTES = 1024 * 1024;
+const MAX_KEPT_TOTAL_BYTES = 8 * MAX_KEPT_BYTES;
 
-/** Looks at every protected path once, from the root down, without following a link. */
-export async function scanProtected({ workspace, bases, paths, git }: ProtectedScan): Promise<ProtectedState> {
+/**
+ * Looks at every protected path once, from the root down, without following a link.
+ *
+ * With `before`, the state before a program ran, it looks at what the program has left. SECURITY: then no limit, mode,
+ * name or kind of file makes it fail, because the program chose them; it answers no guards, since nothing will run.
+ */
+export async function scanProtected(
+  { workspace, bases, paths, git }: ProtectedScan,
+  before?: Pick<ProtectedState, "present">,
+): Promise<ProtectedState> {
   const rules = paths.map((path) => path.split("/"));
-  const scan = new Scan(workspace);
-  const root = await HeldDirectory.open(workspace);
+  const scan = new Scan(workspace, before?.present);
+  const root = await HeldDirectory.open(workspace, { opensClosed: before !== undefined });
   try {
+    if (await root.isClosed()) {
+      const message = `\`${workspace}\` cannot be read, so what is protected in it is not known: chmod u+rwx it`;
+      throw new KernelError("SANDBOX_UNAVAILABLE", message);
+    }
     const searches = git === undefined ? [] : bases.map((base) => findGitPaths(root, base, { git, workspace }));
     const exact = (await Promise.all(searches)).flat().map((path) => path.split("/"));
     for (const base of bases) {
@@ -48,11 +62,14 @@ class Scan {
   readonly present = new Map<string, Found>();
   readonly guards = new Map<string, SandboxMount>();
   readonly #workspace: string;
+  readonly #before: ReadonlyMap<string, Found> | undefined;
   /** Directories on the way. */
   readonly #passed = new Map<string, Found>();
+  #keptBytes = 0;
 
-  constructor(workspace: string) {
+  constructor(workspace: string, before: ReadonlyMap<string, Found> | undefined) {
     this.#workspace = workspace;
+    this.#before = before;
   }
 
   /** Goes down part by part. */
@@ -79,12 +96,12 @@ class Scan {
 
   /** Rules that have the next name in common are followed together. */
   async match(directory: HeldDirectory, rules: readonly (readonly string[])[], path: string): Promise<void> {
-    const names = await directory.names();
+    const names = (await directory.names()).map((name) => ({ name, folded: fold(name) }));
     const groups = new Map<string, (readonly string[])[]>();
     for (const rule of rules) groups.set(rule[0] ?? "", [...(groups.get(rule[0] ?? "") ?? []), rule]);
     for (const [part, group] of groups) {
       const fits = nameRule(part);
-      for (const name of names) if (fits(name)) await this.#matchName(directory, name, group, path);
+      for (const { name, folded } of names) if (fits(folded)) await this.#matchName(directory, name, group, path);
     }
   }
 
@@ -98,20 +115,43 @@ class Scan {
     if (found === undefined) return;
     const path = join(parent, name);
     const deeper = rules.filter((rule) => rule.length > 1).map((rule) => rule.slice(1));
-    // A file or a link in the place of a directory stands for all that would be in it.
-    if (deeper.length < rules.length || found.kind !== "directory") {
-      this.present.set(path, { ...found, content: await contentOf(directory, name, found) });
-      if (found.kind === "directory" || found.kind === "file") this.#guard(path, "read", found);
-      return;
-    }
-    const child = await directory.enter(name);
-    if (child === undefined) return;
+    const isOnTheWay = deeper.length === rules.length && found.kind === "directory" && !this.#before?.has(path);
+    const child = isOnTheWay ? await directory.enter(name) : undefined;
     try {
+      // What cannot be looked into stands for all that would be in it: a file, a link or a closed directory.
+      if (child === undefined || (await child.isClosed())) {
+        this.present.set(path, { ...found, content: await this.#contentOf(directory, name, path, found) });
+        if (found.kind === "directory" || found.kind === "file") this.#guard(path, "read", found);
+        return;
+      }
       this.#passed.set(path, found);
       await this.match(child, deeper, path);
     } finally {
-      await child.close();
+      await child?.close();
     }
+  }
+
+  /** SECURITY: a mount guards one name. By another the file can still be written, so it is compared, and put back. */
+  async #contentOf(
+    directory: HeldDirectory,
+    name: string,
+    path: string,
+    { kind, links }: Found,
+  ): Promise<Buffer | undefined> {
+    if (kind !== "file") return undefined;
+    // The other name may be gone by then.
+    if (this.#before !== undefined) {
+      const isCompared = this.#before.get(path)?.content !== undefined;
+      return isCompared ? await directory.read(name, MAX_KEPT_BYTES + 1) : undefined;
+    }
+    if (links < 2) return undefined;
+    const content = await directory.read(name, MAX_KEPT_BYTES + 1);
+    this.#keptBytes += content?.length ?? 0;
+    if ((content?.length ?? 0) <= MAX_KEPT_BYTES && this.#keptBytes <= MAX_KEPT_TOTAL_BYTES) return content;
+    throw new KernelError(
+      "RESOURCE_EXCEEDED",
+      `\`${shownPath(path)}\` is protected, has several names, and is larger than 1 MB, or is more than 8 MB with others that are: leave it only one`,
+    );
   }
 
   /**
@@ -119,6 +159,7 @@ class Scan {
    * are, so that where a program starts makes no difference to its guards.
    */
   #guard(path: string, access: SandboxMount["access"], found: Found): void {
+    if (this.#before !== undefined) return;
     const parent = path.slice(0, Math.max(0, path.lastIndexOf("/")));
     const passed = this.#passed.get(parent);
     if (passed !== undefined && !this.guards.has(parent)) this.#guard(parent, "write", passed);
@@ -126,29 +167,25 @@ class Scan {
     if (this.guards.size >= MAX_GUARDS) {
       throw new KernelError("RESOURCE_EXCEEDED", `the workspace has more than ${MAX_GUARDS} protected paths`);
     }
+    if (!path.isWellFormed()) {
+      const message = `\`${shownPath(path)}\` is protected, and its name is not UTF-8, so it cannot be mounted: rename it`;
+      throw new KernelError("SANDBOX_UNAVAILABLE", message);
+    }
     const { device, inode } = found;
     const [source, target] = [`${this.#workspace}/${path}`, `${WORKSPACE_PATH}/${path}`];
     this.guards.set(path, { source, target, access, guard: { device, inode } });
   }
 }
 
-/** SECURITY: a mount guards one name. By another the file can still be written, so it is compared, and put back. */
-async function contentOf(directory: HeldDirectory, name: string, { kind, links }: Found): Promise<Buffer | undefined> {
-  if (kind !== "file" || links < 2) return undefined;
-  const content = await directory.read(name, MAX_KEPT_BYTES + 1);
-  if (content === undefined || content.length <= MAX_KEPT_BYTES) return content;
-  throw new KernelError("RESOURCE_EXCEEDED", `\`${name}\` is protected, has several names, and is larger than 1 MB`);
-}
-
 function join(path: string, name: string): string {
   return path === "" ? name : `${path}/${name}`;
 }
 
-/** SECURITY: without regard to case, as some file systems and most people read names. */
+/** Of names that are folded. SECURITY: without regard to case, as some file systems and most people read names. */
 function nameRule(part: string): (name: string) => boolean {
   if (!part.includes("*")) {
     const wanted = fold(part);
-    return (name) => fold(name) === wanted;
+    return (name) => name === wanted;
   }
   const pattern = new RegExp(
     `^${fold(part)
@@ -156,7 +193,7 @@ function nameRule(part: string): (name: string) => boolean {
       .replaceAll("*", ".*")}$`,
     "su",
   );
-  return (name) => pattern.test(fold(name));
+  return (name) => pattern.test(name);
 }
 
 function fold(name: string): string {

@@ -1,10 +1,14 @@
 import { constants } from "node:fs";
-import { type FileHandle, lstat, open, readdir, readlink } from "node:fs/promises";
+import { access, chmod, type FileHandle, lstat, open, readdir, readlink } from "node:fs/promises";
 import { KernelError } from "@narthex/contracts";
+import { nameFromBytes, nameToBytes } from "./file-name.ts";
 
-const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, R_OK, X_OK } = constants;
 const O_PATH = 0o10000000;
 const MAX_TRIES = 40;
+/** What the owner of a directory needs to see what is in it, and to move it. */
+const OWNER_SEES = 0o500;
+const OWNER_ALL = 0o700;
 
 /** What was found at a path, held open. */
 export interface Found {
@@ -20,38 +24,70 @@ export interface Found {
   readonly content?: Buffer | undefined;
 }
 
+export interface WalkOptions {
+  /**
+   * For what a program has left: directories whose owner cannot look into them are opened to their owner, and nothing
+   * that is found there makes the walk fail.
+   *
+   * SECURITY: a directory is changed by the file that is held. Its owner gains what its owner could do anyway.
+   */
+  readonly opensClosed?: boolean;
+}
+
 /**
  * A directory of a workspace, held open.
  *
  * SECURITY: every step goes one name down from what is held, and follows no link: whatever an agent swaps meanwhile, no
- * step leads out of the workspace. Nothing is read but names and what they are.
+ * step leads out of the workspace. Nothing is read but names and what they are. Names are bytes: see `nameFromBytes`.
  */
 export class HeldDirectory {
   readonly #handle: FileHandle;
+  readonly #options: WalkOptions;
 
-  private constructor(handle: FileHandle) {
+  private constructor(handle: FileHandle, options: WalkOptions) {
     this.#handle = handle;
+    this.#options = options;
   }
 
-  static async open(path: string): Promise<HeldDirectory> {
-    return new HeldDirectory(await open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW));
+  static async open(path: string, options: WalkOptions = {}): Promise<HeldDirectory> {
+    const directory = new HeldDirectory(await open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW), options);
+    await directory.#openToOwner();
+    return directory;
   }
 
+  /** Nothing, if it cannot be listed: see `isClosed`. */
   async names(): Promise<string[]> {
-    return await readdir(this.#path);
-  }
-
-  /** Undefined if there is nothing of that name. Somebody who exchanges it all the time is given up on. */
-  async look(name: string): Promise<Found | undefined> {
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const found = await this.#lookOnce(name);
-      if (found !== "exchanged") return found;
+    try {
+      return (await readdir(this.#path, "buffer")).map(nameFromBytes);
+    } catch (fault) {
+      if (isAbsent(fault)) return [];
+      throw fault;
     }
-    throw new KernelError("SANDBOX_ERROR", "a protected path is being replaced all the time");
   }
 
-  async #lookOnce(name: string): Promise<Found | undefined | "exchanged"> {
-    const handle = await openIfThere(`${this.#path}/${name}`, O_PATH | O_NOFOLLOW);
+  /** Whether its owner cannot look into it, or this process cannot. */
+  async isClosed(): Promise<boolean> {
+    if (process.geteuid?.() === 0) return ((await this.#handle.stat()).mode & OWNER_SEES) !== OWNER_SEES;
+    return await access(this.#path, R_OK | X_OK).then(
+      () => false,
+      () => true,
+    );
+  }
+
+  /** Undefined if there is nothing of that name. */
+  async look(name: string): Promise<Found | undefined> {
+    for (let tries = 0; ; tries++) {
+      const found = await this.#lookOnce(name);
+      if (found?.isExchanged !== true) return found;
+      if (tries < MAX_TRIES) continue;
+      if (this.#options.opensClosed === true) return found;
+      throw new KernelError("SANDBOX_ERROR", "a protected path is being replaced all the time");
+    }
+  }
+
+  async #lookOnce(name: string): Promise<(Found & { readonly isExchanged?: boolean }) | undefined> {
+    const path = this.#at(name);
+    const handle = await openIfThere(path, O_PATH | O_NOFOLLOW);
     if (handle === undefined) return undefined;
     try {
       const facts = await handle.stat({ bigint: true });
@@ -65,11 +101,11 @@ export class HeldDirectory {
       const { dev: device, ino: inode } = facts;
       const found = { kind, device, inode, mode: Number(facts.mode) & 0o7777, links: Number(facts.nlink) } as const;
       if (kind !== "link") return { ...found, target: undefined };
-      const target = await readlink(`${this.#path}/${name}`, "latin1").catch(() => undefined);
+      const target = await readlink(path, "latin1").catch(() => undefined);
       // A link that is held cannot be read, only its name can: which must still be that of the same link.
-      const now = await lstat(`${this.#path}/${name}`, { bigint: true }).catch(() => undefined);
+      const now = await lstat(path, { bigint: true }).catch(() => undefined);
       const isSame = target !== undefined && now?.ino === inode && now.dev === device;
-      return isSame ? { ...found, target } : "exchanged";
+      return isSame ? { ...found, target } : { ...found, target: undefined, isExchanged: true };
     } finally {
       await handle.close();
     }
@@ -77,17 +113,20 @@ export class HeldDirectory {
 
   /** Undefined if there is no such directory, or a link in its place. */
   async enter(name: string): Promise<HeldDirectory | undefined> {
-    const handle = await openIfThere(`${this.#path}/${name}`, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    return handle && new HeldDirectory(handle);
+    const handle = await openIfThere(this.#at(name), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    if (handle === undefined) return undefined;
+    const entered = new HeldDirectory(handle, this.#options);
+    await entered.#openToOwner();
+    return entered;
   }
 
   /** The same for a path of several names; undefined if a part of it is missing or no directory. */
   async lookAt(path: string): Promise<Found | undefined> {
-    return await this.#at(path, (directory, name) => directory.look(name));
+    return await this.#below(path, (directory, name) => directory.look(name));
   }
 
   async namesAt(path: string): Promise<string[] | undefined> {
-    return await this.#at(path, async (directory, name) => {
+    return await this.#below(path, async (directory, name) => {
       const entered = await directory.enter(name);
       try {
         return await entered?.names();
@@ -99,10 +138,10 @@ export class HeldDirectory {
 
   /** The beginning of a regular file, as text. */
   async readAt(path: string, maxBytes: number): Promise<string | undefined> {
-    return await this.#at(path, async (directory, name) => (await directory.read(name, maxBytes))?.toString("utf8"));
+    return await this.#below(path, async (directory, name) => (await directory.read(name, maxBytes))?.toString("utf8"));
   }
 
-  async #at<T>(
+  async #below<T>(
     path: string,
     use: (directory: HeldDirectory, name: string) => Promise<T | undefined>,
   ): Promise<T | undefined> {
@@ -122,7 +161,7 @@ export class HeldDirectory {
 
   /** The beginning of a regular file. */
   async read(name: string, maxBytes: number): Promise<Buffer | undefined> {
-    const handle = await openIfThere(`${this.#path}/${name}`, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const handle = await openIfThere(this.#at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (handle === undefined) return undefined;
     try {
       if (!(await handle.stat()).isFile()) return undefined;
@@ -142,18 +181,34 @@ export class HeldDirectory {
     return this.#handle.close();
   }
 
+  async #openToOwner(): Promise<void> {
+    if (this.#options.opensClosed !== true) return;
+    const { mode } = await this.#handle.stat();
+    if ((mode & OWNER_SEES) === OWNER_SEES) return;
+    // Where it belongs to another user, no program of this workspace has closed it.
+    await chmod(this.#path, (mode & 0o7777) | OWNER_ALL).catch(() => undefined);
+  }
+
+  #at(name: string): Buffer {
+    return Buffer.concat([Buffer.from(`${this.#path}/`), nameToBytes(name)]);
+  }
+
   get #path(): string {
     return `/proc/self/fd/${this.#handle.fd}`;
   }
 }
 
-async function openIfThere(path: string, flags: number): Promise<FileHandle | undefined> {
+async function openIfThere(path: Buffer, flags: number): Promise<FileHandle | undefined> {
   try {
     return await open(path, flags);
   } catch (fault) {
-    if (fault instanceof Error && "code" in fault && ABSENT.has(String(fault.code))) return undefined;
+    if (isAbsent(fault)) return undefined;
     throw fault;
   }
 }
 
-const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EACCES", "ENXIO"]);
+function isAbsent(fault: unknown): boolean {
+  return fault instanceof Error && "code" in fault && ABSENT.has(String(fault.code));
+}
+
+const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EACCES", "ENXIO", "ENAMETOOLONG"]);

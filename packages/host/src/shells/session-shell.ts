@@ -117,6 +117,7 @@ export class SessionShell {
     // Whatever it used, the shell goes on: the next command has its own.
     this.#program.processor.judgeBy(undefined);
     this.#rests = isAlone;
+    if (isAlone) this.#program.stay?.rest();
     return { exitCode, exceeded: undefined, peakMemoryBytes: 0, cpuMs, putBack, notes };
   }
 

@@ -1,4 +1,4 @@
-import type { EgressRefused, Entry, Outcome, SessionOpened } from "@narthex/contracts";
+import type { EgressRefused, Entry, Outcome, ProtectedPathsRestored, SessionOpened } from "@narthex/contracts";
 import { formatBytes, formatTime } from "../terminal/units.ts";
 import { entryName, type RecordView } from "./record-view.ts";
 
@@ -67,6 +67,8 @@ function summariseEntry(entry: Entry): string {
       return kind.value.done
         ? "restored from a backup: all that was under way is ended"
         : `restored from a backup of ${formatTime(kind.value.takenAtMs)}`;
+    case "protectedPathsRestored":
+      return summariseProtection(kind.value);
     case "contentStored":
       return `content stored, ${formatBytes(kind.value.size)}`;
     case "artifactPublished":
@@ -86,6 +88,20 @@ function summariseEntry(entry: Entry): string {
     default:
       return entryName(entry);
   }
+}
+
+function summariseProtection({
+  workspace,
+  paths,
+  keptIn,
+  afterCrash,
+  problem,
+  acceptedBy,
+}: ProtectedPathsRestored): string {
+  if (acceptedBy !== "") return `protected paths of ${workspace} accepted as they are by ${acceptedBy}`;
+  if (problem !== "") return `protected paths of ${workspace} NOT put back: ${problem}`;
+  const when = afterCrash ? " after a crash" : "";
+  return `protected paths of ${workspace} put back${when}: ${paths.join(", ")}, kept in ${keptIn.join(", ")}`;
 }
 
 function summariseOpening({ agent, user, workspace, adopted }: SessionOpened): string {

@@ -82,6 +82,7 @@ const CONNECT_CODES: Readonly<Record<KernelCode, Code>> = {
   INVALID_OUTPUT: Code.Internal,
   EXECUTION_FAILED: Code.Internal,
   SANDBOX_ERROR: Code.Internal,
+  PROTECTION_FAILED: Code.Internal,
   UPSTREAM_ERROR: Code.Unavailable,
   INTERNAL: Code.Internal,
 };

@@ -62,7 +62,7 @@ test("keys that git must not change have all their values again, in their order,
   }
 });
 
-test("a configuration that cannot be put back is a failure of the sandbox", async () => {
+test("a configuration that cannot be put back makes the workspace unsafe", async () => {
   const repository = new HostileRepository();
   try {
     const git = new GitRunner(programsIn(repository), {
@@ -73,7 +73,7 @@ test("a configuration that cannot be put back is a failure of the sandbox", asyn
     const change = { key: "no-section", before: ["x"], isThere: false };
     await assert.rejects(
       putBackConfig(git, [change], { workingDirectory: ".", repositories: ["."] }),
-      (fault) => fault instanceof KernelError && fault.code === "SANDBOX_ERROR",
+      (fault) => fault instanceof KernelError && fault.code === "PROTECTION_FAILED",
     );
   } finally {
     repository.remove();

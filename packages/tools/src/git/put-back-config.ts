@@ -19,7 +19,10 @@ export async function putBackConfig(
     for (const edit of edits) {
       const { exitCode } = await git.look(["config", "--local", ...edit], options);
       if (exitCode === 0) continue;
-      throw new KernelError("SANDBOX_ERROR", `git changed ${names} in its configuration, and it could not be put back`);
+      throw new KernelError(
+        "PROTECTION_FAILED",
+        `git changed ${names} in its configuration, and it could not be put back`,
+      );
     }
   }
   throw new KernelError(

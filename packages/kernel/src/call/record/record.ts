@@ -60,6 +60,9 @@ async function write(
 ): Promise<CallAnswer> {
   const { trail } = frame;
   const durationMs = Math.max(0, kernel.clock.monotonicMs() - trail.startedAtMs);
+  if (end instanceof Failed && end.code === "PROTECTION_FAILED") {
+    await kernel.programs?.distrust?.(live.session.workspace, live.id, end.message);
+  }
   if (trail.files !== undefined && !isEnding(end)) await keepReadings(trail, live, end, kernel);
   const spent = settleBudget(trail, live, end, durationMs);
   const labelling = joinOutcomeLabels(trail, live, kernel);

@@ -338,6 +338,12 @@ export declare type Entry = Message<"narthex.v1.Entry"> & {
      */
     value: HomeRestored;
     case: "homeRestored";
+  } | {
+    /**
+     * @generated from field: narthex.v1.ProtectedPathsRestored protected_paths_restored = 49;
+     */
+    value: ProtectedPathsRestored;
+    case: "protectedPathsRestored";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1858,6 +1864,66 @@ export declare type HomeRestored = Message<"narthex.v1.HomeRestored"> & {
  * Use `create(HomeRestoredSchema)` to create a new message.
  */
 export declare const HomeRestoredSchema: GenMessage<HomeRestored>;
+
+/**
+ * Programs changed protected paths of a workspace: they were put back, could not be, or were accepted as they are.
+ *
+ * @generated from message narthex.v1.ProtectedPathsRestored
+ */
+export declare type ProtectedPathsRestored = Message<"narthex.v1.ProtectedPathsRestored"> & {
+  /**
+   * @generated from field: string workspace = 1;
+   */
+  workspace: string;
+
+  /**
+   * Sessions whose programs ran there.
+   *
+   * @generated from field: repeated string session_ids = 2;
+   */
+  sessionIds: string[];
+
+  /**
+   * The first 50 of them, for people: bytes that are not text are written as hex escapes.
+   *
+   * @generated from field: repeated string paths = 3;
+   */
+  paths: string[];
+
+  /**
+   * Where in the workspace the changed files are kept.
+   *
+   * @generated from field: repeated string kept_in = 4;
+   */
+  keptIn: string[];
+
+  /**
+   * The kernel was killed while the programs ran.
+   *
+   * @generated from field: bool after_crash = 5;
+   */
+  afterCrash: boolean;
+
+  /**
+   * Empty, or why they could not be put back: no program is started in the workspace from then on.
+   *
+   * @generated from field: string problem = 6;
+   */
+  problem: string;
+
+  /**
+   * Who accepted the workspace as it is.
+   *
+   * @generated from field: string accepted_by = 7;
+   */
+  acceptedBy: string;
+};
+
+/**
+ * Describes the message narthex.v1.ProtectedPathsRestored.
+ * Use `create(ProtectedPathsRestoredSchema)` to create a new message.
+ */
+export declare const ProtectedPathsRestoredSchema: GenMessage<ProtectedPathsRestored>;
 
 /**
  * What a record's commitments point at. Stored beside the record and not covered by its hash, so that

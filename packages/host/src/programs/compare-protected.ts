@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import { WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
+import type { ProtectedState } from "./scan-protected.ts";
+import type { RestoredPath } from "./set-aside.ts";
+import type { Found } from "./walk-workspace.ts";
+
+/** What has to be done so that protected paths are as they were. */
+export interface ProtectedChanges {
+  /** Every path that is not as it was. */
+  readonly changed: readonly string[];
+  /** What is there and was not. */
+  readonly aside: readonly string[];
+  readonly restored: readonly RestoredPath[];
+}
+
+export interface Comparison {
+  readonly before: ReadonlyMap<string, Found>;
+  readonly after: ReadonlyMap<string, Found>;
+  /** Whether two findings are the same thing. */
+  readonly isSame: (before: Found, after: Found) => boolean;
+  /** Whether a call was allowed to change the path meanwhile. */
+  readonly isAllowed: (path: string) => boolean;
+}
+
+/** Files and directories that were there cannot be changed by a program: see guards. Links, and files by other names, can. */
+export function compareProtected({ before, after, isSame, isAllowed }: Comparison): ProtectedChanges {
+  const changed = [...new Set([...before.keys(), ...after.keys()])].filter((path) => {
+    const [was, is] = [before.get(path), after.get(path)];
+    return !isAllowed(path) && (was === undefined || is === undefined || !isSame(was, is));
+  });
+  const aside = changed.filter((path) => after.has(path));
+  const taken = new Set(aside.map((path) => (isNewRepository(path, before) ? repositoryOf(path) : path)));
+  return {
+    changed,
+    aside: [...taken].filter((path) => !isBelow(path, taken)),
+    restored: changed.flatMap((path) => restoration(path, before.get(path))),
+  };
+}
+
+/** The same thing while one kernel runs: by what a link says or a kept file has in it, others by their number. */
+export function isSameNow(before: Found, after: Found): boolean {
+  if (!isSameLater(before, after)) return false;
+  if (before.kind === "link" || before.content !== undefined) return true;
+  return before.device === after.device && before.inode === after.inode;
+}
+
+/**
+ * The same thing after the kernel, or the machine, was started again. Numbers in a file system may be others then; but a
+ * file or directory that was there was mounted over, and no program could put another in its place.
+ */
+export function isSameLater(before: Found, after: Found): boolean {
+  return (
+    before.kind === after.kind &&
+    before.target === after.target &&
+    (before.content === undefined || (after.content !== undefined && before.content.equals(after.content)))
+  );
+}
+
+/**
+ * What is there, as one text: the same for programs that may run beside each other.
+ *
+ * SECURITY: also of what no mount guards. Otherwise a program that starts while another has just changed it would take
+ * that for the state before it, and bring it back later.
+ */
+export function describeState({ present, guards }: ProtectedState): string {
+  const unguarded = [...present].flatMap(([path, { kind, target, content }]) => {
+    if (content !== undefined) return [`${path} ${createHash("sha256").update(content).digest("hex")}`];
+    return kind === "link" || kind === "other" ? [`${path} ${kind} ${target}`] : [];
+  });
+  return [
+    ...guards.map(({ target, access, guard }) => `${target} ${access} ${guard?.inode}`),
+    ...unguarded.map((line) => `${WORKSPACE_PATH}/${line}`),
+  ].join("\n");
+}
+
+/** A repository that was not there before goes as a whole: without its configuration it is no use to anyone. */
+function isNewRepository(path: string, before: ReadonlyMap<string, Found>): boolean {
+  const repository = repositoryOf(path);
+  return repository !== "" && ![...before.keys()].some((one) => `${one}/`.startsWith(`${repository}/`));
+}
+
+/** The path up to its first `.git`; empty if it has none. */
+function repositoryOf(path: string): string {
+  const parts = path.split("/");
+  const at = parts.findIndex((part) => part.toLowerCase() === ".git");
+  return at === -1 ? "" : parts.slice(0, at + 1).join("/");
+}
+
+function isBelow(path: string, others: ReadonlySet<string>): boolean {
+  for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) {
+    if (others.has(path.slice(0, at))) return true;
+  }
+  return false;
+}
+
+/** How to bring back a link, or a file that was written by another of its names. */
+function restoration(path: string, was: Found | undefined): RestoredPath[] {
+  if (was?.target !== undefined) return [{ path, target: was.target }];
+  if (was?.content !== undefined) return [{ path, content: was.content, mode: was.mode }];
+  return [];
+}

@@ -1,0 +1,257 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { isKernelError, KernelError } from "@narthex/contracts";
+import { systemErrorCode } from "../content/system-error.ts";
+import { removeDrafts } from "../home/private-directory.ts";
+import { decodeRecord, encodeRecord, type GuardRecord, type RecordedScan, recordName } from "./guard-record.ts";
+
+/** One program's part in the record of its workspace. */
+export interface RecordedStay {
+  /** Replaces what was there before: durable when it resolves. */
+  update(scan: RecordedScan): Promise<void>;
+  /** The program has ended, or rests, and all is as it was. */
+  end(): void;
+}
+
+/** A workspace in which it is not known that protected paths are as they were. */
+export interface UnfinishedWorkspace {
+  /** Empty where the record is damaged and does not say. */
+  readonly workspace: string;
+  readonly name: string;
+  /** Undefined where it is damaged. */
+  readonly record: GuardRecord | undefined;
+  readonly problem: string;
+}
+
+interface Place {
+  readonly live: Map<RecordedStay, RecordedScan>;
+  readonly sessions: Set<string>;
+  /** The text on the disk; undefined if there is none. */
+  durable: string | undefined;
+  /** Writes go one after the other. */
+  work: Promise<void>;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** The next program mostly follows soon, and finds its record there already. */
+const IDLE_MS = 1000;
+const MAX_SESSIONS = 64;
+
+/**
+ * What was protected in workspaces before programs ran in them, kept in the home.
+ *
+ * INVARIANT: a record is durable before its program starts and goes only when all is as it was. So a record that a start
+ * finds is of a program whose kernel was killed, or of one whose changes could not be put back.
+ */
+export class GuardRecords {
+  readonly #directory: string;
+  readonly #idleMs: number;
+  readonly #places = new Map<string, Place>();
+  /** By the name of their record. */
+  readonly #unfinished = new Map<string, UnfinishedWorkspace>();
+
+  constructor(directory: string, idleMs = IDLE_MS) {
+    this.#directory = directory;
+    this.#idleMs = idleMs;
+  }
+
+  /** Finds what earlier kernels left. */
+  async load(): Promise<void> {
+    await removeDrafts(this.#directory).catch(() => undefined);
+    for (const unfinished of await readUnfinished(this.#directory)) this.#unfinished.set(unfinished.name, unfinished);
+  }
+
+  list(): UnfinishedWorkspace[] {
+    return [...this.#unfinished.values()];
+  }
+
+  find(workspace: string): UnfinishedWorkspace | undefined {
+    return this.#unfinished.get(recordName(workspace));
+  }
+
+  /** Writes down a program that is about to start. Throws STORE_UNAVAILABLE if that cannot become durable. */
+  async begin(workspace: string, sessionId: string, scan: RecordedScan): Promise<RecordedStay> {
+    const stay: RecordedStay = {
+      update: async (next) => {
+        const place = this.#placeOf(workspace);
+        clearTimeout(place.timer);
+        if (place.sessions.size >= MAX_SESSIONS) place.sessions.clear();
+        place.sessions.add(sessionId);
+        place.live.set(stay, next);
+        await this.#write(workspace, place);
+      },
+      end: () => {
+        const place = this.#placeOf(workspace);
+        place.live.delete(stay);
+        this.#removeLater(workspace, place);
+      },
+    };
+    try {
+      await stay.update(scan);
+    } catch (fault) {
+      stay.end();
+      throw fault;
+    }
+    return stay;
+  }
+
+  /** Something may change protected paths that nothing is put back for: an idle record goes at once. */
+  async forgetIdle(workspace: string): Promise<void> {
+    const place = this.#places.get(workspace);
+    if (place !== undefined && place.live.size === 0) await this.#remove(workspace, place);
+  }
+
+  /** It could not be put back. Kept for the next start as well, if the disk takes it. */
+  async fail(workspace: string, problem: string): Promise<void> {
+    const name = recordName(workspace);
+    const earlier = this.#unfinished.get(name)?.record ?? this.#recordOf(workspace, this.#placeOf(workspace));
+    const record = { ...earlier, problem, acceptedBy: "" };
+    this.#unfinished.set(name, { workspace, name, record, problem });
+    // Without it the record says what it said before, and the next start tries again.
+    await writeDurably(this.#directory, name, encodeRecord(record)).catch(() => undefined);
+  }
+
+  /** The same without anything that could be put back: only a person can end it. */
+  async distrust(workspace: string, sessionId: string, problem: string): Promise<void> {
+    const name = recordName(workspace);
+    const record = { workspace, sessions: [sessionId], scans: [], problem, acceptedBy: "" };
+    this.#unfinished.set(name, { workspace, name, record, problem });
+    await writeDurably(this.#directory, name, encodeRecord(record)).catch(() => undefined);
+  }
+
+  /** Whether a person has accepted the workspace as it is since it was found unsafe. */
+  async acceptedBy(workspace: string): Promise<string> {
+    const name = recordName(workspace);
+    const text = await readFile(join(this.#directory, name), "utf8").catch(() => undefined);
+    try {
+      return text === undefined ? "" : decodeRecord(text, name).acceptedBy;
+    } catch {
+      return "";
+    }
+  }
+
+  /** All is as it was, or was accepted as it is. */
+  async finish(workspace: string): Promise<void> {
+    this.#unfinished.delete(recordName(workspace));
+    const place = this.#placeOf(workspace);
+    place.durable = undefined;
+    if (place.live.size > 0) await this.#write(workspace, place);
+    else await this.#remove(workspace, place);
+  }
+
+  /** Removes the records of workspaces in which nothing runs. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#places.keys()].map((workspace) => this.forgetIdle(workspace)));
+  }
+
+  #placeOf(workspace: string): Place {
+    const known = this.#places.get(workspace);
+    if (known !== undefined) return known;
+    const fresh: Place = {
+      live: new Map(),
+      sessions: new Set(),
+      durable: undefined,
+      work: Promise.resolve(),
+      timer: undefined,
+    };
+    this.#places.set(workspace, fresh);
+    return fresh;
+  }
+
+  #recordOf(workspace: string, { live, sessions }: Place): GuardRecord {
+    return { workspace, sessions: [...sessions].sort(), scans: [...live.values()], problem: "", acceptedBy: "" };
+  }
+
+  /** Nothing is written where the disk has it already: programs that follow each other mostly find the same. */
+  #write(workspace: string, place: Place): Promise<void> {
+    const name = recordName(workspace);
+    const writing = place.work.then(async () => {
+      if (this.#unfinished.has(name)) return;
+      const text = encodeOnce(this.#recordOf(workspace, place));
+      if (text === place.durable) return;
+      try {
+        await writeDurably(this.#directory, name, text);
+      } catch (cause) {
+        const why = systemErrorCode(cause) ?? "unknown error";
+        const message = `the state of protected paths could not be written to the kernel's home (${why}), so nothing was run`;
+        throw new KernelError("STORE_UNAVAILABLE", message, { cause });
+      }
+      place.durable = text;
+    });
+    place.work = writing.catch(() => undefined);
+    return writing;
+  }
+
+  #removeLater(workspace: string, place: Place): void {
+    if (place.live.size > 0) return;
+    clearTimeout(place.timer);
+    place.timer = setTimeout(() => void this.forgetIdle(workspace), this.#idleMs).unref();
+  }
+
+  async #remove(workspace: string, place: Place): Promise<void> {
+    const name = recordName(workspace);
+    clearTimeout(place.timer);
+    place.work = place.work.then(async () => {
+      if (place.live.size > 0 || this.#unfinished.has(name)) return;
+      await rm(join(this.#directory, name), { force: true }).catch(() => undefined);
+      place.durable = undefined;
+      // A program that came meanwhile writes it again.
+      if (place.live.size === 0) this.#places.delete(workspace);
+    });
+    await place.work;
+  }
+}
+
+/** What kernels left in a home, also for readers beside a kernel. */
+export async function readUnfinished(directory: string): Promise<UnfinishedWorkspace[]> {
+  const names = await readdir(directory).catch(() => []);
+  const found = names.filter((name) => RECORD.test(name)).map((name) => readRecord(directory, name));
+  return (await Promise.all(found)).filter((record) => record !== undefined);
+}
+
+const RECORD = /^[0-9a-f]{32}\.json$/;
+
+async function readRecord(directory: string, name: string): Promise<UnfinishedWorkspace | undefined> {
+  const text = await readFile(join(directory, name), "utf8").catch(() => undefined);
+  if (text === undefined) return undefined;
+  try {
+    const record = decodeRecord(text, name);
+    return { workspace: record.workspace, name, record, problem: record.problem };
+  } catch (fault) {
+    const problem = isKernelError(fault) ? fault.message : "the record is damaged";
+    return { workspace: "", name, record: undefined, problem };
+  }
+}
+
+/** Replaces the record of a workspace: who reads it sees the old text or the new one, also after a crash. */
+export async function writeDurably(directory: string, name: string, text: string): Promise<void> {
+  const draft = join(directory, `${name}.${process.pid}.${randomUUID()}`);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  try {
+    const file = await open(draft, "wx", 0o600);
+    try {
+      await file.writeFile(text);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, join(directory, name));
+    const held = await open(directory, "r");
+    try {
+      await held.sync();
+    } finally {
+      await held.close();
+    }
+  } catch (fault) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw fault;
+  }
+}
+
+/** Programs that are guarded in the same way share what is written of them. */
+function encodeOnce(record: GuardRecord): string {
+  if (record.scans.length < 2) return encodeRecord(record);
+  const texts = new Map(record.scans.map((scan) => [encodeRecord({ ...record, scans: [scan] }), scan]));
+  return encodeRecord({ ...record, scans: [...texts.values()] });
+}
