@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -10,15 +10,19 @@ import { assertNothingRuns, findGroups } from "./support/host-footprint.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../packages/narthex/bin/narthex.js", import.meta.url));
 const COMMAND =
-  "trap '' TERM HUP; (setsid sh -c 'while :; do date +%s%N > alive; done' &) ; until [ -s alive ]; do :; done; echo running; sleep infinity";
+  "mkdir -p .claude .github/workflows; echo attack > .claude/settings.json; ln -s evil .mcp.json; echo x > .github/workflows/evil.yml; chmod 000 .claude; trap '' TERM HUP; (setsid sh -c 'while :; do date +%s%N > alive; done' &) ; until [ -s alive ]; do :; done; echo running; sleep infinity";
 
 describe("a kernel killed in the middle of a call", { timeout: 120_000 }, () => {
   let first: AttackedKernel;
   let second: AttackedKernel | undefined;
   after(() => (second ?? first).remove());
 
-  test("takes everything that ran with it; the next one says the outcome is unknown", async () => {
+  test("takes everything that ran with it; the next one sets aside what was planted and says the outcome is unknown", async () => {
     first = await startAttackedKernel();
+    await mkdir(first.at(".github"));
+    await writeFile(first.at(".env"), "KEY=1\n");
+    await writeFile(first.at(".github/own.yml"), "own\n");
+    await first.own();
     const session = await first.open();
     const running = Promise.withResolvers<void>();
     const call = session.call(
@@ -33,10 +37,24 @@ describe("a kernel killed in the middle of a call", { timeout: 120_000 }, () => 
     await assertNothingRuns(first.root);
     const last = await readFile(first.at("alive"), "utf8");
 
+    // A person's own edit meanwhile cannot be told from the program's.
+    await writeFile(first.at(".npmrc"), "edited=1\n");
+    await first.own();
     second = await startAttackedKernel({ root: first.root });
+    const planted = (await readdir(first.workspace)).filter((name) => /claude|mcp|npmrc/.test(name));
+    assert.deepEqual([planted, await readdir(first.at(".github"))], [[], ["own.yml"]]);
+    assert.equal(await readFile(first.at(".env"), "utf8"), "KEY=1\n");
+    const { stdout: kept } = await promisify(execFile)("grep", ["-rlE", "^attack$|^edited=1$", first.workspace]);
+    assert.equal(kept.match(/\.narthex-taken/g)?.length, 2, kept);
+    const told = /protected paths of .* put back after a crash: (.*), kept in \.narthex-taken/.exec(
+      await ask(second.home, "ledger", "list"),
+    );
+    for (const name of [".claude", ".mcp.json", ".github/workflows", ".npmrc"]) {
+      assert.ok(told?.[1]?.split(", ").includes(name), told?.[1]);
+    }
     const again = await second.open();
     assert.equal((await again.shell("echo back; cat alive")).stdout, `back\n${last}`, "something still writes");
-    const report = await journalOf(second.home);
+    const report = await ask(second.home, "journal", "--json");
     assert.match(report, /"request_id":"killed"/);
     assert.match(report, /"state":"unknown"/);
     // The new kernel's own pipes, and nothing of the old one's.
@@ -50,8 +68,8 @@ describe("a kernel killed in the middle of a call", { timeout: 120_000 }, () => 
 });
 
 /** What a person is told, by the command line, through the kernel that runs now. */
-async function journalOf(home: string): Promise<string> {
+async function ask(home: string, ...words: readonly string[]): Promise<string> {
   const environment = { ...process.env, NARTHEX_DATA: home };
-  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, "journal", "--json"], { env: environment });
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, ...words], { env: environment });
   return stdout;
 }

@@ -46,6 +46,7 @@ export { reviewServer, type ServerReview, trustReview } from "./mcp-servers/revi
 export { openContentFiles } from "./content/content-files.ts";
 export { storeUnavailable } from "./content/system-error.ts";
 export { examineHost, type ExamineOptions } from "./doctor/examine-host.ts";
+export { acceptWorkspace, findUnsafeWorkspaces } from "./doctor/unsafe-workspaces.ts";
 export type { FixStep, HostReport, Mechanism, ToolClass } from "./doctor/host-report.ts";
 export { findToolchains, type ToolchainOptions } from "./toolchains/find-toolchains.ts";
 export type { Toolchain, ToolchainKind, ToolchainMount } from "./toolchains/toolchain.ts";

@@ -54,6 +54,7 @@ export const limitedRun = defineTool({
 /** Nobody is asked: the sandbox alone has to hold. */
 export const RULES = [
   "shell_exec",
+  "shell_spawn",
   "limited_run",
   "file_read",
   "file_list",

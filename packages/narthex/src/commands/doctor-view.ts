@@ -1,5 +1,6 @@
 import type { JsonObject } from "@narthex/contracts";
 import type { FixStep, HostReport, Mechanism, Toolchain, ToolClass } from "@narthex/host";
+import type { UnsafeWorkspace } from "@narthex/kernel";
 import { type Column, renderFacts, renderTable } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { cutText, visible } from "../terminal/visible.ts";
@@ -56,6 +57,20 @@ export function printSteps({ steps }: HostReport, terminal: Terminal): void {
     if (at > 0) terminal.print("");
     terminal.print(visible(`# ${title}`), ...lines.map(visible));
   }
+}
+
+/** Workspaces in which no program runs, and what to do about each. */
+export function printUnsafe(unsafe: readonly UnsafeWorkspace[], terminal: Terminal): void {
+  for (const { workspace, problem } of unsafe) {
+    terminal.print("", terminal.paint.red(visible(`UNSAFE: ${workspace || "a workspace that is not known any more"}`)));
+    terminal.print(visible(`protected paths may not be as they were: ${problem}`));
+    terminal.print("no program runs there. Look at the paths above and at what lies beside them, then:");
+    terminal.print(visible(`narthex doctor --accept ${workspace || "WORKSPACE"}`));
+  }
+}
+
+export function unsafeToJson({ workspace, problem }: UnsafeWorkspace): JsonObject {
+  return { workspace, problem };
 }
 
 export function reportToJson(report: HostReport): JsonObject {

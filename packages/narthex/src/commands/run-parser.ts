@@ -20,7 +20,8 @@ For your own agent:
   $ narthex mcp --workspace ~/project             # the same for any MCP client
 
 Exit codes: 0 ok, 1 tool error, 2 usage, 3 denied, 4 invalid input, 5 kernel unavailable,
-            10 replay or what-if differs, 20 ledger broken, 30 ledger unreadable.
+            6 protected paths could not be put back, 10 replay or what-if differs, 20 ledger broken,
+            30 ledger unreadable.
             They stay the same if the reader of the output leaves early, as \`| head -1\` does;
             commands that run until they are interrupted then end with 0.`;
 

@@ -4,6 +4,8 @@ export const EXIT_USAGE = 2;
 export const EXIT_DENIED = 3;
 const EXIT_INVALID_INPUT = 4;
 export const EXIT_UNAVAILABLE = 5;
+/** Protected paths of a workspace may not be as they were: a person has to look. */
+export const EXIT_UNSAFE = 6;
 /** What was made again is not what was recorded. */
 export const EXIT_DIVERGED = 10;
 export const EXIT_LEDGER_BROKEN = 20;
@@ -13,6 +15,7 @@ export const EXIT_INTERRUPTED = 130;
 
 const EXIT_BY_CODE: ReadonlyMap<string, number> = new Map([
   ["USAGE", EXIT_USAGE],
+  ["PROTECTION_FAILED", EXIT_UNSAFE],
   ["LEDGER_UNREADABLE", EXIT_UNREADABLE],
   ["LOG_CONTRADICTS", EXIT_LEDGER_BROKEN],
   ["LEDGER_ROLLED_BACK", EXIT_LEDGER_BROKEN],

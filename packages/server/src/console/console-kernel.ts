@@ -8,6 +8,7 @@ export type ConsoleKernel = Pick<
   | "revokeApproval"
   | "watchApprovals"
   | "policyFacts"
+  | "unsafeWorkspaces"
   | "tailRecords"
   | "recordCount"
   | "refuse"

@@ -121,6 +121,18 @@ test("calls are told as they end, those just before the page opened too, and how
   await nextOf(events, "policy");
 });
 
+test("workspaces that are unsafe are told at once and when one is added", async (t) => {
+  const console = await openTestConsole(t);
+  console.unsafe.push({ workspace: "/one", problem: "`.vscode` (EACCES)" });
+  const events = readEvents(await openLive(t, console, await console.signIn()));
+  const first = { workspace: "/one", problem: "`.vscode` (EACCES)" };
+  assert.deepEqual((await nextOf(events, "hello"))["unsafe"], [first]);
+  console.unsafe.push({ workspace: "/two\u202e", problem: "" });
+  console.addRecord("", [{ kind: { case: "protectedPathsRestored", value: { problem: "x" } } }]);
+  const hidden = { kind: "hidden", character: "\u202e", codePoint: "U+202E", count: 1 };
+  assert.deepEqual((await nextOf(events, "unsafe"))["unsafe"], [first, { workspace: ["/two", hidden], problem: "" }]);
+});
+
 test("a stream ends with its sign-in, with its reader and with the door", async (t) => {
   const console = await openTestConsole(t);
   const headers = await console.signIn();

@@ -9,6 +9,7 @@ import type { ConsoleLimits } from "./console-limits.ts";
 import { shownApproval, shownStanding } from "./shown-approval.ts";
 import { shownAnswers, shownCall } from "./shown-call.ts";
 import { shownPolicy } from "./shown-policy.ts";
+import { shownUnsafe } from "./shown-unsafe.ts";
 
 export interface LiveStreamOptions {
   readonly kernel: ConsoleKernel;
@@ -40,7 +41,9 @@ export async function runLiveStream(response: NodeResponse, options: LiveStreamO
     if (!isWaiting(response)) void send({ kind: "beat", nowMs: nowMs() });
   }, limits.beatMs);
   try {
-    await send({ kind: "hello", nowMs: nowMs(), ...greeting, policy: shownPolicy(options.kernel.policyFacts()) });
+    const { kernel } = options;
+    const state = { policy: shownPolicy(kernel.policyFacts()), unsafe: shownUnsafe(kernel.unsafeWorkspaces()) };
+    await send({ kind: "hello", nowMs: nowMs(), ...greeting, ...state });
     const sources = [sendApprovals(options, send, signal), sendCalls(options, send, signal)];
     await Promise.race(sources).finally(() => ending.abort());
     await Promise.all(sources);
@@ -84,11 +87,16 @@ async function sendCalls({ kernel, limits }: LiveStreamOptions, send: Send, sign
     if (index < now) continue;
     for (const answered of shownAnswers(record)) await send({ kind: "answered", answered });
     if (changesPolicy(record)) await send({ kind: "policy", policy: shownPolicy(kernel.policyFacts()) });
+    if (changesUnsafe(record)) await send({ kind: "unsafe", unsafe: shownUnsafe(kernel.unsafeWorkspaces()) });
   }
 }
 
 function changesPolicy({ entries }: RecordMessage): boolean {
   return entries.some(({ kind }) => kind.case === "policyLoaded" || kind.case === "policyRefused");
+}
+
+function changesUnsafe({ entries }: RecordMessage): boolean {
+  return entries.some(({ kind }) => kind.case === "protectedPathsRestored");
 }
 
 async function sendLine(response: NodeResponse, event: object, signal: AbortSignal): Promise<void> {

@@ -8,6 +8,7 @@ import type {
   Refusal,
   StandingApproval,
   StoredRecord,
+  UnsafeWorkspace,
 } from "@narthex/kernel";
 import { openServiceDoor, type ServiceDoorOptions } from "../service/service-door.ts";
 import { post } from "../service/test-door.ts";
@@ -22,6 +23,7 @@ export function createTestBackend() {
   const records: StoredRecord[] = [];
   const resolutions: ApprovalResolution[] = [];
   const refusals: Refusal[] = [];
+  const unsafe: UnsafeWorkspace[] = [];
   let changed = Promise.withResolvers<void>();
   let watchers = 0;
 
@@ -48,6 +50,7 @@ export function createTestBackend() {
   const backend: Kernel = {
     ...kernel,
     refuse: (refusal) => void refusals.push(refusal),
+    unsafeWorkspaces: () => unsafe,
     listApprovals: () => ({ open: [...open], standing: [...standing] }),
     async resolveApproval(resolution) {
       const at = open.findIndex(({ approvalId }) => approvalId === resolution.approvalId);
@@ -94,6 +97,7 @@ export function createTestBackend() {
     standing,
     resolutions,
     refusals,
+    unsafe,
     /** Sources that somebody reads right now. */
     watchers: () => watchers,
     addQuestion(question: Partial<ApprovalQuestion> = {}) {

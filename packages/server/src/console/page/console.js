@@ -5,6 +5,7 @@ import { watchKeys } from "./keys.js";
 import { showPolicy } from "./policy-facts.js";
 import { showText } from "./shown-text.js";
 import { createStanding } from "./standing.js";
+import { showUnsafe } from "./unsafe-workspaces.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -26,14 +27,16 @@ const calls = createCalls({
 });
 
 const EVENTS = {
-  hello({ version, approver, policy, nowMs }) {
+  hello({ version, approver, policy, unsafe, nowMs }) {
     byId("version").textContent = version;
     byId("approver").replaceChildren("answering as ", ...showText(approver));
     approvals.setClock(nowMs);
     showPolicy(policy, byId("policy"), byId("banners"));
+    showUnsafe(unsafe, byId("alerts"));
   },
   beat: ({ nowMs }) => approvals.setClock(nowMs),
   policy: ({ policy }) => showPolicy(policy, byId("policy"), byId("banners")),
+  unsafe: ({ unsafe }) => showUnsafe(unsafe, byId("alerts")),
   asked: ({ approval }) => approvals.add(approval),
   open: ({ ids }) => approvals.keep(ids),
   answered: ({ answered }) => approvals.tellAnswer(answered),

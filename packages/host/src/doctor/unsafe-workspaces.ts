@@ -1,0 +1,34 @@
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import { KernelError } from "@narthex/contracts";
+import type { UnsafeWorkspace } from "@narthex/kernel";
+import { encodeRecord, recordName } from "../programs/guard-record.ts";
+import { readUnfinished, writeDurably } from "../programs/guard-records.ts";
+
+/** Workspaces of a home in which no program is started. Reads files only, so that it works beside a kernel. */
+export async function findUnsafeWorkspaces(guards: string): Promise<UnsafeWorkspace[]> {
+  const unfinished = await readUnfinished(guards);
+  return unfinished
+    .filter(({ problem, record }) => problem !== "" && (record?.acceptedBy ?? "") === "")
+    .map(({ workspace, problem }) => ({ workspace, problem }));
+}
+
+/**
+ * Writes down that a person takes a workspace as it is: the kernel lets programs run there again, records who said so,
+ * and takes all that is there for the user's own. Throws WORKSPACE_REFUSED unless the workspace is unsafe.
+ */
+export async function acceptWorkspace(
+  guards: string,
+  named: string,
+  by: string,
+): Promise<{ readonly workspace: string }> {
+  const workspace = await realpath(named).catch(() => resolve(named));
+  const name = recordName(workspace);
+  const found = (await readUnfinished(guards)).find((unfinished) => unfinished.name === name);
+  if (found === undefined || found.problem === "") {
+    throw new KernelError("WORKSPACE_REFUSED", `\`${workspace}\` is not among the unsafe workspaces of this home`);
+  }
+  const { problem, record = { workspace, sessions: [], scans: [], problem } } = found;
+  await writeDurably(guards, name, encodeRecord({ ...record, acceptedBy: by }));
+  return { workspace };
+}
