@@ -120,6 +120,7 @@ describe("a program that hinders the putting back of what it plants", { timeout:
         left.filter((name) => !["big", ".cargo"].includes(name)),
         [".env.local"],
       );
+      await promisify(execFile)("chmod", ["-R", "u+rwX", workspace]);
       const { stdout: kept } = await promisify(execFile)("grep", ["-rl", "^attack$", workspace]);
       assert.equal(kept.trim().split("\n").length, 4, "something was deleted");
       assert.equal(await readFile(join(workspace, ".env.local"), "utf8"), "KEY=1\n");

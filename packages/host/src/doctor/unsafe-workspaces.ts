@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import { KernelError } from "@narthex/contracts";
 import type { UnsafeWorkspace } from "@narthex/kernel";
 import { encodeRecord, recordName } from "../programs/guard-record.ts";
-import { readUnfinished, writeDurably } from "../programs/guard-records.ts";
+import { DurableDirectory } from "../home/durable-directory.ts";
+import { readUnfinished } from "../programs/guard-records.ts";
 
 /** Workspaces of a home in which no program is started. Reads files only, so that it works beside a kernel. */
 export async function findUnsafeWorkspaces(guards: string): Promise<UnsafeWorkspace[]> {
@@ -29,6 +30,11 @@ export async function acceptWorkspace(
     throw new KernelError("WORKSPACE_REFUSED", `\`${workspace}\` is not among the unsafe workspaces of this home`);
   }
   const { problem, record = { workspace, sessions: [], scans: [], problem } } = found;
-  await writeDurably(guards, name, encodeRecord({ ...record, acceptedBy: by }));
+  const directory = new DurableDirectory(guards);
+  try {
+    await directory.write(name, encodeRecord({ ...record, acceptedBy: by }));
+  } finally {
+    await directory.close();
+  }
   return { workspace };
 }

@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isKernelError, KernelError } from "@narthex/contracts";
 import { systemErrorCode } from "../content/system-error.ts";
+import { DurableDirectory } from "../home/durable-directory.ts";
 import { removeDrafts } from "../home/private-directory.ts";
 import { decodeRecord, encodeRecord, type GuardRecord, type RecordedScan, recordName } from "./guard-record.ts";
 
@@ -45,21 +45,22 @@ const MAX_SESSIONS = 64;
  * finds is of a program whose kernel was killed, or of one whose changes could not be put back.
  */
 export class GuardRecords {
-  readonly #directory: string;
+  readonly #directory: DurableDirectory;
   readonly #idleMs: number;
   readonly #places = new Map<string, Place>();
   /** By the name of their record. */
   readonly #unfinished = new Map<string, UnfinishedWorkspace>();
 
   constructor(directory: string, idleMs = IDLE_MS) {
-    this.#directory = directory;
+    this.#directory = new DurableDirectory(directory);
     this.#idleMs = idleMs;
   }
 
   /** Finds what earlier kernels left. */
   async load(): Promise<void> {
-    await removeDrafts(this.#directory).catch(() => undefined);
-    for (const unfinished of await readUnfinished(this.#directory)) this.#unfinished.set(unfinished.name, unfinished);
+    await removeDrafts(this.#directory.path).catch(() => undefined);
+    for (const unfinished of await readUnfinished(this.#directory.path))
+      this.#unfinished.set(unfinished.name, unfinished);
   }
 
   list(): UnfinishedWorkspace[] {
@@ -109,7 +110,7 @@ export class GuardRecords {
     const record = { ...earlier, problem, acceptedBy: "" };
     this.#unfinished.set(name, { workspace, name, record, problem });
     // Without it the record says what it said before, and the next start tries again.
-    await writeDurably(this.#directory, name, encodeRecord(record)).catch(() => undefined);
+    await this.#directory.write(name, encodeRecord(record)).catch(() => undefined);
   }
 
   /** The same without anything that could be put back: only a person can end it. */
@@ -117,13 +118,13 @@ export class GuardRecords {
     const name = recordName(workspace);
     const record = { workspace, sessions: [sessionId], scans: [], problem, acceptedBy: "" };
     this.#unfinished.set(name, { workspace, name, record, problem });
-    await writeDurably(this.#directory, name, encodeRecord(record)).catch(() => undefined);
+    await this.#directory.write(name, encodeRecord(record)).catch(() => undefined);
   }
 
   /** Whether a person has accepted the workspace as it is since it was found unsafe. */
   async acceptedBy(workspace: string): Promise<string> {
     const name = recordName(workspace);
-    const text = await readFile(join(this.#directory, name), "utf8").catch(() => undefined);
+    const text = await readFile(join(this.#directory.path, name), "utf8").catch(() => undefined);
     try {
       return text === undefined ? "" : decodeRecord(text, name).acceptedBy;
     } catch {
@@ -143,6 +144,7 @@ export class GuardRecords {
   /** Removes the records of workspaces in which nothing runs. */
   async close(): Promise<void> {
     await Promise.all([...this.#places.keys()].map((workspace) => this.forgetIdle(workspace)));
+    await this.#directory.close();
   }
 
   #placeOf(workspace: string): Place {
@@ -171,7 +173,7 @@ export class GuardRecords {
       const text = encodeOnce(this.#recordOf(workspace, place));
       if (text === place.durable) return;
       try {
-        await writeDurably(this.#directory, name, text);
+        await this.#directory.write(name, text);
       } catch (cause) {
         const why = systemErrorCode(cause) ?? "unknown error";
         const message = `the state of protected paths could not be written to the kernel's home (${why}), so nothing was run`;
@@ -194,7 +196,7 @@ export class GuardRecords {
     clearTimeout(place.timer);
     place.work = place.work.then(async () => {
       if (place.live.size > 0 || this.#unfinished.has(name)) return;
-      await rm(join(this.#directory, name), { force: true }).catch(() => undefined);
+      await this.#directory.remove(name).catch(() => undefined);
       place.durable = undefined;
       // A program that came meanwhile writes it again.
       if (place.live.size === 0) this.#places.delete(workspace);
@@ -221,31 +223,6 @@ async function readRecord(directory: string, name: string): Promise<UnfinishedWo
   } catch (fault) {
     const problem = isKernelError(fault) ? fault.message : "the record is damaged";
     return { workspace: "", name, record: undefined, problem };
-  }
-}
-
-/** Replaces the record of a workspace: who reads it sees the old text or the new one, also after a crash. */
-export async function writeDurably(directory: string, name: string, text: string): Promise<void> {
-  const draft = join(directory, `${name}.${process.pid}.${randomUUID()}`);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  try {
-    const file = await open(draft, "wx", 0o600);
-    try {
-      await file.writeFile(text);
-      await file.datasync();
-    } finally {
-      await file.close();
-    }
-    await rename(draft, join(directory, name));
-    const held = await open(directory, "r");
-    try {
-      await held.sync();
-    } finally {
-      await held.close();
-    }
-  } catch (fault) {
-    await rm(draft, { force: true }).catch(() => undefined);
-    throw fault;
   }
 }
 

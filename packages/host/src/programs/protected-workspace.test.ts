@@ -22,7 +22,10 @@ describe("what a call was allowed to change", () => {
     const records = new GuardRecords(join(workspace, "guards"));
     guarded = new ProtectedWorkspace({ paths: [".mcp.json"], setAside, records });
   });
-  afterEach(() => rm(workspace, { recursive: true }));
+  afterEach(async () => {
+    await guarded.close();
+    await rm(workspace, { recursive: true });
+  });
 
   it("is not blamed on a program that runs meanwhile", async () => {
     const stay = await guarded.begin({ workspace, ...PROGRAM }, signal);

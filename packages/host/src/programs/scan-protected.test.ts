@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { scanProtected } from "./scan-protected.ts";
 
+const SCAN = { bases: ["."], git: undefined } as const;
 const RACER = fileURLToPath(new URL("../files/testing/swap-racer.py", import.meta.url));
 
 describe("the scan for protected paths", () => {
@@ -88,10 +89,58 @@ describe("the scan for protected paths", () => {
     assert.deepEqual([guard, more], ["/workspace/.git read", []]);
   });
 
-  it("refuses a workspace with more protected paths than can be mounted", async () => {
+  it("refuses a workspace with more protected paths than can be mounted, and finds all that a program left", async () => {
     await put(...Array.from({ length: 1025 }, (_, index) => `${index}.key`));
     await assert.rejects(scan(["*.key"]), { code: "RESOURCE_EXCEEDED" });
+    const left = await scanProtected({ ...SCAN, workspace, paths: ["*.key"] }, { present: new Map() });
+    assert.deepEqual([left.present.size, left.guards], [1025, []]);
   });
+
+  it("refuses a protected name that cannot be mounted, and finds it after a program", async () => {
+    await writeFile(Buffer.concat([Buffer.from(`${workspace}/`), Buffer.of(0xff), Buffer.from(".key")]), "x");
+    await assert.rejects(scan(["*.key"]), { code: "SANDBOX_UNAVAILABLE", message: /^`\\xff\.key` is protected/ });
+    const left = await scanProtected({ ...SCAN, workspace, paths: ["*.key"] }, { present: new Map() });
+    assert.deepEqual([...left.present.keys()], ["\udcff.key"]);
+  });
+
+  for (const mode of [0o000, 0o111, 0o444]) {
+    it(`looks into a directory of mode ${mode.toString(8)} after a program, and guards it as a whole before one`, async () => {
+      await put(".cargo/config.toml");
+      await chmod(join(workspace, ".cargo"), mode);
+      await asOwner(async () => {
+        const before = await scan([".cargo/config.toml"]);
+        assert.deepEqual([...before.present.keys()], [".cargo"]);
+        const known = await scanProtected({ ...SCAN, workspace, paths: [".cargo/config.toml"] }, before);
+        assert.deepEqual([...known.present.keys()], [".cargo"]);
+        const left = await scanProtected({ ...SCAN, workspace, paths: [".cargo/config.toml"] }, { present: new Map() });
+        assert.deepEqual([...left.present.keys()], [".cargo/config.toml"]);
+      });
+    });
+  }
+
+  it("refuses a workspace that cannot be read, and opens one that a program closed", async () => {
+    await put(".env");
+    await chmod(workspace, 0);
+    await asOwner(async () => {
+      await assert.rejects(scan([".env"]), { code: "SANDBOX_UNAVAILABLE" });
+      const left = await scanProtected({ ...SCAN, workspace, paths: [".env"] }, { present: new Map() });
+      assert.deepEqual([...left.present.keys()], [".env"]);
+    });
+  });
+
+  /** As an ordinary user, to whom modes mean something. */
+  async function asOwner(work: () => Promise<void>): Promise<void> {
+    if (process.getuid?.() !== 0) return await work();
+    await chmod(root, 0o755);
+    for (const path of ["", ...(await readdir(workspace, { recursive: true }))])
+      await chown(join(workspace, path), 1000, 1000);
+    process.seteuid?.(1000);
+    try {
+      await work();
+    } finally {
+      process.seteuid?.(0);
+    }
+  }
 
   it("never takes what lies outside for a protected path, however names are exchanged meanwhile", async () => {
     const outside = join(root, "outside");

@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
-import { access, chmod, type FileHandle, lstat, open, readdir, readlink } from "node:fs/promises";
+import { chmod, type FileHandle, lstat, open, readdir, readlink } from "node:fs/promises";
 import { KernelError } from "@narthex/contracts";
 import { nameFromBytes, nameToBytes } from "./file-name.ts";
 
-const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, R_OK, X_OK } = constants;
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 const O_PATH = 0o10000000;
 const MAX_TRIES = 40;
 /** What the owner of a directory needs to see what is in it, and to move it. */
@@ -68,10 +68,12 @@ export class HeldDirectory {
   /** Whether its owner cannot look into it, or this process cannot. */
   async isClosed(): Promise<boolean> {
     if (process.geteuid?.() === 0) return ((await this.#handle.stat()).mode & OWNER_SEES) !== OWNER_SEES;
-    return await access(this.#path, R_OK | X_OK).then(
-      () => false,
-      () => true,
-    );
+    const listed = await openIfThere(Buffer.from(this.#path), O_RDONLY | O_DIRECTORY);
+    await listed?.close();
+    if (listed === undefined) return true;
+    const entered = await openIfThere(this.#at("."), O_PATH);
+    await entered?.close();
+    return entered === undefined;
   }
 
   /** Undefined if there is nothing of that name. */

@@ -1,0 +1,55 @@
+import { randomUUID } from "node:crypto";
+import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+/** A private directory whose files are replaced as a whole: a reader, also after a crash, sees the old text or the new one. */
+export class DurableDirectory {
+  readonly path: string;
+  #held: Promise<FileHandle> | undefined;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Durable when it resolves. */
+  async write(name: string, text: string): Promise<void> {
+    const held = await this.#hold();
+    const draft = join(this.path, `${name}.${process.pid}.${randomUUID()}`);
+    try {
+      const file = await open(draft, "wx", 0o600);
+      try {
+        await file.writeFile(text);
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+      await rename(draft, join(this.path, name));
+      await held.sync();
+    } catch (fault) {
+      await rm(draft, { force: true }).catch(() => undefined);
+      throw fault;
+    }
+  }
+
+  async remove(name: string): Promise<void> {
+    await rm(join(this.path, name), { force: true });
+  }
+
+  /** Lets go of the directory; the next write takes it again. */
+  async close(): Promise<void> {
+    const held = this.#held;
+    this.#held = undefined;
+    await (await held)?.close();
+  }
+
+  #hold(): Promise<FileHandle> {
+    this.#held ??= this.#open();
+    this.#held.catch(() => (this.#held = undefined));
+    return this.#held;
+  }
+
+  async #open(): Promise<FileHandle> {
+    await mkdir(this.path, { recursive: true, mode: 0o700 });
+    return await open(this.path, "r");
+  }
+}
