@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Locator } from "playwright-core";
@@ -160,6 +162,27 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     const standing = console.page.locator("#standing li", { hasText: "every session" });
     await standing.locator("button").click();
     await standing.waitFor({ state: "detached" });
+  });
+
+  it("offers no answer for the session where a rule asks for every call, and says what a rule would lift", async () => {
+    const rules = join(at.home, "policy", "browser.cedar");
+    const asks = (id: string, tool: string, approve: string) =>
+      `@id("${id}") @approve("${approve}") permit(principal, action == Action::"${tool}", resource);`;
+    await writeFile(rules, [asks("always-hash", "hash", "always"), asks("never-echo", "echo", "human")].join("\n"));
+    await at.ask(["policy", "reload"]);
+    await console.page.locator(".banner", { hasText: /never-echo.*never asks.*without-effects/ }).waitFor();
+    const waiting = callTool(origin, session.token, "hash", { data: "every" });
+    const card = await console.card("every");
+    await card.locator(".scope", { hasText: "always-hash asks for every such call" }).waitFor();
+    assert.equal(await card.locator("[data-answer=session]").getAttribute("aria-disabled"), "true");
+    await console.press(card, "r", card.locator(".lifts", { hasText: "It lifts always-hash" }));
+    await console.page.keyboard.press("Escape");
+    await console.press(card, "d", card.locator("#reason"));
+    await console.page.keyboard.press("Enter");
+    assert.equal((await waiting).status, "denied");
+    await rm(rules);
+    await at.ask(["policy", "reload"]);
+    await console.page.locator(".banner").waitFor({ state: "detached" });
   });
 
   it("takes no answer from a click or key meant for what was there before", async () => {

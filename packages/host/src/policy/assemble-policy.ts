@@ -89,7 +89,9 @@ export async function assemblePolicy(
 
 function warningsOf(loaded: LoadedPolicySet, schema: PolicySchema, { tools, strictFiles }: PolicyReview): string[] {
   const remarks = reviewRules(loaded, schema, tools);
-  const errors = remarks.filter(({ file }) => strictFiles.has(file)).map(({ violation }) => violation);
+  const errors = remarks
+    .filter(({ file, isAdvice }) => !isAdvice && strictFiles.has(file))
+    .map(({ violation }) => violation);
   if (errors.length > 0) throw policyInvalid(errors);
   return remarks.map(({ violation: { field, message } }) => (field === "" ? message : `${field}: ${message}`));
 }

@@ -107,6 +107,14 @@ describe("a rule that asks", () => {
   });
 });
 
+test("the rule of an earlier default that permits tools of every tier is a warning", async () => {
+  const rule = '@id("without-effects") permit(principal, action, resource) when { context.effects.isEmpty() };';
+  const [found, ...others] = reviewRules(await loaded([rule]), SCHEMA, TOOLS);
+  assert.match(found?.violation.message ?? "", /^this rule of an earlier default policy permits every tool/);
+  assert.deepEqual([found?.isAdvice, others], [true, []]);
+  assert.deepEqual(await remarks(rule.replace("isEmpty()", 'isEmpty() && context.tier == "read_only"')), []);
+});
+
 test("a rule that no call can match is found, with the condition and what was meant", async () => {
   const impossible = async (scope: string, conditions: string): Promise<string> => {
     const set = await loaded([`@id("never") forbid(${scope}) ${conditions};`]);

@@ -1,5 +1,6 @@
-import type { Violation } from "@narthex/contracts";
+import { canonicalJson, type Violation } from "@narthex/contracts";
 import {
+  type CedarPolicy,
   findShadowed,
   findStaleOverrides,
   nearestName,
@@ -20,6 +21,8 @@ export interface RuleRemark {
   readonly file: string;
   /** `file:line:column: message` as a violation. */
   readonly violation: Violation;
+  /** Whether it is never more than a warning. */
+  readonly isAdvice: boolean;
 }
 
 /**
@@ -32,20 +35,36 @@ export function reviewRules(
   tools: readonly VariantTool[],
 ): RuleRemark[] {
   const byId = new Map(rules.map((rule) => [rule.id, rule]));
-  const remark = (ruleId: string, message: string): RuleRemark[] => {
+  const remark = (ruleId: string, message: string, isAdvice = false): RuleRemark[] => {
     const rule = byId.get(ruleId);
-    return rule === undefined ? [] : [{ file: rule.file, violation: violationAt(rule, message) }];
+    return rule === undefined ? [] : [{ file: rule.file, violation: violationAt(rule, message), isAdvice }];
   };
   const { shadowed, isComplete } = findShadowed({ rules, policies, schema, variantsOf: toolVariants(tools) });
   const ids = rules.map(({ id }) => id);
   return [
     ...shadowed.flatMap((found) => remark(found.ruleId, shadowMessage(found, byId))),
     ...findStaleOverrides(rules).flatMap((found) => remark(found.ruleId, staleMessage(found, ids))),
-    ...(isComplete ? [] : [{ file: "", violation: { field: "", rule: "max_items", message: TOO_MANY } as const }]),
+    ...policies.filter(isEarlierDefault).flatMap(({ id }) => remark(id, EARLIER_DEFAULT, true)),
+    ...(isComplete ? [] : [{ file: "", violation: { ...TOO_MANY }, isAdvice: true }]),
   ];
 }
 
-const TOO_MANY = "there are too many rules to find those that never ask because of others";
+const TOO_MANY: Violation = {
+  field: "",
+  rule: "max_items",
+  message: "there are too many rules to find those that never ask because of others",
+};
+
+/** A home keeps the default rules that it began with. */
+const EARLIER_DEFAULT =
+  "this rule of an earlier default policy permits every tool that declares no effect, whatever its tier; add " +
+  '`&& context.tier == "read_only"` to its condition';
+const EARLIER_CONDITION =
+  '[{"body":{"isEmpty":{"arg":{".":{"attr":"effects","left":{"Var":"context"}}}}},"kind":"when"}]';
+
+function isEarlierDefault({ id, json }: CedarPolicy): boolean {
+  return id === "without-effects" && canonicalJson(json["conditions"] ?? null) === EARLIER_CONDITION;
+}
 
 export function violationAt({ file, line, column }: LoadedRule, message: string): Violation {
   return { field: `${showText(file)}:${line}:${column}`, rule: "format", message };

@@ -5,8 +5,11 @@ import { createTerminal } from "../terminal/terminal.ts";
 import { promptForApproval } from "./approvals-prompt.ts";
 
 /** Presses these keys one after the other and gives what was chosen and what was shown. */
-async function press(pressed: string, more: Partial<{ command: string; ruleText: string; canWait: boolean }> = {}) {
-  const { command = "npm ci", ruleText = '@id("x")\npermit(...);', canWait = true } = more;
+async function press(
+  pressed: string,
+  more: Partial<{ command: string; ruleText: string; canWait: boolean; always: string[]; notes: string[] }> = {},
+) {
+  const { command = "npm ci", ruleText = '@id("x")\npermit(...);', canWait = true, always = [], notes = [] } = more;
   let shown = "";
   const error = {
     isTTY: true,
@@ -29,7 +32,9 @@ async function press(pressed: string, more: Partial<{ command: string; ruleText:
     approvalId: "apr_1",
     tool: "shell_exec@1.0.0",
     input: JSON.stringify({ command }),
-    sessionScope: 'the command "npm" "ci"',
+    sessionScope: always.length > 0 ? "" : 'the command "npm" "ci"',
+    alwaysRuleIds: always,
+    notes,
     ruleText,
     kind: "human",
   });
@@ -68,6 +73,25 @@ describe("the prompt", () => {
       assert.doesNotMatch(shownBefore[2] ?? "", /rm -rf/);
       assert.match(shownBefore[3] ?? "", /rm -rf \//);
     }
+  });
+
+  it("offers no answer for the session where a rule asks for every call, and says what a rule would lift", async () => {
+    const { answer, shown, shownBefore } = await press("sry", { always: ["ask-money"] });
+    assert.equal(answer, "rule");
+    assert.doesNotMatch(shown, /s for the session/);
+    assert.match(shownBefore[2] ?? "", /for the session: not offered, because ask-money asks for every such call/);
+    assert.match(shownBefore[2] ?? "", /this rule lifts ask-money: such calls are not asked about any more/);
+  });
+
+  it("counts empty lines, so that the beginning of a call stays in view, and shows what to know besides", async () => {
+    const lines = (count: number, line: string) => `\n${line}`.repeat(count);
+    const command = `rm -rf ~${lines(60, "")}${lines(30, " \t\u200b")}\n# safe${lines(2, "")}\nend`;
+    const { shown, answer } = await press("o", { command, notes: ['"x" changed'] });
+    assert.equal(answer, "once");
+    assert.match(shown, / {2}\| rm -rf ~\n {2}\| \[90 empty lines\]\n {2}\| # safe\n {2}\| \n {2}\| \n {2}\| end\n/);
+    assert.match(shown, /^note: "x" changed$/m);
+    const { shown: long } = await press("d", { command: `rm -rf ~ #${"\n:".repeat(20)}` });
+    assert.match(long, /^begins +rm -rf ~ #/m);
   });
 
   it("shows the call as it would run, with nothing hidden in it", async () => {

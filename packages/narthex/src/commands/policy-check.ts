@@ -24,10 +24,12 @@ export const policyCheckCommand: Command = {
       const files = await readPolicyDirectory(directory);
       const loaded = await loadPolicySet(files, schema);
       const { rules, policies } = loaded;
-      const warnings = [...loaded.warnings, ...(await findImpossibleRules(loaded, schema, tools))];
-      const remarks = reviewRules(loaded, schema, tools).map(({ violation }) => violation);
-      if (remarks.length > 0) {
-        printProblems({ problems: remarks, warnings, note: "these rules do not do what they say" }, terminal);
+      const remarks = reviewRules(loaded, schema, tools);
+      const advice = remarks.filter(({ isAdvice }) => isAdvice).map(({ violation }) => violation);
+      const warnings = [...loaded.warnings, ...(await findImpossibleRules(loaded, schema, tools)), ...advice];
+      const problems = remarks.filter(({ isAdvice }) => !isAdvice).map(({ violation }) => violation);
+      if (problems.length > 0) {
+        printProblems({ problems, warnings, note: "these rules do not do what they say" }, terminal);
         return exitCodeOf("POLICY_INVALID");
       }
       const { engine, unsupported } = compileCedar(policies);

@@ -90,6 +90,7 @@ test("who is asked, what is open and what still holds is told at once and after 
     problem: "",
     directory: "/home/policy",
     fallback: "",
+    warnings: [],
   });
   const { approval } = (await nextOf(events, "asked")) as { approval: { id: string; input: { fields: unknown[] } } };
   assert.equal(approval.id, "apr_0");
