@@ -9,7 +9,7 @@ import { createHostedHome, objectOf, objectsOf, type TestHome, textOf } from "./
 const ASKING = `
 @id("echo") permit(principal, action == Action::"echo", resource);
 @id("reads") permit(principal, action == Action::"file_read", resource);
-@id("writes") @approve("human") permit(principal, action == Action::"file_write", resource);
+@id("writes") @approve("always") permit(principal, action == Action::"file_write", resource);
 @id("commands") @approve("human") permit(principal, action == Action::"shell_exec", resource);
 `;
 
@@ -74,6 +74,13 @@ describe("other rules over a ledger", { timeout: 240_000 }, () => {
     assert.ok(Number(same["unchanged"]) >= 6);
   });
 
+  it("knows that a rule which always asks is lifted by a rule that names it, and by no other", async () => {
+    const open = '@id("open") @approve("none") permit(principal, action == Action::"file_write", resource);';
+    assert.deepEqual(changesOf(await whatif(`${ASKING}${open}`, 0)), []);
+    const lifting = open.replace(" permit", ' @overrides("writes") permit');
+    assert.deepEqual(changesOf(await whatif(`${ASKING}${lifting}`, 10)), [["human", "allow", "file_write", 6]]);
+  });
+
   it("lists every decision that would be another, in each direction, grouped and counted", async () => {
     const other = `
 @id("echo") @approve("console") permit(principal, action == Action::"echo", resource);
@@ -107,6 +114,7 @@ describe("other rules over a ledger", { timeout: 240_000 }, () => {
     const rules = objectsOf(answer["rules"]);
     assert.equal(rules.length, 2);
     const texts = rules.map(({ text }) => textOf(text));
+    assert.ok(texts.every((text) => text.includes('@overrides("writes")')));
     assert.ok(texts.every((text) => text.includes('Agent::"writer"') && text.includes("context.labels.isEmpty()")));
     assert.ok(texts.some((text) => text.includes('["a.txt"].contains(context.path)')));
     assert.match(textOf(rules[0]?.["allows"]), /whatever the content/);
@@ -116,7 +124,11 @@ describe("other rules over a ledger", { timeout: 240_000 }, () => {
     assert.match(textOf(refused[0]?.["why"]), /do not say all that it does/);
     assert.equal(objectOf(answer["beyond"])["changed"], 0);
     assert.equal(await readFile(out, "utf8"), texts.join("\n"));
-    assert.equal((await at.run(["policy", "check", await holding(out)])).code, 0);
+    // Alone they lift a rule that is not there.
+    const beside = await holding(out);
+    assert.equal((await at.run(["policy", "check", beside])).code, 4);
+    await writeFile(join(beside, "rules.cedar"), ASKING);
+    assert.equal((await at.run(["policy", "check", beside])).code, 0);
 
     // One approval alone: the other call that its rule covers is shown.
     const [approvalId = ""] = (rules[0]?.["made_from"] ?? []) as string[];

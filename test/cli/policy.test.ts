@@ -71,6 +71,23 @@ describe("rules in a directory, without a kernel", { timeout: 300_000 }, () => {
     assert.deepEqual([json["valid"], json["rules"], json["files"]], [true, 2, 2]);
   });
 
+  it("policy check names rules that never ask and rules that never match, and ends with 4 for the first", async () => {
+    const never = '@id("never") forbid(principal, action, resource) when { context.tier == "readonly" };\n';
+    const files = { "a.cedar": ECHO, "b.cedar": ECHO.replace('"echo")', '"ask-echo") @approve("human")') };
+    await write({ ...files, "c.cedar": never });
+    const { code, stdout } = await at.run(["policy", "check", directory]);
+    assert.equal(code, 4);
+    assert.match(stdout, /^warning: c\.cedar:1:1: `never` can never match: .*; did you mean `read_only`\?$/m);
+    assert.match(stdout, /^b\.cedar:1:1: `ask-echo` never asks: `echo` \(a\.cedar:1\) permits the same calls/m);
+    const json = await at.ask(["policy", "check", directory], 4);
+    assert.deepEqual(
+      [json["valid"], objectsOf(json["problems"]).length, objectsOf(json["warnings"]).length],
+      [false, 1, 1],
+    );
+    await write({ "a.cedar": ECHO, "b.cedar": files["b.cedar"].replace("human", "always"), "c.cedar": never });
+    assert.equal((await at.run(["policy", "check", directory])).code, 0);
+  });
+
   it("policy test tells the examples that are answered otherwise, and ends with 1", async () => {
     await write({
       "a.cedar": ECHO,

@@ -19,6 +19,8 @@ import { load, requestFor, TEST_SCHEMA } from "./test-policy.ts";
 const RULES = [
   '@id("small") permit(principal, action == Action::"file_write", resource) when { context.input has size && context.input.size < 10 };',
   '@id("big") @rationale("TOO_BIG") forbid(principal, action == Action::"file_write", resource) when { context.input has size && context.input.size > 99 };',
+  '@id("never") @approve("always") permit(principal, action == Action::"file_write", resource) when { context.input has size && context.input.size == 7 };',
+  '@id("lift") @approve("none") @overrides("never") permit(principal, action == Action::"file_write", resource) when { context.input has size && context.input.size == 7 && context.path == "b" };',
 ].join("\n");
 
 /** A decision as a kernel stores it, with a proof that says this. */
@@ -59,6 +61,17 @@ async function decision(input: JsonValue, said: Partial<Proof>, more: JsonObject
 
 const SMALL = { path: "a", size: 5 };
 const PERMITTED = { allowed: true, ruleIds: ["small"] };
+
+test("who is asked is made again too: a rule that always asks, and one that lifts it", async () => {
+  const asked = await decision(
+    { path: "a", size: 7 },
+    { allowed: true, ruleIds: ["never", "small"], approve: "human" },
+  );
+  assert.deepEqual((await recheckStored(asked)).differences, []);
+  const said = { allowed: true, ruleIds: ["lift", "never", "small"] };
+  const lifted = await decision({ path: "b", size: 7 }, said, { path: "b" });
+  assert.deepEqual((await recheckStored(lifted)).differences, []);
+});
 
 test("a decision that the rules do not make is found, and what differs is told", async () => {
   const lies: readonly [JsonValue, Partial<Proof>, RegExp][] = [

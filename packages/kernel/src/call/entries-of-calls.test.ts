@@ -94,13 +94,9 @@ test("policy that could not be evaluated is POLICY_ERROR, whatever its rules sai
 test("a policy that answers something like yes denies", async () => {
   const rule = { id: "r", approve: "none" as const, overrides: [], rationale: undefined, message: undefined };
   for (const allowed of ["no", "true", {}, 1, [], null, undefined]) {
-    const { open } = await createTestKernel({
-      tools: [echoTool],
-      policy: {
-        ...permitAll([echoTool]),
-        evaluate: () => ({ allowed: allowed as unknown as boolean, rules: [rule], errors: [] }),
-      },
-    });
+    const answer = { allowed, rules: [rule], errors: [] };
+    const policy = { ...permitAll([echoTool]), evaluate: () => answer as never };
+    const { open } = await createTestKernel({ tools: [echoTool], policy });
     const { response } = await (await open()).call("echo", 1);
     assert.equal(response.result.case === "denied" && response.result.value.rationaleCode, "POLICY_DENIED");
   }

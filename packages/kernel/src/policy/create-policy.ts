@@ -1,6 +1,7 @@
 import type { Policy } from "../ports.ts";
 import type { CedarEngine, CedarPolicy, CedarRequest } from "./cedar/cedar.ts";
 import type { RuleFinding } from "./explain.ts";
+import { isPermitted } from "./is-permitted.ts";
 import type { PolicyAnswer, PolicyRule, PolicySet } from "./policy.ts";
 import { permittedActions } from "./schema/permitted-actions.ts";
 import type { PolicySchema } from "./schema/read-policy-schema.ts";
@@ -38,7 +39,7 @@ export function createPolicy(loaded: LoadedPolicy): Policy {
       if (missing !== undefined) return refuse(`the request has no \`${missing}\` that the policy was checked with`);
       const answer = engine.evaluate(request);
       return {
-        allowed: answer.allowed === true && answer.errors.length === 0,
+        allowed: isPermitted(answer),
         rules: answer.rules.map(ruleOf),
         errors: answer.errors,
       };

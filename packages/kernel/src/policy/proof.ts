@@ -1,4 +1,5 @@
 import { blake3, compileEncoder, HASH_SIZE, KernelError, type Proof, ProofSchema } from "@narthex/contracts";
+import { isPermitted } from "./is-permitted.ts";
 import type { PolicyAnswer, PolicySet } from "./policy.ts";
 
 export interface ProofFacts {
@@ -29,7 +30,7 @@ export function createProof(facts: ProofFacts): EncodedProof {
   }
   const bytes = encodeProof({
     // Any evaluation error denies, whatever the rules said.
-    allowed: answer.allowed === true && answer.errors.length === 0,
+    allowed: isPermitted(answer),
     ruleIds: answer.rules.map((rule) => rule.id),
     policyHash: set?.hash,
     schemaHash: set?.schemaHash,

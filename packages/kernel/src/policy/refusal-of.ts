@@ -1,4 +1,5 @@
 import type { ToolSource } from "../tool/tool.ts";
+import { isPermitted } from "./is-permitted.ts";
 import type { PolicyAnswer } from "./policy.ts";
 import { PROTECTED_ACTION } from "./protected-action.ts";
 
@@ -25,9 +26,7 @@ export function refusalOf(
     const message = `policy could not be evaluated, so it denies: ${where}${error.message}`;
     return { code: "POLICY_ERROR", ruleId: rule?.id ?? "kernel:decide", message };
   }
-  // SECURITY: a policy of an embedding program may answer anything; only a plain `true` is a yes.
-  // Tested by "a policy that answers something like yes denies".
-  if (answer.allowed === true) return undefined;
+  if (isPermitted(answer)) return undefined;
   if (rule === undefined) {
     const isOwn = source !== "builtin" && action !== PROTECTED_ACTION;
     const message = `no rule permits \`${action}\`; add one to the policy directory${isOwn ? ruleToAdd(action) : ""}`;

@@ -1,6 +1,7 @@
 import type { KernelParts } from "../../kernel-parts.ts";
 import { approvalDemand } from "../../policy/approval-demand.ts";
 import { questionFor } from "../../policy/call-questions.ts";
+import { isPermitted } from "../../policy/is-permitted.ts";
 import { PROTECTED_ACTION } from "../../policy/protected-action.ts";
 import type { DecidedCall } from "../call.ts";
 import { askedCall } from "./ask-about-call.ts";
@@ -12,6 +13,5 @@ export function mayChangeProtected(call: DecidedCall, kernel: KernelParts): bool
   const asked = askedCall(call, call, call.needed, kernel);
   const { request } = questionFor(asked, { action: PROTECTED_ACTION, target: { path: ".", writes: true } }, policy);
   const answer = policy.evaluate(request);
-  if (answer.allowed !== true || answer.errors.length > 0) return false;
-  return approvalDemand(answer.rules, call.tier).approve === "none";
+  return isPermitted(answer) && approvalDemand(answer.rules, call.tier).approve === "none";
 }

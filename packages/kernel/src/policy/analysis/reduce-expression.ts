@@ -114,7 +114,7 @@ const TYPES = new Map<string, string>([
 
 function typeOf(node: JsonValue): string | undefined {
   const [operator, operands] = readOperator(node);
-  if (operator === "Var") return TYPES.get(String(operands));
+  if (operator === "Var") return typeof operands === "string" ? TYPES.get(operands) : undefined;
   return operator === "Value" && isJsonObject(operands) ? readEntity(operands).type : undefined;
 }
 
@@ -170,7 +170,7 @@ function reduceMembers(operator: string, operands: JsonValue, facts: KnownFacts)
   const { effects } = facts.variant;
   if (contextAttribute(left) === "effects" && isLiteral(right)) {
     const wanted = operator === "contains" ? [right] : readList(readOperator(right)[1]);
-    const possible = wanted.filter((value) => effects.includes(String(readOperator(value)[1])));
+    const possible = wanted.filter((value) => effects.some((effect) => effect === readOperator(value)[1]));
     const isNever = operator === "containsAny" ? possible.length === 0 : possible.length < wanted.length;
     return isNever ? FALSE : node;
   }
