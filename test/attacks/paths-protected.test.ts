@@ -131,6 +131,25 @@ describe("a program that hinders the putting back of what it plants", { timeout:
   }
 });
 
+test("the place where planted files are kept is protected itself: no repository comes to be around them", async () => {
+  const workspace = await at.makeWorkspace("place");
+  const session = await at.open(workspace);
+  const first =
+    "mkdir -p .narthex-taken/.git .Narthex-Taken-x; echo attack > .narthex-taken/.git/config; touch .mcp.json";
+  assert.equal((await session.call("shell_exec", { command: first })).code, "UNDECLARED_EFFECT");
+  const [place = "", ...more] = await readdir(workspace);
+  assert.deepEqual([/^\.narthex-taken-/.test(place), more], [true, []]);
+  const { stderr } = await session.shell(`mkdir ${place}/.git; mv ${place} other; rm -rf ${place}`);
+  assert.match(stderr, /mkdir: .*Read-only file system/);
+  assert.equal((await session.call("file_write", { path: `${place}/HEAD`, content: "x" })).status, "denied");
+  assert.equal((await session.call("file_delete", { path: place, recursive: true })).status, "denied");
+  assert.deepEqual((await readdir(join(workspace, place))).sort(), [
+    "1_mcp_json",
+    "2_narthex-taken",
+    "3_Narthex-Taken-x",
+  ]);
+});
+
 /** What a program does to a repository so that git on the host does the attacker's will. */
 const REPOSITORY_ATTACKS: ReadonlyArray<readonly [name: string, script: string]> = [
   ["its configuration is appended to", "printf '[core]\\n fsmonitor = ./evil\\n' >> .git/config"],

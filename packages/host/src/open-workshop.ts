@@ -20,7 +20,7 @@ import { createPrograms, type ProgramsDriver, type ProgramsOptions } from "./pro
 import { GuardRecords } from "./programs/guard-records.ts";
 import { DEFAULT_PROTECTED_PATHS } from "./programs/protected-paths.ts";
 import { ProtectedWorkspace } from "./programs/protected-workspace.ts";
-import { createSetAside } from "./programs/set-aside.ts";
+import { createSetAside, TAKEN_PATHS } from "./programs/set-aside.ts";
 import { type Containment, openContainment } from "./sandbox/open-containment.ts";
 import { createShells } from "./shells/create-shells.ts";
 import { findToolchains } from "./toolchains/find-toolchains.ts";
@@ -58,11 +58,12 @@ export interface WorkshopOptions {
 export function openWorkshop(options: WorkshopOptions): Workshop {
   const {
     paths,
-    protectedPaths = DEFAULT_PROTECTED_PATHS,
+    protectedPaths: named = DEFAULT_PROTECTED_PATHS,
     secretPaths = DEFAULT_SECRET_PATHS,
     environment = process.env,
   } = options;
   const { shellBackend = "sandbox" } = options;
+  const protectedPaths = [...named, ...TAKEN_PATHS];
   let opened: Promise<Containment> | undefined;
   let driver: WorkspaceFilesDriver | undefined;
   const containment = (): Promise<Containment> =>

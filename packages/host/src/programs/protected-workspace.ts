@@ -7,9 +7,9 @@ import type { RecordedScan } from "./guard-record.ts";
 import type { GuardRecords, RecordedStay } from "./guard-records.ts";
 import { type ProtectedScan, type ProtectedState, scanProtected } from "./scan-protected.ts";
 import { SeenRepositories } from "./seen-repositories.ts";
-import type { SetAside } from "./set-aside.ts";
+import { type SetAside, TAKEN_PATHS } from "./set-aside.ts";
 import type { Found } from "./walk-workspace.ts";
-import { type Entrance, WorkspaceGate } from "./workspace-gate.ts";
+import { type Entrance, isAround, WorkspaceGate } from "./workspace-gate.ts";
 
 /** One program's stay in a workspace whose protected paths it must leave as they are. */
 export interface GuardedStay {
@@ -53,6 +53,7 @@ export type ReportProtection = (report: ProtectionReport) => Promise<void>;
 export type LockWorkspace = (workspace: string) => Promise<(() => void) | undefined>;
 
 const REPOSITORY = ".git";
+const [TAKEN = ""] = TAKEN_PATHS;
 /** In the ledger, and in what a model is told. */
 const MAX_NAMED = 50;
 const MAX_TOLD = 10;
@@ -109,7 +110,7 @@ export class ProtectedWorkspace {
     let state: ProtectedState = { present: new Map(), guards: [] };
     const look = async (): Promise<string> => {
       // SECURITY: what an earlier program left there is not taken for the user's own.
-      await this.#recoverOnce(workspace);
+      await this.#recoverAround(workspace);
       state = await scanProtected(scan);
       return describeState(state);
     };
@@ -132,7 +133,7 @@ export class ProtectedWorkspace {
   /** A program that may change everything: alone, because others rely on what is guarded. */
   async beginUnguarded(workspace: string, signal: AbortSignal, onAsked?: () => void): Promise<GuardedStay> {
     const look = async (): Promise<string> => {
-      await this.#recoverOnce(workspace);
+      await this.#recoverAround(workspace);
       return "unguarded";
     };
     const entrance = await this.#enter(workspace, look, signal, onAsked);
@@ -146,12 +147,17 @@ export class ProtectedWorkspace {
 
   /** A call may change this path: a program that runs meanwhile is not blamed for it. */
   allowChange(workspace: string, path: string): void {
+    if (!this.#allow(workspace, path)) void this.#options.records.forgetIdle(workspace);
+  }
+
+  /** Whether there is a program at work to allow it to. */
+  #allow(workspace: string, path: string): boolean {
     const stays = [...this.#stays].filter((stay) => stay.workspace === workspace);
-    if (stays.length === 0) void this.#options.records.forgetIdle(workspace);
     for (const stay of stays) {
       stay.allowed.add(path);
       if (!stay.isResting) stay.recorded?.update(recordedScan(stay)).catch(() => undefined);
     }
+    return stays.length > 0;
   }
 
   /** No program runs in this workspace until a person has accepted it: a tool could not put back what it changed. */
@@ -261,9 +267,18 @@ export class ProtectedWorkspace {
     return (this.#loading ??= this.#options.records.load());
   }
 
+  /** The same for all that lie in each other: what is planted in one is in the other too. */
+  async #recoverAround(workspace: string): Promise<void> {
+    await this.#load();
+    for (const { workspace: other } of this.#options.records.list()) {
+      const isNested = other !== "" && (isAround(workspace, other) || isAround(other, workspace));
+      if (isNested) await this.#recoverOnce(other);
+    }
+    await this.#recoverOnce(workspace);
+  }
+
   /** Puts back what a killed kernel or a failed attempt left. Throws SANDBOX_UNAVAILABLE if that is still not possible. */
   async #recoverOnce(workspace: string): Promise<void> {
-    await this.#load();
     if (this.#options.records.find(workspace) === undefined) return;
     const running = this.#recovering.get(workspace) ?? this.#recover(workspace);
     this.#recovering.set(workspace, running);

@@ -50,6 +50,8 @@ function split(path) {
   return [at === -1 ? "" : path.slice(0, at), path.slice(at + 1)];
 }
 
+// A place that a program made goes with the rest.
+const isPlanted = request.aside.some((path) => path.toLowerCase() === PLACE);
 let place;
 function makePlace() {
   if (place !== undefined) return place;
@@ -59,6 +61,7 @@ function makePlace() {
     return { fd: enter(fd, name), shown };
   };
   try {
+    if (isPlanted) throw new Error("the place is planted");
     try { trying(root, () => fs.mkdirSync(inside(root, PLACE), 0o700)); } catch {}
     place = fresh(enter(root, PLACE), request.stamp, PLACE + "/" + request.stamp);
   } catch {

@@ -26,6 +26,12 @@ export type RestoredPath =
 /** Answers where it is kept, relative to the workspace's root: most often one place. Throws if anything was left. */
 export type SetAside = (request: SetAsideRequest) => Promise<readonly string[]>;
 
+/**
+ * Where it is kept, at the root; in the second form also elsewhere. SECURITY: protected itself, so that no program adds to
+ * it what the person who looks at it would run, such as a repository around it.
+ */
+export const TAKEN_PATHS: readonly string[] = [".narthex-taken", ".narthex-taken-*"];
+
 const MAX_MS = 300_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 /** So many at a time, so that a request has a bound. */

@@ -35,11 +35,15 @@ export class WorkspaceGate {
   }
 
   #overlapping(workspace: string): Place[] {
-    const isAround = (outer: string, inner: string): boolean => inner === outer || inner.startsWith(`${outer}/`);
     return [...this.#places]
       .filter(([other]) => isAround(other, workspace) || isAround(workspace, other))
       .map(([, place]) => place);
   }
+}
+
+/** Whether one workspace is, or lies in, the other. */
+export function isAround(outer: string, inner: string): boolean {
+  return inner === outer || inner.startsWith(`${outer}/`);
 }
 
 interface Place {
