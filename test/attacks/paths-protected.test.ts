@@ -131,6 +131,22 @@ describe("a program that hinders the putting back of what it plants", { timeout:
   }
 });
 
+test("a program whose sandbox is killed leaves nothing planted either", async () => {
+  const workspace = await at.makeWorkspace("sandbox-killed");
+  const session = await at.open(workspace);
+  const planted = Promise.withResolvers<void>();
+  const command = `${PLANT}; echo planted; sleep infinity # sandbox-killed`;
+  const call = session.call("shell_exec", { command }, { onOutput: () => planted.resolve() });
+  await planted.promise;
+  for (const name of await readdir("/proc")) {
+    const line = await readFile(`/proc/${name}/cmdline`, "utf8").catch(() => "");
+    const parent = /^PPid:\t(\d+)$/m.exec(await readFile(`/proc/${name}/status`, "utf8").catch(() => ""))?.[1];
+    if (line.includes("# sandbox-killed") && parent === String(at.pid)) process.kill(Number(name), "SIGKILL");
+  }
+  assert.equal((await call).code, "SANDBOX_ERROR");
+  assert.deepEqual(await readdir(workspace), [".narthex-taken"]);
+});
+
 test("the place where planted files are kept is protected itself: no repository comes to be around them", async () => {
   const workspace = await at.makeWorkspace("place");
   const session = await at.open(workspace);
@@ -138,7 +154,7 @@ test("the place where planted files are kept is protected itself: no repository 
     "mkdir -p .narthex-taken/.git .Narthex-Taken-x; echo attack > .narthex-taken/.git/config; touch .mcp.json";
   assert.equal((await session.call("shell_exec", { command: first })).code, "UNDECLARED_EFFECT");
   const [place = "", ...more] = await readdir(workspace);
-  assert.deepEqual([/^\.narthex-taken-/.test(place), more], [true, []]);
+  assert.deepEqual([place.startsWith(".narthex-taken-"), more], [true, []]);
   const { stderr } = await session.shell(`mkdir ${place}/.git; mv ${place} other; rm -rf ${place}`);
   assert.match(stderr, /mkdir: .*Read-only file system/);
   assert.equal((await session.call("file_write", { path: `${place}/HEAD`, content: "x" })).status, "denied");

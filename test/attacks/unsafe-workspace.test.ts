@@ -4,7 +4,6 @@ import { chown, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { type AttackedKernel, type AttackSession, startAttackedKernel } from "./support/attacked-kernel.ts";
 import type { CallAnswer } from "./support/kernel-messages.ts";
 
@@ -54,10 +53,11 @@ describe("a workspace whose protected paths cannot be put back", { timeout: 120_
 
   async function narthex(...words: readonly string[]): Promise<{ readonly code: number; readonly stdout: string }> {
     const env = { ...process.env, NARTHEX_DATA: at.home };
-    return await promisify(execFile)(process.execPath, [PROGRAM, ...words], { env }).then(
-      ({ stdout }) => ({ code: 0, stdout }),
-      (fault: { readonly code: number; readonly stdout: string }) => fault,
-    );
+    return await new Promise((resolve) => {
+      execFile(process.execPath, [PROGRAM, ...words], { env }, (fault, stdout) => {
+        resolve({ code: fault === null ? 0 : Number(fault.code), stdout });
+      });
+    });
   }
 
   test("is refused to all programs, its session is quarantined, and doctor says so until a person accepts it", async (context) => {

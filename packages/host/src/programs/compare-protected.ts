@@ -6,7 +6,7 @@ import type { Found } from "./walk-workspace.ts";
 
 /** What has to be done so that protected paths are as they were. */
 export interface ProtectedChanges {
-  /** Every path that is not as it was. */
+  /** Every path that is not as it was and can be put back: what is gone and was mounted over was not the program's doing. */
   readonly changed: readonly string[];
   /** What is there and was not. */
   readonly aside: readonly string[];
@@ -30,10 +30,12 @@ export function compareProtected({ before, after, isSame, isAllowed }: Compariso
   });
   const aside = changed.filter((path) => after.has(path));
   const taken = new Set(aside.map((path) => (isNewRepository(path, before) ? repositoryOf(path) : path)));
+  const restored = changed.flatMap((path) => restoration(path, before.get(path)));
+  const handled = new Set([...aside, ...restored.map(({ path }) => path)]);
   return {
-    changed,
+    changed: changed.filter((path) => handled.has(path)),
     aside: [...taken].filter((path) => !isBelow(path, taken)),
-    restored: changed.flatMap((path) => restoration(path, before.get(path))),
+    restored,
   };
 }
 

@@ -1,4 +1,4 @@
-import { access } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Duplex, Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
@@ -188,7 +188,7 @@ class Programs implements ProgramsDriver {
 
   async close(): Promise<void> {
     for (const program of this.#running.keys()) program.kill();
-    await Promise.allSettled([...this.#running.values()]);
+    await Promise.allSettled(this.#running.values());
     await this.#options.protectedWorkspace.close();
   }
 
@@ -271,16 +271,11 @@ async function untilGone(started: StartedProgram): Promise<void> {
   started.kill();
   const pid = await started.pid.catch(() => undefined);
   for (const endMs = performance.now() + MAX_DYING_MS; pid !== undefined && performance.now() < endMs; ) {
-    if (!(await isThere(`/proc/${pid}`))) return;
+    const status = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
+    // One that was not waited for yet has ended, and all in its namespace before it.
+    if (!/\) [^ZX] /.test(status)) return;
     await pause(DYING_POLL_MS);
   }
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return await access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** No caller waits for the measuring of the home. */

@@ -169,7 +169,7 @@ export class GuardRecords {
   #write(workspace: string, place: Place): Promise<void> {
     const name = recordName(workspace);
     const writing = place.work.then(async () => {
-      if (this.#unfinished.has(name)) return;
+      if (this.#unfinished.has(name) || place.live.size === 0) return;
       const text = encodeOnce(this.#recordOf(workspace, place));
       if (text === place.durable) return;
       try {

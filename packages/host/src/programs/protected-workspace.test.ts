@@ -47,6 +47,24 @@ describe("what a call was allowed to change", () => {
     second.leave();
   });
 
+  it("includes the place where another program's files are kept", async () => {
+    const place = join(workspace, ".narthex-taken");
+    const setAside: SetAside = async ({ paths }) => {
+      for (const path of paths) await rm(join(workspace, path));
+      await mkdir(place);
+      return [".narthex-taken/one"];
+    };
+    const records = new GuardRecords(join(workspace, "guards"));
+    const both = new ProtectedWorkspace({ paths: [".mcp.json", ".narthex-taken"], setAside, records });
+    const first = await both.begin({ workspace, ...PROGRAM }, signal);
+    const second = await both.begin({ workspace, ...PROGRAM }, signal);
+    await writeFile(join(workspace, ".mcp.json"), "attack");
+    assert.deepEqual(await first.putBack(), [".mcp.json", "kept in .narthex-taken/one"]);
+    assert.deepEqual(await second.putBack(), []);
+    for (const stay of [first, second]) stay.leave();
+    await both.close();
+  });
+
   it("is each workspace's own", async () => {
     const stay = await guarded.begin({ workspace, ...PROGRAM }, signal);
     guarded.allowChange(`${workspace}-other`, ".mcp.json");

@@ -2,9 +2,9 @@ import { KernelError } from "@narthex/contracts";
 import type { ContainedProgram, ProtectionReport, UnsafeWorkspace } from "@narthex/kernel";
 import type { SandboxMount } from "../sandbox/sandbox-plan.ts";
 import { compareProtected, describeState, isSameLater, isSameNow } from "./compare-protected.ts";
-import { shownPath } from "./file-name.ts";
 import type { RecordedScan } from "./guard-record.ts";
 import type { GuardRecords, RecordedStay } from "./guard-records.ts";
+import { describeFault, namedPaths, NOTHING, type PutBack, refusal, toldPaths } from "./protection-texts.ts";
 import { type ProtectedScan, type ProtectedState, scanProtected } from "./scan-protected.ts";
 import { SeenRepositories } from "./seen-repositories.ts";
 import { type SetAside, TAKEN_PATHS } from "./set-aside.ts";
@@ -54,11 +54,6 @@ export type LockWorkspace = (workspace: string) => Promise<(() => void) | undefi
 
 const REPOSITORY = ".git";
 const [TAKEN = ""] = TAKEN_PATHS;
-/** In the ledger, and in what a model is told. */
-const MAX_NAMED = 50;
-const MAX_TOLD = 10;
-const MAX_TOLD_LENGTH = 60;
-
 /** Keeps the protected paths of workspaces as they are while programs write beside them. */
 export class ProtectedWorkspace {
   readonly #options: ProtectedWorkspaceOptions;
@@ -116,17 +111,19 @@ export class ProtectedWorkspace {
     };
     const entrance = await this.#enter(workspace, look, signal, onAsked);
     const flags = { isVouchedFor: false, isResting: false };
-    const stay: Stay = { workspace, sessionId, scan, before: state, ...flags, allowed: new Set() };
+    const allowances = { allowed: new Set<string>(), kept: new Set<string>() };
+    const stay: Stay = { workspace, sessionId, scan, before: state, ...flags, ...allowances };
+    this.#stays.add(stay);
     try {
       stay.recorded = await this.#options.records.begin(workspace, sessionId, recordedScan(stay));
       const unsafe = this.#options.records.find(workspace);
       if (unsafe !== undefined) throw refusal(workspace, unsafe.problem);
     } catch (fault) {
+      this.#stays.delete(stay);
       stay.recorded?.end();
       entrance.leave();
       throw fault;
     }
-    this.#stays.add(stay);
     return this.#guard(stay, entrance);
   }
 
@@ -147,17 +144,12 @@ export class ProtectedWorkspace {
 
   /** A call may change this path: a program that runs meanwhile is not blamed for it. */
   allowChange(workspace: string, path: string): void {
-    if (!this.#allow(workspace, path)) void this.#options.records.forgetIdle(workspace);
-  }
-
-  /** Whether there is a program at work to allow it to. */
-  #allow(workspace: string, path: string): boolean {
-    const stays = [...this.#stays].filter((stay) => stay.workspace === workspace);
+    const stays = this.#staysIn(workspace);
+    if (stays.length === 0) void this.#options.records.forgetIdle(workspace);
     for (const stay of stays) {
       stay.allowed.add(path);
       if (!stay.isResting) stay.recorded?.update(recordedScan(stay)).catch(() => undefined);
     }
-    return stays.length > 0;
   }
 
   /** No program runs in this workspace until a person has accepted it: a tool could not put back what it changed. */
@@ -169,6 +161,10 @@ export class ProtectedWorkspace {
 
   async close(): Promise<void> {
     await this.#options.records.close();
+  }
+
+  #staysIn(workspace: string): Stay[] {
+    return [...this.#stays].filter((stay) => stay.workspace === workspace);
   }
 
   #guard(stay: Stay, entrance: Entrance): GuardedStay {
@@ -226,32 +222,35 @@ export class ProtectedWorkspace {
     const { workspace, sessionId } = stay;
     let result: PutBack;
     try {
-      result = await this.#restore(stay.scan, stay.before.present, stay.allowed, isSameNow);
+      result = await this.#restore(stay.scan, stay.before.present, stay, isSameNow);
     } catch (fault) {
       throw await this.#fail(workspace, [sessionId], fault);
     }
     if (result.paths.length === 0) return [];
     const { keptIn } = result;
-    await this.#report({ ...NOTHING, workspace, sessionIds: [sessionId], paths: shown(result.paths), keptIn });
-    const kept = keptIn.slice(0, MAX_TOLD).map((place) => `kept in ${place.slice(0, 2 * MAX_TOLD_LENGTH)}`);
-    return [...shown(result.paths, MAX_TOLD, MAX_TOLD_LENGTH), ...kept];
+    await this.#report({ ...NOTHING, workspace, sessionIds: [sessionId], paths: namedPaths(result.paths), keptIn });
+    return toldPaths(result);
   }
 
   /** What was made goes; a link or file that was changed comes back. */
   async #restore(
     scan: ProtectedScan,
     before: ReadonlyMap<string, Found>,
-    allowed: ReadonlySet<string>,
+    { allowed, kept }: Allowances,
     isSame: (before: Found, after: Found) => boolean,
   ): Promise<PutBack> {
     const { present: after } = await scanProtected(scan, { present: before });
-    const isAllowedPath = (path: string): boolean => isAllowed(allowed, path);
-    const { changed, aside, restored } = compareProtected({ before, after, isSame, isAllowed: isAllowedPath });
-    if (aside.length + restored.length === 0) return { paths: changed, keptIn: [] };
-    return {
-      paths: changed,
-      keptIn: await this.#options.setAside({ workspace: scan.workspace, paths: aside, restored }),
-    };
+    const isAllowedPath = (path: string): boolean => kept.has(path) || isAllowed(allowed, path);
+    const changes = compareProtected({ before, after, isSame, isAllowed: isAllowedPath });
+    const { aside, restored } = changes;
+    if (aside.length + restored.length === 0) return { paths: [], keptIn: [] };
+    const { workspace } = scan;
+    const keptIn = await this.#options.setAside({ workspace, paths: aside, restored });
+    // No program has made these.
+    const made = keptIn.map((place) => (place.startsWith(`${TAKEN}/`) ? TAKEN : place));
+    for (const each of [kept, ...this.#staysIn(workspace).map((stay) => stay.kept)])
+      for (const place of made) each.add(place);
+    return { paths: changes.changed, keptIn };
   }
 
   /** SECURITY: with its files as they are, no program may take them for the user's own. */
@@ -301,13 +300,15 @@ export class ProtectedWorkspace {
     if (found?.record === undefined) throw refusal(workspace, found?.problem ?? "");
     const paths: string[] = [];
     const keptIn: string[] = [];
+    const kept = new Set<string>();
     try {
       for (const { scan, present, allowed } of found.record.scans) {
-        const result = await this.#restore({ ...scan, workspace }, present, new Set(allowed), isSameLater);
+        const allowances = { allowed: new Set(allowed), kept };
+        const result = await this.#restore({ ...scan, workspace }, present, allowances, isSameLater);
         paths.push(...result.paths);
         keptIn.push(...result.keptIn);
       }
-      // What was found otherwise has no files that could be put back.
+      // Of a tool's own change there are no files that could be put back.
       if (found.record.scans.length === 0) throw new KernelError("SANDBOX_ERROR", found.problem);
     } catch (fault) {
       // Each is told once.
@@ -316,19 +317,21 @@ export class ProtectedWorkspace {
     }
     const afterCrash = found.problem === "";
     if (paths.length > 0 || !afterCrash) {
-      await this.#report({ ...NOTHING, workspace, sessionIds, paths: shown(paths), keptIn, afterCrash });
+      await this.#report({ ...NOTHING, workspace, sessionIds, paths: namedPaths(paths), keptIn, afterCrash });
     }
     await records.finish(workspace);
   }
 }
 
-interface PutBack {
-  readonly paths: readonly string[];
-  readonly keptIn: readonly string[];
+interface Allowances {
+  /** What calls were allowed to change. */
+  readonly allowed: ReadonlySet<string>;
+  /** Places that were made to keep planted files in. */
+  readonly kept: Set<string>;
 }
 
 /** One program's stay. SECURITY: what was allowed is allowed for as long as it lasts, and for no program after it. */
-interface Stay {
+interface Stay extends Allowances {
   readonly workspace: string;
   readonly sessionId: string;
   readonly scan: ProtectedScan;
@@ -339,34 +342,10 @@ interface Stay {
   readonly allowed: Set<string>;
 }
 
-const NOTHING: Omit<ProtectionReport, "workspace" | "sessionIds"> = {
-  paths: [],
-  keptIn: [],
-  afterCrash: false,
-  problem: "",
-  acceptedBy: "",
-};
-
 function recordedScan({ scan: { bases, paths, git }, before, allowed }: Stay): RecordedScan {
   return { scan: { bases, paths, git }, present: before.present, allowed: [...allowed] };
 }
 
 function isAllowed(allowed: ReadonlySet<string>, path: string): boolean {
   return [...allowed].some((one) => one === path || one.startsWith(`${path}/`) || path.startsWith(`${one}/`));
-}
-
-function shown(paths: readonly string[], max = MAX_NAMED, maxLength?: number): string[] {
-  const more = paths.length > max ? [`and ${paths.length - max} more`] : [];
-  return [...paths.slice(0, max).map((path) => shownPath(path, maxLength)), ...more];
-}
-
-function refusal(workspace: string, problem: string): KernelError {
-  return new KernelError(
-    "SANDBOX_UNAVAILABLE",
-    `no program runs in \`${workspace}\`: protected paths may not be as they were (${problem}); look at them, then accept them with narthex doctor --accept ${workspace}`,
-  );
-}
-
-function describeFault(fault: unknown): string {
-  return fault instanceof Error ? fault.message.slice(0, 300) : "unknown error";
 }

@@ -1,0 +1,47 @@
+import { KernelError } from "@narthex/contracts";
+import type { ProtectionReport } from "@narthex/kernel";
+import { shownPath } from "./file-name.ts";
+
+/** Paths that are as they were again, and where the changed files are kept. */
+export interface PutBack {
+  readonly paths: readonly string[];
+  readonly keptIn: readonly string[];
+}
+
+/** In the ledger, and in what a model is told. */
+const MAX_NAMED = 50;
+const MAX_TOLD = 10;
+const MAX_TOLD_LENGTH = 60;
+
+/** A report of which nothing is known yet. */
+export const NOTHING: Omit<ProtectionReport, "workspace" | "sessionIds"> = {
+  paths: [],
+  keptIn: [],
+  afterCrash: false,
+  problem: "",
+  acceptedBy: "",
+};
+
+/** For the ledger and for people. */
+export function namedPaths(paths: readonly string[], max = MAX_NAMED, maxLength?: number): string[] {
+  const more = paths.length > max ? [`and ${paths.length - max} more`] : [];
+  return [...paths.slice(0, max).map((path) => shownPath(path, maxLength)), ...more];
+}
+
+/** For the answer that a model gets, whose length is bounded. */
+export function toldPaths({ paths, keptIn }: PutBack): string[] {
+  const kept = keptIn.slice(0, MAX_TOLD).map((place) => `kept in ${place.slice(0, 2 * MAX_TOLD_LENGTH)}`);
+  return [...namedPaths(paths, MAX_TOLD, MAX_TOLD_LENGTH), ...kept];
+}
+
+/** Why no program is started in a workspace, and what to do about it. */
+export function refusal(workspace: string, problem: string): KernelError {
+  return new KernelError(
+    "SANDBOX_UNAVAILABLE",
+    `no program runs in \`${workspace}\`: protected paths may not be as they were (${problem}); look at them, then accept them with narthex doctor --accept ${workspace}`,
+  );
+}
+
+export function describeFault(fault: unknown): string {
+  return fault instanceof Error ? fault.message.slice(0, 300) : "unknown error";
+}
