@@ -64,6 +64,25 @@ describe("the official MCP client, over standard input and output", { timeout: 1
     );
   });
 
+  it("is given a structure that is bounded like the text, as its schema promised, and where to read on", async () => {
+    await client.listTools();
+    const command = "seq 1 60000; echo short >&2";
+    const answer = await client.callTool({ name: "shell_exec", arguments: { command } });
+    assert.notEqual(answer.isError, true, JSON.stringify(answer.content));
+    const structure = answer.structuredContent as JsonValue;
+    assert.ok(Buffer.byteLength(JSON.stringify(structure)) <= 17 * 1024);
+    const stdout = fieldOf(structure, "stdout");
+    assert.match(
+      String(fieldOf(stdout, "text")),
+      /^1\n2\n3\n[^]*\n\[output truncated — original size: 2[\d,]+ bytes\]$/,
+    );
+    assert.deepEqual([fieldOf(stdout, "cut"), fieldOf(stdout, "size")], [true, 348_894]);
+    assert.equal(fieldOf(fieldOf(structure, "stderr"), "text"), "short\n");
+    const read = { hash: String(fieldOf(stdout, "hash")), offset: 348_888, limit: 6 };
+    const rest = await client.callTool({ name: "result_read", arguments: read });
+    assert.match(JSON.stringify(rest.content), /60000/);
+  });
+
   it("is shown the description of each parameter", async () => {
     const { tools } = await client.listTools();
     const schema = tools.find(({ name }) => name === "file_read")?.inputSchema as JsonValue | undefined;

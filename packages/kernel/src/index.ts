@@ -93,6 +93,7 @@ export { defineTool } from "./tool/define-tool.ts";
 export { definitionHash } from "./tool/definition-hash.ts";
 export { EFFECT_RIGHTS } from "./tool/effect-rules.ts";
 export { checkDeclaration } from "./tool/inspect-declaration.ts";
+export { compileSchema } from "./schema/compile-schema.ts";
 export { bindToPorts } from "./tool/port-bound-tools.ts";
 export { vouchFor } from "./tool/vouched-tools.ts";
 export * from "./tool/tool.ts";

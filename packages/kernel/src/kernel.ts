@@ -228,6 +228,8 @@ export interface ToolFacts {
   readonly state: "ready" | "degraded" | "disabled" | "quarantined";
   /** Why it is not ready, and what to do. Empty if it is, or where nothing was examined yet. */
   readonly reason: string;
+  /** How much of a result a model is shown: what the tool declares, or less by the configuration. */
+  readonly viewBytes: number;
 }
 
 /** What a host enforces. */

@@ -237,6 +237,7 @@ const echoFacts: ToolFacts = {
   definitionHash: new Uint8Array(32).fill(9),
   state: "ready",
   reason: "",
+  viewBytes: 16_384,
 };
 
 function succeeded(requestId: string, result: Uint8Array): ToolResponse {

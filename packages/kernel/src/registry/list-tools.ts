@@ -16,7 +16,7 @@ export function listTools(
   const shown = query.sessionId === undefined ? tools : tools.filter((tool) => live && couldCall(tool, live, kernel));
   return shown.map(({ tool, definitionHash, state }) => {
     const found = state === "ready" ? kernel.host.stateOf(tool) : { state, reason: "" };
-    return { declaration: tool, definitionHash, ...found };
+    return { declaration: tool, definitionHash, ...found, viewBytes: kernel.viewBytesOf(tool) };
   });
 }
 

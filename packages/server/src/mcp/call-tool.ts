@@ -164,5 +164,6 @@ async function toResult(response: ToolResponse, { name, input }: RunningTool, se
   const promised = tools.isStructured(name);
   const isStructured = typeof promised === "boolean" ? promised : await promised;
   const allowed = response.result.case === "denied" ? await whatIsAllowed(caller, name, input) : [];
-  return toMcpResult(response, { isStructured, allowed, note: (success) => recent.note(success) });
+  const fits = (structure: JsonObject): boolean => tools.fits(name, structure);
+  return toMcpResult(response, { isStructured, fits, allowed, note: (success) => recent.note(success) });
 }

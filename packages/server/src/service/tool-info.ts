@@ -2,7 +2,7 @@ import { create, type ToolInfo, ToolInfoSchema } from "@narthex/contracts";
 import { capabilityToJson, type ToolFacts } from "@narthex/kernel";
 
 /** A registered tool as the wire shows it. */
-export function toToolInfo({ declaration, definitionHash, state, reason }: ToolFacts): ToolInfo {
+export function toToolInfo({ declaration, definitionHash, state, reason, viewBytes }: ToolFacts): ToolInfo {
   const { bounds } = declaration;
   return create(ToolInfoSchema, {
     name: declaration.name,
@@ -17,7 +17,7 @@ export function toToolInfo({ declaration, definitionHash, state, reason }: ToolF
     capabilities: declaration.capabilities.map((capability) => JSON.stringify(capabilityToJson(capability))),
     bounds: {
       timeoutMs: BigInt(bounds.timeoutMs),
-      maxOutputBytes: BigInt(bounds.maxOutputBytes),
+      maxOutputBytes: BigInt(viewBytes),
       maxMemoryBytes: BigInt(bounds.maxMemoryBytes ?? 0),
       maxCpuMs: BigInt(bounds.maxCpuMs ?? 0),
       maxFuel: BigInt(bounds.maxFuel ?? 0),
