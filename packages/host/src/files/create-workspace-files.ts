@@ -8,6 +8,7 @@ import { SandboxFiles, type SandboxMachine } from "../sandbox/sandbox-machine.ts
 import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
 import type { SandboxedProcess } from "../sandbox/spawn-sandbox.ts";
 import { currentIdentity, identityUnder } from "../sandbox/workspace-identity.ts";
+import { AppendQueue } from "./append-queue.ts";
 import { checkOperation } from "./check-operation.ts";
 import { quotePath } from "./explain-fault.ts";
 import { FileWorker } from "./file-worker.ts";
@@ -57,6 +58,7 @@ interface KnownWorkspace {
 class WorkerFiles implements WorkspaceFilesDriver {
   readonly #options: WorkspaceFilesOptions;
   readonly #pool: WorkerPool;
+  readonly #appends = new AppendQueue();
   readonly #start: (place: WorkerPlace) => Promise<SandboxedProcess>;
   readonly #ownedPrefix: string;
   readonly #runPrefix: string;
@@ -79,9 +81,19 @@ class WorkerFiles implements WorkspaceFilesDriver {
     return this.#pool.workers;
   }
 
-  /** Asks the worker that is known while it looks whether the workspace still is the same: mostly it is. */
   async prepare(place: WorkspacePlace, operation: FileOperation, signal: AbortSignal): Promise<PreparedOperation> {
     checkOperation(operation);
+    const prepareNow = (): Promise<PreparedOperation> => this.#prepare(place, operation, signal);
+    if (operation.kind !== "write" || operation.mode !== "append") return await prepareNow();
+    return await this.#appends.prepare({ workspace: place.workspace, path: operation.path }, prepareNow, signal);
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close();
+  }
+
+  /** Asks the worker that is known while it looks whether the workspace still is the same: mostly it is. */
+  async #prepare(place: WorkspacePlace, operation: FileOperation, signal: AbortSignal): Promise<PreparedOperation> {
     const finding = this.#look(place);
     const name = `${place.access}:${place.workspace}`;
     const known = this.#known.get(name);
@@ -99,10 +111,6 @@ class WorkerFiles implements WorkspaceFilesDriver {
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     this.#known.set(name, found);
     return await this.#prepareAt(found, operation, signal);
-  }
-
-  async close(): Promise<void> {
-    await this.#pool.close();
   }
 
   /** Whether it is what is known already. SECURITY: links are followed here, so nothing new is believed of it. */
