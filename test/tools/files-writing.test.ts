@@ -211,6 +211,29 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
     assert.equal(await at.refused("file_edit", { path: "binary", old_content: "a", new_content: "b" }), "NOT_TEXT");
   });
 
+  it("an edit is never seen half done, however often the file is read meanwhile", async () => {
+    const letters = ["a", "b", "c", "d", "e", "f"];
+    const size = 500_000;
+    await at.put("whole", "a".repeat(size));
+    let isDone = false;
+    const seen = new Set<string>();
+    const reading = (async () => {
+      while (!isDone) {
+        const text = await at.text("whole");
+        assert.equal(text, (text[0] ?? "?").repeat(size));
+        seen.add(text.charAt(0));
+      }
+    })();
+    for (const [index, letter] of letters.slice(1).entries()) {
+      const old = (letters[index] ?? "").repeat(size);
+      await at.ask("file_edit", { path: "whole", old_content: old, new_content: letter.repeat(size) });
+    }
+    isDone = true;
+    await reading;
+    assert.equal(await at.text("whole"), "f".repeat(size));
+    assert.ok(seen.size > 1, "it was read while it changed");
+  });
+
   it("file_delete takes files and links, directories only if empty or recursive, and never follows a link", async () => {
     await at.put("gone/kept/file", "kept");
     await symlink("kept", at.at("gone/link"));

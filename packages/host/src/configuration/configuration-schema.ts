@@ -113,7 +113,7 @@ export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; r
     listen: {
       type: "string",
       description:
-        "Where `serve` offers the services on TCP, as host:port; port 0 takes a free one. Loopback only: anything beyond it needs TLS.",
+        "Where `serve` offers the services on TCP, as host:port; port 0 takes a free one. Loopback only: there is no TLS; put a proxy with TLS or an SSH tunnel in front of it to reach it from elsewhere.",
       pattern: `^(?:127(?:\\.${BYTE}){3}|\\[::1\\]|localhost):${PORT}$`,
       default: "127.0.0.1:7411",
     },

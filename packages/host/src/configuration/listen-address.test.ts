@@ -55,11 +55,11 @@ const GOOD = [
   ["localhost:80", { host: "127.0.0.1", port: 80 }],
 ] as const;
 
-test("whatever is not loopback is refused, since it needs TLS", () => {
+test("whatever is not loopback is refused, since there is no TLS", () => {
   for (const text of BEYOND) {
     const address = parseListenAddress(text);
     assert.ok("problem" in address, text);
-    assert.match(address.problem, /beyond loopback needs TLS/, text);
+    assert.match(address.problem, /listens on loopback only; use 127\.0\.0\.1/, text);
   }
 });
 

@@ -28,7 +28,11 @@ export function parseListenAddress(text: string): ListenAddress | ListenProblem 
   }
   const address = loopbackAddress(host);
   if (address === undefined) {
-    return { problem: "is not a loopback address: listening beyond loopback needs TLS; use 127.0.0.1 or [::1]" };
+    return {
+      problem:
+        "is not a loopback address: narthex has no TLS, so it listens on loopback only; use 127.0.0.1 or [::1], " +
+        "with a proxy or an SSH tunnel in front of it",
+    };
   }
   return { host: address, port: Number(digits) };
 }

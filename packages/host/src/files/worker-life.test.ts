@@ -115,6 +115,36 @@ describe("the life of a file worker", () => {
     assert.deepEqual(await scratch.leftOvers(), []);
   });
 
+  it("leaves an edit done or not done, and nothing between, wherever it is killed", async () => {
+    await using scratch = await createScratchWorkspace();
+    const [old, edited] = ["a".repeat(1_000_000), "b".repeat(1_000_000)];
+    await scratch.run(write("file", `${old}\n`));
+    for (const hasBegun of [false, true, true]) {
+      const edit = { kind: "edit", path: "file", oldContent: old, newContent: edited, replaceAll: false } as const;
+      const prepared = await scratch.prepare(edit);
+      const worker = theWorker(scratch);
+      let isSettled = false;
+      const committed = prepared
+        .commit()
+        .then(
+          () => true,
+          () => false,
+        )
+        .finally(() => {
+          isSettled = true;
+        });
+      // With a part of it written under another name, or at any other moment.
+      while (hasBegun && !isSettled && (await scratch.leftOvers()).length === 0);
+      process.kill(await worker.pid, "SIGKILL");
+      await worker.ended;
+      const isDone = await committed;
+      const now = await readFile(scratch.at("file"), "utf8");
+      assert.ok(now === `${old}\n` || now === `${edited}\n`, `${now.length} characters`);
+      if (isDone) assert.equal(now, `${edited}\n`);
+      await scratch.run(write("file", `${old}\n`));
+    }
+  });
+
   it("takes away what an earlier run of the kernel left, when it is asked what happened", async () => {
     await using scratch = await createScratchWorkspace();
     await mkdir(scratch.at(".narthex-7e57-0123-4567-tree-0/inside"), { recursive: true });
