@@ -11,7 +11,8 @@ const PAGE = new URL("../docs/formats/codes.md", import.meta.url);
 const INTRODUCTION = `# Codes
 
 Every failure has a code from a closed list, what it means, and what to do next. *Retryable* means that the same request
-may succeed later, and that repeating it runs nothing twice that had an effect. This page is written from the tables in
+may succeed later, and that repeating it runs nothing twice that had an effect: an answer with \`effects_possible\` is never
+retryable, whatever the table says of its code. This page is written from the tables in
 \`packages/contracts/src/codes\` by \`scripts/codes-page.ts\`.
 `;
 
