@@ -161,7 +161,7 @@ export class CallNetwork {
     );
   }
 
-  #note({ host, port, method, addressClass, refused, mayHaveEffect: _, ...event }: EgressEvent): void {
+  #note({ host, port, method, addressClass, refused, ...event }: EgressEvent): void {
     const { trail, registered } = this.#call;
     // SECURITY: a server can lead to a host that is named by what it was shown.
     const named = redactText(host, registered.tool.redactors ?? []);
