@@ -19,6 +19,8 @@ import { join } from "node:path";
 import { createPrograms, type ProgramsDriver } from "../../packages/host/src/programs/create-programs.ts";
 import { GuardRecords } from "../../packages/host/src/programs/guard-records.ts";
 import { ProtectedWorkspace } from "../../packages/host/src/programs/protected-workspace.ts";
+import { DiskSpace } from "../../packages/host/src/storage/disk-space.ts";
+import { DEFAULT_STORAGE_LIMITS } from "../../packages/host/src/storage/storage-limits.ts";
 import { type Containment, openContainment } from "../../packages/host/src/sandbox/open-containment.ts";
 import {
   DEFAULT_LIMITS,
@@ -104,6 +106,7 @@ export async function startGuardRace(seed: number): Promise<GuardRace> {
     cacheDirectory: join(directory, "cache"),
     protectedWorkspace: recorder,
     findToolchains: () => Promise.resolve([]),
+    space: new DiskSpace(DEFAULT_STORAGE_LIMITS),
   });
   const swapper = await startSwapper(containment, workspace, identity, seed);
   let complaint = "";

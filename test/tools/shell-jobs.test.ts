@@ -84,7 +84,8 @@ for (const backend of ["session", "sandbox"] as const) {
         ).response;
         if (result.case === "denied" || !(await readdir(at.workspace)).includes(`run-${mark}`)) continue;
         assert.equal(spawned.response.result.case, "success");
-        assert.ok(result.case === "error" && result.value.errorCode === "CANCELLED", String(result.value?.message));
+        assert.ok(result.case === "error", result.case);
+        assert.equal(result.value.errorCode, "CANCELLED");
         assert.match(result.value.message, /LEASE_EXPIRED/);
         break;
       }

@@ -58,13 +58,15 @@ export interface Refused {
 export async function createShellKernel(
   backend: ShellBackend | undefined,
   options: OpenKernelOptions = {},
+  settings = "",
 ): Promise<ShellKernel> {
   const root = await mkdtemp(join(tmpdir(), "narthex-shell-"));
   // Others than its owner can go through it.
   await chmod(root, 0o711);
   const data = join(root, "home");
   await mkdir(data, { mode: 0o700 });
-  if (backend !== undefined) await writeFile(join(data, "narthex.yaml"), `shell: { backend: ${backend} }\n`);
+  const shell = backend === undefined ? "" : `shell: { backend: ${backend} }\n`;
+  if (shell + settings !== "") await writeFile(join(data, "narthex.yaml"), shell + settings);
   const makeWorkspace = async (): Promise<string> => {
     const made = await mkdtemp(join(root, "workspace-"));
     if (OWNER !== undefined) await chown(made, OWNER, OWNER);

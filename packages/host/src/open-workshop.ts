@@ -22,6 +22,9 @@ import { DEFAULT_PROTECTED_PATHS } from "./programs/protected-paths.ts";
 import { ProtectedWorkspace } from "./programs/protected-workspace.ts";
 import { createSetAside, TAKEN_PATHS } from "./programs/set-aside.ts";
 import { type Containment, openContainment } from "./sandbox/open-containment.ts";
+import { DiskSpace } from "./storage/disk-space.ts";
+import { filesAboveReserve } from "./storage/files-above-reserve.ts";
+import { DEFAULT_STORAGE_LIMITS, type StorageLimits } from "./storage/storage-limits.ts";
 import { createShells } from "./shells/create-shells.ts";
 import { findToolchains } from "./toolchains/find-toolchains.ts";
 import { createWasmRunner } from "./wasm/create-wasm-runner.ts";
@@ -49,6 +52,7 @@ export interface WorkshopOptions {
   /** A directory that only `vault_copyto` reads. */
   readonly vault?: string | undefined;
   readonly shellBackend?: ShellBackend;
+  readonly storage?: StorageLimits;
   readonly environment?: NodeJS.ProcessEnv;
   /** Folders in which bubblewrap is looked for. */
   readonly programs?: readonly string[] | undefined;
@@ -62,8 +66,9 @@ export function openWorkshop(options: WorkshopOptions): Workshop {
     secretPaths = DEFAULT_SECRET_PATHS,
     environment = process.env,
   } = options;
-  const { shellBackend = "sandbox" } = options;
+  const { shellBackend = "sandbox", storage = DEFAULT_STORAGE_LIMITS } = options;
   const protectedPaths = [...named, ...TAKEN_PATHS];
+  const space = new DiskSpace(storage);
   let opened: Promise<Containment> | undefined;
   let driver: WorkspaceFilesDriver | undefined;
   const containment = (): Promise<Containment> =>
@@ -81,12 +86,13 @@ export function openWorkshop(options: WorkshopOptions): Workshop {
     return driver;
   }
 
-  const anyFiles: WorkspaceFiles = {
+  const plainFiles: WorkspaceFiles = {
     prepare: (place, operation, signal) =>
       driver === undefined
         ? fileDriver().then((ready) => ready.prepare(place, operation, signal))
         : driver.prepare(place, operation, signal),
   };
+  const anyFiles = filesAboveReserve(plainFiles, space, paths.home);
   const { vault: directory } = options;
   const vault = directory ? openVault({ directory, kernelHome: paths.home, files: anyFiles }) : undefined;
   const files = vault ? filesApart(anyFiles, vault) : anyFiles;
@@ -101,6 +107,8 @@ export function openWorkshop(options: WorkshopOptions): Workshop {
   const programs = createPrograms({
     containment,
     cacheDirectory: paths.cache,
+    space,
+    storage,
     protectedWorkspace: new ProtectedWorkspace({
       paths: protectedPaths,
       setAside: createSetAside(containment),

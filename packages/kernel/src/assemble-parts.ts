@@ -33,6 +33,7 @@ import type { ToolDeclaration } from "./tool/tool.ts";
 const DEFAULT_SETTINGS: KernelSettings = {
   budgets: {},
   hosts: [],
+  maxStoredBytes: Number.POSITIVE_INFINITY,
   sessionTtlMs: DEFAULT_LEASE_TTL_MS,
   approvalExpiryMs: 10 * 60_000,
   // MCP clients give up at 60 s.
@@ -102,7 +103,7 @@ export async function assembleParts(
       options.merkleLog &&
       createCheckpoints({ ...options.merkleLog, store, ledger, random, clock, log, settings: settings.checkpoints }),
     registry,
-    sessions: createSessionTable({ store, ledger, requests }),
+    sessions: createSessionTable({ store, ledger, requests, maxStoredBytes: settings.maxStoredBytes }),
     expiry: new SessionExpiry(),
     requests,
     answers: createAnswerArchive({

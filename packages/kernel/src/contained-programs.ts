@@ -148,9 +148,12 @@ export interface ContainedEnd {
   readonly putBack: readonly string[];
 }
 
-/** A bound that a program ran into. */
+/**
+ * A bound that a program ran into. `workspace` is what one call adds to it, `scratch` and `home` what the directories
+ * hold; of `disk`, `allowed` is what must stay free, and `peak` what is.
+ */
 export interface ExceededBound {
-  readonly limit: "memory" | "processes" | "output" | "cpu" | "wall clock";
+  readonly limit: "memory" | "processes" | "output" | "cpu" | "wall clock" | "workspace" | "scratch" | "home" | "disk";
   readonly allowed: number;
   readonly peak: number;
 }

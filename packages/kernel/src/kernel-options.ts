@@ -115,6 +115,8 @@ export interface ToolReadiness {
 
 export interface KernelSettings {
   readonly budgets: BudgetLimits;
+  /** What one session may store with all that are split off it, whatever their leases say. */
+  readonly maxStoredBytes: number;
   /** Hosts that sessions may ask which are opened without rights of their own. */
   readonly hosts: readonly HostPattern[];
   readonly sessionTtlMs: number;

@@ -120,13 +120,14 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
     throw storeUnavailable("the home cannot be set up", fault);
   });
   const configuration = await loadConfiguration(paths.configuration);
-  const { protectedPaths, secretPaths, vault, shell } = configuration;
+  const { protectedPaths, secretPaths, vault, shell, storage } = configuration;
   const workshop = openWorkshop({
     paths,
     protectedPaths,
     secretPaths,
     vault,
     shellBackend: shell.backend,
+    storage,
     programs: options.sandboxPrograms,
   });
   const gate = await openHomeGate(configuration, process.env);
@@ -286,6 +287,7 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
     ...(options.onFailure && { onFailure: options.onFailure }),
     settings: {
       budgets: configuration.budgets,
+      maxStoredBytes: configuration.storage.sessionBytes,
       hosts: configuration.network.hosts,
       sessionTtlMs: session.ttlMs,
       approvalExpiryMs: timeouts.approvalMs,

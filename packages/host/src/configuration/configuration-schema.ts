@@ -4,6 +4,7 @@ import { DEFAULT_SECRET_PATHS } from "../files/secret-paths.ts";
 import { SERVERS_SCHEMA } from "../mcp-servers/servers-schema.ts";
 import { DEFAULT_PROTECTED_PATHS } from "../programs/protected-paths.ts";
 import { INFERENCE_SCHEMA, NETWORK_SCHEMA, WEB_SEARCH_SCHEMA } from "../network/network-schema.ts";
+import { DEFAULT_STORAGE_LIMITS } from "../storage/storage-limits.ts";
 import { SECRET_NAME_PATTERN } from "../secrets/secret-source.ts";
 
 export interface SectionSchema {
@@ -89,6 +90,7 @@ export function isSection(schema: SettingSchema): schema is SectionSchema {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MB = 1024 * 1024;
+const GB = 1024 * MB;
 
 const PORT = "(?:0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
 /** A part of a path: anything but `.` and `..`. */
@@ -128,6 +130,36 @@ export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; r
       "What one session may spend unless its lease says otherwise. Absent is unlimited, 0 is nothing.",
       Object.fromEntries(BUDGET_DIMENSIONS.map((dimension) => [dimension, budget(dimension)])),
     ),
+    storage: section("What agents may take of the disks. Bounds of directories are polled while a program runs.", {
+      session_bytes: integer("Content that one session stores, with all that are split off it.", {
+        minimum: MB,
+        maximum: Number.MAX_SAFE_INTEGER,
+        default: 2 * GB,
+      }),
+      scratch_bytes: integer("The scratch directory of one session; a program that exceeds it is ended.", {
+        minimum: MB,
+        maximum: Number.MAX_SAFE_INTEGER,
+        default: DEFAULT_STORAGE_LIMITS.scratchBytes,
+      }),
+      cache_bytes: integer(
+        "The home that programs of one workspace have: it is shrunk to this, and a program that doubles it is ended.",
+        { minimum: MB, maximum: Number.MAX_SAFE_INTEGER, default: DEFAULT_STORAGE_LIMITS.cacheBytes },
+      ),
+      growth_bytes: integer("What one call may add to its workspace; a program that exceeds it is ended.", {
+        minimum: MB,
+        maximum: Number.MAX_SAFE_INTEGER,
+        default: DEFAULT_STORAGE_LIMITS.growthBytes,
+      }),
+      reserve_bytes: integer(
+        "What stays free on each disk, or less if `reserve_percent` is less: below it programs and writes are refused.",
+        { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: DEFAULT_STORAGE_LIMITS.reserveBytes },
+      ),
+      reserve_percent: integer("The same as a part of the disk. 0 is no reserve.", {
+        minimum: 0,
+        maximum: 100,
+        default: DEFAULT_STORAGE_LIMITS.reservePercent,
+      }),
+    }),
     timeouts: section("How long the kernel waits.", {
       approval_ms: integer("For a person's answer; then the call is denied.", {
         minimum: 1,

@@ -13,6 +13,7 @@ import {
   NO_NETWORK_SETTINGS,
   type SearchSettings,
 } from "../network/network-settings.ts";
+import type { StorageLimits } from "../storage/storage-limits.ts";
 import type { SecretSources } from "../secrets/secret-source.ts";
 import { CONFIGURATION_SCHEMA, isSection, type SettingSchema } from "./configuration-schema.ts";
 import { type ListenAddress, parseListenAddress } from "./listen-address.ts";
@@ -27,6 +28,7 @@ export interface Configuration {
   };
   /** Absent is unlimited. */
   readonly budgets: BudgetLimits;
+  readonly storage: StorageLimits & { readonly sessionBytes: number };
   readonly timeouts: {
     readonly approvalMs: number;
     readonly approvalWaitMs: number;
@@ -101,6 +103,14 @@ export function createConfiguration(settings: Settings, sections: Sections = NO_
         }),
       ),
     ),
+    storage: Object.freeze({
+      sessionBytes: number("storage.session_bytes"),
+      scratchBytes: number("storage.scratch_bytes"),
+      cacheBytes: number("storage.cache_bytes"),
+      growthBytes: number("storage.growth_bytes"),
+      reserveBytes: number("storage.reserve_bytes"),
+      reservePercent: number("storage.reserve_percent"),
+    }),
     timeouts: Object.freeze({
       approvalMs: number("timeouts.approval_ms"),
       approvalWaitMs: number("timeouts.approval_wait_ms"),

@@ -28,6 +28,21 @@ session:
 #   stored_bytes: 5368709120
 budgets: {}
 
+# What agents may take of the disks; docs/guides/disk-space.md says more. Directories are looked at four times a second
+# while a program runs, so that for a moment they can hold more.
+storage:
+  # Content that one session stores, with all that are split off it: 2 GB.
+  session_bytes: 2147483648
+  # The scratch directory of one session: 4 GB.
+  scratch_bytes: 4294967296
+  # The home that programs of one workspace have, 2 GB: it is shrunk to this, and a program that doubles it is ended.
+  cache_bytes: 2147483648
+  # What one call may add to its workspace: 10 GB.
+  growth_bytes: 10737418240
+  # What stays free on each disk, the smaller of 1 GB and 5 %. Below it programs and writes are refused; the ledger goes on.
+  reserve_bytes: 1073741824
+  reserve_percent: 5
+
 timeouts:
   # A person has so long to answer a question; then the call is denied.
   approval_ms: 600000

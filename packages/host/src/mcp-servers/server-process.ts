@@ -32,8 +32,9 @@ export class ServerProcess {
 
   /** INVARIANT: one at a time. `verify` is asked once the list is known to be current, right before the call. */
   async call({ tool, input, witness, verify }: ProcessCall, signal: AbortSignal): Promise<JsonObject> {
-    const { connection, conversation, processor, countFor } = this.#started;
+    const { connection, conversation, processor, beginCall, countFor } = this.#started;
     processor?.judgeBy(undefined);
+    beginCall?.();
     countFor?.(witness);
     try {
       if (connection.listHasChanged) {

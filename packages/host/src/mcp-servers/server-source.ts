@@ -43,6 +43,7 @@ export interface StartedServer {
   readonly listing: Listing;
   /** Of one that runs here. */
   readonly processor?: StartedLasting["processor"];
+  readonly beginCall?: StartedLasting["beginCall"];
   /** Of one that is asked over HTTP: whose requests they are from now on; nobody's if undefined. */
   readonly countFor?: (witness: EgressWitness | undefined) => void;
   /** Resolves when nothing of it runs any more, and protected paths are as they were. */

@@ -56,7 +56,8 @@ async function startProgram(
     const connection = new ServerConnection(new StreamTransport(started));
     const conversation = await openConversation(connection, source, timed);
     const listing = await conversation.listTools(timed);
-    return { connection, conversation, listing, processor: started.processor, ended: started.ended };
+    const { processor, beginCall, ended } = started;
+    return { connection, conversation, listing, processor, beginCall, ended };
   } catch (fault) {
     life.abort(fault);
     throw fault;

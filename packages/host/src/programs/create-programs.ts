@@ -7,6 +7,7 @@ import type {
   ContainedEnd,
   ContainedProgram,
   ContainedPrograms,
+  ExceededBound,
   ProgramPlace,
   ProtectionReport,
   RunningProgram,
@@ -14,8 +15,13 @@ import type {
 } from "@narthex/kernel";
 import type { Containment } from "../sandbox/open-containment.ts";
 import type { ProcessorWatch } from "../sandbox/resources/watch-resources.ts";
-import type { SandboxIdentity, SandboxMount } from "../sandbox/sandbox-plan.ts";
+import { HOME_PATH, type SandboxIdentity, type SandboxMount } from "../sandbox/sandbox-plan.ts";
 import type { ContainedProgram as StartedProgram } from "../sandbox/start-contained.ts";
+import type { DiskSpace } from "../storage/disk-space.ts";
+import { StorageArea } from "../storage/storage-area.ts";
+import { DEFAULT_STORAGE_LIMITS, type StorageLimits } from "../storage/storage-limits.ts";
+import { watchStorage } from "../storage/watch-storage.ts";
+import { WorkspaceGrowth } from "../storage/workspace-growth.ts";
 import type { Toolchain } from "../toolchains/toolchain.ts";
 import { type CacheUse, openWorkspaceCache, type WorkspaceCache } from "../toolchains/workspace-cache.ts";
 import { bundledFiles } from "./bundled-files.ts";
@@ -33,6 +39,8 @@ export interface ProgramsOptions {
   readonly cacheDirectory: string;
   readonly protectedWorkspace: ProtectedWorkspace;
   findToolchains(workspace: string, identity: SandboxIdentity): Promise<readonly Toolchain[]>;
+  readonly space: DiskSpace;
+  readonly storage?: StorageLimits;
 }
 
 export interface ProgramsDriver extends ContainedPrograms {
@@ -65,6 +73,8 @@ export interface StartedLasting extends RunningProgram {
   /** Its first process, by its number outside. */
   readonly pid: Promise<number>;
   readonly processor: ProcessorWatch;
+  /** It works for another call now: what it adds to the workspace is counted from here. */
+  beginCall(): void;
 }
 
 const MAX_KNOWN = 256;
@@ -86,8 +96,22 @@ function commandFor(place: ProgramPlace, { command }: ContainedProgram, { machin
   return hasWay ? throughGate(command, machine.architecture, place) : command;
 }
 
+/** What a program's end depends on. */
+interface Following {
+  finish(): Promise<readonly string[]>;
+  /** The bound of the disk that it was killed for, if it was. */
+  overfull(): ExceededBound | undefined;
+}
+
+interface EnteredHome {
+  readonly use: CacheUse;
+  readonly mounts: readonly SandboxMount[];
+  readonly areas: readonly StorageArea[];
+}
+
 class Programs implements ProgramsDriver {
   readonly #options: ProgramsOptions;
+  readonly #storage: StorageLimits;
   readonly #scratch: SessionScratch;
   readonly #toolchains = new Map<string, Promise<readonly Toolchain[]>>();
   readonly #caches = new Map<string, Promise<WorkspaceCache>>();
@@ -96,7 +120,8 @@ class Programs implements ProgramsDriver {
 
   constructor(options: ProgramsOptions) {
     this.#options = options;
-    this.#scratch = new SessionScratch(options);
+    this.#storage = options.storage ?? DEFAULT_STORAGE_LIMITS;
+    this.#scratch = new SessionScratch({ ...options, maxBytes: this.#storage.scratchBytes });
   }
 
   async start(
@@ -108,7 +133,10 @@ class Programs implements ProgramsDriver {
     const containment = await this.#options.containment();
     const { identity, directory, access, reason } = await containment.identityFor(place.workspace);
     if (place.access === "write" && access === "read") throw new KernelError("SANDBOX_UNAVAILABLE", reason ?? "");
-    const { protectedWorkspace } = this.#options;
+    const { protectedWorkspace, space, cacheDirectory } = this.#options;
+    const canWrite = place.access === "write" || program.hasHome === true;
+    const kernelHome = dirname(cacheDirectory);
+    if (canWrite) await space.requireReserve([place.workspace, kernelHome]);
     const [toolchains, bundled] = await Promise.all([
       this.#toolchainsFor(place.workspace, identity),
       bundledFiles(program.bundled ?? []),
@@ -135,15 +163,35 @@ class Programs implements ProgramsDriver {
       signal.throwIfAborted();
       const hasChannel = lasting?.hasChannel ?? false;
       const started = await containment.start({ ...plan, hasChannel }, commandFor(place, program, containment));
+      const growth = new WorkspaceGrowth({
+        containment,
+        tree: { source: place.workspace, identity, directory },
+        maxBytes: this.#storage.growthBytes,
+        space,
+      });
+      const areas = [...(place.access === "write" ? [growth.area] : []), ...(home?.areas ?? [])];
+      let overfull: ExceededBound | undefined;
+      const storage = watchStorage({
+        space,
+        areas,
+        paths: canWrite ? [kernelHome] : [],
+        pid: started.pid,
+        onExceeded(bound) {
+          overfull = bound;
+          started.kill();
+        },
+      });
       if (place.processor !== undefined) started.processor.judgeBy((cpuMs) => place.processor?.judge(cpuMs));
       const finish = async (): Promise<readonly string[]> => (guarded === undefined ? [] : await guarded.putBack());
-      const running = this.#follow(started, place, signal, finish, () => {
+      const running = this.#follow(started, place, signal, { finish, overfull: () => overfull }, () => {
+        storage.stop();
         // Also of one that failed, and so has no end that could say it.
         place.processor?.judge(started.processor.cpuMs);
         release(guarded, home?.use, unlock);
       });
       const { stdout, stderr, channel, pid, processor } = started;
-      return { ...running, stdout, stderr, channel, pid, processor, putBackNow: finish, stay: guarded };
+      const beginCall = (): void => growth.restart();
+      return { ...running, stdout, stderr, channel, pid, processor, putBackNow: finish, stay: guarded, beginCall };
     } catch (fault) {
       release(guarded, home?.use, unlock);
       throw fault;
@@ -196,7 +244,7 @@ class Programs implements ProgramsDriver {
     started: StartedProgram,
     { mayFork }: ProgramPlace,
     signal: AbortSignal,
-    finish: () => Promise<readonly string[]>,
+    { finish, overfull }: Following,
     leave: () => void,
   ): RunningProgram {
     let isKilled = false;
@@ -213,12 +261,13 @@ class Programs implements ProgramsDriver {
         // SECURITY: also after a sandbox that failed; the program may have run.
         const putBack = await finish();
         // Whom we killed had no time to say how it ended, or only that it was killed.
-        if (outcome.status === "rejected" && !isKilled) throw outcome.reason;
+        const full = overfull();
+        if (outcome.status === "rejected" && !isKilled && full === undefined) throw outcome.reason;
         const { exitCode: said, exceeded, peakMemoryBytes } = outcome.status === "fulfilled" ? outcome.value : NOT_SAID;
-        const exitCode = isKilled && said === KILLED ? undefined : said;
+        const exitCode = (isKilled || full !== undefined) && said === KILLED ? undefined : said;
         const { cpuMs } = started.processor;
         const triedToFork = !mayFork && exitCode === KILLED_BY_FILTER;
-        return { exitCode, exceeded, peakMemoryBytes, cpuMs, triedToFork, putBack };
+        return { exitCode, exceeded: exceeded ?? full, peakMemoryBytes, cpuMs, triedToFork, putBack };
       } finally {
         this.#running.delete(started);
         signal.removeEventListener("abort", kill);
@@ -246,20 +295,25 @@ class Programs implements ProgramsDriver {
   }
 
   /** What persists for the workspace, and what lasts as long as the session. */
-  async #enterHome(
-    containment: Containment,
-    place: ProgramPlace,
-    identity: SandboxIdentity,
-  ): Promise<{ readonly use: CacheUse; readonly mounts: readonly SandboxMount[] }> {
+  async #enterHome(containment: Containment, place: ProgramPlace, identity: SandboxIdentity): Promise<EnteredHome> {
+    const { space } = this.#options;
     const cache = await this.#cacheFor(containment, place.workspace, identity);
-    const scratch = await this.#scratch.mountFor(place.sessionId, dirname(cache.path), identity);
+    await space.requireReserve([cache.path]);
+    const scratch = await this.#scratch.enter(place.sessionId, dirname(cache.path), identity);
     const use = await cache.enter();
-    return { use, mounts: [use.mount, scratch] };
+    const area = new StorageArea({ ...use, limit: "home", path: cache.path, target: HOME_PATH }, space);
+    return { use, mounts: [use.mount, scratch.mount], areas: [area, scratch.area] };
   }
 
   #cacheFor(containment: Containment, workspace: string, identity: SandboxIdentity): Promise<WorkspaceCache> {
     return remember(this.#caches, `${identity.uid}:${workspace}`, () =>
-      openWorkspaceCache({ containment, directory: this.#options.cacheDirectory, workspace, identity }),
+      openWorkspaceCache({
+        containment,
+        directory: this.#options.cacheDirectory,
+        workspace,
+        identity,
+        maxBytes: this.#storage.cacheBytes,
+      }),
     );
   }
 }

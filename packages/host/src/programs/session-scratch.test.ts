@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import { chmod, lchown, mkdir, mkdtemp, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, lchown, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { type Containment, openContainment } from "../sandbox/open-containment.ts";
+import { DiskSpace } from "../storage/disk-space.ts";
+import { DEFAULT_STORAGE_LIMITS } from "../storage/storage-limits.ts";
 import { SessionScratch } from "./session-scratch.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -16,6 +18,13 @@ describe("a session's scratch directory", () => {
   let parent: string;
   let containment: Containment;
   let scratch: SessionScratch;
+  const open = (maxBytes = 1024 * 1024 * 1024): SessionScratch =>
+    new SessionScratch({
+      containment: () => Promise.resolve(containment),
+      cacheDirectory: parent,
+      space: new DiskSpace(DEFAULT_STORAGE_LIMITS),
+      maxBytes,
+    });
   before(async () => {
     root = await mkdtemp(join(tmpdir(), "narthex-scratch-"));
     await chmod(root, 0o711);
@@ -24,7 +33,7 @@ describe("a session's scratch directory", () => {
   beforeEach(async () => {
     parent = await mkdtemp(join(root, "cache-"));
     await chmod(parent, 0o711);
-    scratch = new SessionScratch({ containment: () => Promise.resolve(containment), cacheDirectory: parent });
+    scratch = open();
   });
   after(async () => {
     await containment.close();
@@ -33,9 +42,9 @@ describe("a session's scratch directory", () => {
 
   it("is closed to everyone but the user its programs run as, and the session's own", async () => {
     const [one, again, other] = [
-      await scratch.mountFor(ONE, parent, identity),
-      await scratch.mountFor(ONE, parent, identity),
-      await scratch.mountFor(OTHER, parent, identity),
+      (await scratch.enter(ONE, parent, identity)).mount,
+      (await scratch.enter(ONE, parent, identity)).mount,
+      (await scratch.enter(OTHER, parent, identity)).mount,
     ];
     assert.equal(one.source, again.source);
     assert.notEqual(one.source, other.source);
@@ -45,17 +54,17 @@ describe("a session's scratch directory", () => {
 
   it("is not made where a link or another user's directory lies", async () => {
     await symlink(root, join(parent, `scratch-${ONE}`));
-    await assert.rejects(scratch.mountFor(ONE, parent, identity), { code: "SANDBOX_ERROR" });
+    await assert.rejects(scratch.enter(ONE, parent, identity), { code: "SANDBOX_ERROR" });
     if (!isRoot) return;
     await mkdir(join(parent, `scratch-${OTHER}`));
     await lchown(join(parent, `scratch-${OTHER}`), 1001, 1001);
-    await assert.rejects(scratch.mountFor(OTHER, parent, identity), { code: "SANDBOX_ERROR" });
+    await assert.rejects(scratch.enter(OTHER, parent, identity), { code: "SANDBOX_ERROR" });
   });
 
   it("goes with the session, and takes nothing with it that a link in it leads to", async () => {
     const [one, other] = [
-      await scratch.mountFor(ONE, parent, identity),
-      await scratch.mountFor(OTHER, parent, identity),
+      (await scratch.enter(ONE, parent, identity)).mount,
+      (await scratch.enter(OTHER, parent, identity)).mount,
     ];
     const kept = join(parent, "kept");
     await mkdir(kept);
@@ -75,15 +84,25 @@ describe("a session's scratch directory", () => {
     assert.ok((await stat(other.source)).isDirectory());
   });
 
+  it("over its bound, as an earlier kernel left it, is emptied before the next program", async () => {
+    const { mount } = await scratch.enter(ONE, parent, identity);
+    await writeFile(join(mount.source, "large"), new Uint8Array(300_000));
+    await lchown(join(mount.source, "large"), identity.uid, identity.gid);
+    await open().enter(ONE, parent, identity);
+    assert.equal((await stat(join(mount.source, "large"))).size, 300_000);
+    await open(200_000).enter(ONE, parent, identity);
+    assert.deepEqual(await readdir(mount.source), []);
+  });
+
   it("that a killed kernel left goes if its session has ended, and stays otherwise", async () => {
     const [one, other] = [
-      await scratch.mountFor(ONE, parent, identity),
-      await scratch.mountFor(OTHER, parent, identity),
+      (await scratch.enter(ONE, parent, identity)).mount,
+      (await scratch.enter(OTHER, parent, identity)).mount,
     ];
     await mkdir(join(parent, "scratch-of-something-else"));
     await writeFile(join(one.source, "file"), "");
     await lchown(join(one.source, "file"), identity.uid, identity.gid);
-    const next = new SessionScratch({ containment: () => Promise.resolve(containment), cacheDirectory: parent });
+    const next = open();
     await next.removeLeft((sessionId) => Promise.resolve(sessionId === ONE));
     await assert.rejects(stat(one.source), { code: "ENOENT" });
     assert.ok((await stat(other.source)).isDirectory());

@@ -4,6 +4,8 @@ import { KernelError } from "@narthex/contracts";
 import { systemErrorCode } from "../content/system-error.ts";
 import type { Containment } from "../sandbox/open-containment.ts";
 import { type SandboxIdentity, type SandboxMount, SCRATCH_PATH } from "../sandbox/sandbox-plan.ts";
+import type { DiskSpace } from "../storage/disk-space.ts";
+import { StorageArea } from "../storage/storage-area.ts";
 import { findCacheParents } from "../toolchains/cache-directory.ts";
 import { workOnDirectory } from "../toolchains/cache-work.ts";
 
@@ -11,10 +13,19 @@ export interface ScratchOptions {
   readonly containment: () => Promise<Pick<Containment, "start">>;
   /** Where the homes of workspaces are kept. */
   readonly cacheDirectory: string;
+  readonly space: DiskSpace;
+  readonly maxBytes: number;
+}
+
+/** The directory as programs of one session use it. */
+export interface ScratchUse {
+  readonly mount: SandboxMount;
+  readonly area: StorageArea;
 }
 
 const NAME = /^scratch-(ses_[a-z2-7]{20})$/;
 const MAX_TRIES = 3;
+const KILOBYTE = 1024;
 
 /**
  * A directory of each session's own, until the session ends.
@@ -25,20 +36,44 @@ const MAX_TRIES = 3;
  */
 export class SessionScratch {
   readonly #options: ScratchOptions;
-  readonly #made = new Map<string, Promise<SandboxMount>>();
+  readonly #made = new Map<string, Promise<ScratchUse>>();
 
   constructor(options: ScratchOptions) {
     this.#options = options;
   }
 
-  /** `parent` is where the homes of workspaces lie: programs can go through it, and not list it. */
-  mountFor(sessionId: string, parent: string, identity: SandboxIdentity): Promise<SandboxMount> {
+  /**
+   * `parent` is where the homes of workspaces lie: programs can go through it, and not list it. A directory over its bound
+   * is emptied first.
+   */
+  async enter(sessionId: string, parent: string, identity: SandboxIdentity): Promise<ScratchUse> {
+    const use = await this.#useFor(sessionId, parent, identity);
+    if ((await use.area.findExceeded()) === undefined) return use;
+    const containment = await this.#options.containment();
+    await workOnDirectory(containment, { source: use.mount.source, identity }, "empty");
+    use.area.restart();
+    return use;
+  }
+
+  #useFor(sessionId: string, parent: string, identity: SandboxIdentity): Promise<ScratchUse> {
     const known = this.#made.get(sessionId);
     if (known !== undefined) return known;
-    const making = makeScratch(join(parent, `scratch-${sessionId}`), identity);
+    const making = this.#make(join(parent, `scratch-${sessionId}`), identity);
     this.#made.set(sessionId, making);
     making.catch(() => this.#made.delete(sessionId));
     return making;
+  }
+
+  async #make(source: string, identity: SandboxIdentity): Promise<ScratchUse> {
+    const { containment, space, maxBytes } = this.#options;
+    const isNew = await makeScratch(source, identity);
+    const measure = async (): Promise<number> =>
+      KILOBYTE * (await workOnDirectory(await containment(), { source, identity }, "measure"));
+    const area = new StorageArea(
+      { limit: "scratch", path: source, target: SCRATCH_PATH, maxBytes, knownBytes: isNew ? 0 : undefined, measure },
+      space,
+    );
+    return { mount: { source, target: SCRATCH_PATH, access: "write" }, area };
   }
 
   /** Also one that an earlier kernel made for the session. Throws SANDBOX_ERROR if it cannot be emptied. */
@@ -46,21 +81,21 @@ export class SessionScratch {
     const made = await this.#made.get(sessionId)?.catch(() => undefined);
     this.#made.delete(sessionId);
     const parents = new Set(await findCacheParents(this.#options.cacheDirectory));
-    if (made !== undefined) parents.add(dirname(made.source));
+    if (made !== undefined) parents.add(dirname(made.mount.source));
     for (const parent of parents) await this.#removeAt(join(parent, `scratch-${sessionId}`));
   }
 
-  /** Removes directories that killed kernels left, of sessions that have ended. Throws the last problem, at the end. */
+  /** Removes directories that killed kernels left, of sessions that have ended. Throws at the end, if some stay. */
   async removeLeft(hasEnded: (sessionId: string) => Promise<boolean>): Promise<void> {
-    let problem: unknown;
+    const problems: unknown[] = [];
     for (const parent of await findCacheParents(this.#options.cacheDirectory)) {
       for (const name of await readdir(parent)) {
         const sessionId = NAME.exec(name)?.[1];
         if (sessionId === undefined || this.#made.has(sessionId) || !(await hasEnded(sessionId))) continue;
-        await this.#removeAt(join(parent, name)).catch((fault: unknown) => (problem = fault));
+        await this.#removeAt(join(parent, name)).catch((fault: unknown) => problems.push(fault));
       }
     }
-    if (problem !== undefined) throw problem;
+    if (problems.length > 0) throw new AggregateError(problems, `${problems.length} scratch directories stay`);
   }
 
   async #removeAt(path: string): Promise<void> {
@@ -76,10 +111,15 @@ export class SessionScratch {
   }
 }
 
-async function makeScratch(source: string, identity: SandboxIdentity): Promise<SandboxMount> {
-  await mkdir(source, { mode: 0o700 }).catch((fault: unknown) => {
-    if (systemErrorCode(fault) !== "EEXIST") throw fault;
-  });
+/** False if an earlier kernel made it. */
+async function makeScratch(source: string, identity: SandboxIdentity): Promise<boolean> {
+  const isNew = await mkdir(source, { mode: 0o700 }).then(
+    () => true,
+    (fault: unknown) => {
+      if (systemErrorCode(fault) === "EEXIST") return false;
+      throw fault;
+    },
+  );
   const facts = await lstat(source);
   // INVARIANT: only the kernel can write the parent, so the name stands for the same directory from here on.
   const isKernels = facts.uid === process.getuid?.();
@@ -90,7 +130,7 @@ async function makeScratch(source: string, identity: SandboxIdentity): Promise<S
     );
   }
   if (facts.uid !== identity.uid) await lchown(source, identity.uid, identity.gid);
-  return { source, target: SCRATCH_PATH, access: "write" };
+  return isNew;
 }
 
 /** False if there is something in it. */

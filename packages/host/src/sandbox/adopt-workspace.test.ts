@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, it } from "node:test";
 import { adoptWorkspace } from "./adopt-workspace.ts";
 import { DEFAULT_SANDBOX_UID, findWorkspaceIdentity } from "./workspace-identity.ts";
 
+const [MOUNT, UNMOUNT] = ["mount", "umount"] as const;
 const isRoot = process.getuid?.() === 0;
 const USER = { uid: 1000, gid: 1000 };
 const ROOT = { uid: 0, gid: 0, sandboxUid: DEFAULT_SANDBOX_UID };
@@ -66,12 +67,12 @@ describe("adopting a workspace", () => {
     await writeFile(join(root, "elsewhere/file"), "");
     await mkdir(join(workspace, "mounted"));
     const words = ["--bind", join(root, "elsewhere"), join(workspace, "mounted")];
-    if (spawnSync("mount", words).status !== 0) return context.diagnostic("nothing can be mounted here");
+    if (spawnSync(MOUNT, words).status !== 0) return context.diagnostic("nothing can be mounted here");
     try {
       assert.deepEqual(await adoptWorkspace(workspace, USER), { adopted: 1, left: 1, leftPaths: ["mounted"] });
       assert.equal((await lstat(join(root, "elsewhere/file"))).uid, 0);
     } finally {
-      execFileSync("umount", [join(workspace, "mounted")]);
+      execFileSync(UNMOUNT, [join(workspace, "mounted")]);
     }
   });
 

@@ -98,7 +98,11 @@ export class BackgroundJob implements ShellJob {
     if (this.#reason !== undefined) notes.push(`the job was killed: ${this.#reason}`);
     if (exceeded !== undefined) {
       const { limit, allowed, peak } = exceeded;
-      notes.push(`the job was killed: RESOURCE_EXCEEDED, ${limit}: at most ${allowed}, and it came to ${peak}`);
+      const how =
+        limit === "disk"
+          ? `${allowed} bytes must stay free, and ${peak} are`
+          : `at most ${allowed}, and it came to ${peak}`;
+      notes.push(`the job was killed: RESOURCE_EXCEEDED, ${limit}: ${how}`);
     }
     if (putBack.length > 0) {
       const paths = putBack.map((path) => `\`${path}\``).join(", ");

@@ -73,6 +73,7 @@ export class SessionShell {
   /** INVARIANT: one at a time. Killing the command kills the shell: nobody can say what of the tree was the command's. */
   run(command: ShellCommand, notes: readonly string[], allowance?: ProcessorAllowance): RunningCommand {
     this.#rests = false;
+    this.#program.beginCall();
     const from = this.#chargedMs;
     this.#program.processor.judgeBy(allowance && ((cpuMs) => allowance.judge(cpuMs - from)));
     const between = this.#out.takeDropped() + this.#err.takeDropped();

@@ -17,6 +17,12 @@ export interface WorkspaceCache {
 
 export interface CacheUse {
   readonly mount: SandboxMount;
+  /** At which a program that goes on filling it is ended. */
+  readonly maxBytes: number;
+  /** When it was last measured. */
+  readonly knownBytes: number;
+  /** What it holds now. */
+  measure(): Promise<number>;
   /**
    * After the program ended. The cache is measured soon afterwards, once for all who left meanwhile, and is then within
    * its limit unless somebody uses it. Resolves at once; without a delay, when that is done.
@@ -104,6 +110,9 @@ export async function openWorkspaceCache(options: WorkspaceCacheOptions): Promis
       let hasLeft = false;
       return {
         mount,
+        maxBytes: CACHE_LIMITS.refusedAtTimes * maxBytes,
+        knownBytes: kilobytes * KILOBYTE,
+        measure: async () => KILOBYTE * (await work("measure")),
         async leave() {
           if (hasLeft) return;
           hasLeft = true;

@@ -55,6 +55,10 @@ export class CallTrail {
   storedBytes: ReservedBytes | undefined;
   /** Bytes of an input that became a file, and of what was read and kept. */
   storedInput = 0;
+  /** Bytes of outputs, preimages and staged content, as they came. */
+  storedOther = 0;
+  /** Bytes that were counted for the session's tree so far. */
+  countedBytes = 0;
   /** The call's number in its session; 0 until it is granted. */
   callNumber = 0;
   /** The call's first record; undefined until one was written. */

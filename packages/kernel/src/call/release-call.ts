@@ -1,4 +1,5 @@
 import type { CallAnswer } from "../journal/call-answer.ts";
+import { settleStored } from "../session/stored-in-tree.ts";
 import type { CallFrame } from "./call.ts";
 
 /** Gives back whatever a call still holds, however it ended. */
@@ -14,6 +15,7 @@ export function releaseCall(frame: CallFrame, answer: CallAnswer): void {
   if (live === undefined) return;
   if (trail.callNumber > 0) live.startedCalls--;
   trail.storedBytes?.settle(0);
+  settleStored(live, trail.countedBytes, 0);
   trail.spending?.close();
   trail.network?.close();
   trail.network?.settle();

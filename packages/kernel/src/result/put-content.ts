@@ -7,6 +7,7 @@ import { commitContent } from "../ledger/commitment.ts";
 import type { LiveSession } from "../session/live-session.ts";
 import { requireUsable } from "../session/require-open.ts";
 import { type CollectedContent, ContentCollector } from "./content-collector.ts";
+import { countStored } from "../session/stored-in-tree.ts";
 import { ReservedBytes } from "../budget/reserved-bytes.ts";
 
 /** Stores content for a session: counted against its stored bytes as it comes, and logged. */
@@ -14,7 +15,7 @@ export async function putContent(put: ContentPut, live: LiveSession, kernel: Ker
   checkLabels(put.labels, joinLabels(live.labels, kernel.workspaceLabels.of(live.session.workspace)));
   const stored = new ReservedBytes(live.account, "stored_bytes");
   const collector = new ContentCollector(kernel.contentStore, (bytes) => {
-    const shortfall = stored.add(bytes);
+    const shortfall = stored.add(bytes) ?? countStored(live, bytes);
     if (shortfall === undefined) return;
     throw new KernelError("BUDGET_EXCEEDED", `the budget of stored_bytes has ${shortfall.remaining} left`);
   });

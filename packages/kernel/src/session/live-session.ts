@@ -45,6 +45,9 @@ export class LiveSession {
   descendants = 0;
   /** How many ever came from it while this kernel runs. Counted in the same place. */
   splits = 0;
+  /** What it may store, and what it has stored, with all that comes from it. Counted in the same place. */
+  maxStoredBytes = Number.POSITIVE_INFINITY;
+  storedInTree = 0;
   calls: number;
   /** Calls that were granted and have not ended. */
   startedCalls = 0;

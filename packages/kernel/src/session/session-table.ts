@@ -7,6 +7,7 @@ import { carvingFromRow, carvingPrefix, readCarvingRow } from "../lease/carving.
 import { leaseFromJson } from "../lease/lease-to-json.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Store } from "../ports.ts";
+import { rootOf } from "./lineage.ts";
 import { LiveSession, usageKey } from "./live-session.ts";
 import { sessionFromJson } from "./session-to-json.ts";
 import { verifySessionToken } from "./verify-session-token.ts";
@@ -29,8 +30,15 @@ const MAX_CARVINGS = 20_000;
 const NONE: readonly string[] = [];
 const SESSION_ID = /^ses_[a-z2-7]{20}$/;
 
-export function createSessionTable(parts: { store: Store; ledger: Ledger; requests: RequestMemory }): SessionTable {
-  const { store, ledger, requests } = parts;
+export interface SessionTableParts {
+  readonly store: Store;
+  readonly ledger: Ledger;
+  readonly requests: RequestMemory;
+  /** What a session may store with all that comes from it. */
+  readonly maxStoredBytes: number;
+}
+
+export function createSessionTable({ store, ledger, requests, maxStoredBytes }: SessionTableParts): SessionTable {
   const sessions = new Map<string, LiveSession>();
   const loading = new Map<string, Promise<LiveSession | undefined>>();
 
@@ -65,8 +73,15 @@ export function createSessionTable(parts: { store: Store; ledger: Ledger; reques
       parent?.children.delete(sessionId);
       throw fault;
     }
-    sessions.set(sessionId, live);
+    hold(live);
     return live;
+  }
+
+  function hold(live: LiveSession): void {
+    sessions.set(live.id, live);
+    if (live.parent === undefined) live.maxStoredBytes = maxStoredBytes;
+    // What sessions below stored that have ended is in their parent's account already.
+    rootOf(live).storedInTree += live.account.spent().stored_bytes ?? 0;
   }
 
   async function readUsage(sessionId: string): Promise<JsonObject> {
@@ -134,7 +149,7 @@ export function createSessionTable(parts: { store: Store; ledger: Ledger; reques
     },
     find: (sessionId) => find(sessionId),
     add(live) {
-      sessions.set(live.id, live);
+      hold(live);
       live.parent?.children.set(live.id, live);
     },
     forget(sessionId) {

@@ -93,13 +93,30 @@ export function exceededError({ limit, allowed, peak }: ExceededBound): KernelEr
       `the program did not finish within ${allowed} ms, and was killed with all it started`,
     );
   }
+  const [most, found] = [inUnits(limit, allowed), inUnits(limit, peak)];
   return new KernelError(
     "RESOURCE_EXCEEDED",
-    `${limit}: at most ${inUnits(limit, allowed)}, and it came to ${inUnits(limit, peak)}`,
+    STORAGE.get(limit)?.(most, found) ?? `${limit}: at most ${most}, and it came to ${found}`,
   );
 }
 
+/** Each names the setting that says how much it may be. */
+const STORAGE: ReadonlyMap<ExceededBound["limit"], (most: string, found: string) => string> = new Map([
+  [
+    "workspace",
+    (most, found) =>
+      `storage.growth_bytes: a call may add at most ${most} to the workspace, and this one added ${found}`,
+  ],
+  [
+    "scratch",
+    (most, found) =>
+      `storage.scratch_bytes: \`/scratch\` may hold at most ${most}, and holds ${found}; it is emptied before the next program`,
+  ],
+  ["home", (most, found) => `storage.cache_bytes: \`/home/agent\` may hold at most ${most}, and holds ${found}`],
+  ["disk", (most, found) => `storage.reserve_bytes: at least ${most} of each disk must stay free, and ${found} are`],
+]);
+
 function inUnits(limit: ExceededBound["limit"], amount: number): string {
-  if (limit === "memory" || limit === "output") return `${Math.ceil(amount / 1_048_576)} MB`;
-  return limit === "cpu" ? `${amount} ms` : `${amount}`;
+  if (limit === "processes") return `${amount}`;
+  return limit === "cpu" ? `${amount} ms` : `${Math.ceil(amount / 1_048_576)} MB`;
 }

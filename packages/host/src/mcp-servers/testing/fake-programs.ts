@@ -45,6 +45,7 @@ export function createFakePrograms(server: FakeServer): FakePrograms {
         channel: undefined,
         putBackNow: () => Promise.resolve([]),
         stay: undefined,
+        beginCall: () => undefined,
         pid: Promise.resolve(1),
         processor: { cpuMs: 0, read: () => Promise.resolve(0), judgeBy: () => undefined },
       });

@@ -5,7 +5,7 @@ import { commitContent } from "../../ledger/commitment.ts";
 import { ContentCollector } from "../../result/content-collector.ts";
 import type { FileAccess } from "../../tool/tool.ts";
 import type { FileAnswer, FileOperation, Preimage, PreparedOperation } from "../../workspace-files.ts";
-import { chargeResult } from "../charge-stored.ts";
+import { chargeContent } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { FileLog } from "../file-log.ts";
 import { takeOnLabels } from "../take-on-labels.ts";
@@ -157,7 +157,7 @@ function decideOnProtected(
 async function keepPreimage(call: PermittedCall, preimage: Preimage, kernel: KernelParts): Promise<void> {
   const { state } = preimage;
   if (state.kind !== "file") return;
-  const collector = new ContentCollector(kernel.contentStore, (bytes) => chargeResult(call, bytes));
+  const collector = new ContentCollector(kernel.contentStore, (bytes) => chargeContent(call, bytes));
   try {
     for await (const chunk of preimage.content()) await collector.write(chunk);
     const { digest, size, place, head } = await collector.finish();

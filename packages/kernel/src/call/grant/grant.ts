@@ -7,6 +7,7 @@ import { intentRow } from "../../journal/intent.ts";
 import { joinLabels } from "../../label/join-labels.ts";
 import type { WorkspaceLabelling } from "../../label/workspace-labels.ts";
 import { lineageProblem } from "../../session/lineage.ts";
+import { countRow, storedLeft } from "../../session/stored-in-tree.ts";
 import { logicalTimeMs } from "../../session/logical-time.ts";
 import type { ToolContext } from "../../tool/tool.ts";
 import type { DecidedCall } from "../call.ts";
@@ -76,6 +77,11 @@ function grantNow(call: PermittedCall, kernel: KernelParts): GrantedCall | Endin
       "the session's lease, or one that it came from, ended before the call began",
     );
   }
+  if (storedLeft(live) === 0) {
+    const message = "the session and those split off it have stored all that they may: see `storage.session_bytes`";
+    return new Denied("BUDGET_EXCEEDED", "kernel:grant", message);
+  }
+  countRow(live, call.inputBytes.length);
   kernel.expiry.expect(Math.min(live.lease.expiresAtMs, live.session.expiresAtMs));
   const startedAtMs = kernel.clock.monotonicMs();
   const remainingMs = call.frame.deadlineMs - startedAtMs;

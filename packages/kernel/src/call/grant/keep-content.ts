@@ -3,7 +3,7 @@ import type { KernelParts } from "../../kernel-parts.ts";
 import { ContentCollector } from "../../result/content-collector.ts";
 import { createStreamRedactor } from "../../result/redact.ts";
 import type { PrintedOutput } from "../../tool/tool.ts";
-import { chargeResult } from "../charge-stored.ts";
+import { chargeContent } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 
 /** Takes content in as it comes, for the call's outcome to name. What fails on the way leaves nothing behind. */
@@ -14,7 +14,7 @@ export async function keepContent(
   kernel: KernelParts,
 ): Promise<PrintedOutput> {
   guard();
-  const collector = new ContentCollector(kernel.contentStore, (bytes) => chargeResult(call, bytes));
+  const collector = new ContentCollector(kernel.contentStore, (bytes) => chargeContent(call, bytes));
   const redactor = createStreamRedactor(call.registered.tool.redactors ?? []);
   try {
     for await (const chunk of chunks) {

@@ -4,7 +4,7 @@ import type { KernelParts } from "../../kernel-parts.ts";
 import { ContentCollector } from "../../result/content-collector.ts";
 import { createStreamRedactor } from "../../result/redact.ts";
 import type { PrintedOutput, ProgramAccess, ProgramRequest, ProgramResult } from "../../tool/tool.ts";
-import { chargeResult } from "../charge-stored.ts";
+import { chargeContent } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { startWithEffect } from "../with-effect.ts";
 import { type ProcessorShare, ProcessorTime } from "../processor-time.ts";
@@ -237,7 +237,7 @@ class Printed {
     this.#isKept = request.kept?.includes(name) ?? true;
     this.#onPrinted = request.onPrinted && ((chunk) => request.onPrinted?.(name, chunk));
     this.#collector = new ContentCollector(kernel.contentStore, (bytes) => {
-      if (this.#isKept) chargeResult(call, bytes);
+      if (this.#isKept) chargeContent(call, bytes);
     });
   }
 

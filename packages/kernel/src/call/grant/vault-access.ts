@@ -3,7 +3,7 @@ import type { KernelParts } from "../../kernel-parts.ts";
 import { commitContent } from "../../ledger/commitment.ts";
 import type { FileAccess, VaultAccess } from "../../tool/tool.ts";
 import type { FileState } from "../../workspace-files.ts";
-import { chargeResult } from "../charge-stored.ts";
+import { chargeContent } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { FileLog } from "../file-log.ts";
 import { takeOnLabels } from "../take-on-labels.ts";
@@ -74,7 +74,7 @@ async function stage(
     const answer = await prepared.commit();
     if (answer.kind !== "read") throw new KernelError("INTERNAL", "a reading was not answered by content");
     for await (const chunk of answer.content) {
-      chargeResult(call, chunk.length);
+      chargeContent(call, chunk.length);
       await writer.write(chunk);
     }
     const staged = await writer.commit();

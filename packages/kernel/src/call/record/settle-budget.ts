@@ -1,5 +1,6 @@
 import type { BudgetAmounts } from "../../budget/budget.ts";
 import { amountsUnder } from "../../budget/combine-amounts.ts";
+import { settleStored } from "../../session/stored-in-tree.ts";
 import type { LiveSession } from "../../session/live-session.ts";
 import type { KeptCall } from "../call.ts";
 import { sumOf } from "../call-spending.ts";
@@ -13,7 +14,9 @@ export function settleBudget(
   end: KeptCall | Ending,
   durationMs: number,
 ): BudgetAmounts {
-  const storedBytes = trail.storedInput + (isEnding(end) ? 0 : end.result.size);
+  const storedBytes = trail.storedInput + trail.storedOther + (isEnding(end) ? 0 : end.result.size);
+  settleStored(live, trail.countedBytes, storedBytes);
+  trail.countedBytes = 0;
   const { reservation } = trail;
   trail.reservation = undefined;
   if (trail.callNumber === 0) {

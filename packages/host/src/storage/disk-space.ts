@@ -1,0 +1,62 @@
+import { statfs } from "node:fs/promises";
+import { KernelError } from "@narthex/contracts";
+import type { StorageLimits } from "./storage-limits.ts";
+
+/** The disk that a path lies on. */
+export interface DiskFacts {
+  readonly freeBytes: number;
+  /** What must stay free. */
+  readonly reserveBytes: number;
+}
+
+/** Calls and watches ask more often than a disk fills. */
+const FRESH_MS = 200;
+const MAX_KNOWN = 1000;
+const MB = 1024 * 1024;
+
+/** Free space of disks, as it was a moment ago. */
+export class DiskSpace {
+  readonly #limits: Pick<StorageLimits, "reserveBytes" | "reservePercent">;
+  readonly #known = new Map<string, { readonly atMs: number; readonly facts: Promise<DiskFacts | undefined> }>();
+
+  constructor(limits: Pick<StorageLimits, "reserveBytes" | "reservePercent">) {
+    this.#limits = limits;
+  }
+
+  /** Undefined if there is nothing at the path, or its file system cannot say. */
+  look(path: string): Promise<DiskFacts | undefined> {
+    const nowMs = performance.now();
+    const known = this.#known.get(path);
+    if (known !== undefined && nowMs - known.atMs < FRESH_MS) return known.facts;
+    const facts = this.#ask(path);
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
+    this.#known.set(path, { atMs: nowMs, facts });
+    return facts;
+  }
+
+  /** Throws RESOURCE_EXCEEDED if a disk of these has less than its reserve left: the rest is for the ledger. */
+  async requireReserve(paths: readonly string[]): Promise<void> {
+    const found = await Promise.all(paths.map((path) => this.look(path)));
+    for (const [index, disk] of found.entries()) {
+      if (disk === undefined || disk.freeBytes >= disk.reserveBytes) continue;
+      throw new KernelError(
+        "RESOURCE_EXCEEDED",
+        `disk: \`${paths[index]}\` has ${Math.floor(disk.freeBytes / MB)} MB free, and ${Math.ceil(disk.reserveBytes / MB)} MB ` +
+          "must stay free (`storage.reserve_bytes`, `storage.reserve_percent`): free some space",
+      );
+    }
+  }
+
+  async #ask(path: string): Promise<DiskFacts | undefined> {
+    const { reserveBytes, reservePercent } = this.#limits;
+    try {
+      const { bsize, blocks, bavail } = await statfs(path);
+      // Some file systems, such as those of /proc, have no size.
+      if (blocks === 0) return undefined;
+      const share = Math.floor((blocks * bsize * reservePercent) / 100);
+      return { freeBytes: bavail * bsize, reserveBytes: Math.min(reserveBytes, share) };
+    } catch {
+      return undefined;
+    }
+  }
+}

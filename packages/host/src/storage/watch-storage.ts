@@ -1,0 +1,82 @@
+import type { ExceededBound } from "@narthex/kernel";
+import type { DiskSpace } from "./disk-space.ts";
+import type { StorageArea } from "./storage-area.ts";
+import { countUnnamedBytes } from "./unnamed-files.ts";
+
+export interface StorageWatchOptions {
+  readonly space: DiskSpace;
+  /** What the program can fill. */
+  readonly areas: readonly StorageArea[];
+  /** Of the disks that the kernel itself needs. */
+  readonly paths: readonly string[];
+  /** Its first process, by its number outside. */
+  readonly pid: Promise<number>;
+  onExceeded(bound: ExceededBound): void;
+}
+
+export interface StorageWatch {
+  stop(): void;
+}
+
+const WATCH_MS = 250;
+/** A disk that others fill is no reason to end a program that writes next to nothing. */
+const NOTABLE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Watches what a program takes of the disks, four times a second: nothing in Linux that every file system has would stop
+ * it at the very byte. For a moment a bound can be exceeded by what the disk takes in that time.
+ *
+ * A program is also ended when a disk falls below its reserve while it runs and lost a notable amount since it started,
+ * whoever took it: the rest is for the ledger.
+ */
+export function watchStorage({ space, areas, paths, pid, onExceeded }: StorageWatchOptions): StorageWatch {
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  const freeAtStart = new Map<string, number>();
+  const disks = [...new Set([...areas.map((area) => area.path), ...paths])];
+
+  async function findLow(): Promise<ExceededBound | undefined> {
+    for (const path of disks) {
+      const disk = await space.look(path);
+      if (disk === undefined) continue;
+      const before = freeAtStart.get(path);
+      if (before === undefined) freeAtStart.set(path, disk.freeBytes);
+      else if (disk.freeBytes < disk.reserveBytes && before - disk.freeBytes >= NOTABLE_BYTES) {
+        return { limit: "disk", allowed: disk.reserveBytes, peak: disk.freeBytes };
+      }
+    }
+    return undefined;
+  }
+
+  async function look(): Promise<ExceededBound | undefined> {
+    const low = await findLow();
+    if (low !== undefined) return low;
+    for (const area of areas) {
+      const found = await area.findExceeded(async () => countUnnamedBytes(await pid, area.target));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  function lookSoon(): void {
+    if (isStopped) return;
+    timer = setTimeout(() => {
+      look()
+        .then((bound) => {
+          if (bound === undefined || isStopped) lookSoon();
+          else onExceeded(bound);
+        })
+        .catch(lookSoon);
+    }, WATCH_MS).unref();
+  }
+
+  // The first look says what was free when the program started.
+  void findLow().catch(() => undefined);
+  lookSoon();
+  return {
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import type { Containment } from "../sandbox/open-containment.ts";
+import { WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
+import type { DiskSpace } from "./disk-space.ts";
+import { measureGrowth, type WorkspaceTree } from "./measure-growth.ts";
+import { StorageArea } from "./storage-area.ts";
+
+export interface GrowthOptions {
+  readonly containment: Pick<Containment, "start">;
+  readonly tree: WorkspaceTree;
+  readonly maxBytes: number;
+  readonly space: DiskSpace;
+}
+
+/** What the calls of one program add to a workspace, one after the other. */
+export class WorkspaceGrowth {
+  readonly area: StorageArea;
+  #sinceMs = Date.now();
+
+  constructor({ containment, tree, maxBytes, space }: GrowthOptions) {
+    const measure = (): Promise<number> => measureGrowth(containment, tree, this.#sinceMs);
+    this.area = new StorageArea(
+      { limit: "workspace", path: tree.source, target: WORKSPACE_PATH, maxBytes, knownBytes: 0, measure },
+      space,
+    );
+  }
+
+  /** The next call begins. */
+  restart(): void {
+    this.#sinceMs = Date.now();
+    this.area.restart();
+  }
+}
