@@ -6,6 +6,7 @@ import type {
   PageReader,
   SessionShells,
   ShellBackend,
+  TrustedPaths,
   WasmRunner,
   WorkspaceFiles,
 } from "@narthex/kernel";
@@ -18,7 +19,6 @@ import type { HomePaths } from "./home/home-paths.ts";
 import { createPageReader } from "./pages/create-page-reader.ts";
 import { createPrograms, type ProgramsDriver, type ProgramsOptions } from "./programs/create-programs.ts";
 import { GuardRecords } from "./programs/guard-records.ts";
-import { DEFAULT_PROTECTED_PATHS } from "./programs/protected-paths.ts";
 import { ProtectedWorkspace } from "./programs/protected-workspace.ts";
 import { createSetAside, TAKEN_PATHS } from "./programs/set-aside.ts";
 import { type Containment, openContainment } from "./sandbox/open-containment.ts";
@@ -27,6 +27,9 @@ import { filesAboveReserve } from "./storage/files-above-reserve.ts";
 import { DEFAULT_STORAGE_LIMITS, type StorageLimits } from "./storage/storage-limits.ts";
 import { createShells } from "./shells/create-shells.ts";
 import { findToolchains } from "./toolchains/find-toolchains.ts";
+import { DEFAULT_PROTECTED_PATHS } from "./trusted-paths/protected-names.ts";
+import { userTrustSources } from "./trusted-paths/trust-sources.ts";
+import { WorkspaceTrust } from "./trusted-paths/workspace-trust.ts";
 import { createWasmRunner } from "./wasm/create-wasm-runner.ts";
 import { removeOwnTree } from "./system/remove-own-tree.ts";
 
@@ -38,6 +41,7 @@ export interface Workshop {
   readonly pages: PageReader;
   readonly wasm: WasmRunner;
   readonly protectedPaths: readonly string[];
+  readonly trustedPaths: TrustedPaths;
   readonly secretPaths: readonly string[];
   readonly vault: OpenedVault | undefined;
   examineHost(): Promise<HostExamination>;
@@ -104,6 +108,8 @@ export function openWorkshop(options: WorkshopOptions): Workshop {
       workspace,
       identity,
     });
+  const sources = userTrustSources(homedir(), environment);
+  const trustedPaths = new WorkspaceTrust(protectedPaths, sources, () => performance.now());
   const programs = createPrograms({
     containment,
     cacheDirectory: paths.cache,
@@ -113,6 +119,7 @@ export function openWorkshop(options: WorkshopOptions): Workshop {
       paths: protectedPaths,
       setAside: createSetAside(containment),
       records: new GuardRecords(paths.guards),
+      sources,
     }),
     findToolchains: vault ? toolchainsApart(toolchainsFor, vault) : toolchainsFor,
   });
@@ -128,6 +135,7 @@ export function openWorkshop(options: WorkshopOptions): Workshop {
     pages,
     wasm,
     protectedPaths,
+    trustedPaths,
     secretPaths,
     vault,
     containment,

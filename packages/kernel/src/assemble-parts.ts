@@ -145,6 +145,7 @@ export async function assembleParts(
     secretNames: options.secretNames ?? new Set(),
     decideOnHost,
     isProtected: createProtectedPaths(options.protectedPaths ?? []),
+    trustedPaths: options.trustedPaths,
     isSecret: createSecretPaths(options.secretPaths ?? []),
     host: createExaminedHost(options.examineHost?.bind(options), ledger),
     adoptWorkspace: options.adoptWorkspace?.bind(options),

@@ -102,6 +102,7 @@ export { absolutePath, workspacePath } from "./tool/workspace-path.ts";
 export * from "./wasm/wasm-limits.ts";
 export * from "./wasm/wasm-runner.ts";
 export { HOST_FUNCTIONS, type HostFunction, hostFunction } from "./wasm/host-functions.ts";
+export type * from "./trusted-paths.ts";
 export type * from "./workspace-files.ts";
 export type { CollectionReport, Erasure, ErasureReport, Retention } from "./erasure/erasure.ts";
 export type { HomeCopy, HomeCopying } from "./restore/home-copy.ts";

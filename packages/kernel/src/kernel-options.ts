@@ -22,6 +22,7 @@ import type { Retention } from "./erasure/erasure.ts";
 import type { SessionShells } from "./session-shells.ts";
 import type { ViolationWindowOptions } from "./session/violation-window.ts";
 import type { Redactor, Tool, ToolDeclaration } from "./tool/tool.ts";
+import type { TrustedPaths } from "./trusted-paths.ts";
 import type { Vault } from "./vault.ts";
 import type { WasmRunner } from "./wasm/wasm-runner.ts";
 import type { WorkspaceFiles } from "./workspace-files.ts";
@@ -67,6 +68,8 @@ export interface KernelOptions {
   readonly log?: Log | undefined;
   /** Paths in a workspace that only a rule for `write_protected` lets an agent change. */
   readonly protectedPaths?: readonly string[];
+  /** Without it, paths are protected by their names alone. */
+  readonly trustedPaths?: TrustedPaths | undefined;
   /** Paths in a workspace whose readers carry the label `secret` from then on. */
   readonly secretPaths?: readonly string[];
   /** The version that KernelStarted names. */

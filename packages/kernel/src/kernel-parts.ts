@@ -3,6 +3,7 @@ import type { Capability, NetworkCapability } from "./capability/capability.ts";
 import type { EgressCredential, EgressGate } from "./egress.ts";
 import type { PageReader } from "./page-reader.ts";
 import type { ProtectedPaths } from "./policy/protected-paths.ts";
+import type { TrustedPaths } from "./trusted-paths.ts";
 import type { SecretPaths } from "./call/grant/secret-paths.ts";
 import type { DecidedCall } from "./call/call.ts";
 import type { PermittedCall } from "./call/decide/decide.ts";
@@ -76,6 +77,8 @@ export interface KernelParts {
   readonly wasm: WasmRunner | undefined;
   readonly secretNames: ReadonlySet<string>;
   readonly isProtected: ProtectedPaths;
+  /** Undefined where only names are protected. */
+  readonly trustedPaths: TrustedPaths | undefined;
   readonly isSecret: SecretPaths;
   readonly host: ExaminedHost;
   /** Undefined where nobody can hand a workspace over. */

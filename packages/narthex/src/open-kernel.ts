@@ -253,6 +253,7 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
     programs: workshop.programs,
     shells: servers.endingWith(workshop.shells),
     protectedPaths: workshop.protectedPaths,
+    trustedPaths: workshop.trustedPaths,
     secretPaths: workshop.secretPaths,
     vault: workshop.vault,
     pages: workshop.pages,

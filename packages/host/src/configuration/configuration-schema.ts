@@ -2,7 +2,7 @@ import { DEFAULT_VIEW_BYTES, MAX_INLINE_RESULT_BYTES } from "@narthex/contracts"
 import { BUDGET_DIMENSIONS, type BudgetDimension, SHELL_BACKENDS } from "@narthex/kernel";
 import { DEFAULT_SECRET_PATHS } from "../files/secret-paths.ts";
 import { SERVERS_SCHEMA } from "../mcp-servers/servers-schema.ts";
-import { DEFAULT_PROTECTED_PATHS } from "../programs/protected-paths.ts";
+import { DEFAULT_NAMES } from "../trusted-paths/protected-names.ts";
 import { INFERENCE_SCHEMA, NETWORK_SCHEMA, WEB_SEARCH_SCHEMA } from "../network/network-schema.ts";
 import { DEFAULT_STORAGE_LIMITS } from "../storage/storage-limits.ts";
 import { SECRET_NAME_PATTERN } from "../secrets/secret-source.ts";
@@ -237,10 +237,10 @@ export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; r
     protected_paths: {
       type: "array",
       description:
-        "What agents change only by a rule for `write_protected`, in every directory of a workspace; `*` is any part of a name.",
+        "Paths that agents change only by a rule for `write_protected`, in every directory of a workspace; `*` is any part of a name, `default` stands for the names that come with this version.",
       maxItems: 1000,
       items: { type: "string", pattern: `^${PART}(?:/${PART})*$`, maxLength: 1024 },
-      default: DEFAULT_PROTECTED_PATHS,
+      default: [DEFAULT_NAMES],
     },
     secret_paths: {
       type: "array",

@@ -15,6 +15,7 @@ import {
 } from "../network/network-settings.ts";
 import type { StorageLimits } from "../storage/storage-limits.ts";
 import type { SecretSources } from "../secrets/secret-source.ts";
+import { DEFAULT_NAMES, DEFAULT_PROTECTED_PATHS } from "../trusted-paths/protected-names.ts";
 import { CONFIGURATION_SCHEMA, isSection, type SettingSchema } from "./configuration-schema.ts";
 import { type ListenAddress, parseListenAddress } from "./listen-address.ts";
 
@@ -137,7 +138,7 @@ export function createConfiguration(settings: Settings, sections: Sections = NO_
       elicitation: settings.get("mcp.elicitation") === "approvals" ? "approvals" : "never",
     }),
     shell: Object.freeze({ backend: requireBackend(settings.get("shell.backend") ?? defaultOf("shell.backend")) }),
-    protectedPaths: requireList(settings.get("protected_paths") ?? defaultOf("protected_paths")),
+    protectedPaths: withDefaultNames(requireList(settings.get("protected_paths") ?? defaultOf("protected_paths"))),
     secretPaths: requireList(settings.get("secret_paths") ?? defaultOf("secret_paths")),
     vault: String(settings.get("vault") ?? defaultOf("vault")) || undefined,
     viewBytes: number("view_bytes"),
@@ -160,6 +161,13 @@ function requireNumber(path: string, value: Setting | undefined): number {
 function requireList(value: Setting | undefined): readonly string[] {
   if (typeof value !== "object") throw new KernelError("INTERNAL", "a setting has no list");
   return Object.freeze([...value]);
+}
+
+/** `default` in the list stands for the names that come with this version. */
+function withDefaultNames(paths: readonly string[]): readonly string[] {
+  return Object.freeze([
+    ...new Set(paths.flatMap((path) => (path === DEFAULT_NAMES ? DEFAULT_PROTECTED_PATHS : [path]))),
+  ]);
 }
 
 function requireListen(value: Setting | undefined): ListenAddress {

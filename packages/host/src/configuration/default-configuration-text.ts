@@ -1,5 +1,5 @@
 import { DEFAULT_SECRET_PATHS } from "../files/secret-paths.ts";
-import { DEFAULT_PROTECTED_PATHS } from "../programs/protected-paths.ts";
+import { DEFAULT_NAMES } from "../trusted-paths/protected-names.ts";
 
 /** The file that `init` writes: every key, explained, at its default. */
 export const DEFAULT_CONFIGURATION_TEXT = `# Configuration of this kernel. Every key is optional; those below have their default values.
@@ -78,10 +78,12 @@ policy:
   # same, and nobody is asked; errors of the policy and protected paths still deny. For a first week with an agent.
   mode: enforce
 
-# What agents change only if a rule for \`write_protected\` in the policy permits it, in every directory of a workspace:
-# what other programs run or trust without being asked, and credentials. \`*\` stands for any part of one name.
+# Paths that agents change only if a rule for \`write_protected\` in the policy permits it, in every directory of a
+# workspace. \`default\` stands for the names that come with this version: configuration that other programs run or trust
+# without being asked, and credentials. \`*\` stands for any part of one name. Where the list has \`.git\`, as the default
+# has, the files that git's configuration names are protected, too.
 protected_paths:
-${DEFAULT_PROTECTED_PATHS.map((path) => `  - ${path}`).join("\n")}
+  - ${DEFAULT_NAMES}
 
 # Files that usually hold credentials, in every directory of a workspace: a session that reads one carries the label
 # \`secret\` from then on.

@@ -4,7 +4,7 @@ import { isKernelError, type KernelError } from "@narthex/contracts";
 import { DEFAULT_CONFIGURATION } from "./configuration.ts";
 import { DEFAULT_CONFIGURATION_TEXT } from "./default-configuration-text.ts";
 import { DEFAULT_SECRET_PATHS } from "../files/secret-paths.ts";
-import { DEFAULT_PROTECTED_PATHS } from "../programs/protected-paths.ts";
+import { DEFAULT_PROTECTED_PATHS } from "../trusted-paths/protected-names.ts";
 import { parseConfiguration } from "./parse-configuration.ts";
 
 const parse = (text: string): unknown => parseConfiguration(text, "/home/narthex.yaml");
@@ -228,6 +228,11 @@ describe("protected paths and the vault", () => {
     const { protectedPaths, vault } = parseConfiguration("protected_paths: [a, 'b/*.key']\nvault: /srv/vault", "x");
     assert.deepEqual([protectedPaths, vault], [["a", "b/*.key"], "/srv/vault"]);
     assert.deepEqual(parseConfiguration("protected_paths: []", "x").protectedPaths, []);
+  });
+
+  test("add to the defaults with `default`", () => {
+    const { protectedPaths } = parseConfiguration("protected_paths: [default, Makefile, .git]", "x");
+    assert.deepEqual(protectedPaths, [...DEFAULT_PROTECTED_PATHS, "Makefile"]);
   });
 
   test("that lead elsewhere are refused, each with its line", () => {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { KernelError } from "@narthex/contracts";
+import { NO_FINDINGS, type TrustedFindings } from "../trusted-paths/trusted-findings.ts";
 import type { ProtectedScan } from "./scan-protected.ts";
 import type { Found } from "./walk-workspace.ts";
 
@@ -17,8 +18,9 @@ export interface GuardRecord {
 }
 
 export interface RecordedScan {
-  readonly scan: Omit<ProtectedScan, "workspace">;
+  readonly scan: Omit<ProtectedScan, "workspace" | "sources">;
   readonly present: ReadonlyMap<string, Found>;
+  readonly trusted: TrustedFindings;
   /** Paths that calls were allowed to change meanwhile. */
   readonly allowed: readonly string[];
 }
@@ -32,10 +34,11 @@ export function recordName(workspace: string): string {
 
 export function encodeRecord(record: GuardRecord): string {
   const { workspace, sessions, scans, problem, acceptedBy } = record;
-  const encoded = scans.map(({ scan: { bases, paths, git }, present, allowed }) => ({
+  const encoded = scans.map(({ scan: { bases, paths, git }, present, trusted, allowed }) => ({
     bases,
     paths,
     git: git ?? "",
+    trusted,
     allowed,
     present: [...present].map(([path, { kind, inode, target, mode, content }]) => ({
       path,
@@ -70,12 +73,22 @@ export function decodeRecord(text: string, name: string): GuardRecord {
 }
 
 function decodeScan(value: unknown): RecordedScan {
-  const { bases, paths, git, present, allowed } = readObject(value);
+  const { bases, paths, git, present, trusted, allowed } = readObject(value);
   const isGit = git === "guarded" || git === "configurable";
   return {
     scan: { bases: readList(bases).map(readText), paths: readList(paths).map(readText), git: isGit ? git : undefined },
     present: new Map(readList(present).map(decodeFound)),
+    // Earlier versions wrote none.
+    trusted: trusted === undefined ? NO_FINDINGS : decodeFindings(readObject(trusted)),
     allowed: readList(allowed).map(readText),
+  };
+}
+
+function decodeFindings({ paths, directories, shapes }: Record<string, unknown>): TrustedFindings {
+  return {
+    paths: readList(paths).map(readText),
+    directories: readList(directories).map(readText),
+    shapes: readList(shapes).map(readText),
   };
 }
 

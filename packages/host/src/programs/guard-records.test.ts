@@ -10,6 +10,7 @@ const FOUND = { kind: "link", device: 1n, inode: 2n, target: "a\xff", mode: 0o77
 const SCAN: RecordedScan = {
   scan: { bases: [".", "sub"], paths: [".env"], git: "guarded" },
   present: new Map([["\udcff/.env", { ...FOUND, content: undefined }]]),
+  trusted: { paths: [".githooks", "gh/*"], directories: ["meta"], shapes: ["docs"] },
   allowed: [],
 };
 const NEVER_MS = 1_000_000;

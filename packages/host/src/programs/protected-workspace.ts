@@ -5,7 +5,9 @@ import { compareProtected, describeState, isSameLater, isSameNow } from "./compa
 import type { RecordedScan } from "./guard-record.ts";
 import type { GuardRecords, RecordedStay } from "./guard-records.ts";
 import { describeFault, namedPaths, NOTHING, type PutBack, refusal, toldPaths } from "./protection-texts.ts";
-import { type ProtectedScan, type ProtectedState, scanProtected } from "./scan-protected.ts";
+import type { TrustSources } from "../trusted-paths/trust-sources.ts";
+import { NO_FINDINGS } from "../trusted-paths/trusted-findings.ts";
+import { type ProtectedScan, type ProtectedState, scanProtected, type StateBefore } from "./scan-protected.ts";
 import { SeenRepositories } from "./seen-repositories.ts";
 import { type SetAside, TAKEN_PATHS } from "./set-aside.ts";
 import type { Found } from "./walk-workspace.ts";
@@ -37,6 +39,8 @@ export interface ProtectedWorkspaceOptions {
   readonly paths: readonly string[];
   readonly setAside: SetAside;
   readonly records: GuardRecords;
+  /** Only the workspace itself counts by default. */
+  readonly sources?: TrustSources;
 }
 
 /** A program that is about to start. */
@@ -101,8 +105,9 @@ export class ProtectedWorkspace {
     // A repository's own files must be writable for git to work: of them only some are guarded.
     const paths = this.#options.paths.filter((path) => path !== REPOSITORY);
     const git = paths.length < this.#options.paths.length ? (program.git ?? "guarded") : undefined;
-    const scan = { workspace, bases, paths, git };
-    let state: ProtectedState = { present: new Map(), guards: [] };
+    const { sources } = this.#options;
+    const scan = { workspace, bases, paths, git, ...(sources && { sources }) };
+    let state: ProtectedState = { present: new Map(), guards: [], trusted: NO_FINDINGS };
     const look = async (): Promise<string> => {
       // SECURITY: what an earlier program left there is not taken for the user's own.
       await this.#recoverAround(workspace);
@@ -222,7 +227,7 @@ export class ProtectedWorkspace {
     const { workspace, sessionId } = stay;
     let result: PutBack;
     try {
-      result = await this.#restore(stay.scan, stay.before.present, stay, isSameNow);
+      result = await this.#restore(stay.scan, stay.before, stay, isSameNow);
     } catch (fault) {
       throw await this.#fail(workspace, [sessionId], fault);
     }
@@ -235,11 +240,12 @@ export class ProtectedWorkspace {
   /** What was made goes; a link or file that was changed comes back. */
   async #restore(
     scan: ProtectedScan,
-    before: ReadonlyMap<string, Found>,
+    state: StateBefore,
     { allowed, kept }: Allowances,
     isSame: (before: Found, after: Found) => boolean,
   ): Promise<PutBack> {
-    const { present: after } = await scanProtected(scan, { present: before });
+    const { present: before } = state;
+    const { present: after } = await scanProtected(scan, state);
     const isAllowedPath = (path: string): boolean => kept.has(path) || isAllowed(allowed, path);
     const changes = compareProtected({ before, after, isSame, isAllowed: isAllowedPath });
     const { aside, restored } = changes;
@@ -302,9 +308,10 @@ export class ProtectedWorkspace {
     const keptIn: string[] = [];
     const kept = new Set<string>();
     try {
-      for (const { scan, present, allowed } of found.record.scans) {
+      for (const { scan, present, trusted, allowed } of found.record.scans) {
         const allowances = { allowed: new Set(allowed), kept };
-        const result = await this.#restore({ ...scan, workspace }, present, allowances, isSameLater);
+        const before = { present, trusted };
+        const result = await this.#restore({ ...scan, workspace }, before, allowances, isSameLater);
         paths.push(...result.paths);
         keptIn.push(...result.keptIn);
       }
@@ -343,7 +350,8 @@ interface Stay extends Allowances {
 }
 
 function recordedScan({ scan: { bases, paths, git }, before, allowed }: Stay): RecordedScan {
-  return { scan: { bases, paths, git }, present: before.present, allowed: [...allowed] };
+  const { present, trusted } = before;
+  return { scan: { bases, paths, git }, present, trusted, allowed: [...allowed] };
 }
 
 function isAllowed(allowed: ReadonlySet<string>, path: string): boolean {

@@ -58,8 +58,8 @@ describe("the scan for protected paths", () => {
     assert.deepEqual([...present.keys()].sort(), ["a+b.key", "keys/a.key"]);
   });
 
-  it("reports links and follows none, in the path's place or on the way to it", async () => {
-    await put("elsewhere/workflows/a");
+  it("guards what links at protected names lead to, and follows none out of the workspace", async () => {
+    await put("elsewhere/workflows/a", "elsewhere/other");
     await symlink("elsewhere", join(workspace, ".github"));
     await symlink("/etc", join(workspace, ".vscode"));
     const { present, guards } = await scan([".github/workflows", ".vscode", ".env"]);
@@ -68,9 +68,13 @@ describe("the scan for protected paths", () => {
       [
         [".github", "link", "elsewhere"],
         [".vscode", "link", "/etc"],
+        ["elsewhere/workflows", "directory", undefined],
       ],
     );
-    assert.deepEqual(guards, []);
+    assert.deepEqual(
+      guards.map(({ target, access }) => `${target} ${access}`),
+      ["/workspace/elsewhere write", "/workspace/elsewhere/workflows read"],
+    );
   });
 
   it("looks below every base, and enters no base through a link", async () => {

@@ -2,7 +2,11 @@ import { KernelError } from "@narthex/contracts";
 import type { SandboxMount } from "../sandbox/sandbox-plan.ts";
 import { WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
 import { shownPath } from "./file-name.ts";
-import { findGitPaths } from "./git-directories.ts";
+import { findTrusted, findTrustedAgain } from "../trusted-paths/find-trusted.ts";
+import { NameRules } from "../trusted-paths/name-rules.ts";
+import { headPath } from "../trusted-paths/repository-shape.ts";
+import { NO_SOURCES, type TrustSources } from "../trusted-paths/trust-sources.ts";
+import { NO_FINDINGS, type TrustedFindings } from "../trusted-paths/trusted-findings.ts";
 import { type Found, HeldDirectory } from "./walk-workspace.ts";
 
 /** What is protected in a workspace, as it is now. */
@@ -11,7 +15,12 @@ export interface ProtectedState {
   readonly present: ReadonlyMap<string, Found>;
   /** Mounts over what is there, parents first: read-only, or as a mount of its own that cannot be renamed. */
   readonly guards: readonly SandboxMount[];
+  /** What is protected besides names, whether or not it is there. */
+  readonly trusted: TrustedFindings;
 }
+
+/** What has to be known of the state before a program to tell what it changed. */
+export type StateBefore = Pick<ProtectedState, "present"> & Partial<Pick<ProtectedState, "trusted">>;
 
 export interface ProtectedScan {
   readonly workspace: string;
@@ -21,21 +30,26 @@ export interface ProtectedScan {
   readonly paths: readonly string[];
   /** How much of a repository is guarded; undefined if repositories are not. */
   readonly git: "guarded" | "configurable" | undefined;
+  /** Only the workspace itself counts by default. */
+  readonly sources?: TrustSources;
 }
 
 const MAX_GUARDS = 1024;
 const MAX_KEPT_BYTES = 1024 * 1024;
 const MAX_KEPT_TOTAL_BYTES = 8 * MAX_KEPT_BYTES;
 
+/** Stands for the fact that a directory is a repository by its content: the same in each scan. */
+const SHAPE: Found = { kind: "file", device: 0n, inode: 0n, target: undefined, mode: 0, links: 1 };
+
 /**
- * Looks at every protected path once, from the root down, without following a link.
+ * Looks at every protected path once, from the root down, without following a link out of the workspace.
  *
  * With `before`, the state before a program ran, it looks at what the program has left. SECURITY: then no limit, mode,
  * name or kind of file makes it fail, because the program chose them; it answers no guards, since nothing will run.
  */
 export async function scanProtected(
-  { workspace, bases, paths, git }: ProtectedScan,
-  before?: Pick<ProtectedState, "present">,
+  { workspace, bases, paths, git, sources = NO_SOURCES }: ProtectedScan,
+  before?: StateBefore,
 ): Promise<ProtectedState> {
   const rules = paths.map((path) => path.split("/"));
   const scan = new Scan(workspace, before?.present);
@@ -45,17 +59,23 @@ export async function scanProtected(
       const message = `\`${workspace}\` cannot be read, so what is protected in it is not known: chmod u+rwx it`;
       throw new KernelError("SANDBOX_UNAVAILABLE", message);
     }
-    const searches = git === undefined ? [] : bases.map((base) => findGitPaths(root, base, { git, workspace }));
-    const exact = (await Promise.all(searches)).flat().map((path) => path.split("/"));
+    const search = { view: root, workspace, bases, rules: new NameRules(rules), git, findsShapes: true, ...sources };
+    const trusted = await (before === undefined
+      ? findTrusted(search)
+      : findTrustedAgain(search, before.trusted ?? NO_FINDINGS));
+    const exact = trusted.paths.map((path) => path.split("/"));
     for (const base of bases) {
       await scan.descend(root, base === "." ? [] : base.split("/"), "", (directory, path) =>
         scan.match(directory, path === "" ? [...rules, ...exact] : rules, path),
       );
     }
+    for (const shape of trusted.shapes) {
+      scan.present.set(headPath(shape, (await root.namesAt(shape)) ?? []), SHAPE);
+    }
+    return { present: scan.present, guards: [...scan.guards.values()], trusted };
   } finally {
     await root.close();
   }
-  return { present: scan.present, guards: [...scan.guards.values()] };
 }
 
 class Scan {
@@ -94,28 +114,23 @@ class Scan {
     }
   }
 
-  /** Rules that have the next name in common are followed together. */
   async match(directory: HeldDirectory, rules: readonly (readonly string[])[], path: string): Promise<void> {
-    const names = (await directory.names()).map((name) => ({ name, folded: fold(name) }));
-    const groups = new Map<string, (readonly string[])[]>();
-    for (const rule of rules) groups.set(rule[0] ?? "", [...(groups.get(rule[0] ?? "") ?? []), rule]);
-    for (const [part, group] of groups) {
-      const fits = nameRule(part);
-      for (const { name, folded } of names) if (fits(folded)) await this.#matchName(directory, name, group, path);
+    for (const { name, rests } of new NameRules(rules).fitting(await directory.names())) {
+      await this.#matchName(directory, name, rests, path);
     }
   }
 
   async #matchName(
     directory: HeldDirectory,
     name: string,
-    rules: readonly (readonly string[])[],
+    rests: readonly (readonly string[])[],
     parent: string,
   ): Promise<void> {
     const found = await directory.look(name);
     if (found === undefined) return;
     const path = join(parent, name);
-    const deeper = rules.filter((rule) => rule.length > 1).map((rule) => rule.slice(1));
-    const isOnTheWay = deeper.length === rules.length && found.kind === "directory" && !this.#before?.has(path);
+    const deeper = rests.filter((rest) => rest.length > 0);
+    const isOnTheWay = deeper.length === rests.length && found.kind === "directory" && !this.#before?.has(path);
     const child = isOnTheWay ? await directory.enter(name) : undefined;
     try {
       // What cannot be looked into stands for all that would be in it: a file, a link or a closed directory.
@@ -179,23 +194,4 @@ class Scan {
 
 function join(path: string, name: string): string {
   return path === "" ? name : `${path}/${name}`;
-}
-
-/** Of names that are folded. SECURITY: without regard to case, as some file systems and most people read names. */
-function nameRule(part: string): (name: string) => boolean {
-  if (!part.includes("*")) {
-    const wanted = fold(part);
-    return (name) => name === wanted;
-  }
-  const pattern = new RegExp(
-    `^${fold(part)
-      .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
-      .replaceAll("*", ".*")}$`,
-    "su",
-  );
-  return (name) => pattern.test(name);
-}
-
-function fold(name: string): string {
-  return name.normalize("NFC").toLowerCase();
 }

@@ -138,6 +138,28 @@ export class HeldDirectory {
     });
   }
 
+  /** What a directory holds, without looking closer. */
+  async kindsAt(path: string): Promise<ReadonlyMap<string, "directory" | "link" | "other"> | undefined> {
+    return await this.#below(path, async (directory, name) => {
+      const entered = await directory.enter(name);
+      try {
+        return await entered?.kinds();
+      } finally {
+        await entered?.close();
+      }
+    });
+  }
+
+  async kinds(): Promise<ReadonlyMap<string, "directory" | "link" | "other">> {
+    const entries = await readdir(this.#path, { withFileTypes: true, encoding: "buffer" }).catch(() => []);
+    return new Map(
+      entries.map((entry) => [
+        nameFromBytes(entry.name),
+        entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "other",
+      ]),
+    );
+  }
+
   /** The beginning of a regular file, as text. */
   async readAt(path: string, maxBytes: number): Promise<string | undefined> {
     return await this.#below(path, async (directory, name) => (await directory.read(name, maxBytes))?.toString("utf8"));

@@ -14,6 +14,7 @@ import type { CallNetwork } from "./call-network.ts";
 import type { Denied, Failed } from "./ending.ts";
 import type { FileLog } from "./file-log.ts";
 import type { LastingProgram, ProcessorTime } from "./processor-time.ts";
+import type { TrustedLook } from "../trusted-paths.ts";
 import type { WasmLog } from "./wasm-log.ts";
 
 /** What a call leaves behind as it goes: the entries and content not yet written, and what must be released. */
@@ -73,6 +74,8 @@ export class CallTrail {
   outputCommitments: readonly Committed[] = [];
   /** The list of those files, once the outcome names it. */
   fileList: Committed | undefined;
+  /** The workspace as the call found it, if it writes files. */
+  trusted: TrustedLook | undefined;
   /** It was decided a second time, about what was really opened. */
   isDecidedAgain = false;
   refusedAgain: Denied | Failed | undefined;

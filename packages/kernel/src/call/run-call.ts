@@ -8,6 +8,7 @@ import { bind } from "./bind/bind.ts";
 import type { CallFrame, KeptCall } from "./call.ts";
 import { check } from "./check/check.ts";
 import { decide } from "./decide/decide.ts";
+import { lookAtTrusted } from "./decide/look-at-trusted.ts";
 import { dedupe } from "./dedupe/dedupe.ts";
 import { Denied, type Ending, Failed, isEnding } from "./ending.ts";
 import { AGAIN, endorse } from "./endorse/endorse.ts";
@@ -60,6 +61,8 @@ async function takeStages(frame: CallFrame, kernel: KernelParts): Promise<KeptCa
     const checked = checking instanceof Promise ? await checking : checking;
     if (isEnding(checked)) return checked;
     enter("decide", frame, kernel);
+    const looking = lookAtTrusted(checked, kernel);
+    if (looking !== undefined) await looking;
     let permitted = decide(checked, kernel);
     if (isEnding(permitted)) return permitted;
     enter("dedupe", frame, kernel);

@@ -11,15 +11,18 @@ import { describeBeyond } from "../tool/beyond-bound.ts";
 import { type NarrowedTool, narrowFor } from "../tool/narrow-for.ts";
 import { requiredFor } from "../tool/required-for.ts";
 import type { Effect } from "../tool/tool.ts";
+import type { TrustedPaths } from "../trusted-paths.ts";
 import { demandFor } from "./approval-demand.ts";
 import { type AskedCall, type CallQuestion, questionFor, questionsAbout } from "./call-questions.ts";
 import type { CallExplanation, ExplainedQuestion, ExplainQuestion, MissingRight } from "./explain.ts";
+import { writtenPaths } from "./policy-target.ts";
 import { refusalOf } from "./refusal-of.ts";
 
 export interface ExplainParts {
   readonly registry: Registry;
   readonly policy: Policy;
   isProtected(path: string): boolean;
+  readonly trustedPaths?: TrustedPaths | undefined;
   nowMs(): number;
   /** Of the session and what it works in. */
   labelsOf(live: LiveSession, effects: readonly Effect[]): readonly string[];
@@ -60,7 +63,11 @@ async function explain(
   const labels = parts.labelsOf(live, facts.effects);
   const call: AskedCall = { live, registered, facts, input, inputDigest, needed, labels };
   const questions: AskedQuestion[] = [];
-  for (const question of questionsAbout(call, parts.isProtected)) questions.push(await ask(call, question, parts));
+  const { workspace } = live.session;
+  const written = writtenPaths(needed, workspace);
+  const trusted = written.length === 0 ? undefined : await parts.trustedPaths?.look(workspace, written);
+  const isProtected = (path: string): boolean => parts.isProtected(path) || trusted?.isTrusted(path) === true;
+  for (const question of questionsAbout(call, isProtected)) questions.push(await ask(call, question, parts));
   return { ...conclude(missing, questions), missing, questions: questions.map(({ asked }) => asked) };
 }
 

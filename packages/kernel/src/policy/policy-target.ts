@@ -64,6 +64,12 @@ function placesOf(effects: readonly Effect[], needed: readonly Capability[], wor
   return [...places].map(([path, writes]) => ({ path, writes }));
 }
 
+/** Paths that a call names to write, relative to the workspace; not its root, which stands for no path in particular. */
+export function writtenPaths(needed: readonly Capability[], workspace: string): string[] {
+  const prefixes = needed.flatMap((capability) => (capability.kind === "fs_write" ? capability.prefixes : []));
+  return prefixes.map((prefix) => relativeTo(workspace, prefix)).filter((path) => path !== ".");
+}
+
 function relativeTo(workspace: string, path: string): string {
   if (path === workspace) return ".";
   return path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path;

@@ -7,26 +7,42 @@ export type ProtectedPaths = (path: string) => boolean;
  * SECURITY: names are compared without regard to case, because some file systems do: `.GIT/config` is `.git/config`.
  */
 export function createProtectedPaths(patterns: readonly string[]): ProtectedPaths {
-  const rules = patterns.map((pattern) => pattern.split("/").map(partRule));
+  const byFirst = new Map<string, PartRule[][]>();
+  for (const pattern of patterns) {
+    const parts = pattern.split("/");
+    const first = fold(parts[0] ?? "");
+    // Rules that begin with a `*` are compared with every name.
+    const key = first.includes("*") ? "" : first;
+    byFirst.set(key, [...(byFirst.get(key) ?? []), parts.map(partRule)]);
+  }
+  const open = byFirst.get("") ?? [];
   return (path) => {
-    const parts = path.normalize("NFC").toLowerCase().split("/");
-    return rules.some((rule) => parts.some((_, start) => fits(rule, parts, start)));
+    const parts = fold(path).split("/");
+    return parts.some((part, start) =>
+      [...open, ...(byFirst.get(part) ?? [])].some((rule) => fits(rule, parts, start)),
+    );
   };
 }
 
+type PartRule = (name: string) => boolean;
+
 /** Either ends before the other: what lies below is protected as well, and so is what holds it. */
-function fits(rule: readonly RegExp[], parts: readonly string[], start: number): boolean {
+function fits(rule: readonly PartRule[], parts: readonly string[], start: number): boolean {
   const length = Math.min(rule.length, parts.length - start);
   for (let index = 0; index < length; index++) {
-    if (rule[index]?.test(parts[start + index] ?? "") !== true) return false;
+    if (rule[index]?.(parts[start + index] ?? "") !== true) return false;
   }
   return true;
 }
 
-function partRule(part: string): RegExp {
-  const text = part
-    .normalize("NFC")
-    .toLowerCase()
-    .replace(/[.+?^${}()|[\]\\]/g, "\\$&");
-  return new RegExp(`^${text.replaceAll("*", ".*")}$`, "u");
+function partRule(part: string): PartRule {
+  const folded = fold(part);
+  if (!folded.includes("*")) return (name) => name === folded;
+  const text = folded.replace(/[.+?^${}()|[\]\\]/g, "\\$&");
+  const pattern = new RegExp(`^${text.replaceAll("*", ".*")}$`, "su");
+  return (name) => pattern.test(name);
+}
+
+function fold(text: string): string {
+  return text.normalize("NFC").toLowerCase();
 }

@@ -16,9 +16,11 @@ export interface UndoPlace {
 /** Does one step, if what is there still is what is expected: fails and changes nothing otherwise. */
 export async function applyStep(step: UndoStep, place: UndoPlace): Promise<void> {
   const { kernel, workspace } = place;
-  for (const path of step.kind === "move" ? [step.from, step.to] : [step.path]) {
+  const paths = step.kind === "move" ? [step.from, step.to] : [step.path];
+  const trusted = await kernel.trustedPaths?.look(workspace, paths);
+  for (const path of paths) {
     // Programs that run meanwhile are not blamed for it.
-    if (kernel.isProtected(path)) kernel.programs?.allowChange(workspace, path);
+    if (kernel.isProtected(path) || trusted?.isTrusted(path) === true) kernel.programs?.allowChange(workspace, path);
   }
   await runOperation(await operationOf(step, kernel), "write", place);
 }

@@ -6,6 +6,7 @@ import type { NarrowedTool } from "../../tool/narrow-for.ts";
 import type { CheckedCall } from "../call.ts";
 import { Denied } from "../ending.ts";
 import { labelsOfCall } from "../labels-of-call.ts";
+import { protectedFor } from "../protected-for.ts";
 import { askPolicy, type PolicyWord } from "./ask-policy.ts";
 
 const STRICTNESS = ["none", "human", "console"] as const;
@@ -19,7 +20,7 @@ export function askAboutCall(
 ): PolicyWord | Denied {
   const asked = askedCall(call, facts, needed, kernel);
   let word: PolicyWord | undefined;
-  for (const question of questionsAbout(asked, kernel.isProtected)) {
+  for (const question of questionsAbout(asked, protectedFor(call, kernel))) {
     const answer = askPolicy(asked, question, call.trail, kernel);
     if (!(answer instanceof Denied)) {
       word = stricter(word, answer);

@@ -8,9 +8,12 @@ import type { FileAnswer, FileOperation, Preimage, PreparedOperation } from "../
 import { chargeContent } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { FileLog } from "../file-log.ts";
+import { protectedFor } from "../protected-for.ts";
 import { takeOnLabels } from "../take-on-labels.ts";
 import { withEffect } from "../with-effect.ts";
 import { SECRET } from "../../label/secret-label.ts";
+import type { ProtectedPaths } from "../../policy/protected-paths.ts";
+import type { ClaimedLook } from "../../trusted-paths.ts";
 
 /**
  * The files of the session's workspace, as one call may use them.
@@ -25,12 +28,18 @@ export function filesFor(
   kernel: KernelParts,
 ): FileAccess {
   const { trail } = call;
+  const { workspace } = call.live.session;
   const run = async (operation: FileOperation): Promise<FileAnswer> => {
     guard();
     const prepared = await prepare(call, operation, signal(), kernel);
+    let claim: ClaimedLook | undefined;
     try {
       guard();
-      decideOnOpened(call, operation, prepared, kernel);
+      const wasProtected = protectedFor(call, kernel);
+      if (changesFiles(operation)) claim = await kernel.trustedPaths?.claim(workspace, prepared.opened);
+      if (claim !== undefined) trail.trusted = claim;
+      guard();
+      decideOnOpened(call, operation, prepared, wasProtected, kernel);
       if (bringsContent(operation) && areSecret([...namedPaths(operation), ...prepared.opened], kernel)) {
         await takeOnLabels(call, [SECRET], kernel);
         guard();
@@ -42,17 +51,18 @@ export function filesFor(
       }
       const found: string[] = [];
       for await (const preimage of prepared.preimages()) {
-        if (kernel.isProtected(preimage.path)) found.push(preimage.path);
+        if (protectedFor(call, kernel)(preimage.path)) found.push(preimage.path);
         await keepPreimage(call, preimage, kernel);
       }
       guard();
       decideOnProtected(call, [...namedPaths(operation), ...prepared.opened], found, kernel);
     } catch (fault) {
+      claim?.release();
       await prepared.abandon();
       throw fault;
     }
     if (changesFiles(operation)) allowProtected(call, prepared, kernel);
-    const commit = (): Promise<FileAnswer> => prepared.commit();
+    const commit = (): Promise<FileAnswer> => prepared.commit().finally(() => claim?.release());
     const answer = await (changesFiles(operation) ? withEffect(trail, commit) : commit());
     if (answer.kind === "changed") trail.files.changes.push(...answer.changes);
     return answer.kind === "read"
@@ -66,7 +76,7 @@ export function filesFor(
       const operation = { kind: "list", path, depth: 1, glob: undefined, hidden: true, limit: 1 } as const;
       const prepared = await prepare(call, operation, signal(), kernel);
       await prepared.abandon();
-      decideOnOpened(call, operation, prepared, kernel);
+      decideOnOpened(call, operation, prepared, protectedFor(call, kernel), kernel);
       return prepared.opened[0] ?? path;
     },
     noteReading(path) {
@@ -93,9 +103,10 @@ function prepare(
 }
 
 /** INVARIANT: only what a rule permits comes so far. */
-function allowProtected({ live }: PermittedCall, { opened }: PreparedOperation, kernel: KernelParts): void {
+function allowProtected(call: PermittedCall, { opened }: PreparedOperation, kernel: KernelParts): void {
+  const isProtected = protectedFor(call, kernel);
   for (const path of opened) {
-    if (kernel.isProtected(path)) kernel.programs?.allowChange(live.session.workspace, path);
+    if (isProtected(path)) kernel.programs?.allowChange(call.live.session.workspace, path);
   }
 }
 
@@ -121,19 +132,23 @@ function decideOnOpened(
   call: PermittedCall,
   operation: FileOperation,
   { opened }: PreparedOperation,
+  wasProtected: ProtectedPaths,
   kernel: KernelParts,
 ): void {
   const named = namedPaths(operation);
+  const isProtected = protectedFor(call, kernel);
   const { workspace } = call.live.session;
   const absolute = (path: string): string => (path === "." ? workspace : `${workspace}/${path}`);
   const isChange = changesFiles(operation);
   const kind = isChange ? "fs_write" : "fs_read";
   // A call that was decided on with all of the workspace is decided again only about what is protected in it.
   const isDecided = (path: string): boolean =>
-    !(isChange && kernel.isProtected(path)) && isWithin([{ kind, prefixes: [absolute(path)] }], call.needed);
-  const moved = opened.filter((path) => !named.includes(path) && !isDecided(path));
-  if (moved.length === 0) return;
-  const prefixes = moved.map(absolute);
+    !(isChange && isProtected(path)) && isWithin([{ kind, prefixes: [absolute(path)] }], call.needed);
+  // SECURITY: the workspace may have changed since the call was decided, by another call or because a person was asked.
+  const isProtectedNow = (path: string): boolean => isChange && isProtected(path) && !wasProtected(path);
+  const undecided = opened.filter((path) => isProtectedNow(path) || (!named.includes(path) && !isDecided(path)));
+  if (undecided.length === 0) return;
+  const prefixes = undecided.map(absolute);
   kernel.decideAgain(call, [{ kind, prefixes }], kernel);
 }
 
@@ -144,7 +159,7 @@ function decideOnProtected(
   found: readonly string[],
   kernel: KernelParts,
 ): void {
-  const known = decided.filter((path) => kernel.isProtected(path));
+  const known = decided.filter(protectedFor(call, kernel));
   const prefixes: string[] = [];
   for (const path of found) {
     if (known.some((parent) => path === parent || path.startsWith(`${parent}/`))) continue;

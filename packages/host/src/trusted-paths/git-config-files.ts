@@ -1,0 +1,175 @@
+import { constants } from "node:fs";
+import { open, realpath } from "node:fs/promises";
+import { dirname, isAbsolute, join } from "node:path";
+import { namedBySetting } from "./git-settings.ts";
+import { parseGitConfig } from "./parse-git-config.ts";
+import { joinPath, parentPath, pathInside } from "./path-text.ts";
+import type { WorkspaceView } from "./workspace-view.ts";
+
+/** What the configuration of one repository names, as paths of the workspace. */
+export interface NamedPaths {
+  /** Configuration files that are included. */
+  readonly includes: Set<string>;
+  /** Directories of hooks; `.` where hooks lie in the root itself. */
+  readonly hooks: Set<string>;
+  /** Work trees that the configuration sets. */
+  readonly worktrees: Set<string>;
+  /** Programs and other files. */
+  readonly files: Set<string>;
+}
+
+const MAX_FILES = 64;
+const MAX_BYTES = 1024 * 1024;
+
+/** A configuration file: in the workspace by its path there, elsewhere by its absolute path. */
+export interface ConfigFile {
+  readonly path: string;
+  readonly isInside: boolean;
+}
+
+export interface ConfigPlace {
+  readonly view: WorkspaceView;
+  /** Real path of the workspace. */
+  readonly workspace: string;
+  /** Home directory of the user whose git reads the configuration; empty if unknown. */
+  readonly home: string;
+}
+
+/**
+ * Follows configuration files of git through all they include.
+ *
+ * SECURITY: the files may be anyone's. In the workspace they are read without following a link; elsewhere only regular
+ * files are read, and whatever they say, the answer has paths below the workspace's root only. Their number and size
+ * are bounded.
+ */
+export class GitConfigFiles {
+  readonly #place: ConfigPlace;
+  readonly #seen = new Set<string>();
+  readonly found: NamedPaths = { includes: new Set(), hooks: new Set(), worktrees: new Set(), files: new Set() };
+
+  constructor(place: ConfigPlace) {
+    this.#place = place;
+  }
+
+  /** `tops` are the work trees to which relative paths refer, `.` for the root. */
+  async follow(file: ConfigFile, tops: readonly string[]): Promise<void> {
+    const key = `${file.isInside} ${file.path} ${tops.join("\0")}`;
+    if (this.#seen.has(key) || this.#seen.size >= MAX_FILES) return;
+    this.#seen.add(key);
+    const { view } = this.#place;
+    const text = file.isInside ? await view.readAt(file.path, MAX_BYTES) : await readOutside(file.path);
+    if (text === undefined) return;
+    const named = parseGitConfig(text).map(namedBySetting);
+    const worktrees = named.flatMap((one) => (one?.kind === "worktree" ? this.#beside(one.path, file) : []));
+    for (const path of worktrees) this.found.worktrees.add(path);
+    const allTops = [...new Set([...tops, ...worktrees])];
+    for (const one of named) {
+      if (one === undefined) continue;
+      if (one.kind === "include") await this.#include(one.path, file, allTops);
+      else if (one.kind === "hooks") this.#add(this.found.hooks, one.path, allTops);
+      else if (one.kind === "file") this.#add(this.found.files, one.path, allTops);
+      else if (one.kind === "command") for (const word of one.words) this.#add(this.found.files, word, allTops);
+    }
+  }
+
+  async #include(path: string, from: ConfigFile, tops: readonly string[]): Promise<void> {
+    const expanded = this.#expand(path);
+    if (from.isInside || isAbsolute(expanded)) {
+      const inside = pathInside(expanded, from.isInside ? parentPath(from.path) : ".", this.#place.workspace);
+      if (inside !== undefined) {
+        this.found.includes.add(inside);
+        return await this.follow({ path: inside, isInside: true }, tops);
+      }
+    }
+    const base = from.isInside ? join(this.#place.workspace, dirname(from.path)) : dirname(from.path);
+    const outside = isAbsolute(expanded) ? expanded : join(base, expanded);
+    const real = await realpath(outside).catch(() => outside);
+    const inside = pathInside(real, ".", this.#place.workspace);
+    if (inside === undefined) return await this.follow({ path: outside, isInside: false }, tops);
+    this.found.includes.add(inside);
+    await this.follow({ path: inside, isInside: true }, tops);
+  }
+
+  /** `core.worktree` refers to the repository's own directory. */
+  #beside(path: string, { path: file, isInside }: ConfigFile): string[] {
+    const inside = isInside || isAbsolute(path) ? pathInside(path, parentPath(file), this.#place.workspace) : undefined;
+    return inside === undefined ? [] : [inside];
+  }
+
+  #add(paths: Set<string>, path: string, tops: readonly string[]): void {
+    const expanded = this.#expand(path);
+    for (const top of tops) {
+      // Earlier versions of git made each space between words a plain one.
+      for (const text of new Set([expanded, expanded.replace(/\s/g, " ")])) {
+        const inside = pathInside(text, top, this.#place.workspace);
+        if (inside !== undefined) paths.add(inside);
+      }
+    }
+  }
+
+  #expand(path: string): string {
+    const { home } = this.#place;
+    return home !== "" && (path === "~" || path.startsWith("~/")) ? join(home, path.slice(1)) : path;
+  }
+}
+
+/** A file outside of the workspace, as the user who runs the kernel can read it. */
+async function readOutside(path: string): Promise<string | undefined> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
+  if (handle === undefined) return undefined;
+  try {
+    if (!(await handle.stat()).isFile()) return undefined;
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
+    return buffer.subarray(0, bytesRead).toString("utf8");
+  } catch {
+    return undefined;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Configuration that git reads for every repository of this user. */
+export function userConfigFiles(home: string, environment: NodeJS.ProcessEnv): readonly ConfigFile[] {
+  const { GIT_CONFIG_GLOBAL: global, GIT_CONFIG_SYSTEM: system = "/etc/gitconfig", XDG_CONFIG_HOME: xdg } = environment;
+  const own =
+    global !== undefined
+      ? [global]
+      : [join(home, ".gitconfig"), join(xdg !== undefined && xdg !== "" ? xdg : join(home, ".config"), "git/config")];
+  return [system, ...own].filter(isAbsolute).map((path) => ({ path, isInside: false }));
+}
+
+/** Names that git runs in a directory of hooks. SPEC: githooks(5). */
+const HOOK_NAMES: readonly string[] = [
+  "applypatch-msg",
+  "pre-applypatch",
+  "post-applypatch",
+  "pre-commit",
+  "pre-merge-commit",
+  "prepare-commit-msg",
+  "commit-msg",
+  "post-commit",
+  "pre-rebase",
+  "post-checkout",
+  "post-merge",
+  "pre-push",
+  "pre-receive",
+  "update",
+  "proc-receive",
+  "post-receive",
+  "post-update",
+  "reference-transaction",
+  "push-to-checkout",
+  "pre-auto-gc",
+  "post-rewrite",
+  "sendemail-validate",
+  "fsmonitor-watchman",
+  "p4-changelist",
+  "p4-prepare-changelist",
+  "p4-post-changelist",
+  "p4-pre-submit",
+  "post-index-change",
+];
+
+export function hookPaths(directory: string): readonly string[] {
+  return directory === "." ? HOOK_NAMES.map((name) => joinPath(".", name)) : [directory];
+}

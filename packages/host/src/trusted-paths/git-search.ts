@@ -1,0 +1,204 @@
+import { type ConfigPlace, GitConfigFiles, hookPaths, type ConfigFile } from "./git-config-files.ts";
+import { followLinks } from "./follow-links.ts";
+import { foldName, joinPath, parentPath, pathInside } from "./path-text.ts";
+import { findDangerousStates } from "./rebase-state.ts";
+import { isInertRepository } from "./inert-repository.ts";
+import { linksBelow } from "./links-below.ts";
+import { looksLikeRepository } from "./repository-shape.ts";
+import type { TrustedFindings } from "./trusted-findings.ts";
+
+const MAX_BYTES = 64 * 1024;
+const MAX_DEPTH = 6;
+const MAX_NAMES = 128;
+
+/** Of a repository's directory, what decides which programs git runs. The rest is git's to write. */
+const CONFIGURATION = ["config", "config.worktree"];
+const PROGRAMS = ["hooks", "info/attributes", "commondir"];
+
+/**
+ * Finds the repositories whose work trees are the given directories: that of `.git`, of what a `.git` file or link
+ * leads to, of submodules by any name, and directories that look like one; and all that their configuration names.
+ *
+ * SECURITY: the content of a repository may be anyone's. It is only ever taken for paths below the workspace's root,
+ * which are walked without following a link out of it; numbers and sizes are bounded.
+ */
+export async function searchGit(search: GitSearchOptions): Promise<TrustedFindings> {
+  const git = new GitSearch(search, search.git);
+  await Promise.all(search.bases.map((base) => git.lookAtBase(base)));
+  await Promise.all(search.shapeBases.map((directory) => git.lookAtShape(directory)));
+  const tops = git.tops.size === 0 ? ["."] : [...git.tops];
+  for (const file of search.userConfig) await git.config.follow(file, tops);
+  await git.addNamed();
+  return git.findings();
+}
+
+/**
+ * The same after a program: new repositories, new lists of a rebase. What configuration and links name is that of
+ * `known`, before the program.
+ *
+ * SECURITY: a program could write a configuration that names the user's files, and have them set aside as its own.
+ */
+export async function searchGitAgain(search: GitSearchOptions, known: TrustedFindings): Promise<TrustedFindings> {
+  const git = new GitSearch(search, search.git, known);
+  await Promise.all(known.directories.map((directory) => git.guard(directory)));
+  await Promise.all(search.bases.map((base) => git.lookAtBase(base)));
+  await Promise.all(search.shapeBases.map((directory) => git.lookAtShape(directory)));
+  return git.findings();
+}
+
+export interface GitSearchOptions extends ConfigPlace {
+  readonly bases: readonly string[];
+  /** Directories that are only looked at for whether they are repositories by their content. */
+  readonly shapeBases: readonly string[];
+  readonly git: "guarded" | "configurable";
+  readonly userConfig: readonly ConfigFile[];
+}
+
+class GitSearch {
+  readonly #paths: Set<string>;
+  readonly #directories: Set<string>;
+  readonly #shapes: Set<string>;
+  readonly tops = new Set<string>();
+  readonly config: GitConfigFiles;
+  readonly #place: ConfigPlace;
+  readonly #own: readonly string[];
+  readonly #known: TrustedFindings | undefined;
+
+  constructor(place: ConfigPlace, git: "guarded" | "configurable", known?: TrustedFindings) {
+    this.#place = place;
+    this.#known = known;
+    this.#paths = new Set(known?.paths);
+    this.#directories = new Set(known?.directories);
+    this.#shapes = new Set(known?.shapes);
+    this.#own = git === "guarded" ? [...CONFIGURATION, ...PROGRAMS] : PROGRAMS;
+    this.config = new GitConfigFiles(place);
+  }
+
+  findings(): TrustedFindings {
+    return { paths: [...this.#paths], directories: [...this.#directories], shapes: [...this.#shapes] };
+  }
+
+  async lookAtBase(base: string): Promise<void> {
+    const own = (await this.#names(base)).filter((name) => foldName(name) === ".git");
+    for (const name of own.length === 0 ? [".git"] : own) await this.#look(joinPath(base, name), base, 0);
+  }
+
+  async lookAtShape(directory: string): Promise<void> {
+    const kinds = (await this.#place.view.kindsAt(directory)) ?? [];
+    if (this.#shapes.has(directory) || !looksLikeRepository(kinds)) return;
+    if (this.#known !== undefined && (await isInertRepository(this.#place.view, directory))) return;
+    this.#shapes.add(directory);
+    if (this.#known === undefined) await this.guard(directory, directory);
+  }
+
+  /** All that configuration names, with what links among it lead to. */
+  async addNamed(): Promise<void> {
+    const { includes, hooks, files } = this.config.found;
+    const directories = [...hooks].filter((path) => path !== ".");
+    for (const path of [...includes, ...[...hooks].flatMap(hookPaths), ...files]) {
+      // A command that names the work tree itself names nothing in particular.
+      if (path === ".") continue;
+      this.#paths.add(path);
+      await this.#protectEnd(path);
+    }
+    for (const path of directories) await this.#protectLinksBelow(path);
+  }
+
+  /** `top` is the work tree. */
+  async #look(path: string, top: string, depth: number): Promise<void> {
+    if (depth > MAX_DEPTH || this.#directories.has(path)) return;
+    const found = await this.#place.view.lookAt(path);
+    // Where there is no repository yet, none may come to be.
+    if (found === undefined || found.kind === "directory") {
+      this.#directories.add(path);
+      if (found === undefined) this.#protectOwn(path);
+      else await this.guard(path, top, depth);
+      return;
+    }
+    this.#paths.add(path);
+    if (this.#known !== undefined) return;
+    if (found.kind === "link") {
+      const { end, links } = await followLinks(this.#place.view, path, this.#place.workspace);
+      for (const link of links) this.#paths.add(link);
+      if (end !== undefined && end !== ".") await this.#look(end, top, depth + 1);
+      return;
+    }
+    const pointed = await this.#pointer(path, "gitdir:", parentPath(path));
+    if (pointed !== undefined) await this.#look(pointed, top, depth + 1);
+  }
+
+  /** A directory like `.git`. */
+  async guard(directory: string, top = directory, depth = 0): Promise<void> {
+    this.#protectOwn(directory);
+    const kinds = (await this.#place.view.kindsAt(directory)) ?? new Map<string, string>();
+    if (kinds.size === 0) return;
+    await this.#protectStates(directory, kinds.keys());
+    if (kinds.has("modules")) await this.#modules(joinPath(directory, "modules"), top, depth + 1);
+    if (kinds.has("worktrees")) await this.#worktrees(joinPath(directory, "worktrees"));
+    if (this.#known !== undefined) return;
+    this.tops.add(top);
+    const common = kinds.has("commondir") && (await this.#pointer(joinPath(directory, "commondir"), "", directory));
+    if (common) await this.#look(common, top, depth + 1);
+    for (const name of [...CONFIGURATION, ...PROGRAMS]) {
+      const kind = kinds.get(name.split("/")[0] ?? "");
+      if (kind === undefined) continue;
+      const path = joinPath(directory, name);
+      const end = kind === "link" || name.includes("/") ? await this.#protectEnd(path) : path;
+      if (end === undefined) continue;
+      if (CONFIGURATION.includes(name)) await this.config.follow({ path: end, isInside: true }, [top]);
+      if (name === "hooks") await this.#protectLinksBelow(end);
+    }
+  }
+
+  #protectOwn(directory: string): void {
+    for (const name of this.#own) this.#paths.add(joinPath(directory, name));
+  }
+
+  async #protectStates(directory: string, names: Iterable<string>): Promise<void> {
+    for (const state of await findDangerousStates(this.#place.view, directory, new Set(names))) this.#paths.add(state);
+  }
+
+  async #worktrees(path: string): Promise<void> {
+    for (const name of (await this.#names(path)).slice(0, MAX_NAMES)) {
+      const worktree = joinPath(path, name);
+      for (const file of ["config.worktree", "commondir", "gitdir"]) this.#paths.add(joinPath(worktree, file));
+      await this.#protectStates(worktree, await this.#names(worktree));
+    }
+  }
+
+  /** Names of submodules have slashes: a directory with a HEAD is a repository, others are on the way to one. */
+  async #modules(path: string, top: string, depth: number): Promise<void> {
+    if (depth > MAX_DEPTH) return;
+    for (const name of (await this.#names(path)).slice(0, MAX_NAMES)) {
+      const child = joinPath(path, name);
+      const names = await this.#names(child);
+      if (names.includes("HEAD") || names.includes("config")) await this.#look(child, top, depth + 1);
+      else await this.#modules(child, top, depth + 1);
+    }
+  }
+
+  /** The path in a file such as `commondir`. Undefined where it leads out of the workspace, or to its root. */
+  async #pointer(path: string, prefix: string, from: string): Promise<string | undefined> {
+    const text = await this.#place.view.readAt(path, MAX_BYTES);
+    const line = text?.split("\n")[0]?.trim() ?? "";
+    if (line === "" || !line.startsWith(prefix)) return undefined;
+    const inside = pathInside(line.slice(prefix.length).trim(), from, this.#place.workspace);
+    return inside === "." ? undefined : inside;
+  }
+
+  /** Protects what a path leads to, if that is another one. Answers it; undefined where it leads out. */
+  async #protectEnd(path: string): Promise<string | undefined> {
+    const { end, links } = await followLinks(this.#place.view, path, this.#place.workspace);
+    for (const link of links) this.#paths.add(link);
+    if (links.length > 0 && end !== undefined && end !== ".") this.#paths.add(end);
+    return end;
+  }
+
+  async #protectLinksBelow(directory: string): Promise<void> {
+    for (const path of await linksBelow(this.#place.view, directory, this.#place.workspace)) this.#paths.add(path);
+  }
+
+  async #names(path: string): Promise<string[]> {
+    return (await this.#place.view.namesAt(path)) ?? [];
+  }
+}

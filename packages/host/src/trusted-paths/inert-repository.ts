@@ -1,0 +1,25 @@
+import { parseGitConfig } from "./parse-git-config.ts";
+import { joinPath } from "./path-text.ts";
+import type { WorkspaceView } from "./workspace-view.ts";
+
+const MAX_BYTES = 64 * 1024;
+/** Settings of a repository that `git init --bare` or `git clone --bare` made. */
+const INERT =
+  /^(?:core\.(?:repositoryformatversion|filemode|bare|ignorecase|precomposeunicode|logallrefupdates|symlinks)|remote\..*\.(?:url|fetch|mirror)|branch\..*\.(?:remote|merge)|extensions\.(?:objectformat|refstorage))$/s;
+
+/**
+ * Whether a repository has nothing that git could run: a configuration of harmless settings only, and no hooks but
+ * git's samples. Tests of a project make such repositories.
+ */
+export async function isInertRepository(view: WorkspaceView, directory: string): Promise<boolean> {
+  for (const name of ["commondir", "config.worktree", "info/attributes"]) {
+    if ((await view.lookAt(joinPath(directory, name))) !== undefined) return false;
+  }
+  const hooks = joinPath(directory, "hooks");
+  const found = await view.lookAt(hooks);
+  if (found !== undefined && found.kind !== "directory") return false;
+  if (!((await view.namesAt(hooks)) ?? []).every((name) => name.endsWith(".sample"))) return false;
+  const config = await view.readAt(joinPath(directory, "config"), MAX_BYTES);
+  if (config === undefined || config.length >= MAX_BYTES) return false;
+  return parseGitConfig(config).every(({ key }) => INERT.test(key));
+}

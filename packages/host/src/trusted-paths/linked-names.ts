@@ -1,0 +1,49 @@
+import { followLinks } from "./follow-links.ts";
+import { linksBelow } from "./links-below.ts";
+import { type NameRule, NameRules } from "./name-rules.ts";
+import { joinPath, splitPath } from "./path-text.ts";
+import type { WorkspaceView } from "./workspace-view.ts";
+
+/**
+ * Where links at protected names lead, as paths that are protected too: with `.claude` a link to `cfg/claude`, that is
+ * `cfg/claude`; with `.github` a link to `gh`, it is `gh/workflows`. Answers no links, which are found by their names.
+ */
+export async function findLinkedNames(
+  view: WorkspaceView,
+  base: string,
+  rules: NameRules,
+  workspace: string,
+): Promise<string[]> {
+  const ends: string[] = [];
+  const visit = async (directory: string, here: NameRules): Promise<void> => {
+    for (const { name, rests } of here.fitting((await view.namesAt(directory)) ?? [])) {
+      const path = joinPath(directory, name);
+      const kind = (await view.lookAt(path))?.kind;
+      const deeper = rests.filter((rest) => rest.length > 0);
+      if (kind === "directory") {
+        if (deeper.length < rests.length) ends.push(...(await linksIn(view, path, workspace)));
+        else await visit(path, new NameRules(deeper));
+      }
+      if (kind !== "link") continue;
+      const { end, links } = await followLinks(view, path, workspace);
+      ends.push(...links.slice(1));
+      if (end === undefined) continue;
+      for (const rest of rests) ends.push(...(await behind(view, end, rest, workspace)));
+    }
+  };
+  await visit(base, rules);
+  return ends.filter((path) => path !== ".");
+}
+
+/** Installed packages have many links, all of them to each other. */
+async function linksIn(view: WorkspaceView, path: string, workspace: string): Promise<string[]> {
+  return splitPath(path).includes("node_modules") ? [] : await linksBelow(view, path, workspace);
+}
+
+/** What a rule protects behind a link: its end, or what is left of the rule below that. */
+async function behind(view: WorkspaceView, end: string, rest: NameRule, workspace: string): Promise<string[]> {
+  if (rest.length === 0) return [end, ...(await linksIn(view, end, workspace))];
+  const path = joinPath(end, rest.join("/"));
+  const followed = await followLinks(view, path, workspace);
+  return [path, ...followed.links, ...(followed.end === undefined ? [] : [followed.end])];
+}

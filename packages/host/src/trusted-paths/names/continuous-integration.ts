@@ -1,0 +1,163 @@
+import type { ProtectedGroup } from "./protected-entry.ts";
+
+export const CONTINUOUS_INTEGRATION: ProtectedGroup = {
+  title: "Continuous integration",
+  entries: [
+    {
+      reader: "GitHub Actions",
+      why: "runs jobs with the credentials of the repository",
+      source: "https://docs.github.com/en/actions",
+      paths: [".github/workflows", ".github/actions"],
+    },
+    {
+      reader: "Forgejo and Gitea Actions",
+      why: "run jobs with the credentials of the repository",
+      source: "https://forgejo.org/docs/latest/user/actions/",
+      paths: [".forgejo/workflows", ".forgejo/actions", ".gitea/workflows", ".gitea/actions"],
+    },
+    {
+      reader: "GitLab CI",
+      why: "runs jobs with the credentials of the repository",
+      source: "https://docs.gitlab.com/ci/yaml/",
+      paths: [".gitlab-ci.yml", ".gitlab-ci.yaml", ".gitlab/ci", ".gitlab-ci"],
+    },
+    {
+      reader: "CircleCI",
+      why: "runs jobs",
+      source: "https://circleci.com/docs/configuration-reference/",
+      paths: [".circleci"],
+    },
+    {
+      reader: "Buildkite",
+      why: "runs jobs",
+      source: "https://buildkite.com/docs/pipelines",
+      paths: [".buildkite"],
+    },
+    {
+      reader: "Travis CI",
+      why: "runs jobs",
+      source: "https://docs.travis-ci.com/",
+      paths: [".travis.yml"],
+    },
+    {
+      reader: "Woodpecker",
+      why: "runs jobs",
+      source: "https://woodpecker-ci.org/docs/usage/intro",
+      paths: [".woodpecker", ".woodpecker.yml", ".woodpecker.yaml"],
+    },
+    {
+      reader: "Drone",
+      why: "runs jobs",
+      source: "https://docs.drone.io/",
+      paths: [".drone.yml", ".drone.yaml", ".drone.jsonnet", ".drone.star"],
+    },
+    {
+      reader: "Azure Pipelines",
+      why: "runs jobs",
+      source: "https://learn.microsoft.com/en-us/azure/devops/pipelines/",
+      paths: ["azure-pipelines*.yml", "azure-pipelines*.yaml", ".azure-pipelines"],
+    },
+    {
+      reader: "Bitbucket Pipelines",
+      why: "runs jobs",
+      source: "https://support.atlassian.com/bitbucket-cloud/docs/bitbucket-pipelines-configuration-reference/",
+      paths: ["bitbucket-pipelines.yml"],
+    },
+    {
+      reader: "Jenkins",
+      why: "runs jobs",
+      source: "https://www.jenkins.io/doc/book/pipeline/jenkinsfile/",
+      paths: ["Jenkinsfile", "Jenkinsfile.*", "*.jenkinsfile"],
+    },
+    {
+      reader: "Cirrus CI",
+      why: "runs jobs",
+      source: "https://cirrus-ci.org/",
+      paths: [".cirrus.yml", ".cirrus.star"],
+    },
+    {
+      reader: "AppVeyor",
+      why: "runs jobs",
+      source: "https://www.appveyor.com/docs/appveyor-yml/",
+      paths: ["appveyor.yml", ".appveyor.yml"],
+    },
+    {
+      reader: "Google Cloud Build",
+      why: "runs jobs",
+      source: "https://cloud.google.com/build/docs/build-config-file-schema",
+      paths: ["cloudbuild.yaml", "cloudbuild.yml", "cloudbuild.json"],
+    },
+    {
+      reader: "AWS CodeBuild",
+      why: "runs jobs",
+      source: "https://docs.aws.amazon.com/codebuild/latest/userguide/build-spec-ref.html",
+      paths: ["buildspec.yml", "buildspec.yaml"],
+    },
+    {
+      reader: "Semaphore",
+      why: "runs jobs",
+      source: "https://docs.semaphoreci.com/",
+      paths: [".semaphore"],
+    },
+    {
+      reader: "Tekton",
+      why: "runs pipelines",
+      source: "https://pipelinesascode.com/docs/",
+      paths: [".tekton"],
+    },
+    {
+      reader: "TeamCity",
+      why: "runs jobs",
+      source: "https://www.jetbrains.com/help/teamcity/kotlin-dsl.html",
+      paths: [".teamcity"],
+    },
+    {
+      reader: "Harness",
+      why: "runs pipelines",
+      source: "https://developer.harness.io/",
+      paths: [".harness"],
+    },
+    {
+      reader: "Codemagic",
+      why: "runs jobs",
+      source: "https://docs.codemagic.io/yaml-basic-configuration/yaml-getting-started/",
+      paths: ["codemagic.yaml"],
+    },
+    {
+      reader: "Bitrise",
+      why: "runs jobs",
+      source: "https://devcenter.bitrise.io/",
+      paths: ["bitrise.yml"],
+    },
+    {
+      reader: "SourceHut",
+      why: "runs jobs",
+      source: "https://man.sr.ht/builds.sr.ht/",
+      paths: [".build.yml", ".builds"],
+    },
+    {
+      reader: "Zuul",
+      why: "runs jobs",
+      source: "https://zuul-ci.org/docs/",
+      paths: ["zuul.yaml", ".zuul.yaml", "zuul.d", ".zuul.d"],
+    },
+    {
+      reader: "Screwdriver",
+      why: "runs jobs",
+      source: "https://docs.screwdriver.cd/",
+      paths: ["screwdriver.yaml"],
+    },
+    {
+      reader: "Buddy",
+      why: "runs pipelines",
+      source: "https://buddy.works/docs",
+      paths: ["buddy.yml", ".buddy"],
+    },
+    {
+      reader: "Mergify",
+      why: "merges by its rules",
+      source: "https://docs.mergify.com/",
+      paths: [".mergify.yml", ".mergify"],
+    },
+  ],
+};

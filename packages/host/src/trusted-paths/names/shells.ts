@@ -1,0 +1,111 @@
+import type { ProtectedGroup } from "./protected-entry.ts";
+
+export const SHELLS: ProtectedGroup = {
+  title: "Shells, version managers and interpreters",
+  entries: [
+    {
+      reader: "direnv",
+      why: "runs it, or its cache, as a shell enters the directory",
+      source: "https://direnv.net/",
+      paths: [".envrc", ".envrc.*", ".direnv"],
+    },
+    {
+      reader: "mise",
+      why: "runs hooks and sets programs and variables as a shell enters the directory",
+      source: "https://mise.jdx.dev/configuration.html",
+      paths: [
+        "mise.toml",
+        ".mise.toml",
+        "mise.*.toml",
+        ".mise.*.toml",
+        "mise/config*.toml",
+        "mise/conf.d",
+        ".mise",
+        ".config/mise.toml",
+        ".config/mise.*.toml",
+        ".config/mise",
+        ".rtx.toml",
+      ],
+    },
+    {
+      reader: "asdf",
+      why: "decides which program a command runs: `path:` may name any",
+      source: "https://asdf-vm.com/manage/configuration.html",
+      paths: [".tool-versions", ".asdfrc"],
+    },
+    {
+      reader: "proto",
+      why: "loads plugins and decides which program a command runs",
+      source: "https://moonrepo.dev/docs/proto/config",
+      paths: [".prototools"],
+    },
+    {
+      reader: "autoenv and shadowenv",
+      why: "run it as a shell enters the directory",
+      source: "https://github.com/hyperupcall/autoenv",
+      paths: [".autoenv", ".autoenv.*", ".autoenv_leave.zsh", ".shadowenv.d"],
+    },
+    {
+      reader: "bash and sh",
+      why: "run them as they start or end",
+      source: "https://www.gnu.org/software/bash/manual/html_node/Bash-Startup-Files.html",
+      paths: [".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile"],
+    },
+    {
+      reader: "zsh",
+      why: "runs them as it starts or ends",
+      source: "https://zsh.sourceforge.io/Doc/Release/Files.html",
+      paths: [".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout"],
+    },
+    {
+      reader: "fish, csh and ksh",
+      why: "run them as they start",
+      source: "https://fishshell.com/docs/current/language.html#configuration",
+      paths: [".config/fish", ".cshrc", ".tcshrc", ".login", ".kshrc"],
+    },
+    {
+      reader: "desktop sessions",
+      why: "run them as the user logs in",
+      source: "https://specifications.freedesktop.org/autostart-spec/latest/",
+      paths: [
+        ".config/autostart",
+        ".config/systemd",
+        ".xprofile",
+        ".xinitrc",
+        ".xsession",
+        ".xsessionrc",
+        ".pam_environment",
+      ],
+    },
+    {
+      reader: "Ruby shells",
+      why: "run it as they start in the directory",
+      source: "https://ruby.github.io/irb/",
+      paths: [".irbrc", ".pryrc"],
+    },
+    {
+      reader: "Python debugger",
+      why: "runs it as it starts in the directory",
+      source: "https://docs.python.org/3/library/pdb.html",
+      paths: [".pdbrc"],
+    },
+    {
+      reader: "R",
+      why: "runs it as it starts in the directory",
+      source: "https://stat.ethz.ch/R-manual/R-devel/library/base/html/Startup.html",
+      paths: [".Rprofile", ".Renviron"],
+    },
+    {
+      reader: "Elixir, Erlang and Haskell shells",
+      why: "run it as they start in the directory",
+      source: "https://hexdocs.pm/iex/IEx.html",
+      paths: [".iex.exs", ".erlang", ".ghci"],
+    },
+    {
+      reader: "debuggers",
+      why: "run it as they start in the directory, if told to",
+      source: "https://sourceware.org/gdb/current/onlinedocs/gdb.html/Init-File-in-the-Current-Directory.html",
+      paths: [".gdbinit", ".lldbinit"],
+    },
+  ],
+};

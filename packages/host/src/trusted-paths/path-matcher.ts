@@ -1,0 +1,22 @@
+import { foldName } from "./path-text.ts";
+
+/**
+ * Whether a path is one of these, lies below one, or holds one. Paths are relative to the workspace's root.
+ *
+ * SECURITY: a directory that is moved or deleted takes what is in it along, so what holds a path counts.
+ */
+export function createPathMatcher(paths: readonly string[]): (path: string) => boolean {
+  const rules = paths.map((path) => path.split("/").map(partRule));
+  return (path) => {
+    const parts = foldName(path).split("/");
+    return rules.some((rule) => rule.every((fits, index) => index >= parts.length || fits(parts[index] ?? "")));
+  };
+}
+
+function partRule(part: string): (name: string) => boolean {
+  const folded = foldName(part);
+  if (!folded.includes("*")) return (name) => name === folded;
+  const text = folded.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*");
+  const pattern = new RegExp(`^${text}$`, "su");
+  return (name) => pattern.test(name);
+}

@@ -1,0 +1,15 @@
+import type { Found } from "../programs/walk-workspace.ts";
+
+/**
+ * A workspace to look at, by paths relative to its root.
+ *
+ * SECURITY: no path is followed through a link: where a part of one is a link, there is nothing.
+ */
+export interface WorkspaceView {
+  lookAt(path: string): Promise<Found | undefined>;
+  namesAt(path: string): Promise<string[] | undefined>;
+  /** What a directory holds, without looking closer. */
+  kindsAt(path: string): Promise<ReadonlyMap<string, "directory" | "link" | "other"> | undefined>;
+  /** The beginning of a regular file, as text. */
+  readAt(path: string, maxBytes: number): Promise<string | undefined>;
+}
