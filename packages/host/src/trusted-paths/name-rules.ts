@@ -12,31 +12,38 @@ export interface FittingName {
 
 /** Rules by their first part, to compare a directory of many names with many rules. */
 export class NameRules {
-  readonly #exact = new Map<string, NameRule[]>();
-  readonly #patterns: { readonly fits: RegExp; readonly rest: NameRule }[] = [];
+  readonly #exact = new Map<string, RuleRest[]>();
+  readonly #patterns: (RuleRest & { readonly fits: RegExp })[] = [];
 
   constructor(rules: readonly NameRule[]) {
-    for (const [first = "", ...rest] of rules) {
+    for (const [place, [first = "", ...rest]] of rules.entries()) {
       if (first.includes("*")) {
-        this.#patterns.push({ fits: namePattern(first), rest });
+        this.#patterns.push({ fits: namePattern(first), rest, place });
         continue;
       }
       const folded = foldName(first);
       const known = this.#exact.get(folded);
-      if (known === undefined) this.#exact.set(folded, [rest]);
-      else known.push(rest);
+      if (known === undefined) this.#exact.set(folded, [{ rest, place }]);
+      else known.push({ rest, place });
     }
   }
 
-  /** In the order of the names. */
+  /** In the order of the rules. */
   fitting(names: readonly string[]): FittingName[] {
-    return names.flatMap((name) => {
+    const found = names.flatMap((name) => {
       const folded = foldName(name);
-      const rests = [...(this.#exact.get(folded) ?? [])];
-      for (const { fits, rest } of this.#patterns) if (fits.test(folded)) rests.push(rest);
-      return rests.length === 0 ? [] : [{ name, rests }];
+      const fitting = [...(this.#exact.get(folded) ?? []), ...this.#patterns.filter(({ fits }) => fits.test(folded))];
+      if (fitting.length === 0) return [];
+      return [{ name, rests: fitting.map(({ rest }) => rest), place: Math.min(...fitting.map(({ place }) => place)) }];
     });
+    return found.sort((one, other) => one.place - other.place);
   }
+}
+
+interface RuleRest {
+  readonly rest: NameRule;
+  /** Among the rules. */
+  readonly place: number;
 }
 
 function namePattern(part: string): RegExp {
