@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { appendFile, mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { READ_TRAPS } from "../../packages/tools/src/git/testing/read-traps.ts";
 import { GIT_OPERATION_FACTS } from "@narthex/tools";
@@ -50,4 +53,36 @@ describe("a hostile repository, to operations that write", () => {
       } else assert.match(code, /^(?:success|INVALID_INPUT|NETWORK_BLOCKED)$/, message);
     });
   }
+});
+
+describe("a hostile repository, to tools that write files", () => {
+  it("is looked at within bounds: loops of includes and links, special files, a configuration without end", () =>
+    kernel.visit(async (repository, session) => {
+      const work = join(repository.root, "work");
+      execFileSync("mkfifo", [join(work, "pipe")]);
+      const includes = [
+        "config",
+        "../loop",
+        "/dev/zero",
+        "../pipe",
+        "../../../../../../etc/passwd",
+        "~/x",
+        "../deep/0",
+      ];
+      const text = includes.map((path) => `[include]\n\tpath = ${path}\n`).join("");
+      await appendFile(join(work, ".git/config"), text + "[alias]\n\tx = y\n".repeat(100_000));
+      await writeFile(join(work, "loop"), "[include]\n\tpath = loop\n\tpath = .git/config\n");
+      await mkdir(join(work, "deep"));
+      for (let index = 0; index < 200; index++) {
+        await writeFile(join(work, `deep/${index}`), `[include]\n\tpath = ${index + 1}\n`);
+      }
+      await symlink("two", join(work, ".claude"));
+      await symlink(".claude", join(work, "two"));
+      await symlink("/dev/zero", join(work, ".envrc"));
+      repository.own();
+      const write = async (path: string) => (await session.call("file_write", { path, content: "x" })).status;
+      assert.equal(await write("work/plain"), "success");
+      for (const path of ["work/loop", "work/deep/0", "work/two"]) assert.equal(await write(path), "denied", path);
+      await kernel.plain(repository, session, ["true"]);
+    }));
 });

@@ -19,7 +19,7 @@ export interface NamedPaths {
 }
 
 const MAX_FILES = 64;
-const MAX_BYTES = 1024 * 1024;
+const MAX_BYTES = 256 * 1024;
 
 /** A configuration file: in the workspace by its path there, elsewhere by its absolute path. */
 export interface ConfigFile {
