@@ -1,5 +1,6 @@
 import type { ConfigPlace } from "./git-config-files.ts";
 import { searchGit, searchGitAgain } from "./git-search.ts";
+import { findHomeLinks } from "./home-links.ts";
 import { findLinkedNames } from "./linked-names.ts";
 import type { NameRules } from "./name-rules.ts";
 import { joinPath, pathInside } from "./path-text.ts";
@@ -27,6 +28,7 @@ export async function findTrusted(search: TrustedSearch): Promise<TrustedFinding
   const paths = new Set(found.paths);
   const linked = await Promise.all(bases.map((base) => findLinkedNames(view, base, rules, workspace)));
   for (const path of linked.flat()) paths.add(path);
+  for (const path of await findHomeLinks(search.home, workspace)) paths.add(path);
   for (const path of realPaths) {
     const inside = pathInside(path, ".", workspace);
     if (inside !== undefined && inside !== ".") paths.add(inside);

@@ -56,7 +56,14 @@ export class GitConfigFiles {
     const key = `${file.isInside} ${file.path} ${tops.join("\0")}`;
     if (this.#seen.has(key) || this.#seen.size >= MAX_FILES) return;
     this.#seen.add(key);
-    const { view } = this.#place;
+    const { view, workspace } = this.#place;
+    if (!file.isInside) {
+      // A user may keep the configuration in the workspace, and link to it.
+      const real = await realpath(file.path).catch(() => file.path);
+      const inside = pathInside(real, ".", workspace);
+      // Includes are relative to the link.
+      if (inside !== undefined) this.found.includes.add(inside);
+    }
     const text = file.isInside ? await view.readAt(file.path, MAX_BYTES) : await readOutside(file.path);
     if (text === undefined) return;
     const named = parseGitConfig(text).map(namedBySetting);
@@ -82,12 +89,7 @@ export class GitConfigFiles {
       }
     }
     const base = from.isInside ? join(this.#place.workspace, dirname(from.path)) : dirname(from.path);
-    const outside = isAbsolute(expanded) ? expanded : join(base, expanded);
-    const real = await realpath(outside).catch(() => outside);
-    const inside = pathInside(real, ".", this.#place.workspace);
-    if (inside === undefined) return await this.follow({ path: outside, isInside: false }, tops);
-    this.found.includes.add(inside);
-    await this.follow({ path: inside, isInside: true }, tops);
+    await this.follow({ path: isAbsolute(expanded) ? expanded : join(base, expanded), isInside: false }, tops);
   }
 
   /** `core.worktree` refers to the repository's own directory. */

@@ -74,7 +74,8 @@ export class WorkspaceTrust implements TrustedPaths {
 
   async #searchNow(workspace: string): Promise<Searched> {
     const atMs = this.#nowMs();
-    const root = await HeldDirectory.open(workspace);
+    const root = await openIfThere(workspace);
+    if (root === undefined) return { atMs, matches: () => false, witnesses: new Map() };
     try {
       const view = new WitnessView(root, workspace);
       const found = await findTrusted({
@@ -97,8 +98,8 @@ export class WorkspaceTrust implements TrustedPaths {
   /** Whether a directory on the way of this path is a repository, or becomes one when the path is written. */
   async #completesRepository(workspace: string, path: string): Promise<boolean> {
     const steps = this.#protectsGit ? shapeSteps(path) : [];
-    if (steps.length === 0) return false;
-    const root = await HeldDirectory.open(workspace);
+    const root = steps.length === 0 ? undefined : await openIfThere(workspace);
+    if (root === undefined) return false;
     try {
       for (const { directory, name, kind } of steps) {
         const there = (await root.kindsAt(directory)) ?? [];
@@ -135,6 +136,18 @@ export class WorkspaceTrust implements TrustedPaths {
     };
   }
 }
+
+/** Undefined where there is no such directory: nothing can be written there. */
+async function openIfThere(workspace: string): Promise<HeldDirectory | undefined> {
+  try {
+    return await HeldDirectory.open(workspace);
+  } catch (fault) {
+    if (fault instanceof Error && "code" in fault && ABSENT.has(String(fault.code))) return undefined;
+    throw fault;
+  }
+}
+
+const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 
 async function isUnchanged(workspace: string, { witnesses }: Searched): Promise<boolean> {
   const unchanged = [...witnesses].map(async ([path, was]) => (await identify(workspace, path)) === was);

@@ -1,0 +1,25 @@
+import { readdir, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { pathInside } from "./path-text.ts";
+
+const MAX_LINKS = 256;
+
+/**
+ * Files of a workspace that the user's configuration consists of: ends of links such as `~/.config/nvim`, as people keep
+ * them in a repository. Links without a dot in the home directory itself are for convenience, and do not count.
+ */
+export async function findHomeLinks(home: string, workspace: string): Promise<string[]> {
+  if (home === "" || pathInside(home, ".", workspace) !== undefined) return [];
+  const links = [...(await linksIn(home)).filter((name) => name.startsWith(".")).map((name) => join(home, name))];
+  links.push(...(await linksIn(join(home, ".config"))).map((name) => join(home, ".config", name)));
+  const ends = await Promise.all(links.slice(0, MAX_LINKS).map((link) => realpath(link).catch(() => "")));
+  return ends.flatMap((end) => {
+    const inside = end === "" ? undefined : pathInside(end, ".", workspace);
+    return inside === undefined || inside === "." ? [] : [inside];
+  });
+}
+
+async function linksIn(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name);
+}
