@@ -12,8 +12,6 @@ export interface NamedPaths {
   readonly includes: Set<string>;
   /** Directories of hooks; `.` where hooks lie in the root itself. */
   readonly hooks: Set<string>;
-  /** Work trees that the configuration sets. */
-  readonly worktrees: Set<string>;
   /** Programs and other files. */
   readonly files: Set<string>;
 }
@@ -45,7 +43,7 @@ export interface ConfigPlace {
 export class GitConfigFiles {
   readonly #place: ConfigPlace;
   readonly #seen = new Set<string>();
-  readonly found: NamedPaths = { includes: new Set(), hooks: new Set(), worktrees: new Set(), files: new Set() };
+  readonly found: NamedPaths = { includes: new Set(), hooks: new Set(), files: new Set() };
 
   constructor(place: ConfigPlace) {
     this.#place = place;
@@ -68,7 +66,6 @@ export class GitConfigFiles {
     if (text === undefined) return;
     const named = parseGitConfig(text).map(namedBySetting);
     const worktrees = named.flatMap((one) => (one?.kind === "worktree" ? this.#beside(one.path, file) : []));
-    for (const path of worktrees) this.found.worktrees.add(path);
     const allTops = [...new Set([...tops, ...worktrees])];
     for (const one of named) {
       if (one === undefined) continue;

@@ -10,8 +10,9 @@ const MAX_LINKS = 256;
  */
 export async function findHomeLinks(home: string, workspace: string): Promise<string[]> {
   if (home === "" || pathInside(home, ".", workspace) !== undefined) return [];
-  const links = [...(await linksIn(home)).filter((name) => name.startsWith(".")).map((name) => join(home, name))];
-  links.push(...(await linksIn(join(home, ".config"))).map((name) => join(home, ".config", name)));
+  const own = (await linksIn(home)).filter((name) => name.startsWith("."));
+  const configured = (await linksIn(join(home, ".config"))).map((name) => join(".config", name));
+  const links = [...own, ...configured].map((name) => join(home, name));
   const ends = await Promise.all(links.slice(0, MAX_LINKS).map((link) => realpath(link).catch(() => "")));
   return ends.flatMap((end) => {
     const inside = end === "" ? undefined : pathInside(end, ".", workspace);
