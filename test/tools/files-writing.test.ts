@@ -3,14 +3,32 @@ import { chmod, lstat, mkdir, readdir, readlink, symlink, writeFile } from "node
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { blake3, ContentRole, fromBinary, type JsonValue, RecordContentSchema, toHex } from "@narthex/contracts";
+import { defineTool } from "narthex";
 import { codeOf, createFileKernel, type FileKernel } from "./file-kernel.ts";
+
+/** Code of an embedder, which may have done anything before it uses a port, and lets the port's error through. */
+const careless = defineTool({
+  name: "careless",
+  description: "Changes something by itself, then writes a file that is there.",
+  inputSchema: true,
+  effects: ["fs_write"],
+  capabilities: [{ kind: "fs_write", prefixes: [] }],
+  needs: (_, { workspace }) => [{ kind: "fs_write", prefixes: [workspace] }],
+  async run(_, { files }) {
+    await files.run({ kind: "write", path: "full", content: new Uint8Array(), mode: "create_only" });
+    return null;
+  },
+});
 
 const hashOf = (content: string | Uint8Array): string => toHex(blake3(Buffer.from(content)));
 
 describe("changing files through a kernel", { timeout: 120_000 }, () => {
   let at: FileKernel;
   before(async () => {
-    at = await createFileKernel();
+    at = await createFileKernel({
+      tools: [careless],
+      policies: [{ name: "own.cedar", text: 'permit(principal, action == Action::"careless", resource);' }],
+    });
   });
   after(() => at[Symbol.asyncDispose]());
 
@@ -103,6 +121,9 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
       assert.deepEqual([result.value.errorCode, result.value.effectsPossible], [code, false], JSON.stringify(input));
     }
     assert.equal(await at.text("full"), "text text");
+    const unsure = (await at.session.call("careless", {})).response.result;
+    assert.ok(unsure.case === "error", JSON.stringify(unsure.case));
+    assert.deepEqual([unsure.value.errorCode, unsure.value.effectsPossible], ["FILE_EXISTS", true]);
   });
 
   it("append adds behind what is there, and creates what is absent", async () => {

@@ -32,8 +32,8 @@ export class Failed extends EndOfCall {
   readonly retryable: boolean;
   readonly retryAfterMs: number;
   readonly approvalId: string;
-  /** An earlier call that this one repeats may have had effects. */
-  readonly earlierEffects: boolean;
+  /** What became of this call, or of the one that it repeats, is not known: it may have had effects. */
+  readonly isOutcomeLost: boolean;
 
   constructor(
     code: ErrorCode,
@@ -43,7 +43,7 @@ export class Failed extends EndOfCall {
       readonly retryAfterMs?: number;
       readonly retryable?: boolean;
       readonly approvalId?: string;
-      readonly earlierEffects?: boolean;
+      readonly isOutcomeLost?: boolean;
     } = {},
   ) {
     super();
@@ -54,12 +54,12 @@ export class Failed extends EndOfCall {
     this.retryable = details.retryable ?? ERROR_CODES.get(code)?.retryable ?? false;
     this.retryAfterMs = wholeMs(details.retryAfterMs ?? 0);
     this.approvalId = details.approvalId ?? "";
-    this.earlierEffects = details.earlierEffects ?? false;
+    this.isOutcomeLost = details.isOutcomeLost ?? false;
   }
 
-  /** Whether something may have changed, by this call or by the earlier one that it repeats. */
+  /** Whether something may have changed, by this call or by the one that it repeats. */
   mayHaveChanged({ effectsPossible }: Pick<CallTrail, "effectsPossible">): boolean {
-    return effectsPossible || this.earlierEffects;
+    return effectsPossible || this.isOutcomeLost;
   }
 
   /**

@@ -1,4 +1,4 @@
-import { isKernelError } from "@narthex/contracts";
+import { isKernelError, KernelError } from "@narthex/contracts";
 import type { CallTrail } from "./call-trail.ts";
 
 /**
@@ -15,6 +15,17 @@ export async function withEffect<T>(trail: CallTrail, operate: () => Promise<T>)
     if (isKernelError(fault) && fault.changedNothing) takeBack();
     throw fault;
   }
+}
+
+/**
+ * The same fault without its claim that nothing was changed.
+ *
+ * SECURITY: the claim is about one operation of a port. A tool that lets the fault through may have done other things before.
+ */
+export function withoutClaim(fault: unknown): unknown {
+  if (!isKernelError(fault) || !fault.changedNothing) return fault;
+  const { code, message, violations } = fault;
+  return new KernelError(code, message, { violations, cause: fault });
 }
 
 /** Starts a program. By the contract of the ports that do, a start that is rejected has run nothing. */

@@ -95,5 +95,5 @@ function outcomeUnknown(call: PermittedCall, requestId: string): Failed {
   const message =
     `request \`${requestId.slice(0, 80)}\` of \`${call.registered.tool.name}\` may have had its effect before a crash; ` +
     "look, then settle it with `narthex journal settle`";
-  return new Failed("OUTCOME_UNKNOWN", message, { earlierEffects: true });
+  return new Failed("OUTCOME_UNKNOWN", message, { isOutcomeLost: true });
 }

@@ -10,7 +10,7 @@ import type { PermittedCall } from "../decide/decide.ts";
 import { FileLog } from "../file-log.ts";
 import { protectedFor } from "../protected-for.ts";
 import { takeOnLabels } from "../take-on-labels.ts";
-import { withEffect } from "../with-effect.ts";
+import { withEffect, withoutClaim } from "../with-effect.ts";
 import { SECRET } from "../../label/secret-label.ts";
 import type { ProtectedPaths } from "../../policy/protected-paths.ts";
 import type { ClaimedLook } from "../../trusted-paths.ts";
@@ -29,7 +29,7 @@ export function filesFor(
 ): FileAccess {
   const { trail } = call;
   const { workspace } = call.live.session;
-  const run = async (operation: FileOperation): Promise<FileAnswer> => {
+  const operate = async (operation: FileOperation): Promise<FileAnswer> => {
     guard();
     const prepared = await prepare(call, operation, signal(), kernel);
     let claim: ClaimedLook | undefined;
@@ -70,7 +70,10 @@ export function filesFor(
       : answer;
   };
   return {
-    run,
+    run: (operation) =>
+      operate(operation).catch((fault: unknown) => {
+        throw withoutClaim(fault);
+      }),
     async locateDirectory(path) {
       guard();
       const operation = { kind: "list", path, depth: 1, glob: undefined, hidden: true, limit: 1 } as const;

@@ -170,7 +170,7 @@ function unrecorded(frame: CallFrame, fault: unknown, kernel: KernelParts): Call
   const failed = new Failed(
     "OUTCOME_UNKNOWN",
     "the call ran, but its outcome could not be recorded; look before repeating it",
-    { earlierEffects: true },
+    { isOutcomeLost: true },
   );
   return { ...answerOf(frame, failed, 0, {}), final: false };
 }
