@@ -96,6 +96,8 @@ describe("the backend of shell commands", { timeout: 240_000 }, () => {
       for (const { name, state } of listed) {
         assert.equal(state === "disabled", /^(?:shell|vault)_/.test(textOf(name)), textOf(name));
       }
+      const shown = await home.ask(["tools", "show", "shell_exec"]);
+      assert.deepEqual([shown["state"], objectOf(shown["bounds"])["max_output_bytes"]], ["disabled", 16_384]);
       const offered = await toolsOverMcp(home);
       assert.ok(offered.includes("file_read") && !offered.some((name) => name.startsWith("shell_")), String(offered));
       await writeFile(join(home.home, "narthex.yaml"), "shell: { backend: hosts }\n");

@@ -45,6 +45,7 @@ describe("the bounds of a pass", () => {
         receivedBytes: 0,
         status: undefined,
         refused: "undeclared_effect",
+        mayHaveEffect: false,
       },
     ]);
   });
@@ -104,6 +105,7 @@ describe("the bounds of a pass", () => {
         receivedBytes: 0,
         status: 200,
         refused: undefined,
+        mayHaveEffect: true,
       },
     );
     assert.deepEqual(more, []);
