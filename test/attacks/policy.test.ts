@@ -371,7 +371,7 @@ describe("a rule that asks a person", () => {
 async function nextQuestion(kernel: SocketKernel) {
   const signal = AbortSignal.timeout(30_000);
   for await (const { open } of kernel.watchApprovals(signal)) if (open[0] !== undefined) return open[0];
-  return assert.fail("nobody is asked");
+  return assert.fail("no question is open");
 }
 
 async function answerNext(kernel: SocketKernel, answer: "once" | "rule" | "deny") {

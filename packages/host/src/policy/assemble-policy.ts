@@ -58,7 +58,7 @@ export interface PolicyReview {
   readonly strictFiles: ReadonlySet<string>;
 }
 
-/** A policy from its files. Throws POLICY_INVALID with every problem. Without a review nobody is warned. */
+/** A policy from its files. Throws POLICY_INVALID with every problem. Without a review the set has no warnings. */
 export async function assemblePolicy(
   files: readonly PolicyFile[],
   schema: PolicySchema,

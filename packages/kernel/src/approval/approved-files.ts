@@ -19,7 +19,7 @@ export function changedFiles(before: readonly ApprovedFile[], now: readonly Appr
   return now.filter(({ path, state }) => states.get(path) !== state).map(({ path }) => path);
 }
 
-/** For people. The paths are an agent's: whoever shows them makes them visible first. */
+/** For people. The paths are the agent's: make them visible before they are shown. */
 export function describeFiles(files: readonly ApprovedFile[]): string {
   const paths = files.filter(({ state }) => state !== ABSENT).map(({ path }) => JSON.stringify(path));
   return paths.length === 0 ? "" : `, as long as ${paths.join(" and ")} ${paths.length === 1 ? "is" : "are"} unchanged`;

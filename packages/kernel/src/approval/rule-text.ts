@@ -1,7 +1,7 @@
 import { toHex } from "@narthex/contracts";
 import { UNTRUSTED } from "../label/result-labels.ts";
 import { joinOverrides } from "../policy/overrides.ts";
-import type { ApprovedFile } from "./approved-files.ts";
+import { ABSENT, type ApprovedFile } from "./approved-files.ts";
 import type { ApprovalSubject } from "./approval-subject.ts";
 
 /** What a rule is made from. */
@@ -17,7 +17,7 @@ export type RuleSubject = Pick<
   | "scope"
   | "inputDigest"
   | "always"
-> & { readonly files: readonly Pick<ApprovedFile, "path">[] };
+> & { readonly files: readonly (Pick<ApprovedFile, "path"> & Partial<ApprovedFile>)[] };
 
 export function ruleIdOf(approvalId: string): string {
   return `approved-${approvalId}`;
@@ -45,7 +45,9 @@ export function ruleWithId(ruleId: string, subject: RuleSubject): string {
     ...(subject.isBuiltin ? [] : [`context.definition_hash == ${text(toHex(subject.definitionHash))}`]),
   ];
   return [
-    ...subject.files.map(({ path }) => `// It does not look at what ${text(path)} holds.`),
+    ...subject.files
+      .filter(({ state }) => state !== ABSENT)
+      .map(({ path }) => `// It does not look at what ${text(path)} holds.`),
     `@id(${text(ruleId)})`,
     '@approve("none")',
     ...(subject.always.length === 0 ? [] : [`@overrides(${text(joinOverrides(subject.always))})`]),

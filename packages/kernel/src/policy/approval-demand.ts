@@ -10,7 +10,7 @@ export interface CallDemand {
   readonly always: readonly string[];
 }
 
-const NOBODY_ASKED: CallDemand = Object.freeze({ approve: "none", always: Object.freeze([]) });
+const NOT_ASKED: CallDemand = Object.freeze({ approve: "none", always: Object.freeze([]) });
 
 /**
  * SPEC: a privileged call needs an approval unless its permitting rule says `@approve("none")`; with several determining
@@ -21,7 +21,7 @@ export function approvalDemand(rules: readonly PolicyRule[], tier: SafetyTier): 
   const always = unliftedRules(rules);
   let approve: "human" | "console" = "human";
   for (const rule of rules) {
-    if (always.length === 0 && !asks(rule, tier)) return NOBODY_ASKED;
+    if (always.length === 0 && !asks(rule, tier)) return NOT_ASKED;
     if (rule.approve === "console") approve = "console";
   }
   // Without any rule nothing is permitted, and asking is the safe answer.
@@ -30,7 +30,7 @@ export function approvalDemand(rules: readonly PolicyRule[], tier: SafetyTier): 
 
 /** The same for an answer of policy: what is refused is not asked about. */
 export function demandFor({ rules }: PolicyAnswer, refusal: PolicyRefusal | undefined, tier: SafetyTier): CallDemand {
-  return refusal === undefined ? approvalDemand(rules, tier) : NOBODY_ASKED;
+  return refusal === undefined ? approvalDemand(rules, tier) : NOT_ASKED;
 }
 
 function unliftedRules(rules: readonly PolicyRule[]): string[] {

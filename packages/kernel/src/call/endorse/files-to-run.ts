@@ -4,7 +4,7 @@ import type { KernelParts } from "../../kernel-parts.ts";
 import type { WorkspaceFiles, WorkspacePlace } from "../../workspace-files.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 
-const MAX_FILES = 16;
+const MAX_FILES = 32;
 /** Links from one to the next. */
 const MAX_LINKS = 4;
 
@@ -21,7 +21,9 @@ export async function filesToRun(call: PermittedCall, { files }: KernelParts): P
   if (paths.length === 0 || files === undefined) return [];
   const place: WorkspacePlace = { workspace: live.session.workspace, access: "read" };
   const signal = trail.running?.signal ?? new AbortController().signal;
-  const chosen = [...new Set(paths)].sort().slice(0, MAX_FILES);
+  const chosen = [...new Set(paths)].sort();
+  // SECURITY: a file that is left out would not be bound, so that more than these can be bound to nothing.
+  if (chosen.length > MAX_FILES) return [{ path: `${chosen.length} files`, state: UNKNOWN }];
   return Promise.all(chosen.map(async (path) => ({ path, state: await stateOf(path, { files, place, signal }) })));
 }
 

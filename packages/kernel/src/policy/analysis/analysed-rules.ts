@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
-import { readActionScope } from "../cedar/compile-scope.ts";
+import type { JsonValue } from "@narthex/contracts";
+import { compileRule } from "../cedar/compile-rule.ts";
+import type { ActionScope } from "../cedar/compile-scope.ts";
 import { UnsupportedError } from "../cedar/unsupported-error.ts";
 import type { CedarPolicy } from "../cedar/cedar.ts";
 import type { PolicyRule } from "../policy.ts";
@@ -30,42 +31,42 @@ export interface AnalysedRule {
   readonly named: readonly string[];
 }
 
-/** The rules that can be analysed; those of an unknown form are left out. */
+/** The rules that can be analysed: those of a form that the compiled evaluator does not take are left out. */
 export function analysedRules({ rules, policies, schema }: AnalysedSet): AnalysedRule[] {
   const actions = schema.actions.filter((action) => schema.contextOf(action).attributes.length > 0);
-  return policies.flatMap(({ json }, index) => {
+  return policies.flatMap((policy, index) => {
     const rule = rules[index];
-    const conjuncts = ruleConjuncts(json);
-    const about = actionsOf(json, actions, schema);
-    if (rule === undefined || conjuncts === undefined || about === undefined) return [];
-    return [{ rule, isPermit: json["effect"] === "permit", conjuncts, ...about }];
+    const actionScope = actionScopeOf(policy);
+    const conjuncts = actionScope === undefined ? undefined : ruleConjuncts(policy.json);
+    if (rule === undefined || actionScope === undefined || conjuncts === undefined) return [];
+    const isPermit = policy.json["effect"] === "permit";
+    return [{ rule, isPermit, conjuncts, ...actionsOf(actionScope.scope, actions, schema) }];
   });
 }
 
-function actionsOf(
-  json: JsonObject,
-  actions: readonly string[],
-  { groupsOf }: AnalysedSet["schema"],
-): Pick<AnalysedRule, "actions" | "named"> | undefined {
+function actionScopeOf(policy: CedarPolicy): { readonly scope: ActionScope } | undefined {
   try {
-    const scope = readActionScope(scopeOf(json));
-    if (scope === undefined) return { actions, named: [] };
-    const ids = new Set(scope.actions.map(({ id }) => id));
-    const about = actions.filter((action) =>
-      scope.isGroup ? groupsOf(action).some((group) => ids.has(group)) : ids.has(action),
-    );
-    return { actions: about, named: about.filter((action) => ids.has(action)) };
+    return { scope: compileRule(policy, new Map()).actionScope };
   } catch (fault) {
     if (fault instanceof UnsupportedError) return undefined;
     throw fault;
   }
 }
 
-function scopeOf(json: JsonObject): JsonValue | undefined {
-  return isJsonObject(json["action"]) ? json["action"] : undefined;
+function actionsOf(
+  scope: ActionScope,
+  actions: readonly string[],
+  { groupsOf }: AnalysedSet["schema"],
+): Pick<AnalysedRule, "actions" | "named"> {
+  if (scope === undefined) return { actions, named: [] };
+  const ids = new Set(scope.actions.map(({ id }) => id));
+  const about = actions.filter((action) =>
+    scope.isGroup ? groupsOf(action).some((group) => ids.has(group)) : ids.has(action),
+  );
+  return { actions: about, named: about.filter((action) => ids.has(action)) };
 }
 
-/** The first condition of a rule that no request about an action can meet, and what is known if there is none. */
+/** What is known about requests that match a rule, and the first condition that none of them can meet. */
 export interface MatchingFacts {
   readonly facts: KnownFacts;
   /** Undefined if a request may match. */

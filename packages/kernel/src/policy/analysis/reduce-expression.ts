@@ -135,6 +135,7 @@ function reduceIn(operands: JsonValue, facts: KnownFacts): JsonValue {
   if (!isLiteral(left) || !isLiteral(right)) return unknown;
   const [operator, members] = readOperator(right);
   const targets = operator === "Set" ? readList(members) : [right];
+  if ([left, ...targets].some((entity) => typeOf(entity) === undefined)) return unknown;
   const { type, id } = readEntity(readOperator(left)[1]);
   const isAmong = (ids: readonly string[]): boolean =>
     targets.some((target) => {

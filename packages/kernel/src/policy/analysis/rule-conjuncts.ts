@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
-import { readFields, readList, readOperator } from "../cedar/read-node.ts";
+import { readEntity, readFields, readList, readOperator } from "../cedar/read-node.ts";
 import { UnsupportedError } from "../cedar/unsupported-error.ts";
-import { isShallow, negate, operandsOf, TRUE } from "./expression-nodes.ts";
+import { entityNode, isShallow, negate, operandsOf, TRUE } from "./expression-nodes.ts";
 
 /** A rule as conditions that must all hold. */
 export interface RuleConjuncts {
@@ -67,7 +67,10 @@ function normalized(node: JsonValue): JsonValue {
 function scopeCondition(name: "principal" | "resource", scope: JsonValue): JsonValue[] {
   if (!isJsonObject(scope)) throw new UnsupportedError("a scope has an unknown shape");
   const left: JsonValue = { Var: name };
-  const entity = (node: JsonValue | undefined): JsonValue => ({ Value: { __entity: node ?? null } });
+  const entity = (node: JsonValue | undefined): JsonValue => {
+    const { type, id } = readEntity(node);
+    return entityNode(type, id);
+  };
   switch (scope["op"]) {
     case "All":
       return [];
