@@ -112,7 +112,14 @@ describe("an agent that wants its own approval", { timeout: 240_000 }, () => {
       assert.equal(codeOf(await run(command)), "APPROVAL_PENDING", command);
     }
     const many = `bash zz.sh ${Array.from({ length: 40 }, (_, at) => `a${at}`).join(" ")}`;
-    for (const command of [many, "/tmp/deploy.sh", "bash /tmp/deploy.sh", "x/../../deploy.sh"]) {
+    for (const command of [
+      many,
+      "cd x && ./deploy.sh",
+      "cd x && npm run deploy",
+      "/tmp/deploy.sh",
+      "bash /tmp/deploy.sh",
+      "x/../../deploy.sh",
+    ]) {
       await assert.rejects(allow(command, "session"), /cannot be looked at: answer once or as a rule/, command);
     }
   });

@@ -21,6 +21,9 @@ const MAX_PATH = 1024;
 /** Where a sandbox has the workspace. */
 const INSIDE = "/workspace";
 
+/** Stands for a directory that a `cd` leads to: what is relative to it cannot be looked at. */
+const ELSEWHERE = "/unknown";
+
 /** Where a sandbox has programs that no call can change. */
 const SYSTEM = /^\/(?:usr|bin|sbin|lib|lib64|opt|nix)\//;
 
@@ -30,9 +33,10 @@ const SYSTEM = /^\/(?:usr|bin|sbin|lib|lib64|opt|nix)\//;
  * workspace, its path as it is: nothing is known about its content.
  */
 export function commandFiles({ command, cwd }: ScopedCommand, session: ToolSession): string[] {
-  const here = cwd ? absolutePath(cwd, session) : session.workingDirectory;
-  const found = commandFacts(command).programs.flatMap((program) => filesOf(program, here, session));
-  return [...new Set(found)];
+  const { programs, changes_directory: isElsewhere } = commandFacts(command);
+  const start = cwd ? absolutePath(cwd, session) : session.workingDirectory;
+  const here = isElsewhere ? ELSEWHERE : start;
+  return [...new Set(programs.flatMap((program) => filesOf(program, here, session)))];
 }
 
 function filesOf({ name, args }: ProgramFacts, here: string, session: ToolSession): string[] {
@@ -40,12 +44,11 @@ function filesOf({ name, args }: ProgramFacts, here: string, session: ToolSessio
   const isInterpreter = SOURCING.has(name) || runsCode(program, []);
   const [script = "", ...others] = isInterpreter ? args.flatMap(wordOf) : [];
   // Of what stands after the script, a path that lies elsewhere is what it works on.
-  const inside = [...others, ...(RECIPES.get(program) ?? [])].map((path) => placeOf(path, here, session));
-  return [
-    ...(name.includes("/") ? [placeOf(name, here, session)] : []),
-    placeOf(script, here, session),
-    ...inside.filter((path) => !path.startsWith("/")),
-  ].filter((path) => path !== "" && !SYSTEM.test(path));
+  const inside = others.map((path) => placeOf(path, here, session)).filter((path) => !path.startsWith("/"));
+  const programs = [...(name.includes("/") ? [name] : []), script, ...(RECIPES.get(program) ?? [])];
+  return [...programs.map((path) => placeOf(path, here, session)), ...inside].filter(
+    (path) => path !== "" && !SYSTEM.test(path),
+  );
 }
 
 /** What an argument may name: itself, or what follows an option's `=`. */
