@@ -1,8 +1,9 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders, request as sendRequest } from "node:http";
 import type { AddressInfo } from "node:net";
-import { defineTool, type Tool } from "@narthex/kernel";
-import { serve } from "@narthex/server";
-import { createTestKernel, createTestPolicy } from "@narthex/testkit";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createKernel, defineTool, serve, type Tool } from "narthex";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
@@ -51,9 +52,20 @@ const TOOLS: readonly Tool[] = [
   }),
   defineTool({
     ...asks,
-    name: "test_elicitation",
-    description: "Needs a person's yes.",
+    name: "test_reconnection",
+    description: "Gives a text, for a client that may have lost the stream meanwhile.",
     resultType: "string",
+    run: () => "Reconnection test completed",
+  }),
+  defineTool({
+    ...asks,
+    name: "test_elicitation",
+    description: "Needs an approval.",
+    resultType: "string",
+    // The default policy permits tools without effects, unasked.
+    determinism: "deterministic",
+    effects: ["env_read"],
+    capabilities: [{ kind: "env_read", names: ["TEST"] }],
     run: () => "allowed",
   }),
   defineTool({
@@ -71,33 +83,33 @@ const TOOLS: readonly Tool[] = [
   }),
 ];
 
-/** A kernel with those tools behind its HTTP door, and the door's address for a suite that knows of no tokens. */
+/** A kernel on a home of its own with those tools, and its HTTP door's address for a suite that knows of no tokens. */
 export async function openConformanceKernel() {
-  const rules = TOOLS.map(({ name }) => ({
-    id: name,
-    action: name,
-    approve: name === "test_elicitation" ? ("human" as const) : ("none" as const),
-  }));
-  const { kernel, open } = await createTestKernel({
-    tools: TOOLS,
-    policy: createTestPolicy(rules, TOOLS),
-    settings: { approvalWaitMs: 2000 },
-  });
-  kernel.openApprovalDoor();
-  const { token } = await open();
+  const root = await mkdtemp(join(tmpdir(), "narthex-conformance-"));
+  const [data, workspace] = [join(root, "home"), join(root, "workspace")];
+  await mkdir(data, { mode: 0o700 });
+  await mkdir(workspace);
+  await writeFile(join(data, "narthex.yaml"), "timeouts: { approval_wait_ms: 2000 }\n", { mode: 0o600 });
+  const asks = '@id("asks") @approve("human") permit(principal, action == Action::"test_elicitation", resource);';
+  const kernel = await createKernel({ data, tools: TOOLS, policies: [{ name: "suite.cedar", text: asks }] });
   const serving = await serve(kernel, {
     services: [{ host: "127.0.0.1", port: 0 }],
     mcp: { version: "1.0.0", elicitation: true },
   });
   const [listen] = serving.addresses.services;
   const port = listen !== undefined && "port" in listen ? listen.port : 0;
+  const { token } = await kernel.session({
+    workspace,
+    lease: { capabilities: [{ kind: "env_read", names: ["TEST"] }] },
+  });
   const front = await openFront(port, token);
   return {
     url: `http://127.0.0.1:${front.port}/mcp`,
     async close() {
       await front.close();
       await serving.close();
-      await kernel.close();
+      await kernel.close({ graceMs: 0 });
+      await rm(root, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
