@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
+import { promisify } from "node:util";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { create, type JsonObject, KernelService, ToolRequestSchema } from "@narthex/contracts";
@@ -46,6 +48,7 @@ async function openWith(
   let calls = 0;
   return {
     kernel,
+    workspace,
     policy: join(data, "policy"),
     async call(tool: string, input: JsonValue): Promise<Asked> {
       const request = create(ToolRequestSchema, {
@@ -213,6 +216,36 @@ describe("patterns in rules", () => {
     );
     assert.deepEqual(await answers(exact, ["docs", "dxcs"]), Array(2).fill("NO_MATCHING_RULE"));
     assert.equal((await exact.call("file_list", { path: "d?cs" })).code, "FILE_NOT_FOUND");
+  });
+
+  it("allow and deny by path, and a path that a link leads to is decided once more", async () => {
+    const rules = [
+      '@id("open") @approve("none") permit(principal, action == Action::"file_read", resource)',
+      ' when { context.path like "open/*" };\n',
+      '@id("kept") @rationale("KEPT") forbid(principal, action == Action::"file_read", resource)',
+      ' when { context.path == "open/kept" };\n',
+    ];
+    await using at = await openWith({ "a.cedar": rules.join("") });
+    for (const [path, content] of Object.entries({ "open/a": "a", "open/kept": "b", "shut/c": "c" })) {
+      await mkdir(join(at.workspace, dirname(path)), { recursive: true });
+      await writeFile(join(at.workspace, path), content);
+    }
+    for (const [name, target] of Object.entries({ inside: "a", kept: "kept", out: "../shut/c" }))
+      await symlink(target, join(at.workspace, `open/to-${name}`));
+    if (process.getuid?.() === 0) await promisify(execFile)("chown", ["-hR", "1000:1000", at.workspace]);
+    const ends = new Map<string, string>();
+    for (const path of ["open/a", "open/kept", "shut/c", "open/to-inside", "open/to-kept", "open/to-out"]) {
+      const { case: kind, code } = await at.call("file_read", { path });
+      ends.set(path, code === "" ? String(kind) : code);
+    }
+    assert.deepEqual(Object.fromEntries(ends), {
+      "open/a": "success",
+      "open/kept": "KEPT",
+      "shut/c": "NO_MATCHING_RULE",
+      "open/to-inside": "success",
+      "open/to-kept": "KEPT",
+      "open/to-out": "NO_MATCHING_RULE",
+    });
   });
 
   it("of any kind take time that grows with the path only", async () => {

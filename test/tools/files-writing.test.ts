@@ -55,6 +55,26 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
     assert.deepEqual(await readdir(at.at("new/deep")), ["a.txt"], "nothing temporary is left");
   });
 
+  it("writing needs the right to write below a path, and the right to read gives none", async () => {
+    await at.put("rights/in/a.txt", "a");
+    const open = (kind: "fs_read" | "fs_write") =>
+      at.kernel.session({
+        workspace: at.workspace,
+        lease: { capabilities: [{ kind, prefixes: [at.at("rights/in")] }] },
+      });
+    const [reader, writer] = [await open("fs_read"), await open("fs_write")];
+    const write = async (by: typeof reader, path: string) =>
+      (await by.call("file_write", { path, content: "b" })).response.result;
+    assert.equal((await reader.call("file_read", { path: "rights/in/a.txt" })).status, "success");
+    assert.equal(codeOf(await write(reader, "rights/in/a.txt")), "CAPABILITY_MISSING");
+    assert.equal(await at.text("rights/in/a.txt"), "a");
+    assert.equal((await write(writer, "rights/in/a.txt")).case, "success");
+    assert.equal(codeOf(await write(writer, "rights/out.txt")), "CAPABILITY_MISSING");
+    const { response } = await writer.call("file_read", { path: "rights/in/a.txt" });
+    assert.equal(codeOf(response.result), "CAPABILITY_MISSING");
+    assert.equal(await isThere("rights/out.txt"), false);
+  });
+
   it("new files belong to whoever owns the workspace", async () => {
     await at.ask("file_write", { path: "owned/by.txt", content: "x" });
     const { uid } = await lstat(at.workspace);

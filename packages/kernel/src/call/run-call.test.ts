@@ -147,7 +147,11 @@ test("no token or input text stands in the ledger's records", async () => {
   const { open, kernel } = await createTestKernel({ tools: [echoTool] });
   const session = await open();
   await session.call("echo", { password: "correct horse battery staple" });
-  for (const stored of await kernel.listRecords({ limit: 100 })) {
+  const all = await kernel.listRecords({ limit: 100 });
+  // As the input, and as the result.
+  const kept = all.map(({ content }) => Buffer.from(content).toString("latin1")).join("");
+  assert.ok(kept.split("correct horse").length > 2, "neither input nor result is kept as content");
+  for (const stored of all) {
     const text = Buffer.from(stored.record).toString("latin1");
     assert.ok(!text.includes(session.token));
     assert.ok(!text.includes("correct horse"));

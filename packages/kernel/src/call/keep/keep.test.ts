@@ -68,12 +68,13 @@ test("every kind of result has its normalised form", async () => {
     ["string", "grüße", "grüße"],
     ["binary", Buffer.from([104, 105]), "hi"],
     ["binary", new Uint8Array(0), ""],
+    ["binary", Buffer.from([0, 0xff, 0xfe, 13, 10, 0xc3]), "\0\xff\xfe\r\n\xc3"],
   ];
   for (const [type, output, text] of given) {
     const result = await returning(type, output);
     assert.equal(codeOf(result), "success", type);
     const inline = result.response.result.case === "success" ? result.response.result.value.inlineResult : undefined;
-    assert.equal(Buffer.from(inline ?? []).toString(), text);
+    assert.equal(Buffer.from(inline ?? []).toString(type === "binary" ? "latin1" : "utf8"), text);
   }
 });
 
@@ -88,6 +89,23 @@ test("a view is cut on a character boundary, says how to read on, and ends in th
   );
   assert.equal(lines[0], "é".repeat(8192));
   assert.equal(result.metadata.cut, true);
+});
+
+test("a tool's own max_output_bytes and the kernel's view_bytes cut a view earlier, whichever is less", async () => {
+  const shown = async (maxOutputBytes: number, viewBytes: number): Promise<number> => {
+    const tool = defineTool({
+      name: "gives",
+      description: "Gives something.",
+      inputSchema: true,
+      resultType: "string",
+      tier: "read_only",
+      bounds: { maxOutputBytes },
+      run: () => "x".repeat(20_000),
+    });
+    const { open } = await createTestKernel({ tools: [tool], settings: { viewBytes } });
+    return viewOf(await (await open()).call("gives", {})).split("\n")[0]?.length ?? 0;
+  };
+  assert.deepEqual(await Promise.all([shown(100, 16_384), shown(10_000, 200), shown(300, 300)]), [100, 200, 300]);
 });
 
 test("a cut never splits a character of two, three or four bytes", async () => {
