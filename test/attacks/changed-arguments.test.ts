@@ -95,6 +95,6 @@ describe("arguments that change after they were checked", { timeout: 60_000 }, (
     const denied = await session.call("pay", { amount: 11 });
     assert.equal(denied.status, "denied");
     assert.deepEqual(paid, []);
-    assert.ok(asked >= 3, "nobody was asked");
+    assert.ok(asked >= 3, "no person was asked");
   });
 });

@@ -4,7 +4,7 @@ import { chmod, lstat, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/p
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { type JsonValue } from "narthex";
+import type { JsonValue } from "narthex";
 import { createKernel, type SocketKernel, type SocketSession } from "../doors/socket-kernel.ts";
 import { removeCaches } from "./support/cache-places.ts";
 import { hostGit, makeRepository } from "./support/repository.ts";

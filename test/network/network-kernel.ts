@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fromBinary, isJsonObject, type JsonObject, type JsonValue, RecordSchema } from "@narthex/contracts";
 import type { Capability, HostPattern, LeaseRequest } from "@narthex/kernel";
-import { type OpenKernelOptions } from "narthex";
+import type { OpenKernelOptions } from "narthex";
 import { createKernel, type SocketKernel, type SocketSession } from "../doors/socket-kernel.ts";
 
 const OWNER = process.getuid?.() === 0 ? 1000 : undefined;

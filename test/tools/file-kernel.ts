@@ -13,7 +13,7 @@ import {
   ToolRequestSchema,
   type ToolResponse,
 } from "@narthex/contracts";
-import { type OpenKernelOptions } from "narthex";
+import type { OpenKernelOptions } from "narthex";
 import { createKernel, type SocketKernel, type SocketSession } from "../doors/socket-kernel.ts";
 
 type Variant = NonNullable<NonNullable<Parameters<typeof create<typeof ToolRequestSchema>>[1]>["tool"]>;
@@ -73,7 +73,7 @@ export async function createFileKernel({ configuration, ...options }: FileKernel
     const { response, raw } = await session.call(tool, input);
     assert.equal(response.result.case, "success", JSON.stringify(response.result.value, plain));
     assert.ok(!(raw instanceof Uint8Array) && raw !== undefined);
-    return raw as JsonValue;
+    return raw;
   }
 
   return {

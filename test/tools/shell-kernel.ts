@@ -6,7 +6,7 @@ import type { Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 import type { OpenSessionOptions, ShellBackend } from "@narthex/kernel";
-import { type OpenKernelOptions } from "narthex";
+import type { OpenKernelOptions } from "narthex";
 import { createKernel, type SocketKernel, type SocketSession } from "../doors/socket-kernel.ts";
 
 /** Nobody is asked: what a person would say is not what is tested here. */

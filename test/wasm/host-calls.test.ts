@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { ContentRole } from "@narthex/contracts";
 import { HOST_FUNCTIONS, type LeaseRequest } from "@narthex/kernel";
-import { type SocketSession } from "../doors/socket-kernel.ts";
+import type { SocketSession } from "../doors/socket-kernel.ts";
 import { answerOf, failureOf } from "../tools/program-home.ts";
 import { createWasmHome, tell, unhex, type WasmHome } from "./wasm-home.ts";
 
