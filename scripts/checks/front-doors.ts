@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseSync } from "rolldown/utils";
-import { readImports } from "./imports/read-imports.ts";
 
-/** Modules through which tests reach a kernel as a client does, each with its door. */
-const DOORS: ReadonlyMap<string, string> = new Map([
-  ["test/cli/home.ts", "the command line, and the sockets of `narthex serve`"],
-  ["test/doors/socket-kernel.ts", "the services' socket of a kernel in this process"],
-  ["test/doors/socket-session.ts", "the services' socket of a kernel in any process"],
-  ["test/doors/mcp/served-mcp.ts", "MCP"],
+/** Modules through which tests reach a kernel as a client does, and their exports that open the door. */
+const DOORS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  // The command line, the sockets and ports of `narthex serve`, and `narthex mcp`.
+  ["test/cli/home.ts", new Set(["createTestHome", "createHostedHome"])],
+  // The services' socket of a kernel in the test's process, and of one in any process.
+  ["test/doors/socket-kernel.ts", new Set(["createKernel"])],
+  ["test/doors/socket-session.ts", new Set(["createSocketCaller"])],
 ]);
 
 /** Exports that call tools without a door, wherever they are imported from. */
@@ -19,52 +19,54 @@ const IN_PROCESS: ReadonlySet<string> = new Set([
   "createAgentSession",
   "runAgent",
 ]);
+/** Ways to the same that are no static import. */
+const IN_PROCESS_TEXT = /\bcallInProcess\b|\bimport\("narthex"\)/;
 
 /** `new URL("./program.ts", import.meta.url)`: a program that a test starts. */
 const STARTED = /new URL\(\s*"(\.{1,2}\/[^"]+\.ts)",\s*import\.meta\.url/g;
 
+/** One value that a file imports, or a program that it starts. */
+interface Reference {
+  readonly specifier: string;
+  /** Below the repository's root, of a relative specifier. */
+  readonly target: string;
+  /** `*` for everything, and for a program. */
+  readonly name: string;
+}
+
 /**
- * Tells why a test file does not send its input through a front door, or gives undefined if it does: it must reach one of
- * the doors by its imports and the programs it starts, and none of these may be able to call a kernel in process.
+ * Tells why a test file does not send its input through a front door, or gives undefined if it does: by its imports and the
+ * programs it starts it must open one of the doors, and must have no way to call a kernel in process.
  */
 export function findDoorProblem(root: string, file: string): string | undefined {
-  const files = listReached(root, file);
-  if (!files.some((reached) => DOORS.has(reached))) return `${file} reaches no front door`;
-  for (const reached of files) {
-    if (DOORS.has(reached)) continue;
-    const name = findInProcess(root, reached);
-    if (name !== undefined) return `${reached} imports ${name}, which calls tools in process`;
-  }
-  return undefined;
-}
-
-/** The file and everything below `test` that it imports or starts; doors are not looked into. */
-function listReached(root: string, file: string): string[] {
   const reached = new Set([file]);
+  let opensDoor = false;
   for (const path of reached) {
-    if (DOORS.has(path)) continue;
     const text = readFileSync(join(root, path), "utf8");
-    const imported = readImports(path, text).filter(({ isTypeOnly }) => !isTypeOnly);
-    const started = [...text.matchAll(STARTED)].map(([, specifier = ""]) => specifier);
-    for (const specifier of [...imported.map((one) => one.specifier), ...started]) {
-      const target = join(dirname(path), specifier);
-      if (specifier.startsWith(".") && target.startsWith("test/") && existsSync(join(root, target)))
-        reached.add(target);
+    const [direct] = IN_PROCESS_TEXT.exec(text) ?? [];
+    if (direct !== undefined) return `${path} has ${direct}, which calls tools in process`;
+    for (const { specifier, target, name } of listReferences(path, text)) {
+      const door = DOORS.get(target);
+      opensDoor ||= door?.has(name) === true;
+      if (door !== undefined) continue;
+      if (IN_PROCESS.has(name) || (name === "*" && specifier === "narthex"))
+        return `${path} imports ${name} from ${specifier}, which calls tools in process`;
+      if (target.startsWith("test/") && existsSync(join(root, target))) reached.add(target);
     }
   }
-  return [...reached];
+  return opensDoor ? undefined : `${file} opens no front door`;
 }
 
-/** The name of an import that calls tools in process. */
-function findInProcess(root: string, file: string): string | undefined {
-  const text = readFileSync(join(root, file), "utf8");
+function listReferences(file: string, text: string): Reference[] {
+  const refer = (specifier: string, name: string): Reference => {
+    const target = specifier.startsWith(".") ? join(dirname(file), specifier) : "";
+    return { specifier, target, name };
+  };
+  const found = [...text.matchAll(STARTED)].map(([, specifier = ""]) => refer(specifier, "*"));
   for (const { moduleRequest, entries } of parseSync(file, text).module.staticImports) {
-    if (DOORS.has(join(dirname(file), moduleRequest.value))) continue;
-    for (const { importName, isType } of entries) {
-      if (isType) continue;
-      if (importName.kind === "NamespaceObject" && moduleRequest.value === "narthex") return "all of narthex";
-      if (importName.name !== null && IN_PROCESS.has(importName.name ?? "")) return importName.name;
-    }
+    if (entries.length === 0) found.push(refer(moduleRequest.value, ""));
+    for (const { importName, isType } of entries)
+      if (!isType) found.push(refer(moduleRequest.value, importName.name ?? "*"));
   }
-  return /\bcallInProcess\b/.test(text) ? "callInProcess" : undefined;
+  return found;
 }

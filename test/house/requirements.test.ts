@@ -176,6 +176,7 @@ test("a hostile input that no test sends through a front door is found", (contex
     "test/attacks/support.ts":
       'import { createKernel } from "../doors/socket-kernel.ts"; export const start = createKernel;',
     "test/attacks/typed.test.ts": testsWith('import type { TestHome } from "../cli/home.ts";'),
+    "test/attacks/other.test.ts": testsWith('import { textOf } from "../cli/home.ts";'),
     "test/attacks/alone.test.ts": DOOR_TESTS,
     "test/cli/home.ts": "",
     "test/doors/socket-kernel.ts": 'import { createKernel as open } from "narthex"; export const createKernel = open;',
@@ -192,14 +193,16 @@ test("a hostile input that no test sends through a front door is found", (contex
     line("BAD-X-04", sentBy("through")),
     line("BAD-X-05", sentBy("alone", "typed")),
     line("BAD-X-06", sentBy("alone", "command")),
+    line("BAD-X-07", sentBy("other")),
   ];
   assert.deepEqual(findProblems(context, lines, files), [
     unsent(1, "BAD-X-01", "all its tests are in packages"),
     unsent(
       7,
       "BAD-X-05",
-      "test/attacks/alone.test.ts reaches no front door; test/attacks/typed.test.ts reaches no front door",
+      "test/attacks/alone.test.ts opens no front door; test/attacks/typed.test.ts opens no front door",
     ),
+    unsent(9, "BAD-X-07", "test/attacks/other.test.ts opens no front door"),
   ]);
   const [sent = "", ...others] = findProblems(context, [line("BAD-D-08", sentBy("command"))], files);
   assert.match(sent, /:1: BAD-D-08 names a test that sends it, though the operating system chooses/);
@@ -209,13 +212,23 @@ test("a hostile input that no test sends through a front door is found", (contex
 test("a test that can call a kernel in process does not send a hostile input", (context) => {
   const home = 'import { createTestHome } from "../cli/home.ts";';
   const ways: Readonly<Record<string, readonly [found: string, ...imports: string[]]>> = {
-    library: ["library.test.ts imports createKernel", 'import { createKernel } from "narthex";'],
-    source: ["source.test.ts imports openKernel", 'import { openKernel } from "../../packages/narthex/src/open.ts";'],
-    testkit: ["testkit.test.ts imports createTestKernel", 'import { createTestKernel } from "@narthex/testkit";'],
-    all: ["all.test.ts imports all of narthex", 'import * as narthex from "narthex";'],
-    called: ["called.test.ts imports callInProcess", "const answer = kernel.callInProcess({});"],
-    helper: ["helper.ts imports createKernel", 'import { open } from "./helper.ts";'],
-    program: ["helper.ts imports createKernel", 'const PROGRAM = new URL("./helper.ts", import.meta.url);'],
+    library: ["library.test.ts imports createKernel from narthex", 'import { createKernel } from "narthex";'],
+    source: [
+      "source.test.ts imports openKernel from ../../packages/narthex/src/open.ts",
+      'import { openKernel } from "../../packages/narthex/src/open.ts";',
+    ],
+    testkit: [
+      "testkit.test.ts imports createTestKernel from @narthex/testkit",
+      'import { createTestKernel } from "@narthex/testkit";',
+    ],
+    all: ["all.test.ts imports * from narthex", 'import * as narthex from "narthex";'],
+    called: ["called.test.ts has callInProcess", "const answer = kernel.callInProcess({});"],
+    late: ['late.test.ts has import("narthex")', 'const narthex = await import("narthex");'],
+    helper: ["helper.ts imports createKernel from narthex", 'import { open } from "./helper.ts";'],
+    program: [
+      "helper.ts imports createKernel from narthex",
+      'const PROGRAM = new URL("./helper.ts", import.meta.url);',
+    ],
   };
   const files = Object.entries(ways).map(([name, [, ...imports]]) => [
     `test/attacks/${name}.test.ts`,
