@@ -37,7 +37,7 @@ describe("another user who exchanges directories for links while a kernel works 
   const children: ChildProcess[] = [];
   before(async () => {
     at = await createShellKernel("sandbox");
-    // Only root can pass here, so that nobody else could have changed it.
+    // Only root can enter it.
     victim = await mkdtemp(join(tmpdir(), "narthex-victim-"));
     for (let i = 0; i < VICTIM_FILES; i++) await writeFile(join(victim, `f${i}`), "");
   });

@@ -52,6 +52,10 @@ describe("programs that fill a disk", { timeout: 240_000 }, () => {
     const refused = await shell.refused("shell_exec", { command: print(2) });
     assert.equal(refused.code, "RESOURCE_EXCEEDED");
     assert.match(refused.message, /stored bytes/);
+    const limited = await at.open(await at.makeWorkspace(), { budgets: { stored_bytes: 2.5 * MB } });
+    assert.equal((await limited.run(print(2))).code, 0);
+    const facts = await at.kernel.getSession(limited.session.id);
+    assert.ok((facts?.budgetRemaining.stored_bytes ?? MB) < 0.5 * MB, JSON.stringify(facts?.budgetRemaining));
   });
 
   it("and writes are refused below a disk's reserve, while everything else goes on and is recorded", async () => {

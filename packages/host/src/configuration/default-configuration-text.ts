@@ -28,7 +28,7 @@ session:
 #   stored_bytes: 5368709120
 budgets: {}
 
-# What agents may take of the disks; docs/guides/disk-space.md says more. Directories are looked at four times a second
+# What agents may take of the disks; docs/disk-space.md says more. Directories are looked at four times a second
 # while a program runs, so that for a moment they can hold more.
 storage:
   # Content that one session stores, with all that are split off it: 2 GB.

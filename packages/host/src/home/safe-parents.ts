@@ -11,8 +11,8 @@ const UNMAPPED = 65_534;
  * Throws HOME_UNSAFE if another user could exchange a path of this kernel's for something else. Asked where the kernel is
  * root: another kernel can do no more than its user, who made the directories above it.
  *
- * SECURITY: whoever can write a directory can rename what lies in it, root's too, and put a link there: everything that
- * root then writes, removes or believes below that path is theirs to choose. In a sticky directory they cannot.
+ * SECURITY: a user who can write a directory can rename what lies in it, root's files too, and put a link there: that
+ * user then chooses what root writes, removes and believes below that path. A sticky directory does not allow it.
  * Tested by "a home of root's below a directory of another user is refused".
  */
 export async function requireSafeParents(path: string): Promise<void> {

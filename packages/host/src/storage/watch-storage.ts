@@ -27,7 +27,7 @@ const NOTABLE_BYTES = 64 * 1024 * 1024;
  * it at the very byte. For a moment a bound can be exceeded by what the disk takes in that time.
  *
  * A program is also ended when a disk falls below its reserve while it runs and lost a notable amount since it started,
- * whoever took it: the rest is for the ledger.
+ * even if other programs wrote it: the rest is for the ledger.
  */
 export function watchStorage({ space, areas, paths, pid, onExceeded }: StorageWatchOptions): StorageWatch {
   let isStopped = false;
