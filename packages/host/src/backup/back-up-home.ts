@@ -9,7 +9,7 @@ import { requireSafeParents } from "../home/safe-parents.ts";
 import { type HomePaths, homePaths } from "../home/home-paths.ts";
 import { writeManifest } from "./backup-manifest.ts";
 import { copyDurably, copyTree } from "./copy-tree.ts";
-import { removeDraft } from "./remove-draft.ts";
+import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
 
 export interface BackupParts {
   readonly paths: HomePaths;
@@ -52,7 +52,7 @@ export async function backUpHome({ directory, withKeys }: HomeCopying, parts: Ba
     await syncDirectory(dirname(target));
     return { directory: target, records, headHash, files: content.files, bytes: content.bytes };
   } catch (fault) {
-    removeDraft(draft);
+    tryToRemoveOwnTree(draft);
     throw fault;
   }
 }

@@ -10,7 +10,7 @@ import { markRestored } from "../store/mark-restored.ts";
 import type { BackupParts } from "./back-up-home.ts";
 import { type BackupManifest, MANIFEST, readManifest } from "./backup-manifest.ts";
 import { copyTree } from "./copy-tree.ts";
-import { removeDraft } from "./remove-draft.ts";
+import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
 
 export interface RestoreOptions {
   readonly backup: string;
@@ -45,7 +45,7 @@ export async function restoreHome({ backup, home, verify }: RestoreOptions): Pro
     await syncDirectory(dirname(target));
     return manifest;
   } catch (fault) {
-    removeDraft(draft);
+    tryToRemoveOwnTree(draft);
     throw fault;
   }
 }

@@ -6,7 +6,7 @@ import type { EgressSecrets } from "./egress-secrets.ts";
 import { openExit } from "./open-exit.ts";
 import { openProxy } from "./open-proxy.ts";
 import { createHostResolver, type LookUp, systemLookUp } from "./resolve-host.ts";
-import { removeOwnTree } from "../system/remove-own-tree.ts";
+import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
 
 export interface EgressGateOptions {
   readonly secrets?: EgressSecrets;
@@ -43,7 +43,7 @@ export function createEgressGate(options: EgressGateOptions): EgressGate {
     },
     async close() {
       await Promise.all([...open].map((one) => one.close()));
-      if (folder !== undefined) removeOwnTree(await folder);
+      if (folder !== undefined) tryToRemoveOwnTree(await folder);
     },
   };
 }

@@ -11,7 +11,7 @@ import type { EgressSecrets } from "./egress-secrets.ts";
 import { placeOf } from "./egress-url.ts";
 import { openTunnel } from "./open-tunnel.ts";
 import { sendProxied } from "./send-proxied.ts";
-import { removeOwnTree } from "../system/remove-own-tree.ts";
+import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
 
 export interface ProxyParts extends LineParts {
   readonly secrets: EgressSecrets;
@@ -89,7 +89,7 @@ export async function openProxy(pass: EgressPass, parts: ProxyParts): Promise<Eg
       server.close();
       server.closeAllConnections();
       await closed;
-      removeOwnTree(folder);
+      tryToRemoveOwnTree(folder);
     },
   };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { removeOwnTree } from "../system/remove-own-tree.ts";
+import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
 
 const FOLDER = fileURLToPath(new URL("./worker/", import.meta.url));
 let stripped: Promise<string> | undefined;
@@ -25,7 +25,7 @@ export function findWorkerProgram(): Promise<string> {
 /** SECURITY: whoever the workers run as must be able to read it, and nobody but the kernel's user to write it. */
 async function stripProgram(): Promise<string> {
   const to = await mkdtemp(join(tmpdir(), "narthex-files-worker-"));
-  process.once("exit", () => removeOwnTree(to));
+  process.once("exit", () => tryToRemoveOwnTree(to));
   await chmod(to, 0o755);
   const thread = new Worker(new URL("./strip-program-thread.ts", import.meta.url), {
     workerData: { from: FOLDER, to },

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { HomePaths } from "./home-paths.ts";
 import { openPrivateDirectory, writePrivateFile } from "./private-directory.ts";
-import { removeOwnTree } from "../system/remove-own-tree.ts";
+import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
 
 export interface SocketPaths {
   readonly framed: string;
@@ -53,7 +53,7 @@ async function findLeftDirectory(paths: HomePaths): Promise<string | undefined> 
 export async function removeSocketDirectory(paths: HomePaths, sockets: SocketPaths): Promise<void> {
   if (fits(paths.run)) return;
   await rm(join(paths.run, ELSEWHERE), { force: true });
-  removeOwnTree(dirname(sockets.framed));
+  tryToRemoveOwnTree(dirname(sockets.framed));
 }
 
 function fits(directory: string): boolean {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { removeOwnTree } from "../system/remove-own-tree.ts";
+import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
 
 /** In the folder that is found here. */
 export const PAGE_PROGRAM = "page-worker.mjs";
@@ -26,7 +26,7 @@ export function findPageProgram(): Promise<string> {
 /** SECURITY: whoever the workers run as must be able to read it, and nobody but the kernel's user to write it. */
 async function stripProgram(): Promise<string> {
   const to = await mkdtemp(join(tmpdir(), "narthex-page-worker-"));
-  process.once("exit", () => removeOwnTree(to));
+  process.once("exit", () => tryToRemoveOwnTree(to));
   await chmod(to, 0o755);
   const from = fileURLToPath(new URL("./worker/", import.meta.url));
   const frame = fileURLToPath(new URL("../files/worker/frame.ts", import.meta.url));

@@ -32,7 +32,7 @@ const KILOBYTE = 1024;
  *
  * SECURITY: it belongs to the user that programs run as, who can exchange its files for links at any moment. The kernel,
  * which may be root, never walks it: it is emptied in a sandbox as that user, and then removed as an empty directory of
- * a parent that only the kernel can write. Tested by "a session's scratch directory is removed ...".
+ * a parent that only the kernel can write. Tested by `test/attacks/privileged-races.test.ts`.
  */
 export class SessionScratch {
   readonly #options: ScratchOptions;
@@ -102,6 +102,8 @@ export class SessionScratch {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       if (await removeEmpty(path)) return;
       const { uid, gid } = await lstat(path);
+      // No program ever had it: nothing in it came from a session.
+      if (uid === 0) break;
       const containment = await this.#options.containment();
       await workOnDirectory(containment, { source: path, identity: { uid, gid } }, "empty");
     }

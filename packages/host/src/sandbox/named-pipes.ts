@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
-import { removeOwnTree } from "../system/remove-own-tree.ts";
+import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
 const MADE_AT_ONCE = 32;
@@ -55,7 +55,7 @@ export class NamedPipes {
     const directory = await this.#directory;
     if (directory === undefined) return;
     this.#free = [];
-    removeOwnTree(directory);
+    tryToRemoveOwnTree(directory);
     await rm(this.#note, { force: true });
   }
 
@@ -114,19 +114,11 @@ const PREFIX = join(tmpdir(), "narthex-pipes-");
 async function openDirectory(note: string): Promise<string> {
   await mkdir(dirname(note), { recursive: true, mode: 0o700 });
   const left = await readFile(note, "utf8").catch(() => "");
-  if (left.startsWith(PREFIX) && dirname(left) === dirname(PREFIX)) removeLeft(left);
+  // SECURITY: the system may have removed it since, and another user may have taken its name.
+  if (left.startsWith(PREFIX) && dirname(left) === dirname(PREFIX)) tryToRemoveOwnTree(left);
   const directory = await mkdtemp(PREFIX);
   await writeFile(note, directory, { mode: 0o600 });
   return directory;
-}
-
-/** The system may have removed it since, and another user may have taken its name: then it stays. */
-function removeLeft(directory: string): void {
-  try {
-    removeOwnTree(directory);
-  } catch {
-    // Nothing of ours is left in it.
-  }
 }
 
 /** Bare numbers: the socket that is made of one closes it. */

@@ -27,6 +27,15 @@ export function removeOwnTree(path: string): void {
   removeEmpty(path);
 }
 
+/** The same where something else matters more than a directory that stays: it ends, or tells of another fault. */
+export function tryToRemoveOwnTree(path: string): void {
+  try {
+    removeOwnTree(path);
+  } catch {
+    // It belongs to another user by now, or the disk cannot be written.
+  }
+}
+
 function openDirectory(path: string | Buffer): number | undefined {
   try {
     return openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { removeOwnTree } from "../system/remove-own-tree.ts";
+import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
 
 /** In the folder that is found here, whether it was published or made of sources. */
 export const WASM_PROGRAM = "wasm-host.mjs";
@@ -26,7 +26,7 @@ export function findWasmProgram(): Promise<string> {
 /** SECURITY: whoever the hosts run as must be able to read it, and nobody but the kernel's user to write it. */
 async function stripProgram(): Promise<string> {
   const to = await mkdtemp(join(tmpdir(), "narthex-wasm-host-"));
-  process.once("exit", () => removeOwnTree(to));
+  process.once("exit", () => tryToRemoveOwnTree(to));
   await chmod(to, 0o755);
   const thread = new Worker(new URL("./strip-wasm-thread.ts", import.meta.url), {
     workerData: { to },
