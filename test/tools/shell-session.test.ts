@@ -209,12 +209,21 @@ describe("a session's shell", { timeout: 240_000 }, () => {
   });
 
   it("puts back what a command made among the protected paths, fails the call, and goes on", async () => {
-    const shell = await at.open();
+    const workspace = await at.makeWorkspace();
+    const shell = await at.open(workspace);
     const refused = await shell.refused("shell_exec", { command: "kept=1; echo evil > .envrc; echo fine > allowed" });
     assert.equal(refused.code, "UNDECLARED_EFFECT");
     assert.match(refused.message, /`\.envrc`/);
     const next = await shell.run("echo $kept; ls .envrc allowed");
     assert.match(next.out, /^1\nallowed\n$/);
+    const again = await shell.refused("shell_exec", {
+      command: "mkdir .narthex-taken/.git; cd .narthex-taken/.git; touch config HEAD",
+    });
+    assert.match(again.message, /`\.narthex-taken\/\.git\/config`/);
+    assert.ok(
+      !(await readdir(join(workspace, ".narthex-taken"))).includes(".git"),
+      "a repository is around what was kept",
+    );
   });
 
   it("finds what its background processes made among the protected paths between calls", async () => {

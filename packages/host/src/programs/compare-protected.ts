@@ -62,18 +62,22 @@ export function isSameLater(before: Found, after: Found): boolean {
  * What is there, as one text: the same for programs that may run beside each other.
  *
  * SECURITY: also of what no mount guards. Otherwise a program that starts while another has just changed it would take
- * that for the state before it, and bring it back later.
+ * that for the state before it, and bring it back later. Places where planted files are kept may be left out: `except`.
  */
-export function describeState({ present, guards }: ProtectedState): string {
+export function describeState({ present, guards }: ProtectedState, except: ReadonlySet<string> = NO_PATHS): string {
   const unguarded = [...present].flatMap(([path, { kind, target, content }]) => {
     if (content !== undefined) return [`${path} ${createHash("sha256").update(content).digest("hex")}`];
     return kind === "link" || kind === "other" ? [`${path} ${kind} ${target}`] : [];
   });
   return [
-    ...guards.map(({ target, access, guard }) => `${target} ${access} ${guard?.inode}`),
+    ...guards
+      .filter(({ target }) => !except.has(target.slice(WORKSPACE_PATH.length + 1)))
+      .map(({ target, access, guard }) => `${target} ${access} ${guard?.inode}`),
     ...unguarded.map((line) => `${WORKSPACE_PATH}/${line}`),
   ].join("\n");
 }
+
+const NO_PATHS: ReadonlySet<string> = new Set();
 
 /** A repository that was not there before goes as a whole: without its configuration it is no use to anyone. */
 function isNewRepository(path: string, before: ReadonlyMap<string, Found>): boolean {

@@ -178,13 +178,13 @@ export class ProtectedWorkspace {
     return {
       guards,
       entrance,
-      isCurrent: async () => describeState(await scanProtected(stay.scan)) === atFirst,
+      isCurrent: async () => describeState(await scanProtected(stay.scan), stay.kept) === atFirst,
       rest: () => {
         stay.isResting = true;
         stay.recorded?.end();
       },
       renew: async () => {
-        if (describeState(await scanProtected(stay.scan)) !== atFirst) return false;
+        if (describeState(await scanProtected(stay.scan), stay.kept) !== atFirst) return false;
         stay.isResting = false;
         await stay.recorded?.update(recordedScan(stay));
         return true;
@@ -245,7 +245,9 @@ export class ProtectedWorkspace {
     isSame: (before: Found, after: Found) => boolean,
   ): Promise<PutBack> {
     const { present: before } = state;
-    const { present: after } = await scanProtected(scan, state);
+    // SECURITY: a program that goes on has no guard over what was made while it ran, so paths are protected there too.
+    const bases = [...new Set([...scan.bases, ...kept])];
+    const { present: after } = await scanProtected({ ...scan, bases }, state);
     const isAllowedPath = (path: string): boolean => kept.has(path) || isAllowed(allowed, path);
     const changes = compareProtected({ before, after, isSame, isAllowed: isAllowedPath });
     const { aside, restored } = changes;
@@ -253,7 +255,7 @@ export class ProtectedWorkspace {
     const { workspace } = scan;
     const keptIn = await this.#options.setAside({ workspace, paths: aside, restored });
     // No program has made these.
-    const made = keptIn.map((place) => (place.startsWith(`${TAKEN}/`) ? TAKEN : place));
+    const made = keptIn.flatMap((place) => (place.startsWith(`${TAKEN}/`) ? [TAKEN, place] : [place]));
     for (const each of [kept, ...this.#staysIn(workspace).map((stay) => stay.kept)])
       for (const place of made) each.add(place);
     return { paths: changes.changed, keptIn };
