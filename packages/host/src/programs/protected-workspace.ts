@@ -245,9 +245,16 @@ export class ProtectedWorkspace {
     isSame: (before: Found, after: Found) => boolean,
   ): Promise<PutBack> {
     const { present: before } = state;
-    // SECURITY: a program that goes on has no guard over what was made while it ran, so paths are protected there too.
-    const bases = [...new Set([...scan.bases, ...kept])];
-    const { present: after } = await scanProtected({ ...scan, bases }, state);
+    const after = new Map((await scanProtected(scan, state)).present);
+    // SECURITY: a program that goes on has no guard over places that were made while it ran, so paths are protected in them.
+    if (kept.size > 0) {
+      const inside = {
+        ...scan,
+        bases: [".", ...kept],
+        paths: scan.paths.filter((path) => !TAKEN_PATHS.includes(path)),
+      };
+      for (const [path, found] of (await scanProtected(inside, state)).present) after.set(path, found);
+    }
     const isAllowedPath = (path: string): boolean => kept.has(path) || isAllowed(allowed, path);
     const changes = compareProtected({ before, after, isSame, isAllowed: isAllowedPath });
     const { aside, restored } = changes;
@@ -297,7 +304,7 @@ export class ProtectedWorkspace {
   }
 
   async #recover(workspace: string): Promise<void> {
-    const { records } = this.#options;
+    const { records, sources } = this.#options;
     const found = records.find(workspace);
     const sessionIds = found?.record?.sessions ?? [];
     const acceptedBy = await records.acceptedBy(workspace);
@@ -313,7 +320,12 @@ export class ProtectedWorkspace {
       for (const { scan, present, trusted, allowed } of found.record.scans) {
         const allowances = { allowed: new Set(allowed), kept };
         const before = { present, trusted };
-        const result = await this.#restore({ ...scan, workspace }, before, allowances, isSameLater);
+        const result = await this.#restore(
+          { ...scan, workspace, ...(sources && { sources }) },
+          before,
+          allowances,
+          isSameLater,
+        );
         paths.push(...result.paths);
         keptIn.push(...result.keptIn);
       }
