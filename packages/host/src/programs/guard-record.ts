@@ -13,7 +13,7 @@ export interface GuardRecord {
   readonly scans: readonly RecordedScan[];
   /** Why it could not be put back; empty if nothing was tried yet. */
   readonly problem: string;
-  /** Who has looked at the workspace and takes it as it is; empty if nobody has. */
+  /** Who has looked at the workspace and takes it as it is; empty if no person has. */
   readonly acceptedBy: string;
 }
 

@@ -27,7 +27,7 @@ export interface UnfinishedWorkspace {
 interface Place {
   readonly live: Map<RecordedStay, RecordedScan>;
   readonly sessions: Set<string>;
-  /** The text on the disk; undefined if there is none. */
+  /** The text on the disk; undefined if the record is not there. */
   durable: string | undefined;
   /** Writes go one after the other. */
   work: Promise<void>;
