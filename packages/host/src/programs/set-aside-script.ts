@@ -21,7 +21,10 @@ const held = new Map([["", fs.openSync("/workspace", O_PATH | O_DIRECTORY | O_NO
 const GONE = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 
 function openToOwner(path) {
-  try { fs.chmodSync(path, (fs.statSync(path).mode & 0o7777) | 0o700); } catch {}
+  // Where the bits above the permissions may not be set, they are left out.
+  for (const kept of [0o7777, 0o777]) {
+    try { return fs.chmodSync(path, (fs.statSync(path).mode & kept) | 0o700); } catch {}
+  }
 }
 function trying(fd, work) {
   try { return work(); } catch (fault) {
