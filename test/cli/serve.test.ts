@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, realpath, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import {
@@ -168,5 +168,31 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
     assert.equal(await kernel.stop(), 0);
     const report = await at.ask(["ledger", "verify"]);
     assert.deepEqual([report["intact"], report["complete"]], [true, true]);
+  });
+
+  it("prints commands that run this very program, by name only where a shell finds it", async () => {
+    const printed = async (words: readonly string[], env: NodeJS.ProcessEnv): Promise<string[]> => {
+      const child = at.start(words, { env });
+      const next = readLines(child);
+      const lines = [];
+      for (let line = await next(); ; line = await next()) {
+        if (/ call echo /.test(line)) lines.push(line.trim().replace(/ call echo .*/, ""));
+        if (/Ctrl-C stops it|next:/.test(line)) break;
+      }
+      if (words[0] === "serve") child.kill("SIGTERM");
+      assert.equal(await ended(child), 0);
+      return lines;
+    };
+    const programs = join(at.root, "programs");
+    await mkdir(programs);
+    await symlink(at.program, join(programs, "narthex"));
+    const PATH = `${programs}:${process.env["PATH"] ?? ""}`;
+    const absolute = `${process.execPath} ${await realpath(at.program)}`;
+    const serve = ["serve", "--listen", "127.0.0.1:0", "--first-session"];
+    const open = ["session", "open", "--workspace", at.workspace];
+    // As npm starts it, with a PATH that no other terminal has.
+    assert.deepEqual(await printed(serve, { PATH, npm_lifecycle_event: "npx" }), [absolute]);
+    assert.deepEqual(await printed(open, { PATH, npm_lifecycle_event: undefined }), ["next: narthex"]);
+    assert.deepEqual(await printed(open, { npm_lifecycle_event: undefined }), [`next: ${absolute}`]);
   });
 });

@@ -38,6 +38,7 @@ async function openLink(at: TestHome, agent: string, times: Partial<LinkTimes> =
       labels: [],
       adopt: false,
     },
+    ownCode: "refuse",
     renew: true,
     log: () => undefined,
     signal: new AbortController().signal,

@@ -9,6 +9,7 @@ import ts from "typescript";
 import { REPOSITORY } from "../../scripts/checks/run-tool.ts";
 import { runCommand } from "../house/run-command.ts";
 import { createInstallation, type Installation, PINNED_NODE, stop } from "./installation.ts";
+import { keepOwnCode, refuseOwnProject, warnOnce } from "./own-code-cases.ts";
 
 const EXAMPLE = join(REPOSITORY, "examples/first-call/first-call.ts");
 const ALLOWED_FILES = [
@@ -232,6 +233,12 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     assert.match(JSON.stringify(answer), /6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85/);
     await client.close();
   });
+
+  it("refuses to serve the project that it is installed in, and says how to go on", () => refuseOwnProject(at));
+
+  it("warns a program once that works on the project with the library", () => warnOnce(at));
+
+  it("lets no tool change its code in a workspace where a person accepted that", () => keepOwnCode(at));
 
   it("steps aside for the Node it brought when it is run by an old one", async () => {
     const launcher = inPackage("bin/narthex.js");

@@ -14,6 +14,7 @@ export { isInside } from "./home/is-inside.ts";
 export { writePrivateFile } from "./home/private-directory.ts";
 export { loadSessionToken, saveSessionToken, stateDirectory } from "./home/session-tokens.ts";
 export { resolveWorkspace } from "./home/workspace-rules.ts";
+export { findOwnCode, type OwnCode, type OwnCodeOptions } from "./own-code/own-code.ts";
 export { keepCallsYoung } from "./system/keep-calls-young.ts";
 export { removeOwnTree } from "./system/remove-own-tree.ts";
 export { createSystemRandom, systemClock } from "./system/system-drivers.ts";

@@ -11,11 +11,12 @@ import type {
   WorkspaceFiles,
 } from "@narthex/kernel";
 import { describeEnvelope } from "./bootstrap/envelope.ts";
-import { filesApart, toolchainsApart } from "./bootstrap/keep-apart.ts";
+import { filesApart, filesChecked, toolchainsApart } from "./bootstrap/keep-apart.ts";
 import { type OpenedVault, openVault } from "./bootstrap/open-vault.ts";
 import { createWorkspaceFiles, type WorkspaceFilesDriver } from "./files/create-workspace-files.ts";
 import { DEFAULT_SECRET_PATHS } from "./files/secret-paths.ts";
 import type { HomePaths } from "./home/home-paths.ts";
+import type { OwnCode } from "./own-code/own-code.ts";
 import { createPageReader } from "./pages/create-page-reader.ts";
 import { createPrograms, type ProgramsDriver, type ProgramsOptions } from "./programs/create-programs.ts";
 import { GuardRecords } from "./programs/guard-records.ts";
@@ -60,6 +61,10 @@ export interface WorkshopOptions {
   readonly environment?: NodeJS.ProcessEnv;
   /** Folders in which bubblewrap is looked for. */
   readonly programs?: readonly string[] | undefined;
+  /** Code of the kernel, which is protected wherever it lies in a workspace. */
+  readonly ownCode?: Pick<OwnCode, "inside">;
+  /** Refuses a workspace that a session was opened on before this kernel was started. */
+  readonly checkWorkspace?: (workspace: string) => Promise<void>;
 }
 
 /** Makes nothing yet: the host is examined when something first rests on it. */
@@ -99,16 +104,24 @@ export function openWorkshop(options: WorkshopOptions): Workshop {
   const anyFiles = filesAboveReserve(plainFiles, space, paths.home);
   const { vault: directory } = options;
   const vault = directory ? openVault({ directory, kernelHome: paths.home, files: anyFiles }) : undefined;
-  const files = vault ? filesApart(anyFiles, vault) : anyFiles;
-  const toolchainsFor: ProgramsOptions["findToolchains"] = (workspace, identity) =>
-    findToolchains({
+  const { checkWorkspace, ownCode } = options;
+  const checked = checkWorkspace ? filesChecked(anyFiles, checkWorkspace) : anyFiles;
+  const files = vault ? filesApart(checked, vault) : checked;
+  const toolchainsFor: ProgramsOptions["findToolchains"] = async (workspace, identity) => {
+    await checkWorkspace?.(workspace);
+    return await findToolchains({
       path: environment["PATH"] ?? "",
       userHome: homedir(),
       kernelHome: paths.home,
       workspace,
       identity,
     });
-  const sources = userTrustSources(homedir(), environment);
+  };
+  const sources = userTrustSources(
+    homedir(),
+    environment,
+    (workspace) => ownCode?.inside(workspace) ?? Promise.resolve([]),
+  );
   const trustedPaths = new WorkspaceTrust(protectedPaths, sources, () => performance.now());
   const programs = createPrograms({
     containment,

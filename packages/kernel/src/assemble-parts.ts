@@ -145,6 +145,7 @@ export async function assembleParts(
     secretNames: options.secretNames ?? new Set(),
     decideOnHost,
     isProtected: createProtectedPaths(options.protectedPaths ?? []),
+    program: options.program ?? "narthex",
     trustedPaths: options.trustedPaths,
     isSecret: createSecretPaths(options.secretPaths ?? []),
     host: createExaminedHost(options.examineHost?.bind(options), ledger),

@@ -72,6 +72,8 @@ export interface KernelOptions {
   readonly trustedPaths?: TrustedPaths | undefined;
   /** Paths in a workspace whose readers carry the label `secret` from then on. */
   readonly secretPaths?: readonly string[];
+  /** What a person types to run the command line, in messages that ask for it; `narthex` by default. */
+  readonly program?: string;
   /** The version that KernelStarted names. */
   readonly version: string;
   /** Finds out, once, what this host enforces: before the first session, or call that rests on it. */

@@ -77,6 +77,8 @@ export interface KernelParts {
   readonly wasm: WasmRunner | undefined;
   readonly secretNames: ReadonlySet<string>;
   readonly isProtected: ProtectedPaths;
+  /** What a person types to run the command line. */
+  readonly program: string;
   /** Undefined where only names are protected. */
   readonly trustedPaths: TrustedPaths | undefined;
   readonly isSecret: SecretPaths;

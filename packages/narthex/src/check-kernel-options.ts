@@ -20,6 +20,7 @@ const KINDS: OptionKinds<OpenKernelOptions> = {
   sandboxPrograms: "texts?",
   observer: "object?",
   log: "function?",
+  ownCode: "text?",
   onPolicyWarning: "function?",
   onFailure: "function?",
 };
@@ -30,7 +31,10 @@ const OBSERVER: OptionKinds<Observer> = { stage: "function" };
 /** Throws INVALID_INPUT, or INVALID_DECLARATION for a tool, before anything is opened. */
 export function checkKernelOptions(options: OpenKernelOptions): void {
   checkOptions(options, KINDS, "createKernel");
-  const { tools = [], policies = [], approver, observer } = options;
+  const { tools = [], policies = [], approver, observer, ownCode = "warn" } = options;
+  if (!["refuse", "warn", "allow"].includes(ownCode)) {
+    throw new KernelError("INVALID_INPUT", "`ownCode` must be refuse, warn or allow");
+  }
   for (const tool of tools) requireTool(tool);
   for (const policy of policies) checkOptions(policy, POLICY, "a policy");
   // May be objects of classes of their own, with more to them.

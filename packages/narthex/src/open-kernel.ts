@@ -36,12 +36,14 @@ import {
 } from "@narthex/kernel";
 import type { ExportLedger, Replay, ServiceListen, Serving } from "@narthex/server";
 import type { LedgerSource } from "@narthex/verify";
+import { typedCommand } from "./connect/typed-command.ts";
 import { createApprovedRules } from "./approved-rules.ts";
 import { builtinsFor } from "./builtins-for.ts";
 import { addedTools } from "./home-tools.ts";
 import { openHomeServers } from "./home-servers.ts";
 import { openHomeGate } from "./open-home-gate.ts";
 import { storeLedgerSource } from "./ledger-source.ts";
+import { createOwnCodeCheck, ownCodeOf, type OwnCodeMode } from "./own-code.ts";
 import { type HomePolicy, openPolicy } from "./open-policy.ts";
 import { prepareHome } from "./prepare-home.ts";
 import { sharedStream } from "./shared-stream.ts";
@@ -66,6 +68,11 @@ export interface OpenKernelOptions {
   readonly sandboxPrograms?: readonly string[];
   readonly observer?: Observer;
   readonly log?: Log;
+  /**
+   * What happens where a session's workspace holds the code of this kernel: a warning by default. `allow` is also what
+   * `session.own_code` in the configuration says.
+   */
+  readonly ownCode?: OwnCodeMode;
   /** Told of rules that do not do what they say; the log by default. */
   readonly onPolicyWarning?: (warning: string) => void;
   /** Called once if the store fails: the kernel has stopped. */
@@ -120,7 +127,10 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
     throw storeUnavailable("the home cannot be set up", fault);
   });
   const configuration = await loadConfiguration(paths.configuration);
-  const { protectedPaths, secretPaths, vault, shell, storage } = configuration;
+  const { protectedPaths, secretPaths, vault, shell, session, storage } = configuration;
+  const ownCode = ownCodeOf(process.env);
+  const mode = session.ownCode === "allow" ? "allow" : (options.ownCode ?? "warn");
+  const checkOwnCode = createOwnCodeCheck({ ownCode, mode, log: options.log });
   const workshop = openWorkshop({
     paths,
     protectedPaths,
@@ -129,6 +139,8 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
     shellBackend: shell.backend,
     storage,
     programs: options.sandboxPrograms,
+    ownCode,
+    checkWorkspace: checkOwnCode,
   });
   const gate = await openHomeGate(configuration, process.env);
   const contentStore = await openContentFiles(paths.content);
@@ -154,7 +166,7 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
     });
     const observer = observeBoth(options.observer, telemetry?.observer);
     const kernel = await start(
-      { home, configuration, policy, store, contentStore, workshop, gate, servers, tools },
+      { home, configuration, policy, store, contentStore, workshop, gate, servers, tools, checkOwnCode },
       { ...options, ...(observer && { observer }) },
     );
     const authorizeToken: OpenedKernel["authorizeToken"] = async (token) => home.tokens.authorize(token);
@@ -232,10 +244,11 @@ interface HomeParts {
   readonly gate: OpenedGate;
   readonly servers: McpServers;
   readonly tools: readonly Tool[];
+  checkOwnCode(workspace: string): Promise<void>;
 }
 
 async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kernel> {
-  const { home, configuration, policy, store, contentStore, workshop, gate, servers, tools } = parts;
+  const { home, configuration, policy, store, contentStore, workshop, gate, servers, tools, checkOwnCode } = parts;
   const { session, timeouts, retention } = configuration;
   keepCallsYoung();
   const kernel: Kernel = await startKernel({
@@ -266,14 +279,18 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
     approver: options.approver,
     observer: options.observer,
     log: options.log,
+    program: typedCommand(process.env),
     version: VERSION,
     merkleLog: {
       tree: store.tree,
       keys: openSigningKeys(home.paths.keys),
       publication: createLogPublication(home.paths.log),
     },
-    resolveWorkspace: (workspace) =>
-      resolveWorkspace(workspace, { home: home.path, whyApart: workshop.vault?.whyApart }),
+    async resolveWorkspace(workspace) {
+      const real = await resolveWorkspace(workspace, { home: home.path, whyApart: workshop.vault?.whyApart });
+      await checkOwnCode(real);
+      return real;
+    },
     adoptWorkspace: (workspace) => handOverWorkspace(workspace, options.log),
     copyHome: async (copying) => {
       const { verifyCopy } = await import("./verify-copy.ts");

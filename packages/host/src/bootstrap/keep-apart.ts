@@ -21,6 +21,16 @@ export function filesApart(files: WorkspaceFiles, vault: OpenedVault): Workspace
   };
 }
 
+/** Looks at a workspace before each operation: a session lasts longer than the kernel that it was opened at. */
+export function filesChecked(files: WorkspaceFiles, check: (workspace: string) => Promise<void>): WorkspaceFiles {
+  return {
+    async prepare(place, operation, signal) {
+      await check(place.workspace);
+      return await files.prepare(place, operation, signal);
+    },
+  };
+}
+
 /** The same for programs, which start with the toolchains of their workspace. */
 export function toolchainsApart(find: FindToolchains, vault: OpenedVault): FindToolchains {
   return async (workspace, identity) => {

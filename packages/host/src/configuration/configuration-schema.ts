@@ -121,6 +121,13 @@ export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; r
     },
     session: section("Sessions opened without limits of their own.", {
       ttl_ms: integer("How long a session lives.", { minimum: 1, maximum: 365 * DAY_MS, default: 8 * HOUR_MS }),
+      own_code: {
+        type: "string",
+        description:
+          "What a command does where narthex itself is installed in a session's workspace. Its files are protected there either way.",
+        enum: ["refuse", "allow"],
+        default: "refuse",
+      },
       quarantine: section("When a session that keeps breaking out of its containment is locked.", {
         violations: integer("So many containment violations ...", { minimum: 1, maximum: 1000, default: 5 }),
         window_ms: integer("... within so long.", { minimum: 1, maximum: DAY_MS, default: 60_000 }),

@@ -25,6 +25,8 @@ export interface Configuration {
   readonly listen: ListenAddress;
   readonly session: {
     readonly ttlMs: number;
+    /** Whether a workspace may hold the code of the kernel that serves it. */
+    readonly ownCode: "refuse" | "allow";
     readonly quarantine: { readonly violations: number; readonly windowMs: number };
   };
   /** Absent is unlimited. */
@@ -91,6 +93,7 @@ export function createConfiguration(settings: Settings, sections: Sections = NO_
     listen: Object.freeze(requireListen(settings.get("listen") ?? defaultOf("listen"))),
     session: Object.freeze({
       ttlMs: number("session.ttl_ms"),
+      ownCode: (settings.get("session.own_code") ?? defaultOf("session.own_code")) === "allow" ? "allow" : "refuse",
       quarantine: Object.freeze({
         violations: number("session.quarantine.violations"),
         windowMs: number("session.quarantine.window_ms"),

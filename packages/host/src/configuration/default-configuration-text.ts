@@ -12,6 +12,8 @@ listen: 127.0.0.1:7411
 session:
   # How long a session lives: eight hours.
   ttl_ms: 28800000
+  # What a command does where narthex itself is installed in a session's workspace: refuse or allow.
+  own_code: refuse
   # A session that tries to leave its containment so often within so long is locked.
   quarantine:
     violations: 5

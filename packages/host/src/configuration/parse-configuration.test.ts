@@ -307,7 +307,7 @@ describe("the default file", () => {
   test("has the values that are promised", () => {
     assert.deepEqual(DEFAULT_CONFIGURATION, {
       listen: { host: "127.0.0.1", port: 7411 },
-      session: { ttlMs: 28_800_000, quarantine: { violations: 5, windowMs: 60_000 } },
+      session: { ttlMs: 28_800_000, ownCode: "refuse", quarantine: { violations: 5, windowMs: 60_000 } },
       budgets: {},
       storage: {
         sessionBytes: 2_147_483_648,

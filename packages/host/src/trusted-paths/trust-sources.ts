@@ -6,17 +6,21 @@ export interface TrustSources {
   readonly home: string;
   /** Git configuration that counts in every repository. */
   readonly userConfig: readonly ConfigFile[];
-  /** Absolute real paths that are protected wherever they lie in a workspace. */
-  readonly realPaths: readonly string[];
+  /** Absolute real paths in a workspace that are protected besides, whether or not there is something. */
+  realPaths(workspace: string): Promise<readonly string[]>;
 }
 
 export function userTrustSources(
   home: string,
   environment: NodeJS.ProcessEnv,
-  realPaths: readonly string[] = [],
+  realPaths: TrustSources["realPaths"] = noPaths,
 ): TrustSources {
   return { home, userConfig: userConfigFiles(home, environment), realPaths };
 }
 
 /** Only the workspace itself counts. */
-export const NO_SOURCES: TrustSources = { home: "", userConfig: [], realPaths: [] };
+export const NO_SOURCES: TrustSources = { home: "", userConfig: [], realPaths: noPaths };
+
+function noPaths(): Promise<readonly string[]> {
+  return Promise.resolve([]);
+}

@@ -15,6 +15,8 @@ export interface ConnectionView {
   readonly host: string;
   readonly policy: string;
   readonly warning: string | undefined;
+  /** What a person types to run this program. */
+  readonly program: string;
 }
 
 /** What the host and the policy give, then every line that changes. */
@@ -34,7 +36,7 @@ export function printDifference({ client, plans, host, policy }: ConnectionView,
 }
 
 export function printSummary(
-  { name, client, plans, warning }: ConnectionView,
+  { name, client, plans, warning, program }: ConnectionView,
   { isWritten, isDry }: { readonly isWritten: boolean; readonly isDry: boolean },
   terminal: Terminal,
 ): void {
@@ -46,7 +48,7 @@ export function printSummary(
     terminal.print(
       ...indented([
         ["changed", `${files}: ${client.switchedOff}`],
-        ["undo", `narthex connect ${name} --undo`],
+        ["undo", `${program} connect ${name} --undo`],
       ]),
     );
   }

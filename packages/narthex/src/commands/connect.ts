@@ -9,11 +9,13 @@ import { hostLine } from "../connect/host-line.ts";
 import { isChanged, planConnection, planUndo } from "../connect/plan-connection.ts";
 import { policyLine } from "../connect/policy-line.ts";
 import { programLine, programWarning } from "../connect/program-line.ts";
+import { typedCommand } from "../connect/typed-command.ts";
 import { withConnection } from "../connection/open-connection.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import type { Command, Invocation } from "./command.ts";
 import { confirm } from "./connect-confirm.ts";
+import { checkOwnCode } from "./own-code-option.ts";
 import {
   connectionToJson,
   type ConnectionView,
@@ -47,6 +49,7 @@ export const connectCommand: Command = {
     const workspace = await resolveWorkspace(resolve(options.text("workspace") ?? "."), { home });
     const record = recordPath(workspace, name, invocation.environment);
     if (options.flag("undo")) return undo(record, invocation);
+    await checkOwnCode(invocation, workspace);
     return connect({ name, client, workspace, record }, invocation);
   },
 };
@@ -70,6 +73,7 @@ async function connect({ name, client, workspace, record }: Connecting, invocati
     host: hostLine(await examine(workspace, invocation)),
     policy: await withConnection(invocation, "connect", policyLine),
     warning: programWarning(workspace),
+    program: typedCommand(invocation.environment),
   };
   const isDry = options.flag("dry-run");
   if (!terminal.json) printDifference(view, terminal);

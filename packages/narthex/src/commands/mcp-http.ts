@@ -9,6 +9,7 @@ import { renderFacts } from "../terminal/table.ts";
 import { VERSION } from "../version.ts";
 import type { Invocation } from "./command.ts";
 import { formatListenAddress, parseListenAddress } from "./listen-address.ts";
+import { checkOwnCode } from "./own-code-option.ts";
 import { readSessionOptions } from "./session-options.ts";
 
 /** What runs when it is told to stop may still be answered. */
@@ -19,9 +20,10 @@ export async function serveMcpHttp(invocation: Invocation, address: string): Pro
   const { terminal, environment, home, signal } = invocation;
   const listen = parseListenAddress(address);
   const request = await readSessionOptions(invocation);
+  const ownCode = await checkOwnCode(invocation, request.workspace);
   const log = createLineLog(terminal, environment);
   // Clients hold this session's token: another session would be none of theirs.
-  const link = await openLastingLink({ home, command: "mcp", request, renew: false, log, signal });
+  const link = await openLastingLink({ home, command: "mcp", request, renew: false, log, ownCode, signal });
   try {
     const source = createOwnSource(link, createLastingCaller(link));
     // The caller asks each kernel for itself.

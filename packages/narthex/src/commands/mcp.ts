@@ -6,6 +6,7 @@ import { createLineLog } from "../terminal/log-lines.ts";
 import { reportError } from "../terminal/report-error.ts";
 import { VERSION } from "../version.ts";
 import type { Command, Invocation } from "./command.ts";
+import { checkOwnCode } from "./own-code-option.ts";
 import { readSessionOptions, SESSION_OPTIONS } from "./session-options.ts";
 
 export const mcpCommand: Command = {
@@ -40,8 +41,9 @@ export const mcpCommand: Command = {
 async function serveClient(invocation: Invocation): Promise<number> {
   const { terminal, environment, home, signal } = invocation;
   const request = await readSessionOptions(invocation);
+  const ownCode = await checkOwnCode(invocation, request.workspace);
   const log = createLineLog(terminal, environment);
-  const link = await openLastingLink({ home, command: "mcp", request, renew: true, log, signal });
+  const link = await openLastingLink({ home, command: "mcp", request, renew: true, log, ownCode, signal });
   try {
     const caller = createLastingCaller(link);
     // The caller asks each kernel for itself.

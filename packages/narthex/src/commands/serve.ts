@@ -1,12 +1,14 @@
 import { summariseEnvelope } from "@narthex/host";
 import type { HostFacts } from "@narthex/kernel";
 import type { Serving } from "@narthex/server";
+import { typedCommand } from "../connect/typed-command.ts";
 import { type OpenedKernel, openKernel } from "../open-kernel.ts";
 import { EXIT_OK, EXIT_UNAVAILABLE } from "../terminal/exit-code.ts";
 import { createLineLog } from "../terminal/log-lines.ts";
 import { renderFacts } from "../terminal/table.ts";
 import type { Command, Invocation } from "./command.ts";
 import { type FirstSession, openFirstSession } from "./first-session.ts";
+import { OWN_CODE_OPTION } from "./own-code-option.ts";
 import { formatListenAddress, parseListenAddress } from "./listen-address.ts";
 
 export const serveCommand: Command = {
@@ -15,6 +17,7 @@ export const serveCommand: Command = {
     "Only loopback is listened on. Logs go to the error stream, one line each.",
   options: [
     { flags: "--listen <host:port>", description: "where to offer the services (default: 127.0.0.1:7411)" },
+    OWN_CODE_OPTION,
     { flags: "--first-session", description: "open a session on a fresh workspace, for trying things out" },
   ],
   examples: ["narthex serve --listen 127.0.0.1:7411 --first-session"],
@@ -25,7 +28,8 @@ export const serveCommand: Command = {
     const listen = asked === undefined ? undefined : parseListenAddress(asked);
     const log = createLineLog(terminal, environment);
     const failure = Promise.withResolvers<Error>();
-    const kernel = await openKernel({ data: home, command: "serve", log, onFailure: failure.resolve });
+    const ownCode = options.flag("allow-own-code") ? "allow" : "refuse";
+    const kernel = await openKernel({ data: home, command: "serve", log, ownCode, onFailure: failure.resolve });
     for (const file of kernel.prepared) log("info", "wrote what the home did not have", { file });
     const graceMs = kernel.configuration.timeouts.shutdownMs;
     try {
@@ -71,8 +75,7 @@ function announce(
     return;
   }
   const elsewhere = options.text("data") !== undefined && environment["NARTHEX_DATA"] === undefined;
-  // Started by npm, the command is on nobody's PATH.
-  const program = environment["npm_lifecycle_event"] === undefined ? "narthex" : "npx narthex";
+  const program = typedCommand(environment);
   const narthex = elsewhere ? `${program} --data ${home}` : program;
   const session = first === undefined ? " --session ID" : "";
   terminal.print(

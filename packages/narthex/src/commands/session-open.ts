@@ -1,9 +1,11 @@
+import { typedCommand } from "../connect/typed-command.ts";
 import { withConnection } from "../connection/open-connection.ts";
 import { keepToken } from "../connection/session-token.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { renderFacts } from "../terminal/table.ts";
 import { formatTime } from "../terminal/units.ts";
 import type { Command } from "./command.ts";
+import { checkOwnCode } from "./own-code-option.ts";
 import { readSessionOptions, SESSION_OPTIONS } from "./session-options.ts";
 import { sessionToJson } from "./session-view.ts";
 
@@ -17,7 +19,8 @@ export const sessionOpenCommand: Command = {
   async run(invocation) {
     const { terminal, environment } = invocation;
     const request = await readSessionOptions(invocation);
-    const { session, token } = await withConnection(invocation, "session open", (kernel) =>
+    const ownCode = await checkOwnCode(invocation, request.workspace);
+    const { session, token } = await withConnection({ ...invocation, ownCode }, "session open", (kernel) =>
       kernel.openSession(request),
     );
     const tokenFile = await keepToken(session.sessionId, token, environment);
@@ -33,7 +36,7 @@ export const sessionOpenCommand: Command = {
         ["token", `kept in ${tokenFile}`],
       ]),
       "",
-      `${terminal.paint.dim("next:")} narthex call echo '{"text":"hello"}' --session ${session.sessionId}`,
+      `${terminal.paint.dim("next:")} ${typedCommand(environment)} call echo '{"text":"hello"}' --session ${session.sessionId}`,
     );
     return EXIT_OK;
   },

@@ -2,6 +2,7 @@ import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { fromHex } from "@narthex/contracts";
 import type { SessionToOpen } from "../connection/kernel-connection.ts";
+import { OWN_CODE_OPTION } from "./own-code-option.ts";
 import { CommandError, usageError } from "../terminal/command-error.ts";
 import type { Invocation, OptionDescription } from "./command.ts";
 
@@ -25,6 +26,7 @@ export const SESSION_OPTIONS: readonly OptionDescription[] = [
   { flags: "--ttl <duration>", description: "how long it may last, such as 30m or 8h (default: 8h)" },
   { flags: "--lease <file>", description: "the lease asked for, as JSON (default: all tools, no network)" },
   LABEL_OPTION,
+  OWN_CODE_OPTION,
   { flags: "--adopt", description: "hand a workspace of root's, and what is in it, to the user that tools run as" },
 ];
 

@@ -39,7 +39,6 @@ export function programWarning(workspace: string): string | undefined {
   if (program.includes(`${sep}_npx${sep}`)) {
     return "it runs from npx's cache, which npm may empty: `npm install -g narthex` and connect again to keep it";
   }
-  const way = relative(workspace, program);
-  if (way.startsWith(`..${sep}`) || way.startsWith(`node_modules${sep}narthex${sep}`)) return undefined;
+  if (relative(workspace, program).startsWith(`..${sep}`)) return undefined;
   return "narthex itself lies in this workspace, where an agent may change it: `npm install -g narthex` and connect again";
 }

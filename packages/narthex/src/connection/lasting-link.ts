@@ -4,6 +4,7 @@ import type { Log } from "@narthex/kernel";
 import { attachKernel } from "./attached-link.ts";
 import { isUnreachable } from "./connection-error.ts";
 import type { SessionToOpen } from "./kernel-connection.ts";
+import type { OwnCodeMode } from "../own-code.ts";
 import type { KernelLink } from "./kernel-link.ts";
 import type { LinkedSession } from "./linked-session.ts";
 import { LINK_TIMES, type LinkTimes } from "./link-times.ts";
@@ -18,6 +19,8 @@ export interface LastingLinkOptions {
   /** Opens another session where the store has lost the one it was. */
   readonly renew: boolean;
   readonly log: Log;
+  /** Where this process becomes the kernel. */
+  readonly ownCode: OwnCodeMode;
   readonly signal: AbortSignal;
   readonly times?: Partial<LinkTimes>;
 }
@@ -45,7 +48,7 @@ const SELDOM_MS = 3000;
 
 /** Throws what is in the way if no first kernel is found in time. */
 export async function openLastingLink(options: LastingLinkOptions): Promise<LastingLink> {
-  const { home, command, log } = options;
+  const { home, command, log, ownCode } = options;
   const times: LinkTimes = { ...LINK_TIMES, ...options.times };
   const closing = new AbortController();
   const signal = AbortSignal.any([closing.signal, options.signal]);
@@ -58,7 +61,7 @@ export async function openLastingLink(options: LastingLinkOptions): Promise<Last
   const openLocal = async (data: string, waitMs: number): Promise<KernelLink> => {
     // Who only attaches needs nothing of a kernel.
     const { holdKernel } = await import("./held-link.ts");
-    return holdKernel({ data, command, waitMs, log });
+    return holdKernel({ data, command, waitMs, log, ownCode });
   };
 
   async function find(): Promise<LinkedSession> {

@@ -20,6 +20,7 @@ import {
   type StoredRecord,
 } from "@narthex/kernel";
 import { type OpenedKernel, openKernel } from "../open-kernel.ts";
+import type { OwnCodeMode } from "../own-code.ts";
 import { CommandError } from "../terminal/command-error.ts";
 import { createLineLog } from "../terminal/log-lines.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -34,17 +35,19 @@ export interface LocalConnectionOptions {
   readonly environment: NodeJS.ProcessEnv;
   /** Asks whoever sits at the terminal. */
   readonly approver?: Approver | undefined;
+  readonly ownCode?: OwnCodeMode | undefined;
 }
 
 /** A kernel in this very process, on the home's store, for as long as one command runs. */
 export async function openLocalConnection(options: LocalConnectionOptions): Promise<KernelConnection> {
-  const { home, command, waitMs, approver } = options;
+  const { home, command, waitMs, approver, ownCode = "refuse" } = options;
   const line = createLineLog(options.terminal, options.environment);
   // What a kernel tells of its ordinary course would only stand between a short command and its answer.
   const log: Log = (level, message, fields) => {
     if (level !== "info") line(level, message, fields);
   };
-  const kernel = await openKernel({ data: home, command, waitMs, isBrief: true, log, ...(approver && { approver }) });
+  const own = { data: home, command, waitMs, isBrief: true, log, ownCode };
+  const kernel = await openKernel({ ...own, ...(approver && { approver }) });
   if (kernel.prepared.length > 0) options.terminal.note(`set up a new home in ${kernel.home.path}`);
   const connection = createLocalConnection(kernel);
   return approver === undefined ? connection : { ...connection, call: untilAnswered(connection.call) };

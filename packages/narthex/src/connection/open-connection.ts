@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Approver } from "@narthex/kernel";
+import type { OwnCodeMode } from "../own-code.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { isNobodyThere, unreachable } from "./connection-error.ts";
 import type { CallConnection, KernelConnection } from "./kernel-connection.ts";
@@ -13,6 +14,8 @@ export interface ConnectionRequest {
   readonly environment: NodeJS.ProcessEnv;
   /** For a kernel in this process: asks whoever sits at the terminal. */
   readonly approver?: Approver | undefined;
+  /** For a kernel in this process; by default it refuses a workspace that holds its code. */
+  readonly ownCode?: OwnCodeMode | undefined;
 }
 
 /** The two ways to a kernel. */
@@ -91,10 +94,10 @@ async function tryFramedConnection(home: string): Promise<CallConnection | undef
   }
 }
 
-function openLocal({ terminal, environment, approver }: ConnectionRequest, command: string) {
+function openLocal({ terminal, environment, approver, ownCode }: ConnectionRequest, command: string) {
   return async (home: string, waitMs: number): Promise<KernelConnection> => {
     const { openLocalConnection } = await import("./local-connection.ts");
-    return openLocalConnection({ home, command, waitMs, terminal, environment, approver });
+    return openLocalConnection({ home, command, waitMs, terminal, environment, approver, ownCode });
   };
 }
 

@@ -56,7 +56,7 @@ async function askPerson(
   });
   if (outcome === undefined) return unavailable(call, "too many questions are open; answer some of them first");
   trail.add(resolvedEntry(outcome));
-  if (outcome.answer !== "approved") return refuse(call, outcome);
+  if (outcome.answer !== "approved") return refuse(call, outcome, kernel.program);
   trail.approvalId = outcome.approvalId;
   return AGAIN;
 }
@@ -68,12 +68,12 @@ function patienceMs(leftMs: number): number {
 
 const MAX_MARGIN_MS = 2000;
 
-function refuse(call: PermittedCall, { answer, approvalId, reason }: ApprovalOutcome): Ending {
+function refuse(call: PermittedCall, { answer, approvalId, reason }: ApprovalOutcome, program: string): Ending {
   switch (answer) {
     case "pending":
       return new Failed(
         "APPROVAL_PENDING",
-        `waiting for a person to answer with \`narthex approvals approve ${approvalId}\`, \`narthex approvals deny ` +
+        `waiting for a person to answer with \`${program} approvals approve ${approvalId}\`, \`${program} approvals deny ` +
           `${approvalId}\` or at the console; make the same call again to go on waiting`,
         { approvalId },
       );

@@ -1,0 +1,95 @@
+import { realpath, stat } from "node:fs/promises";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { containsPath } from "../toolchains/path-containment.ts";
+import { findPackageCode, type PackageCode } from "./find-package-code.ts";
+
+export interface OwnCodeOptions {
+  /** The directory of the package that runs. */
+  readonly directory: string;
+  /** The Node that runs it. */
+  readonly node: string;
+  /** The user's PATH. */
+  readonly path: string;
+}
+
+/** The code of this kernel, and of every other that the user would start from a workspace. */
+export interface OwnCode {
+  /** Code of this very kernel that overlaps a workspace; undefined if none does. `workspace` is a real path. */
+  overlapping(workspace: string): Promise<string | undefined>;
+  /** Real paths in a workspace that no writer may change: this kernel's code, and that of a kernel installed there. */
+  inside(workspace: string): Promise<readonly string[]>;
+}
+
+const NAME = "narthex";
+
+/** Looks when it is first asked, and remembers what runs: that does not change while it does. */
+export function findOwnCode({ directory, node, path }: OwnCodeOptions): OwnCode {
+  let running: Promise<PackageCode> | undefined;
+  const runningCode = (): Promise<PackageCode> => (running ??= findPackageCode(directory));
+  return {
+    async overlapping(workspace) {
+      const { directories } = await runningCode();
+      const code = [...directories, await realpath(node).catch(() => node)];
+      return code.find((path) => containsPath(workspace, path) || containsPath(path, workspace));
+    },
+    async inside(workspace) {
+      const own = await runningCode();
+      const program = await realpath(node).catch(() => node);
+      const paths = [program, ...own.directories, ...own.vacant, ...(await installedCode(workspace, path))];
+      return [...new Set(paths)].filter((code) => code !== workspace && containsPath(workspace, code));
+    },
+  };
+}
+
+/**
+ * What `npx narthex` or `narthex` would run in a workspace, besides the names that are protected everywhere.
+ *
+ * SECURITY: in a directory of the PATH both names count where nothing is, too: a program that is put there would be found
+ * before the one that is meant, and the Node with which it begins (`#!/usr/bin/env node`) as well.
+ */
+async function installedCode(workspace: string, path: string): Promise<string[]> {
+  const installed = join(workspace, "node_modules");
+  const packages = [join(installed, NAME)];
+  const found: string[] = [];
+  for (const directory of await programDirectories(workspace, path)) {
+    const link = join(directory, NAME);
+    found.push(link, join(directory, "node"));
+    const program = await realpath(link).catch(() => undefined);
+    if (program === undefined || !containsPath(workspace, program)) continue;
+    found.push(program);
+    const owner = await packageOf(program, workspace);
+    if (owner !== undefined) packages.push(owner);
+  }
+  for (const directory of packages) {
+    if (!(await isThere(directory))) continue;
+    const { directories, vacant } = await findPackageCode(directory);
+    found.push(...directories, ...vacant);
+  }
+  return found;
+}
+
+/** Directories of the workspace in which a shell looks for programs, and npm where narthex is installed. */
+async function programDirectories(workspace: string, path: string): Promise<string[]> {
+  const found = (await isThere(join(workspace, "node_modules", NAME))) ? [join(workspace, "node_modules/.bin")] : [];
+  for (const directory of path.split(":").filter(isAbsolute)) {
+    // One that does not exist can be made.
+    const real = await realpath(directory).catch(() => resolve(directory));
+    if (containsPath(workspace, real)) found.push(real);
+  }
+  return found;
+}
+
+/** The nearest directory with a manifest. The workspace itself is the user's project, whatever it is called. */
+async function packageOf(program: string, workspace: string): Promise<string | undefined> {
+  for (let at = dirname(program); at !== workspace && containsPath(workspace, at); at = dirname(at)) {
+    if (await isThere(join(at, "package.json"))) return at;
+  }
+  return undefined;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  );
+}

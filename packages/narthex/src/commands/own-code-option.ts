@@ -1,0 +1,25 @@
+import type { OwnCodeMode } from "../own-code.ts";
+import type { Invocation, OptionDescription } from "./command.ts";
+
+/** For commands that open a session or become a kernel. */
+export const OWN_CODE_OPTION: OptionDescription = {
+  flags: "--allow-own-code",
+  description: "go on where narthex itself is installed in the workspace",
+};
+
+/**
+ * Looks at a workspace that this command works for, whichever kernel serves it: the command holds the home's tokens too.
+ * Throws WORKSPACE_REFUSED; else answers what a kernel in this process is told.
+ */
+export async function checkOwnCode(
+  { options, home, environment }: Pick<Invocation, "options" | "home" | "environment">,
+  workspace: string,
+): Promise<OwnCodeMode> {
+  const { homePaths, loadConfiguration, resolveWorkspace } = await import("@narthex/host");
+  const { createOwnCodeCheck, ownCodeOf } = await import("../own-code.ts");
+  const { session } = await loadConfiguration(homePaths(home).configuration);
+  const mode = options.flag("allow-own-code") || session.ownCode === "allow" ? "allow" : "refuse";
+  const check = createOwnCodeCheck({ ownCode: ownCodeOf(environment), mode });
+  await check(await resolveWorkspace(workspace, { home }));
+  return mode;
+}

@@ -1,0 +1,38 @@
+import { realpathSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { PACKAGE_DIRECTORY } from "../package-directory.ts";
+import { shellLine } from "./program-line.ts";
+
+const NAME = "narthex";
+const PROGRAM = join(PACKAGE_DIRECTORY, "bin/narthex.js");
+
+/**
+ * What a person types to run this very program: its name where a shell finds it by that, else its absolute path.
+ *
+ * SECURITY: never `npx narthex`. In a directory that an agent writes, npx runs the agent's program: from `node_modules/.bin`,
+ * or whatever `bin` of its package.json says. A name that only npm put on the PATH is not there in another terminal.
+ */
+export function typedCommand(environment: NodeJS.ProcessEnv): string {
+  const isNpm = environment["npm_lifecycle_event"] !== undefined;
+  return !isNpm && isOnPath(environment["PATH"] ?? "") ? NAME : absoluteCommand();
+}
+
+function absoluteCommand(): string {
+  return shellLine({ command: process.execPath, arguments: [PROGRAM] });
+}
+
+function isOnPath(path: string): boolean {
+  for (const directory of path.split(":").filter(isAbsolute)) {
+    const found = realPath(join(directory, NAME));
+    if (found !== undefined) return found === realPath(PROGRAM);
+  }
+  return false;
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,48 @@
+import { KernelError } from "@narthex/contracts";
+import { findOwnCode, type OwnCode } from "@narthex/host";
+import type { Log } from "@narthex/kernel";
+import { PACKAGE_DIRECTORY } from "./package-directory.ts";
+
+/** What happens where a workspace holds the code that this process runs. */
+export type OwnCodeMode = "refuse" | "warn" | "allow";
+
+export function ownCodeOf(environment: NodeJS.ProcessEnv): OwnCode {
+  return findOwnCode({ directory: PACKAGE_DIRECTORY, node: process.execPath, path: environment["PATH"] ?? "" });
+}
+
+export interface OwnCodeRule {
+  readonly ownCode: OwnCode;
+  readonly mode: OwnCodeMode;
+  readonly log?: Log | undefined;
+}
+
+/**
+ * Looks at a workspace before anything is done for it. `workspace` is a real path. Throws WORKSPACE_REFUSED.
+ *
+ * SECURITY: this code decides, signs and holds the tokens; an agent that changed it would be the kernel the next time it
+ * is started. Its files are protected in the workspace as well, so a person may accept it.
+ */
+export function createOwnCodeCheck({ ownCode, mode, log }: OwnCodeRule): (workspace: string) => Promise<void> {
+  const known = new Set<string>();
+  return async (workspace) => {
+    if (mode === "allow" || known.has(workspace)) return;
+    const code = await ownCode.overlapping(workspace);
+    if (code !== undefined && mode === "refuse") {
+      throw new KernelError("WORKSPACE_REFUSED", `${problemOf(workspace, code)}; ${WAYS_OUT}`);
+    }
+    known.add(workspace);
+    if (code === undefined) return;
+    const message = `${problemOf(workspace, code)}; ${PLACE_ELSEWHERE}`;
+    if (log === undefined) process.emitWarning(message, { code: "NARTHEX_OWN_CODE" });
+    else log("warn", message, { workspace, code });
+  };
+}
+
+const PLACE_ELSEWHERE = "install it outside of the workspace, such as with `npm install -g narthex`";
+const WAYS_OUT =
+  `${PLACE_ELSEWHERE}, or accept it with \`session: {own_code: allow}\` in narthex.yaml, or with --allow-own-code for ` +
+  "one run of serve, mcp or session open";
+
+function problemOf(workspace: string, code: string): string {
+  return `narthex runs from \`${code}\`, which an agent in the workspace \`${workspace}\` could change`;
+}
