@@ -14,7 +14,7 @@ const KERNEL: ProtectedGroup = {
     {
       reader: "Narthex",
       why: "decides about every call",
-      source: "https://www.npmjs.com/package/narthex",
+      source: "../README.md",
       paths: [
         "node_modules/narthex",
         "node_modules/.bin/narthex",
