@@ -4,8 +4,12 @@ import { chown, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { type AttackedKernel, type AttackSession, startAttackedKernel } from "./support/attacked-kernel.ts";
-import type { CallAnswer } from "./support/kernel-messages.ts";
+import {
+  type AttackedKernel,
+  type AttackSession,
+  type CallAnswer,
+  startAttackedKernel,
+} from "./support/attacked-kernel.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../packages/narthex/bin/narthex.js", import.meta.url));
 const PLANT = "mkdir .vscode; echo attack > .vscode/tasks.json; echo planted";

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdir, readdir, readFile, realpath, rename, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { blake3, toHex, utf8 } from "@narthex/contracts";
+import { blake3, ContentPlace, ContentRole, fromBinary, RecordContentSchema, toHex, utf8 } from "@narthex/contracts";
 import { verifyLedger } from "@narthex/verify";
 import { createKernel } from "narthex";
 import { createVaultKernel, endOf, type VaultKernel } from "./vault-kernel.ts";
@@ -72,9 +72,8 @@ describe("vault_copyto", { timeout: 120_000 }, () => {
       kept?.holders.map(({ role }) => role),
       ["preimage"],
     );
-    const staged = await at.kernel.statContent(blake3(utf8(SECRET)));
-    assert.equal(staged?.place, "file");
-    assert.ok(staged.holders.every(({ role }) => role === "staged"));
+    assert.equal(kept?.place, "row");
+    assert.equal(await at.kernel.statContent(blake3(utf8(SECRET))), undefined);
   });
 
   it("copies large files and empty ones", async () => {
@@ -230,11 +229,13 @@ describe("a vault", { timeout: 120_000 }, () => {
     const held = await Promise.all((await descendants()).map((pid) => workspaceOf(pid)));
     const seen = new Set(held.filter((inode) => inode === vault || inode === workspace));
     assert.deepEqual(seen, new Set([vault, workspace]));
-    const staged = await at.kernel.statContent(blake3(utf8(SECRET)));
     const outcome = await at.kernel.findCall(at.session.id, requestId);
+    const staged = fromBinary(RecordContentSchema, outcome?.content ?? new Uint8Array(0)).items.filter(
+      ({ role }) => role === ContentRole.STAGED,
+    );
     assert.deepEqual(
-      staged?.holders.map(({ role, recordIndex }) => [role, recordIndex]),
-      [["staged", outcome?.index]],
+      staged.map(({ place, digest }) => [place, toHex(digest)]),
+      [[ContentPlace.NONE, HASH]],
     );
   });
 

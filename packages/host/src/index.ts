@@ -1,5 +1,6 @@
 export { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from "./store/sqlite-store.ts";
 export { createLogPublication } from "./log/log-publication.ts";
+export { openRedactionKey } from "./secrets/redaction-key.ts";
 export { openSigningKeys } from "./log/signing-keys.ts";
 export { backUpHome, type BackupParts } from "./backup/back-up-home.ts";
 export { type LedgerFiles, openLedgerFiles } from "./store/read-ledger-files.ts";

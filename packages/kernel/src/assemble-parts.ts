@@ -1,4 +1,4 @@
-import { DEFAULT_VIEW_BYTES, MAX_INLINE_RESULT_BYTES, parseJson } from "@narthex/contracts";
+import { DEFAULT_VIEW_BYTES, HASH_SIZE, MAX_INLINE_RESULT_BYTES, parseJson } from "@narthex/contracts";
 import { createApprovals } from "./approval/approvals.ts";
 import { createArtifacts } from "./artifact/artifacts.ts";
 import { mayChangeProtected } from "./call/decide/may-change-protected.ts";
@@ -22,8 +22,14 @@ import { createCheckpoints } from "./merkle/checkpoints.ts";
 import type { Log } from "./ports.ts";
 import { createReloadablePolicy } from "./policy/reloadable-policy.ts";
 import { createRegistry } from "./registry/registry.ts";
+import { sealRedactors } from "./registry/seal-tool.ts";
 import { createContentLibrary } from "./result/content-library.ts";
 import { describeFault } from "./result/describe-fault.ts";
+import { createHeldContent } from "./result/held-content.ts";
+import { redactText } from "./result/redact.ts";
+import { guardContent } from "./secret/guarded-content.ts";
+import { loadPlacedFiles } from "./secret/placed-files.ts";
+import { KnownSecrets } from "./secret/known-secrets.ts";
 import { createDescent } from "./session/descent.ts";
 import { SessionExpiry } from "./session/session-expiry.ts";
 import { createSessionTable } from "./session/session-table.ts";
@@ -62,12 +68,15 @@ export async function assembleParts(
 ): Promise<{ readonly parts: KernelParts; readonly settings: KernelSettings }> {
   const { store, clock, random } = options;
   const uses = createContentUses();
-  const contentStore = createUsedContent(options.contentStore, uses);
+  const redactors = sealRedactors(options.redactors ?? []);
+  const secrets = new KnownSecrets(redactors, () => options.redactionKey ?? random.bytes(HASH_SIZE));
+  const contentStore = createUsedContent(guardContent(options.contentStore, secrets), uses);
   const settings = { ...DEFAULT_SETTINGS, ...options.settings };
-  const log = createSafeLog(options.log);
+  const log = createSafeLog(options.log, secrets);
   const ledger = await createLedger({
     store,
     clock,
+    secrets,
     onFailure(failure) {
       gate.closing = true;
       log("error", failure.message, { cause: describeFault(failure.cause) });
@@ -79,7 +88,8 @@ export async function assembleParts(
     },
   });
   await ledger.loadChain(SYSTEM_CHAIN);
-  const registry = createRegistry(options.redactors);
+  const held = createHeldContent();
+  const registry = createRegistry(redactors);
   const isDescendant = createDescent(store);
   for (const tool of options.tools) registry.register(tool);
   const requests = createRequestMemory(store, random);
@@ -129,9 +139,12 @@ export async function assembleParts(
       expiryMs: settings.approvalExpiryMs,
       waitMs: settings.approvalWaitMs,
     }),
-    content: createContentLibrary({ store, files: contentStore, uses, isDescendant }),
+    content: createContentLibrary({ store, files: contentStore, held, uses, isDescendant }),
+    secrets,
+    held,
+    placed: await loadPlacedFiles(store),
     isDescendant,
-    artifacts: createArtifacts({ store, ledger, random, uses }),
+    artifacts: createArtifacts({ store, ledger, random, uses, recordedId: (id) => secrets.recordedId(id) }),
     workspaceLabels: await loadWorkspaceLabels(store),
     files: options.files,
     programs: options.programs,
@@ -162,13 +175,22 @@ export async function assembleParts(
 }
 
 /** An operator's log that fails must not fail a call. */
-function createSafeLog(log: Log | undefined): Log {
+function createSafeLog(log: Log | undefined, secrets: KnownSecrets): Log {
   if (log === undefined) return () => undefined;
   return (level, message, fields) => {
     try {
-      log(level, message, fields);
+      log(level, redactText(message, secrets.all), hideInFields(fields, secrets));
     } catch {
       // There is nobody left to tell.
     }
   };
+}
+
+function hideInFields(fields: Parameters<Log>[2], secrets: KnownSecrets): Parameters<Log>[2] {
+  if (fields === undefined || secrets.all.length === 0) return fields;
+  const hidden = Object.entries(fields).map(([name, value]) => [
+    name,
+    typeof value === "string" ? redactText(value, secrets.all) : value,
+  ]);
+  return Object.fromEntries(hidden);
 }

@@ -72,6 +72,7 @@ export { permittedActions } from "./policy/schema/permitted-actions.ts";
 export { type PolicyTool, policySchema } from "./policy/schema/policy-schema.ts";
 export { type PolicySchema, readPolicySchema } from "./policy/schema/read-policy-schema.ts";
 export * from "./ports.ts";
+export { secretForms, secretRedactor } from "./secret/secret-forms.ts";
 export { createStreamRedactor, redactJson, redactText, type StreamRedactor } from "./result/redact.ts";
 export { createRegistry, type RegisteredTool } from "./registry/registry.ts";
 export type { FileRecord } from "./replay/file-record.ts";

@@ -55,8 +55,10 @@ export interface KernelOptions {
   readonly egressCredentials?: ReadonlyMap<string, readonly EgressCredential[]>;
   /** Secrets that the gate holds: what inputs can name. */
   readonly secretNames?: ReadonlySet<string>;
-  /** Take secrets out of whatever any tool answers. */
+  /** Take secrets out of whatever any tool answers, and out of everything that is stored. */
   readonly redactors?: readonly Redactor[];
+  /** 32 bytes that only this home's kernels know: what redacted inputs are told apart by. Random by default. */
+  readonly redactionKey?: Uint8Array;
   /** Without it, no page of the web can be read. */
   readonly pages?: PageReader | undefined;
   /** Without it, no module can run. */

@@ -26,6 +26,9 @@ import type { Clock, Log, Observer, PolicySource, Random, Store } from "./ports.
 import type { ReloadablePolicy } from "./policy/reloadable-policy.ts";
 import type { Registry } from "./registry/registry.ts";
 import type { ContentLibrary } from "./result/content-library.ts";
+import type { HeldContent } from "./result/held-content.ts";
+import type { KnownSecrets } from "./secret/known-secrets.ts";
+import type { PlacedFiles } from "./secret/placed-files.ts";
 import type { SessionShells } from "./session-shells.ts";
 import type { Descent } from "./session/descent.ts";
 import type { SessionExpiry } from "./session/session-expiry.ts";
@@ -76,6 +79,11 @@ export interface KernelParts {
   readonly pages: PageReader | undefined;
   readonly wasm: WasmRunner | undefined;
   readonly secretNames: ReadonlySet<string>;
+  /** What must not be stored in clear. */
+  readonly secrets: KnownSecrets;
+  /** Content that is stored by its hash at most. */
+  readonly held: HeldContent;
+  readonly placed: PlacedFiles;
   readonly isProtected: ProtectedPaths;
   /** What a person types to run the command line. */
   readonly program: string;

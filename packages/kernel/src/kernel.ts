@@ -268,7 +268,8 @@ export interface ContentReading extends ContentReceipt {
 
 export interface ContentStatus {
   readonly size: number;
-  readonly place: "row" | "file";
+  /** `held` in memory only, because it holds a secret. */
+  readonly place: "row" | "file" | "held";
   readonly holders: readonly {
     readonly sessionId: string;
     readonly recordIndex: number;

@@ -12,6 +12,7 @@ import {
   type McpServers,
   type OpenedGate,
   openHome,
+  openRedactionKey,
   openSigningKeys,
   openSqliteStore,
   openWorkshop,
@@ -275,6 +276,9 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
     egressCredentials: gate.credentials,
     secretNames: gate.secretNames,
     redactors: gate.redactors,
+    ...((gate.redactors.length > 0 || configuration.vault !== undefined) && {
+      redactionKey: await openRedactionKey(home.paths.keys),
+    }),
     examineHost: () => workshop.examineHost(),
     approver: options.approver,
     observer: options.observer,

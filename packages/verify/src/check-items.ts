@@ -33,7 +33,8 @@ const PLAIN_ROLES: ReadonlySet<number> = new Set([
   ContentRole.POLICY_SCHEMA,
   ContentRole.DEFINITION,
 ]);
-const SECRET_LABEL = "secret";
+/** Bytes of these always lie elsewhere, or nowhere. */
+const REFERENCE_ROLES: ReadonlySet<number> = new Set([ContentRole.ARTIFACT, ContentRole.GRANTED]);
 
 /**
  * Every commitment of the record is opened by an item of it, or was made by an earlier record of the same call; and
@@ -53,12 +54,13 @@ export function checkItems(
   const elsewhere: DecodedItem[] = [];
   const opened: OpenedCommitment[] = [];
   let leftOut = 0;
+  const withholds = allowed.leavesOut || record.entries.some(saysWithheld);
   const goesOn = call !== undefined && call.step !== "ended";
 
   for (let position = 0; position < items.length; position++) {
     const item = items[position];
     if (item === undefined) break;
-    const fault = shapeFault(item, allowed);
+    const fault = shapeFault(item, withholds);
     if (fault !== undefined) {
       problems.push({ code: "content_malformed", message: `content item ${position} ${fault}` });
       continue;
@@ -88,7 +90,7 @@ export function checkItems(
   return { problems, erased, leftOut, files, elsewhere, opened };
 }
 
-function shapeFault(item: DecodedItem, { leavesOut }: { readonly leavesOut: boolean }): string | undefined {
+function shapeFault(item: DecodedItem, withholds: boolean): string | undefined {
   if (item.role === ContentRole.UNSPECIFIED || item.place === ContentPlace.UNSPECIFIED)
     return "has no role or no place";
   if (item.place === ContentPlace.ERASED) {
@@ -102,8 +104,23 @@ function shapeFault(item: DecodedItem, { leavesOut }: { readonly leavesOut: bool
   if (item.role === ContentRole.REQUEST) {
     return item.place === ContentPlace.NONE && item.size === 0 ? undefined : "stands for a request and has bytes";
   }
-  const withheld = leavesOut || (item.role === ContentRole.RESULT && item.labels.includes(SECRET_LABEL));
-  return item.place === ContentPlace.NONE && !withheld ? "has no bytes anywhere" : undefined;
+  const isWithheld = withholds || REFERENCE_ROLES.has(item.role);
+  return item.place === ContentPlace.NONE && !isWithheld ? "has no bytes anywhere" : undefined;
+}
+
+/** INVARIANT: that bytes were never stored is said by an entry, which is covered by the record's hash. */
+function saysWithheld({ kind }: DecodedRecord["entries"][number]): boolean {
+  switch (kind.case) {
+    case "toolCompleted":
+    case "toolFailed":
+    case "toolTimedOut":
+    case "toolDenied":
+      return kind.value.redacted;
+    case "contentStored":
+      return kind.value.withheld;
+    default:
+      return false;
+  }
 }
 
 /** All that is there of it is its digest. */

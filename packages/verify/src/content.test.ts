@@ -190,15 +190,16 @@ test("an outcome that points back at its intent needs no second reading", async 
   assert.equal(readings, 1);
 });
 
-test("a withheld result is one whose entry says that it is secret", async () => {
-  for (const [labels, expected] of [
-    [["secret"], []],
-    [[], ["1 content_malformed", "1 commitment_unopened"]],
+test("content without bytes is withheld only if its entry says so", async () => {
+  for (const [redacted, labels, expected] of [
+    [true, [], []],
+    [false, [], ["1 content_malformed", "1 commitment_unopened"]],
+    [false, ["secret"], ["1 content_malformed", "1 commitment_unopened"]],
   ] as const) {
     const ledger = opened();
     const { item, commitment } = ledger.commit(ContentRole.RESULT, "hunter2", labels);
     const withheld = { item: { ...item, place: ContentPlace.NONE, data: NOTHING }, commitment };
-    readOnlyCall(ledger, 1, { result: withheld, labels });
+    readOnlyCall(ledger, 1, { result: withheld, labels, redacted });
     assert.deepEqual(named(await verifyLedger(ledger)), expected);
   }
 });

@@ -10,8 +10,8 @@ import {
   type Tool,
   type ToolContext,
   type ToolSession,
+  secretRedactor,
 } from "@narthex/kernel";
-import { secretRedactor } from "../secrets/secret-forms.ts";
 import type { ReadSecrets } from "../secrets/read-secrets.ts";
 import { type AddedTool, programHash } from "./added-tool.ts";
 import type { ProgramPin } from "./program-pin.ts";

@@ -1,6 +1,5 @@
 import { KernelError } from "@narthex/contracts";
-import { createStreamRedactor, type Redactor, redactText, type StreamRedactor } from "@narthex/kernel";
-import { secretForms } from "../secrets/secret-forms.ts";
+import { createStreamRedactor, type Redactor, redactText, type StreamRedactor, secretForms } from "@narthex/kernel";
 import type { EgressSecret } from "./egress-secrets.ts";
 
 /** What the gate added to a request, taken out of the answer again. */

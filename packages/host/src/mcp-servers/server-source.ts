@@ -1,8 +1,15 @@
 import { KernelError } from "@narthex/contracts";
-import type { ContainedEnd, EgressGate, EgressWitness, Log, ProgramFile, Redactor } from "@narthex/kernel";
+import {
+  type ContainedEnd,
+  type EgressGate,
+  type EgressWitness,
+  type Log,
+  type ProgramFile,
+  type Redactor,
+  secretRedactor,
+} from "@narthex/kernel";
 import type { ProgramsDriver, StartedLasting } from "../programs/create-programs.ts";
 import type { ReadSecrets } from "../secrets/read-secrets.ts";
-import { secretRedactor } from "../secrets/secret-forms.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Listing } from "./listing.ts";
 import type { ServerConnection } from "./server-connection.ts";

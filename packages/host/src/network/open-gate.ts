@@ -1,10 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { KernelError } from "@narthex/contracts";
-import type { EgressCredential, EgressGate, HostPattern, Redactor } from "@narthex/kernel";
+import {
+  type EgressCredential,
+  type EgressGate,
+  type HostPattern,
+  type Redactor,
+  secretRedactor,
+} from "@narthex/kernel";
 import type { EgressSecrets } from "../egress/egress-secrets.ts";
 import { parseEgressUrl } from "../egress/egress-url.ts";
 import { readSecrets } from "../secrets/read-secrets.ts";
-import { secretRedactor } from "../secrets/secret-forms.ts";
 import type { SecretSources } from "../secrets/secret-source.ts";
 import { createLateGate } from "./late-gate.ts";
 import type { NetworkSettings } from "./network-settings.ts";
@@ -21,7 +26,7 @@ export interface OpenedGate {
   readonly gate: EgressGate;
   /** By tool. */
   readonly credentials: ReadonlyMap<string, readonly EgressCredential[]>;
-  /** Of every secret that the gate holds: whatever any tool returns is searched for them. */
+  /** Of every secret that is configured: whatever is stored, and whatever any tool returns, is searched for them. */
   readonly redactors: readonly Redactor[];
   readonly secretNames: ReadonlySet<string>;
 }
@@ -33,7 +38,8 @@ export async function openGate({ settings, sources, providers, environment }: Op
   if (missing !== undefined) {
     throw new KernelError("CONFIG_INVALID", `the secret \`${missing}\` is named, and \`secrets\` does not have it`);
   }
-  const found = await readSecrets({ sources, wanted: new Set(hosts.keys()), environment });
+  // SECURITY: whatever is named as a secret is hidden, whether or not it may leave by the gate.
+  const found = await readSecrets({ sources, environment });
   const secrets: EgressSecrets = new Map(
     [...hosts].map(([name, where]) => {
       const secret = found.get(name) ?? { problem: "it was not found" };
@@ -45,7 +51,7 @@ export async function openGate({ settings, sources, providers, environment }: Op
     const { loadGate } = await import("./load-gate.ts");
     return loadGate({ secrets, dns: settings.dns, authorities });
   });
-  const redactors = [...secrets].flatMap(([name, secret]) =>
+  const redactors = [...found].flatMap(([name, secret]) =>
     "problem" in secret ? [] : [secretRedactor(name, secret.value)],
   );
   return {

@@ -16,8 +16,8 @@ const run = promisify(execFile);
 
 export interface ReadSecretsOptions {
   readonly sources: SecretSources;
-  /** Only these are read: what no tool wants is left where it is. */
-  readonly wanted: ReadonlySet<string>;
+  /** Only these are read; all of them by default. */
+  readonly wanted?: ReadonlySet<string>;
   readonly environment: NodeJS.ProcessEnv;
 }
 
@@ -27,7 +27,7 @@ export interface ReadSecretsOptions {
  * SECURITY: no problem quotes what was read, printed or named by the system: an error's own text may hold the value.
  */
 export async function readSecrets({ sources, wanted, environment }: ReadSecretsOptions): Promise<ReadSecrets> {
-  const found = [...sources].filter(([name]) => wanted.has(name));
+  const found = [...sources].filter(([name]) => wanted?.has(name) ?? true);
   return new Map(
     await Promise.all(
       found.map(async ([name, source]) => [name, judge(await readSource(source, environment))] as const),

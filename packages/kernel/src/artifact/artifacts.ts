@@ -48,17 +48,21 @@ export function createArtifacts(parts: {
   readonly ledger: Ledger;
   readonly random: Random;
   readonly uses: ContentUses;
+  /** An id as it is stored. */
+  recordedId(id: string): string;
 }): Artifacts {
   /** Being published right now: two calls cannot both find an id free. */
   const publishing = new Map<string, Promise<unknown>>();
 
   async function find(tenant: string, artifactId: string): Promise<FoundArtifact | undefined> {
-    const row = await parts.store.getState("artifacts", artifactKey(tenant, artifactId));
+    const row = await parts.store.getState("artifacts", artifactKey(tenant, parts.recordedId(artifactId)));
     const found = row === undefined ? undefined : readRow(row, parts.random);
-    if (found?.reference.digest === undefined) return found;
-    await parts.uses.whenFree(found.reference.digest);
-    parts.uses.note(found.reference.digest);
-    return found;
+    if (found === undefined) return undefined;
+    if (found.reference.digest !== undefined) {
+      await parts.uses.whenFree(found.reference.digest);
+      parts.uses.note(found.reference.digest);
+    }
+    return { ...found, artifact: { ...found.artifact, artifact_id: artifactId } };
   }
 
   async function write(draft: ArtifactDraft, content: FoundContent, publication: Publication): Promise<Artifact> {
@@ -71,13 +75,16 @@ export function createArtifacts(parts: {
         role: ContentRole.ARTIFACT,
         digest: content.digest,
         size: content.size,
-        place: ContentPlace.ELSEWHERE,
+        place: content.place === "held" ? ContentPlace.NONE : ContentPlace.ELSEWHERE,
         labels: publication.labels,
       },
       parts.random,
     );
+    const recordedId = parts.recordedId(artifact.artifact_id);
     const row: JsonObject = {
       ...artifact,
+      artifact_id: recordedId,
+      ...(content.place === "held" && { withheld: true }),
       metadata: [...artifact.metadata],
       request_id: requestId,
       labels: [...publication.labels],
@@ -90,7 +97,7 @@ export function createArtifacts(parts: {
         {
           case: "artifactPublished",
           value: {
-            artifactId: artifact.artifact_id,
+            artifactId: recordedId,
             category: artifact.category,
             metadata: artifact.metadata,
             contentCommitment: committed.commitment,
@@ -100,9 +107,7 @@ export function createArtifacts(parts: {
         },
       ],
       content: [committed.item],
-      state: [
-        { table: "artifacts", key: artifactKey(session.tenant, artifact.artifact_id), value: canonicalJsonBytes(row) },
-      ],
+      state: [{ table: "artifacts", key: artifactKey(session.tenant, recordedId), value: canonicalJsonBytes(row) }],
       logicalTimeMs: publication.publishedAtMs,
     });
     return artifact;
@@ -111,7 +116,7 @@ export function createArtifacts(parts: {
   return {
     find,
     async publish(draft, content, publication) {
-      const key = artifactKey(publication.session.tenant, draft.artifact_id);
+      const key = artifactKey(publication.session.tenant, parts.recordedId(draft.artifact_id));
       while (publishing.has(key)) await publishing.get(key)?.catch(() => undefined);
       const published = write(draft, content, publication);
       publishing.set(key, published);
@@ -159,8 +164,9 @@ function readRow(row: Uint8Array, random: Random): FoundArtifact {
     published_at_ms: Number(value["published_at_ms"]),
   };
   const labels = texts(value["labels"]);
+  const place = value["withheld"] === true ? ContentPlace.NONE : ContentPlace.ELSEWHERE;
   const reference = commitContent(
-    { role: ContentRole.GRANTED, digest: hash, size: artifact.size, place: ContentPlace.ELSEWHERE, labels },
+    { role: ContentRole.GRANTED, digest: hash, size: artifact.size, place, labels },
     random,
   ).item;
   return { artifact, requestId: text(value["request_id"]), labels, reference };

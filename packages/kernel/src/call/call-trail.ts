@@ -2,6 +2,7 @@ import type { Reservation } from "../budget/budget-account.ts";
 import type { Fingerprint } from "../journal/request-memory.ts";
 import type { RunningCall, Waiter } from "../journal/running-call.ts";
 import type { CollectedContent } from "../result/content-collector.ts";
+import type { UnstoredContent } from "../result/given-collector.ts";
 import { joinLabels } from "../label/join-labels.ts";
 import type { WorkspaceUse } from "../label/workspace-use.ts";
 import type { Committed } from "../ledger/commitment.ts";
@@ -16,6 +17,9 @@ import type { FileLog } from "./file-log.ts";
 import type { LastingProgram, ProcessorTime } from "./processor-time.ts";
 import type { TrustedLook } from "../trusted-paths.ts";
 import type { WasmLog } from "./wasm-log.ts";
+
+const NO_SECRETS: ReadonlySet<string> = new Set();
+const NO_CONTENT: readonly UnstoredContent[] = [];
 
 /** What a call leaves behind as it goes: the entries and content not yet written, and what must be released. */
 export class CallTrail {
@@ -83,6 +87,16 @@ export class CallTrail {
   labels: readonly string[] = [];
   /** What the call does with its workspace, once it is granted. */
   workspaceUse: WorkspaceUse = "none";
+  /** Secrets in the input, by their replacements. */
+  givenSecrets: ReadonlySet<string> = NO_SECRETS;
+  /** The call reads what the vault placed: of its result and of what it replaces only hashes are stored. */
+  isWithheld = false;
+  /** Where the call places a file of the vault for the first time. */
+  placing: string | undefined;
+  /** What is recorded of the call is not all of it. */
+  isRedacted = false;
+  /** What the caller may read again though it is not stored. */
+  held: readonly UnstoredContent[] = NO_CONTENT;
   startedAtMs: number;
   /** Takes back that the tool's own code may have changed something; undefined of tools that are bound to their ports. */
   toolEffect: (() => void) | undefined;
@@ -152,6 +166,7 @@ export class CallTrail {
     this.fileList = undefined;
     this.outputs.length = 0;
     this.outputCommitments = [];
+    this.held = NO_CONTENT;
   }
 
   /** Commitments that an earlier record of the call made, and that its outcome names again. */
@@ -186,6 +201,12 @@ export class CallTrail {
     } catch {
       this.#isUnheard = true;
     }
+  }
+
+  /** Has content kept in memory once the call is recorded, because it is stored by its hash at most. */
+  hold(content: UnstoredContent): void {
+    this.isRedacted = true;
+    this.held = [...this.held, content];
   }
 
   addLabels(labels: readonly string[]): void {

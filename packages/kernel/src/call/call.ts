@@ -3,11 +3,13 @@ import type { Capability } from "../capability/capability.ts";
 import type { CallDemand } from "../policy/approval-demand.ts";
 import type { PolicyAnswer } from "../policy/policy.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
-import type { CollectedContent, ContentCollector } from "../result/content-collector.ts";
+import type { CollectedContent } from "../result/content-collector.ts";
+import type { GivenContent } from "../result/given-collector.ts";
 import type { LiveSession } from "../session/live-session.ts";
 import type { Determinism, Effect, SafetyTier, ToolOutput } from "../tool/tool.ts";
 import type { CallTrail } from "./call-trail.ts";
 import type { SealedGrant } from "./grant/grant.ts";
+import type { OutputCollector } from "./output-collector.ts";
 
 /** A request as it came through a door. */
 export interface CallFrame {
@@ -51,7 +53,11 @@ export interface BoundCall extends AdmittedCall {
 
 /** check: valid input, in the one form everything later sees. */
 export interface CheckedCall extends BoundCall {
+  /** As the tool gets it. */
   readonly input: JsonValue;
+  /** The same with its secrets taken out, which is what policy, people and the ledger see. */
+  readonly recordedInput: JsonValue;
+  /** Of the recorded input, as are the digests. */
   readonly inputBytes: Uint8Array;
   readonly inputDigest: Uint8Array;
   readonly requestDigest: Uint8Array;
@@ -84,13 +90,16 @@ export interface InvokedCall extends DecidedCall {
   readonly grant: SealedGrant;
   readonly output: ToolOutput;
   /** A stream was gathered while it ran; whether it is kept is for `keep` to say. */
-  readonly gathered: ContentCollector | undefined;
+  readonly gathered: OutputCollector | undefined;
 }
 
 /** keep: the result is normalised, hashed and, if large, stored. */
 export interface KeptCall extends InvokedCall {
   readonly raw: ToolOutput;
+  /** As it is stored. */
   readonly result: CollectedContent;
+  /** As the caller is given it: the same, unless secrets were taken out of what is stored alone. */
+  readonly given: GivenContent;
   readonly view: string;
   readonly cut: boolean;
   readonly labels: readonly string[];

@@ -1,5 +1,8 @@
 import { canonicalJsonBytes, type JsonObject } from "@narthex/contracts";
 import type { Committed } from "../ledger/commitment.ts";
+import { redactJson } from "../result/redact.ts";
+import { holdsSecret } from "../secret/secret-search.ts";
+import type { Redactor } from "../tool/tool.ts";
 import type { FileChange, FileReading, FileState } from "../workspace-files.ts";
 
 /** Of all that one call reads, so much is held until it is known whether its result holds it too. */
@@ -35,8 +38,8 @@ export class FileLog {
   }
 
   /** Canonical JSON. SPEC: docs/formats/ledger.md, "Files of a call". */
-  encode(): Uint8Array {
-    return canonicalJsonBytes({
+  encode(redactors: readonly Redactor[]): Uint8Array {
+    const list: JsonObject = {
       changed: this.changes.map(({ path, before, after }) => ({
         after: stateToJson(after),
         before: stateToJson(before),
@@ -52,7 +55,9 @@ export class FileLog {
       ...(this.through.size > 0 && {
         through: [...this.through].map(([named, opened]) => ({ named, opened })),
       }),
-    });
+    };
+    const bytes = canonicalJsonBytes(list);
+    return holdsSecret(bytes, redactors) ? canonicalJsonBytes(redactJson(list, redactors)) : bytes;
   }
 }
 

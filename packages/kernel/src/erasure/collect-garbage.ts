@@ -40,7 +40,10 @@ export async function collectGarbage(collecting: Collecting, kernel: KernelParts
     if (!collected.isWaiting) left -= session.bytes;
   }
   const files = dryRun ? 0 : await kernel.erasing.haveAlone(() => finishErasing(kernel, undefined));
-  if (items > 0 && !dryRun) kernel.answers.clear();
+  if (items > 0 && !dryRun) {
+    kernel.answers.clear();
+    kernel.held.clear();
+  }
   return { sessions, items, bytes, files, keptBytes: left, more };
 }
 

@@ -108,6 +108,7 @@ async function write(erasure: Erasure, plan: Plan, kernel: KernelParts): Promise
     state.push(...(await eraseArtifact(tenant, artifactId, kernel.store)));
   }
   kernel.answers.clear();
+  kernel.held.clear();
   const ordered = inErasingOrder(plan.targets);
   const indexes: number[] = [];
   for (let from = 0; from < ordered.length; from += ERASED_AT_ONCE) {
@@ -117,6 +118,7 @@ async function write(erasure: Erasure, plan: Plan, kernel: KernelParts): Promise
   }
   // What was answered while it was written.
   kernel.answers.clear();
+  kernel.held.clear();
   return indexes;
 }
 

@@ -26,6 +26,8 @@ export interface Intent {
   readonly settledIndex?: number | undefined;
   /** It was under way in a home that this one is a copy of: nobody but a person can tell what became of it. */
   readonly isCopied?: boolean;
+  /** Secrets were taken out of its recorded input, so that no tool can tell from it what became of the call. */
+  readonly isRedacted?: boolean;
 }
 
 export function intentRow(intent: Intent): StateChange {
@@ -42,6 +44,7 @@ export function intentRow(intent: Intent): StateChange {
   };
   if (intent.settledIndex !== undefined) row["settled_index"] = intent.settledIndex;
   if (intent.isCopied === true) row["copied"] = true;
+  if (intent.isRedacted === true) row["redacted"] = true;
   return { table: "intents", key: intentKey(intent.sessionId, intent.requestId), value: canonicalJsonBytes(row) };
 }
 
@@ -69,6 +72,7 @@ export function intentFromRow(row: StateRow): Intent {
     reserved: amountsFrom(value["reserved"]),
     settledIndex: typeof settled === "number" ? settled : undefined,
     ...(value["copied"] === true && { isCopied: true }),
+    ...(value["redacted"] === true && { isRedacted: true }),
   };
 }
 

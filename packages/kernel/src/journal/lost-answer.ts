@@ -4,7 +4,11 @@ import type { CallAnswer } from "./call-answer.ts";
 const NO_BYTES = new Uint8Array(0);
 
 /** The answer of a call that happened and whose result is gone: it is never run again for having been forgotten. */
-export function lostAnswer(why: "settled" | "erased", recordIndex: number, about?: Partial<CallAnswer>): CallAnswer {
+export function lostAnswer(
+  why: "settled" | "erased" | "withheld",
+  recordIndex: number,
+  about?: Partial<CallAnswer>,
+): CallAnswer {
   const value = errorMessage({
     errorCode: why === "settled" ? "OUTCOME_UNKNOWN" : "CONTENT_NOT_FOUND",
     message: MESSAGES[why],
@@ -32,4 +36,5 @@ export function lostAnswer(why: "settled" | "erased", recordIndex: number, about
 const MESSAGES = {
   settled: "this call was settled as having happened; its result was lost, and it is not run again",
   erased: "this call has finished; its result was erased since, and it is not run again",
+  withheld: "this call has finished; its result is stored by its hash only, and it is not run again",
 } as const;

@@ -72,8 +72,9 @@ export function createAnswerReader(parts: AnswerReaderParts): (index: number) =>
     };
     if (completed !== undefined) {
       const value = await rebuildSuccess(completed, items, proofHash, about.tool);
+      const isWithheld = items.some(({ role, place }) => role === ContentRole.RESULT && place === ContentPlace.NONE);
       return value === undefined
-        ? lostAnswer("erased", index, about)
+        ? lostAnswer(isWithheld ? "withheld" : "erased", index, about)
         : { ...about, final: true, result: { case: "success", value } };
     }
     if (failed === undefined) return undefined;

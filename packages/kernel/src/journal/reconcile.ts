@@ -1,4 +1,4 @@
-import { createBlake3, fromHex, type JsonValue, KernelError, parseJson, toHex } from "@narthex/contracts";
+import { createBlake3, type JsonValue, KernelError, parseJson, toHex } from "@narthex/contracts";
 import type { KernelParts } from "../kernel-parts.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
 import type { ReconcileContext, Reconciliation, UnsettledIntent, VaultCopy } from "../tool/tool.ts";
@@ -35,7 +35,8 @@ async function reconcile(intent: Intent, kernel: KernelParts): Promise<boolean> 
   const [name = "", version = ""] = intent.tool.split("@");
   const registered = kernel.registry.resolve(name, version);
   const live = await kernel.sessions.find(intent.sessionId);
-  if (intent.isCopied === true || registered?.tool.reconcile === undefined || live === undefined) return false;
+  if (intent.isCopied === true || intent.isRedacted === true) return false;
+  if (registered?.tool.reconcile === undefined || live === undefined) return false;
   const { sessionId, requestId } = intent;
   const { tenant } = live.session;
   const answer = await askTool(
@@ -102,10 +103,7 @@ function contextFor(workspace: string, kernel: KernelParts): ReconcileContext {
       return bytes;
     },
     inspectVault: (path) => inspectVault(path, workspace, kernel),
-    isStored: async (hash) => {
-      const digest = fromHex(hash);
-      return digest !== undefined && (await kernel.contentStore.stat(digest)) !== undefined;
-    },
+    wasPlaced: (path, hash) => kernel.placed.hashAt(workspace, path) === hash,
     findArtifact: async (tenant, artifactId) => {
       const found = await kernel.artifacts.find(tenant, artifactId);
       return found && { ...found.artifact, requestId: found.requestId };

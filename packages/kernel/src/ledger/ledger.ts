@@ -7,6 +7,8 @@ import {
   type RecordMessage,
 } from "@narthex/contracts";
 import type { ChainHead, Clock, Store, StoreWrite } from "../ports.ts";
+import { guardEntries, guardItems, guardState } from "../secret/guarded-draft.ts";
+import type { KnownSecrets } from "../secret/known-secrets.ts";
 import type { AppendedRecord, RecordDraft } from "./record-draft.ts";
 
 /**
@@ -41,6 +43,8 @@ export interface Ledger {
 export interface LedgerParts {
   readonly store: Store;
   readonly clock: Clock;
+  /** Nothing of these is written. */
+  readonly secrets?: KnownSecrets;
   /** Called once, when the store has failed: the kernel stops. */
   onFailure(failure: KernelError): void;
 }
@@ -117,18 +121,19 @@ class ChainedLedger implements Ledger {
     const sequence = head.sequence + 1;
     const logicalTimeMs = Math.max(draft.logicalTimeMs ?? 0, head.logicalTimeMs);
     const requestId = draft.requestId ?? "";
-    const state = typeof draft.state === "function" ? draft.state(index) : (draft.state ?? []);
-    const record = encodeRecord({
-      format: FORMAT,
-      index,
-      chain: draft.chain,
-      sequence,
-      logicalTimeMs,
-      wallTimeMs,
-      previousHash: head.hash,
-      requestId,
-      entries: draft.entries.map(asEntry),
-    });
+    const place = { format: FORMAT, index, chain: draft.chain, sequence, logicalTimeMs, wallTimeMs, requestId };
+    const encode = (entries: RecordDraft["entries"]): Uint8Array =>
+      encodeRecord({ ...place, previousHash: head.hash, entries: entries.map(asEntry) });
+    let record = encode(draft.entries);
+    let content = draft.content ?? [];
+    let state = typeof draft.state === "function" ? draft.state(index) : (draft.state ?? []);
+    const { secrets } = this.#parts;
+    if (secrets !== undefined && secrets.all.length > 0) {
+      // SECURITY: the last line: whatever came so far with a secret in it is written without.
+      if (secrets.isIn(record)) record = encode(guardEntries(draft.entries, secrets));
+      content = guardItems(content, secrets);
+      state = guardState(state, secrets);
+    }
     const hash = hashRecord(record);
     // INVARIANT: from here to the store's `append` nothing is awaited and nothing throws, so store order is index
     // order is chain order.
@@ -143,7 +148,7 @@ class ChainedLedger implements Ledger {
         requestId: draft.foundById === false ? "" : requestId,
         hash,
         record,
-        content: draft.content ?? [],
+        content,
         state,
         erasures: draft.erasures,
       },

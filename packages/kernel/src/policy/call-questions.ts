@@ -20,6 +20,10 @@ export interface AskedCall {
   readonly registered: RegisteredTool;
   readonly facts: NarrowedTool;
   readonly input: JsonValue;
+  /** The same with its secrets taken out. */
+  readonly recordedInput: JsonValue;
+  /** Takes secrets out of what the tool and the kernel made of the input; undefined where there are none. */
+  readonly redact: ((facts: JsonObject) => JsonObject) | undefined;
   readonly inputDigest: Uint8Array;
   readonly labels: readonly string[];
   readonly needed: readonly Capability[];
@@ -49,14 +53,24 @@ export function questionsAbout(call: AskedCall, isProtected: (path: string) => b
  * POLICY_ERROR where what rules rely on is not there.
  */
 export function questionFor(call: AskedCall, { action, target }: CallQuestion, policy: Policy): PolicyQuestion {
-  const { live, registered, input } = call;
+  const { live, registered, recordedInput } = call;
   const facts = { ...call.facts, action };
   if (action === PROTECTED_ACTION) {
     const { path = ".", writes = true } = target;
-    return policyQuestion(live, registered, facts, { ...plainFacts(call), path, writes }, {});
+    return policyQuestion(live, registered, facts, redacted(call, { ...plainFacts(call), path, writes }), {});
   }
-  const visible = policy.visibleInput(action, input);
-  return policyQuestion(live, registered, facts, { ...callFacts(call), ...target }, visible);
+  const visible = policy.visibleInput(action, recordedInput);
+  return policyQuestion(live, registered, facts, redacted(call, { ...callFacts(call), ...target }), visible);
+}
+
+/**
+ * SECURITY: facts are made of the input as the tool gets it, and only then lose its secrets. So a secret that holds a
+ * `;` or a `/` cannot make policy see one command, or one path, where there are two.
+ */
+function redacted({ redact }: AskedCall, facts: CallFacts): CallFacts {
+  if (redact === undefined) return facts;
+  const { inputDigest, labels, calls, time_ms, budget, ...told } = facts;
+  return { inputDigest, labels, calls, time_ms, budget, ...redact({ ...told } as JsonObject) };
 }
 
 function callFacts(call: AskedCall): CallFacts {

@@ -61,7 +61,17 @@ async function explain(
   }
   const inputDigest = blake3(canonicalJsonBytes(registered.tool.canonicalInput?.(input) ?? input));
   const labels = parts.labelsOf(live, facts.effects);
-  const call: AskedCall = { live, registered, facts, input, inputDigest, needed, labels };
+  const call: AskedCall = {
+    live,
+    registered,
+    facts,
+    input,
+    recordedInput: input,
+    redact: undefined,
+    inputDigest,
+    needed,
+    labels,
+  };
   const questions: AskedQuestion[] = [];
   const { workspace } = live.session;
   const written = writtenPaths(needed, workspace);

@@ -28,7 +28,7 @@ export function sealTool(tool: Tool, redactors: readonly Redactor[]): Tool {
     price: tool.price,
     ...(tool.labels && { labels: sealData(tool.labels) }),
     ...(tool.program && { program: sealData(tool.program) }),
-    redactors: sealData([...(tool.redactors ?? []), ...redactors]),
+    redactors: tool.redactors?.length ? sealRedactors([...tool.redactors, ...redactors]) : redactors,
     ...(tool.takesSecrets !== undefined && { takesSecrets: tool.takesSecrets }),
     ...(tool.endpoints && { endpoints: sealData(tool.endpoints) }),
     ...(tool.narrow && { narrow: tool.narrow.bind(tool) }),
@@ -45,6 +45,11 @@ export function sealTool(tool: Tool, redactors: readonly Redactor[]): Tool {
     ...(tool.reconcile && { reconcile: tool.reconcile.bind(tool) }),
     run: tool.run.bind(tool),
   });
+}
+
+/** Tools that have none of their own share the kernel's very list. */
+export function sealRedactors(redactors: readonly Redactor[]): readonly Redactor[] {
+  return sealData(redactors);
 }
 
 function sealDerived(derived: DerivedFacts): DerivedFacts {

@@ -53,6 +53,8 @@ export async function replayCall(
     const what = registered === undefined ? "is not here" : "has another definition here";
     return diverged(call, "bind", "tool_changed", invoked.definitionHash, found, `\`${call.tool}\` ${what}`);
   }
+  // What is recorded is not what it was given, read or answered.
+  if (outcome.value.redacted) return served("redacted");
   const bytes = await readItem(call.open(ContentRole.INPUT, invoked.inputCommitment), source);
   if (bytes === "left_out") return served("left_out");
   if (bytes === "erased") return erased(call, "check", "the input");

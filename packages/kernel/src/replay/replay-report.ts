@@ -34,6 +34,8 @@ export type ServedReason =
   | "not_kept"
   /** What it read is secret and was left out of the bundle. */
   | "left_out"
+  /** A secret was taken out of what is recorded of it. */
+  | "redacted"
   /** It was stopped from outside: its time, its budget, whoever asked for it. */
   | "interrupted"
   /** It failed on files: what it found there is not recorded. */

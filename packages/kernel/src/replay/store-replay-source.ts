@@ -1,6 +1,7 @@
 import { createContentUses } from "../erasure/content-uses.ts";
 import type { ContentStore, Store, StoredRecord } from "../ports.ts";
 import { createContentLibrary } from "../result/content-library.ts";
+import { createHeldContent } from "../result/held-content.ts";
 import type { ReplaySource } from "./replay-source.ts";
 
 const PAGE = 256;
@@ -10,6 +11,7 @@ export function createStoreReplaySource(store: Store, contentStore: ContentStore
   const library = createContentLibrary({
     store,
     files: contentStore,
+    held: createHeldContent(),
     uses: createContentUses(),
     isDescendant: () => Promise.resolve(false),
   });

@@ -12,6 +12,7 @@ import type { ContentHolding, ContentStore, Store } from "../ports.ts";
 import type { ContentUses } from "../erasure/content-uses.ts";
 import type { Descent } from "../session/descent.ts";
 import { copyBytes } from "./copy-bytes.ts";
+import type { HeldContent } from "./held-content.ts";
 import { readFileContent } from "./read-file-content.ts";
 
 /** Content that someone may read. */
@@ -19,7 +20,8 @@ export interface FoundContent {
   readonly digest: Uint8Array;
   readonly size: number;
   readonly labels: readonly string[];
-  readonly place: "row" | "file";
+  /** `held` content is stored by its hash only. */
+  readonly place: "row" | "file" | "held";
   readonly recordIndex: number;
   readonly item: number;
 }
@@ -56,11 +58,12 @@ const HOLDING_ROLES: ReadonlySet<number> = new Set([
 export interface LibraryParts {
   readonly store: Store;
   readonly files: ContentStore;
+  readonly held: HeldContent;
   readonly uses: ContentUses;
   readonly isDescendant: Descent;
 }
 
-export function createContentLibrary({ store, files, uses, isDescendant }: LibraryParts): ContentLibrary {
+export function createContentLibrary({ store, files, held, uses, isDescendant }: LibraryParts): ContentLibrary {
   async function holdingsFor(sessionId: string, digest: Uint8Array): Promise<ContentHolding[]> {
     const all = await store.findContent(digest);
     const own = all.length < MAX_HOLDINGS ? all.filter(isOwn) : await store.findContent(digest, sessionId);
@@ -77,6 +80,25 @@ export function createContentLibrary({ store, files, uses, isDescendant }: Libra
     function isOwn({ chain }: ContentHolding): boolean {
       return chain === sessionId;
     }
+  }
+
+  /** Where nothing is stored: the same right to name it, for what is in memory. */
+  async function locateHeld(
+    digest: Uint8Array,
+    sessionId: string | undefined,
+    holdings: readonly ContentHolding[],
+  ): Promise<FoundContent | undefined> {
+    const item = held.find(digest);
+    if (item === undefined) return undefined;
+    const labels = new Set(holdings.flatMap((holding) => holding.labels));
+    let mayName = holdings.length > 0 || sessionId === undefined;
+    for (const [holder, own] of item.holders) {
+      if (sessionId !== undefined && holder !== sessionId && !(await isDescendant(holder, sessionId))) continue;
+      mayName = true;
+      for (const label of own) labels.add(label);
+    }
+    const size = item.bytes.length;
+    return mayName ? { digest, size, labels: [...labels].sort(), place: "held", recordIndex: 0, item: 0 } : undefined;
   }
 
   async function locate(digest: Uint8Array, holdings: readonly ContentHolding[]): Promise<FoundContent | undefined> {
@@ -102,13 +124,20 @@ export function createContentLibrary({ store, files, uses, isDescendant }: Libra
     return item.data;
   }
 
+  function readHeld({ digest }: FoundContent): Uint8Array {
+    const item = held.find(digest);
+    if (item === undefined) throw new KernelError("CONTENT_NOT_FOUND", "the content is stored by its hash only");
+    return item.bytes;
+  }
+
   async function* stream(content: FoundContent, offset: number, limit: number): AsyncGenerator<Uint8Array> {
     if (!isCount(offset) || !isCount(limit))
       throw new KernelError("INVALID_INPUT", "offset and limit are whole numbers from 0 on");
     const left = Math.max(0, content.size - offset);
     const length = limit === 0 ? left : Math.min(limit, left);
     if (length === 0) return;
-    if (content.place === "row") yield copyBytes((await readRow(content)).subarray(offset, offset + length));
+    if (content.place === "held") yield copyBytes(readHeld(content).subarray(offset, offset + length));
+    else if (content.place === "row") yield copyBytes((await readRow(content)).subarray(offset, offset + length));
     else yield* readFileContent(files, content, offset, length);
   }
 
@@ -120,15 +149,16 @@ export function createContentLibrary({ store, files, uses, isDescendant }: Libra
         // INVARIANT: noted before it is looked up, so that it is not erased between being found and being named.
         uses.note(digest);
       }
-      const held = digest?.length === HASH_SIZE ? await holdingsFor(sessionId, digest) : [];
-      const found = digest === undefined || held.length === 0 ? undefined : await locate(digest, held);
-      if (found === undefined)
-        throw new KernelError("CONTENT_NOT_FOUND", "this session holds no content with that hash");
+      if (digest?.length !== HASH_SIZE) throw notHeld();
+      const holdings = await holdingsFor(sessionId, digest);
+      const stored = holdings.length === 0 ? undefined : await locate(digest, holdings);
+      const found = stored ?? (await locateHeld(digest, sessionId, holdings));
+      if (found === undefined) throw notHeld();
       return found;
     },
     async findAny(hash) {
       const holders = await store.findContent(hash);
-      const content = await locate(hash, holders);
+      const content = (await locate(hash, holders)) ?? (await locateHeld(hash, undefined, holders));
       return content === undefined ? undefined : { content, holders };
     },
     async read(content, offset, limit) {
@@ -144,6 +174,10 @@ export function createContentLibrary({ store, files, uses, isDescendant }: Libra
     },
     stream,
   };
+}
+
+function notHeld(): KernelError {
+  return new KernelError("CONTENT_NOT_FOUND", "this session holds no content with that hash");
 }
 
 function isCount(value: number): boolean {

@@ -19,11 +19,11 @@ export async function findGranted(
 
 /** What a record holds so that its session may name content of another: with the labels of both. */
 export function grantedItem(
-  { digest, size, labels }: FoundContent,
+  { digest, size, labels, place: found }: FoundContent,
   giverLabels: readonly string[],
   random: Random,
 ): ContentDraft {
-  const place = ContentPlace.ELSEWHERE;
+  const place = found === "held" ? ContentPlace.NONE : ContentPlace.ELSEWHERE;
   const content = { role: ContentRole.GRANTED, digest, size, place, labels: grantedLabels(labels, giverLabels) };
   return commitContent(content, random).item;
 }

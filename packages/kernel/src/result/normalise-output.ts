@@ -1,6 +1,7 @@
 import { canonicalJson, isJsonObject, type JsonValue, utf8, type Violation } from "@narthex/contracts";
 import type { RegisteredTool } from "../registry/registry.ts";
-import type { ToolOutput } from "../tool/tool.ts";
+import { holdsSecret } from "../secret/secret-search.ts";
+import type { Redactor, ToolOutput } from "../tool/tool.ts";
 import { copyBytes } from "./copy-bytes.ts";
 import { describeFault } from "./describe-fault.ts";
 import { redactBytes, redactJson, redactText } from "./redact.ts";
@@ -15,12 +16,13 @@ export interface NormalisedOutput {
 export function normaliseOutput(
   registered: RegisteredTool,
   output: ToolOutput,
+  redactors: readonly Redactor[] = registered.tool.redactors ?? [],
 ): NormalisedOutput | readonly Violation[] {
   try {
-    return normalise(registered, output);
+    return normalise(registered, output, redactors);
   } catch (fault) {
     // What is no JSON, and what a tool's own rule cannot normalise.
-    const message = describeFault(fault, registered.tool.redactors).slice(0, MAX_FAULT_TEXT);
+    const message = describeFault(fault, redactors).slice(0, MAX_FAULT_TEXT);
     return [{ field: "$", rule: "malformed", message }];
   }
 }
@@ -31,14 +33,17 @@ export function isViolations(normalised: NormalisedOutput | readonly Violation[]
 
 const MAX_FAULT_TEXT = 500;
 
-function normalise(registered: RegisteredTool, output: ToolOutput): NormalisedOutput | readonly Violation[] {
+function normalise(
+  registered: RegisteredTool,
+  output: ToolOutput,
+  redactors: readonly Redactor[],
+): NormalisedOutput | readonly Violation[] {
   const { tool } = registered;
-  const redactors = tool.redactors ?? [];
   switch (tool.resultType) {
     case "json":
     case "object":
     case "array":
-      return normaliseJson(registered, output);
+      return normaliseJson(registered, output, redactors);
     case "string": {
       if (typeof output !== "string") return wrongType("a text", output);
       if (!output.isWellFormed()) return [{ field: "$", rule: "format", message: "the text holds a lone surrogate" }];
@@ -62,7 +67,11 @@ function assertNever(value: never): never {
   throw new TypeError(`no such result type: ${String(value)}`);
 }
 
-function normaliseJson(registered: RegisteredTool, output: ToolOutput): NormalisedOutput | readonly Violation[] {
+function normaliseJson(
+  registered: RegisteredTool,
+  output: ToolOutput,
+  redactors: readonly Redactor[],
+): NormalisedOutput | readonly Violation[] {
   const { tool } = registered;
   if (output instanceof Uint8Array) return wrongType(tool.resultType, output);
   const value = output as JsonValue;
@@ -70,10 +79,10 @@ function normaliseJson(registered: RegisteredTool, output: ToolOutput): Normalis
   if (tool.resultType === "array" && !Array.isArray(value)) return wrongType("an array", output);
   // Walks the whole value first: what is no JSON is found before anything looks into it.
   const text = canonicalJson(value);
-  if (tool.redactors === undefined || tool.redactors.length === 0) {
-    return checked(registered, value, () => custom(registered, value) ?? utf8(text));
-  }
-  const raw = redactJson(value, tool.redactors);
+  const canonical = utf8(text);
+  if (!holdsSecret(canonical, redactors))
+    return checked(registered, value, () => custom(registered, value) ?? canonical);
+  const raw = redactJson(value, redactors);
   return checked(registered, raw, () => custom(registered, raw) ?? utf8(canonicalJson(raw)));
 }
 

@@ -6,19 +6,22 @@ import { joinLabels } from "../label/join-labels.ts";
 import { commitContent } from "../ledger/commitment.ts";
 import type { LiveSession } from "../session/live-session.ts";
 import { requireUsable } from "../session/require-open.ts";
-import { type CollectedContent, ContentCollector } from "./content-collector.ts";
+import type { CollectedContent } from "./content-collector.ts";
 import { countStored } from "../session/stored-in-tree.ts";
+import { WholeCollector } from "./whole-collector.ts";
 import { ReservedBytes } from "../budget/reserved-bytes.ts";
 
 /** Stores content for a session: counted against its stored bytes as it comes, and logged. */
 export async function putContent(put: ContentPut, live: LiveSession, kernel: KernelParts): Promise<ContentReceipt> {
   checkLabels(put.labels, joinLabels(live.labels, kernel.workspaceLabels.of(live.session.workspace)));
   const stored = new ReservedBytes(live.account, "stored_bytes");
-  const collector = new ContentCollector(kernel.contentStore, (bytes) => {
+  const charge = (bytes: number): void => {
     const shortfall = stored.add(bytes) ?? countStored(live, bytes);
     if (shortfall === undefined) return;
     throw new KernelError("BUDGET_EXCEEDED", `the budget of stored_bytes has ${shortfall.remaining} left`);
-  });
+  };
+  const redactors = kernel.secrets.all;
+  const collector = new WholeCollector({ store: kernel.contentStore, charge, redactors, isWithheld: false });
   try {
     for await (const chunk of put.chunks) await collector.write(chunk);
     const content = await collector.finish();
@@ -35,6 +38,7 @@ export async function putContent(put: ContentPut, live: LiveSession, kernel: Ker
     const labels = joinLabels(live.labels, put.labels);
     stored.settle(content.size);
     await writeDown(content, labels, live, kernel);
+    if (content.held !== undefined) kernel.held.add(live.id, content.digest, content.held, labels);
     return { hash: content.digest, size: content.size, labels };
   } catch (fault) {
     await collector.abort();
@@ -53,13 +57,14 @@ async function writeDown(
 ): Promise<void> {
   const { digest, size, place, head } = content;
   const bytes = place === ContentPlace.ROW ? { bytes: head } : {};
+  const withheld = place === ContentPlace.NONE;
   const committed = commitContent({ role: ContentRole.PUT, digest, size, place, labels, ...bytes }, kernel.random);
   live.addLabels(labels);
   live.enter();
   try {
     await kernel.ledger.append({
       chain: live.id,
-      entries: [{ case: "contentStored", value: { contentCommitment: committed.commitment, size, labels } }],
+      entries: [{ case: "contentStored", value: { contentCommitment: committed.commitment, size, labels, withheld } }],
       content: [committed.item],
       state: [live.usageRow()],
     });

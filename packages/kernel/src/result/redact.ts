@@ -1,10 +1,13 @@
 import { isJsonObject, type JsonValue, utf8 } from "@narthex/contracts";
+import { searchFor } from "../secret/secret-search.ts";
 import type { Redactor } from "../tool/tool.ts";
 
 /** Hides every secret in a text. */
 export function redactText(text: string, redactors: readonly Redactor[]): string {
   if (redactors.length === 0) return text;
-  return Buffer.from(redactBytes(utf8(text), redactors)).toString();
+  const bytes = utf8(text);
+  const redacted = redactBytes(bytes, redactors);
+  return redacted === bytes ? text : Buffer.from(redacted).toString();
 }
 
 /** Hides secrets in every string and key of a value. */
@@ -18,8 +21,9 @@ export function redactJson(value: JsonValue, redactors: readonly Redactor[]): Js
   );
 }
 
+/** The very same array if no secret is in it. */
 export function redactBytes(bytes: Uint8Array, redactors: readonly Redactor[]): Uint8Array {
-  if (redactors.length === 0) return bytes;
+  if (searchFor(redactors).next(bytes, 0) === undefined) return bytes;
   const stream = createStreamRedactor(redactors);
   return Buffer.concat([stream.push(bytes), stream.end()]);
 }
@@ -31,18 +35,13 @@ export interface StreamRedactor {
   end(): Uint8Array;
 }
 
-interface Secret {
-  readonly bytes: Buffer;
-  readonly replacement: Uint8Array;
-}
-
 /**
  * Every byte of every secret is hidden. Secrets that overlap are hidden as one, under the replacement of the first: to
  * hide one and leave the rest of the other would give most of it away.
  */
 export function createStreamRedactor(redactors: readonly Redactor[]): StreamRedactor {
-  const secrets = secretsOf(redactors);
-  const longest = secrets[0]?.bytes.length ?? 0;
+  const search = searchFor(redactors);
+  const { longest } = search;
   if (longest === 0) return { push: (chunk) => chunk, end: () => new Uint8Array(0) };
   let held: Buffer = Buffer.alloc(0);
   /** How many of the held bytes belong to a secret that is hidden already. */
@@ -50,11 +49,10 @@ export function createStreamRedactor(redactors: readonly Redactor[]): StreamReda
 
   /** Works through all secrets that begin before `limit`. */
   function redact(bytes: Buffer, limit: number): Uint8Array {
-    const finder = createFinder(bytes, secrets);
     const parts: Uint8Array[] = [];
-    for (let hit = finder.next(0); hit !== undefined && hit.at < limit; hit = finder.next(hit.at + 1)) {
-      if (hit.at >= covered) parts.push(bytes.subarray(covered, hit.at), hit.replacement);
-      covered = Math.max(covered, hit.at + hit.length);
+    for (let hit = search.next(bytes, 0); hit !== undefined && hit.at < limit; hit = search.next(bytes, hit.at + 1)) {
+      if (hit.at >= covered) parts.push(bytes.subarray(covered, hit.at), hit.form.replacement);
+      covered = Math.max(covered, hit.at + hit.form.bytes.length);
     }
     if (covered < limit) parts.push(bytes.subarray(covered, limit));
     held = Buffer.from(bytes.subarray(limit));
@@ -70,50 +68,4 @@ export function createStreamRedactor(redactors: readonly Redactor[]): StreamReda
     },
     end: () => redact(held, held.length),
   };
-}
-
-interface Hit {
-  readonly at: number;
-  readonly length: number;
-  readonly replacement: Uint8Array;
-}
-
-/** Finds secrets in order of place, the longest first where several begin. Looks for each only as far as it must. */
-function createFinder(bytes: Buffer, secrets: readonly Secret[]): { next(from: number): Hit | undefined } {
-  const places = secrets.map(() => -1);
-  return {
-    next(from) {
-      let best: Hit | undefined;
-      for (let i = 0; i < secrets.length; i++) {
-        const secret = secrets[i];
-        if (secret === undefined) continue;
-        let at = places[i] ?? -1;
-        if (at < from) {
-          at = bytes.indexOf(secret.bytes, from);
-          if (at === -1) at = Number.POSITIVE_INFINITY;
-          places[i] = at;
-        }
-        if (at !== Number.POSITIVE_INFINITY && (best === undefined || at < best.at)) {
-          best = { at, length: secret.bytes.length, replacement: secret.replacement };
-        }
-      }
-      return best;
-    },
-  };
-}
-
-const prepared = new WeakMap<readonly Redactor[], readonly Secret[]>();
-
-/** Longest first. */
-function secretsOf(redactors: readonly Redactor[]): readonly Secret[] {
-  const known = prepared.get(redactors);
-  if (known !== undefined) return known;
-  const secrets = redactors
-    .flatMap(({ secrets, replacement }) =>
-      secrets.map((secret) => ({ bytes: Buffer.from(utf8(secret)), replacement: utf8(replacement) })),
-    )
-    .filter(({ bytes }) => bytes.length > 0)
-    .sort((left, right) => right.bytes.length - left.bytes.length);
-  prepared.set(redactors, secrets);
-  return secrets;
 }

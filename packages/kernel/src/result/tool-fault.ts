@@ -24,8 +24,11 @@ const ONLY_OF_THE_KERNEL: ReadonlySet<string> = new Set([
 const MAX_TOLD = 500;
 
 /** A tool's own coded error stands; anything else says only that it failed. Its secrets are hidden in either. */
-export function explainToolFault({ id, tool }: Pick<RegisteredTool, "id" | "tool">, fault: unknown): ToolFault {
-  const redactors = tool.redactors ?? [];
+export function explainToolFault(
+  { id, tool }: Pick<RegisteredTool, "id" | "tool">,
+  fault: unknown,
+  redactors: readonly Redactor[] = tool.redactors ?? [],
+): ToolFault {
   if (!isKernelError(fault) || !isErrorCode(fault.code) || ONLY_OF_THE_KERNEL.has(fault.code)) {
     const message = `\`${id}\` failed: ${describeFault(fault, redactors).slice(0, MAX_TOLD)}`;
     // Texts of tools are cut anywhere; halves of characters have no encoding.

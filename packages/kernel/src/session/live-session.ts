@@ -52,6 +52,8 @@ export class LiveSession {
   /** Calls that were granted and have not ended. */
   startedCalls = 0;
   labels: readonly string[];
+  /** Secrets that stood in inputs, by their replacements. Kept for sessions without a parent only. */
+  givenSecrets: ReadonlySet<string> = NO_LABELS;
   readonly running = new RunningCalls();
   /** By dedupe key, in flight. */
   readonly runningByKey = new SmallMap<string, RunningCall>();

@@ -351,7 +351,7 @@ export interface ReconcileContext {
   readFile(path: string): Promise<Uint8Array>;
   /** What a file of the vault is now: not for a path that leads there by a link. */
   inspectVault(path: string): Promise<VaultCopy>;
-  /** Whether there is a file with this content in the content store, whoever put it there. Lower-case hex. */
-  isStored(hash: string): Promise<boolean>;
+  /** Whether a file of the vault with this hash, lower-case hex, was about to be placed at this path last. */
+  wasPlaced(path: string, hash: string): boolean;
   findArtifact(tenant: string, artifactId: string): Promise<(Artifact & { readonly requestId: string }) | undefined>;
 }

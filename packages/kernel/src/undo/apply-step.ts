@@ -37,7 +37,10 @@ export async function findEarlierContent(hash: string, path: string, kernel: Ker
   const digest = fromHex(hash);
   const found = digest && (await kernel.content.findAny(digest));
   if (found !== undefined) return found.content;
-  throw new KernelError("CONTENT_NOT_FOUND", `what was in \`${path}\` before was erased; nothing was undone`);
+  throw new KernelError(
+    "CONTENT_NOT_FOUND",
+    `what was in \`${path}\` before is not stored any more; nothing was undone`,
+  );
 }
 
 /** One file operation outside of any call. */

@@ -121,7 +121,7 @@ describe("a publication that a crash interrupted", () => {
       inspectFile: noFiles,
       readFile: noFiles,
       inspectVault: noFiles,
-      isStored: noFiles,
+      wasPlaced: () => false,
     });
   const noFiles = (): Promise<never> => Promise.reject(new Error("artifacts are no files"));
 

@@ -46,8 +46,8 @@ export const vaultCopyTo = defineTool({
     if (placed.kind !== "file" || typeof source !== "string") return "unknown";
     const { bytes, hash } = await context.inspectVault(vaultPath(source));
     if (placed.hash === hash) return { happened: { bytes, hash } };
-    // The vault's file may be another one by now. What was copied is in the store: it was staged there first.
-    return (await context.isStored(placed.hash)) ? "unknown" : "did_not_happen";
+    // The vault's file may be another one by now. What is about to be placed is recorded first.
+    return context.wasPlaced(lost.pathOf("destination"), placed.hash) ? "unknown" : "did_not_happen";
   },
   async run(input, { vault, session }) {
     const { bytes, hash } = await vault.copyTo(vaultPath(input.source), workspacePath(input.destination, session));

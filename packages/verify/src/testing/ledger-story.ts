@@ -128,12 +128,13 @@ export interface CallOptions {
   readonly intent?: boolean;
   readonly result?: Committed;
   readonly labels?: readonly string[];
+  readonly redacted?: boolean;
   /** The decision that the outcome repeats, if it is not the first. */
   readonly last?: Decision;
 }
 
 export function callParts(ledger: LedgerBuilder, callNumber: number, options: CallOptions = {}): CallParts {
-  const { approve = "none", intent = false, labels = [] } = options;
+  const { approve = "none", intent = false, labels = [], redacted = false } = options;
   const inputBytes = utf8(`{"text":"hello ${callNumber}"}`);
   const input = ledger.commit(ContentRole.INPUT, inputBytes);
   const request = ledger.commitRequest(
@@ -164,6 +165,7 @@ export function callParts(ledger: LedgerBuilder, callNumber: number, options: Ca
     resultType: "string",
     spent: BUDGET,
     labels,
+    redacted,
   };
   return {
     ...first,

@@ -13,7 +13,8 @@ export function admit(frame: CallFrame, kernel: KernelParts): AdmittedCall | End
   const { trail } = frame;
   trail.replyId = request.requestId;
   // A broken id could not be stored under its own name.
-  trail.requestId = violations.some((violation) => violation.field === "request_id") ? "" : request.requestId;
+  const isBroken = violations.some((violation) => violation.field === "request_id");
+  trail.requestId = isBroken ? "" : kernel.secrets.recordedId(request.requestId);
   // Nothing could be recorded, so nothing is even looked at.
   const { failure } = kernel.ledger;
   if (failure !== undefined) return new Failed("STORE_UNAVAILABLE", failure.message);
@@ -47,8 +48,10 @@ function admitFrom(
   const variant = request.tool;
   if (variant.case === undefined) return new Failed("INTERNAL", "a validated request names no tool");
   if (variant.case === "cancel") return cancel(session, variant.value.requestId, frame, kernel);
-  trail.dedupeKey = request.dedupeKey;
-  return { frame, trail, live: session, requestId: request.requestId, dedupeKey: request.dedupeKey, variant };
+  const { requestId } = trail;
+  const dedupeKey = kernel.secrets.recordedId(request.dedupeKey);
+  trail.dedupeKey = dedupeKey;
+  return { frame, trail, live: session, requestId, dedupeKey, variant };
 }
 
 interface ReadRequest {
@@ -86,9 +89,10 @@ function invalidRequest(violations: readonly Violation[]): Failed {
   return new Failed("INVALID_REQUEST", message, { violations });
 }
 
-function cancel(session: LiveSession, requestId: string, frame: CallFrame, kernel: KernelParts): Acknowledged {
+function cancel(session: LiveSession, asked: string, frame: CallFrame, kernel: KernelParts): Acknowledged {
+  const requestId = kernel.secrets.recordedId(asked);
   const running = session.running.get(requestId, kernel.requests.fingerprint(requestId));
   running?.cancel("cancelled");
   frame.trail.add({ case: "callCancelled", value: { requestId, found: running !== undefined } });
-  return new Acknowledged({ found: running !== undefined, request_id: requestId });
+  return new Acknowledged({ found: running !== undefined, request_id: asked });
 }

@@ -18,6 +18,8 @@ import type { BoundCall, CheckedCall } from "../call.ts";
 import { type Ending, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { noteInvoked, noteUnreadable } from "./note-invoked.ts";
+import { type RedactedInput, redactInput } from "../../secret/redact-input.ts";
+import { rootOf } from "../../session/lineage.ts";
 import { findSecretReferences } from "./secret-references.ts";
 import { variantInput } from "./variant-input.ts";
 
@@ -35,20 +37,21 @@ export function check(call: BoundCall, kernel: KernelParts): CheckedCall | Endin
   // INVARIANT: a tool's own code sees only input that fits its schema.
   const hasOwnForm = tool.canonicalInput !== undefined && violations.length === 0;
   const isAsGiven = call.frame.isCanonical && input === parsed && !hasOwnForm && call.variant.case === "call";
-  const inputBytes = isAsGiven
-    ? call.variant.value.input
-    : canonicalBytes(hasOwnForm ? tool.canonicalInput?.(input) : input);
+  const ownForm = hasOwnForm ? tool.canonicalInput?.(input) : undefined;
+  const canonical = isAsGiven ? call.variant.value.input : canonicalBytes(ownForm ?? input);
   const limit = call.variant.case === "call" ? MAX_CALL_INPUT_BYTES : MAX_TYPED_INPUT_BYTES;
   const tooLong = {
     field: "$",
     rule: "max_length",
     message: `the input is larger than ${limit} bytes of JSON`,
   } as const;
-  if (inputBytes === undefined) return noteUnreadable(call, kernel, invalidInput(call, [...violations, tooLong]));
-  if (inputBytes.length > limit) violations.push(tooLong);
+  if (canonical === undefined) return noteUnreadable(call, kernel, invalidInput(call, [...violations, tooLong]));
+  if (canonical.length > limit) violations.push(tooLong);
+  const redacted = takeOutSecrets(call, ownForm ?? input, canonical, kernel);
+  const [inputBytes, recordedInput] = redacted === undefined ? [canonical, input] : [redacted.bytes, redacted.value];
   const inputDigest = blake3(inputBytes);
   const requestDigest = digestRequest({ toolName: tool.name, toolVersion: call.askedVersion, inputDigest });
-  const checked: CheckedCall = { ...call, input, inputBytes, inputDigest, requestDigest };
+  const checked: CheckedCall = { ...call, input, recordedInput, inputBytes, inputDigest, requestDigest };
   const refused = violations.length > 0 ? invalidInput(call, violations) : undefined;
   const noted = noteInvoked(checked, refused, kernel);
   return noted instanceof Promise ? noted.then((ending) => ending ?? checked) : (noted ?? checked);
@@ -61,6 +64,27 @@ function withoutRepeats(violations: readonly Violation[]): Violation[] {
     const key = `${field} ${rule}`;
     return !told.has(key) && told.add(key);
   });
+}
+
+/** SECURITY: from here on only the tool sees the input as it came; everything else sees what is answered here. */
+function takeOutSecrets(
+  { registered, trail, live }: BoundCall,
+  input: JsonValue,
+  canonical: Uint8Array,
+  kernel: KernelParts,
+): RedactedInput | undefined {
+  const redacted = redactInput(input, canonical, registered.tool.redactors ?? [], kernel.secrets);
+  if (redacted === undefined) return undefined;
+  const root = rootOf(live);
+  trail.isRedacted = true;
+  trail.givenSecrets = redacted.found;
+  root.givenSecrets = new Set([...root.givenSecrets, ...redacted.found]);
+  kernel.log("warn", "a secret stands in an input", {
+    session: live.id,
+    request: trail.requestId,
+    secrets: [...redacted.found],
+  });
+  return redacted;
 }
 
 /** Undefined for what is longer than a text can be. */

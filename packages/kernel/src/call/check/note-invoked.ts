@@ -1,4 +1,4 @@
-import { blake3, ContentRole, digestRequest, MAX_ROW_CONTENT_BYTES } from "@narthex/contracts";
+import { ContentRole, digestRequest, MAX_ROW_CONTENT_BYTES } from "@narthex/contracts";
 import { type Committed, commitContent, commitRequest } from "../../ledger/commitment.ts";
 import { placeBytes } from "../../result/place-bytes.ts";
 import type { BoundCall, CheckedCall } from "../call.ts";
@@ -24,7 +24,8 @@ export function noteInvoked(
 export function noteUnreadable(call: BoundCall, kernel: KernelParts, refused: Failed): Failed {
   const raw = call.variant.case === "call" ? call.variant.value.input : new Uint8Array(0);
   const { name } = call.registered.tool;
-  const digest = digestRequest({ toolName: name, toolVersion: call.askedVersion, inputDigest: blake3(raw) });
+  const inputDigest = kernel.secrets.recordedDigest(raw);
+  const digest = digestRequest({ toolName: name, toolVersion: call.askedVersion, inputDigest });
   invoked(call, kernel, digest, undefined);
   return refused;
 }

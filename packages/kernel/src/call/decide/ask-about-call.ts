@@ -41,9 +41,9 @@ export function askedCall(
   needed: readonly Capability[],
   kernel: KernelParts,
 ): AskedCall {
-  const { live, registered, input, inputDigest } = call;
+  const { live, registered, input, recordedInput, inputDigest } = call;
   const labels = labelsOfCall(call, facts.effects, kernel);
-  return { live, registered, facts, input, inputDigest, needed, labels };
+  return { live, registered, facts, input, recordedInput, redact: undefined, inputDigest, needed, labels };
 }
 
 function stricter(first: PolicyWord | undefined, second: PolicyWord): PolicyWord {

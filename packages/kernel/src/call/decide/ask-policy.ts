@@ -1,4 +1,4 @@
-import { blake3, ContentRole, isKernelError } from "@narthex/contracts";
+import { blake3, ContentRole, isJsonObject, isKernelError, type JsonObject } from "@narthex/contracts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { commitContent } from "../../ledger/commitment.ts";
 import { demandFor } from "../../policy/approval-demand.ts";
@@ -8,9 +8,12 @@ import type { PolicyQuestion } from "../../policy/policy-question.ts";
 import { createProof } from "../../policy/proof.ts";
 import { PROTECTED_ACTION } from "../../policy/protected-action.ts";
 import { refusalOf } from "../../policy/refusal-of.ts";
+import { redactJson } from "../../result/redact.ts";
+import { holdsSecret } from "../../secret/secret-search.ts";
 import type { DecidedCall } from "../call.ts";
 import type { CallTrail } from "../call-trail.ts";
 import { Denied } from "../ending.ts";
+import { hiddenInRecord } from "../hidden-secrets.ts";
 
 /** What policy said to a call. */
 export type PolicyWord = Pick<DecidedCall, "policyAnswer" | "policyHash" | "approval" | "always">;
@@ -27,7 +30,7 @@ export function askPolicy(
     trail.add({ case: "policyDecision", value: { allowed: false, rationaleCode: "POLICY_MISSING" } });
     return new Denied("POLICY_MISSING", "kernel:decide", `no policy is in force: ${current.problem}`);
   }
-  const question = askable(() => questionFor(asked, { action, target }, kernel.policy));
+  const question = askable(() => questionWithoutSecrets(asked, { action, target }, kernel));
   if (question instanceof Denied) {
     trail.add({ case: "policyDecision", value: { allowed: false, rationaleCode: "POLICY_ERROR" } });
     return question;
@@ -78,6 +81,19 @@ export function askPolicy(
  */
 function isOpinion(action: string, { errors }: PolicyAnswer): boolean {
   return errors.length === 0 && action !== PROTECTED_ACTION;
+}
+
+/** SECURITY: what policy is asked is stored, so that it can be asked again: no secret stands in it. */
+function questionWithoutSecrets(asked: AskedCall, about: CallQuestion, kernel: KernelParts): PolicyQuestion {
+  const question = questionFor(asked, about, kernel.policy);
+  const hidden = hiddenInRecord(asked, kernel);
+  if (!holdsSecret(question.bytes, hidden)) return question;
+  const tagged = kernel.secrets.tagged(hidden);
+  const redact = (facts: JsonObject): JsonObject => {
+    const redacted = redactJson(facts, tagged);
+    return isJsonObject(redacted) ? redacted : {};
+  };
+  return questionFor({ ...asked, redact }, about, kernel.policy);
 }
 
 /** SECURITY: what cannot even be asked is denied like any other error of policy. */

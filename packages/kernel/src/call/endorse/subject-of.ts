@@ -30,7 +30,7 @@ export async function subjectOf(
     action: call.action,
     isBuiltin: registered.tool.source === "builtin",
     definitionHash: registered.definitionHash,
-    input,
+    input: call.recordedInput,
     inputBytes: call.inputBytes.length,
     inputDigest: call.inputDigest,
     policyHash: call.policyHash,
@@ -40,7 +40,8 @@ export async function subjectOf(
     tier: call.tier,
     effects: call.effects,
     labels: labelsOfCall(call, call.effects, kernel),
-    scope: registered.tool.approvalScope?.(input, live.toolSession),
+    // SECURITY: an answer for more than this very input would be stored with what it covers, secrets and all.
+    scope: call.trail.isRedacted ? undefined : registered.tool.approvalScope?.(input, live.toolSession),
     files: await filesToRun(call, kernel),
   };
 }

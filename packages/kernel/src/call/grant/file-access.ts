@@ -2,13 +2,15 @@ import { ContentPlace, ContentRole, createBlake3, KernelError, toHex } from "@na
 import { isWithin } from "../../capability/covers.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { commitContent } from "../../ledger/commitment.ts";
-import { ContentCollector } from "../../result/content-collector.ts";
+import { WholeCollector } from "../../result/whole-collector.ts";
 import type { FileAccess } from "../../tool/tool.ts";
 import type { FileAnswer, FileOperation, Preimage, PreparedOperation } from "../../workspace-files.ts";
 import { chargeContent } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { FileLog } from "../file-log.ts";
 import { protectedFor } from "../protected-for.ts";
+import { hiddenInRecord } from "../hidden-secrets.ts";
+import { recordPlaced } from "../record-placed.ts";
 import { takeOnLabels } from "../take-on-labels.ts";
 import { withEffect, withoutClaim } from "../with-effect.ts";
 import { SECRET } from "../../label/secret-label.ts";
@@ -44,6 +46,8 @@ export function filesFor(
         await takeOnLabels(call, [SECRET], kernel);
         guard();
       }
+      const paths = [...namedPaths(operation), ...prepared.opened];
+      if (bringsContent(operation) && paths.some((path) => isPlaced(call, path, kernel))) withhold(call);
       trail.files ??= new FileLog();
       for (const [index, named] of namedPaths(operation).entries()) {
         const opened = prepared.opened[index];
@@ -62,6 +66,7 @@ export function filesFor(
       throw fault;
     }
     if (changesFiles(operation)) allowProtected(call, prepared, kernel);
+    if (operation.kind === "move") await noteMoved(call, prepared, kernel);
     const commit = (): Promise<FileAnswer> => prepared.commit().finally(() => claim?.release());
     const answer = await (changesFiles(operation) ? withEffect(trail, commit) : commit());
     if (answer.kind === "changed") trail.files.changes.push(...answer.changes);
@@ -85,6 +90,7 @@ export function filesFor(
     noteReading(path) {
       guard();
       if (areSecret([path], kernel)) trail.addLabels([SECRET]);
+      if (isPlaced(call, path, kernel)) withhold(call);
     },
   };
 }
@@ -120,6 +126,23 @@ function changesFiles({ kind }: FileOperation): boolean {
 /** What is read can be told on; what is moved can be read under a name that nobody calls secret. */
 function bringsContent({ kind }: FileOperation): boolean {
   return kind === "read" || kind === "edit" || kind === "move";
+}
+
+function isPlaced({ live }: PermittedCall, path: string, kernel: KernelParts): boolean {
+  return kernel.placed.has(live.session.workspace, path);
+}
+
+/** What the vault placed is the vault's under its next name, too. */
+async function noteMoved(call: PermittedCall, { opened }: PreparedOperation, kernel: KernelParts): Promise<void> {
+  const [source, destination] = opened;
+  if (source === undefined || destination === undefined) return;
+  await recordPlaced(call, kernel.placed.addMoved(call.live.session.workspace, source, destination), kernel);
+}
+
+/** What the vault placed is not stored: neither what is read of it, nor what is said about it. */
+function withhold({ trail }: PermittedCall): void {
+  trail.isWithheld = true;
+  trail.isRedacted = true;
 }
 
 function areSecret(paths: readonly string[], kernel: KernelParts): boolean {
@@ -175,17 +198,24 @@ function decideOnProtected(
 async function keepPreimage(call: PermittedCall, preimage: Preimage, kernel: KernelParts): Promise<void> {
   const { state } = preimage;
   if (state.kind !== "file") return;
-  const collector = new ContentCollector(kernel.contentStore, (bytes) => chargeContent(call, bytes));
+  const { trail } = call;
+  const collector = new WholeCollector({
+    store: kernel.contentStore,
+    charge: (bytes) => chargeContent(call, bytes),
+    redactors: hiddenInRecord(call, kernel),
+    isWithheld: trail.placing !== preimage.path && isPlaced(call, preimage.path, kernel),
+  });
   try {
     for await (const chunk of preimage.content()) await collector.write(chunk);
-    const { digest, size, place, head } = await collector.finish();
+    const { digest, size, place, head, held } = await collector.finish();
     if (toHex(digest) !== state.hash) {
       throw new KernelError("SANDBOX_ERROR", `\`${preimage.path}\` changed while it was read`);
     }
     const bytes = place === ContentPlace.ROW ? { bytes: head } : {};
     const committed = commitContent({ role: ContentRole.PREIMAGE, digest, size, place, ...bytes }, kernel.random);
-    call.trail.attach(committed.item);
-    call.trail.files?.preimages.push(committed);
+    trail.attach(committed.item);
+    trail.files?.preimages.push(committed);
+    if (place === ContentPlace.NONE) trail.hold({ digest, size, head, bytes: held });
   } catch (fault) {
     await collector.abort();
     throw fault;

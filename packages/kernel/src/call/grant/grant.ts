@@ -186,6 +186,7 @@ async function writeIntent(
     startedAtMs: kernel.ledger.nowMs(),
     callNumber: trail.callNumber,
     reserved,
+    ...(trail.isRedacted && { isRedacted: true }),
   };
   if (running !== undefined) running.finishesAlone = true;
   live.addLabels(trail.labels);

@@ -1,4 +1,4 @@
-import { KernelError } from "@narthex/contracts";
+import { ContentPlace, KernelError } from "@narthex/contracts";
 import type { Capability } from "../../capability/capability.ts";
 import { createCallRandom } from "../../session/call-random.ts";
 import { logicalTimeMs } from "../../session/logical-time.ts";
@@ -226,6 +226,7 @@ function artifactsFor(call: PermittedCall, guard: Guard, kernel: KernelParts): A
       await takeOnLabels(call, found.labels, kernel);
       guard();
       trail.attach(found.reference);
+      if (found.reference.place === ContentPlace.NONE) trail.isRedacted = true;
       return found.artifact;
     },
   };

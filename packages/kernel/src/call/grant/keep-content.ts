@@ -1,10 +1,9 @@
 import { toHex } from "@narthex/contracts";
 import type { KernelParts } from "../../kernel-parts.ts";
-import { ContentCollector } from "../../result/content-collector.ts";
-import { createStreamRedactor } from "../../result/redact.ts";
 import type { PrintedOutput } from "../../tool/tool.ts";
 import { chargeContent } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
+import { OutputCollector } from "../output-collector.ts";
 
 /** Takes content in as it comes, for the call's outcome to name. What fails on the way leaves nothing behind. */
 export async function keepContent(
@@ -14,18 +13,17 @@ export async function keepContent(
   kernel: KernelParts,
 ): Promise<PrintedOutput> {
   guard();
-  const collector = new ContentCollector(kernel.contentStore, (bytes) => chargeContent(call, bytes));
-  const redactor = createStreamRedactor(call.registered.tool.redactors ?? []);
+  const collector = new OutputCollector(call, (bytes) => chargeContent(call, bytes), kernel);
   try {
     for await (const chunk of chunks) {
       guard();
-      await collector.write(redactor.push(chunk));
+      await collector.store(collector.push(chunk));
     }
-    await collector.write(redactor.end());
-    const collected = await collector.finish();
+    await collector.store(collector.end());
+    const { stored, given } = await collector.finish();
     guard();
-    const { digest, size, head } = collected;
-    if (size > 0) call.trail.outputs.push(collected);
+    const { digest, size, head } = given;
+    if (size > 0) call.trail.outputs.push(stored);
     return { hash: toHex(digest), size, head };
   } catch (fault) {
     await collector.abort();

@@ -1,11 +1,10 @@
 import { KernelError, toHex } from "@narthex/contracts";
 import type { ContainedEnd, ExceededBound, ProgramPlace, RunningProgram } from "../../contained-programs.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
-import { ContentCollector } from "../../result/content-collector.ts";
-import { createStreamRedactor } from "../../result/redact.ts";
 import type { PrintedOutput, ProgramAccess, ProgramRequest, ProgramResult } from "../../tool/tool.ts";
 import { chargeContent } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
+import { OutputCollector, type OutputPart } from "../output-collector.ts";
 import { startWithEffect } from "../with-effect.ts";
 import { type ProcessorShare, ProcessorTime } from "../processor-time.ts";
 import { mayLeave, networkOf } from "./network-access.ts";
@@ -229,34 +228,35 @@ class Printed {
   readonly #isShown: boolean;
   readonly #isKept: boolean;
   readonly #onPrinted: ((chunk: Uint8Array) => void) | undefined;
-  readonly #collector: ContentCollector;
+  readonly #collector: OutputCollector;
 
   constructor(call: PermittedCall, request: ProgramFollowing, name: "stdout" | "stderr", kernel: KernelParts) {
     this.#call = call;
     this.#isShown = request.isShown ?? true;
     this.#isKept = request.kept?.includes(name) ?? true;
     this.#onPrinted = request.onPrinted && ((chunk) => request.onPrinted?.(name, chunk));
-    this.#collector = new ContentCollector(kernel.contentStore, (bytes) => {
+    const charge = (bytes: number): void => {
       if (this.#isKept) chargeContent(call, bytes);
-    });
+    };
+    this.#collector = new OutputCollector(call, charge, kernel);
   }
 
   async read(stream: AsyncIterable<Uint8Array>, bounds: ProgramBounds): Promise<void> {
-    const redactor = createStreamRedactor(this.#call.registered.tool.redactors ?? []);
+    const collector = this.#collector;
     let size = 0;
     for await (const chunk of stream) {
       const room = bounds.maxOutputBytes - size;
       size += chunk.length;
-      if (room > 0) await this.#take(redactor.push(chunk.subarray(0, room)));
+      if (room > 0) await this.#take(collector.push(chunk.subarray(0, room)));
       if (size > bounds.maxOutputBytes) bounds.end({ limit: "output", allowed: bounds.maxOutputBytes, peak: size });
     }
-    await this.#take(redactor.end());
+    await this.#take(collector.end());
   }
 
   async finish(): Promise<PrintedOutput> {
-    const collected = await this.#collector.finish();
-    const { digest, size, head } = collected;
-    if (this.#isKept && size > 0) this.#call.trail.outputs.push(collected);
+    const { stored, given } = await this.#collector.finish();
+    const { digest, size, head } = given;
+    if (this.#isKept && size > 0) this.#call.trail.outputs.push(stored);
     return { hash: toHex(digest), size, head };
   }
 
@@ -264,11 +264,12 @@ class Printed {
     return this.#collector.abort();
   }
 
-  async #take(chunk: Uint8Array): Promise<void> {
-    if (chunk.length === 0) return;
-    this.#onPrinted?.(chunk);
+  async #take(part: OutputPart): Promise<void> {
+    const { given: chunk, stored = chunk } = part;
+    if (chunk.length + stored.length === 0) return;
+    if (chunk.length > 0) this.#onPrinted?.(chunk);
     // What the tool takes as it comes and nobody reads again would only pass through the disk.
-    if (this.#isKept || this.#onPrinted === undefined) await this.#collector.write(chunk);
-    if (this.#isShown) await this.#call.frame.trail.show(chunk, this.#call.frame.onChunk);
+    if (this.#isKept || this.#onPrinted === undefined) await this.#collector.store(part);
+    if (this.#isShown && chunk.length > 0) await this.#call.frame.trail.show(chunk, this.#call.frame.onChunk);
   }
 }

@@ -2,10 +2,13 @@ import { ContentPlace, ContentRole, KernelError, toHex } from "@narthex/contract
 import type { KernelParts } from "../../kernel-parts.ts";
 import { commitContent } from "../../ledger/commitment.ts";
 import type { FileAccess, VaultAccess } from "../../tool/tool.ts";
-import type { FileState } from "../../workspace-files.ts";
+import { GivenCollector } from "../../result/given-collector.ts";
+import { vaultRedactor } from "../../secret/vault-redactor.ts";
+import type { FileState, PreparedOperation } from "../../workspace-files.ts";
 import { chargeContent } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { FileLog } from "../file-log.ts";
+import { recordPlaced } from "../record-placed.ts";
 import { takeOnLabels } from "../take-on-labels.ts";
 import { SECRET } from "../../label/secret-label.ts";
 
@@ -22,9 +25,9 @@ export interface VaultPorts {
 /**
  * Copies out of the vault, as one call may.
  *
- * SECURITY: no sandbox holds vault and workspace at once. One reads the file into the kernel's content store, where it
- * is sealed under its hash; another places it. The tool never holds a byte of it. The staged content is always a file of
- * the store, never part of a record, and its role gives no session the right to name it again.
+ * SECURITY: no sandbox holds vault and workspace at once. One reads the file, once for its hash and once for its bytes;
+ * another places what has that hash. The tool never holds a byte of it, and nothing of it is stored but the hash, whose
+ * role gives no session the right to name it.
  */
 export function vaultFor(call: PermittedCall, ports: VaultPorts, kernel: KernelParts): VaultAccess {
   return {
@@ -35,65 +38,79 @@ export function vaultFor(call: PermittedCall, ports: VaultPorts, kernel: KernelP
         const message = `\`${call.registered.id}\` did not declare the effect \`${effect}\``;
         throw new KernelError("UNDECLARED_EFFECT", message);
       }
-      const staged = await stage(call, source, ports, kernel);
+      const looked = await look(call, source, ports, kernel);
       ports.guard();
-      await place(call, staged, destination, ports, kernel);
-      return { bytes: staged.size, hash: toHex(staged.digest) };
+      await place(call, source, looked, destination, ports, kernel);
+      return { bytes: looked.size, hash: toHex(looked.digest) };
     },
   };
 }
 
-interface Staged {
+interface Looked {
+  readonly opened: string;
   readonly digest: Uint8Array;
   readonly size: number;
 }
 
-async function stage(
-  call: PermittedCall,
-  source: string,
-  { guard, signal }: VaultPorts,
-  kernel: KernelParts,
-): Promise<Staged> {
-  const { live, trail } = call;
-  const { vault } = kernel;
+/** Reads the file once, for its hash and its size. */
+async function look(call: PermittedCall, source: string, ports: VaultPorts, kernel: KernelParts): Promise<Looked> {
+  const { trail } = call;
+  const prepared = await prepareRead(call, source, ports, kernel);
+  try {
+    ports.guard();
+    const [opened = ""] = prepared.opened;
+    if (opened !== source) kernel.decideAgain(call, [{ kind: "vault", prefixes: [`/${opened}`] }], kernel);
+    // Before a byte is read: the session is labelled, however the call ends.
+    await takeOnLabels(call, [SECRET], kernel);
+    ports.guard();
+    const given = new GivenCollector();
+    for await (const chunk of await contentOf(prepared)) {
+      chargeContent(call, chunk.length);
+      given.write(chunk);
+    }
+    const { digest, size, head } = given.finish();
+    const redactor = vaultRedactor(head);
+    if (redactor !== undefined) kernel.secrets.learn(redactor);
+    trail.isRedacted = true;
+    trail.files ??= new FileLog();
+    trail.files.readings.push({ path: `vault:/${opened}`, offset: 0, size, hash: toHex(digest) });
+    const content = { role: ContentRole.STAGED, digest, size, place: ContentPlace.NONE, labels: trail.labels };
+    const committed = commitContent(content, kernel.random);
+    trail.attach(committed.item);
+    trail.files.staged.push(committed);
+    return { opened, digest, size };
+  } catch (fault) {
+    await prepared.abandon();
+    throw fault;
+  }
+}
+
+function prepareRead(
+  { live }: PermittedCall,
+  path: string,
+  { signal }: VaultPorts,
+  { vault }: KernelParts,
+): Promise<PreparedOperation> {
   if (vault === undefined) {
     throw new KernelError(
       "SANDBOX_UNAVAILABLE",
       "this kernel has no vault; name its directory as `vault` in narthex.yaml",
     );
   }
-  const prepared = await vault.prepareRead({ path: source, workspace: live.session.workspace }, signal());
-  const writer = await kernel.contentStore.openWriter();
-  try {
-    guard();
-    const [opened = ""] = prepared.opened;
-    if (opened !== source) kernel.decideAgain(call, [{ kind: "vault", prefixes: [`/${opened}`] }], kernel);
-    // Before a byte is read: the session is labelled, however the call ends.
-    await takeOnLabels(call, [SECRET], kernel);
-    guard();
-    const answer = await prepared.commit();
-    if (answer.kind !== "read") throw new KernelError("INTERNAL", "a reading was not answered by content");
-    for await (const chunk of answer.content) {
-      chargeContent(call, chunk.length);
-      await writer.write(chunk);
-    }
-    const staged = await writer.commit();
-    trail.files ??= new FileLog();
-    trail.files.readings.push({ path: `vault:/${opened}`, offset: 0, size: staged.size, hash: toHex(staged.digest) });
-    const content = { role: ContentRole.STAGED, ...staged, place: ContentPlace.FILE, labels: trail.labels };
-    const committed = commitContent(content, kernel.random);
-    trail.attach(committed.item);
-    trail.files.staged.push(committed);
-    return staged;
-  } catch (fault) {
-    await Promise.all([writer.abort(), prepared.abandon()]);
-    throw fault;
-  }
+  return vault.prepareRead({ path, workspace: live.session.workspace }, signal());
 }
 
+async function contentOf(prepared: PreparedOperation): Promise<AsyncIterable<Uint8Array>> {
+  const answer = await prepared.commit();
+  if (answer.kind !== "read") throw new KernelError("INTERNAL", "a reading was not answered by content");
+  return answer.content;
+}
+
+/** Reads it a second time, straight to its place, which takes it only if it still has the same hash. */
 async function place(
   call: PermittedCall,
-  { digest, size }: Staged,
+  source: string,
+  { opened, digest, size }: Looked,
   destination: string,
   ports: VaultPorts,
   kernel: KernelParts,
@@ -103,8 +120,23 @@ async function place(
     throw new KernelError("NOT_A_FILE", `\`${destination}\` is there already, and is no file`);
   }
   const before = { kind: "file", hash: toHex(digest), size, mode: SECRET_MODE } as const;
-  const content = kernel.contentStore.read(digest, 0, size);
-  await ports.files.run({ kind: "restore", path: destination, expected, before, content });
+  const { workspace } = call.live.session;
+  // What it replaces is the workspace's own, unless the vault placed that, too.
+  if (!kernel.placed.has(workspace, destination)) call.trail.placing = destination;
+  await recordPlaced(call, kernel.placed.add(workspace, destination, before.hash), kernel);
+  const prepared = await prepareRead(call, source, ports, kernel);
+  try {
+    ports.guard();
+    if (prepared.opened[0] !== opened) throw changed(source);
+    const content = await contentOf(prepared);
+    await ports.files.run({ kind: "restore", path: destination, expected, before, content });
+  } finally {
+    await prepared.abandon();
+  }
+}
+
+function changed(source: string): KernelError {
+  return new KernelError("EXECUTION_FAILED", `\`${source}\` changed while it was copied; nothing was placed`);
 }
 
 /** What the copy would replace: only to be found there again when it is placed, and told to nobody. */

@@ -1,11 +1,10 @@
 import { MAX_INLINE_RESULT_BYTES } from "@narthex/contracts";
-import { ContentCollector } from "../../result/content-collector.ts";
-import { createStreamRedactor } from "../../result/redact.ts";
 import type { InvokedCall } from "../call.ts";
 import { chargeResult } from "../charge-stored.ts";
 import { type Ending, Failed } from "../ending.ts";
 import type { GrantedCall } from "../grant/grant.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
+import { OutputCollector, type OutputPart } from "../output-collector.ts";
 import type { Interruption } from "./interruption.ts";
 
 /** A tool that always has the next chunk ready must not keep everything else, its own time-out included, waiting. */
@@ -19,7 +18,7 @@ export async function gatherStream(
   output: AsyncIterable<Uint8Array>,
 ): Promise<InvokedCall | Ending> {
   if (call.registered.tool.resultType !== "stream") return invalidOutput(call, "a stream, which it did not declare");
-  const collector = new ContentCollector(kernel.contentStore, (bytes) => chargeResult(call, bytes));
+  const collector = new OutputCollector(call, (bytes) => chargeResult(call, bytes), kernel);
   const iterator = output[Symbol.asyncIterator]();
   try {
     const failed = await gather(call, kernel, interruption, iterator, collector);
@@ -37,16 +36,17 @@ async function gather(
   kernel: KernelParts,
   interruption: Interruption,
   iterator: AsyncIterator<Uint8Array>,
-  collector: ContentCollector,
+  collector: OutputCollector,
 ): Promise<Failed | undefined> {
-  const redactor = createStreamRedactor(call.registered.tool.redactors ?? []);
   const listener = createListener(call);
-  const take = async (chunk: Uint8Array): Promise<Failed | undefined> => {
-    if (chunk.length === 0) return undefined;
+  const take = async (part: OutputPart): Promise<Failed | undefined> => {
+    const { given: chunk, stored = chunk } = part;
+    if (chunk.length + stored.length === 0) return undefined;
     if (call.registered.outputSchema !== undefined && collector.size + chunk.length > MAX_INLINE_RESULT_BYTES) {
       return invalidOutput(call, `more than the ${MAX_INLINE_RESULT_BYTES} bytes that can be held against its schema`);
     }
-    await collector.write(chunk);
+    await collector.store(part);
+    if (chunk.length === 0) return undefined;
     return await listener(chunk, interruption);
   };
   let turnMs = kernel.clock.monotonicMs();
@@ -57,9 +57,9 @@ async function gather(
     }
     const next = await interruption.race(iterator.next());
     if (next instanceof Failed) return next;
-    if (next.done === true) return take(redactor.end());
+    if (next.done === true) return take(collector.end());
     if (!(next.value instanceof Uint8Array)) return invalidOutput(call, "something in its stream that is not bytes");
-    const failed = await take(redactor.push(next.value));
+    const failed = await take(collector.push(next.value));
     if (failed !== undefined) return failed;
   }
 }
@@ -82,7 +82,7 @@ function createListener(
 }
 
 /** Lets the tool clean up after itself, without waiting for it. */
-async function giveUp(iterator: AsyncIterator<Uint8Array>, collector: ContentCollector): Promise<void> {
+async function giveUp(iterator: AsyncIterator<Uint8Array>, collector: OutputCollector): Promise<void> {
   void returnFrom(iterator);
   await collector.abort();
 }

@@ -4,12 +4,18 @@ import { describeFault } from "../../result/describe-fault.ts";
 import { explainToolFault } from "../../result/tool-fault.ts";
 import { Failed } from "../ending.ts";
 import type { GrantedCall } from "../grant/grant.ts";
+import { hiddenFromCaller } from "../hidden-secrets.ts";
 
 /** What a tool threw, as the end of its call. */
-export function toolFailed({ registered, requestId, trail }: GrantedCall, kernel: KernelParts, fault: unknown): Failed {
+export function toolFailed(call: GrantedCall, kernel: KernelParts, fault: unknown): Failed {
+  const { registered, requestId, trail } = call;
   if (isKernelError(fault) && fault.changedNothing) trail.toolEffect?.();
   const cause = describeFault(fault, registered.tool.redactors);
   kernel.log("warn", "a tool failed", { tool: registered.id, request: requestId, cause });
-  const { code, message, violations, retryAfterMs } = explainToolFault(registered, fault);
+  const { code, message, violations, retryAfterMs } = explainToolFault(
+    registered,
+    fault,
+    hiddenFromCaller(call, kernel),
+  );
   return new Failed(code, message, { violations, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }

@@ -1,12 +1,15 @@
-import { blake3, type Violation } from "@narthex/contracts";
-import type { CollectedContent, ContentCollector } from "../../result/content-collector.ts";
+import { blake3, ContentPlace, type Violation } from "@narthex/contracts";
 import { explainInvalidOutput } from "../../result/invalid-output.ts";
 import { createModelView } from "../../result/model-view.ts";
-import { isViolations, normaliseOutput } from "../../result/normalise-output.ts";
+import { isViolations, type NormalisedOutput, normaliseOutput } from "../../result/normalise-output.ts";
 import { type PlacedBytes, placeBytes } from "../../result/place-bytes.ts";
+import { holdsSecret } from "../../secret/secret-search.ts";
+import type { Redactor } from "../../tool/tool.ts";
 import type { InvokedCall, KeptCall } from "../call.ts";
 import { chargeResult } from "../charge-stored.ts";
 import { type Ending, Failed } from "../ending.ts";
+import { hiddenFromCaller, hiddenInRecord } from "../hidden-secrets.ts";
+import type { OutputCollector } from "../output-collector.ts";
 import { takeOnWorkspace } from "../take-on-labels.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 
@@ -20,7 +23,7 @@ function finish(call: InvokedCall, kept: Kept | Failed, kernel: KernelParts): Ke
   if (kept instanceof Failed) return kept;
   const { tool } = call.registered;
   const view = createModelView(
-    { type: tool.resultType, ...kept.result },
+    { type: tool.resultType, ...kept.given },
     kernel.viewBytesOf(tool),
     tool.firstLine?.(call.input),
   );
@@ -29,28 +32,56 @@ function finish(call: InvokedCall, kept: Kept | Failed, kernel: KernelParts): Ke
   return { ...call, ...kept, view: view.text, cut: view.cut, labels: call.trail.labels };
 }
 
-type Kept = Pick<KeptCall, "raw" | "result">;
+type Kept = Pick<KeptCall, "raw" | "result" | "given">;
 
 function keepOutput(call: InvokedCall, kernel: KernelParts): Kept | Failed | Promise<Kept> {
-  const normalised = normaliseOutput(call.registered, call.output);
+  const hidden = hiddenFromCaller(call, kernel);
+  const normalised = normaliseOutput(call.registered, call.output, hidden);
   if (isViolations(normalised)) return invalidOutput(call, normalised);
   const { raw, bytes } = normalised;
   chargeResult(call, bytes.length);
-  const placed = placeBytes(bytes, blake3(bytes), kernel.contentStore);
-  const keptAt = ({ digest, size, place }: PlacedBytes): Kept => ({
-    raw,
-    result: { digest, size, place, head: bytes },
-  });
+  const stored = recordedForm(call, normalised, hidden, kernel);
+  if (stored === undefined) return withhold(call, normalised);
+  const digest = blake3(bytes);
+  const placed = placeBytes(stored, stored === bytes ? digest : blake3(stored), kernel.contentStore);
+  const keptAt = ({ digest: of, size, place }: PlacedBytes): Kept => {
+    const result = { digest: of, size, place, head: stored };
+    if (stored === bytes) return { raw, result, given: result };
+    const given = { digest, size: bytes.length, head: bytes, bytes };
+    call.trail.hold(given);
+    return { raw, result, given };
+  };
   return placed instanceof Promise ? placed.then(keptAt) : keptAt(placed);
 }
 
+/** What is stored of a result: the very same bytes, or those without secrets. Undefined if it is to be its hash alone. */
+function recordedForm(
+  call: InvokedCall,
+  { raw, bytes }: NormalisedOutput,
+  hidden: readonly Redactor[],
+  kernel: KernelParts,
+): Uint8Array | undefined {
+  if (call.trail.isWithheld) return undefined;
+  const stored = hiddenInRecord(call, kernel);
+  if (stored === hidden || !holdsSecret(bytes, stored)) return bytes;
+  const redacted = normaliseOutput(call.registered, raw, stored);
+  return isViolations(redacted) || holdsSecret(redacted.bytes, stored) ? undefined : redacted.bytes;
+}
+
+function withhold(call: InvokedCall, { raw, bytes }: NormalisedOutput): Kept {
+  const given = { digest: blake3(bytes), size: bytes.length, head: bytes, bytes };
+  call.trail.hold(given);
+  const { digest, size } = given;
+  return { raw, result: { digest, size, place: ContentPlace.NONE, head: new Uint8Array(0) }, given };
+}
+
 /** A stream was redacted and written as it came; what needs its end is checked before it is kept. */
-async function keepStream(call: InvokedCall, gathered: ContentCollector): Promise<Kept | Failed> {
+async function keepStream(call: InvokedCall, gathered: OutputCollector): Promise<Kept | Failed> {
   try {
     const violations = checkStream(call, gathered);
     if (violations.length === 0) {
-      const result: CollectedContent = await gathered.finish();
-      return { raw: result.head, result };
+      const { stored, given } = await gathered.finish();
+      return { raw: given.head, result: stored, given };
     }
     await gathered.abort();
     return invalidOutput(call, violations);
@@ -63,7 +94,7 @@ async function keepStream(call: InvokedCall, gathered: ContentCollector): Promis
 const strictText = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** INVARIANT: a stream with a schema was gathered only up to what its head holds, so the head is all of it. */
-function checkStream(call: InvokedCall, gathered: ContentCollector): readonly Violation[] {
+function checkStream(call: InvokedCall, gathered: OutputCollector): readonly Violation[] {
   const { outputSchema } = call.registered;
   if (outputSchema === undefined) return [];
   try {

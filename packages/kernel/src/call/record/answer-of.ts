@@ -48,12 +48,12 @@ export function answerOf(
     result: { case: "success", value },
     sideEffects: end.effects,
     raw: end.raw,
-    normalised: end.result.size <= MAX_INLINE_RESULT_BYTES ? end.result.head : undefined,
+    normalised: end.given.size <= MAX_INLINE_RESULT_BYTES ? end.given.head : undefined,
   };
 }
 
 function success(frame: CallFrame, kept: KeptCall, durationMs: number, spent: BudgetAmounts): ToolSuccess {
-  const { result } = kept;
+  const { given: result } = kept;
   return successMessage({
     resultHash: result.digest,
     inlineResult: result.size <= MAX_INLINE_RESULT_BYTES ? result.head : NO_BYTES,

@@ -19,7 +19,7 @@ export function commitOutcome(trail: CallTrail, end: KeptCall | Ending, kernel: 
 
 /** SECURITY: names of files are content like arguments: they can be erased. */
 export async function commitFiles(trail: CallTrail, files: FileLog, kernel: KernelParts): Promise<void> {
-  const bytes = files.encode();
+  const bytes = files.encode(kernel.secrets.storedFor(trail.tool?.tool.redactors ?? []));
   const placed = await placeBytes(bytes, blake3(bytes), kernel.contentStore);
   trail.fileList = commitContent({ role: ContentRole.FILES, ...placed }, kernel.random);
   trail.attach(trail.fileList.item);

@@ -3,10 +3,12 @@ import { ReservedBytes } from "../../budget/reserved-bytes.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { commitContent } from "../../ledger/commitment.ts";
 import { placeBytes } from "../../result/place-bytes.ts";
+import { holdsSecret } from "../../secret/secret-search.ts";
 import type { LiveSession } from "../../session/live-session.ts";
 import type { ToolOutput } from "../../tool/tool.ts";
 import type { KeptCall } from "../call.ts";
 import type { CallTrail } from "../call-trail.ts";
+import { hiddenInRecord } from "../hidden-secrets.ts";
 import { SECRET } from "../../label/secret-label.ts";
 
 /**
@@ -24,11 +26,16 @@ export async function keepReadings(
   const { files } = trail;
   if (files === undefined || files.readings.length === 0 || trail.labels.includes(SECRET)) return;
   if (kept.determinism !== "deterministic") return;
+  const hidden = hiddenInRecord(kept, kernel);
   const known = new Set([toHex(kept.result.digest), ...files.preimages.map(({ digest }) => toHex(digest))]);
   for (const { hash, bytes } of files.readings) {
     const digest = fromHex(hash);
     if (bytes === undefined || digest === undefined || bytes.length === 0 || known.has(hash)) continue;
     known.add(hash);
+    if (trail.isWithheld || holdsSecret(bytes, hidden)) {
+      trail.isRedacted = true;
+      continue;
+    }
     if (isIn(kept.raw, bytes) || !hasRoom(trail, live, bytes.length)) continue;
     const placed = await placeBytes(bytes, digest, kernel.contentStore);
     const committed = commitContent({ role: ContentRole.PREIMAGE, ...placed }, kernel.random);

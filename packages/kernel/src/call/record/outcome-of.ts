@@ -3,6 +3,7 @@ import { commitContent } from "../../ledger/commitment.ts";
 import type { EntryDraft } from "../../ledger/record-draft.ts";
 import type { CallFrame, KeptCall } from "../call.ts";
 import { boundViolations, cutText } from "../../result/bound-error.ts";
+import { redactText } from "../../result/redact.ts";
 import { Denied, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 
@@ -30,6 +31,7 @@ export function outcomeOf(
     stagedCommitments: trail.files?.staged.map((staged) => staged.commitment),
     outputCommitments: trail.outputCommitments.map((output) => output.commitment),
     wasm: trail.wasm?.facts(),
+    redacted: trail.isRedacted,
   };
   if (end instanceof Denied) {
     return { case: "toolDenied", value: { ...common, success: false, code: end.rationaleCode, ruleId: end.ruleId } };
@@ -62,12 +64,17 @@ export function outcomeOf(
 
 /** An error's text may hold what the caller sent, so it is content and can be erased. */
 function commitError(frame: CallFrame, failed: Failed, kernel: KernelParts): Uint8Array {
+  const hidden = kernel.secrets.storedFor(frame.trail.tool?.tool.redactors ?? kernel.secrets.all);
   const bytes = encodeError({
     errorCode: failed.code,
-    message: cutText(failed.message),
+    message: redactText(cutText(failed.message), hidden),
     retryable: failed.mayBeRetried(frame.trail),
     retryAfterMs: failed.retryAfterMs,
-    violations: boundViolations(failed.violations),
+    violations: boundViolations(failed.violations).map(({ field, rule, message }) => ({
+      field: redactText(field, hidden),
+      rule,
+      message: redactText(message, hidden),
+    })),
     effectsPossible: failed.mayHaveChanged(frame.trail),
   });
   const committed = commitContent(

@@ -94,6 +94,9 @@ async function write(
     if (bindsId) kernel.requests.add(live.id, fingerprintOf(frame, kernel));
     return answer;
   }
+  for (const { digest, bytes } of trail.held) {
+    if (bytes !== undefined) kernel.held.add(live.id, digest, bytes, trail.labels);
+  }
   const recorded = { ...answer, recordIndex: index };
   if (bindsId && trail.request !== undefined) {
     kernel.answers.remember(live.id, trail.requestId, { requestDigest: trail.request.digest, answer: recorded });

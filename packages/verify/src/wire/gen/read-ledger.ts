@@ -828,6 +828,7 @@ export function readOutcome(bytes: Uint8Array, from: number, end: number) {
   let preimageCommitments: unknown[] | undefined = undefined as unknown[] | undefined;
   let outputCommitments: unknown[] | undefined = undefined as unknown[] | undefined;
   let stagedCommitments: unknown[] | undefined = undefined as unknown[] | undefined;
+  let redacted = false;
   while (at < end) {
     let tag = bytes[at++] as number;
     if (tag > 0x7f) {
@@ -1076,13 +1077,24 @@ export function readOutcome(bytes: Uint8Array, from: number, end: number) {
         at = stop;
         break;
       }
+      case 160: {
+        if (tag <= previous) return undefined;
+        value = bytes[at++] as number;
+        if (value > 0x7f) {
+          value = readLongVarint(bytes, at, value);
+          at = longVarint.end;
+        }
+        if (value !== 1) return undefined;
+        redacted = true;
+        break;
+      }
       default:
         return undefined;
     }
     previous = tag;
   }
   if (at !== end) return undefined;
-  return { success: success, code: code, requestCommitment: requestCommitment, proofCommitment: proofCommitment, resultCommitment: resultCommitment, resultSize: resultSize, labels: labels ?? NO_ITEMS, errorCommitment: errorCommitment, filesCommitment: filesCommitment, preimageCommitments: preimageCommitments ?? NO_ITEMS, outputCommitments: outputCommitments ?? NO_ITEMS, stagedCommitments: stagedCommitments ?? NO_ITEMS };
+  return { success: success, code: code, requestCommitment: requestCommitment, proofCommitment: proofCommitment, resultCommitment: resultCommitment, resultSize: resultSize, labels: labels ?? NO_ITEMS, errorCommitment: errorCommitment, filesCommitment: filesCommitment, preimageCommitments: preimageCommitments ?? NO_ITEMS, outputCommitments: outputCommitments ?? NO_ITEMS, stagedCommitments: stagedCommitments ?? NO_ITEMS, redacted: redacted };
 }
 
 export function readRecordContent(bytes: Uint8Array, from: number, end: number) {

@@ -801,6 +801,13 @@ export declare type Outcome = Message<"narthex.v1.Outcome"> & {
   stagedCommitments: Uint8Array[];
 
   /**
+   * Secrets were taken out of what is recorded of the call, or content of it is recorded by its hash only.
+   *
+   * @generated from field: bool redacted = 20;
+   */
+  redacted: boolean;
+
+  /**
    * Of a call that ran a module.
    *
    * @generated from field: narthex.v1.WasmUse wasm = 30;
@@ -1440,6 +1447,13 @@ export declare type ContentStored = Message<"narthex.v1.ContentStored"> & {
    * @generated from field: repeated string labels = 3;
    */
   labels: string[];
+
+  /**
+   * It holds a secret, and is recorded by its hash only.
+   *
+   * @generated from field: bool withheld = 4;
+   */
+  withheld: boolean;
 };
 
 /**

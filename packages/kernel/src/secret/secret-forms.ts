@@ -1,4 +1,4 @@
-import type { Redactor } from "@narthex/kernel";
+import type { Redactor } from "../tool/tool.ts";
 
 /** Below this, what is left of a secret in base64 would be found in text that has nothing to do with it. */
 const MIN_FORM_LENGTH = 6;

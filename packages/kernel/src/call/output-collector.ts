@@ -1,0 +1,93 @@
+import { ContentPlace, equalBytes } from "@narthex/contracts";
+import type { KernelParts } from "../kernel-parts.ts";
+import { type CollectedContent, ContentCollector } from "../result/content-collector.ts";
+import { GivenCollector, type GivenContent } from "../result/given-collector.ts";
+import { createStreamRedactor, type StreamRedactor } from "../result/redact.ts";
+import type { DecidedCall } from "./call.ts";
+import { hiddenFromCaller, hiddenInRecord } from "./hidden-secrets.ts";
+
+/** What became of a call's output. */
+export interface KeptOutput {
+  readonly stored: CollectedContent;
+  /** The same content, unless the caller is given what is not stored. */
+  readonly given: GivenContent;
+}
+
+/**
+ * Takes a call's output as it comes, and stores it with every secret taken out. Where the caller is given more than that,
+ * a second copy is gathered for it, in memory only.
+ */
+export class OutputCollector {
+  readonly #call: DecidedCall;
+  readonly #stored: ContentCollector;
+  readonly #charge: (bytes: number) => void;
+  readonly #hide: StreamRedactor;
+  /** Undefined where the caller is given what is stored. */
+  readonly #hideInRecord: StreamRedactor | undefined;
+  #given: GivenCollector | undefined;
+  #isWithheld = false;
+  #isBegun = false;
+
+  constructor(call: DecidedCall, charge: (bytes: number) => void, kernel: KernelParts) {
+    const [given, stored] = [hiddenFromCaller(call, kernel), hiddenInRecord(call, kernel)];
+    this.#call = call;
+    this.#stored = new ContentCollector(kernel.contentStore, charge);
+    this.#charge = charge;
+    this.#hide = createStreamRedactor(given);
+    this.#hideInRecord = given === stored ? undefined : createStreamRedactor(stored);
+  }
+
+  /** How much the caller has been given so far. */
+  get size(): number {
+    return this.#given?.size ?? this.#stored.size;
+  }
+
+  /** Of what the caller is given: all of it so far, if it is at most 1 MB; else its beginning. */
+  head(): Uint8Array {
+    return this.#given?.head() ?? this.#stored.head();
+  }
+
+  /** What of it can be shown to the caller by now; `store` takes it and what goes with it. */
+  push(chunk: Uint8Array): OutputPart {
+    return { given: this.#hide.push(chunk), stored: this.#hideInRecord?.push(chunk) };
+  }
+
+  end(): OutputPart {
+    return { given: this.#hide.end(), stored: this.#hideInRecord?.end() };
+  }
+
+  async store({ given, stored = given }: OutputPart): Promise<void> {
+    if (!this.#isBegun) {
+      this.#isBegun = true;
+      this.#isWithheld = this.#call.trail.isWithheld;
+      if (this.#isWithheld || this.#hideInRecord !== undefined) this.#given = new GivenCollector();
+    }
+    if (this.#isWithheld) this.#charge(given.length);
+    else if (stored.length > 0) await this.#stored.write(stored);
+    this.#given?.write(given);
+  }
+
+  async finish(): Promise<KeptOutput> {
+    const { trail } = this.#call;
+    const given = this.#given?.finish();
+    if (given !== undefined && this.#isWithheld) {
+      trail.hold(given);
+      const { digest, size } = given;
+      return { stored: { digest, size, place: ContentPlace.NONE, head: new Uint8Array(0) }, given };
+    }
+    const stored = await this.#stored.finish();
+    if (given === undefined || equalBytes(given.digest, stored.digest)) return { stored, given: stored };
+    trail.hold(given);
+    return { stored, given };
+  }
+
+  abort(): Promise<void> {
+    return this.#stored.abort();
+  }
+}
+
+/** A piece of output: for the caller, and for the record where that is another. */
+export interface OutputPart {
+  readonly given: Uint8Array;
+  readonly stored: Uint8Array | undefined;
+}

@@ -1,0 +1,55 @@
+import { createBlake3, MAX_INLINE_RESULT_BYTES } from "@narthex/contracts";
+import { MAX_HELD_ITEM_BYTES } from "./held-content.ts";
+
+/** Content as a caller is given it. */
+export interface GivenContent {
+  readonly digest: Uint8Array;
+  readonly size: number;
+  /** All of it, if it is at most 1 MB; else its beginning, enough for any view. */
+  readonly head: Uint8Array;
+}
+
+/** The same where nothing like it is stored; `bytes` is undefined if it is too much to be held in memory. */
+export interface UnstoredContent extends GivenContent {
+  readonly bytes: Uint8Array | undefined;
+}
+
+/** Gathers content that is not stored: its hash, and its bytes as far as memory goes. */
+export class GivenCollector {
+  readonly #hasher = createBlake3();
+  #parts: Uint8Array[] = [];
+  #kept = 0;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Keeps nothing of the chunk but a copy. */
+  write(chunk: Uint8Array): void {
+    this.#hasher.update(chunk);
+    this.#size += chunk.length;
+    const room = MAX_HELD_ITEM_BYTES - this.#kept;
+    if (room <= 0) return;
+    const part = Uint8Array.from(chunk.subarray(0, room));
+    this.#parts.push(part);
+    this.#kept += part.length;
+  }
+
+  head(): Uint8Array {
+    return this.#bytes().subarray(0, MAX_INLINE_RESULT_BYTES);
+  }
+
+  finish(): UnstoredContent {
+    const bytes = this.#kept === this.#size ? this.#bytes() : undefined;
+    return { digest: this.#hasher.digest(), size: this.#size, head: this.head(), bytes };
+  }
+
+  #bytes(): Uint8Array {
+    const [first] = this.#parts;
+    if (this.#parts.length === 1 && first !== undefined) return first;
+    const whole = Buffer.concat(this.#parts);
+    this.#parts = [whole];
+    return whole;
+  }
+}

@@ -1,0 +1,35 @@
+import { KernelError } from "@narthex/contracts";
+import type { ContentStore } from "../ports.ts";
+import type { KnownSecrets } from "./known-secrets.ts";
+import { createSecretWatch } from "./secret-watch.ts";
+
+/**
+ * Content files that take no secret.
+ *
+ * SECURITY: the last line. Whoever stores content takes secrets out of it, or stores its hash only; what comes so far
+ * with one in it is refused.
+ */
+export function guardContent(files: ContentStore, secrets: KnownSecrets): ContentStore {
+  return {
+    async openWriter() {
+      const writer = await files.openWriter();
+      const watch = createSecretWatch(secrets.all);
+      if (watch === undefined) return writer;
+      return {
+        async write(chunk) {
+          if (watch.sees(chunk)) throw refused();
+          await writer.write(chunk);
+        },
+        commit: () => writer.commit(),
+        abort: () => writer.abort(),
+      };
+    },
+    stat: (digest) => files.stat(digest),
+    read: (digest, offset, limit) => files.read(digest, offset, limit),
+    remove: (digest) => files.remove(digest),
+  };
+}
+
+function refused(): KernelError {
+  return new KernelError("INTERNAL", "content with a secret in it was about to be stored; nothing of it was");
+}

@@ -1,0 +1,42 @@
+import { canonicalJson, type JsonValue, sharedUtf8, utf8 } from "@narthex/contracts";
+import { redactJson, redactText } from "../result/redact.ts";
+import type { Redactor } from "../tool/tool.ts";
+import type { KnownSecrets } from "./known-secrets.ts";
+import { searchFor } from "./secret-search.ts";
+
+/** An input with secrets in it, as it is recorded and as policy and people see it. */
+export interface RedactedInput {
+  readonly value: JsonValue;
+  readonly bytes: Uint8Array;
+  /** The secrets that were found, by their replacements. */
+  readonly found: ReadonlySet<string>;
+}
+
+/** Undefined if no secret is in the input: that takes one pass over its canonical bytes. */
+export function redactInput(
+  input: JsonValue,
+  bytes: Uint8Array,
+  ofTool: readonly Redactor[],
+  secrets: KnownSecrets,
+): RedactedInput | undefined {
+  const stored = secrets.storedFor(ofTool);
+  const search = searchFor(stored);
+  let hit = search.next(bytes, 0);
+  if (hit === undefined) return undefined;
+  const found = new Set<string>();
+  for (; hit !== undefined; hit = search.next(bytes, hit.at + 1)) found.add(hit.form.redactor.replacement);
+  for (const value of recordedForms(input, bytes, secrets.tagged(stored))) {
+    const redacted = sharedUtf8(canonicalJson(value));
+    if (search.next(redacted, 0) === undefined) return { value, bytes: redacted, found };
+  }
+  return { value: null, bytes: utf8("null"), found };
+}
+
+/**
+ * The input with its texts redacted; or, where a secret is a number or is made of several parts of the input, all of it
+ * as one redacted text.
+ */
+function* recordedForms(input: JsonValue, bytes: Uint8Array, tagged: readonly Redactor[]): Generator<JsonValue> {
+  yield redactJson(input, tagged);
+  yield redactText(Buffer.from(bytes).toString(), tagged);
+}
