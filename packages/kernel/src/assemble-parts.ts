@@ -28,6 +28,7 @@ import { describeFault } from "./result/describe-fault.ts";
 import { createHeldContent } from "./result/held-content.ts";
 import { redactText } from "./result/redact.ts";
 import { guardContent } from "./secret/guarded-content.ts";
+import { createLearnPlaced } from "./secret/learn-placed.ts";
 import { loadPlacedFiles } from "./secret/placed-files.ts";
 import { KnownSecrets } from "./secret/known-secrets.ts";
 import { createDescent } from "./session/descent.ts";
@@ -89,6 +90,7 @@ export async function assembleParts(
   });
   await ledger.loadChain(SYSTEM_CHAIN);
   const held = createHeldContent();
+  const placed = await loadPlacedFiles(store);
   const registry = createRegistry(redactors);
   const isDescendant = createDescent(store);
   for (const tool of options.tools) registry.register(tool);
@@ -142,7 +144,8 @@ export async function assembleParts(
     content: createContentLibrary({ store, files: contentStore, held, uses, isDescendant }),
     secrets,
     held,
-    placed: await loadPlacedFiles(store),
+    placed,
+    learnPlaced: createLearnPlaced(placed, secrets, options.files, log),
     isDescendant,
     artifacts: createArtifacts({ store, ledger, random, uses, recordedId: (id) => secrets.recordedId(id) }),
     workspaceLabels: await loadWorkspaceLabels(store),

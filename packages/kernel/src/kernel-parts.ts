@@ -28,6 +28,7 @@ import type { Registry } from "./registry/registry.ts";
 import type { ContentLibrary } from "./result/content-library.ts";
 import type { HeldContent } from "./result/held-content.ts";
 import type { KnownSecrets } from "./secret/known-secrets.ts";
+import type { LearnPlaced } from "./secret/learn-placed.ts";
 import type { PlacedFiles } from "./secret/placed-files.ts";
 import type { SessionShells } from "./session-shells.ts";
 import type { Descent } from "./session/descent.ts";
@@ -84,6 +85,7 @@ export interface KernelParts {
   /** Content that is stored by its hash at most. */
   readonly held: HeldContent;
   readonly placed: PlacedFiles;
+  readonly learnPlaced: LearnPlaced;
   readonly isProtected: ProtectedPaths;
   /** What a person types to run the command line. */
   readonly program: string;

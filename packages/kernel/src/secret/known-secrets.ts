@@ -14,7 +14,7 @@ const MAX_DERIVED = 64;
  *
  * SECURITY: a recorded input has a tag in each secret's place, made with a key that is in no record and no answer. So two
  * inputs are recorded alike only if they are alike, and no caller can write the recorded form of a right guess. Tested by
- * "no repeat, approval or proof tells a right guess from a wrong one".
+ * "a right guess is answered like a wrong one, also when it is repeated or read back".
  */
 export class KnownSecrets {
   readonly #makeKey: () => Uint8Array;

@@ -11,6 +11,7 @@ export interface PlacedFiles {
   add(workspace: string, path: string, hash: string): readonly StateChange[];
   /** The same for all that moves along with a path. */
   addMoved(workspace: string, from: string, to: string): readonly StateChange[];
+  readonly isEmpty: boolean;
   /** Relative paths of those in a workspace. */
   in(workspace: string): readonly string[];
 }
@@ -38,6 +39,9 @@ export async function loadPlacedFiles(store: Store): Promise<PlacedFiles> {
       const [source, destination] = [join(workspace, from), join(workspace, to)];
       const moved = [...placed].filter(([path]) => path === source || path.startsWith(`${source}/`));
       return moved.flatMap(([path, hash]) => addPath(`${destination}${path.slice(source.length)}`, hash));
+    },
+    get isEmpty() {
+      return placed.size === 0;
     },
     in: (workspace) =>
       [...placed.keys()]

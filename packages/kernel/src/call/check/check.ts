@@ -25,6 +25,12 @@ import { variantInput } from "./variant-input.ts";
 
 /** Input against the schema, all errors at once; then the one canonical form that everything later sees. */
 export function check(call: BoundCall, kernel: KernelParts): CheckedCall | Ending | Promise<CheckedCall | Ending> {
+  // Before anything of the call is kept.
+  const learning = kernel.learnPlaced(call.live.session.workspace);
+  return learning === undefined ? checkInput(call, kernel) : learning.then(() => checkInput(call, kernel));
+}
+
+function checkInput(call: BoundCall, kernel: KernelParts): CheckedCall | Ending | Promise<CheckedCall | Ending> {
   const parsed = readInput(call);
   if (parsed instanceof Failed) return noteUnreadable(call, kernel, parsed);
   const { tool, inputSchema } = call.registered;
