@@ -6,8 +6,8 @@ import { createSecretWatch } from "./secret-watch.ts";
 /**
  * Content files that take no secret.
  *
- * SECURITY: the last line. Whoever stores content takes secrets out of it, or stores its hash only; what comes so far
- * with one in it is refused.
+ * SECURITY: the last line. Callers take secrets out of content, or store its hash only; content that still holds one is
+ * refused.
  */
 export function guardContent(files: ContentStore, secrets: KnownSecrets): ContentStore {
   return {

@@ -23,7 +23,7 @@ export function createLearnPlaced(
 
   async function learnAll(workspace: string, paths: readonly string[]): Promise<void> {
     for (const path of paths.slice(0, MAX_FILES)) {
-      // A file that is gone, or cannot be read, is printed by nobody.
+      // A file that is gone, or cannot be read, cannot be printed either.
       await learn(workspace, path).catch((fault: unknown) => {
         log("debug", "a file of the vault was not read again", { workspace, cause: String(fault) });
       });

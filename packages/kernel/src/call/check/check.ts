@@ -43,8 +43,8 @@ function checkInput(call: BoundCall, kernel: KernelParts): CheckedCall | Ending 
   // INVARIANT: a tool's own code sees only input that fits its schema.
   const hasOwnForm = tool.canonicalInput !== undefined && violations.length === 0;
   const isAsGiven = call.frame.isCanonical && input === parsed && !hasOwnForm && call.variant.case === "call";
-  const ownForm = hasOwnForm ? tool.canonicalInput?.(input) : undefined;
-  const canonical = isAsGiven ? call.variant.value.input : canonicalBytes(ownForm ?? input);
+  const form = hasOwnForm ? tool.canonicalInput?.(input) : input;
+  const canonical = isAsGiven ? call.variant.value.input : canonicalBytes(form);
   const limit = call.variant.case === "call" ? MAX_CALL_INPUT_BYTES : MAX_TYPED_INPUT_BYTES;
   const tooLong = {
     field: "$",
@@ -53,7 +53,7 @@ function checkInput(call: BoundCall, kernel: KernelParts): CheckedCall | Ending 
   } as const;
   if (canonical === undefined) return noteUnreadable(call, kernel, invalidInput(call, [...violations, tooLong]));
   if (canonical.length > limit) violations.push(tooLong);
-  const redacted = takeOutSecrets(call, ownForm ?? input, canonical, kernel);
+  const redacted = takeOutSecrets(call, form ?? null, canonical, kernel);
   const [inputBytes, recordedInput] = redacted === undefined ? [canonical, input] : [redacted.bytes, redacted.value];
   const inputDigest = blake3(inputBytes);
   const requestDigest = digestRequest({ toolName: tool.name, toolVersion: call.askedVersion, inputDigest });
