@@ -85,7 +85,7 @@ describe("secrets in what is stored", { timeout: 120_000 }, () => {
     }
     const asHex = Buffer.from(SITE_TOKEN).toString("hex");
     const asBase64 = Buffer.from(`user:${TOOL_TOKEN}`).toString("base64");
-    for (const [tool, input] of [
+    const calls: readonly (readonly [tool: string, input: JsonValue])[] = [
       ["shell_exec", { command: `echo ${SITE_TOKEN}; echo ${SITE_TOKEN} >&2; cat leak.txt` }],
       ["shell_exec", { command: `echo ${asBase64} | base64 -d; yes ${SITE_TOKEN} | head -c 200000` }],
       ["shell_exec", { command: "cat", stdin: ODD_TOKEN, env: { TOKEN: TOOL_TOKEN } }],
@@ -101,7 +101,8 @@ describe("secrets in what is stored", { timeout: 120_000 }, () => {
       [`no_${SITE_TOKEN}`, {}],
       ["git", { operation: "LOG", args: [`--author=${SITE_TOKEN}`] }],
       ["http_fetch", { url: `https://${SITE_TOKEN.toLowerCase()}.example/` }],
-    ] as const) {
+    ];
+    for (const [tool, input] of calls) {
       await asked(tool, input);
     }
     await asked("echo", 1, { requestId: `id-${SITE_TOKEN}`, dedupeKey: `key-${SITE_TOKEN}` });
@@ -163,7 +164,7 @@ describe("secrets in what is stored", { timeout: 120_000 }, () => {
       const { hash, size } = objectOf(stdout);
       const whole = Buffer.from(`${guess}\n`.repeat(Number(size) / (guess.length + 1) + 1)).subarray(0, Number(size));
       assert.equal(hash, toHex(blake3(whole)));
-      tell(await fresh.call("result_read", { hash: String(hash), offset: 80_000, limit: 100 }));
+      tell(await fresh.call("result_read", { hash, offset: 80_000, limit: 100 }));
       tell(await fresh.call("file_write", { path: "guess.txt", content: guess }));
       tell(await fresh.call("file_read", { path: "guess.txt" }));
       tell(await fresh.call("file_search", { pattern: "newAA", path: "guess.txt" }));

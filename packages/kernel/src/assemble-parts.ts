@@ -191,9 +191,9 @@ function createSafeLog(log: Log | undefined, secrets: KnownSecrets): Log {
 
 function hideInFields(fields: Parameters<Log>[2], secrets: KnownSecrets): Parameters<Log>[2] {
   if (fields === undefined || secrets.all.length === 0) return fields;
-  const hidden = Object.entries(fields).map(([name, value]) => [
-    name,
-    typeof value === "string" ? redactText(value, secrets.all) : value,
-  ]);
-  return Object.fromEntries(hidden);
+  const hidden: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    hidden[name] = typeof value === "string" ? redactText(value, secrets.all) : value;
+  }
+  return hidden;
 }
