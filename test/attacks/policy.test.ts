@@ -1,77 +1,13 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { after, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { promisify } from "node:util";
-import { createClient } from "@connectrpc/connect";
-import { createConnectTransport } from "@connectrpc/connect-node";
-import { create, type JsonObject, KernelService, ToolRequestSchema } from "@narthex/contracts";
-import { defineTool, type JsonValue, type OpenKernelOptions } from "narthex";
-import { createKernel, type SocketKernel } from "../doors/socket-kernel.ts";
-
-const directory = await mkdtemp(join(tmpdir(), "narthex-policy-"));
-await chmod(directory, 0o755);
-after(() => rm(directory, { recursive: true, force: true }));
-let homes = 0;
-
-interface Asked {
-  readonly case: string | undefined;
-  readonly code: string;
-  readonly message: string;
-  readonly ruleId: string;
-}
-
-/** A home whose policy directory has these files and no others, and a way to call through the services' socket. */
-async function openWith(
-  files: Readonly<Record<string, string>>,
-  options: Partial<OpenKernelOptions> = {},
-  prepare: (policy: string) => Promise<unknown> = () => Promise.resolve(),
-) {
-  const data = join(directory, `home-${homes++}`);
-  await mkdir(join(data, "policy"), { recursive: true, mode: 0o700 });
-  // A directory with a file in it is one that somebody has set up.
-  await writeFile(join(data, "policy", "README"), "rules");
-  for (const [name, text] of Object.entries(files)) await writeFile(join(data, "policy", name), text);
-  await prepare(join(data, "policy"));
-  const workspace = await mkdtemp(join(directory, "workspace-"));
-  if (process.getuid?.() === 0) await chown(workspace, 1000, 1000);
-  const kernel = await createKernel({ data, ...options });
-  const { token } = await kernel.session({ workspace });
-  const transport = createConnectTransport({
-    baseUrl: "http://localhost",
-    httpVersion: "1.1",
-    nodeOptions: { socketPath: kernel.sockets.services },
-  });
-  const client = createClient(KernelService, transport);
-  let calls = 0;
-  return {
-    kernel,
-    workspace,
-    policy: join(data, "policy"),
-    async call(tool: string, input: JsonValue): Promise<Asked> {
-      const request = create(ToolRequestSchema, {
-        requestId: `r${calls++}`,
-        sessionToken: token,
-        tool: { case: "call", value: { name: tool, input: Buffer.from(JSON.stringify(input)) } },
-      });
-      const { result } = await client.call(request);
-      if (result.case === "denied") {
-        const { rationaleCode: code, message, ruleId } = result.value;
-        return { case: "denied", code, message, ruleId };
-      }
-      if (result.case === "error")
-        return { case: "error", code: result.value.errorCode, message: result.value.message, ruleId: "" };
-      return { case: result.case, code: "", message: "", ruleId: "" };
-    },
-    [Symbol.asyncDispose]: () => close(kernel),
-  };
-}
-
-function close(kernel: SocketKernel): Promise<void> {
-  return kernel.close({ graceMs: 0 });
-}
+import type { JsonObject } from "@narthex/contracts";
+import { defineTool, type OpenKernelOptions } from "narthex";
+import type { SocketKernel } from "../doors/socket-kernel.ts";
+import { type Asked, openWithPolicy } from "./support/policy-kernel.ts";
 
 const ECHO = '@id("echo") permit(principal, action == Action::"echo", resource);\n';
 
@@ -107,7 +43,7 @@ const UNUSABLE: Readonly<Record<string, readonly [files: Record<string, string>,
 describe("a policy that cannot be used denies every call and says why", () => {
   for (const [name, [files, says]] of Object.entries(UNUSABLE)) {
     it(name, async () => {
-      await using at = await openWith(files);
+      await using at = await openWithPolicy(files);
       for (const [tool, input] of [
         ["echo", { message: "x" }],
         ["file_read", { path: "a" }],
@@ -121,14 +57,14 @@ describe("a policy that cannot be used denies every call and says why", () => {
   }
 
   it("a file that cannot be read", async () => {
-    await using at = await openWith({ "a.cedar": ECHO }, {}, (policy) => mkdir(join(policy, "b.cedar")));
+    await using at = await openWithPolicy({ "a.cedar": ECHO }, {}, (policy) => mkdir(join(policy, "b.cedar")));
     const { code, message } = await at.call("echo", { message: "x" });
     assert.equal(code, "POLICY_MISSING");
     assert.match(message, /b\.cedar.*is not a file/);
   });
 
   it("a file that is no file", async () => {
-    await using at = await openWith({ "a.cedar": ECHO });
+    await using at = await openWithPolicy({ "a.cedar": ECHO });
     await mkdir(join(at.policy, "b.cedar"));
     await assert.rejects(at.kernel.reloadPolicy("test"), { code: "POLICY_INVALID" });
     await rm(join(at.policy, "b.cedar"), { recursive: true });
@@ -140,7 +76,7 @@ describe("a policy that cannot be used denies every call and says why", () => {
 
 describe("a new policy", () => {
   it("that cannot be used leaves the old one in force, and the ledger says so", async () => {
-    await using at = await openWith({ "a.cedar": ECHO });
+    await using at = await openWithPolicy({ "a.cedar": ECHO });
     await writeFile(join(at.policy, "b.cedar"), "permit(principal, action, resource) when { context.nothing };");
     await assert.rejects(at.kernel.reloadPolicy("ann"), { code: "POLICY_INVALID", message: /b\.cedar:1:/ });
     assert.equal((await at.call("echo", { message: "x" })).case, "success");
@@ -150,7 +86,7 @@ describe("a new policy", () => {
   });
 
   it("is in force as a whole from its reload on", async () => {
-    await using at = await openWith({ "a.cedar": ECHO });
+    await using at = await openWithPolicy({ "a.cedar": ECHO });
     await writeFile(join(at.policy, "a.cedar"), '@id("no") @rationale("CLOSED") forbid(principal, action, resource);');
     assert.equal((await at.call("echo", { message: "x" })).case, "success");
     assert.equal((await at.kernel.reloadPolicy("ann")).changed, true);
@@ -177,7 +113,7 @@ describe("a field that a request lacks", () => {
 
   it("satisfies no permit by its absence, takes no forbid away, and no rule can rely on it unasked", async () => {
     const present = 'context.input has glob && context.input.glob != "*.key"';
-    await using at = await openWith({ "a.cedar": rule(present) });
+    await using at = await openWithPolicy({ "a.cedar": rule(present) });
     const list = (more: JsonObject = {}) => at.call("file_list", { path: ".", ...more });
     assert.equal((await list()).code, "NO_MATCHING_RULE");
     assert.equal((await list({ glob: "*.key" })).code, "NO_MATCHING_RULE");
@@ -204,8 +140,8 @@ describe("patterns in rules", () => {
     `@id("p") permit(principal, action == Action::"file_list", resource) when { ${condition} };`;
 
   it("match whole canonical paths: a star crosses separators, and nothing else stands for anything", async () => {
-    await using at = await openWith({ "a.cedar": rule('context.path like "docs/*"') });
-    await using exact = await openWith({ "a.cedar": rule('context.path like "d?cs"') });
+    await using at = await openWithPolicy({ "a.cedar": rule('context.path like "docs/*"') });
+    await using exact = await openWithPolicy({ "a.cedar": rule('context.path like "d?cs"') });
     const answers = async (kernel: typeof at, paths: readonly string[]) =>
       Promise.all(paths.map(async (path) => (await kernel.call("file_list", { path })).code || "permitted"));
     // What is permitted then is not there.
@@ -225,7 +161,7 @@ describe("patterns in rules", () => {
       '@id("kept") @rationale("KEPT") forbid(principal, action == Action::"file_read", resource)',
       ' when { context.path == "open/kept" };\n',
     ];
-    await using at = await openWith({ "a.cedar": rules.join("") });
+    await using at = await openWithPolicy({ "a.cedar": rules.join("") });
     for (const [path, content] of Object.entries({ "open/a": "a", "open/kept": "b", "shut/c": "c" })) {
       await mkdir(join(at.workspace, dirname(path)), { recursive: true });
       await writeFile(join(at.workspace, path), content);
@@ -250,7 +186,7 @@ describe("patterns in rules", () => {
 
   it("of any kind take time that grows with the path only", async () => {
     const stars = "*a".repeat(200);
-    await using at = await openWith({ "a.cedar": rule(`context.path like "${stars}b"`) });
+    await using at = await openWithPolicy({ "a.cedar": rule(`context.path like "${stars}b"`) });
     const { code } = await at.call("file_list", { path: "a".repeat(4000) });
     assert.ok(code === "NO_MATCHING_RULE" || code === "INVALID_INPUT", code);
   });
@@ -260,7 +196,7 @@ describe("an agent", () => {
   const ALL = '@id("all") @approve("none") permit(principal, action, resource);';
 
   it("cannot reach the policy, the configuration or the ledger, whatever rules permit", async () => {
-    await using at = await openWith({ "a.cedar": ALL });
+    await using at = await openWithPolicy({ "a.cedar": ALL });
     const home = join(at.policy, "..");
     const before = await readFile(join(at.policy, "a.cedar"), "utf8");
     const shell = await at.call("shell_exec", { command: `cat ${home}/narthex.yaml || echo x > ${at.policy}/b.cedar` });
@@ -276,7 +212,7 @@ describe("an agent", () => {
 
   it("is not believed that somebody approved: neither its input nor a result says so", async () => {
     const asks = '@id("asks") @approve("human") permit(principal, action == Action::"echo", resource);';
-    await using at = await openWith(
+    await using at = await openWithPolicy(
       { "a.cedar": asks },
       { approver: { door: "test", ask: async () => ({ approved: false, approver: "ann" }) } },
     );
@@ -304,7 +240,7 @@ describe("a rule that asks a person", () => {
   /** The default policy, with what people are asked and rules are warned of. */
   async function openDefault(options: Partial<OpenKernelOptions>, more: Readonly<Record<string, string>> = {}) {
     const warnings: string[] = [];
-    const at = await openWith(
+    const at = await openWithPolicy(
       { "default.cedar": await readFile(DEFAULT, "utf8"), ...more },
       { onPolicyWarning: (warning) => warnings.push(warning), ...options },
     );

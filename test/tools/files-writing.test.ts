@@ -157,41 +157,6 @@ describe("changing files through a kernel", { timeout: 120_000 }, () => {
     );
   });
 
-  it("appends at the same time, of several sessions and through a link, each leave their line exactly once", async () => {
-    await at.put("busy", "");
-    await symlink("busy", at.at("busy-link"));
-    await at.own();
-    const others = await Promise.all([1, 2, 3].map(() => at.kernel.session({ workspace: at.workspace })));
-    const writers = [at.session, ...others].map(async (session, writer) => {
-      for (let turn = 0; turn < 10; turn++) {
-        const lines = [0, 1].map((part) => `${writer} ${turn} ${part}`);
-        const results = await Promise.all(
-          lines.map((line, part) =>
-            session.call("file_write", { path: part === 0 ? "busy" : "busy-link", content: `${line}\n`, append: true }),
-          ),
-        );
-        assert.deepEqual(new Set(results.map(({ status }) => status)), new Set(["success"]));
-      }
-    });
-    await Promise.all(writers);
-    const lines = (await at.text("busy")).split("\n").slice(0, -1);
-    assert.deepEqual([lines.length, new Set(lines).size], [80, 80]);
-    assert.equal(await readlink(at.at("busy-link")), "busy");
-  });
-
-  it("an append that is cancelled while it waits for its turn changes nothing, and those behind it go on", async () => {
-    await at.put("queued", "");
-    const controllers = Array.from({ length: 12 }, () => new AbortController());
-    const calls = controllers.map(({ signal }, index) =>
-      at.session.call("file_write", { path: "queued", content: `${index}\n`, append: true }, { signal }),
-    );
-    for (const controller of controllers.filter((_, index) => index % 2 === 1)) controller.abort();
-    const results = await Promise.all(calls);
-    const written = results.flatMap(({ status }, index) => (status === "success" ? [String(index)] : []));
-    assert.deepEqual((await at.text("queued")).split("\n").slice(0, -1).sort(), written.sort());
-    assert.ok(written.length >= 6);
-  });
-
   it("FileWrite on the wire carries any bytes, create_only and append, and never both", async () => {
     const bytes = Uint8Array.of(0, 0xff, 0xfe);
     const write = (value: object) => at.send({ case: "fileWrite", value: { path: "wire.bin", ...value } });

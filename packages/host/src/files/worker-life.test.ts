@@ -36,7 +36,7 @@ describe("the life of a file worker", () => {
     assert.equal(scratch.files.workers.length, 2);
   });
 
-  it("ends when nobody used it for a while, and comes back when it is needed", async () => {
+  it("ends when it was not used for a while, and comes back when it is needed", async () => {
     await using scratch = await createScratchWorkspace({ idleMs: 1 });
     await scratch.run(write("file", "x"));
     const worker = theWorker(scratch);

@@ -23,7 +23,11 @@ describe("what file tools are told of a workspace", () => {
     await writeFile(join(root, path), text);
   }
   function trust(names = DEFAULT_PROTECTED_PATHS, realPaths: readonly string[] = []): WorkspaceTrust {
-    const sources = userTrustSources(join(root, "home"), { GIT_CONFIG_SYSTEM: join(root, "system") }, async () => realPaths);
+    const sources = userTrustSources(
+      join(root, "home"),
+      { GIT_CONFIG_SYSTEM: join(root, "system") },
+      async () => realPaths,
+    );
     return new WorkspaceTrust(names, sources, () => nowMs);
   }
   async function trusted(paths: readonly string[], by = trust()): Promise<string[]> {

@@ -22,7 +22,7 @@ export interface AskedCall {
   readonly input: JsonValue;
   /** The same with its secrets taken out. */
   readonly recordedInput: JsonValue;
-  /** Takes secrets out of what the tool and the kernel made of the input; undefined where there are none. */
+  /** Takes secrets out of what the tool and the kernel made of the input; undefined where it has no secrets. */
   readonly redact: ((facts: JsonObject) => JsonObject) | undefined;
   readonly inputDigest: Uint8Array;
   readonly labels: readonly string[];

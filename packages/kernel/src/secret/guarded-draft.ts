@@ -19,7 +19,7 @@ export function guardItems(items: readonly ContentDraft[], secrets: KnownSecrets
   });
 }
 
-/** Rows without secrets. The very same list if there are none in it. */
+/** Rows without secrets. The same list if it holds no secret. */
 export function guardState(rows: readonly StateChange[], secrets: KnownSecrets): readonly StateChange[] {
   const holds = ({ key, value }: StateChange): boolean =>
     secrets.isIn(Buffer.from(key)) || (value !== undefined && secrets.isIn(value));

@@ -22,7 +22,7 @@ export const fileWrite = defineTool({
       create_only: { type: "boolean", description: "Fail with FILE_EXISTS if there is such a file." },
       append: {
         type: "boolean",
-        description: "Add to the end; the file is made if there is none. Not with create_only.",
+        description: "Add to the end; the file is made if it does not exist. Not with create_only.",
       },
     },
     required: ["path", "content"],
