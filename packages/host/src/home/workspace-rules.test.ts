@@ -35,5 +35,8 @@ test("any other directory is answered by its real path", async () => {
   await mkdir(join(base, "home-of-others"));
   await symlink(join(base, "home-of-others"), join(base, "link"));
   const around = { home: join(base, "home"), userHome: join(base, "user") };
+  const first = join(base, "user/.local/state/narthex/workspaces/first");
+  await mkdir(first, { recursive: true });
+  assert.equal(await resolveWorkspace(first, around), first);
   assert.equal(await resolveWorkspace(join(base, "link"), around), join(base, "home-of-others"));
 });

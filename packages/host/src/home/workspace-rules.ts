@@ -1,6 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { KernelError } from "@narthex/contracts";
 import { isInside } from "./is-inside.ts";
 import { stateDirectory } from "./session-tokens.ts";
@@ -29,17 +29,20 @@ export async function resolveWorkspace(workspace: string, around: WorkspaceSurro
   if (real === userHome) throw refused(real, "it is your home directory");
   if (isInside(real, home)) throw refused(real, "it holds the kernel's own home");
   if (isInside(home, real)) throw refused(real, "it lies inside the kernel's own home");
-  for (const state of [
-    stateDirectory(process.env),
-    ...(userHome === undefined ? [] : [stateDirectory({}, userHome)]),
-  ]) {
-    const realState = await realpath(state).catch(() => resolve(state));
-    if (isInside(real, realState)) throw refused(real, "it holds your session tokens and locks");
-    if (isInside(realState, real)) throw refused(real, "it lies among your session tokens and locks");
+  for (const directory of stateDirectories(userHome)) {
+    const kept = await realpath(directory).catch(() => resolve(directory));
+    if (isInside(real, kept)) throw refused(real, "it holds your session tokens or locks");
+    if (isInside(kept, real)) throw refused(real, "it lies among your session tokens or locks");
   }
   const apart = around.whyApart?.(real);
   if (apart !== undefined) throw refused(real, apart);
   return real;
+}
+
+/** What only commands and kernels of the user read. First workspaces lie beside it. */
+function stateDirectories(userHome: string | undefined): string[] {
+  const states = [stateDirectory(process.env), ...(userHome === undefined ? [] : [stateDirectory({}, userHome)])];
+  return states.flatMap((state) => [join(state, "sessions"), join(state, "locks")]);
 }
 
 async function realWorkspace(workspace: string): Promise<string> {
