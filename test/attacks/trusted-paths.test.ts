@@ -251,6 +251,15 @@ describe("what git runs in a repository of the user's", { timeout: 240_000 }, ()
     assert.deepEqual((await readdir(join(workspace, "cfg"))).sort(), ["claude", "other", "plain"]);
     assert.deepEqual(await readdir(join(workspace, "cfg/claude")), []);
   });
+
+  test("a configuration or a link that a program makes does not have the user's files set aside", async () => {
+    const workspace = await at.makeWorkspace("framed");
+    await mkdir(join(workspace, "src"));
+    await at.own(workspace);
+    const command = "git init -q; git config core.hooksPath src; ln -s src .claude; ln -s src .vscode";
+    assert.equal((await (await at.open(workspace)).call("shell_exec", { command })).code, "UNDECLARED_EFFECT");
+    assert.deepEqual((await readdir(workspace)).filter((name) => !name.startsWith(".narthex")).sort(), ["src"]);
+  });
 });
 
 describe("a directory that only its content makes a repository", { timeout: 240_000 }, () => {
