@@ -84,7 +84,6 @@ describe("the backend of shell commands", { timeout: 240_000 }, () => {
       assert.equal((await doctor(home))["shell_backend"], "sandbox");
       await mkdir(home.home, { mode: 0o700 });
       await writeFile(join(home.home, "narthex.yaml"), "shell: { backend: session }\n");
-      assert.equal((await doctor(home))["shell_backend"], "session");
       await home.openSession();
       const { records } = await home.ask(["ledger", "list", "--limit", "50"]);
       assert.match(JSON.stringify(records), /shell_backend[^,]*session/);
