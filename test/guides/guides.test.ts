@@ -19,12 +19,12 @@ describe("the guides, word for word", { timeout: 600_000 }, () => {
     const programs = join(at.root, "bin");
     await mkdir(programs);
     await symlink(process.execPath, join(programs, "node"));
-    await writeFile(join(programs, "narthex"), `#!/bin/sh\nexec "${process.execPath}" "${at.program}" "$@"\n`, {
-      mode: 0o755,
-    });
+    // As an installation by npm leaves it, so that commands are printed by this name.
+    await symlink(at.program, join(programs, "narthex"));
     // Debian's Python comes first: another one may lack the packages.
     const PATH = `${programs}:/usr/bin:${process.env["PATH"] ?? ""}`;
-    env = { ...inheritedEnvironment(), HOME: at.root, NARTHEX_DATA: at.home, GRPC_VERBOSITY: "ERROR", PATH };
+    const own = { HOME: at.root, NARTHEX_DATA: at.home, GRPC_VERBOSITY: "ERROR", npm_lifecycle_event: undefined };
+    env = { ...inheritedEnvironment(), ...own, PATH };
   });
   after(() => at.remove());
 

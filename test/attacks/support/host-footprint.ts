@@ -18,6 +18,7 @@ export interface HostFootprint {
 const POLL_MS = 50;
 const MAX_POLLS = 200;
 const IDLE_POLLS = 5;
+const SERVICES = /\/services\.sock$/;
 
 async function takeFootprint(at: AttackedKernel): Promise<HostFootprint> {
   return {
@@ -89,11 +90,19 @@ async function findSandboxed(root: string): Promise<string[]> {
 async function findOpenFiles(pid: number): Promise<string[]> {
   const numbers = await readdir(`/proc/${pid}/fd`).catch(() => []);
   const targets = await Promise.all(numbers.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => "closed")));
+  const clients = await findClients(pid);
   // Numbers of pipes and sockets differ; how many there are does not. The store opens its log when it needs it.
   return targets
-    .filter((target) => target !== "closed" && !/\/store\//.test(target))
+    .filter((target) => target !== "closed" && !/\/store\//.test(target) && !clients.has(target))
     .map((target) => target.replace(/\d{3,}/g, "N"))
     .sort();
+}
+
+/** Connections of the services' socket: a client keeps as many as it had calls at the same time. */
+async function findClients(pid: number): Promise<ReadonlySet<string>> {
+  const lines = (await readFile(`/proc/${pid}/net/unix`, "utf8").catch(() => "")).split("\n");
+  const own = lines.map((line) => line.split(/ +/)).filter((words) => SERVICES.test(words[7] ?? ""));
+  return new Set(own.map((words) => `socket:[${words[6]}]`));
 }
 
 /** Control groups of a kernel that hold something. Empty ones wait for the next program. */

@@ -29,7 +29,7 @@ export function explainToolFault(
   fault: unknown,
   redactors: readonly Redactor[] = tool.redactors ?? [],
 ): ToolFault {
-  if (!isKernelError(fault) || !isErrorCode(fault.code) || ONLY_OF_THE_KERNEL.has(fault.code)) {
+  if (!isKernelError(fault) || !isErrorCode(fault.code) || isOnlyOfKernel(fault.code, tool)) {
     const message = `\`${id}\` failed: ${describeFault(fault, redactors).slice(0, MAX_TOLD)}`;
     // Texts of tools are cut anywhere; halves of characters have no encoding.
     return { code: "EXECUTION_FAILED", message: message.toWellFormed(), violations: [], retryAfterMs: undefined };
@@ -40,6 +40,11 @@ export function explainToolFault(
     violations: redactViolations(Array.isArray(fault.violations) ? fault.violations : [], redactors),
     retryAfterMs: fault.retryAfterMs,
   };
+}
+
+/** SECURITY: PROTECTION_FAILED shuts programs out of a workspace, so an embedder's own code cannot claim it. */
+function isOnlyOfKernel(code: ErrorCode, { source }: RegisteredTool["tool"]): boolean {
+  return ONLY_OF_THE_KERNEL.has(code) || (code === "PROTECTION_FAILED" && source === "embedder");
 }
 
 function redactViolations(violations: readonly Violation[], redactors: readonly Redactor[]): readonly Violation[] {
