@@ -1,9 +1,10 @@
 import { readFile, rm } from "node:fs/promises";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isJsonObject, KernelError, parseJson } from "@narthex/contracts";
 import type { HomePaths } from "./home-paths.ts";
 import { writePrivateFile } from "./private-directory.ts";
+import { tryExclusiveLock } from "../system/exclusive-lock.ts";
 
 /** Who holds a home. */
 export interface Holder {
@@ -50,13 +51,9 @@ export async function describeHolder(paths: HomePaths): Promise<Holder | undefin
 }
 
 function tryLock(path: string): DatabaseSync | undefined {
-  const database = new DatabaseSync(path, { timeout: 0 });
   try {
-    database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
-    return database;
+    return tryExclusiveLock(path);
   } catch (fault) {
-    database.close();
-    if (fault instanceof Error && /locked|busy/i.test(fault.message)) return undefined;
     const code = isOfDisk(fault) ? "STORE_UNAVAILABLE" : "HOME_UNSAFE";
     const reason = fault instanceof Error ? fault.message : String(fault);
     throw new KernelError(code, `the home's lock cannot be taken: ${reason}`, { cause: fault });

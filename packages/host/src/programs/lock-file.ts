@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { tryExclusiveLock } from "../system/exclusive-lock.ts";
 
 /** A lock that this process holds. */
 export interface LockFile {
@@ -10,15 +10,14 @@ export interface LockFile {
 const GATE = "gate";
 
 /**
- * Takes a lock of a private directory; undefined while another process has it. The lock is SQLite's own on an empty file:
- * the system lets go of it when the process ends, however it ends.
+ * Takes a lock of a private directory; undefined while another process has it. The lock is on an empty file.
  *
  * INVARIANT: files are opened, locked and removed only behind the directory's gate, which is held for the moment that
  * takes: no process can wait for a file that another one has removed.
  */
 export function takeLockFile(directory: string, name: string): LockFile | undefined {
   const path = join(directory, name);
-  const database = behindGate(directory, () => lock(path));
+  const database = behindGate(directory, () => tryExclusiveLock(path));
   if (database === undefined) return undefined;
   return {
     release() {
@@ -34,23 +33,11 @@ export function takeLockFile(directory: string, name: string): LockFile | undefi
 
 /** Undefined if another process is behind the gate, or the work gave nothing. */
 function behindGate<T>(directory: string, work: () => T): T | undefined {
-  const gate = lock(join(directory, GATE));
+  const gate = tryExclusiveLock(join(directory, GATE));
   if (gate === undefined) return undefined;
   try {
     return work();
   } finally {
     gate.close();
-  }
-}
-
-function lock(path: string): DatabaseSync | undefined {
-  const database = new DatabaseSync(path, { timeout: 0 });
-  try {
-    database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
-    return database;
-  } catch (fault) {
-    database.close();
-    if (fault instanceof Error && /locked|busy/i.test(fault.message)) return undefined;
-    throw fault;
   }
 }

@@ -1,0 +1,17 @@
+import { DatabaseSync } from "node:sqlite";
+
+/**
+ * SQLite's own lock of a file, held until the database is closed; undefined while another process has it. The system
+ * releases it when the process ends, however it ends.
+ */
+export function tryExclusiveLock(path: string): DatabaseSync | undefined {
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+    return database;
+  } catch (fault) {
+    database.close();
+    if (fault instanceof Error && /locked|busy/i.test(fault.message)) return undefined;
+    throw fault;
+  }
+}
