@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue, utf8 } from "@narthex/contracts";
-import { searchFor } from "../secret/secret-search.ts";
+import { type SecretForm, searchFor } from "../secret/secret-search.ts";
 import type { Redactor } from "../tool/tool.ts";
 
 /** Hides every secret in a text. */
@@ -12,13 +12,44 @@ export function redactText(text: string, redactors: readonly Redactor[]): string
 
 /** Hides secrets in every string and key of a value. */
 export function redactJson(value: JsonValue, redactors: readonly Redactor[]): JsonValue {
-  if (redactors.length === 0) return value;
-  if (typeof value === "string") return redactText(value, redactors);
-  if (Array.isArray(value)) return value.map((item) => redactJson(item, redactors));
+  return redactors.length === 0 ? value : replaceTexts(value, (text) => redactText(text, redactors));
+}
+
+/** The same value with every string and key replaced. */
+export function replaceTexts(
+  value: JsonValue,
+  replace: (text: string) => string,
+  replaceKey: (key: string) => string = replace,
+): JsonValue {
+  if (typeof value === "string") return replace(value);
+  if (Array.isArray(value)) return value.map((item) => replaceTexts(item, replace, replaceKey));
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [redactText(key, redactors), redactJson(item, redactors)]),
+    Object.entries(value).map(([key, item]) => [replaceKey(key), replaceTexts(item, replace, replaceKey)]),
   );
+}
+
+/** Replaces secrets in a text. Secrets that overlap are one: `replacementFor` gets the first of them and all of the text. */
+export function replaceSecrets(
+  text: string,
+  redactors: readonly Redactor[],
+  replacementFor: (first: SecretForm, hidden: Uint8Array) => string,
+): string {
+  const search = searchFor(redactors);
+  const bytes = Buffer.from(text);
+  let replaced = "";
+  let from = 0;
+  for (let hit = search.next(bytes, 0); hit !== undefined; hit = search.next(bytes, from)) {
+    const { at, form } = hit;
+    let end = at + form.bytes.length;
+    for (let next = search.next(bytes, at + 1); next !== undefined && next.at < end; ) {
+      end = Math.max(end, next.at + next.form.bytes.length);
+      next = search.next(bytes, next.at + 1);
+    }
+    replaced += bytes.toString("utf8", from, at) + replacementFor(form, bytes.subarray(at, end));
+    from = end;
+  }
+  return replaced + bytes.toString("utf8", from);
 }
 
 /** The very same array if no secret is in it. */

@@ -1,4 +1,4 @@
-import { canonicalJsonBytes, ContentPlace, parseJson } from "@narthex/contracts";
+import { canonicalJsonBytes, ContentPlace, ContentRole, parseJson } from "@narthex/contracts";
 import type { ContentDraft, EntryDraft } from "../ledger/record-draft.ts";
 import type { StateChange } from "../ports.ts";
 import { redactJson, redactText } from "../result/redact.ts";
@@ -10,13 +10,19 @@ export function guardEntries(entries: readonly EntryDraft[], secrets: KnownSecre
   return entries.map((entry) => redactTexts(entry, secrets.all) as EntryDraft);
 }
 
+/** Texts of rules and tools lie in clear elsewhere. Without them no decision that rests on them can be verified. */
+const PUBLIC_ROLES: ReadonlySet<ContentRole> = new Set([
+  ContentRole.POLICY_SET,
+  ContentRole.POLICY_SCHEMA,
+  ContentRole.DEFINITION,
+]);
+
 /** SECURITY: what is content has a hash, so it goes whole: only the hash is kept. The very same list if nothing goes. */
 export function guardItems(items: readonly ContentDraft[], secrets: KnownSecrets): readonly ContentDraft[] {
-  if (!items.some(({ data }) => data !== undefined && secrets.isIn(data))) return items;
-  return items.map((item) => {
-    const { data } = item;
-    return data === undefined || !secrets.isIn(data) ? item : { ...item, data: undefined, place: ContentPlace.NONE };
-  });
+  const holds = ({ role, data }: ContentDraft): boolean =>
+    data !== undefined && (role === undefined || !PUBLIC_ROLES.has(role)) && secrets.isIn(data);
+  if (!items.some(holds)) return items;
+  return items.map((item) => (holds(item) ? { ...item, data: undefined, place: ContentPlace.NONE } : item));
 }
 
 /** Rows without secrets. The same list if it holds no secret. */

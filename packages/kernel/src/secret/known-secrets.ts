@@ -1,4 +1,5 @@
 import { blake3, commitTo, toHex, utf8 } from "@narthex/contracts";
+import { replaceSecrets } from "../result/redact.ts";
 import type { Redactor } from "../tool/tool.ts";
 import { holdsSecret } from "./secret-search.ts";
 
@@ -6,6 +7,7 @@ const NONE: readonly Redactor[] = Object.freeze([]);
 /** Hex digits that tell one form of a secret from another in what is recorded. */
 const TAG_LENGTH = 8;
 const ID_LENGTH = 32;
+const SEAL_LENGTH = 64;
 /** Lists that are made of others are built once, and few. */
 const MAX_DERIVED = 64;
 
@@ -22,7 +24,6 @@ export class KnownSecrets {
   readonly #configured: readonly Redactor[];
   #vault: readonly Redactor[] = NONE;
   #all: readonly Redactor[];
-  readonly #tagged = new WeakMap<readonly Redactor[], readonly Redactor[]>();
   #derived = new WeakMap<readonly Redactor[], Map<string, readonly Redactor[]>>();
 
   /** `makeKey` is asked for 32 bytes at most once, when a secret is found. */
@@ -54,22 +55,22 @@ export class KnownSecrets {
     return this.#derive(redactors, name, () => redactors.filter(({ replacement }) => !replacements.has(replacement)));
   }
 
-  /** The same secrets with a tag in each replacement, for inputs and facts. */
-  tagged(redactors: readonly Redactor[]): readonly Redactor[] {
-    let tagged = this.#tagged.get(redactors);
-    if (tagged === undefined) {
-      tagged = redactors.flatMap(({ secrets, replacement }) =>
-        secrets.map((secret) => ({ secrets: [secret], replacement: withTag(replacement, this.#tagOf(secret)) })),
-      );
-      this.#tagged.set(redactors, tagged);
-    }
-    return tagged;
+  /** The text with a tag in each secret's place, for inputs and facts. The tag is of all that is hidden there. */
+  tagText(text: string, redactors: readonly Redactor[]): string {
+    return replaceSecrets(text, redactors, ({ redactor }, hidden) =>
+      withTag(redactor.replacement, this.#tagOf(hidden)),
+    );
+  }
+
+  /** An input as it is recorded if no part of it can be: told apart from every other, and no more. */
+  sealedInput(canonical: Uint8Array): string {
+    return withTag("[input with a secret]", this.#tagOf(canonical, SEAL_LENGTH));
   }
 
   /** An id that a caller chose, as it is recorded: itself unless a secret is in it. */
   recordedId(id: string): string {
     if (this.#all.length === 0 || !this.isIn(utf8(id))) return id;
-    return `redacted-${this.#tagOf(id, ID_LENGTH)}`;
+    return `redacted-${this.#tagOf(utf8(id), ID_LENGTH)}`;
   }
 
   /** Of bytes that are recorded by their digest alone: their own, unless a secret is in them. */
@@ -104,8 +105,8 @@ export class KnownSecrets {
     return known;
   }
 
-  #tagOf(text: string, length = TAG_LENGTH): string {
-    return toHex(commitTo(blake3(utf8(text)), this.#key)).slice(0, length);
+  #tagOf(bytes: Uint8Array, length = TAG_LENGTH): string {
+    return toHex(commitTo(blake3(bytes), this.#key)).slice(0, length);
   }
 }
 

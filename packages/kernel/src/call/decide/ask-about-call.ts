@@ -7,9 +7,7 @@ import type { CheckedCall } from "../call.ts";
 import { Denied } from "../ending.ts";
 import { labelsOfCall } from "../labels-of-call.ts";
 import { protectedFor } from "../protected-for.ts";
-import { askPolicy, type PolicyWord } from "./ask-policy.ts";
-
-const STRICTNESS = ["none", "human", "console"] as const;
+import { askPolicy, type PolicyWord, stricter } from "./ask-policy.ts";
 
 /** Asks policy about everything the call is about. All must permit, and the strictest door counts. */
 export function askAboutCall(
@@ -23,7 +21,7 @@ export function askAboutCall(
   for (const question of questionsAbout(asked, protectedFor(call, kernel))) {
     const answer = askPolicy(asked, question, call.trail, kernel);
     if (!(answer instanceof Denied)) {
-      word = stricter(word, answer);
+      word = word === undefined ? answer : stricter(word, answer);
       continue;
     }
     if (question.action !== PROTECTED_ACTION) return answer;
@@ -44,16 +42,4 @@ export function askedCall(
   const { live, registered, input, recordedInput, inputDigest } = call;
   const labels = labelsOfCall(call, facts.effects, kernel);
   return { live, registered, facts, input, recordedInput, redact: undefined, inputDigest, needed, labels };
-}
-
-function stricter(first: PolicyWord | undefined, second: PolicyWord): PolicyWord {
-  if (first === undefined) return second;
-  const strictest = Math.max(STRICTNESS.indexOf(first.approval), STRICTNESS.indexOf(second.approval));
-  const rules = new Map([...first.policyAnswer.rules, ...second.policyAnswer.rules].map((rule) => [rule.id, rule]));
-  return {
-    ...first,
-    policyAnswer: { ...first.policyAnswer, rules: [...rules.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) },
-    approval: STRICTNESS[strictest] ?? "console",
-    always: [...new Set([...first.always, ...second.always])].sort(),
-  };
 }

@@ -3,12 +3,12 @@ import type { KernelParts } from "../../kernel-parts.ts";
 import { commitContent } from "../../ledger/commitment.ts";
 import { demandFor } from "../../policy/approval-demand.ts";
 import { type AskedCall, type CallQuestion, questionFor } from "../../policy/call-questions.ts";
-import type { PolicyAnswer } from "../../policy/policy.ts";
+import type { PolicyAnswer, PolicyRequest } from "../../policy/policy.ts";
 import type { PolicyQuestion } from "../../policy/policy-question.ts";
 import { createProof } from "../../policy/proof.ts";
 import { PROTECTED_ACTION } from "../../policy/protected-action.ts";
 import { refusalOf } from "../../policy/refusal-of.ts";
-import { redactJson } from "../../result/redact.ts";
+import { replaceTexts } from "../../result/redact.ts";
 import { holdsSecret } from "../../secret/secret-search.ts";
 import type { DecidedCall } from "../call.ts";
 import type { CallTrail } from "../call-trail.ts";
@@ -35,7 +35,7 @@ export function askPolicy(
     trail.add({ case: "policyDecision", value: { allowed: false, rationaleCode: "POLICY_ERROR" } });
     return question;
   }
-  const { request, bytes: requestBytes } = question;
+  const { request, bytes: requestBytes } = question.recorded;
   const requestHash = blake3(requestBytes);
   const answer = kernel.policy.evaluate(request);
   const refusal = refusalOf(action, answer, asked.registered.tool.source);
@@ -45,34 +45,92 @@ export function askPolicy(
   const proof = createProof({ answer, set: current, requestHash, approve, rationaleCode: code ?? "" });
 
   const observedOnly = kernel.policyMode === "observe" && isOpinion(action, answer);
+  const decision = { allowed: code === undefined, ruleIds, policyHash: current.hash, approve, observedOnly };
+  // SECURITY: bytes with a secret in them would be withheld from the record, and the entry promise them.
+  const isStorable = ![requestBytes, proof.bytes].some((bytes) => kernel.secrets.isIn(bytes));
+  trail.add({
+    case: "policyDecision",
+    value: {
+      ...decision,
+      rationaleCode: code ?? "",
+      ...(isStorable && commitDecision({ question: question.recorded, requestHash, proof }, trail, kernel)),
+    },
+  });
+  if (refusal !== undefined && !observedOnly) return new Denied(refusal.code, refusal.ruleId, refusal.message);
+  const policyHash = current.hash;
+  const word: PolicyWord = observedOnly
+    ? { policyAnswer: answer, policyHash, approval: "none", always: [] }
+    : { policyAnswer: answer, policyHash, approval: approve, always };
+  return question.original === undefined ? word : askOriginal(asked, action, question.original, word, trail, kernel);
+}
+
+/**
+ * Asks about a call with secrets in it as the tool gets it. It is refused, or a person is asked, if either answer says so.
+ *
+ * SECURITY: values in files of the vault count as secrets, such as the name of a host. Redacted, one would slip past a rule
+ * that forbids it. The question is not stored, so the entry of a stricter answer has no proof. Tested by "a rule holds for
+ * text that is hidden in the record".
+ */
+function askOriginal(
+  asked: AskedCall,
+  action: string,
+  request: PolicyRequest,
+  word: PolicyWord,
+  trail: CallTrail,
+  kernel: KernelParts,
+): PolicyWord | Denied {
+  const answer = kernel.policy.evaluate(request);
+  if (kernel.policyMode === "observe" && isOpinion(action, answer)) return word;
+  const refusal = refusalOf(action, answer, asked.registered.tool.source);
+  const { approve, always } = demandFor(answer, refusal, asked.facts.tier);
+  const both = stricter(word, { ...word, policyAnswer: answer, approval: approve, always });
+  if (refusal === undefined && both.approval === word.approval && both.always.length === word.always.length)
+    return word;
+  const ruleIds = answer.rules.map(({ id }) => id);
+  const { policyHash } = word;
+  trail.add({
+    case: "policyDecision",
+    value: { allowed: refusal === undefined, ruleIds, policyHash, approve, rationaleCode: refusal?.code ?? "" },
+  });
+  return refusal === undefined ? both : new Denied(refusal.code, refusal.ruleId, refusal.message);
+}
+
+const STRICTNESS = ["none", "human", "console"] as const;
+
+/** One answer of two that both permit: the strictest door counts. */
+export function stricter(first: PolicyWord, second: PolicyWord): PolicyWord {
+  const strictest = Math.max(STRICTNESS.indexOf(first.approval), STRICTNESS.indexOf(second.approval));
+  const rules = new Map([...first.policyAnswer.rules, ...second.policyAnswer.rules].map((rule) => [rule.id, rule]));
+  return {
+    ...first,
+    policyAnswer: { ...first.policyAnswer, rules: [...rules.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) },
+    approval: STRICTNESS[strictest] ?? "console",
+    always: [...new Set([...first.always, ...second.always])].sort(),
+  };
+}
+
+interface ProvenDecision {
+  readonly question: PolicyQuestion;
+  readonly requestHash: Uint8Array;
+  readonly proof: ReturnType<typeof createProof>;
+}
+
+/** Attaches the proof and the question to the call's record, so that the decision can be made again from them. */
+function commitDecision({ question, requestHash, proof }: ProvenDecision, trail: CallTrail, { random }: KernelParts) {
   const committedProof = commitContent(
     { role: ContentRole.PROOF, digest: proof.digest, bytes: proof.bytes, size: proof.bytes.length },
-    kernel.random,
+    random,
   );
+  const { bytes } = question;
   const committedRequest = commitContent(
-    { role: ContentRole.POLICY_REQUEST, digest: requestHash, bytes: requestBytes, size: requestBytes.length },
-    kernel.random,
+    { role: ContentRole.POLICY_REQUEST, digest: requestHash, bytes, size: bytes.length },
+    random,
   );
   trail.proof = committedProof;
   trail.proofBytes = proof.bytes;
   trail.attach(committedProof.item);
   trail.attach(committedRequest.item);
-  trail.add({
-    case: "policyDecision",
-    value: {
-      allowed: code === undefined,
-      ruleIds,
-      policyHash: current.hash,
-      proofCommitment: committedProof.commitment,
-      policyRequestCommitment: committedRequest.commitment,
-      approve,
-      rationaleCode: code ?? "",
-      observedOnly,
-    },
-  });
-  if (observedOnly) return { policyAnswer: answer, policyHash: current.hash, approval: "none", always: [] };
-  if (refusal !== undefined) return new Denied(refusal.code, refusal.ruleId, refusal.message);
-  return { policyAnswer: answer, policyHash: current.hash, approval: approve, always };
+  return { proofCommitment: committedProof.commitment, policyRequestCommitment: committedRequest.commitment };
 }
 
 /**
@@ -83,21 +141,35 @@ function isOpinion(action: string, { errors }: PolicyAnswer): boolean {
   return errors.length === 0 && action !== PROTECTED_ACTION;
 }
 
+interface SafeQuestion {
+  /** Without secrets. */
+  readonly recorded: PolicyQuestion;
+  /** With them; undefined where that is the same. */
+  readonly original: PolicyRequest | undefined;
+}
+
 /** SECURITY: what policy is asked is stored, so that it can be asked again: no secret stands in it. */
-function questionWithoutSecrets(asked: AskedCall, about: CallQuestion, kernel: KernelParts): PolicyQuestion {
+function questionWithoutSecrets(asked: AskedCall, about: CallQuestion, kernel: KernelParts): SafeQuestion {
   const question = questionFor(asked, about, kernel.policy);
   const hidden = hiddenInRecord(asked, kernel);
-  if (!holdsSecret(question.bytes, hidden)) return question;
-  const tagged = kernel.secrets.tagged(hidden);
+  const isInFacts = holdsSecret(question.bytes, hidden);
+  if (!isInFacts && asked.recordedInput === asked.input) return { recorded: question, original: undefined };
+  const { request: original } = questionFor({ ...asked, recordedInput: asked.input }, about, kernel.policy);
+  if (!isInFacts) return { recorded: question, original };
   const redact = (facts: JsonObject): JsonObject => {
-    const redacted = redactJson(facts, tagged);
+    // Names of facts are declared, and rules rely on them.
+    const redacted = replaceTexts(
+      facts,
+      (text) => kernel.secrets.tagText(text, hidden),
+      (name) => name,
+    );
     return isJsonObject(redacted) ? redacted : {};
   };
-  return questionFor({ ...asked, redact }, about, kernel.policy);
+  return { recorded: questionFor({ ...asked, redact }, about, kernel.policy), original };
 }
 
 /** SECURITY: what cannot even be asked is denied like any other error of policy. */
-function askable(ask: () => PolicyQuestion): PolicyQuestion | Denied {
+function askable(ask: () => SafeQuestion): SafeQuestion | Denied {
   try {
     return ask();
   } catch (fault) {
