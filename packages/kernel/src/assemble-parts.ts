@@ -102,6 +102,7 @@ export async function assembleParts(
     random,
     store,
     contentStore,
+    publicStore: createUsedContent(options.contentStore, uses),
     uses,
     erasing: new SharedLock(),
     policy: createReloadablePolicy(options.policy),

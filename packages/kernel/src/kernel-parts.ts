@@ -44,6 +44,8 @@ export interface KernelParts {
   readonly random: Random;
   readonly store: Store;
   readonly contentStore: UsedContent;
+  /** The same files, for texts of rules and tools: those are not searched for secrets. */
+  readonly publicStore: UsedContent;
   /** What records still to come may name. */
   readonly uses: ContentUses;
   /** Whoever erases has it alone; whoever needs the ledger to stand still shares it. */

@@ -10,6 +10,7 @@ import type { KernelParts } from "../kernel-parts.ts";
 import { commitContent } from "../ledger/commitment.ts";
 import { SYSTEM_CHAIN } from "../ledger/record-draft.ts";
 import { ContentCollector } from "../result/content-collector.ts";
+import { redactInput } from "../secret/redact-input.ts";
 
 /** What was answered to a client that asked about a call of its own: the kernel neither runs nor contains that. */
 export interface HookDecision {
@@ -39,7 +40,8 @@ export async function recordHook(decision: HookDecision, kernel: KernelParts): P
   const { client, event, toolName, conversation, workspace, decidedAs, answer, code, ruleIds, sessionId } = decision;
   const { current } = kernel.policy;
   const collector = new ContentCollector(kernel.contentStore, () => undefined);
-  await collector.write(canonicalJsonBytes(decision.input));
+  const given = canonicalJsonBytes(decision.input);
+  await collector.write(redactInput(decision.input, given, kernel.secrets.all, kernel.secrets)?.bytes ?? given);
   const { digest, size, place, head } = await collector.finish();
   const bytes = place === ContentPlace.ROW ? { bytes: head } : {};
   const input = commitContent({ role: ContentRole.INPUT, digest, size, place, ...bytes }, kernel.random);

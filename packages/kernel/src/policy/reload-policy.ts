@@ -91,7 +91,7 @@ async function refused(problem: string, by: string, kernel: KernelParts): Promis
 export async function announcementOf(
   set: PolicySet,
   by: string,
-  kernel: Pick<KernelParts, "contentStore" | "random" | "policyMode">,
+  kernel: Pick<KernelParts, "publicStore" | "random" | "policyMode">,
 ): Promise<{
   readonly entries: [{ readonly case: "policyLoaded"; readonly value: object }];
   readonly content: ContentDraft[];
