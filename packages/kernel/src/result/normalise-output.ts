@@ -4,7 +4,7 @@ import { holdsSecret } from "../secret/secret-search.ts";
 import type { Redactor, ToolOutput } from "../tool/tool.ts";
 import { copyBytes } from "./copy-bytes.ts";
 import { describeFault } from "./describe-fault.ts";
-import { redactBytes, redactJson, redactText } from "./redact.ts";
+import { redactBytes, redactJsonAndNumbers, redactText } from "./redact.ts";
 
 export interface NormalisedOutput {
   /** What the tool returned, with secrets hidden. */
@@ -82,7 +82,7 @@ function normaliseJson(
   const canonical = utf8(text);
   if (!holdsSecret(canonical, redactors))
     return checked(registered, value, () => custom(registered, value) ?? canonical);
-  const raw = redactJson(value, redactors);
+  const raw = redactJsonAndNumbers(value, redactors);
   return checked(registered, raw, () => custom(registered, raw) ?? utf8(canonicalJson(raw)));
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { createStreamRedactor, redactBytes, redactJson, redactText } from "./redact.ts";
+import { createStreamRedactor, redactBytes, redactJson, redactJsonAndNumbers, redactText } from "./redact.ts";
 
 const hide = (...secrets: string[]) => [{ secrets, replacement: "[hidden]" }];
 
@@ -87,6 +87,16 @@ test("secrets are hidden in every string and key of a value, and a key is only e
   const redacted = redactJson(value, hide("secret"));
   assert.equal(JSON.stringify(redacted), '{"[hidden]":["a [hidden]",{"b":"[hidden]"},1,null],"__proto__":"[hidden]"}');
   assert.equal(Object.getPrototypeOf(redacted), Object.prototype);
+});
+
+test("a number whose digits hold a secret is hidden, and no other", () => {
+  const value = { pin: 12345678, ids: [912345678, 1234567, -12345678], "12345678": true, text: "12345678" };
+  assert.deepEqual(redactJsonAndNumbers(value, hide("12345678")), {
+    pin: "[hidden]",
+    ids: ["9[hidden]", 1234567, "-[hidden]"],
+    "[hidden]": true,
+    text: "[hidden]",
+  });
 });
 
 test("without secrets everything is left as it is", () => {

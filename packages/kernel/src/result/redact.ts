@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue, utf8 } from "@narthex/contracts";
+import { canonicalJson, isJsonObject, type JsonValue, utf8 } from "@narthex/contracts";
 import { type SecretForm, searchFor } from "../secret/secret-search.ts";
 import type { Redactor } from "../tool/tool.ts";
 
@@ -13,6 +13,20 @@ export function redactText(text: string, redactors: readonly Redactor[]): string
 /** Hides secrets in every string and key of a value. */
 export function redactJson(value: JsonValue, redactors: readonly Redactor[]): JsonValue {
   return redactors.length === 0 ? value : replaceTexts(value, (text) => redactText(text, redactors));
+}
+
+/** The same with numbers, too: one whose text holds a secret becomes a text. */
+export function redactJsonAndNumbers(value: JsonValue, redactors: readonly Redactor[]): JsonValue {
+  if (typeof value === "number") {
+    const text = canonicalJson(value);
+    const redacted = redactText(text, redactors);
+    return redacted === text ? value : redacted;
+  }
+  if (Array.isArray(value)) return value.map((item) => redactJsonAndNumbers(item, redactors));
+  if (!isJsonObject(value)) return redactJson(value, redactors);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [redactText(key, redactors), redactJsonAndNumbers(item, redactors)]),
+  );
 }
 
 /** The same value with every string and key replaced. */

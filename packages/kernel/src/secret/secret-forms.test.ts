@@ -28,6 +28,11 @@ describe("the forms of a secret", () => {
     );
   });
 
+  it("are found in a key of several lines that is kept in one", () => {
+    const key = "-----BEGIN KEY-----\\nMIIEvQ\\n-----END KEY-----";
+    assert.ok(isHidden("-----BEGIN KEY-----\nMIIEvQ\n-----END KEY-----\n", key));
+  });
+
   it("leave no empty text, which would be found everywhere", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (text) => assert.ok(!secretForms(text.toWellFormed()).includes(""))),

@@ -19,6 +19,8 @@ export function secretForms(value: string): string[] {
   const escaped = JSON.stringify(value).slice(1, -1);
   const forms = [
     value,
+    // A key of several lines that is kept in one, as programs use it.
+    value.replaceAll("\\n", "\n"),
     // As a part of a host's name.
     value.toLowerCase(),
     escaped,
