@@ -46,6 +46,16 @@ describe("the scan for protected paths", () => {
     ]);
   });
 
+  it("finds a repository by its content among any number of directories", async () => {
+    const paths = { workspace, bases: ["."], paths: [], git: "guarded" } as const;
+    for (let each = 0; each < 600; each++) await mkdir(join(workspace, `a${each}`));
+    const before = await scanProtected(paths);
+    await put("z/HEAD", "z/objects/x", "z/refs/x");
+    await writeFile(join(workspace, "z/config"), "[core]\n\tpager = ./x\n");
+    const { present } = await scanProtected(paths, before);
+    assert.deepEqual([...present.keys()], ["z/HEAD"]);
+  });
+
   it("compares names without regard to case, and in one form of Unicode", async () => {
     await put(".ENV", ".GitHub/WorkFlows/a", "caf\u0065\u0301");
     const { present } = await scan([".env", ".github/workflows", "caf\u00e9"]);

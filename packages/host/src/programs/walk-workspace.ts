@@ -6,6 +6,7 @@ import { nameFromBytes, nameToBytes } from "./file-name.ts";
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 const O_PATH = 0o10000000;
 const MAX_TRIES = 40;
+const MAX_CHUNK_BYTES = 1024 * 1024;
 /** What the owner of a directory needs to see what is in it, and to move it. */
 const OWNER_SEES = 0o500;
 const OWNER_ALL = 0o700;
@@ -163,6 +164,27 @@ export class HeldDirectory {
   /** The beginning of a regular file, as text. */
   async readAt(path: string, maxBytes: number): Promise<string | undefined> {
     return await this.#below(path, async (directory, name) => (await directory.read(name, maxBytes))?.toString("utf8"));
+  }
+
+  /** A regular file in parts; nothing where it is missing. A part is valid until the next one is taken. */
+  async *chunksAt(path: string): AsyncGenerator<Buffer> {
+    const open = (directory: HeldDirectory, name: string): Promise<FileHandle | undefined> =>
+      openIfThere(directory.#at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const handle = await this.#below(path, open);
+    if (handle === undefined) return;
+    try {
+      const facts = await handle.stat();
+      if (!facts.isFile()) return;
+      const buffer = Buffer.alloc(Math.min(MAX_CHUNK_BYTES, facts.size));
+      for (let at = 0; at < facts.size; ) {
+        const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
+        if (bytesRead === 0) return;
+        yield buffer.subarray(0, bytesRead);
+        at += bytesRead;
+      }
+    } finally {
+      await handle.close();
+    }
   }
 
   async #below<T>(

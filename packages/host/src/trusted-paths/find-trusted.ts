@@ -19,8 +19,6 @@ export interface TrustedSearch extends ConfigPlace, TrustSources {
   readonly findsShapes: boolean;
 }
 
-const MAX_SHAPE_BASES = 512;
-
 /** The one answer to what the user's own programs run or trust here, for the mounts of programs and for file tools. */
 export async function findTrusted(search: TrustedSearch): Promise<TrustedFindings> {
   const { view, workspace, bases, rules, git, realPaths } = search;
@@ -42,6 +40,7 @@ export async function findTrustedAgain(search: TrustedSearch, known: TrustedFind
 }
 
 async function gitOptions(search: TrustedSearch, git: "guarded" | "configurable") {
+  // SECURITY: all of them. A program can make any number that come first.
   const directories = search.findsShapes ? await firstLevel(search.view) : [];
   return { ...search, git, shapeBases: [...new Set([...search.bases, ...directories])] };
 }
@@ -50,5 +49,5 @@ async function gitOptions(search: TrustedSearch, git: "guarded" | "configurable"
 export async function firstLevel(view: WorkspaceView): Promise<string[]> {
   const kinds = (await view.kindsAt(".")) ?? new Map<string, string>();
   const directories = [...kinds].filter(([name, kind]) => kind === "directory" && name !== ".git");
-  return directories.slice(0, MAX_SHAPE_BASES).map(([name]) => joinPath(".", name));
+  return directories.map(([name]) => joinPath(".", name));
 }

@@ -1,6 +1,7 @@
 import { type ConfigPlace, GitConfigFiles, hookPaths, type ConfigFile } from "./git-config-files.ts";
 import { followLinks } from "./follow-links.ts";
-import { foldName, joinPath, parentPath, pathInside } from "./path-text.ts";
+import { readGitlinks } from "./git-index.ts";
+import { foldName, joinPath, parentPath, pathInside, splitPath } from "./path-text.ts";
 import { findDangerousStates } from "./rebase-state.ts";
 import { isInertRepository } from "./inert-repository.ts";
 import { linksBelow } from "./links-below.ts";
@@ -10,6 +11,10 @@ import type { TrustedFindings } from "./trusted-findings.ts";
 const MAX_BYTES = 64 * 1024;
 const MAX_DEPTH = 6;
 const MAX_NAMES = 128;
+/** So many directories are looked at together. */
+const TOGETHER = 64;
+/** Of SHA-1 and SHA-256. Both are tried: which one it is, the configuration says, which may be an agent's. */
+const HASH_BYTES = [20, 32];
 
 /** Of a repository's directory, what decides which programs git runs. The rest is git's to write. */
 const CONFIGURATION = ["config", "config.worktree"];
@@ -25,7 +30,8 @@ const PROGRAMS = ["hooks", "info/attributes", "commondir"];
 export async function searchGit(search: GitSearchOptions): Promise<TrustedFindings> {
   const git = new GitSearch(search, search.git);
   await Promise.all(search.bases.map((base) => git.lookAtBase(base)));
-  await Promise.all(search.shapeBases.map((directory) => git.lookAtShape(directory)));
+  for (const base of search.bases) await git.lookAtLinked(base);
+  await git.lookAtShapes(search.shapeBases);
   const tops = git.tops.size === 0 ? ["."] : [...git.tops];
   for (const file of search.userConfig) await git.config.follow(file, tops);
   await git.addNamed();
@@ -42,7 +48,8 @@ export async function searchGitAgain(search: GitSearchOptions, known: TrustedFin
   const git = new GitSearch(search, search.git, known);
   await Promise.all(known.directories.map((directory) => git.guard(directory)));
   await Promise.all(search.bases.map((base) => git.lookAtBase(base)));
-  await Promise.all(search.shapeBases.map((directory) => git.lookAtShape(directory)));
+  for (const base of search.bases) await git.lookAtLinked(base);
+  await git.lookAtShapes(search.shapeBases);
   return git.findings();
 }
 
@@ -58,6 +65,8 @@ class GitSearch {
   readonly #paths: Set<string>;
   readonly #directories: Set<string>;
   readonly #shapes: Set<string>;
+  /** Directories that an index names. */
+  readonly #linked = new Set<string>();
   readonly tops = new Set<string>();
   readonly config: GitConfigFiles;
   readonly #place: ConfigPlace;
@@ -83,10 +92,63 @@ class GitSearch {
     for (const name of own.length === 0 ? [".git"] : own) await this.#look(joinPath(base, name), base, 0);
   }
 
-  async lookAtShape(directory: string): Promise<void> {
-    const kinds = (await this.#place.view.kindsAt(directory)) ?? [];
+  /**
+   * Looks at the repositories that the index of a work tree names, and at those that they name in turn.
+   *
+   * SECURITY: to tell whether such a directory is changed, the user's git starts a git in it, with the configuration
+   * that is there. One that was not there before and would run a program is set aside.
+   */
+  async lookAtLinked(top: string): Promise<void> {
+    const { view } = this.#place;
+    for (const link of await this.#gitlinks(top)) {
+      const child = joinPath(top, link);
+      if (this.#linked.has(child) || !splitPath(link).every(isPlainName)) continue;
+      this.#linked.add(child);
+      const own = joinPath(child, ".git");
+      const found = await view.lookAt(own);
+      if (found === undefined) continue;
+      if (this.#known === undefined) await this.lookAtBase(child);
+      else if (!this.#directories.has(own) && !this.#paths.has(own)) {
+        if (found.kind !== "directory" || !(await isInertRepository(view, own))) {
+          this.#shapes.add(own);
+          continue;
+        }
+      }
+      await this.lookAtLinked(child);
+    }
+  }
+
+  async #gitlinks(top: string): Promise<string[]> {
+    const { view, workspace } = this.#place;
+    const own = joinPath(top, ".git");
+    const kind = (await view.lookAt(own))?.kind;
+    if (kind === undefined) return [];
+    const directory =
+      kind === "file" ? await this.#pointer(own, "gitdir:", top) : (await followLinks(view, own, workspace)).end;
+    if (directory === undefined) return [];
+    const names = (await this.#names(directory)).filter((name) => name === "index" || name.startsWith("sharedindex."));
+    const links = new Set<string>();
+    for (const name of names) {
+      for (const bytes of HASH_BYTES) {
+        for (const link of await readGitlinks(view.chunksAt(joinPath(directory, name)), bytes)) links.add(link);
+      }
+    }
+    return [...links];
+  }
+
+  async lookAtShapes(directories: readonly string[]): Promise<void> {
+    for (let at = 0; at < directories.length; at += TOGETHER) {
+      await Promise.all(directories.slice(at, at + TOGETHER).map((directory) => this.#lookAtShape(directory)));
+    }
+  }
+
+  async #lookAtShape(directory: string): Promise<void> {
+    const kinds = (await this.#place.view.kindsAt(directory)) ?? new Map<string, "directory" | "link" | "other">();
     if (this.#shapes.has(directory) || !looksLikeRepository(kinds)) return;
-    if (this.#known !== undefined && (await isInertRepository(this.#place.view, directory))) return;
+    // An index may name other repositories.
+    const isInert = async (): Promise<boolean> =>
+      !kinds.has("index") && (await isInertRepository(this.#place.view, directory));
+    if (this.#known !== undefined && (await isInert())) return;
     this.#shapes.add(directory);
     if (this.#known === undefined) await this.guard(directory, directory);
   }
@@ -201,4 +263,8 @@ class GitSearch {
   async #names(path: string): Promise<string[]> {
     return (await this.#place.view.namesAt(path)) ?? [];
   }
+}
+
+function isPlainName(name: string): boolean {
+  return name !== ".." && foldName(name) !== ".git";
 }

@@ -24,6 +24,7 @@ interface Searched {
  */
 const MAX_AGE_MS = 1000;
 const MAX_WORKSPACES = 256;
+const MAX_BASES = 512;
 const REPOSITORY = ".git";
 
 /** What the user's own programs run or trust in workspaces, for tools that write files. */
@@ -81,7 +82,7 @@ export class WorkspaceTrust implements TrustedPaths {
       const found = await findTrusted({
         view,
         workspace,
-        bases: [".", ...(await firstLevel(view))],
+        bases: [".", ...(await firstLevel(view)).slice(0, MAX_BASES)],
         rules: this.#rules,
         git: this.#protectsGit ? "guarded" : undefined,
         findsShapes: false,
@@ -186,5 +187,9 @@ class WitnessView implements WorkspaceView {
   async readAt(path: string, maxBytes: number): Promise<string | undefined> {
     this.witnesses.set(path, await identify(this.#workspace, path));
     return await this.#root.readAt(path, maxBytes);
+  }
+
+  chunksAt(path: string): AsyncIterable<Buffer> {
+    return this.#root.chunksAt(path);
   }
 }

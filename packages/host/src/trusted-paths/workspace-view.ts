@@ -12,4 +12,6 @@ export interface WorkspaceView {
   kindsAt(path: string): Promise<ReadonlyMap<string, "directory" | "link" | "other"> | undefined>;
   /** The beginning of a regular file, as text. */
   readAt(path: string, maxBytes: number): Promise<string | undefined>;
+  /** A regular file in parts; nothing where it is missing. */
+  chunksAt(path: string): AsyncIterable<Buffer>;
 }

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { lstat, mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { type AttackedKernel, startAttackedKernel } from "./support/attacked-kernel.ts";
+import { hostGit, makeRepository } from "./support/repository.ts";
+
+const AS_AGENT = "git -c user.name=a -c user.email=a@b";
+/** Makes a repository with one commit in the current directory. */
+const MAKE = `git init -q . && ${AS_AGENT} commit -q --allow-empty -m x`;
+const MONITOR = "git config core.fsmonitor 'touch ran;:'";
+
+let at: AttackedKernel;
+before(async () => {
+  at = await startAttackedKernel();
+});
+after(() => at.remove());
+
+async function exists(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+describe("a repository inside the user's repository that the index names", { timeout: 120_000 }, () => {
+  async function repository(name: string): Promise<string> {
+    const workspace = await at.makeWorkspace(`nested-${name}`);
+    await makeRepository(workspace);
+    await mkdir(join(workspace, "lib/deep"), { recursive: true });
+    await at.own(workspace);
+    return workspace;
+  }
+  /** The user looks at the repository, for which git starts a git in each submodule. */
+  async function assertNothingRuns(workspace: string, ...places: readonly string[]): Promise<void> {
+    await hostGit(workspace, "status");
+    for (const place of places) assert.ok(!(await exists(join(workspace, place, "ran"))), "the agent's program ran");
+  }
+
+  test("the test would notice a program that runs", async () => {
+    const workspace = await repository("control");
+    const nested = join(workspace, "lib/deep");
+    await makeRepository(nested);
+    await hostGit(workspace, "add", "lib/deep");
+    await hostGit(nested, "config", "core.fsmonitor", "touch ran;:");
+    await hostGit(workspace, "status");
+    assert.ok(await exists(join(nested, "ran")));
+  });
+
+  const VARIANTS: ReadonlyArray<readonly [name: string, add: string]> = [
+    ["plain", "git add lib/deep"],
+    ["compressed", "git add lib/deep && git update-index --index-version 4 --force-write-index"],
+    ["split", "git add lib/deep && git update-index --split-index"],
+  ];
+  for (const [name, add] of VARIANTS) {
+    test(`is set aside where it runs something: ${name} index`, async () => {
+      const workspace = await repository(name);
+      const session = await at.open(workspace);
+      const command = `(cd lib/deep && ${MAKE}); ${add}; (cd lib/deep && ${MONITOR})`;
+      assert.equal((await session.call("shell_exec", { command })).code, "UNDECLARED_EFFECT");
+      assert.match(await hostGit(workspace, "ls-files", "--stage"), /^160000 .*lib\/deep$/m);
+      await assertNothingRuns(workspace, "lib/deep");
+    });
+  }
+
+  test("is set aside behind another that runs nothing, and behind a file that leads to it", async () => {
+    const workspace = await repository("behind");
+    const session = await at.open(workspace);
+    const inner = `mkdir inner && cd inner && ${MAKE} && cd .. && git add inner && cd inner && ${MONITOR}`;
+    const outer = `(cd lib/deep && ${MAKE}) && git add lib/deep && cd lib/deep && ${inner}`;
+    assert.equal((await session.call("shell_exec", { command: outer })).code, "UNDECLARED_EFFECT");
+    const far = `mkdir -p lib/far && cd lib/far && ${MAKE} && cd ../.. && git add lib/far && cd lib/far && ${MONITOR}`;
+    const led = `${far} && mkdir -p ../a/b && mv .git ../a/b/c && echo 'gitdir: ../a/b/c' > .git`;
+    assert.equal((await session.call("shell_exec", { command: led })).code, "UNDECLARED_EFFECT");
+    await assertNothingRuns(workspace, "lib/deep/inner", "lib/far");
+  });
+
+  test("stays where it runs nothing, and gets no program later", async () => {
+    const workspace = await repository("inert");
+    const session = await at.open(workspace);
+    const { exitCode, stderr } = await session.shell(`(cd lib/deep && ${MAKE}) && git add lib/deep`);
+    assert.equal(exitCode, 0, stderr);
+    const config = await readFile(join(workspace, "lib/deep/.git/config"), "utf8");
+    await session.call("shell_exec", { command: `cd lib/deep; ${MONITOR}; echo x > .git/hooks/pre-commit` });
+    assert.equal(await readFile(join(workspace, "lib/deep/.git/config"), "utf8"), config);
+    assert.ok(!(await exists(join(workspace, "lib/deep/.git/hooks/pre-commit"))));
+    await assertNothingRuns(workspace, "lib/deep");
+  });
+});
