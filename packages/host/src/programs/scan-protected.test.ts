@@ -110,6 +110,35 @@ describe("the scan for protected paths", () => {
     assert.deepEqual([left.present.size, left.guards], [1025, []]);
   });
 
+  it("guards submodules and work trees however many directories lie beside them, and refuses too many", async () => {
+    const all = Array.from({ length: 300 }, (_, at) => at);
+    const repositories = all.slice(0, 20).map((at) => `.git/modules/vendor/deep/er/still/one/two/m${at}`);
+    const worktrees = all.slice(0, 20).map((at) => `.git/worktrees/w${at}`);
+    await put(...repositories.flatMap((path) => [`${path}/HEAD`, `${path}/config`]));
+    await put(...worktrees.map((path) => `${path}/commondir`));
+    const fill = (directory: string, from: readonly number[]) =>
+      Promise.all(from.map((at) => mkdir(join(workspace, directory, `made${at}`), { recursive: true })));
+    await fill(".git/modules", all);
+    await fill(".git/modules/vendor/deep/er/still/one/two", all);
+    await fill(".git/worktrees", all);
+    const scanGit = (before?: Parameters<typeof scanProtected>[1]) =>
+      scanProtected({ workspace, bases: ["."], paths: [], git: "guarded" }, before);
+    const before = await scanGit();
+    const expected = [...repositories.map((path) => `${path}/config`), ...worktrees.map((path) => `${path}/commondir`)];
+    const guarded = new Set(before.guards.map(({ target }) => target));
+    assert.deepEqual(
+      expected.filter((path) => !guarded.has(`/workspace/${path}`)),
+      [],
+    );
+    await fill(
+      ".git/modules",
+      Array.from({ length: 1500 }, (_, at) => 300 + at),
+    );
+    await put(".git/modules/new/config");
+    assert.ok((await scanGit(before)).present.has(".git/modules/new/config"));
+    await assert.rejects(scanGit(), { code: "RESOURCE_EXCEEDED", message: /has more than 2048 directories/ });
+  });
+
   it("refuses a protected name that cannot be mounted, and finds it after a program", async () => {
     await writeFile(Buffer.concat([Buffer.from(`${workspace}/`), Buffer.of(0xff), Buffer.from(".key")]), "x");
     await assert.rejects(scan(["*.key"]), { code: "SANDBOX_UNAVAILABLE", message: /^`\\xff\.key` is protected/ });

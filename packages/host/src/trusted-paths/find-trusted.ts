@@ -1,3 +1,4 @@
+import { KernelError } from "@narthex/contracts";
 import type { ConfigPlace } from "./git-config-files.ts";
 import { searchGit, searchGitAgain } from "./git-search.ts";
 import { findHomeLinks } from "./home-links.ts";
@@ -18,6 +19,9 @@ export interface TrustedSearch extends ConfigPlace, TrustSources {
   /** Whether the root's directories are looked at, too, for repositories that only their content makes one. */
   readonly findsShapes: boolean;
 }
+
+/** Directories of the root that file tools look at. */
+const MAX_DIRECTORIES = 512;
 
 /** The one answer to what the user's own programs run or trust here, for the mounts of programs and for file tools. */
 export async function findTrusted(search: TrustedSearch): Promise<TrustedFindings> {
@@ -46,8 +50,25 @@ async function gitOptions(search: TrustedSearch, git: "guarded" | "configurable"
 }
 
 /** Directories of the root. */
-export async function firstLevel(view: WorkspaceView): Promise<string[]> {
+async function firstLevel(view: WorkspaceView): Promise<string[]> {
   const kinds = (await view.kindsAt(".")) ?? new Map<string, string>();
-  const directories = [...kinds].filter(([name, kind]) => kind === "directory" && name !== ".git");
-  return directories.map(([name]) => joinPath(".", name));
+  return [...kinds].filter(([name, kind]) => kind === "directory" && name !== ".git").map(([name]) => name);
+}
+
+/**
+ * Directories of the root in which paths are protected for file tools: all of them, or repositories and some others.
+ *
+ * SECURITY: programs make directories, and must not make the search pass over a repository of the user's.
+ */
+export async function searchedDirectories(view: WorkspaceView): Promise<string[]> {
+  const directories = await firstLevel(view);
+  if (directories.length <= MAX_DIRECTORIES) return directories;
+  const repositories: string[] = [];
+  for (const name of directories)
+    if ((await view.lookAt(joinPath(name, ".git"))) !== undefined) repositories.push(name);
+  if (repositories.length > MAX_DIRECTORIES) {
+    const message = `the workspace has more than ${MAX_DIRECTORIES} repositories, and one more would not be guarded: open a session in a directory with fewer`;
+    throw new KernelError("RESOURCE_EXCEEDED", message);
+  }
+  return [...new Set([...repositories, ...directories])].slice(0, MAX_DIRECTORIES);
 }

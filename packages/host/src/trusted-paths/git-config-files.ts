@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
+import { KernelError } from "@narthex/contracts";
 import { namedBySetting } from "./git-settings.ts";
 import { parseGitConfig } from "./parse-git-config.ts";
 import { joinPath, parentPath, pathInside } from "./path-text.ts";
@@ -16,8 +17,9 @@ export interface NamedPaths {
   readonly files: Set<string>;
 }
 
-const MAX_FILES = 64;
+const MAX_FILES = 1024;
 const MAX_BYTES = 256 * 1024;
+const MAX_TOTAL_CHARACTERS = 4 * 1024 * 1024;
 
 /** A configuration file: in the workspace by its path there, elsewhere by its absolute path. */
 export interface ConfigFile {
@@ -37,12 +39,13 @@ export interface ConfigPlace {
  * Follows configuration files of git through all they include.
  *
  * SECURITY: the files may be anyone's. In the workspace they are read without following a link; elsewhere only regular
- * files are read, and whatever they say, the answer has paths below the workspace's root only. Their number and size
- * are bounded.
+ * files are read, and whatever they say, the answer has paths below the workspace's root only. Programs make repositories
+ * too: where there are too many to read, the search fails, because a file that is passed over would name unguarded paths.
  */
 export class GitConfigFiles {
   readonly #place: ConfigPlace;
   readonly #seen = new Set<string>();
+  #characters = 0;
   readonly found: NamedPaths = { includes: new Set(), hooks: new Set(), files: new Set() };
 
   constructor(place: ConfigPlace) {
@@ -52,8 +55,9 @@ export class GitConfigFiles {
   /** `tops` are the work trees to which relative paths refer, `.` for the root. */
   async follow(file: ConfigFile, tops: readonly string[]): Promise<void> {
     const key = `${file.isInside} ${file.path} ${tops.join("\0")}`;
-    if (this.#seen.has(key) || this.#seen.size >= MAX_FILES) return;
+    if (this.#seen.has(key)) return;
     this.#seen.add(key);
+    if (this.#seen.size > MAX_FILES) throw tooMuch();
     const { view, workspace } = this.#place;
     if (!file.isInside) {
       // A user may keep the configuration in the workspace, and link to it.
@@ -64,6 +68,8 @@ export class GitConfigFiles {
     }
     const text = file.isInside ? await view.readAt(file.path, MAX_BYTES) : await readOutside(file.path);
     if (text === undefined) return;
+    this.#characters += text.length;
+    if (this.#characters > MAX_TOTAL_CHARACTERS) throw tooMuch();
     const named = parseGitConfig(text).map(namedBySetting);
     const worktrees = named.flatMap((one) => (one?.kind === "worktree" ? this.#beside(one.path, file) : []));
     const allTops = [...new Set([...tops, ...worktrees])];
@@ -110,6 +116,11 @@ export class GitConfigFiles {
     const { home } = this.#place;
     return home !== "" && (path === "~" || path.startsWith("~/")) ? join(home, path.slice(1)) : path;
   }
+}
+
+function tooMuch(): KernelError {
+  const message = `the repositories of the workspace have more than ${MAX_FILES} configuration files, or more than 4 MB of them, and paths that the rest names would not be guarded: remove repositories that are not yours`;
+  return new KernelError("RESOURCE_EXCEEDED", message);
 }
 
 /** A file outside of the workspace, as the user who runs the kernel can read it. */

@@ -1,3 +1,4 @@
+import { KernelError } from "@narthex/contracts";
 import { type ConfigPlace, GitConfigFiles, hookPaths, type ConfigFile } from "./git-config-files.ts";
 import { followLinks } from "./follow-links.ts";
 import { readGitlinks } from "./git-index.ts";
@@ -10,11 +11,13 @@ import type { TrustedFindings } from "./trusted-findings.ts";
 
 const MAX_BYTES = 64 * 1024;
 const MAX_DEPTH = 6;
-const MAX_NAMES = 128;
 /** So many directories are looked at together. */
 const TOGETHER = 64;
 /** Of SHA-1 and SHA-256. Both are tried: which one it is, the configuration says, which may be an agent's. */
 const HASH_BYTES = [20, 32];
+/** Directories of submodules and work trees that one search looks at, and how deep they may lie. */
+const MAX_MODULES = 2048;
+const MAX_MODULE_PARTS = 64;
 
 /** Of a repository's directory, what decides which programs git runs. The rest is git's to write. */
 const CONFIGURATION = ["config", "config.worktree"];
@@ -72,6 +75,7 @@ class GitSearch {
   readonly #place: ConfigPlace;
   readonly #own: readonly string[];
   readonly #known: TrustedFindings | undefined;
+  #modulesSeen = 0;
 
   constructor(place: ConfigPlace, git: "guarded" | "configurable", known?: TrustedFindings) {
     this.#place = place;
@@ -195,7 +199,7 @@ class GitSearch {
     const kinds = (await this.#place.view.kindsAt(directory)) ?? new Map<string, string>();
     if (kinds.size === 0) return;
     await this.#protectStates(directory, kinds.keys());
-    if (kinds.has("modules")) await this.#modules(joinPath(directory, "modules"), top, depth + 1);
+    if (kinds.has("modules")) await this.#modules(joinPath(directory, "modules"), top);
     if (kinds.has("worktrees")) await this.#worktrees(joinPath(directory, "worktrees"));
     if (this.#known !== undefined) return;
     this.tops.add(top);
@@ -221,21 +225,38 @@ class GitSearch {
   }
 
   async #worktrees(path: string): Promise<void> {
-    for (const name of (await this.#names(path)).slice(0, MAX_NAMES)) {
+    for (const name of await this.#names(path)) {
       const worktree = joinPath(path, name);
+      this.#countModule();
       for (const file of ["config.worktree", "commondir", "gitdir"]) this.#paths.add(joinPath(worktree, file));
       await this.#protectStates(worktree, await this.#names(worktree));
     }
   }
 
   /** Names of submodules have slashes: a directory with a HEAD is a repository, others are on the way to one. */
-  async #modules(path: string, top: string, depth: number): Promise<void> {
-    if (depth > MAX_DEPTH) return;
-    for (const name of (await this.#names(path)).slice(0, MAX_NAMES)) {
+  async #modules(path: string, top: string): Promise<void> {
+    if (splitPath(path).length > MAX_MODULE_PARTS) {
+      if (this.#known !== undefined) return;
+      throw tooMany(`directories more than ${MAX_MODULE_PARTS} deep`);
+    }
+    for (const [name, kind] of (await this.#place.view.kindsAt(path)) ?? []) {
+      if (kind !== "directory") continue;
       const child = joinPath(path, name);
+      this.#countModule();
       const names = await this.#names(child);
-      if (names.includes("HEAD") || names.includes("config")) await this.#look(child, top, depth + 1);
-      else await this.#modules(child, top, depth + 1);
+      if (names.includes("HEAD") || names.includes("config")) await this.#look(child, top, 0);
+      else if (names.length > 0) await this.#modules(child, top);
+    }
+  }
+
+  /**
+   * SECURITY: programs make directories there. One that is passed over because of others beside it would not be guarded,
+   * so before a program too many are refused; after a program there is no limit.
+   */
+  #countModule(): void {
+    this.#modulesSeen += 1;
+    if (this.#known === undefined && this.#modulesSeen > MAX_MODULES) {
+      throw tooMany(`more than ${MAX_MODULES} directories`);
     }
   }
 
@@ -267,4 +288,9 @@ class GitSearch {
 
 function isPlainName(name: string): boolean {
   return name !== ".." && foldName(name) !== ".git";
+}
+
+function tooMany(what: string): KernelError {
+  const message = `a repository has ${what} in its \`modules\` and \`worktrees\`, and one more would not be guarded: remove those that git did not make`;
+  return new KernelError("RESOURCE_EXCEEDED", message);
 }

@@ -73,6 +73,26 @@ describe("what file tools are told of a workspace", () => {
     assert.deepEqual(await trusted(["cfg/a"], by), ["cfg/a"]);
   });
 
+  it("has what configuration names, however many repositories and directories a program made", async () => {
+    await put("home/.gitconfig", "[core]\n\thooksPath = .hooks\n");
+    await put("home/project/.git/config", "");
+    const made = Array.from({ length: 600 }, (_, at) => `home/project/made${at}`);
+    await Promise.all(made.map((path) => mkdir(join(root, path))));
+    await Promise.all(made.slice(0, 80).map((path) => put(`${path}/.git/config`, "")));
+    const libraries = Array.from({ length: 20 }, (_, at) => `lib${at}`);
+    for (const name of libraries) await put(`home/project/${name}/.git/config`, "[core]\n\thooksPath = own\n");
+    const paths = [".hooks/pre-commit", ...libraries.map((name) => `${name}/own/pre-commit`)];
+    assert.deepEqual(await trusted(paths), paths);
+    await Promise.all(made.map((path) => put(`${path}/.git/config`, "")));
+    await assert.rejects(trusted(paths), { code: "RESOURCE_EXCEEDED" });
+  });
+
+  it("is refused where configuration is too much to be read", async () => {
+    const settings = "[a]\n\tb = c\n".repeat(20_000);
+    await Promise.all(Array.from({ length: 20 }, (_, at) => put(`home/project/made${at}/.git/config`, settings)));
+    await assert.rejects(trusted(["a"]), { code: "RESOURCE_EXCEEDED", message: /4 MB/ });
+  });
+
   it("has nothing of git's where `.git` is not protected, and nothing at all without a workspace", async () => {
     await put("home/project/.git/config", "[core]\n\thooksPath = .hooks\n");
     assert.deepEqual(await trusted([".hooks/a"], trust([".env"])), []);

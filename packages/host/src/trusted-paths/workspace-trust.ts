@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
 import type { ClaimedLook, TrustedLook, TrustedPaths } from "@narthex/kernel";
 import { HeldDirectory } from "../programs/walk-workspace.ts";
-import { findTrusted, firstLevel } from "./find-trusted.ts";
+import { findTrusted, searchedDirectories } from "./find-trusted.ts";
 import { NameRules } from "./name-rules.ts";
 import { createPathMatcher } from "./path-matcher.ts";
 import { foldName, splitPath } from "./path-text.ts";
@@ -24,7 +24,6 @@ interface Searched {
  */
 const MAX_AGE_MS = 1000;
 const MAX_WORKSPACES = 256;
-const MAX_BASES = 512;
 const REPOSITORY = ".git";
 
 /** What the user's own programs run or trust in workspaces, for tools that write files. */
@@ -82,7 +81,7 @@ export class WorkspaceTrust implements TrustedPaths {
       const found = await findTrusted({
         view,
         workspace,
-        bases: [".", ...(await firstLevel(view)).slice(0, MAX_BASES)],
+        bases: [".", ...(await searchedDirectories(view))],
         rules: this.#rules,
         git: this.#protectsGit ? "guarded" : undefined,
         findsShapes: false,
