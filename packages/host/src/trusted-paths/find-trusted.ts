@@ -1,4 +1,5 @@
 import { KernelError } from "@narthex/contracts";
+import { BoundedView } from "./bounded-view.ts";
 import type { ConfigPlace } from "./git-config-files.ts";
 import { searchGit, searchGitAgain } from "./git-search.ts";
 import { findHomeLinks } from "./home-links.ts";
@@ -24,7 +25,8 @@ export interface TrustedSearch extends ConfigPlace, TrustSources {
 const MAX_DIRECTORIES = 512;
 
 /** The one answer to what the user's own programs run or trust here, for the mounts of programs and for file tools. */
-export async function findTrusted(search: TrustedSearch): Promise<TrustedFindings> {
+export async function findTrusted(unbounded: TrustedSearch): Promise<TrustedFindings> {
+  const search = { ...unbounded, view: new BoundedView(unbounded.view) };
   const { view, workspace, bases, rules, git, realPaths } = search;
   const found = git === undefined ? NO_FINDINGS : await searchGit(await gitOptions(search, git));
   const paths = new Set(found.paths);
