@@ -38,7 +38,7 @@ export function toldPaths({ paths, keptIn }: PutBack): string[] {
 export function refusal(workspace: string, problem: string): KernelError {
   return new KernelError(
     "SANDBOX_UNAVAILABLE",
-    `no program runs in \`${workspace}\`: protected paths may not be as they were (${problem}); look at them, then accept them with narthex doctor --accept ${workspace}`,
+    `no program runs in \`${workspace}\`: protected paths may not be as they were (${problem}); look at them, then accept them with narthex doctor --accept, which narthex doctor prints whole`,
   );
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from "@narthex/contracts";
 import type { FixStep, HostReport, Mechanism, Toolchain, ToolClass } from "@narthex/host";
 import type { UnsafeWorkspace } from "@narthex/kernel";
+import { dataOption, shellWords } from "../connect/program-line.ts";
 import { type Column, renderFacts, renderTable } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { cutText, visible } from "../terminal/visible.ts";
@@ -59,13 +60,28 @@ export function printSteps({ steps }: HostReport, terminal: Terminal): void {
   }
 }
 
-/** Workspaces in which no program runs, and what to do about each. */
-export function printUnsafe(unsafe: readonly UnsafeWorkspace[], terminal: Terminal): void {
+interface TypedProgram {
+  /** What a person types to run this program. */
+  readonly program: string;
+  readonly home: string;
+}
+
+/**
+ * Workspaces in which no program runs, and what to do about each.
+ *
+ * SECURITY: the name of a workspace may be a stranger's, and the line is copied into a shell.
+ */
+export function printUnsafe(
+  unsafe: readonly UnsafeWorkspace[],
+  { program, home }: TypedProgram,
+  terminal: Pick<Terminal, "print" | "paint">,
+): void {
   for (const { workspace, problem } of unsafe) {
     terminal.print("", terminal.paint.red(visible(`UNSAFE: ${workspace || "a workspace that is not known any more"}`)));
     terminal.print(visible(`protected paths may not be as they were: ${problem}`));
     terminal.print("no program runs there. Look at the paths above and at what lies beside them, then:");
-    terminal.print(visible(`narthex doctor --accept ${workspace || "WORKSPACE"}`));
+    const words = shellWords(["doctor", "--accept", workspace || "WORKSPACE", ...dataOption(home)]);
+    terminal.print(visible(`${program} ${words}`));
   }
 }
 

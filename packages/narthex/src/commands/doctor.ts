@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { typedCommand } from "../connect/typed-command.ts";
 import { EXIT_OK, EXIT_TOOL_ERROR, EXIT_UNSAFE } from "../terminal/exit-code.ts";
 import { loginName } from "../terminal/login-name.ts";
 import { visible } from "../terminal/visible.ts";
@@ -36,7 +37,7 @@ export const doctorCommand: Command = {
     if (terminal.json) terminal.printJson({ ...reportToJson(report), unsafe_workspaces: unsafe.map(unsafeToJson) });
     else if (options.flag("fix")) printSteps(report, terminal);
     else printHostReport(report, terminal);
-    if (!terminal.json) printUnsafe(unsafe, terminal);
+    if (!terminal.json) printUnsafe(unsafe, { program: typedCommand(environment), home }, terminal);
     if (unsafe.length > 0) return EXIT_UNSAFE;
     return report.toolClasses.some(({ state }) => state === "disabled") ? EXIT_TOOL_ERROR : EXIT_OK;
   },

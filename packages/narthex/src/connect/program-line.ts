@@ -15,8 +15,12 @@ export interface ProgramLine {
  * of the client; and the agent writes in the workspace. An absolute path is the program that the user ran, or none.
  */
 export function programLine(words: readonly string[], home: string): ProgramLine {
-  const data = home === join(homedir(), ".narthex") ? [] : ["--data", home];
-  return { command: process.execPath, arguments: [programPath(), ...words, ...data] };
+  return { command: process.execPath, arguments: [programPath(), ...words, ...dataOption(home)] };
+}
+
+/** Needed where the home is not the usual one. */
+export function dataOption(home: string): readonly string[] {
+  return home === join(homedir(), ".narthex") ? [] : ["--data", home];
 }
 
 /** The launcher that Node was given, behind npm's link to it. */
@@ -26,7 +30,11 @@ function programPath(): string {
 
 /** As a line for a shell. */
 export function shellLine({ command, arguments: words }: ProgramLine): string {
-  return [command, ...words].map(shellWord).join(" ");
+  return shellWords([command, ...words]);
+}
+
+export function shellWords(words: readonly string[]): string {
+  return words.map(shellWord).join(" ");
 }
 
 function shellWord(word: string): string {
