@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Readable } from "node:stream";
 import { describe, it } from "node:test";
 import type { Found } from "../programs/walk-workspace.ts";
 import { BoundedView } from "./bounded-view.ts";
@@ -28,6 +29,7 @@ function linkedWorkspace({ links, isShared }: { readonly links: number; readonly
     namesAt: async () => [".husky"],
     kindsAt: async () => new Map(names.map((name) => [name, "link"] as const)),
     readAt: async () => undefined,
+    chunksAt: () => Readable.from([]),
   };
   const search = async (bases: readonly string[]) => {
     const rules = new NameRules([[".husky"]]);
@@ -67,10 +69,12 @@ describe("a search of a workspace", () => {
       namesAt: async (path) => [path],
       kindsAt: async (path) => new Map([[path, "link"]]),
       readAt: async (path, maxBytes) => `${path} ${maxBytes}`,
+      chunksAt: (path) => Readable.from([Buffer.from(path)]),
     };
     const bounded = new BoundedView(view);
     assert.deepEqual(await bounded.namesAt("a"), ["a"]);
     assert.deepEqual([...((await bounded.kindsAt("b")) ?? [])], [["b", "link"]]);
     assert.equal(await bounded.readAt("c", 3), "c 3");
+    assert.deepEqual(await Array.fromAsync(bounded.chunksAt("d")), [Buffer.from("d")]);
   });
 });

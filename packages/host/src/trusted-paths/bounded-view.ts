@@ -41,4 +41,8 @@ export class BoundedView implements WorkspaceView {
   readAt(path: string, maxBytes: number): ReturnType<WorkspaceView["readAt"]> {
     return this.#view.readAt(path, maxBytes);
   }
+
+  chunksAt(path: string): ReturnType<WorkspaceView["chunksAt"]> {
+    return this.#view.chunksAt(path);
+  }
 }

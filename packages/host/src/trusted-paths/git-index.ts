@@ -8,7 +8,7 @@ const TYPE_MASK = 0o170000;
 const GITLINK = 0o160000;
 const EXTENDED = 0x4000;
 const NAME_MASK = 0x0fff;
-/** An entry that is longer is none that git could check out. */
+/** Git could not check out a longer entry. */
 const MAX_ENTRY_BYTES = 64 * 1024;
 const EMPTY = Buffer.alloc(0);
 
