@@ -17,6 +17,26 @@ test("the files that a command runs are named from the workspace's root", () => 
   assert.deepEqual(filesOf("npm run deploy"), ["src/package.json"]);
 });
 
+test("recipes are found where options say that they lie", () => {
+  const makefiles = (at: string) => ["GNUmakefile", "makefile", "Makefile"].map((name) => `${at}${name}`);
+  for (const option of ["-C sub", "-Csub", "-kC sub", "--directory=sub", "--dir sub"]) {
+    assert.deepEqual(filesOf(`make ${option} deploy`), makefiles("src/sub/"), option);
+  }
+  for (const option of ["-f x.mk", "-fx.mk", "--file=x.mk", "--makef x.mk"]) {
+    assert.deepEqual(filesOf(`make ${option}`), [...makefiles("src/"), "src/x.mk"], option);
+  }
+  assert.deepEqual(filesOf("make -C sub -f x.mk"), [...makefiles("src/sub/"), "src/x.mk", "src/sub/x.mk"]);
+  assert.deepEqual(filesOf("make -C a -C b"), makefiles("/unknown/"));
+  assert.deepEqual(filesOf("npm --prefix ../web run deploy"), ["web/package.json"]);
+  assert.deepEqual(filesOf("yarn --cwd=/workspace/web deploy"), ["web/package.json"]);
+});
+
+test("a script that an interpreter reads as its input is among them", () => {
+  assert.deepEqual(filesOf("bash < run.sh"), ["src/run.sh"]);
+  assert.deepEqual(filesOf("cat run.sh | sh -s"), ["src/run.sh"]);
+  assert.deepEqual(filesOf("cat data.csv | sort"), []);
+});
+
 test("programs of the system are no files of anyone, and others that lie elsewhere keep their path", () => {
   assert.deepEqual(filesOf("/usr/bin/git push"), []);
   assert.deepEqual(filesOf("rm -f a b"), []);

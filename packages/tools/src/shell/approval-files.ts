@@ -4,16 +4,35 @@ import type { ScopedCommand } from "./approval-scope.ts";
 import { commandFacts, type ProgramFacts } from "./command-facts.ts";
 import { runsCode } from "./runs-code.ts";
 
-const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
-const MANIFESTS = ["package.json"];
+/** What a program runs of its working directory, and the options that name another directory or file. */
+interface Recipe {
+  readonly files: readonly string[];
+  /** Letters and long names, without their dashes. */
+  readonly directory: readonly string[];
+  readonly file: readonly string[];
+}
+
+const PACKAGE: Recipe = { files: ["package.json"], directory: ["C", "prefix", "dir", "cwd"], file: [] };
+const MAKE: Recipe = {
+  files: ["GNUmakefile", "makefile", "Makefile"],
+  directory: ["C", "directory"],
+  file: ["f", "file", "makefile"],
+};
 
 /** Programs that run what these files of the working directory say. */
-const RECIPES: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
-  ...["npm", "npx", "pnpm", "yarn", "bun"].map((name): [string, readonly string[]] => [name, MANIFESTS]),
-  ...["make", "gmake"].map((name): [string, readonly string[]] => [name, MAKEFILES]),
-  ["just", ["justfile", "Justfile", ".justfile"]],
-  ["task", ["Taskfile.yml", "Taskfile.yaml"]],
-  ["rake", ["Rakefile"]],
+const RECIPES: ReadonlyMap<string, Recipe> = new Map<string, Recipe>([
+  ...["npm", "npx", "pnpm", "yarn", "bun"].map((name): [string, Recipe] => [name, PACKAGE]),
+  ...["make", "gmake"].map((name): [string, Recipe] => [name, MAKE]),
+  [
+    "just",
+    {
+      files: ["justfile", "Justfile", ".justfile"],
+      directory: ["d", "working-directory"],
+      file: ["f", "justfile"],
+    },
+  ],
+  ["task", { files: ["Taskfile.yml", "Taskfile.yaml"], directory: ["d", "dir"], file: ["t", "taskfile"] }],
+  ["rake", { files: ["Rakefile"], directory: ["C", "directory"], file: ["f", "rakefile"] }],
 ]);
 /** Of the shell itself. */
 const SOURCING = new Set([".", "source"]);
@@ -28,15 +47,30 @@ const ELSEWHERE = "/unknown";
 const SYSTEM = /^\/(?:usr|bin|sbin|lib|lib64|opt|nix)\//;
 
 /**
- * The files that a command would run: programs named by a path, scripts that are given to an interpreter, and the recipes of
- * `npm`, `make` and the like. What those load in turn is not among them. Of a program that lies elsewhere than in the
+ * The files that a command would run: programs named by a path, scripts that are given to an interpreter as an argument or as its
+ * input, and the recipes of `npm`, `make` and the like. What those load in turn is not among them. Of a program that lies elsewhere than in the
  * workspace, its path as it is: nothing is known about its content.
  */
 export function commandFiles({ command, cwd }: ScopedCommand, session: ToolSession): string[] {
-  const { programs, changes_directory: isElsewhere } = commandFacts(command);
+  const { programs, redirections, changes_directory: isElsewhere } = commandFacts(command);
   const start = cwd ? absolutePath(cwd, session) : session.workingDirectory;
   const here = isElsewhere ? ELSEWHERE : start;
-  return [...new Set(programs.flatMap((program) => filesOf(program, here, session)))];
+  const files = programs.flatMap((program) => filesOf(program, here, session));
+  if (programs.some(readsScript)) {
+    const read = redirections.filter(({ mode }) => mode === "read").map(({ path }) => path);
+    const given = programs.filter((program) => !readsScript(program)).flatMap(({ args }) => args.flatMap(wordOf));
+    files.push(...insideOf([...read, ...given], here, session));
+  }
+  return [...new Set(files)];
+}
+
+/** An interpreter that is given no script runs what it reads. */
+function readsScript({ name, args }: ProgramFacts): boolean {
+  return runsCode(name.slice(name.lastIndexOf("/") + 1), []) && args.flatMap(wordOf).length === 0;
+}
+
+function insideOf(paths: readonly string[], here: string, session: ToolSession): string[] {
+  return paths.map((path) => placeOf(path, here, session)).filter((path) => path !== "" && !path.startsWith("/"));
 }
 
 function filesOf({ name, args }: ProgramFacts, here: string, session: ToolSession): string[] {
@@ -44,11 +78,35 @@ function filesOf({ name, args }: ProgramFacts, here: string, session: ToolSessio
   const isInterpreter = SOURCING.has(name) || runsCode(program, []);
   const [script = "", ...others] = isInterpreter ? args.flatMap(wordOf) : [];
   // Of what stands after the script, a path that lies elsewhere is what it works on.
-  const inside = others.map((path) => placeOf(path, here, session)).filter((path) => !path.startsWith("/"));
-  const programs = [...(name.includes("/") ? [name] : []), script, ...(RECIPES.get(program) ?? [])];
+  const inside = insideOf(others, here, session);
+  const programs = [...(name.includes("/") ? [name] : []), script, ...recipesOf(RECIPES.get(program), args)];
   return [...programs.map((path) => placeOf(path, here, session)), ...inside].filter(
     (path) => path !== "" && !SYSTEM.test(path),
   );
+}
+
+/** Relative to where the program starts. */
+function recipesOf(recipe: Recipe | undefined, args: readonly string[]): string[] {
+  if (recipe === undefined) return [];
+  const directories = valuesOf(recipe.directory, args);
+  const files = valuesOf(recipe.file, args);
+  // One directory after the other is each relative to the one before, or replaces it.
+  const [directory = "."] = directories.length > 1 ? [ELSEWHERE] : directories;
+  const within = (path: string): string => (path.startsWith("/") ? path : `${directory}/${path}`);
+  return [...recipe.files.map(within), ...files.flatMap((file) => [file, within(file)])];
+}
+
+/** The values of options: `-f x`, `-fx`, `-kf x`, `--file x`, `--file=x`, and abbreviations of long names. */
+function valuesOf(options: readonly string[], args: readonly string[]): string[] {
+  return args.flatMap((arg, index) => {
+    const next = args[index + 1] ?? "";
+    const [, name, value] = /^--([^=]+)(?:=(.*))?$/su.exec(arg) ?? [];
+    if (name !== undefined)
+      return options.some((long) => long.length > 1 && long.startsWith(name)) ? [value ?? next] : [];
+    if (!arg.startsWith("-")) return [];
+    const at = arg.split("").findIndex((letter) => options.includes(letter));
+    return at === -1 ? [] : [arg.slice(at + 1).replace(/^=/u, "") || next];
+  });
 }
 
 /** What an argument may name: itself, or what follows an option's `=`. */
