@@ -1,9 +1,10 @@
 import { canonicalJsonBytes, ContentPlace, ContentRole, parseJson } from "@narthex/contracts";
 import type { ContentDraft, EntryDraft } from "../ledger/record-draft.ts";
 import type { StateChange } from "../ports.ts";
-import { redactJson, redactText } from "../result/redact.ts";
+import { redactText, replaceTexts } from "../result/redact.ts";
 import type { Redactor } from "../tool/tool.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
+import { holdsSecret } from "./secret-search.ts";
 
 /** Entries without secrets: every text in them, at any depth. */
 export function guardEntries(entries: readonly EntryDraft[], secrets: KnownSecrets): readonly EntryDraft[] {
@@ -25,18 +26,32 @@ export function guardItems(items: readonly ContentDraft[], secrets: KnownSecrets
   return items.map((item) => (holds(item) ? { ...item, data: undefined, place: ContentPlace.NONE } : item));
 }
 
+/** Names of a row's fields. One may be a secret's text by chance, and the row could not be read without it. */
+const FIELD = /^[a-z_]{1,32}$/u;
+
+/**
+ * Rows that say who may do what, and where.
+ *
+ * SECURITY: a path or a tool's name may be a value in a file of the vault. Without it the row could not be read at the next
+ * start, or a label would be lost, so these lose configured secrets only.
+ */
+const AUTHORITY: ReadonlySet<StateChange["table"]> = new Set(["sessions", "leases", "workspaces", "meta"]);
+
 /** Rows without secrets. The same list if it holds no secret. */
 export function guardState(rows: readonly StateChange[], secrets: KnownSecrets): readonly StateChange[] {
-  const holds = ({ key, value }: StateChange): boolean =>
-    secrets.isIn(Buffer.from(key)) || (value !== undefined && secrets.isIn(value));
-  if (!rows.some(holds)) return rows;
-  return rows.map((row) => (holds(row) ? guardRow(row, secrets) : row));
+  const guarded = rows.map((row) => guardRow(row, AUTHORITY.has(row.table) ? secrets.configured : secrets.all));
+  return guarded.every((row, i) => row === rows[i]) ? rows : guarded;
 }
 
-function guardRow({ table, key, value }: StateChange, secrets: KnownSecrets): StateChange {
-  const row = { table, key: redactText(key, secrets.all) };
-  if (value === undefined) return { ...row, value };
-  return { ...row, value: canonicalJsonBytes(redactJson(parseJson(value), secrets.all)) };
+/** The very same row if it holds no secret. */
+function guardRow(row: StateChange, redactors: readonly Redactor[]): StateChange {
+  const { table, key, value } = row;
+  const isInValue = value !== undefined && holdsSecret(value, redactors);
+  if (!isInValue && !holdsSecret(Buffer.from(key), redactors)) return row;
+  const hide = (text: string): string => redactText(text, redactors);
+  if (!isInValue) return { table, key: hide(key), value };
+  const hideKey = (name: string): string => (FIELD.test(name) ? name : hide(name));
+  return { table, key: hide(key), value: canonicalJsonBytes(replaceTexts(parseJson(value), hide, hideKey)) };
 }
 
 function redactTexts(value: unknown, redactors: readonly Redactor[]): unknown {

@@ -38,6 +38,11 @@ export class KnownSecrets {
     return this.#all;
   }
 
+  /** The same without content of the vault, of which any word may be a part. */
+  get configured(): readonly Redactor[] {
+    return this.#configured;
+  }
+
   isIn(bytes: Uint8Array): boolean {
     return holdsSecret(bytes, this.#all);
   }
