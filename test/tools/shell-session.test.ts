@@ -237,6 +237,31 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     assert.ok(!(await readdir(at.workspace)).includes(".npmrc"));
   });
 
+  for (const ending of ["the next call", "the end of the session"]) {
+    it(`replaced by a program that only pretends to rest leaves nothing at ${ending}`, async () => {
+      const workspace = await at.makeWorkspace();
+      const shell = await at.open(workspace);
+      const pretends = [
+        "exec 11>&2 12>&1 13>&22; mkfifo wait; exec 9<>wait",
+        'for each in 1 2; do read -r line; eval "$line"; done',
+        "until [ -e now ]; do read -t 0.01 -u 9; done",
+        "echo evil > .npmrc; : > made",
+        'while read -r line; do eval "$line"; done',
+      ];
+      const write = `printf '%s\n' ${pretends.map((line) => `'${line}'`).join(" ")} > pretends.sh`;
+      const sockets = "for n in {10..30}; do case $(readlink /proc/$$/fd/$n) in socket:*) s+=($n);; esac; done";
+      // Bash leaves what it keeps for itself to a program only as one of the first three.
+      const replace = "exec 22>/proc/$$/fd/2; exec bash pretends.sh <&${s[0]} 2>&${s[1]}";
+      const { code } = await shell.run(`${write}; ${sockets}; ${replace}`, { timeout_ms: 5000 });
+      assert.equal(code, 0);
+      await writeFile(join(workspace, "now"), "");
+      while (!(await readdir(workspace)).includes("made")) await setTimeout(10);
+      if (ending === "the next call") await shell.run("true");
+      else await at.kernel.closeSession(shell.session.id);
+      assert.ok(!(await readdir(workspace)).includes(".npmrc"), "it is still there");
+    });
+  }
+
   it("that rested is not blamed for what people made among the protected paths", async () => {
     const workspace = await at.makeWorkspace();
     const shell = await at.open(workspace);

@@ -1,15 +1,19 @@
 import { randomBytes } from "node:crypto";
 import type { Duplex, Readable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
 import { KernelError } from "@narthex/contracts";
 import type { CommandEnd, ContainedEnd, ProcessorAllowance, RunningCommand, ShellCommand } from "@narthex/kernel";
 import type { StartedLasting } from "../programs/create-programs.ts";
 import { measureTree } from "../sandbox/resources/process-tree.ts";
+import { traceSleepingTree } from "../sandbox/resources/sleeping-tree.ts";
 import { OutputTap } from "./output-tap.ts";
 import { commandLines, FIRST_LINES, markLines, parseStatus } from "./shell-protocol.ts";
 
 const MAX_STATUS = 16;
 /** Bubblewrap's own, and bash. */
 const PROCESSES_OF_A_SHELL = 2;
+const MAX_REST_TRIES = 50;
+const REST_POLL_MS = 1;
 
 /**
  * A shell that stays, in a sandbox of its own: bash, which reads one command after the other.
@@ -26,8 +30,9 @@ export class SessionShell {
   #awaited: ((code: number) => void) | undefined;
   #violation: KernelError | undefined;
   #hasEnded = false;
-  /** Nothing runs in it but itself, and it waits: it changes no file until it is given the next command. */
-  #rests = false;
+  #pid: number | undefined;
+  /** While nothing runs in it but itself, and it waits for the next command: what it had done so far. */
+  #restTrace: string | undefined;
   #received = "";
   /** Time on the processor that commands so far were charged for. */
   #chargedMs = 0;
@@ -61,18 +66,29 @@ export class SessionShell {
   async isCurrent(): Promise<boolean> {
     const { stay } = this.#program;
     if (stay === undefined) return true;
-    return this.#rests ? await stay.renew() : await stay.isCurrent();
+    if (this.#restTrace === undefined) return await stay.isCurrent();
+    return this.#hasRested() && (await stay.renew());
   }
 
   /** What people made among the protected paths while the shell rested is not its doing, and stays. */
   kill(): void {
-    if (this.#rests) this.#program.stay?.vouch();
+    if (this.#hasRested()) this.#program.stay?.vouch();
     this.#program.kill();
+  }
+
+  /** SECURITY: a program in the place of the shell may only pretend to wait, so what it says of itself does not count. */
+  #hasRested(): boolean {
+    return this.#restTrace !== undefined && this.#restTrace === this.#trace();
+  }
+
+  /** Undefined while something runs in it. */
+  #trace(): string | undefined {
+    return this.#pid === undefined ? undefined : traceSleepingTree(this.#pid, PROCESSES_OF_A_SHELL);
   }
 
   /** INVARIANT: one at a time. Killing the command kills the shell: nobody can say what of the tree was the command's. */
   run(command: ShellCommand, notes: readonly string[], allowance?: ProcessorAllowance): RunningCommand {
-    this.#rests = false;
+    this.#restTrace = undefined;
     this.#program.beginCall();
     const from = this.#chargedMs;
     this.#program.processor.judgeBy(allowance && ((cpuMs) => allowance.judge(cpuMs - from)));
@@ -113,12 +129,14 @@ export class SessionShell {
     const { exitCode } = outcome;
     const isAlone = await this.#isAlone();
     if (allowance !== undefined && !isAlone) return await this.#endAfter(exitCode, notes);
+    // Before protected paths are put back: all that is done later is seen by it.
+    const trace = isAlone ? await this.#waitForRest() : undefined;
     const putBack = await this.#program.putBackNow();
     const cpuMs = this.#charge(await this.#program.processor.read());
     // Whatever it used, the shell goes on: the next command has its own.
     this.#program.processor.judgeBy(undefined);
-    this.#rests = isAlone;
-    if (isAlone) this.#program.stay?.rest();
+    this.#restTrace = trace;
+    if (trace !== undefined) this.#program.stay?.rest();
     return { exitCode, exceeded: undefined, peakMemoryBytes: 0, cpuMs, putBack, notes };
   }
 
@@ -147,6 +165,17 @@ export class SessionShell {
       if ((await measureTree(pid)).processes > PROCESSES_OF_A_SHELL) return false;
     }
     return true;
+  }
+
+  /** Bash waits for its next line a moment after it has reported the end of the last one. */
+  async #waitForRest(): Promise<string | undefined> {
+    this.#pid = await this.#program.pid;
+    for (let tries = 0; tries < MAX_REST_TRIES; tries++) {
+      const trace = this.#trace();
+      if (trace !== undefined) return trace;
+      await pause(REST_POLL_MS);
+    }
+    return undefined;
   }
 
   async #execute(command: ShellCommand): Promise<number> {
