@@ -11,6 +11,8 @@ const NAME_MASK = 0x0fff;
 /** Git could not check out a longer entry. */
 const MAX_ENTRY_BYTES = 64 * 1024;
 const EMPTY = Buffer.alloc(0);
+/** Of SHA-1 and SHA-256. Both are tried: which one it is, the configuration says, which may be an agent's. */
+const HASH_BYTES = [20, 32];
 
 /**
  * Finds the gitlinks of an index: directories of a work tree that are repositories of their own. What git would reject
@@ -18,10 +20,14 @@ const EMPTY = Buffer.alloc(0);
  *
  * SECURITY: an index may be of any size and content, so it is read in parts.
  */
-export async function readGitlinks(chunks: AsyncIterable<Buffer>, hashBytes: number): Promise<string[]> {
-  const reader = new IndexReader(hashBytes);
-  for await (const chunk of chunks) if (!reader.push(chunk)) break;
-  return reader.gitlinks;
+export async function readGitlinks(chunks: AsyncIterable<Buffer>): Promise<string[]> {
+  const readers = HASH_BYTES.map((bytes) => new IndexReader(bytes));
+  let reading = readers;
+  for await (const chunk of chunks) {
+    reading = reading.filter((reader) => reader.push(chunk));
+    if (reading.length === 0) break;
+  }
+  return [...new Set(readers.flatMap(({ gitlinks }) => gitlinks))];
 }
 
 class IndexReader {

@@ -13,8 +13,6 @@ const MAX_BYTES = 64 * 1024;
 const MAX_DEPTH = 6;
 /** So many directories are looked at together. */
 const TOGETHER = 64;
-/** Of SHA-1 and SHA-256. Both are tried: which one it is, the configuration says, which may be an agent's. */
-const HASH_BYTES = [20, 32];
 /** Directories of submodules and work trees that one search looks at, and how deep they may lie. */
 const MAX_MODULES = 2048;
 const MAX_MODULE_PARTS = 64;
@@ -123,21 +121,25 @@ class GitSearch {
   }
 
   async #gitlinks(top: string): Promise<string[]> {
-    const { view, workspace } = this.#place;
+    const { view } = this.#place;
     const own = joinPath(top, ".git");
-    const kind = (await view.lookAt(own))?.kind;
-    if (kind === undefined) return [];
-    const directory =
-      kind === "file" ? await this.#pointer(own, "gitdir:", top) : (await followLinks(view, own, workspace)).end;
+    const names = (await view.namesAt(own)) ?? [];
+    const directory = names.length > 0 ? own : await this.#repositoryBehind(own, top);
     if (directory === undefined) return [];
-    const names = (await this.#names(directory)).filter((name) => name === "index" || name.startsWith("sharedindex."));
     const links = new Set<string>();
-    for (const name of names) {
-      for (const bytes of HASH_BYTES) {
-        for (const link of await readGitlinks(view.chunksAt(joinPath(directory, name)), bytes)) links.add(link);
-      }
+    for (const name of directory === own ? names : await this.#names(directory)) {
+      if (name !== "index" && !name.startsWith("sharedindex.")) continue;
+      for (const link of await readGitlinks(view.chunksAt(joinPath(directory, name)))) links.add(link);
     }
     return [...links];
+  }
+
+  /** What a `.git` that is a file or a link leads to. */
+  async #repositoryBehind(path: string, top: string): Promise<string | undefined> {
+    const { view, workspace } = this.#place;
+    const kind = (await view.lookAt(path))?.kind;
+    if (kind === "file") return await this.#pointer(path, "gitdir:", top);
+    return kind === "link" ? (await followLinks(view, path, workspace)).end : undefined;
   }
 
   async lookAtShapes(directories: readonly string[]): Promise<void> {
