@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 
 const MAX_PROCESSES = 10_000;
 
@@ -21,14 +21,21 @@ export async function measureTree(root: number, seen?: SeenProcesses): Promise<T
     processes++;
     const [memory, children, stat] = await Promise.all([
       read(`/proc/${pid}/statm`),
-      read(`/proc/${pid}/task/${pid}/children`),
+      childrenOf(pid),
       seen === undefined ? "" : read(`/proc/${pid}/stat`),
     ]);
     residentBytes += Number(memory.split(" ")[1] ?? 0) * PAGE_BYTES;
     seen?.see(pid, stat);
-    for (const child of children.split(" ")) if (child !== "") pending.push(Number(child));
+    pending.push(...children);
   }
   return { residentBytes, processes };
+}
+
+/** SECURITY: a process is listed with the thread that started it, so those of every thread are read. */
+async function childrenOf(pid: number): Promise<number[]> {
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const lists = await Promise.all(threads.map((thread) => read(`/proc/${pid}/task/${thread}/children`)));
+  return lists.flatMap((list) => list.split(" ").filter((child) => child !== "")).map(Number);
 }
 
 /** Of x86-64, and of arm64 as distributions build it. */
