@@ -139,6 +139,24 @@ describe("the scan for protected paths", () => {
     await assert.rejects(scanGit(), { code: "RESOURCE_EXCEEDED", message: /has more than 2048 directories/ });
   });
 
+  it("finds repositories by their content among any number of directories, before a program and after it", async () => {
+    const many = Array.from({ length: 600 }, (_, at) => `made${at}/x`);
+    await Promise.all(many.map((path) => mkdir(join(workspace, path), { recursive: true })));
+    const repository = (name: string) => ["HEAD", "config", "objects/x", "refs/x"].map((part) => `${name}/${part}`);
+    const names = Array.from({ length: 20 }, (_, at) => `fixture${at}`);
+    await put(...names.flatMap(repository));
+    const scanGit = (before?: Parameters<typeof scanProtected>[1]) =>
+      scanProtected({ workspace, bases: ["."], paths: [], git: "guarded" }, before);
+    const before = await scanGit();
+    const guarded = new Set(before.guards.map(({ target }) => target));
+    assert.ok(names.every((name) => guarded.has(`/workspace/${name}/config`)));
+    const planted = Array.from({ length: 20 }, (_, at) => `planted${at}`);
+    await put(...planted.flatMap(repository));
+    for (const name of planted) await writeFile(join(workspace, name, "config"), "[core]\n\tfsmonitor = x\n");
+    const { present } = await scanGit(before);
+    assert.ok(planted.every((name) => present.has(`${name}/HEAD`)));
+  });
+
   it("refuses a protected name that cannot be mounted, and finds it after a program", async () => {
     await writeFile(Buffer.concat([Buffer.from(`${workspace}/`), Buffer.of(0xff), Buffer.from(".key")]), "x");
     await assert.rejects(scan(["*.key"]), { code: "SANDBOX_UNAVAILABLE", message: /^`\\xff\.key` is protected/ });
