@@ -93,7 +93,7 @@ describe("approvals of a served kernel", { timeout: 240_000 }, () => {
     const pending = await answerOf(start("mkdir approved", "--timeout", "1s"));
     assert.equal(pending["error_code"], "APPROVAL_PENDING");
     const id = textOf(pending["approval_id"]);
-    assert.match(textOf(pending["message"]), new RegExp(`narthex.js approvals approve ${id}`));
+    assert.match(textOf(pending["message"]), new RegExp(`narthex.js --data ${at.home} approvals approve ${id}`));
     await at.ask(["approvals", "approve", id, "--by", "ada"]);
     assert.deepEqual((await at.ask(["approvals"]))["approvals"], []);
     assert.equal((await answerOf(start("mkdir approved")))["status"], "success");

@@ -283,7 +283,7 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
     approver: options.approver,
     observer: options.observer,
     log: options.log,
-    program: typedCommand(process.env),
+    program: typedCommand(process.env, home.path),
     version: VERSION,
     merkleLog: {
       tree: store.tree,

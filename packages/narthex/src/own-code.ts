@@ -41,7 +41,7 @@ export function createOwnCodeCheck({ ownCode, mode, log }: OwnCodeRule): (worksp
 const PLACE_ELSEWHERE = "install it outside of the workspace, such as with `npm install -g narthex`";
 const WAYS_OUT =
   `${PLACE_ELSEWHERE}, or accept it with \`session: {own_code: allow}\` in narthex.yaml, or with --allow-own-code for ` +
-  "one run of serve, mcp or session open";
+  "one run of serve or mcp, or of session open where no kernel runs";
 
 function problemOf(workspace: string, code: string): string {
   return `narthex runs from \`${code}\`, which an agent in the workspace \`${workspace}\` could change`;

@@ -75,8 +75,7 @@ function announce(
     return;
   }
   const elsewhere = options.text("data") !== undefined && environment["NARTHEX_DATA"] === undefined;
-  const program = typedCommand(environment);
-  const narthex = elsewhere ? `${program} --data ${home}` : program;
+  const narthex = typedCommand(environment, elsewhere ? home : undefined);
   const session = first === undefined ? " --session ID" : "";
   terminal.print(
     terminal.paint.bold(`the kernel is open on ${home}`),

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { PACKAGE_DIRECTORY } from "../package-directory.ts";
-import { shellLine } from "./program-line.ts";
+import { dataOption, shellLine, shellWords } from "./program-line.ts";
 
 const NAME = "narthex";
 const PROGRAM = join(PACKAGE_DIRECTORY, "bin/narthex.js");
@@ -11,10 +11,13 @@ const PROGRAM = join(PACKAGE_DIRECTORY, "bin/narthex.js");
  *
  * SECURITY: never `npx narthex`. In a directory that an agent writes, npx runs the agent's program: from `node_modules/.bin`,
  * or whatever `bin` of its package.json says. A name that only npm put on the PATH is not there in another terminal.
+ *
+ * With `home`, it names a home that another terminal would not take by itself.
  */
-export function typedCommand(environment: NodeJS.ProcessEnv): string {
+export function typedCommand(environment: NodeJS.ProcessEnv, home?: string): string {
   const isNpm = environment["npm_lifecycle_event"] !== undefined;
-  return !isNpm && isOnPath(environment["PATH"] ?? "") ? NAME : absoluteCommand();
+  const program = !isNpm && isOnPath(environment["PATH"] ?? "") ? NAME : absoluteCommand();
+  return [program, ...(home === undefined ? [] : dataOption(home).map((word) => shellWords([word])))].join(" ");
 }
 
 function absoluteCommand(): string {
