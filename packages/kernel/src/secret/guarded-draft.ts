@@ -6,6 +6,9 @@ import type { Redactor } from "../tool/tool.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
 import { holdsSecret } from "./secret-search.ts";
 
+/** Answers to approvals. Without one, a call that a person approved would be recorded as one that ran without approval. */
+const ANSWERS: ReadonlySet<string> = new Set(["approved", "timed_out", "withdrawn"]);
+
 /** Entries without secrets: every text in them, at any depth. */
 export function guardEntries(entries: readonly EntryDraft[], secrets: KnownSecrets): readonly EntryDraft[] {
   return entries.map((entry) => redactTexts(entry, secrets.all) as EntryDraft);
@@ -55,7 +58,7 @@ function guardRow(row: StateChange, redactors: readonly Redactor[]): StateChange
 }
 
 function redactTexts(value: unknown, redactors: readonly Redactor[]): unknown {
-  if (typeof value === "string") return redactText(value, redactors);
+  if (typeof value === "string") return ANSWERS.has(value) ? value : redactText(value, redactors);
   if (Array.isArray(value)) return value.map((item: unknown) => redactTexts(item, redactors));
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactTexts(item, redactors)]));

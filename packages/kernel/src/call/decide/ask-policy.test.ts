@@ -25,7 +25,7 @@ async function kernelWith(rule: Omit<TestRule, "when">) {
       ],
       [tool],
     ),
-    redactors: [{ secrets: [HOST], replacement: "[from the vault]" }],
+    redactors: [{ secrets: [HOST, "approved"], replacement: "[from the vault]" }],
     settings: { approvalWaitMs: 1 },
   });
   made.kernel.openApprovalDoor();
