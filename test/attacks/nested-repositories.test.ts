@@ -87,3 +87,29 @@ describe("a repository inside the user's repository that the index names", { tim
     await assertNothingRuns(workspace, "lib/deep");
   });
 });
+
+describe("a repository that a program makes in a directory of the root", { timeout: 120_000 }, () => {
+  test("is set aside where it runs something, and stays where it does not", async () => {
+    const workspace = await at.makeWorkspace("nested-root");
+    await makeRepository(workspace);
+    await at.own(workspace);
+    const session = await at.open(workspace);
+    const { exitCode, stderr } = await session.shell(`mkdir kept && cd kept && ${MAKE} && git config user.name a`);
+    assert.equal(exitCode, 0, stderr);
+    // The user clones another one meanwhile, with settings of the user's own.
+    await makeRepository(join(workspace, "clone"));
+    await hostGit(join(workspace, "clone"), "config", "core.fsmonitor", "touch ran;:");
+    await at.own(workspace);
+    await session.shell("true");
+    const direct = `mkdir direct && cd direct && ${MAKE} && ${MONITOR}`;
+    const led = `mkdir -p led far/away && cd led && ${MAKE} && ${MONITOR} && mv .git ../far/away/x && echo 'gitdir: ../far/away/x' > .git`;
+    for (const command of [direct, led]) {
+      assert.equal((await session.call("shell_exec", { command })).code, "UNDECLARED_EFFECT", command);
+    }
+    for (const place of ["direct", "led"]) {
+      await hostGit(join(workspace, place), "status");
+      assert.ok(!(await exists(join(workspace, place, "ran"))), "the agent's program ran");
+    }
+    for (const place of ["kept", "clone"]) assert.ok(await exists(join(workspace, place, ".git/HEAD")), place);
+  });
+});

@@ -32,6 +32,7 @@ export async function searchGit(search: GitSearchOptions): Promise<TrustedFindin
   const git = new GitSearch(search, search.git);
   await Promise.all(search.bases.map((base) => git.lookAtBase(base)));
   for (const base of search.bases) await git.lookAtLinked(base);
+  for (const base of search.shapeBases) await git.lookAtNew(base);
   await git.lookAtShapes(search.shapeBases);
   const tops = git.tops.size === 0 ? ["."] : [...git.tops];
   for (const file of search.userConfig) await git.config.follow(file, tops);
@@ -50,6 +51,7 @@ export async function searchGitAgain(search: GitSearchOptions, known: TrustedFin
   await Promise.all(known.directories.map((directory) => git.guard(directory)));
   await Promise.all(search.bases.map((base) => git.lookAtBase(base)));
   for (const base of search.bases) await git.lookAtLinked(base);
+  for (const base of search.shapeBases) await git.lookAtNew(base);
   await git.lookAtShapes(search.shapeBases);
   return git.findings();
 }
@@ -118,6 +120,28 @@ class GitSearch {
       }
       await this.lookAtLinked(child);
     }
+  }
+
+  /**
+   * Looks at a directory in which no repository is known: before a program it becomes one.
+   *
+   * SECURITY: the user's prompt or editor starts git in it. A work tree of a known repository stays, and one that runs
+   * nothing; another is set aside.
+   */
+  async lookAtNew(top: string): Promise<void> {
+    const { view } = this.#place;
+    const own = joinPath(top, ".git");
+    if (this.#directories.has(own) || this.#paths.has(own) || this.#linked.has(top)) return;
+    const kind = (await view.lookAt(own))?.kind;
+    if (kind === undefined) return;
+    if (this.#known === undefined) {
+      await this.lookAtBase(top);
+      return await this.lookAtLinked(top);
+    }
+    const directory = kind === "directory" ? own : await this.#repositoryBehind(own, top);
+    const isKnown = [...this.#directories].some((known) => directory?.startsWith(`${known}/`) === true);
+    if (directory === undefined || !(isKnown || (await isInertRepository(view, directory)))) this.#shapes.add(own);
+    else await this.lookAtLinked(top);
   }
 
   async #gitlinks(top: string): Promise<string[]> {

@@ -5,7 +5,7 @@ import type { WorkspaceView } from "./workspace-view.ts";
 const MAX_BYTES = 64 * 1024;
 /** Settings of a repository that `git init --bare` or `git clone --bare` made. */
 const INERT =
-  /^(?:core\.(?:repositoryformatversion|filemode|bare|ignorecase|precomposeunicode|logallrefupdates|symlinks)|remote\..*\.(?:url|fetch|mirror)|branch\..*\.(?:remote|merge)|extensions\.(?:objectformat|refstorage))$/s;
+  /^(?:core\.(?:repositoryformatversion|filemode|bare|ignorecase|precomposeunicode|logallrefupdates|symlinks)|remote\..*\.(?:url|fetch|mirror)|branch\..*\.(?:remote|merge)|extensions\.(?:objectformat|refstorage)|user\.(?:name|email))$/s;
 
 /**
  * Whether a repository has nothing that git could run: a configuration of harmless settings only, and no hooks but
