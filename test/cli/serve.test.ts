@@ -194,5 +194,7 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
     assert.deepEqual(await printed(serve, { PATH, npm_lifecycle_event: "npx" }), [absolute]);
     assert.deepEqual(await printed(open, { PATH, npm_lifecycle_event: undefined }), ["next: narthex"]);
     assert.deepEqual(await printed(open, { npm_lifecycle_event: undefined }), [`next: ${absolute}`]);
+    const elsewhere = { NARTHEX_DATA: undefined, npm_lifecycle_event: undefined };
+    assert.deepEqual(await printed([...open, "--data", at.home], elsewhere), [`next: ${absolute} --data ${at.home}`]);
   });
 });

@@ -17,7 +17,7 @@ export const sessionOpenCommand: Command = {
   examples: ["narthex session open --workspace ~/project --agent reviewer --ttl 2h"],
 
   async run(invocation) {
-    const { terminal, environment } = invocation;
+    const { terminal, environment, options, home } = invocation;
     const request = await readSessionOptions(invocation);
     const ownCode = await checkOwnCode(invocation, request.workspace);
     const { session, token } = await withConnection({ ...invocation, ownCode }, "session open", (kernel) =>
@@ -28,6 +28,7 @@ export const sessionOpenCommand: Command = {
       terminal.printJson({ ...sessionToJson(session), token, token_file: tokenFile });
       return EXIT_OK;
     }
+    const isElsewhere = options.text("data") !== undefined && environment["NARTHEX_DATA"] === undefined;
     terminal.print(
       ...renderFacts([
         ["session", session.sessionId],
@@ -36,7 +37,7 @@ export const sessionOpenCommand: Command = {
         ["token", `kept in ${tokenFile}`],
       ]),
       "",
-      `${terminal.paint.dim("next:")} ${typedCommand(environment)} call echo '{"text":"hello"}' --session ${session.sessionId}`,
+      `${terminal.paint.dim("next:")} ${typedCommand(environment, isElsewhere ? home : undefined)} call echo '{"text":"hello"}' --session ${session.sessionId}`,
     );
     return EXIT_OK;
   },
