@@ -56,6 +56,20 @@ describe("the scan for protected paths", () => {
     assert.deepEqual([...present.keys()], ["z/HEAD"]);
   });
 
+  it("guards work trees and submodules of a repository, however many others come before them", async () => {
+    for (const place of ["worktrees", "modules"]) {
+      for (let each = 0; each < 130; each++) {
+        await mkdir(join(workspace, ".git", place, `a${each}`), { recursive: true });
+      }
+    }
+    await put(".git/worktrees/wt/commondir", ".git/modules/sub/HEAD", ".git/modules/sub/config");
+    const { guards } = await scanProtected({ workspace, bases: ["."], paths: [], git: "guarded" });
+    assert.deepEqual(
+      guards.filter(({ access }) => access === "read").map(({ target }) => target),
+      ["/workspace/.git/modules/sub/config", "/workspace/.git/worktrees/wt/commondir"],
+    );
+  });
+
   it("compares names without regard to case, and in one form of Unicode", async () => {
     await put(".ENV", ".GitHub/WorkFlows/a", "caf\u0065\u0301");
     const { present } = await scan([".env", ".github/workflows", "caf\u00e9"]);

@@ -57,6 +57,12 @@ describe("what file tools are told of a workspace", () => {
     assert.deepEqual(await trusted(paths), ["git/own", "dot/more", "nvim/init.lua"]);
   });
 
+  it("has what a repository in the root names, however many directories come before it", async () => {
+    for (let each = 0; each < 600; each++) await mkdir(join(workspace, `a${each}`));
+    await put("home/project/lib/.git/config", "[core]\n\thooksPath = .githooks\n");
+    assert.deepEqual(await trusted(["lib/.githooks/pre-commit", "lib/a"]), ["lib/.githooks/pre-commit"]);
+  });
+
   it("has real paths that lie in the workspace, and what holds them", async () => {
     const by = trust(DEFAULT_PROTECTED_PATHS, [join(workspace, "lib/own"), join(root, "elsewhere")]);
     assert.deepEqual(await trusted(["lib/own/a.js", "lib", "lib/other", "elsewhere"], by), ["lib/own/a.js", "lib"]);
