@@ -1,5 +1,7 @@
 import {
   create,
+  findCode,
+  isErrorCode,
   type KernelError,
   MAX_ID_LEN,
   type ToolResponse,
@@ -27,11 +29,19 @@ export function invalidRequest(message: string, violations: readonly Violation[]
   });
 }
 
-/** The answer to a request whose token was found wanting before the whole of it was read. */
+/** The answer to a request whose token was refused, or could not be checked, before the whole of it was read. */
 export function deniedSession(error: KernelError, requestId: string): ToolResponse {
+  const { code, message } = error;
+  if (isErrorCode(code)) {
+    const retryable = findCode(code)?.retryable === true;
+    return create(ToolResponseSchema, {
+      requestId,
+      result: { case: "error", value: { errorCode: code, message, retryable } },
+    });
+  }
   return create(ToolResponseSchema, {
     requestId,
-    result: { case: "denied", value: { ruleId: "kernel:admit", rationaleCode: error.code, message: error.message } },
+    result: { case: "denied", value: { ruleId: "kernel:admit", rationaleCode: code, message } },
   });
 }
 
