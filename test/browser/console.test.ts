@@ -3,7 +3,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { after, before, describe, it } from "node:test";
-import type { Browser, Locator } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { createTestHome, objectsOf, type Serving, type TestHome, textOf } from "../cli/home.ts";
 import { launchChromium } from "./chromium.ts";
 import { callTool, freshLink, openTab, type SignedInPage, signIn } from "./console-page.ts";
@@ -57,7 +57,14 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     );
     assert.equal(await page.evaluate("document.cookie"), "");
     const other = await (await browser.newContext()).newPage();
+    await other.goto(origin);
+    assert.match(other.url(), /\/console\/sign-in$/, "the root leads to the console");
+    assert.deepEqual(await outsideOf(other, "#no-code"), []);
     await other.goto(textOf(kernel.ready["console"]));
+    for (const width of [320, 800, 1280, 1920]) {
+      await other.setViewportSize({ width, height: 800 });
+      assert.deepEqual(await outsideOf(other, "#form"), [], `at ${width}`);
+    }
     assert.doesNotMatch(other.url(), /code=/);
     await other.click("text=Sign in");
     await other.locator("#problem", { hasText: "was used" }).waitFor();
@@ -68,7 +75,7 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
   });
 
   it("says what to do when nothing waits, and what the policy is", async () => {
-    await console.page.locator("text=Nobody is waiting.").waitFor();
+    await console.page.locator("text=No questions are open.").waitFor();
     assert.match((await console.page.textContent("#policy")) ?? "", /^\d+ rules\s*enforce/);
   });
 
@@ -238,7 +245,17 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     const { page } = console;
     const lines = page.locator("#calls .call");
     await callTool(origin, session.token, "echo", { text: "<b>bold</b>" });
-    await lines.first().locator("strong", { hasText: "echo@" }).waitFor();
+    await lines.first().locator("strong[title^='echo@']").waitFor();
+    const [line] = await lines.first().locator(".call-subject, .caller").allInnerTexts();
+    assert.equal(line, '{"text":"<b>bold</b>"}');
+    assert.match(
+      await lines.first().locator(".caller").innerText(),
+      new RegExp(`^${RegExp.escape(EVIL_AGENT)} for alice …`),
+    );
+    await lines
+      .filter({ has: page.locator(".call-subject", { hasText: "touch made.txt" }) })
+      .first()
+      .waitFor();
     await lines.filter({ hasText: "asked, allowed" }).filter({ hasText: "answered by Grace" }).first().waitFor();
     await lines.filter({ hasText: "asked, denied" }).filter({ hasText: "APPROVAL_DENIED" }).first().waitFor();
     await page.fill("#text-filter", "echo@");
@@ -253,7 +270,7 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     await page.locator("#pause", { hasText: "Resume (1 new)" }).waitFor();
     assert.equal(await lines.count(), shown);
     await page.click("#pause");
-    await lines.first().locator("strong", { hasText: "hash@" }).waitFor();
+    await lines.first().locator("strong", { hasText: "hash" }).waitFor();
     await page.selectOption("#session-filter", other.id);
     assert.equal(await lines.count(), 1);
     await page.selectOption("#session-filter", "");
@@ -322,6 +339,21 @@ describe("the console in a real browser", { timeout: 120_000 }, () => {
     assert.equal(await kernel.stop(), 0);
   });
 });
+
+/** The tags of the parts of a box that hang out of it. */
+function outsideOf(page: Page, selector: string): Promise<unknown> {
+  return page.evaluate(`
+    (() => {
+      const root = document.querySelector(${JSON.stringify(selector)});
+      const outer = root.getBoundingClientRect();
+      const isOutside = (part) => {
+        const { left, right } = part.getBoundingClientRect();
+        return left < outer.left || right > outer.right;
+      };
+      return [...root.querySelectorAll("*")].filter(isOutside).map(({ tagName }) => tagName);
+    })()
+  `);
+}
 
 async function hasFocus(card: Locator): Promise<boolean> {
   return (await card.and(card.page().locator(":focus")).count()) === 1;

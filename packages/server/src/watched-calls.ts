@@ -1,9 +1,19 @@
-import type { Entry, Outcome, PolicyDecision, RecordMessage } from "@narthex/contracts";
+import {
+  ContentRole,
+  type Entry,
+  type Outcome,
+  type PolicyDecision,
+  type RecordContent,
+  type RecordMessage,
+} from "@narthex/contracts";
+import { callSubject, capabilitySubject } from "./call-subject.ts";
 
 /** A record and its place among all records. */
 export interface PlacedRecord {
   readonly index: number;
   readonly record: RecordMessage;
+  /** Where it is at hand, calls are told with their subject. */
+  readonly content?: RecordContent | undefined;
 }
 
 /** One finished call, gathered from the records that tell of it. */
@@ -12,6 +22,8 @@ export interface WatchedCall {
   readonly sessionId: string;
   readonly requestId: string;
   readonly tool: string;
+  /** The command, path or address that it was about; empty where that is not known. */
+  readonly subject: string;
   readonly decision: "allowed" | "denied" | "repeated" | "undecided";
   /** The rules that determined the decision. */
   readonly rules: readonly string[];
@@ -26,6 +38,7 @@ export interface WatchedCall {
 
 interface CallSoFar {
   tool: string;
+  subject: string;
   policy: PolicyDecision | undefined;
   approver: string;
 }
@@ -39,7 +52,8 @@ export function createCallWatcher(): (placed: PlacedRecord) => WatchedCall | und
   return (placed) => {
     const { record } = placed;
     const key = `${record.chain}/${record.requestId}`;
-    const call = pending.get(key) ?? { tool: "?", policy: undefined, approver: "" };
+    const call = pending.get(key) ?? { tool: "?", subject: "", policy: undefined, approver: "" };
+    call.subject = inputSubject(placed) || call.subject;
     for (const entry of record.entries) {
       const outcome = readEntry(entry, call);
       if (outcome === undefined) continue;
@@ -55,12 +69,20 @@ export function createCallWatcher(): (placed: PlacedRecord) => WatchedCall | und
   };
 }
 
+function inputSubject({ content }: PlacedRecord): string {
+  const input = content?.items.find(({ role }) => role === ContentRole.INPUT);
+  return input === undefined ? "" : callSubject(input.data);
+}
+
 /** Notes what an entry says; gives the outcome if it is one. */
 function readEntry({ kind }: Entry, call: CallSoFar): Outcome | "repeated" | undefined {
   switch (kind.case) {
     case "toolInvoked":
       call.tool =
         kind.value.toolVersion === "" ? kind.value.toolName : `${kind.value.toolName}@${kind.value.toolVersion}`;
+      return undefined;
+    case "capabilityCheck":
+      call.subject ||= capabilitySubject(kind.value.required);
       return undefined;
     case "policyDecision":
       call.policy = kind.value;
@@ -81,7 +103,7 @@ function readEntry({ kind }: Entry, call: CallSoFar): Outcome | "repeated" | und
 }
 
 function finishCall({ record, index }: PlacedRecord, call: CallSoFar, outcome: Outcome | "repeated"): WatchedCall {
-  const known = { tool: call.tool, rules: call.policy?.ruleIds ?? [], approver: call.approver };
+  const known = { tool: call.tool, subject: call.subject, rules: call.policy?.ruleIds ?? [], approver: call.approver };
   const place = {
     timeMs: Number(record.wallTimeMs),
     sessionId: record.chain,

@@ -137,3 +137,8 @@ function numberOf(row: JsonObject, key: string): number {
 function damaged(): KernelError {
   return new KernelError("INTERNAL", "an approval's row is damaged");
 }
+
+/** Who gave an answer, and to which question. */
+export function aboutYes({ approvalId, door, approver }: YesRow | StandingApproval) {
+  return { approvalId, door, approver };
+}

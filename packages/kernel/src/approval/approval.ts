@@ -42,6 +42,12 @@ export interface ApprovalQuestion {
   readonly ruleText: string;
 }
 
+/** A question as lists show it. */
+export interface ListedQuestion extends ApprovalQuestion {
+  /** Whether a caller waits for the answer now. If not, an answer is kept for the same call, until the question expires. */
+  readonly isAwaited: boolean;
+}
+
 /** How long a yes is good for: this call, what is like it in this session, or what the rule says. */
 export type ApprovalTerm = "once" | "session" | "rule";
 
@@ -71,6 +77,8 @@ export interface ApprovalResolution {
 
 export interface ResolvedApproval {
   readonly answer: ApprovalResolution["answer"];
+  /** Whether a caller waited for it. If not, a call that was approved runs when the same call is made again. */
+  readonly isAwaited: boolean;
   /** Of an answer for longer. */
   readonly standing: StandingApproval | undefined;
 }
@@ -99,6 +107,6 @@ export interface ApprovalRevocation {
 
 export interface ApprovalList {
   /** Oldest first. */
-  readonly open: readonly ApprovalQuestion[];
+  readonly open: readonly ListedQuestion[];
   readonly standing: readonly StandingApproval[];
 }

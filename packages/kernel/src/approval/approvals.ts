@@ -11,7 +11,7 @@ import type {
   StandingApproval,
 } from "./approval.ts";
 import { type ApprovalOutcome, KERNEL_DOOR, resolvedEntry } from "./approval-outcome.ts";
-import { putRow, readRow, removeRow, type StandingRow, type YesRow } from "./approval-rows.ts";
+import { aboutYes, putRow, readRow, removeRow, type StandingRow, type YesRow } from "./approval-rows.ts";
 import { type ApprovalSubject, keyOf } from "./approval-subject.ts";
 import type { ApprovalWait } from "./approval-wait.ts";
 import { askApprover, cut, MAX_APPROVER, MAX_REASON } from "./ask-approver.ts";
@@ -142,11 +142,13 @@ export function createApprovals(options: ApprovalOptions): Approvals {
   async function settle(question: OpenQuestion, wait: ApprovalWait): Promise<ApprovalOutcome> {
     const { approvalId } = question.shown;
     question.isAwaited = true;
+    changes.changed();
     const outcome = await waitForAnswer(question, {
       signal: wait.signal,
       waitMs: Math.min(options.waitMs, wait.waitMs),
     });
     question.isAwaited = false;
+    changes.changed();
     if (outcome.answer === "withdrawn") await end(question, "withdrawn");
     // A yes that came at the same moment is for whoever comes back.
     if (outcome.answer === "pending" || outcome.answer === "withdrawn") yeses.free(approvalId);
@@ -234,6 +236,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
       throw unfit("answer", "too many answers for longer were given: revoke some first, or answer once");
     }
     question.isAnswered = true;
+    const { isAwaited } = question;
     const outcome: ApprovalOutcome = {
       approvalId,
       answer: answer === "deny" ? "denied" : "approved",
@@ -250,7 +253,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
         await writeRule(question, row);
       });
     }
-    return { answer, standing: row?.standing };
+    return { answer, isAwaited, standing: row?.standing };
   }
 
   /** The answer is in the ledger before there is a rule: a rule nobody answers for must not exist. */
@@ -303,7 +306,9 @@ export function createApprovals(options: ApprovalOptions): Approvals {
   }
 
   const list = (): ApprovalList => ({
-    open: [...open.values()].filter(({ isAnswered }) => !isAnswered).map(({ shown }) => shown),
+    open: [...open.values()]
+      .filter(({ isAnswered }) => !isAnswered)
+      .map(({ shown, isAwaited }) => ({ ...shown, isAwaited })),
     standing: standing.list(),
   });
 
@@ -391,8 +396,4 @@ export function createApprovals(options: ApprovalOptions): Approvals {
       changes.changed();
     },
   };
-}
-
-function aboutYes({ approvalId, door, approver }: YesRow | StandingApproval) {
-  return { approvalId, door, approver };
 }

@@ -133,10 +133,27 @@ test("without a scope of its own, a call is covered by exactly its input", async
   const { approvals, answer } = create();
   const about = { ...subject, scope: undefined };
   const { standing } = await answer("session", {}, about);
-  assert.match(standing?.allows ?? "", /exactly this input/);
+  assert.equal(standing?.allows, `this call again, with exactly this input: ${JSON.stringify(about.input)}`);
   assert.equal(approvals.findGiven(like({ scope: undefined })), undefined);
   assert.equal(approvals.findGiven(like()), undefined);
   assert.ok(approvals.findGiven(about));
+});
+
+test("lists say whether a caller waits for a question, and so does the answer to it", async () => {
+  const { approvals } = create();
+  const wait = { signal: undefined, waitMs: 0, requested: async () => undefined };
+  assert.equal((await approvals.ask(subject, wait))?.answer, "pending");
+  const [left] = approvals.list().open;
+  assert.equal(left?.isAwaited, false);
+  const joined = approvals.ask(subject, { ...wait, waitMs: 60_000 });
+  assert.equal(approvals.list().open[0]?.isAwaited, true);
+  const resolution = { approvalId: left.approvalId, answer: "once", approver: "ann", door: "cli" } as const;
+  assert.equal((await approvals.resolve(resolution)).isAwaited, true);
+  assert.equal((await joined)?.answer, "approved");
+
+  await approvals.ask(subject, wait);
+  const approvalId = approvals.list().open[0]?.approvalId ?? "";
+  assert.equal((await approvals.resolve({ ...resolution, approvalId })).isAwaited, false);
 });
 
 test("an answer for a path or a host covers that path or host and no other", async () => {

@@ -1,7 +1,7 @@
-import { KernelError } from "@narthex/contracts";
+import { canonicalJson, type JsonValue, KernelError } from "@narthex/contracts";
 import type { ApprovalResolution } from "./approval.ts";
 import type { StandingRow } from "./approval-rows.ts";
-import { describeScope, keepScope, scopeToJson } from "./approval-scope.ts";
+import { describeScope, keepScope, type KeptScope, scopeToJson } from "./approval-scope.ts";
 import { describeFiles } from "./approved-files.ts";
 import { groundsOf } from "./approval-subject.ts";
 import { type OpenQuestion, whyNotForSession } from "./open-question.ts";
@@ -31,13 +31,24 @@ export function standingRow(
       scope: answer,
       sessionId: answer === "session" ? sessionId : "",
       tool,
-      allows: kept === undefined ? ruleText : `${describeScope(kept)}${describeFiles(subject.files)}`,
+      allows: kept === undefined ? ruleText : `${describeKept(kept, shown.input)}${describeFiles(subject.files)}`,
       approvalId,
       door,
       approver,
       givenAtMs,
     },
   };
+}
+
+/** Characters of an input that lists of given answers show. */
+const MAX_SHOWN_INPUT = 2000;
+
+/** "exactly this input" says nothing once the question is gone: the input stands beside it. */
+function describeKept(kept: KeptScope, input: JsonValue): string {
+  if (kept.kind !== "input") return describeScope(kept);
+  const text = canonicalJson(input);
+  const shown = text.length <= MAX_SHOWN_INPUT ? text : `${text.slice(0, MAX_SHOWN_INPUT)}... (cut)`;
+  return `${describeScope(kept)}: ${shown}`;
 }
 
 /** The same for the ledger. The digest of an input is not in it: it is with the call, where it can be erased. */

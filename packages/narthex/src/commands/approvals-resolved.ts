@@ -8,7 +8,7 @@ import { renderStanding } from "./approvals-view.ts";
 /** Says what an answer has done. */
 export function printResolved(
   { approvalId, approver }: ResolutionToMake,
-  { answer, standing }: ResolveApprovalResponse,
+  { answer, isAwaited, standing }: ResolveApprovalResponse,
   terminal: Terminal,
 ): void {
   if (terminal.json) {
@@ -16,12 +16,16 @@ export function printResolved(
       approval_id: approvalId,
       answer,
       approver,
+      is_awaited: isAwaited,
       ...(standing && { standing: messageToJson(StandingApprovalSchema, standing) }),
     });
     return;
   }
   const word = answer === "deny" ? "denied" : "approved";
   terminal.print(visible(`${word} ${approvalId}${answer === "once" ? ", once" : ""}, by ${approver}`));
+  if (!isAwaited && answer !== "deny") {
+    terminal.note("its caller has stopped waiting: the call runs when the agent makes it again");
+  }
   if (standing === undefined) return;
   terminal.print(...renderStanding(standing, terminal.paint));
   terminal.note(visible(`take it back with \`narthex approvals revoke ${standing.standingId}\``));

@@ -16,7 +16,7 @@ export function terminalApprover(terminal: Terminal): Approver | undefined {
       const keys = await openKeyReader(process.stdin);
       try {
         const prompt = { terminal, keys, canWait: false };
-        const answer = await promptForApproval(toApprovalInfo(question), prompt, signal);
+        const answer = await promptForApproval(toApprovalInfo({ ...question, isAwaited: true }), prompt, signal);
         const approver = loginName();
         if (answer === "deny" || answer === "later") return { approved: false, approver };
         return { approved: true, approver, term: answer };

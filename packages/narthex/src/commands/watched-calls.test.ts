@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { create, type EntrySchema, RecordSchema } from "@narthex/contracts";
+import { ContentRole, create, type EntrySchema, RecordContentSchema, RecordSchema } from "@narthex/contracts";
 import { createCallWatcher } from "@narthex/server/watched-calls";
 import type { RecordView } from "./record-view.ts";
 
@@ -46,6 +46,24 @@ describe("createCallWatcher", () => {
       [call?.decision, call?.rules, call?.durationMs, call?.resultSize],
       ["allowed", ["pure-tools"], 7, 12],
     );
+  });
+
+  it("says what a call is about: by its input, or by what it needed where the input is kept elsewhere", () => {
+    const input = (value: object) => ({
+      content: create(RecordContentSchema, {
+        items: [{ role: ContentRole.INPUT, data: Buffer.from(JSON.stringify(value)) }],
+      }),
+    });
+    const end: EntryInit = { kind: { case: "toolCompleted", value: { success: true } } };
+    const needed = { required: ['{"kind":"fs_write","prefixes":["/w/big.txt"]}'] };
+    const subject = (entries: EntryInit[], content: object = {}) =>
+      createCallWatcher()({ ...view(0, "r", [INVOKED, ...entries, end]), ...content })?.subject;
+    assert.equal(subject([], input({ command: "npm test", timeout_ms: 5 })), "npm test");
+    assert.equal(subject([], input({ operation: "DIFF", path: "src" })), "DIFF src");
+    assert.equal(subject([], input({ text: "hi" })), '{"text":"hi"}');
+    assert.equal(subject([], input({})), "");
+    assert.equal(subject([{ kind: { case: "capabilityCheck", value: needed } }]), "/w/big.txt");
+    assert.equal(subject([], input({ command: "x".repeat(1000) }))?.length, 301);
   });
 
   it("says what it does not know about a call that began before it looked", () => {

@@ -230,9 +230,9 @@ export function createLocalConnection(kernel: OpenedKernel): KernelConnection {
     },
     async resolveApproval(resolution) {
       const { toStandingApproval } = await import("@narthex/server/approval-info");
-      const { answer, standing } = await kernel.resolveApproval({ door: DOOR, ...resolution });
+      const { answer, isAwaited, standing } = await kernel.resolveApproval({ door: DOOR, ...resolution });
       const given = standing === undefined ? {} : { standing: toStandingApproval(standing) };
-      return create(ResolveApprovalResponseSchema, { answer, ...given });
+      return create(ResolveApprovalResponseSchema, { answer, isAwaited, ...given });
     },
     async revokeApproval(revocation) {
       const { toStandingApproval } = await import("@narthex/server/approval-info");

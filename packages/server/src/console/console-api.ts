@@ -63,8 +63,12 @@ export function createConsoleApi(options: ConsoleApiOptions): ReadonlyMap<string
       door: DOOR,
       ...(reason === "" ? {} : { reason }),
     });
-    const { standing } = resolved;
-    return { answer: resolved.answer, ...(standing === undefined ? {} : { standing: shownStanding(standing) }) };
+    const { standing, isAwaited } = resolved;
+    return {
+      answer: resolved.answer,
+      isAwaited,
+      ...(standing === undefined ? {} : { standing: shownStanding(standing) }),
+    };
   }
 
   async function revoke({ body, by }: ApiCall): Promise<object> {

@@ -11,5 +11,6 @@ export type ConsoleKernel = Pick<
   | "unsafeWorkspaces"
   | "tailRecords"
   | "recordCount"
+  | "getSession"
   | "refuse"
 >;

@@ -40,14 +40,15 @@ export interface ConsoleOptions {
 const DOOR = "console";
 const COOKIE = "narthex_console";
 const KEY_HEADER = "x-narthex-console";
-const ROOT = "/console";
-const API = `${ROOT}/api/`;
-const SIGN_IN_PAGE = `${ROOT}/sign-in`;
+/** Where the page is. */
+export const CONSOLE_PATH = "/console";
+const API = `${CONSOLE_PATH}/api/`;
+const SIGN_IN_PAGE = `${CONSOLE_PATH}/sign-in`;
 const MAX_NAME = 128;
 
 /** Whether a path is the console's. */
 export function isConsolePath(path: string): boolean {
-  return path === ROOT || path.startsWith(`${ROOT}/`);
+  return path === CONSOLE_PATH || path.startsWith(`${CONSOLE_PATH}/`);
 }
 
 export async function createConsole(options: ConsoleOptions): Promise<Console> {
@@ -71,7 +72,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
 
   /** SECURITY: no GET answers with data or changes anything, a sign-in link's least of all: previews follow links. */
   function serveFile(request: NodeRequest, response: NodeResponse, path: string): void {
-    if (path === ROOT && !signIns.knows(cookieOf(request))) {
+    if (path === CONSOLE_PATH && !signIns.knows(cookieOf(request))) {
       response.statusCode = 303;
       response.setHeader("location", SIGN_IN_PAGE);
       response.end();
@@ -120,7 +121,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
     const { cookie, key } = signIns.create(name === "" ? defaultApprover : name);
     const secure = isTls ? "; Secure" : "";
     const maxAge = Math.floor(limits.signInTtlMs / 1000);
-    const flags = `Path=${ROOT}; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`;
+    const flags = `Path=${CONSOLE_PATH}; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`;
     response.setHeader("set-cookie", `${COOKIE}=${cookie}; ${flags}`);
     sendJson(response, 200, { key });
   }
@@ -161,8 +162,8 @@ function sendJson(response: NodeResponse, status: number, value: object): void {
 }
 
 function fileNameOf(path: string): string {
-  if (path === ROOT) return "console.html";
-  return path === SIGN_IN_PAGE ? "sign-in.html" : path.slice(ROOT.length + 1);
+  if (path === CONSOLE_PATH) return "console.html";
+  return path === SIGN_IN_PAGE ? "sign-in.html" : path.slice(CONSOLE_PATH.length + 1);
 }
 
 function cookieOf(request: NodeRequest): string {

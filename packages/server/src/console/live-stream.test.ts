@@ -103,9 +103,12 @@ test("who is asked, what is open and what still holds is told at once and after 
       shown: 7,
     },
   ]);
-  assert.deepEqual((await nextOf(events, "open"))["ids"], ["apr_0"]);
+  const open = await nextOf(events, "open");
+  assert.deepEqual([open["ids"], open["left"]], [["apr_0"], []]);
+  console.addQuestion({ isAwaited: false });
+  assert.deepEqual((await nextOf(events, "open"))["left"], ["apr_1"]);
   await console.ask("answer", { id: "apr_0", answer: "once", reason: "" }, headers);
-  assert.deepEqual((await nextOf(events, "open"))["ids"], []);
+  assert.deepEqual((await nextOf(events, "open"))["ids"], ["apr_1"]);
 });
 
 test("calls are told as they end, those just before the page opened too, and how questions were answered", async (t) => {

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
-import { fromBinary, type RecordMessage, RecordSchema } from "@narthex/contracts";
+import { fromBinary, RecordContentSchema, type RecordMessage, RecordSchema } from "@narthex/contracts";
 import type { ApprovalList } from "@narthex/kernel";
 import type { NodeResponse } from "../service/http-listener.ts";
 import { createCallWatcher } from "../watched-calls.ts";
+import { createCallerNames } from "./caller-names.ts";
 import type { ConsoleKernel } from "./console-kernel.ts";
 import type { ConsoleLimits } from "./console-limits.ts";
 import { shownApproval, shownStanding } from "./shown-approval.ts";
@@ -63,7 +64,8 @@ async function sendApprovals({ kernel, limits }: LiveStreamOptions, send: Send, 
       if (!told.has(question.approvalId)) await send({ kind: "asked", approval: shownApproval(question, limits) });
     }
     const ids = list.open.map(({ approvalId }) => approvalId);
-    await send({ kind: "open", ids });
+    const left = list.open.flatMap(({ approvalId, isAwaited }) => (isAwaited ? [] : [approvalId]));
+    await send({ kind: "open", ids, left });
     told = new Set(ids);
     const now = standingOf(list);
     if (now.text !== standing) await send(now.event);
@@ -80,10 +82,12 @@ async function sendCalls({ kernel, limits }: LiveStreamOptions, send: Send, sign
   const observe = createCallWatcher();
   const now = kernel.recordCount();
   const fromIndex = Math.max(0, now - limits.lookBackRecords);
-  for await (const { index, record: bytes } of kernel.tailRecords({ fromIndex, signal })) {
+  const callerOf = createCallerNames(kernel);
+  for await (const { index, record: bytes, content: about } of kernel.tailRecords({ fromIndex, signal })) {
     const record = fromBinary(RecordSchema, bytes);
-    const call = observe({ index, record });
-    if (call !== undefined) await send({ kind: "call", call: shownCall(call) });
+    const content = about.length === 0 ? undefined : fromBinary(RecordContentSchema, about);
+    const call = observe({ index, record, content });
+    if (call !== undefined) await send({ kind: "call", call: shownCall(call, await callerOf(call.sessionId)) });
     if (index < now) continue;
     for (const answered of shownAnswers(record)) await send({ kind: "answered", answered });
     if (changesPolicy(record)) await send({ kind: "policy", policy: shownPolicy(kernel.policyFacts()) });

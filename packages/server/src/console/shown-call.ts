@@ -1,15 +1,19 @@
 import type { ApprovalResolved, RecordMessage } from "@narthex/contracts";
 import type { WatchedCall } from "../watched-calls.ts";
+import type { CallerNames } from "./caller-names.ts";
 import { shownText } from "./shown-text.ts";
 
 /** A finished call as a line of the page. */
-export function shownCall(call: WatchedCall) {
+export function shownCall(call: WatchedCall, caller: CallerNames) {
   return {
     index: call.recordIndex,
     timeMs: call.timeMs,
     session: shownText(call.sessionId),
     request: shownText(call.requestId),
+    agent: shownText(caller.agent),
+    user: shownText(caller.user),
     tool: shownText(call.tool),
+    subject: shownText(call.subject),
     decision: call.decision,
     rules: call.rules.map(shownText),
     approver: shownText(call.approver),

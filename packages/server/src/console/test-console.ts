@@ -2,7 +2,7 @@ import type { TestContext } from "node:test";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create, type EntrySchema, KernelError, RecordSchema, toBinary } from "@narthex/contracts";
 import type {
-  ApprovalQuestion,
+  ListedQuestion,
   ApprovalResolution,
   Kernel,
   Refusal,
@@ -18,7 +18,7 @@ import { type ConsoleOptions, createConsole } from "./console.ts";
 /** What the console asks of a kernel, answered by lists that a test fills. */
 export function createTestBackend() {
   const kernel = createTestKernel();
-  const open: ApprovalQuestion[] = [];
+  const open: ListedQuestion[] = [];
   const standing: StandingApproval[] = [];
   const records: StoredRecord[] = [];
   const resolutions: ApprovalResolution[] = [];
@@ -58,7 +58,7 @@ export function createTestBackend() {
       resolutions.push(resolution);
       open.splice(at, 1);
       change();
-      return { answer: resolution.answer, standing: undefined };
+      return { answer: resolution.answer, isAwaited: true, standing: undefined };
     },
     revokeApproval: () => Promise.reject(new KernelError("INTERNAL", "no such answer holds")),
     async *watchApprovals(signal) {
@@ -100,7 +100,7 @@ export function createTestBackend() {
     unsafe,
     /** Sources that somebody reads right now. */
     watchers: () => watchers,
-    addQuestion(question: Partial<ApprovalQuestion> = {}) {
+    addQuestion(question: Partial<ListedQuestion> = {}) {
       open.push({ ...QUESTION, approvalId: `apr_${open.length}`, ...question });
       change();
     },
@@ -114,7 +114,7 @@ export function createTestBackend() {
   };
 }
 
-const QUESTION: ApprovalQuestion = {
+const QUESTION: ListedQuestion = {
   approvalId: "apr_0",
   sessionId: "ses_aaaaaaaaaaaaaaaaaaaa",
   requestId: "r",
@@ -138,6 +138,7 @@ const QUESTION: ApprovalQuestion = {
   requestedAtMs: 1000,
   expiresAtMs: 2_000_000_000_000,
   sessionScope: "git push",
+  isAwaited: true,
   ruleText: "permit(...);",
 };
 

@@ -5,11 +5,11 @@ import {
   type StandingApproval as StandingApprovalMessage,
   StandingApprovalSchema,
 } from "@narthex/contracts";
-import type { ApprovalQuestion, StandingApproval } from "@narthex/kernel";
+import type { ListedQuestion, StandingApproval } from "@narthex/kernel";
 import { exactJson } from "../exact-json.ts";
 
 /** The exact call that a person is asked about: its input whole, as JSON text. */
-export function toApprovalInfo(question: ApprovalQuestion): ApprovalInfo {
+export function toApprovalInfo(question: ListedQuestion): ApprovalInfo {
   return create(ApprovalInfoSchema, {
     ...question,
     definitionHash: Buffer.from(question.definitionHash, "hex"),

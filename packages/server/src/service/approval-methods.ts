@@ -33,6 +33,7 @@ export function createApprovalMethods(kernel: ApprovalKernel): ApprovalMethods {
       });
       return {
         answer: resolved.answer,
+        isAwaited: resolved.isAwaited,
         ...(resolved.standing && { standing: toStandingApproval(resolved.standing) }),
       };
     },

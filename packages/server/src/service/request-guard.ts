@@ -28,7 +28,7 @@ const UNIX_NAMES: ReadonlySet<string> = new Set(["", "localhost", "narthex"]);
  *
  * SECURITY: any web page can make a browser send requests to a loopback port. The Host check stops names that were
  * rebound to this address, the Origin check stops other pages, no CORS header is ever sent, and nothing answers GET but
- * the files of the console, which hold no data, and MCP, which wants a token in a header that no page can set.
+ * `/healthz`, the files of the console, which hold no data, and MCP, which wants a token in a header that no page can set.
  */
 export function createRequestGuard(
   address: DoorAddress,

@@ -49,6 +49,22 @@ test("with TLS the same services are offered, also beyond loopback", async (t) =
   );
 });
 
+test("GET /healthz answers 200 while calls are taken and 503 after, and / leads to nothing without a console", async (t) => {
+  const { port, kernel } = await openDoor(t);
+  const get = async (path: string, method = "GET") => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, redirect: "manual" });
+    return [response.status, await response.text()];
+  };
+  assert.deepEqual(await get("/healthz"), [200, "ok\n"]);
+  assert.deepEqual(await get("/healthz", "HEAD"), [200, ""]);
+  assert.deepEqual(await get("/"), [405, "use POST\n"]);
+  assert.deepEqual(await get("/healthz", "PUT"), [405, "use POST\n"]);
+  const foreign = await fetch(`http://127.0.0.1:${port}/healthz`, { headers: { origin: "https://evil.example" } });
+  assert.equal(foreign.status, 403);
+  Object.defineProperty(kernel, "closing", { value: true });
+  assert.deepEqual(await get("/healthz"), [503, "shutting down\n"]);
+});
+
 test("a port in use is named", async (t) => {
   const { port, kernel } = await openDoor(t);
   const listen = { host: "127.0.0.1", port };

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { KernelError } from "@narthex/contracts";
 import type { Kernel, Log } from "@narthex/kernel";
 import { type ByteBudget, byteBudgetOf } from "../byte-budget.ts";
-import { type Console, isConsolePath } from "../console/console.ts";
+import { type Console, CONSOLE_PATH, isConsolePath } from "../console/console.ts";
 import { serveConsoleLink } from "../console/console-link.ts";
 import type { McpHttp } from "../mcp/mcp-door.ts";
 import { isMcpMethod, isMcpPath } from "../mcp/mcp-path.ts";
@@ -17,6 +17,7 @@ import {
   type NodeResponse,
   type TlsIdentity,
 } from "./http-listener.ts";
+import { createPlainPages } from "./plain-pages.ts";
 import { createRequestGuard, type DoorAddress, pathOf } from "./request-guard.ts";
 import { DEFAULT_SERVICE_LIMITS, type ServiceLimits } from "./service-limits.ts";
 import type { ExportLedger } from "./export-stream.ts";
@@ -87,9 +88,15 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
     throw error;
   });
   const { console, mcp } = options;
+  const hasPage = console !== undefined && "host" in listen;
+  const pages = createPlainPages({
+    consolePath: hasPage ? CONSOLE_PATH : undefined,
+    isServing: () => !kernel.closing && !stopping.signal.aborted,
+  });
   const rejectRequest = createRequestGuard(toDoorAddress(address, options), (method, path) => {
+    if (pages.takes(method, path)) return true;
     if (mcp !== undefined && isMcpPath(path)) return isMcpMethod(method);
-    return console !== undefined && "host" in listen && method === "GET" && isConsolePath(path);
+    return hasPage && method === "GET" && isConsolePath(path);
   });
 
   function receive(request: NodeRequest, response: NodeResponse): void {
@@ -101,12 +108,16 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
       rejectExchange(request, response, rejection.status, rejection.message);
       return;
     }
+    const path = pathOf(request);
+    if (pages.takes(request.method ?? "", path)) {
+      pages.serve(request, response, path);
+      return;
+    }
     if (stopping.signal.aborted || exchanges.size >= limits.maxRequests) {
       rejectExchange(request, response, 503, stopping.signal.aborted ? "shutting down" : "too many requests at once");
       return;
     }
     const signal = exchanges.begin(response);
-    const path = pathOf(request);
     if (mcp !== undefined && isMcpPath(path)) mcp.serve(request, response, signal);
     else if (console !== undefined && isConsolePath(path)) serveConsole(console, request, response, signal);
     else dispatch(request, response, { path, signal });

@@ -5,6 +5,7 @@ import { plainText, showText } from "./shown-text.js";
 
 const LOUD_LABELS = new Set(["secret", "untrusted"]);
 const EXPIRING_MS = 30_000;
+const LEFT = "The agent has stopped waiting. If you allow this, it runs when the agent makes the same call again.";
 
 /**
  * One question. `onAnswer(answer, reason)` is told what the person chose; the caller says when the card takes answers.
@@ -12,6 +13,7 @@ const EXPIRING_MS = 30_000;
 export function createApprovalCard(approval, onAnswer) {
   const expiry = element("span", { class: "expiry" });
   const told = element("p", { class: "told", role: "status" });
+  const left = element("p", { class: "warning", hidden: true }, LEFT);
   const steps = element("div", { class: "step", hidden: true });
   const buttons = createButtons(approval, press);
   /** SECURITY: what was not shown cannot be agreed to. */
@@ -38,6 +40,7 @@ export function createApprovalCard(approval, onAnswer) {
     isSeen ? "" : element("p", { class: "warning" }, "To allow this, look at the exact JSON to its end first."),
     ...approval.notes.map((note) => element("p", { class: "warning" }, ...showText(note))),
     showRules(approval),
+    left,
     element("div", { class: "answers" }, ...buttons.values()),
     showScope(approval),
     steps,
@@ -90,6 +93,9 @@ export function createApprovalCard(approval, onAnswer) {
       expiry.textContent = leftMs > 0 ? `${countdown(leftMs)} left` : "expired";
       expiry.classList.toggle("soon", leftMs < EXPIRING_MS);
       return leftMs > 0;
+    },
+    setAwaited(isAwaited) {
+      left.hidden = isAwaited;
     },
     tell(text) {
       told.textContent = text;

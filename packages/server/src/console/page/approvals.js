@@ -61,7 +61,7 @@ export function createApprovals({ list, empty, count, news, heading }) {
     card.setTaking(false);
     try {
       const done = await ask("answer", { id: card.id, answer, reason });
-      end(card, DONE[done.answer] ?? done.answer, answer === "deny" ? "denied" : "allowed", { isOwn: true });
+      end(card, doneText(done), answer === "deny" ? "denied" : "allowed", { isOwn: true });
     } catch (error) {
       card.busy = false;
       if (error.status === 401) leave();
@@ -106,10 +106,12 @@ export function createApprovals({ list, empty, count, news, heading }) {
 
   return {
     add,
-    /** Of the questions that are shown, those not named here are over. */
-    keep(ids) {
+    /** Of the questions that are shown, those not named here are over. No caller waits for those in `left`. */
+    keep(ids, left) {
       const open = new Set(ids);
+      const unawaited = new Set(left);
       for (const card of openCards()) {
+        card.setAwaited(!unawaited.has(card.id));
         if (!open.has(card.id) && !card.busy)
           end(card, "no longer waiting: answered already, withdrawn or expired", "other");
       }
@@ -145,6 +147,13 @@ export function createApprovals({ list, empty, count, news, heading }) {
     },
     settleAll,
   };
+}
+
+function doneText({ answer, isAwaited }) {
+  const text = DONE[answer] ?? answer;
+  return isAwaited || answer === "deny"
+    ? text
+    : `${text}. The agent had stopped waiting: it runs when the agent asks again`;
 }
 
 /** The kernel refused this answer, and the question is still open. */

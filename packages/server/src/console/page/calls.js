@@ -44,15 +44,15 @@ export function createCalls({ list, empty, count, pause, sessionFilter, textFilt
       const oldest = lines.shift();
       if (!paused) oldest.root.remove();
     }
-    offerSession(line.session);
+    offerSession(line);
     if (paused) held++;
     else if (matches(line)) list.prepend(line.root);
     tell();
   }
 
-  function offerSession(session) {
+  function offerSession({ session, agent }) {
     if ([...sessionFilter.options].some((option) => option.value === session)) return;
-    sessionFilter.append(element("option", { value: session }, shortSession(session)));
+    sessionFilter.append(element("option", { value: session }, `${agent} ${shortSession(session)}`.trim()));
     const known = new Set(lines.map((line) => line.session));
     for (const option of Array.from(sessionFilter.options)) {
       if (option.value !== "" && !option.selected && !known.has(option.value)) option.remove();
@@ -73,7 +73,9 @@ function createLine(call) {
   const session = plainText(call.session);
   const { word, look } = verdictOf(call);
   const end = call.success ? [size(call.resultSize)] : showText(call.code);
-  const by = call.rules.flatMap((rule, at) => [at === 0 ? " by " : ", ", ...showText(rule)]);
+  // What the kernel decides by itself is no rule that a person could look up.
+  const rules = call.rules.filter((rule) => !plainText(rule).startsWith("kernel:"));
+  const by = rules.flatMap((rule, at) => [at === 0 ? " by " : ", ", ...showText(rule)]);
   const person = plainText(call.approver) === "" ? [] : [", answered by ", ...showText(call.approver)];
   const root = element(
     "li",
@@ -82,24 +84,41 @@ function createLine(call) {
       "div",
       { class: "call-what" },
       element("time", {}, clockTime(call.timeMs)),
-      element("strong", {}, ...showText(call.tool)),
+      element("strong", { title: plainText(call.tool) }, ...showText(nameOf(call.tool))),
       element("span", { class: "outcome" }, ...end),
     ),
+    plainText(call.subject) === "" ? "" : element("p", { class: "call-subject" }, ...showText(call.subject)),
     element(
       "div",
       { class: "call-why" },
-      element("span", { class: "session", title: session }, shortSession(session)),
+      element("span", { class: "caller", title: session }, ...callerOf(call), shortSession(session)),
       element("span", { class: "by" }, element("b", { class: "verdict" }, word), ...by, ...person),
       element("span", { class: "took" }, duration(call.durationMs)),
     ),
   );
-  const texts = [session, call.tool, call.code, call.approver, call.request, word, ...call.rules];
-  return { root, session, text: texts.map(plainText).join(" ").toLowerCase() };
+  const who = [call.agent, call.user];
+  const texts = [session, ...who, call.tool, call.subject, call.code, call.approver, call.request, word, ...call.rules];
+  return { root, session, agent: plainText(call.agent), text: texts.map(plainText).join(" ").toLowerCase() };
 }
 
-function verdictOf({ decision, approver, success }) {
+/** `file_read` of `file_read@1.0.0`; a text that has marks in it stays as it is. */
+function nameOf(tool) {
+  return typeof tool === "string" ? tool.replace(/@[^@]*$/, "") : tool;
+}
+
+function callerOf({ agent, user }) {
+  const names = [agent, user].filter((name) => plainText(name) !== "");
+  return names
+    .flatMap((name, at) => [...(at === 0 ? [] : [" for "]), ...showText(name)])
+    .concat(names.length ? " " : []);
+}
+
+const NOT_DECIDED = { undecided: "refused before any rule", repeated: "answered from the record" };
+
+function verdictOf({ decision, approver, success, code }) {
   const asked = plainText(approver) !== "";
+  if (plainText(code) === "APPROVAL_PENDING") return { word: "waits for a person", look: "waits" };
   if (decision === "denied") return { word: asked ? "asked, denied" : "denied", look: "denied" };
-  const word = decision === "allowed" && asked ? "asked, allowed" : decision;
+  const word = decision === "allowed" ? (asked ? "asked, allowed" : "allowed") : (NOT_DECIDED[decision] ?? decision);
   return { word, look: success ? "ok" : "failed" };
 }

@@ -3,12 +3,14 @@ import { plainText, showText } from "./shown-text.js";
 
 /** The state of the policy: in a line, and loudly where it is not what one would expect. */
 export function showPolicy(policy, line, banners) {
-  line.replaceChildren(
+  const facts = [
     element("span", {}, `${policy.rules} ${policy.rules === 1 ? "rule" : "rules"}`),
     element("span", { class: policy.mode === "observe" ? "observe" : "" }, policy.mode),
     element("span", {}, ...showText(policy.engine)),
     element("span", { class: "dim", title: policy.hash }, policy.hash.slice(0, 8)),
-  );
+  ];
+  // Without a policy there is nothing to say of its rules, engine and hash.
+  line.replaceChildren(...(policy.hash === "" ? [element("span", { class: "observe" }, "no policy in force")] : facts));
   line.title = plainText(policy.directory);
   banners.replaceChildren(
     ...(policy.mode === "observe"

@@ -2245,6 +2245,13 @@ export declare type ApprovalInfo = Message<"narthex.v1.ApprovalInfo"> & {
    * @generated from field: repeated string notes = 24;
    */
   notes: string[];
+
+  /**
+   * A caller waits for the answer now. If not, an answer is kept for the same call until the question expires.
+   *
+   * @generated from field: bool is_awaited = 25;
+   */
+  isAwaited: boolean;
 };
 
 /**
@@ -2376,6 +2383,13 @@ export declare type ResolveApprovalResponse = Message<"narthex.v1.ResolveApprova
    * @generated from field: narthex.v1.StandingApproval standing = 2;
    */
   standing?: StandingApproval | undefined;
+
+  /**
+   * A caller waited for it. If not, a call that was approved runs when the same call is made again.
+   *
+   * @generated from field: bool is_awaited = 3;
+   */
+  isAwaited: boolean;
 };
 
 /**
