@@ -195,5 +195,23 @@ export const CODING_AGENTS: ProtectedGroup = {
       source: "https://support.atlassian.com/rovo/",
       paths: [".rovodev"],
     },
+    {
+      reader: "Pi",
+      why: "runs extensions, MCP servers and the scripts of skills",
+      source: "https://pi.dev/",
+      paths: [".pi"],
+    },
+    {
+      reader: "Tabnine",
+      why: "runs MCP servers; decides what needs no question",
+      source: "https://docs.tabnine.com/main/getting-started/tabnine-agent/mcp-intro-and-setup/mcp-server-config",
+      paths: [".tabnine"],
+    },
+    {
+      reader: "other agents with a directory of skills",
+      why: "run the scripts of skills, and MCP servers where they have them",
+      source: "https://github.com/vercel-labs/skills#supported-agents",
+      paths: [".commandcode", ".kode", ".mcpjam", ".mux", ".neovate", ".openclaude", ".pochi", ".trae-cn"],
+    },
   ],
 };
