@@ -30,7 +30,6 @@ const LONG_PATHS: ReadonlyMap<string, readonly RegExp[]> = new Map([
     "services",
     [
       /\/connection\/services-connection\.ts$/,
-      /\/home\/bearer-tokens\.ts$/,
       /\/commands\/(?:approvals-(?:list|show|approve|deny)|session-(?:list|show|open|close))\.ts$/,
       /\/commands\/(?:tools-(?:list|show)|policy-(?:show|reload)|lease-(?:show|delegate)|journal-list|cas-stat)\.ts$/,
     ],

@@ -102,18 +102,22 @@ describe("narthex hook", { concurrency: 2, timeout: 120_000 }, () => {
       ["WebFetch", { url: "https://example.com" }, "deny"],
       ["NewTool", { anything: 1 }, "ask"],
       ["mcp__narthex__shell_exec", { command: "ls" }, "none"],
+      ["ReadMcpResourceTool", { server: "narthex", uri: "narthex://content/x" }, "none"],
     ];
     const answers = await Promise.all(cases.map(([tool, input]) => claude(call(tool, input))));
     assert.deepEqual(
       answers.map(({ decision }, index) => [cases[index]?.[0], decision]),
       cases.map(([tool, , decision]) => [tool, decision]),
     );
+    assert.equal(answers[0]?.reason, "narthex: allowed (read-workspace)");
+    assert.equal(answers[7]?.reason, "narthex has no rule for this tool, so you are asked");
   });
 
-  it("leaves each decision in the ledger, marked as not contained", async () => {
+  it("leaves each decision in the ledger, marked as not contained, in the chain of the client's session", async () => {
+    const opened = await at.ask(["session", "open", "--workspace", at.workspace, "--agent", "claude-code"]);
     await claude(call("Write", { file_path: ".git/hooks/pre-commit", content: "hunter2" }));
     // Others are decided on at the same time.
-    const { stdout } = await at.run(["ledger", "list", "--limit", "100"]);
+    const { stdout } = await at.run(["ledger", "list", "--limit", "100", "--session", textOf(opened["session_id"])]);
     assert.match(stdout, /claude's own Write, not contained: deny/);
     assert.doesNotMatch(stdout, /hunter2/);
     assert.equal((await at.run(["ledger", "verify"])).code, 0);

@@ -6,7 +6,7 @@ export { backUpHome, type BackupParts } from "./backup/back-up-home.ts";
 export { type LedgerFiles, openLedgerFiles } from "./store/read-ledger-files.ts";
 export { restoreHome } from "./backup/restore-home.ts";
 export type { BearerTokens, TokenScope } from "./home/bearer-tokens.ts";
-export { readAdminToken } from "./home/bearer-tokens.ts";
+export { readAdminToken } from "./home/admin-token.ts";
 export { describeHolder, type Holder } from "./home/home-lock.ts";
 export { defaultHomePath, type HomePaths, homePaths } from "./home/home-paths.ts";
 export { type Home, openHome, type OpenHomeOptions } from "./home/open-home.ts";

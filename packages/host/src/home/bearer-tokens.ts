@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { equalBytes, hashToken } from "@narthex/contracts";
 import type { HomePaths } from "./home-paths.ts";
 import { writePrivateFile } from "./private-directory.ts";
@@ -35,9 +34,4 @@ export async function issueBearerTokens(paths: HomePaths): Promise<BearerTokens>
       return found === undefined ? undefined : { scope: found };
     },
   };
-}
-
-/** The administrator's token of the kernel that runs now. */
-export async function readAdminToken(paths: HomePaths): Promise<string> {
-  return (await readFile(paths.adminToken, "utf8")).trim();
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { withConnection } from "../connection/open-connection.ts";
 import { answerHook, refusalFor } from "../hook/answer-hook.ts";
 import { type HookCall, type HookClient, HookProblem, type HookVerdict } from "../hook/hook-call.ts";
+import { type HookKernel, withRunningKernel } from "../hook/hook-kernel.ts";
 import type { HookProtocol } from "../hook/hook-protocol.ts";
 import { loadProtocol } from "../hook/load-protocol.ts";
 import { readHookMessage } from "../hook/read-hook-message.ts";
@@ -64,7 +64,11 @@ async function decide(
   const call = protocol.parseCall(message, environment);
   onCall(call);
   const workspace = options.text("workspace") ?? protocol.workspaceOf(message, environment);
-  return withConnection(invocation, "hook", (kernel) => answerHook(kernel, { protocol, call, workspace, home }));
+  const answer = (kernel: HookKernel) => answerHook(kernel, { protocol, call, workspace, home });
+  const answered = await withRunningKernel(home, answer);
+  if (answered !== undefined) return answered;
+  const { withConnection } = await import("../connection/open-connection.ts");
+  return withConnection(invocation, "hook", answer);
 }
 
 function parseClient(name: string): HookClient {

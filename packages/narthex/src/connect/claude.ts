@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonValue } from "@narthex/contracts";
+import { AGENT_NAMES } from "./agent-names.ts";
 import type { Client } from "./client.ts";
 import type { ConfigurationEdit } from "./configuration-edit.ts";
 import { HOOK_TIMEOUT_SECONDS, hasHookLine, hookLine } from "./hook-entry.ts";
@@ -10,7 +11,7 @@ import { SERVER_NAME, serverEdit } from "./server-entry.ts";
  */
 const OFF = ["Bash", "PowerShell", "Monitor", "Edit", "Write", "NotebookEdit", "WebFetch", "WebSearch"];
 
-const agent = "claude-code";
+const agent = AGENT_NAMES.claude;
 
 export const claude: Client = {
   title: "Claude Code",
@@ -24,7 +25,10 @@ export const claude: Client = {
   next: "start claude here and say yes to the server `narthex`",
   files(setting) {
     return [
-      { name: ".mcp.json", edits: [serverEdit(setting, { under: "mcpServers", agent, typed: true })] },
+      {
+        name: ".mcp.json",
+        edits: [serverEdit(setting, { under: "mcpServers", agent, typed: true, more: { alwaysLoad: true } })],
+      },
       {
         name: ".claude/settings.json",
         edits: [
@@ -35,8 +39,8 @@ export const claude: Client = {
             kind: "element",
             at: ["hooks", "PreToolUse"],
             value: {
-              // All tools: one that a later version brings must not slip by.
-              matcher: "*",
+              // All others: one that a later version brings must not slip by. The kernel decides about its own.
+              matcher: `^(?!mcp__${SERVER_NAME}__).*`,
               hooks: [
                 {
                   type: "command",

@@ -1,3 +1,4 @@
+import { AGENT_NAMES } from "./agent-names.ts";
 import type { Client } from "./client.ts";
 import type { ConfigurationEdit } from "./configuration-edit.ts";
 import { HOOK_TIMEOUT_SECONDS, hasHookLine, hookLine } from "./hook-entry.ts";
@@ -6,7 +7,7 @@ import { serverEdit } from "./server-entry.ts";
 /** Before every tool; and before those where Cursor can ask a person, which it does in no other event. */
 const EVENTS = ["preToolUse", "beforeShellExecution", "beforeMCPExecution"];
 
-const agent = "cursor";
+const agent = AGENT_NAMES.cursor;
 
 export const cursor: Client = {
   title: "Cursor",

@@ -5,13 +5,20 @@ import type { MemberEdit } from "./configuration-edit.ts";
 /** What the server is called in every client, and so in the names of its tools. */
 export const SERVER_NAME = "narthex";
 
+export interface ServerForm {
+  /** The key that holds a client's servers. */
+  readonly under: string;
+  readonly agent: string;
+  /** Whether the entry says what kind of server it is. */
+  readonly typed: boolean;
+  /** What a client has besides. */
+  readonly more?: JsonObject;
+}
+
 /** The entry that makes a client start `narthex mcp` on this workspace. */
-export function serverEdit(
-  { workspace, line }: ClientSetting,
-  { under, agent, typed }: { readonly under: string; readonly agent: string; readonly typed: boolean },
-): MemberEdit {
+export function serverEdit({ workspace, line }: ClientSetting, { under, agent, typed, more }: ServerForm): MemberEdit {
   const { command, arguments: words } = line("mcp", "--workspace", workspace, "--agent", agent);
-  const value: JsonObject = { ...(typed && { type: "stdio" }), command, args: [...words] };
+  const value: JsonObject = { ...(typed && { type: "stdio" }), command, args: [...words], ...more };
   return { kind: "member", at: [under], key: SERVER_NAME, value, mayReplace: isServerEntry };
 }
 

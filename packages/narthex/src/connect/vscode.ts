@@ -1,7 +1,8 @@
+import { AGENT_NAMES } from "./agent-names.ts";
 import type { Client } from "./client.ts";
 import { SERVER_NAME, serverEdit } from "./server-entry.ts";
 
-const agent = "vscode";
+const agent = AGENT_NAMES.vscode;
 const isAnything = (): boolean => true;
 
 /** An agent that has this server's tools and no other. */

@@ -1,4 +1,5 @@
 import { realpath } from "node:fs/promises";
+import { readAdminToken } from "@narthex/host/admin-token";
 import { type HomePaths, homePaths } from "@narthex/host/home-paths";
 import { findSocketPaths, type SocketPaths } from "@narthex/host/socket-paths";
 import { CommandError } from "../terminal/command-error.ts";
@@ -11,8 +12,6 @@ export async function findSockets(home: string): Promise<SocketPaths> {
 /** The token by which whoever can read the home administers the kernel that runs on it. */
 export async function findAdminToken(home: string): Promise<string> {
   const paths = await realPaths(home);
-  // Brings the hash that tokens are kept as, which a call never needs.
-  const { readAdminToken } = await import("@narthex/host/bearer-tokens");
   try {
     return await readAdminToken(paths);
   } catch (cause) {

@@ -100,6 +100,32 @@ describe("answerHook", () => {
     assert.equal(code, "PATH_ESCAPE");
   });
 
+  it("leaves the client to read its own results of this conversation, and no other file beside them", async () => {
+    const kept = join(workspace, "client");
+    const results = join(kept, "c", "tool-results");
+    await mkdir(join(results, "deeper"), { recursive: true });
+    await mkdir(join(kept, "d", "tool-results"), { recursive: true });
+    for (const name of ["c/tool-results/1.json", "c/tool-results/deeper/2", "d/tool-results/3", "c.jsonl"]) {
+      await writeFile(join(kept, name), "");
+    }
+    await symlink("/etc/passwd", join(results, "link"));
+    const decide = (tool_name: string, tool_input: Record<string, string>, session_id = "c") => {
+      const where = { cwd: "/", transcript_path: join(kept, "c.jsonl"), session_id };
+      const call = claudeProtocol.parseCall({ hook_event_name: "PreToolUse", tool_name, tool_input, ...where }, {});
+      const elsewhere = join(workspace, "src");
+      const kernel = kernelThat(() => assert.fail("no rule is asked"));
+      return answerHook(kernel, { protocol: claudeProtocol, call, workspace: elsewhere, home: "/h" });
+    };
+    const file_path = join(results, "1.json");
+    assert.equal((await decide("Read", { file_path })).answer, "none");
+    assert.equal((await decide("Grep", { pattern: "x", path: file_path })).answer, "none");
+    assert.equal((await decide("Write", { file_path, content: "" })).answer, "deny");
+    assert.equal((await decide("Read", { file_path: join(kept, "d/tool-results/3") }, "../d")).answer, "deny");
+    for (const name of ["link", "deeper/2", "../../d/tool-results/3", "../../c.jsonl", "missing", "."]) {
+      assert.equal((await decide("Read", { file_path: join(results, name) })).answer, "deny", name);
+    }
+  });
+
   it("asks about commands that the rules allow in a sandbox only", async () => {
     const { answer, reason } = await ask(
       kernelThat(() => ALLOWED),

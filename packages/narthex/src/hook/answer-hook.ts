@@ -1,9 +1,9 @@
 import { realpath } from "node:fs/promises";
-import { findClient } from "../connect/clients.ts";
+import { AGENT_NAMES } from "../connect/agent-names.ts";
 import { programLine } from "../connect/program-line.ts";
-import type { KernelConnection } from "../connection/kernel-connection.ts";
 import { decideHook } from "./decide-hook.ts";
 import type { HookCall, HookClient, HookVerdict } from "./hook-call.ts";
+import type { HookKernel } from "./hook-kernel.ts";
 import type { HookProtocol } from "./hook-protocol.ts";
 import { recordHookDecision } from "./record-hook-decision.ts";
 
@@ -19,12 +19,13 @@ export interface HookRequest {
 const MAX_SESSIONS = 200;
 
 /** Decides one call and records the decision. */
-export async function answerHook(kernel: KernelConnection, request: HookRequest): Promise<HookVerdict> {
+export async function answerHook(kernel: HookKernel, request: HookRequest): Promise<HookVerdict> {
   const { protocol, call, home } = request;
   const workspace = await realpath(request.workspace);
   const subject = protocol.subjectOf(call, ownCommand(call.client, workspace, home));
   const sessionId = await findSession(kernel, call.client, workspace);
-  const verdict = await decideHook(subject, { kernel, workspace, directory: call.directory, sessionId });
+  const { directory, resultsDirectory } = call;
+  const verdict = await decideHook(subject, { kernel, workspace, directory, resultsDirectory, sessionId });
   // A refusal ends it here, so nothing comes again.
   if (protocol.comesAgain(call) && verdict.answer !== "deny") return verdict;
   const decidedAs = subject.kind === "calls" ? [...new Set(subject.calls.map(({ tool }) => tool))] : [];
@@ -34,11 +35,11 @@ export async function answerHook(kernel: KernelConnection, request: HookRequest)
 
 /** The session that the client's own server opened: its labels and lease count for the client's other tools too. */
 async function findSession(
-  kernel: Pick<KernelConnection, "listSessions">,
+  kernel: Pick<HookKernel, "listSessions">,
   client: HookClient,
   workspace: string,
 ): Promise<string | undefined> {
-  const agent = findClient(client)?.agent;
+  const agent = AGENT_NAMES[client];
   const sessions = await kernel.listSessions({ all: false, limit: MAX_SESSIONS });
   return sessions
     .filter((session) => session.workspace === workspace && session.agent === agent && session.parentSessionId === "")
@@ -47,9 +48,9 @@ async function findSession(
 
 /** How `connect` makes the client start narthex's server. */
 function ownCommand(client: HookClient, workspace: string, home: string): string {
-  const agent = findClient(client)?.agent ?? "";
-  const { command, arguments: words } = programLine(["mcp", "--workspace", workspace, "--agent", agent], home);
-  return [command, ...words].join(" ");
+  const words = ["mcp", "--workspace", workspace, "--agent", AGENT_NAMES[client]];
+  const { command, arguments: rest } = programLine(words, home);
+  return [command, ...rest].join(" ");
 }
 
 /** Whatever went wrong: no. */

@@ -1,3 +1,5 @@
+import { dirname, isAbsolute, join } from "node:path";
+import type { JsonObject } from "@narthex/contracts";
 import { claudeSubject } from "./claude-subject.ts";
 import { HookProblem } from "./hook-call.ts";
 import { findText, requireObject, requireText } from "./hook-fields.ts";
@@ -17,6 +19,7 @@ export const claudeProtocol: HookProtocol = {
       input: requireObject(message["tool_input"] ?? {}, "tool_input"),
       conversation: findText(message, "session_id", "sessionId") ?? "",
       directory: requireText(message, "cwd"),
+      resultsDirectory: resultsDirectory(message),
     };
   },
   subjectOf: (call) => claudeSubject(call),
@@ -27,10 +30,20 @@ export const claudeProtocol: HookProtocol = {
       hookSpecificOutput: {
         hookEventName: EVENT,
         permissionDecision: verdict.answer,
-        permissionDecisionReason: shownReason(verdict),
+        permissionDecisionReason: shownReason(verdict, verdict.answer),
       },
     };
   },
   comesAgain: () => false,
   workspaceOf: (message, environment) => environment["CLAUDE_PROJECT_DIR"] || requireText(message, "cwd"),
 };
+
+/** Beside the transcript, in a directory of the session's. */
+function resultsDirectory(message: JsonObject): string | undefined {
+  const transcript = findText(message, "transcript_path");
+  const session = findText(message, "session_id");
+  if (transcript === undefined || session === undefined) return undefined;
+  return isAbsolute(transcript) && /^[\w-]+$/.test(session)
+    ? join(dirname(transcript), session, "tool-results")
+    : undefined;
+}

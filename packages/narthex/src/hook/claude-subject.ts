@@ -1,7 +1,8 @@
 import type { JsonObject } from "@narthex/contracts";
 import { SERVER_NAME } from "../connect/server-entry.ts";
 import { command, editFile, fetchPage, listFiles, readFile, search, searchWeb, writeFile } from "./file-subjects.ts";
-import type { HookCall, HookSubject } from "./hook-call.ts";
+import { type HookCall, type HookSubject, NO_RULE, NO_RULE_FOR_SERVER } from "./hook-call.ts";
+import { findText } from "./hook-fields.ts";
 
 const SUBJECTS: ReadonlyMap<string, (input: JsonObject) => HookSubject> = new Map([
   ["Bash", command],
@@ -17,24 +18,43 @@ const SUBJECTS: ReadonlyMap<string, (input: JsonObject) => HookSubject> = new Ma
   ["LS", listFiles],
   ["WebFetch", fetchPage],
   ["WebSearch", searchWeb],
+  ["ReadMcpResourceTool", readResource],
+  ["ReadMcpResourceDirTool", readResource],
 ]);
 
-/** They speak with the person, keep lists, or start agents whose own calls come here again. */
+/**
+ * They speak with the person, keep lists, start agents whose own calls come here again, or ask servers for what they
+ * have, without an argument that could carry anything out.
+ */
 const HARMLESS: ReadonlySet<string> = new Set([
   "Agent",
   "AskUserQuestion",
+  "CronList",
   "EndConversation",
   "EnterPlanMode",
   "ExitPlanMode",
+  "ListAgents",
+  "ListMcpResourcesTool",
+  "OfferChromeSetup",
+  "ProposeGoal",
+  "ReadNotifications",
+  "RefreshMcpTools",
+  "ReportFindings",
+  "ScheduleWakeup",
+  "ShowOnboardingRolePicker",
   "Skill",
+  "StructuredOutput",
   "Task",
   "TaskCreate",
   "TaskGet",
   "TaskList",
+  "TaskOutput",
+  "TaskStop",
   "TaskUpdate",
   "TodoRead",
   "TodoWrite",
   "ToolSearch",
+  "WaitForMcpServers",
 ]);
 
 /** What a call of Claude Code comes to. */
@@ -43,6 +63,10 @@ export function claudeSubject({ toolName, input }: HookCall): HookSubject {
   if (HARMLESS.has(toolName)) return { kind: "harmless" };
   const subject = SUBJECTS.get(toolName);
   if (subject !== undefined) return subject(input);
-  const why = toolName.startsWith("mcp__") ? "it is a tool of another MCP server" : "narthex does not know this tool";
-  return { kind: "unknown", why };
+  return { kind: "unknown", why: toolName.startsWith("mcp__") ? NO_RULE_FOR_SERVER : NO_RULE };
+}
+
+/** Narthex's own resources are results of the session; the kernel checks that they are. */
+function readResource(input: JsonObject): HookSubject {
+  return findText(input, "server") === SERVER_NAME ? { kind: "own" } : { kind: "unknown", why: NO_RULE_FOR_SERVER };
 }

@@ -33,7 +33,7 @@ export const cursorProtocol: HookProtocol = {
   encodeAnswer(verdict, call) {
     const permission = permissionFor(verdict.answer, call);
     if (permission === "allow") return { permission };
-    const text = shownReason(verdict);
+    const text = shownReason(verdict, permission);
     const hint =
       verdict.answer === "ask" && permission === "deny" ? "; Cursor asks nobody here, use narthex's own tool" : "";
     return { permission, user_message: `${text}${hint}`, agent_message: `${text}${hint}` };

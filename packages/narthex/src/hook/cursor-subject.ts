@@ -10,7 +10,7 @@ import {
   searchWeb,
   writeFile,
 } from "./file-subjects.ts";
-import type { HookCall, HookSubject } from "./hook-call.ts";
+import { type HookCall, type HookSubject, NO_RULE, NO_RULE_FOR_SERVER } from "./hook-call.ts";
 import { findText } from "./hook-fields.ts";
 
 const SUBJECTS: ReadonlyMap<string, (input: JsonObject) => HookSubject> = new Map([
@@ -38,7 +38,7 @@ export function cursorSubject(call: HookCall, ownCommand: string): HookSubject {
   if (event === "beforeMCPExecution") return serverTool(input, ownCommand);
   if (toolName.startsWith("MCP:")) return { kind: "unknown", why: "which server it goes to is told in another event" };
   if (HARMLESS.has(toolName)) return { kind: "harmless" };
-  return SUBJECTS.get(toolName)?.(input) ?? { kind: "unknown", why: "narthex does not know this tool" };
+  return SUBJECTS.get(toolName)?.(input) ?? { kind: "unknown", why: NO_RULE };
 }
 
 /**
@@ -47,5 +47,5 @@ export function cursorSubject(call: HookCall, ownCommand: string): HookSubject {
  */
 function serverTool(input: JsonObject, ownCommand: string): HookSubject {
   if (findText(input, "command") === ownCommand) return { kind: "own" };
-  return { kind: "unknown", why: "it is a tool of another MCP server" };
+  return { kind: "unknown", why: NO_RULE_FOR_SERVER };
 }

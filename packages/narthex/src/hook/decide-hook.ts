@@ -1,15 +1,17 @@
 import type { JsonObject } from "@narthex/contracts";
 import type { CallExplanation } from "@narthex/kernel";
-import type { KernelConnection } from "../connection/kernel-connection.ts";
-import type { HookSubject, HookVerdict, SubjectCall } from "./hook-call.ts";
-import { realPlace } from "./real-place.ts";
+import { type HookSubject, type HookVerdict, NO_RULE, type SubjectCall } from "./hook-call.ts";
+import type { HookKernel } from "./hook-kernel.ts";
+import { isFileIn, realPlace } from "./real-place.ts";
 
 export interface HookSurroundings {
-  readonly kernel: Pick<KernelConnection, "explainCall">;
+  readonly kernel: Pick<HookKernel, "explainCall">;
   /** Real path. */
   readonly workspace: string;
   /** Where relative paths start. */
   readonly directory: string;
+  /** Where the client keeps long results of this conversation. */
+  readonly resultsDirectory: string | undefined;
   /** Whose lease and labels count; those of a new session where absent. */
   readonly sessionId: string | undefined;
 }
@@ -22,10 +24,26 @@ export async function decideHook(subject: HookSubject, around: HookSurroundings)
   if (subject.kind === "own") return none("narthex decides it when it comes");
   if (subject.kind === "harmless") return none("");
   if (subject.kind === "unknown") return { answer: "ask", code: "TOOL_NOT_FOUND", reason: subject.why, ruleIds: [] };
+  if (await readsOwnResults(subject.calls, around)) return none("it is a result that the client got before");
   const verdicts: HookVerdict[] = [];
   for (const call of subject.calls) verdicts.push(await decideCall(call, around));
   const strictest = STRICTNESS.flatMap((answer) => verdicts.filter((verdict) => verdict.answer === answer))[0];
   return strictest ?? { answer: "deny", code: "INVALID_INPUT", reason: "it asks for nothing", ruleIds: [] };
+}
+
+/**
+ * SECURITY: a client puts long results into files of its own and tells the agent to read them there. They were given to
+ * this conversation before, and neither the agent's tools nor the sandbox write there. The client names the directory,
+ * the agent only the file, whose links are followed.
+ */
+async function readsOwnResults(calls: readonly SubjectCall[], around: HookSurroundings): Promise<boolean> {
+  const { directory, resultsDirectory } = around;
+  if (resultsDirectory === undefined || calls.length === 0) return false;
+  for (const { tool, path } of calls) {
+    if (tool !== "file_read" && tool !== "file_search") return false;
+    if (path === undefined || !(await isFileIn(path, directory, resultsDirectory))) return false;
+  }
+  return true;
 }
 
 async function decideCall(call: SubjectCall, around: HookSurroundings): Promise<HookVerdict> {
@@ -43,7 +61,7 @@ async function decideCall(call: SubjectCall, around: HookSurroundings): Promise<
     return {
       answer: "ask",
       code: "TOOL_NOT_FOUND",
-      reason: `no rule is about it: there is no tool ${call.tool}`,
+      reason: NO_RULE,
       ruleIds: [],
     };
   }

@@ -14,6 +14,8 @@ export interface HookCall {
   readonly conversation: string;
   /** Where relative paths start. */
   readonly directory: string;
+  /** Where the client keeps long results of this conversation, if it tells. */
+  readonly resultsDirectory?: string | undefined;
 }
 
 /** What a client's call comes to in the kernel's terms. */
@@ -45,6 +47,9 @@ export interface HookVerdict {
   readonly reason: string;
   readonly ruleIds: readonly string[];
 }
+
+export const NO_RULE = "narthex has no rule for this tool";
+export const NO_RULE_FOR_SERVER = "narthex has no rule for tools of another MCP server";
 
 /** Why a hook's message cannot be taken for a call. */
 export class HookProblem extends Error {

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { JsonObject } from "@narthex/contracts";
 import { claudeProtocol } from "./claude-protocol.ts";
 import { cursorProtocol } from "./cursor-protocol.ts";
-import type { HookVerdict, SubjectCall } from "./hook-call.ts";
+import { type HookVerdict, NO_RULE, type SubjectCall } from "./hook-call.ts";
 
 const OWN = "/usr/bin/node /opt/narthex.js mcp --workspace /repository --agent cursor";
 
@@ -109,8 +109,21 @@ describe("Claude Code's hook", () => {
     }
   });
 
+  it("leaves resources of its own server to the kernel, and asks about those of others", () => {
+    for (const tool of ["ReadMcpResourceTool", "ReadMcpResourceDirTool"]) {
+      assert.equal(claude(tool, { server: "narthex", uri: "narthex://content/a" }).kind, "own");
+      assert.equal(claude(tool, { server: "Narthex", uri: "narthex://content/a" }).kind, "unknown");
+      assert.equal(claude(tool, { uri: "narthex://content/a" }).kind, "unknown");
+    }
+  });
+
   it("leaves what touches nothing to the client, and asks about what it does not know", () => {
-    assert.equal(claude("TodoWrite", {}).kind, "harmless");
+    for (const name of ["TodoWrite", "ReportFindings", "ListAgents", "ScheduleWakeup", "ListMcpResourcesTool"]) {
+      assert.equal(claude(name, {}).kind, "harmless", name);
+    }
+    for (const name of ["Artifact", "SendFeedback", "RemoteTrigger", "Workflow", "CronCreate", "SendMessage"]) {
+      assert.equal(claude(name, {}).kind, "unknown", name);
+    }
     for (const name of ["PowerShell", "EnterWorktree", "run_in_terminal", "bash", "BASH", "", "__proto__"]) {
       assert.equal(claude(name, {}).kind, "unknown", name);
     }
@@ -129,6 +142,11 @@ describe("Claude Code's hook", () => {
         },
       });
     }
+    const reasonOf = (given: HookVerdict) =>
+      Object(claudeProtocol.encodeAnswer(given, undefined)["hookSpecificOutput"])["permissionDecisionReason"];
+    assert.equal(reasonOf({ ...verdict("allow"), reason: "" }), "narthex: allowed (r)");
+    const unknown = { answer: "ask", code: "TOOL_NOT_FOUND", reason: NO_RULE, ruleIds: [] } as const;
+    assert.equal(reasonOf(unknown), "narthex has no rule for this tool, so you are asked");
   });
 });
 

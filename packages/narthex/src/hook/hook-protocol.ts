@@ -14,8 +14,12 @@ export interface HookProtocol {
   workspaceOf(message: JsonObject, environment: NodeJS.ProcessEnv): string;
 }
 
-/** The reason as it is shown: by whom, and why. */
-export function shownReason({ reason, code, ruleIds }: HookVerdict): string {
-  const by = ruleIds.length === 0 ? code : [code, ...ruleIds].filter((part) => part !== "").join(", ");
-  return `narthex: ${reason}${by === "" ? "" : ` (${by})`}`;
+/** The reason as the person and the agent see it. `permission` is what the client is told to do. */
+export function shownReason(
+  { reason, code, ruleIds }: HookVerdict,
+  permission: Exclude<HookVerdict["answer"], "none">,
+): string {
+  if (code === "TOOL_NOT_FOUND") return permission === "ask" ? `${reason}, so you are asked` : reason;
+  const by = [code, ...ruleIds].filter((part) => part !== "").join(", ");
+  return `narthex: ${reason === "" ? "allowed" : reason}${by === "" ? "" : ` (${by})`}`;
 }

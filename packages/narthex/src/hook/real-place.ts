@@ -21,6 +21,17 @@ export async function realPlace(given: string, directory: string, workspace: str
   return way === ".." || way.startsWith(`..${sep}`) ? undefined : `${INSIDE}/${way}`;
 }
 
+/** Whether a client's path leads to a file that lies in a directory, with all links followed. */
+export async function isFileIn(given: string, directory: string, parent: string): Promise<boolean> {
+  if (given.includes("\0")) return false;
+  try {
+    const real = await realpath(resolve(directory, given));
+    return dirname(real) === (await realpath(parent)) && (await lstat(real)).isFile();
+  } catch {
+    return false;
+  }
+}
+
 /** Through the links of all that exists; what does not stays as it is. Undefined for a link that leads nowhere. */
 async function realOf(path: string): Promise<string | undefined> {
   try {
