@@ -1,9 +1,7 @@
 // Read by any Node since 16.
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { becomeProgram, explainMissingNode, findPinnedNode } from "../packages/narthex/bin/pinned-node.js";
-
-export const ROOT = fileURLToPath(new URL("..", import.meta.url));
+import { ROOT } from "./run-program.mjs";
 
 /** Runs a script on the repository's own Node in this process's place, with the installed commands first on PATH. */
 export function becomeScript(script, scriptArguments) {

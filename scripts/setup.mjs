@@ -1,12 +1,6 @@
 // Runs before anything is installed, on whatever Node npm runs on (16 or newer): no dependencies, no newer syntax.
-import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { delimiter, join, sep } from "node:path";
-import { fileURLToPath } from "node:url";
-
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const STAMP = join(ROOT, "node_modules", ".setup-stamp");
+import { installPackages } from "./npm-packages.mjs";
+import { runProgram, say } from "./run-program.mjs";
 
 /** Debian packages that the kernel itself uses, and what is lost without them. */
 const KERNEL_PACKAGES = [{ name: "bubblewrap", without: "nothing can be contained, so file and shell tools refuse" }];
@@ -34,64 +28,24 @@ const TEST_PACKAGES = [
   { name: "python3-pip", without: "the test that installs a Python package in the sandbox fails" },
 ];
 
-/** Debian packages by the command that uses them. */
-const SYSTEM_PACKAGES = {
-  start: KERNEL_PACKAGES,
-  generate: [],
-  pack: [],
-  test: TEST_PACKAGES,
-  campaign: TEST_PACKAGES,
-  conformance: WABT,
-  bench: [{ name: "git", without: "numbers do not name their commit" }, ...KERNEL_PACKAGES],
+/** What a command needs: the set of npm packages, and Debian packages. */
+const NEEDS = {
+  start: { npm: "run", system: KERNEL_PACKAGES },
+  install: { npm: "run", system: KERNEL_PACKAGES },
+  generate: { npm: "all", system: [] },
+  pack: { npm: "all", system: [] },
+  test: { npm: "all", system: TEST_PACKAGES },
+  campaign: { npm: "all", system: TEST_PACKAGES },
+  conformance: { npm: "all", system: WABT },
+  bench: { npm: "all", system: [{ name: "git", without: "numbers do not name their commit" }, ...KERNEL_PACKAGES] },
 };
 
 /** Everything a command needs that is not in the repository. Ends the process if packages cannot be installed. */
 export async function setUp(command) {
+  const { npm, system } = NEEDS[command];
   // At once: the one mostly unpacks, the other mostly waits for its server.
-  const [hasPackages] = await Promise.all([installPackages(), installSystemPackages(SYSTEM_PACKAGES[command])]);
+  const [hasPackages] = await Promise.all([installPackages(npm), installSystemPackages(system)]);
   if (!hasPackages) process.exit(1);
-}
-
-/** Answers whether they are there now. */
-async function installPackages() {
-  const lockText = readFileSync(join(ROOT, "package-lock.json"), "utf8");
-  const stamp = `${process.platform}-${process.arch} ${createHash("sha256").update(lockText).digest("hex")}\n`;
-  if (existsSync(STAMP) && readFileSync(STAMP, "utf8") === stamp) return true;
-  if (!holdsPackagesOf(JSON.parse(lockText))) {
-    say("installing packages (npm ci)");
-    const npm = await run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], withoutLocalCommands());
-    if (npm.status !== 0) {
-      console.error(npm.output);
-      say("npm ci failed: see above");
-      return false;
-    }
-  }
-  writeFileSync(STAMP, stamp);
-  return true;
-}
-
-/** True after an `npm install` by hand, which leaves the same packages as `npm ci` would. */
-function holdsPackagesOf(lock) {
-  const listing = join(ROOT, "node_modules", ".package-lock.json");
-  if (!existsSync(listing)) return false;
-  const installed = JSON.parse(readFileSync(listing, "utf8")).packages;
-  return Object.entries(lock.packages).every(([path, wanted]) => {
-    const found = installed[path];
-    if (path === "" || (wanted.optional && !found && !isPinnedNode(path))) return true;
-    if (!found || !existsSync(join(ROOT, path))) return false;
-    return found.version === wanted.version && found.integrity === wanted.integrity;
-  });
-}
-
-function isPinnedNode(path) {
-  return path === `node_modules/node-${process.platform}-${process.arch}`;
-}
-
-/** npm deletes node_modules first, so it must not run on the Node in there. */
-function withoutLocalCommands() {
-  const isLocal = (folder) => folder.endsWith(join("node_modules", ".bin")) || folder.includes(`${sep}node-gyp-bin`);
-  const path = (process.env.PATH || "").split(delimiter).filter((folder) => !isLocal(folder));
-  return { ...process.env, PATH: path.join(delimiter) };
 }
 
 async function installSystemPackages(packages) {
@@ -100,7 +54,7 @@ async function installSystemPackages(packages) {
   if (missing.length === 0) return;
   const names = missing.map(({ name }) => name);
   const asRoot = await rootPrefix();
-  if (asRoot && (await run("apt-get", ["--version"])).status === 0) {
+  if (asRoot && (await runProgram("apt-get", ["--version"])).status === 0) {
     say(`installing system packages (apt-get): ${names.join(" ")}`);
     if ((await aptInstall(asRoot, names)) || (await aptInstall(asRoot, names))) return;
     say("apt-get failed");
@@ -110,14 +64,14 @@ async function installSystemPackages(packages) {
 }
 
 async function isSystemPackageInstalled(name) {
-  const answer = await run("dpkg-query", ["--show", "--showformat=${db:Status-Status}", name]);
+  const answer = await runProgram("dpkg-query", ["--show", "--showformat=${db:Status-Status}", name]);
   return answer.status === 0 && answer.output.trim() === "installed";
 }
 
 /** What goes before a command to run it as root; undefined where that is not allowed without asking. */
 async function rootPrefix() {
   if (process.getuid && process.getuid() === 0) return [];
-  return (await run("sudo", ["-n", "true"])).status === 0 ? ["sudo", "-n"] : undefined;
+  return (await runProgram("sudo", ["-n", "true"])).status === 0 ? ["sudo", "-n"] : undefined;
 }
 
 async function aptInstall(asRoot, names) {
@@ -125,26 +79,7 @@ async function aptInstall(asRoot, names) {
   for (const command of [["update"], ["install", "-y", "--no-install-recommends", ...names]]) {
     const words = [...asRoot, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", ...options, ...command];
     const [program, ...rest] = words;
-    if ((await run(program, rest)).status !== 0) return false;
+    if ((await runProgram(program, rest)).status !== 0) return false;
   }
   return true;
-}
-
-/** How a program ended, and all that it printed. One that cannot be started has no status. */
-function run(program, programArguments, env = process.env) {
-  return new Promise((resolve) => {
-    const child = spawn(program, programArguments, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
-    let output = "";
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding("utf8").on("data", (text) => {
-        output += text;
-      });
-    }
-    child.on("error", () => resolve({ status: null, output }));
-    child.on("close", (status) => resolve({ status, output }));
-  });
-}
-
-function say(line) {
-  console.error(`setup: ${line}`);
 }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { REPOSITORY } from "../../scripts/checks/run-tool.ts";
 import { type CommandEnd, runCommand } from "./run-command.ts";
@@ -8,13 +10,19 @@ import { createTemporaryTree } from "./temporary-tree.ts";
 
 const ROOT = 0;
 const SOMEBODY = 1000;
-const NPM_CI = "npm ci --no-audit --no-fund --loglevel=error";
+const QUIET = "--no-audit --no-fund --loglevel=error";
+const CI_RUN = `npm ci --omit=dev ${QUIET}`;
+const CI_ALL = `npm ci --include=dev ${QUIET}`;
+const ADD_REST = `npm install --no-save --include=dev ${QUIET}`;
+const SCRIPTS = ["setup", "npm-packages", "install-progress", "run-program"];
 const PRESENT = { "node_modules/a": { version: "1.0.0", integrity: "sha512-a" } };
 const ABSENT = { "node_modules/for-another-machine": { version: "1.0.0", optional: true } };
-const LOCK = JSON.stringify({ packages: { "": {}, ...PRESENT, ...ABSENT } });
+const FOR_TESTS = { "node_modules/b": { version: "1.0.0", integrity: "sha512-b", dev: true } };
+const LOCK = JSON.stringify({ packages: { "": {}, ...PRESENT, ...ABSENT, ...FOR_TESTS } });
 const INSTALLED = {
-  "node_modules/.package-lock.json": JSON.stringify({ packages: PRESENT }),
+  "node_modules/.package-lock.json": JSON.stringify({ packages: { ...PRESENT, ...FOR_TESTS } }),
   "node_modules/a/package.json": "{}",
+  "node_modules/b/package.json": "{}",
 };
 
 interface Machine {
@@ -35,7 +43,7 @@ function createMachine(context: TestContext, programs: Readonly<Record<string, s
   };
   const root = createTemporaryTree(context, {
     "package-lock.json": LOCK,
-    "scripts/setup.mjs": readFileSync(join(REPOSITORY, "scripts/setup.mjs"), "utf8"),
+    ...Object.fromEntries(SCRIPTS.map((name) => [`scripts/${name}.mjs`, readScript(name)])),
     "scripts/run.mjs": `
       import { setUp } from "./setup.mjs";
       process.getuid = () => Number(process.argv[3]);
@@ -56,6 +64,14 @@ function createMachine(context: TestContext, programs: Readonly<Record<string, s
     setUp: (command, uid = ROOT) =>
       runCommand(process.execPath, [join(root, "scripts/run.mjs"), command, String(uid)], { cwd: root, env }),
   };
+}
+
+function npmCommands(machine: Machine): string[] {
+  return machine.log().filter((line) => line.startsWith("npm"));
+}
+
+function readScript(name: string): string {
+  return readFileSync(join(REPOSITORY, `scripts/${name}.mjs`), "utf8");
 }
 
 test("a failed installation of packages ends everything and shows why", async (context) => {
@@ -79,27 +95,58 @@ test("packages and system packages are installed at once", async (context) => {
   assert.doesNotMatch(end.output, /failed|going on without/);
 });
 
-test("packages are installed once for each lock file", async (context) => {
-  const machine = createMachine(context, {});
-  assert.equal((await machine.setUp("start")).output, "setup: installing packages (npm ci)\n");
+test("a start installs only what running needs, once for each lock file, and prints count, size and time", async (context) => {
+  const machine = createMachine(context, { npm: "mkdir -p node_modules/a && echo {} > node_modules/a/package.json" });
+  const printed = /^setup: installing packages \(npm ci --omit=dev\)\nsetup: 1 packages, 0 MB, in \d+ s\n$/;
+  assert.match((await machine.setUp("start")).output, printed);
   assert.equal((await machine.setUp("start")).output, "");
   writeFileSync(join(machine.root, "package-lock.json"), LOCK.replace("sha512-a", "sha512-b"));
-  assert.equal((await machine.setUp("start")).output, "setup: installing packages (npm ci)\n");
-  assert.deepEqual(
-    machine.log().filter((line) => line.startsWith("npm")),
-    [NPM_CI, NPM_CI],
-  );
+  assert.match((await machine.setUp("start")).output, printed);
+  assert.deepEqual(npmCommands(machine), [CI_RUN, CI_RUN]);
+});
+
+test("tests add their packages to those of a start, and a start leaves them there", async (context) => {
+  const machine = createMachine(context, {});
+  await machine.setUp("start");
+  await machine.setUp("test");
+  await machine.setUp("start");
+  assert.deepEqual(npmCommands(machine), [CI_RUN, ADD_REST]);
+  writeFileSync(join(machine.root, "package-lock.json"), LOCK.replace("sha512-a", "sha512-b"));
+  await machine.setUp("start");
+  assert.deepEqual(npmCommands(machine), [CI_RUN, ADD_REST, CI_ALL]);
 });
 
 test("packages installed by hand are left alone if they are the right ones", async (context) => {
   const machine = createMachine(context, {}, INSTALLED);
-  assert.equal((await machine.setUp("start")).output, "");
-  const changed = createMachine(
-    context,
-    {},
-    { ...INSTALLED, "package-lock.json": LOCK.replace("sha512-a", "sha512-b") },
-  );
-  assert.equal((await changed.setUp("start")).output, "setup: installing packages (npm ci)\n");
+  assert.equal((await machine.setUp("test")).output, "");
+  const files = { ...INSTALLED, "package-lock.json": LOCK.replace("sha512-a", "sha512-b") };
+  const changed = createMachine(context, {}, files);
+  await changed.setUp("test");
+  assert.deepEqual(npmCommands(changed), [CI_ALL]);
+});
+
+test("an installation shows how many packages are there, in one line of a terminal or in several", async (context) => {
+  const { root } = createMachine(context, {});
+  const { showProgress } = (await import(join(root, "scripts/install-progress.mjs"))) as {
+    showProgress: (paths: string[], options: object) => { stop(): void };
+  };
+  mkdirSync(join(root, "node_modules/a"), { recursive: true });
+  writeFileSync(join(root, "node_modules/a/package.json"), "{}");
+  const stream = new PassThrough();
+  const progress = showProgress(["node_modules/a", "node_modules/b"], {
+    stream: Object.assign(stream, { isTTY: true }),
+  });
+  const [shown] = (await once(stream, "data")) as [Buffer];
+  progress.stop();
+  assert.match(shown.toString(), /^\r\u001b\[Ksetup: 1 of 2 packages, \d+ s$/);
+  const line = await runCommand(process.execPath, [
+    "--input-type=module",
+    "--eval",
+    `import { showProgress } from "${join(root, "scripts/install-progress.mjs")}";
+     const progress = showProgress(["node_modules/a"], { everyMs: 1 });
+     setTimeout(() => progress.stop(), 50);`,
+  ]);
+  assert.match(line.output, /^setup: 1 of 1 packages, 0 s\n/);
 });
 
 test("system packages that cannot be installed are named with what is lost, and it goes on", async (context) => {

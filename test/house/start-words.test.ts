@@ -9,6 +9,7 @@ import { createTemporaryTree } from "./temporary-tree.ts";
 const COPIED = [
   "scripts/start.mjs",
   "scripts/pinned-node.mjs",
+  "scripts/run-program.mjs",
   "packages/narthex/bin/narthex.js",
   "packages/narthex/bin/node-version.js",
   "packages/narthex/bin/pinned-node.js",
