@@ -88,7 +88,7 @@ function summarize(runsMs: readonly number[]): StartFigures {
 }
 
 async function installPacked(folder: string): Promise<void> {
-  const tarball = await packNarthex(join(folder, "tarball"));
+  const tarball = await packNarthex({ directory: join(folder, "tarball") });
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "package.json"), `{ "name": "program", "private": true }`);
   const words = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error", tarball];

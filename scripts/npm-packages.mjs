@@ -1,7 +1,8 @@
 // Read by any Node since 16: no dependencies, no newer syntax.
 import { createHash } from "node:crypto";
-import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { directoryBytes } from "./directory-bytes.mjs";
 import { showProgress } from "./install-progress.mjs";
 import { ROOT, runProgram, say, withoutLocalCommands } from "./run-program.mjs";
 
@@ -70,12 +71,4 @@ function holdsPackages(wantedEntries) {
     if (!found || !existsSync(join(ROOT, path))) return false;
     return found.version === wanted.version && found.integrity === wanted.integrity;
   });
-}
-
-function directoryBytes(folder) {
-  if (!existsSync(folder)) return 0;
-  return readdirSync(folder, { withFileTypes: true }).reduce((bytes, entry) => {
-    const path = join(folder, entry.name);
-    return bytes + (entry.isDirectory() ? directoryBytes(path) : lstatSync(path).size);
-  }, 0);
 }

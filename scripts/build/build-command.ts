@@ -25,7 +25,7 @@ export async function buildCommand(): Promise<BuiltCommand> {
     await chmod(folder, 0o755);
     await writeFile(join(folder, SOURCES), JSON.stringify(await writeProgram(folder)));
     await bundlePackages(join(folder, "packages"), FOR_TESTS);
-    const manifest = publishedManifest(INSTALLED, OPTIONAL_PEERS, "./dist/index.js");
+    const manifest = publishedManifest({ installed: INSTALLED, optionalPeers: OPTIONAL_PEERS });
     await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
     for (const name of [...INSTALLED, ...OPTIONAL_PEERS]) await link(join("node_modules", name), folder);
     return { program: join(folder, "bin/narthex.js"), [Symbol.asyncDispose]: remove };

@@ -4,40 +4,59 @@ import { join, resolve } from "node:path";
 import { runProcess } from "../checks/run-process.ts";
 import { REPOSITORY } from "../checks/run-tool.ts";
 import { INSTALLED, OPTIONAL_PEERS } from "./bundle-code.ts";
-import { bundleTypes } from "./bundle-types.ts";
+import type { BundledTypes } from "./bundle-types.ts";
 import { publishedManifest } from "./published-manifest.ts";
 import { thirdPartyNotices } from "./third-party-notices.ts";
 import { writeProgram } from "./write-program.ts";
 
-/**
- * Builds the package as it is published and gives the path of its tarball, which is written into the directory. What
- * runs of it is written by `write` into a folder, and the files that went in are given back.
- */
-export async function packNarthex(directory: string, write = writeProgram): Promise<string> {
-  const target = resolve(directory);
+export interface PackOptions {
+  /** Where the tarball is written. */
+  readonly directory: string;
+  /** Writes the program into a folder and resolves with the files that went in. */
+  readonly write?: typeof writeProgram;
+  /** Without declarations, which only programs that import it need. */
+  readonly withoutTypes?: boolean;
+  /** With the pinned Node as a dependency, for a machine whose own is too old. */
+  readonly withNode?: boolean;
+}
+
+/** Builds the package as it is published and resolves with the path of its tarball. */
+export async function packNarthex(options: PackOptions): Promise<string> {
+  const target = resolve(options.directory);
   await mkdir(target, { recursive: true });
   const stage = await mkdtemp(join(tmpdir(), "narthex-pack-"));
   try {
-    await fillStage(stage, write);
+    await fillStage(stage, options);
     return join(target, await runNpmPack(stage, target));
   } finally {
     await rm(stage, { recursive: true });
   }
 }
 
-async function fillStage(stage: string, write: typeof writeProgram): Promise<void> {
+async function fillStage(stage: string, { write = writeProgram, withoutTypes, withNode }: PackOptions): Promise<void> {
   const dist = join(stage, "dist");
   const code = await write(stage);
-  const { entry, files } = await bundleTypes({
+  const types = withoutTypes === true ? undefined : await writeTypes(dist);
+  await writeFile(join(dist, "third-party-notices.txt"), thirdPartyNotices([...code, ...(types?.files ?? [])]));
+  const manifest = publishedManifest({
+    installed: INSTALLED,
+    optionalPeers: OPTIONAL_PEERS,
+    ...(types !== undefined && { types: `./dist/types/${types.entry}` }),
+    ...(withNode !== undefined && { withNode }),
+  });
+  await writeFile(join(stage, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+  for (const name of ["README.md", "LICENSE", "CHANGELOG.md"])
+    await copyFile(join(REPOSITORY, name), join(stage, name));
+}
+
+async function writeTypes(dist: string): Promise<BundledTypes> {
+  // Loads the compiler, which an installation of the command does without.
+  const { bundleTypes } = await import("./bundle-types.ts");
+  return await bundleTypes({
     entry: join(REPOSITORY, "packages/narthex/src/index.ts"),
     directory: join(dist, "types"),
     installed: INSTALLED,
   });
-  await writeFile(join(dist, "third-party-notices.txt"), thirdPartyNotices([...code, ...files]));
-  const manifest = publishedManifest(INSTALLED, OPTIONAL_PEERS, `./dist/types/${entry}`);
-  await writeFile(join(stage, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-  for (const name of ["README.md", "LICENSE", "CHANGELOG.md"])
-    await copyFile(join(REPOSITORY, name), join(stage, name));
 }
 
 /** Gives the name of the tarball. */

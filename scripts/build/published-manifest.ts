@@ -6,40 +6,59 @@ interface Manifest {
   readonly [field: string]: unknown;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+export interface PublishedManifestOptions {
+  /** Packages that are installed beside it. */
+  readonly installed: readonly string[];
+  /** Packages that are used where the user installed them. */
+  readonly optionalPeers: readonly string[];
+  /** Path of the declarations; none for an installation of the command alone. */
+  readonly types?: string;
+  /** Whether it brings the pinned Node, for a machine whose own is too old. */
+  readonly withNode?: boolean;
 }
 
 /** Fields that the published package has as the checkout does. */
 const KEPT = ["name", "version", "description", "license", "type", "engines", "bin", "files", "publishConfig"];
 
-/** The manifest of the published package: what was bundled is no dependency any more. */
-export function publishedManifest(
-  installed: readonly string[],
-  optionalPeers: readonly string[],
-  types: string,
-): Manifest {
-  const manifest = readManifest("narthex");
-  const exports = { ".": { types, default: "./dist/index.js" }, "./package.json": "./package.json" };
+/** The manifest of the published package: bundled packages are no dependencies any more. */
+export function publishedManifest({ installed, optionalPeers, types, withNode }: PublishedManifestOptions): Manifest {
+  const manifest = readManifest("packages/narthex");
+  const program = "./dist/index.js";
+  const exports = {
+    ".": types === undefined ? program : { types, default: program },
+    "./package.json": "./package.json",
+  };
+  // SECURITY: a Node beside the package is run by an old one. As a dependency or a peer, its place is protected in a workspace.
+  const nodes = manifest.peerDependencies ?? {};
+  const peers = {
+    ...(withNode === true ? {} : nodes),
+    ...Object.fromEntries(optionalPeers.map((name) => [name, `^${versionOf(name)}`])),
+  };
   return {
     ...Object.fromEntries(KEPT.map((field) => [field, manifest[field]])),
     exports,
-    types,
+    ...(types !== undefined && { types }),
     dependencies: Object.fromEntries(installed.map((name) => [name, versionOf(name)])),
-    optionalDependencies: manifest["optionalDependencies"],
-    peerDependencies: Object.fromEntries(optionalPeers.map((name) => [name, `^${versionOf(name)}`])),
-    peerDependenciesMeta: Object.fromEntries(optionalPeers.map((name) => [name, { optional: true }])),
+    ...(withNode === true && { optionalDependencies: readManifest(".").optionalDependencies }),
+    peerDependencies: peers,
+    peerDependenciesMeta: Object.fromEntries(Object.keys(peers).map((name) => [name, { optional: true }])),
   };
 }
 
 /** As the package that imports it asks for it. */
 function versionOf(name: string): string {
   for (const own of ["contracts", "kernel", "host", "server", "tools", "agent", "verify", "narthex"]) {
-    const { dependencies, devDependencies } = readManifest(own);
+    const { dependencies, devDependencies } = readManifest(`packages/${own}`);
     const version = dependencies?.[name] ?? devDependencies?.[name];
     if (version !== undefined) return version;
   }
   throw new Error(`no package depends on ${name}`);
 }
 
-function readManifest(own: string): Manifest {
-  return JSON.parse(readFileSync(join(REPOSITORY, "packages", own, "package.json"), "utf8")) as Manifest;
+function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(REPOSITORY, folder, "package.json"), "utf8")) as Manifest;
 }

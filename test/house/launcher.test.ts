@@ -51,7 +51,10 @@ test("an old Node without the pinned one says what to install", async (context) 
   const launcher = createInstallation(context, "packages/narthex", { "packages/narthex/src/cli.ts": COMMAND });
   const end = await runCommand(process.execPath, [...PRETEND_OLD, launcher, "a"]);
   assert.equal(end.code, 5);
-  assert.match(end.output, /^narthex: Node 24 or newer is needed and this is v.*: install it[^\n]*\n$/);
+  assert.match(
+    end.output,
+    /^narthex: Node 24 or newer is needed, and this is v\S+: install it, or [^\n]*: npm install node-\S+@24\n$/,
+  );
 });
 
 test("an old Node hands over to the pinned one, with its words and exit code", async (context) => {

@@ -14,7 +14,7 @@ const QUIET = "--no-audit --no-fund --loglevel=error";
 const CI_RUN = `npm ci --omit=dev ${QUIET}`;
 const CI_ALL = `npm ci --include=dev ${QUIET}`;
 const ADD_REST = `npm install --no-save --include=dev ${QUIET}`;
-const SCRIPTS = ["setup", "npm-packages", "install-progress", "run-program"];
+const SCRIPTS = ["setup", "npm-packages", "directory-bytes", "install-progress", "run-program"];
 const PRESENT = { "node_modules/a": { version: "1.0.0", integrity: "sha512-a" } };
 const ABSENT = { "node_modules/for-another-machine": { version: "1.0.0", optional: true } };
 const FOR_TESTS = { "node_modules/b": { version: "1.0.0", integrity: "sha512-b", dev: true } };

@@ -37,12 +37,11 @@ export async function createInstallation(): Promise<Installation> {
   await mkdir(home);
   const built = process.env["NARTHEX_TEST_COMMAND"];
   const write = built === undefined ? undefined : (stage: string) => copyProgram(built, stage);
-  const tarball = await packNarthex(join(root, "tarball"), write);
-  // npm puts the Node in its place that the package asks for; to unpack that again takes seconds.
-  const overrides = { [PINNED_NODE]: `file:${join(REPOSITORY, "node_modules", PINNED_NODE)}` };
-  const manifest = { name: "program", private: true, type: "module", overrides };
-  await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
-  const install = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error", tarball];
+  const tarball = await packNarthex({ directory: join(root, "tarball"), ...(write && { write }) });
+  await writeFile(join(folder, "package.json"), JSON.stringify({ name: "program", private: true, type: "module" }));
+  // With a Node beside it, as a user of an older one has it: a link, since to unpack that again takes seconds.
+  const node = join(REPOSITORY, "node_modules", PINNED_NODE);
+  const install = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error", tarball, node];
   const end = await runCommand("npm", install, { cwd: folder });
   assert.equal(end.code, 0, end.output);
 

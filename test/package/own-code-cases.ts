@@ -33,7 +33,7 @@ export async function refuseOwnProject(at: Installation): Promise<void> {
     const { code, output } = await at.run(words);
     assert.equal(code, 4, output);
     assert.match(output, /narthex runs from `.*node_modules\/narthex`, which an agent in the workspace/);
-    assert.match(output, /npm install -g narthex.*own_code: allow.*--allow-own-code/);
+    assert.match(output, /npm run install:global.*own_code: allow.*--allow-own-code/);
   }
   const kernel = at.start(["serve", "--listen", "127.0.0.1:0", "--json"]);
   await createInterface({ input: kernel.stdout })[Symbol.asyncIterator]().next();

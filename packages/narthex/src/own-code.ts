@@ -38,7 +38,7 @@ export function createOwnCodeCheck({ ownCode, mode, log }: OwnCodeRule): (worksp
   };
 }
 
-const PLACE_ELSEWHERE = "install it outside of the workspace, such as with `npm install -g narthex`";
+const PLACE_ELSEWHERE = "install it outside of the workspace (from its checkout: `npm run install:global`)";
 const WAYS_OUT =
   `${PLACE_ELSEWHERE}, or accept it with \`session: {own_code: allow}\` in narthex.yaml, or with --allow-own-code for ` +
   "one run of serve or mcp, or of session open where no kernel runs";

@@ -45,8 +45,8 @@ function shellWord(word: string): string {
 export function programWarning(workspace: string): string | undefined {
   const program = programPath();
   if (program.includes(`${sep}_npx${sep}`)) {
-    return "it runs from npx's cache, which npm may empty: `npm install -g narthex` and connect again to keep it";
+    return "it runs from npx's cache, which npm may empty: install it globally and connect again to keep it";
   }
   if (relative(workspace, program).startsWith(`..${sep}`)) return undefined;
-  return "narthex itself lies in this workspace, where an agent may change it: `npm install -g narthex` and connect again";
+  return "narthex itself lies in this workspace, where an agent may change it: install it globally (`npm run install:global`) and connect again";
 }
