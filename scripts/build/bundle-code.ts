@@ -115,8 +115,9 @@ async function bundle(
   const options: OutputOptions = {
     format: "esm",
     chunkFileNames: "[name]-[hash].js",
-    // Names stay as they are, for whoever reads a stack.
-    minify: dir !== undefined && { compress: true, mangle: false, codegen: true },
+    // Names and lines stay as they are: Node prints the whole line that threw an uncaught error.
+    minify: dir !== undefined && { compress: true, mangle: false, codegen: false },
+    comments: false,
     codeSplitting: { groups },
   };
   const { output } = dir === undefined ? await bundled.generate(options) : await bundled.write({ ...options, dir });

@@ -18,7 +18,8 @@ export async function bundleProgram(entry: string, file: string): Promise<readon
     file,
     format: "esm",
     codeSplitting: false,
-    minify: { compress: true, mangle: false, codegen: true },
+    minify: { compress: true, mangle: false, codegen: false },
+    comments: false,
   });
   await bundle.close();
   const [program, ...others] = output;

@@ -220,6 +220,25 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     assert.deepEqual(end, { code: 0, signal: null, output: "" });
   });
 
+  it("shows the message of an error that a program does not catch, and little else", async () => {
+    const program = `import { createKernel } from "narthex"; await createKernel({ dta: "x" });`;
+    const words = ["--input-type=module", "--eval", program];
+    const { code, output } = await runCommand(process.execPath, words, { cwd: at.folder, env: at.environment });
+    assert.equal(code, 1);
+    assert.ok(output.length < 2048, `${output.length} characters`);
+    const lines = output.split("\n").slice(0, 6);
+    assert.ok(lines.includes("KernelError: options of createKernel: `dta` is not known; did you mean data?"), output);
+    // Node prints the whole line that threw.
+    for (const file of (await readdir(inPackage("dist"))).filter((name) => name.endsWith(".js"))) {
+      const long = (await readFile(inPackage("dist", file), "utf8")).split("\n").filter((line) => line.length > 1500);
+      assert.deepEqual(
+        long.filter((line) => /\bthrow\b/.test(line)).map((line) => line.slice(0, 100)),
+        [],
+        file,
+      );
+    }
+  });
+
   it("loads neither doors nor a web client when it is imported", async () => {
     const look = `await import("narthex"); console.log(process.moduleLoadList.join("\\n"));`;
     const words = ["--input-type=module", "--eval", look];
