@@ -23,3 +23,4 @@ assert.deepEqual(said.raw, { louder: "HELLO" });
 const wrong = await session.call("shout", { txt: 1 }); // INVALID_INPUT with every problem, recorded like the rest
 assert.equal(wrong.status, "error");
 await kernel.close();
+console.log(`shout ended with ${said.status}, the wrong input with ${wrong.status}; the ledger has both`);

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { runProcess } from "../checks/run-process.ts";
@@ -7,6 +7,7 @@ import { INSTALLED, OPTIONAL_PEERS } from "./bundle-code.ts";
 import type { BundledTypes } from "./bundle-types.ts";
 import { publishedManifest } from "./published-manifest.ts";
 import { thirdPartyNotices } from "./third-party-notices.ts";
+import { writePages } from "./write-pages.ts";
 import { writeProgram } from "./write-program.ts";
 
 export interface PackOptions {
@@ -45,8 +46,7 @@ async function fillStage(stage: string, { write = writeProgram, withoutTypes, wi
     ...(withNode !== undefined && { withNode }),
   });
   await writeFile(join(stage, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-  for (const name of ["README.md", "LICENSE", "CHANGELOG.md"])
-    await copyFile(join(REPOSITORY, name), join(stage, name));
+  await writePages(stage);
 }
 
 async function writeTypes(dist: string): Promise<BundledTypes> {

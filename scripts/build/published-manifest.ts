@@ -22,7 +22,18 @@ export interface PublishedManifestOptions {
 }
 
 /** Fields that the published package has as the checkout does. */
-const KEPT = ["name", "version", "description", "license", "type", "engines", "bin", "files", "publishConfig"];
+const KEPT = [
+  "name",
+  "version",
+  "description",
+  "keywords",
+  "license",
+  "type",
+  "engines",
+  "bin",
+  "files",
+  "publishConfig",
+];
 
 /** The manifest of the published package: bundled packages are no dependencies any more. */
 export function publishedManifest({ installed, optionalPeers, types, withNode }: PublishedManifestOptions): Manifest {

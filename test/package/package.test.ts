@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { copyFile, mkdir, readdir, readFile, realpath, rename, writeFile } from "node:fs/promises";
+import { access, copyFile, mkdir, readdir, readFile, realpath, rename, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, describe, it } from "node:test";
@@ -56,6 +56,27 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     assert.deepEqual(
       files.filter((file) => !ALLOWED_FILES.some((allowed) => allowed.test(file))),
       [],
+    );
+  });
+
+  it("has a README of its own that starts with the installation, and no dead link", async () => {
+    const readme = await readFile(inPackage("README.md"), "utf8");
+    assert.match(readme, /^npm install --global narthex$/m);
+    assert.ok(readme.includes(await readFile(EXAMPLE, "utf8")));
+    assert.doesNotMatch(readme, /npm (?:start|test|run)|<!-- insert/);
+    for (const page of ["README.md", "CHANGELOG.md"]) {
+      const targets = [...(await readFile(inPackage(page), "utf8")).matchAll(/\]\((?<target>[^)\s]+)\)/g)];
+      for (const { groups } of targets) {
+        const target = groups?.["target"] ?? "";
+        // There is no public address of the repository, so every link is one to a file of the package.
+        await assert.doesNotReject(access(inPackage(target)), `${page}: ${target}`);
+      }
+    }
+    const manifest = JSON.parse(await readFile(inPackage("package.json"), "utf8")) as Record<string, unknown>;
+    assert.deepEqual(manifest["publishConfig"], { access: "public", provenance: true });
+    assert.deepEqual(
+      [manifest["private"], manifest["scripts"], manifest["engines"]],
+      [undefined, undefined, { node: ">=24" }],
     );
   });
 
@@ -217,7 +238,8 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
   it("runs the first example as a library", async () => {
     await copyFile(EXAMPLE, join(at.folder, "first-call.ts"));
     const end = await runCommand(process.execPath, ["first-call.ts"], { cwd: at.folder, env: at.environment });
-    assert.deepEqual(end, { code: 0, signal: null, output: "" });
+    assert.equal(end.code, 0, end.output);
+    assert.equal(end.output, "shout ended with success, the wrong input with error; the ledger has both\n");
   });
 
   it("shows the message of an error that a program does not catch, and little else", async () => {
