@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
 import type { JsonObject } from "@narthex/contracts";
@@ -74,6 +75,34 @@ describe("approvals of a served kernel", { timeout: 240_000 }, () => {
     assert.match(shown, /^ {2}\| apr_fake {2}once$/m);
     await at.ask(["approvals", "deny", textOf(id)]);
     assert.equal((await answerOf(call))["rationale_code"], "APPROVAL_DENIED");
+  });
+
+  it("are named on the error stream while the call waits, with the commands that answer them", async () => {
+    const command = "mkdir noticed";
+    const args = ["call", "shell_exec", commandOf(command), "--session", session.id];
+    const waiting = at.start(args, { stdin: "" });
+    const [noticed, output] = [readNotice(waiting), text(waiting.stdout)];
+    const notice = await noticed("console");
+    const id = /approvals approve (apr_\w+)$/m.exec(notice)?.[1] ?? assert.fail(notice);
+    assert.match(notice, /^waiting: a person has to approve shell_exec@\S+ \(rule ask-command\)/);
+    assert.match(notice, new RegExp(`approvals deny ${id}$`, "m"));
+    assert.doesNotMatch(notice, /http:/, "a sign-in link belongs on a terminal only");
+    // An equal call joins the question, and is told the same.
+    const joined = at.start([...args, "--json"], { stdin: "" });
+    const [joinedNotice, answer] = [readNotice(joined), text(joined.stdout)];
+    const told = objectOf(parseObject(await joinedNotice('"waiting"'))["waiting"]);
+    assert.deepEqual([told["approval_id"], told["rule_ids"]], [id, ["ask-command"]]);
+    // One answer is for one of them. The other asks again, and says so.
+    await at.ask(["approvals", "approve", id]);
+    const [first, second] = [waiting, joined].map((child) => ended(child));
+    const left = await Promise.any([
+      joinedNotice('"waiting"').then((line) => textOf(objectOf(parseObject(line)["waiting"])["approval_id"])),
+      noticed("console").then((again) => /approvals approve (apr_\w+)$/m.exec(again)?.[1] ?? assert.fail(again)),
+    ]);
+    await at.ask(["approvals", "deny", left]);
+    assert.deepEqual([await first, await second].toSorted(), [0, 3]);
+    assert.doesNotMatch(await output, /waiting/);
+    assert.match(textOf(parseObject(await answer)["status"]), /^(?:success|denied)$/);
   });
 
   it("deny with a reason, which a later yes does not undo", async () => {
@@ -196,3 +225,17 @@ describe("approvals of a served kernel", { timeout: 240_000 }, () => {
     assert.deepEqual([report["intact"], report["complete"], report["problem_count"] ?? 0], [true, true, 0]);
   });
 });
+
+/** The error stream up to and with the line that holds `last`. */
+function readNotice({ stderr }: ReturnType<TestHome["start"]>): (last: string) => Promise<string> {
+  const lines = createInterface({ input: stderr })[Symbol.asyncIterator]();
+  return async (last) => {
+    const read: string[] = [];
+    for (;;) {
+      const { done, value } = await lines.next();
+      if (done === true) assert.fail(`it ended without \`${last}\`: ${read.join("\n")}`);
+      read.push(value);
+      if (value.includes(last)) return read.join("\n");
+    }
+  };
+}

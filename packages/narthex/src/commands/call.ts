@@ -5,6 +5,7 @@ import { findToken } from "../connection/session-token.ts";
 import { usageError } from "../terminal/command-error.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { visibleLines } from "../terminal/visible.ts";
+import { announceApproval } from "./approval-notice.ts";
 import { terminalApprover } from "./approvals-terminal.ts";
 import { readCallInput } from "./call-input.ts";
 import { fetchResult, resultToJson } from "./call-result.ts";
@@ -15,7 +16,8 @@ import { parseToolName } from "./tool-name.ts";
 export const callCommand: Command = {
   details:
     "Goes through the kernel that holds the home, else opens its store for this one call, and asks on this terminal what " +
-    "needs an approval. The session is the one named, " +
+    "needs an approval. A call that waits for a person says so on the error stream, with the command that answers it. " +
+    "The session is the one named, " +
     "or that of NARTHEX_TOKEN, or the first session of `narthex serve`.",
   arguments: [
     { name: "<tool>", description: "NAME, or NAME@VERSION" },
@@ -55,11 +57,14 @@ export const callCommand: Command = {
     const reaching = { home, environment, signal, terminal, approver: terminalApprover(terminal) };
     return withCallConnection(reaching, "call", async (kernel) => {
       const printer = createChunkPrinter(terminal);
-      const response = await kernel.call(request, {
-        signal,
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
-        ...(streamed ? { onChunk: printer.print } : {}),
-      });
+      const notice = announceApproval(request, invocation);
+      const response = await kernel
+        .call(request, {
+          signal,
+          ...(timeoutMs === undefined ? {} : { timeoutMs }),
+          ...(streamed ? { onChunk: printer.print } : {}),
+        })
+        .finally(notice.stop);
       const { result } = response;
       const fetched = result.case === "success" && !printer.used;
       const place = fetched ? await fetchResult(result.value, kernel, { token, out }) : undefined;

@@ -1,7 +1,6 @@
 import { summariseEnvelope } from "@narthex/host";
 import type { HostFacts } from "@narthex/kernel";
 import type { Serving } from "@narthex/server";
-import { typedCommand } from "../connect/typed-command.ts";
 import { type OpenedKernel, openKernel } from "../open-kernel.ts";
 import { EXIT_OK, EXIT_UNAVAILABLE } from "../terminal/exit-code.ts";
 import { createLineLog } from "../terminal/log-lines.ts";
@@ -10,6 +9,7 @@ import type { Command, Invocation } from "./command.ts";
 import { type FirstSession, openFirstSession } from "./first-session.ts";
 import { OWN_CODE_OPTION } from "./own-code-option.ts";
 import { formatListenAddress, parseListenAddress } from "./listen-address.ts";
+import { typedHere } from "./typed-here.ts";
 
 export const serveCommand: Command = {
   details:
@@ -52,11 +52,8 @@ interface Opened {
   readonly host: HostFacts;
 }
 
-function announce(
-  { terminal, home, options, environment }: Invocation,
-  kernel: OpenedKernel,
-  { addresses, first, host }: Opened,
-): void {
+function announce(invocation: Invocation, kernel: OpenedKernel, { addresses, first, host }: Opened): void {
+  const { terminal, home } = invocation;
   const { framed, services } = kernel.sockets;
   const address = addresses.services
     .flatMap((listen) => ("host" in listen ? [formatListenAddress(listen)] : []))
@@ -74,8 +71,7 @@ function announce(
     });
     return;
   }
-  const elsewhere = options.text("data") !== undefined && environment["NARTHEX_DATA"] === undefined;
-  const narthex = typedCommand(environment, elsewhere ? home : undefined);
+  const narthex = typedHere(invocation);
   const session = first === undefined ? " --session ID" : "";
   terminal.print(
     terminal.paint.bold(`the kernel is open on ${home}`),

@@ -1,4 +1,3 @@
-import { typedCommand } from "../connect/typed-command.ts";
 import { withConnection } from "../connection/open-connection.ts";
 import { keepToken } from "../connection/session-token.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
@@ -8,6 +7,7 @@ import type { Command } from "./command.ts";
 import { checkOwnCode } from "./own-code-option.ts";
 import { readSessionOptions, SESSION_OPTIONS } from "./session-options.ts";
 import { sessionToJson } from "./session-view.ts";
+import { typedHere } from "./typed-here.ts";
 
 export const sessionOpenCommand: Command = {
   details:
@@ -17,7 +17,7 @@ export const sessionOpenCommand: Command = {
   examples: ["narthex session open --workspace ~/project --agent reviewer --ttl 2h"],
 
   async run(invocation) {
-    const { terminal, environment, options, home } = invocation;
+    const { terminal, environment } = invocation;
     const request = await readSessionOptions(invocation);
     const ownCode = await checkOwnCode(invocation, request.workspace);
     const { session, token } = await withConnection({ ...invocation, ownCode }, "session open", (kernel) =>
@@ -28,7 +28,6 @@ export const sessionOpenCommand: Command = {
       terminal.printJson({ ...sessionToJson(session), token, token_file: tokenFile });
       return EXIT_OK;
     }
-    const isElsewhere = options.text("data") !== undefined && environment["NARTHEX_DATA"] === undefined;
     terminal.print(
       ...renderFacts([
         ["session", session.sessionId],
@@ -37,7 +36,7 @@ export const sessionOpenCommand: Command = {
         ["token", `kept in ${tokenFile}`],
       ]),
       "",
-      `${terminal.paint.dim("next:")} ${typedCommand(environment, isElsewhere ? home : undefined)} call echo '{"text":"hello"}' --session ${session.sessionId}`,
+      `${terminal.paint.dim("next:")} ${typedHere(invocation)} call echo '{"text":"hello"}' --session ${session.sessionId}`,
     );
     return EXIT_OK;
   },

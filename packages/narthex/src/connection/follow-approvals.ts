@@ -19,7 +19,7 @@ export async function* followApprovals(
     } else {
       isTold = false;
       try {
-        yield* followOne(kernel, signal);
+        yield* followKernelApprovals(kernel, signal);
       } catch (error) {
         if (!signal.aborted && !isGone(error)) throw error;
       } finally {
@@ -30,8 +30,8 @@ export async function* followApprovals(
   }
 }
 
-/** Every question and every answer is a record: the ledger says when to look again. */
-async function* followOne(kernel: KernelConnection, signal: AbortSignal) {
+/** The approvals of one kernel. Each request and each answer is a record: the ledger says when to look again. */
+export async function* followKernelApprovals(kernel: KernelConnection, signal: AbortSignal) {
   const [newest] = await kernel.listRecords({ fromIndex: undefined, limit: 1, chain: undefined });
   const fromIndex = newest === undefined ? 0 : Number(newest.index) + 1;
   yield { ...(await kernel.listApprovals()), kernel };

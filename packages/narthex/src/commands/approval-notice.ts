@@ -1,0 +1,112 @@
+import { type ApprovalInfo, canonicalJson, parseJson, type ToolRequest } from "@narthex/contracts";
+import { askConsoleLink } from "../connection/console-link.ts";
+import { followKernelApprovals } from "../connection/follow-approvals.ts";
+import { tryServicesConnection } from "../connection/open-connection.ts";
+import { renderFacts } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { visible, visibleJson } from "../terminal/visible.ts";
+import type { Invocation } from "./command.ts";
+import { typedHere } from "./typed-here.ts";
+
+export interface ApprovalNotice {
+  /** The call has its answer: nothing is said any more. */
+  stop(): void;
+}
+
+/** A call that ends sooner waits for nobody, and does without a second connection. */
+const FIRST_LOOK_MS = 120;
+
+/**
+ * Says on the error stream that a call waits for a person, as soon as it does, and how to answer. For a kernel that runs
+ * elsewhere: a kernel in this process asks on this terminal, or denies the call at once.
+ */
+export function announceApproval(request: ToolRequest, invocation: Invocation): ApprovalNotice {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const timer = setTimeout(() => {
+    // A notice that cannot be given must not fail the call.
+    void announce(request, invocation, signal).catch(() => undefined);
+  }, FIRST_LOOK_MS);
+  return {
+    stop() {
+      clearTimeout(timer);
+      stopping.abort();
+    },
+  };
+}
+
+async function announce(request: ToolRequest, invocation: Invocation, signal: AbortSignal): Promise<void> {
+  const kernel = await tryServicesConnection(invocation.home);
+  if (kernel === undefined) return;
+  // An equal call may take the answer that this one waited for: then there is another question.
+  let told = "";
+  try {
+    for await (const { approvals } of followKernelApprovals(kernel, signal)) {
+      const found = approvals.find((info) => isAbout(info, request));
+      if (found === undefined || told === found.approvalId) continue;
+      told = found.approvalId;
+      await tell(found, invocation, signal);
+    }
+  } finally {
+    await kernel.close();
+  }
+}
+
+/** The approval of this call, or of an equal one of the session that this call has joined. */
+function isAbout(info: ApprovalInfo, { requestId, sessionToken, tool }: ToolRequest): boolean {
+  if (!sessionToken.includes(info.sessionId)) return false;
+  if (info.requestId === requestId) return true;
+  return tool.case === "call" && info.tool.startsWith(`${tool.value.name}@`) && isSame(info.input, tool.value.input);
+}
+
+function isSame(input: string, asked: Uint8Array): boolean {
+  try {
+    return canonicalJson(parseJson(input)) === canonicalJson(parseJson(asked));
+  } catch {
+    return false;
+  }
+}
+
+async function tell(info: ApprovalInfo, invocation: Invocation, signal: AbortSignal): Promise<void> {
+  const { terminal, home } = invocation;
+  const narthex = typedHere(invocation);
+  const { approvalId, ruleIds } = info;
+  const commands = {
+    approve: `${narthex} approvals approve ${approvalId}`,
+    deny: `${narthex} approvals deny ${approvalId}`,
+  };
+  // SECURITY: the link signs in whoever reads it. An error stream that is no terminal is often a log that others read.
+  const link = terminal.errorIsTerminal ? await askConsoleLink(home).catch(() => undefined) : undefined;
+  if (signal.aborted) return;
+  if (terminal.json) {
+    const waiting = { approval_id: approvalId, rule_ids: [...ruleIds], ...commands };
+    terminal.note(visibleJson(JSON.stringify({ waiting })));
+    return;
+  }
+  printNotice(
+    info,
+    { ...commands, show: `${narthex} approvals show ${approvalId}`, link, console: `${narthex} console` },
+    terminal,
+  );
+}
+
+interface Ways {
+  readonly approve: string;
+  readonly deny: string;
+  readonly show: string;
+  readonly console: string;
+  readonly link: string | undefined;
+}
+
+function printNotice({ tool, ruleIds }: ApprovalInfo, ways: Ways, terminal: Terminal): void {
+  const paint = terminal.errorPaint;
+  terminal.note(
+    `${paint.yellow("waiting:")} ${visible(`a person has to approve ${tool} (rule ${ruleIds.join(", ")}). In another terminal:`)}`,
+    ...renderFacts([
+      ["look", ways.show],
+      ["approve", ways.approve],
+      ["deny", ways.deny],
+      ["console", ways.link ?? ways.console],
+    ]).map((line) => `  ${line}`),
+  );
+}
