@@ -100,7 +100,10 @@ describe("approvals of a served kernel", { timeout: 240_000 }, () => {
       noticed("console").then((again) => /approvals approve (apr_\w+)$/m.exec(again)?.[1] ?? assert.fail(again)),
     ]);
     await at.ask(["approvals", "deny", left]);
-    assert.deepEqual([await first, await second].toSorted(), [0, 3]);
+    assert.deepEqual(
+      [await first, await second].toSorted((left, right) => Number(left) - Number(right)),
+      [0, 3],
+    );
     assert.doesNotMatch(await output, /waiting/);
     assert.match(textOf(parseObject(await answer)["status"]), /^(?:success|denied)$/);
   });

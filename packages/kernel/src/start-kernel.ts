@@ -66,7 +66,10 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
   // What could not be settled stays open; but where nothing can be written at all, nothing starts.
   if (parts.ledger.failure !== undefined) throw parts.ledger.failure;
   if (reconciled.unknown > 0) {
-    parts.log("warn", "calls with an unknown outcome wait in the journal", { count: reconciled.unknown });
+    // Told by a kernel that stays; a command that opens the home for a moment would say it each time.
+    parts.log("info", "calls with an unknown outcome wait in the journal: see `narthex journal`", {
+      count: reconciled.unknown,
+    });
   }
   const explaining: ExplainParts = {
     ...parts,

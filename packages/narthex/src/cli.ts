@@ -2,6 +2,8 @@ import type { Command } from "./commands/command.ts";
 import { COMMAND_TREE } from "./commands/command-tree.ts";
 import { createOptionReader } from "./commands/option-reader.ts";
 import { readPlainLine } from "./commands/read-plain-line.ts";
+import { knownWords } from "./commands/known-words.ts";
+import { shellWords } from "./connect/program-line.ts";
 import { homePath } from "./connection/home-path.ts";
 import { EXIT_INTERRUPTED, EXIT_OK } from "./terminal/exit-code.ts";
 import { watchInterruption } from "./terminal/interruption.ts";
@@ -15,15 +17,25 @@ export async function runCli(argv: readonly string[]): Promise<number> {
   const end = argv.indexOf("--");
   const asked = end < 0 ? argv : argv.slice(0, end);
   const streams = { output: process.stdout, error: process.stderr, environment: process.env };
-  const terminal = createTerminal(streams, { json: asked.includes("--json") });
+  const data = dataIn(asked);
+  const terminal = createTerminal(streams, {
+    json: asked.includes("--json"),
+    ...(data !== undefined && { program: `narthex ${shellWords(["--data", data])}` }),
+  });
   try {
     const plain = await readPlainLine(argv, COMMAND_TREE);
     if (plain !== undefined) return await runCommand(plain.command, plain.words, plain.values, terminal);
     const { runParser } = await import("./commands/run-parser.ts");
     return await runParser(argv, COMMAND_TREE, (...parsed) => runCommand(...parsed, terminal));
   } catch (error) {
-    return reportError(error, terminal);
+    return reportError(error, terminal, ["narthex", ...knownWords(asked, COMMAND_TREE)].join(" "));
   }
+}
+
+/** The home as it was typed, for advice that names it again. */
+function dataIn(words: readonly string[]): string | undefined {
+  const at = words.indexOf("--data");
+  return at < 0 ? words.find((word) => word.startsWith("--data="))?.slice("--data=".length) : words[at + 1];
 }
 
 /**

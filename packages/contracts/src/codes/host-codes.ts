@@ -3,6 +3,7 @@ import type { CodeFacts } from "./code-facts.ts";
 export type HostCode =
   | "HOME_BUSY"
   | "HOME_UNSAFE"
+  | "PATH_UNUSABLE"
   | "CONFIG_INVALID"
   | "POLICY_INVALID"
   | "WORKSPACE_REFUSED"
@@ -40,6 +41,14 @@ export const HOST_CODES: ReadonlyMap<HostCode, CodeFacts> = new Map<HostCode, Co
       retryable: false,
       meaning: "the kernel's home is open to other users, or lies where an agent could reach it",
       next: "make the directory yours alone with `chmod 700 DIR`, or name another with `--data DIR`",
+    },
+  ],
+  [
+    "PATH_UNUSABLE",
+    {
+      retryable: false,
+      meaning: "the operating system does not let this user read or write the path that was named",
+      next: "name another path, or run the command as a user who may use this one",
     },
   ],
   [
@@ -103,7 +112,7 @@ export const HOST_CODES: ReadonlyMap<HostCode, CodeFacts> = new Map<HostCode, Co
     {
       retryable: false,
       meaning: "the lease asked for contradicts itself or reaches beyond its parent",
-      next: "narrow every named part of the lease to what its parent allows and ask again",
+      next: "correct every named part of the lease; a child's lease stays within its parent's",
     },
   ],
   [

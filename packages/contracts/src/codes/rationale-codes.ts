@@ -25,8 +25,8 @@ export const RATIONALE_CODES: ReadonlyMap<RationaleCode, CodeFacts> = new Map<Ra
     "SESSION_UNKNOWN",
     {
       retryable: false,
-      meaning: "no session has this token",
-      next: "open a session with `narthex session open --workspace DIR` and send its token",
+      meaning: "no session has this id or token",
+      next: "name one of `narthex session list --all`, or open one with `narthex session open --workspace DIR`",
     },
   ],
   [
@@ -90,7 +90,7 @@ export const RATIONALE_CODES: ReadonlyMap<RationaleCode, CodeFacts> = new Map<Ra
     {
       retryable: false,
       meaning: "the lease lacks a capability that this call needs",
-      next: "stay within the paths, hosts and programs the lease covers, or open a session whose lease has the named capability",
+      next: "stay within the paths, hosts and programs the lease covers, or open a session with `narthex session open --workspace DIR --lease FILE` whose lease has the named capability",
     },
   ],
   [
@@ -113,8 +113,8 @@ export const RATIONALE_CODES: ReadonlyMap<RationaleCode, CodeFacts> = new Map<Ra
     "POLICY_MISSING",
     {
       retryable: false,
-      meaning: "no policy is loaded, so everything is denied",
-      next: "run `narthex init` to write the default policy into the kernel's home, then start the kernel again",
+      meaning: "no policy is in force, so every call is denied",
+      next: "correct the file and line that `narthex policy check` names, then reload with `narthex policy reload`; where there is no policy file, `narthex init` writes the default one",
     },
   ],
   [
@@ -154,7 +154,7 @@ export const RATIONALE_CODES: ReadonlyMap<RationaleCode, CodeFacts> = new Map<Ra
     {
       retryable: false,
       meaning: "the call needs a person's approval and no way to ask one is open",
-      next: "give the kernel an approver, or have an administrator permit the call by a rule",
+      next: "start `narthex serve`, or call from a terminal, so that a person can be asked; or permit the call by a rule of the policy",
     },
   ],
 ]);

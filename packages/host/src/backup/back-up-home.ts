@@ -1,14 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { lstat, mkdir, rename } from "node:fs/promises";
+import { lstat, rename } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
-import { KernelError } from "@narthex/contracts";
+import { isKernelError, KernelError } from "@narthex/contracts";
 import type { HomeCopy, HomeCopying } from "@narthex/kernel";
 import { syncDirectory } from "../content/private-directory.ts";
-import { systemErrorCode } from "../content/system-error.ts";
+import { pathUnusable, systemErrorCode } from "../content/system-error.ts";
 import { requireSafeParents } from "../home/safe-parents.ts";
 import { type HomePaths, homePaths } from "../home/home-paths.ts";
 import { writeManifest } from "./backup-manifest.ts";
 import { copyDurably, copyTree } from "./copy-tree.ts";
+import { makeDirectories } from "../system/make-directories.ts";
 import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
 
 export interface BackupParts {
@@ -32,12 +33,17 @@ const TEMPORARY: ReadonlySet<string> = new Set(["tmp"]);
  */
 export async function backUpHome({ directory, withKeys }: HomeCopying, parts: BackupParts): Promise<HomeCopy> {
   const target = resolve(directory);
-  await checkTarget(target, parts.paths);
-  await requireSafeParents(target);
+  try {
+    await checkTarget(target, parts.paths);
+    await makeDirectories(dirname(target), 0o700);
+    await requireSafeParents(target);
+  } catch (fault) {
+    throw pathUnusable(`a backup cannot be written to \`${target.slice(0, 300)}\``, fault);
+  }
   const draft = `${target}.${randomUUID()}.partial`;
   const [from, to] = [parts.paths, homePaths(draft)];
   try {
-    await mkdir(to.store, { recursive: true, mode: 0o700 });
+    await makeDirectories(to.store, 0o700);
     const takenAtMs = parts.nowMs();
     await parts.copyRecords(join(to.store, "records.db"));
     const content = await copyTree(from.content, to.content, TEMPORARY);
@@ -53,7 +59,8 @@ export async function backUpHome({ directory, withKeys }: HomeCopying, parts: Ba
     return { directory: target, records, headHash, files: content.files, bytes: content.bytes };
   } catch (fault) {
     tryToRemoveOwnTree(draft);
-    throw fault;
+    if (isKernelError(fault) || systemErrorCode(fault) === undefined) throw fault;
+    throw pathUnusable(`the backup \`${target.slice(0, 300)}\` cannot be written`, fault);
   }
 }
 

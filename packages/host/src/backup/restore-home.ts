@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { chmod, mkdir, readdir, rename } from "node:fs/promises";
+import { chmod, readdir, rename } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { KernelError } from "@narthex/contracts";
 import { syncDirectory } from "../content/private-directory.ts";
@@ -10,6 +10,7 @@ import { markRestored } from "../store/mark-restored.ts";
 import type { BackupParts } from "./back-up-home.ts";
 import { type BackupManifest, MANIFEST, readManifest } from "./backup-manifest.ts";
 import { copyTree } from "./copy-tree.ts";
+import { makeDirectories } from "../system/make-directories.ts";
 import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
 
 export interface RestoreOptions {
@@ -28,7 +29,7 @@ export async function restoreHome({ backup, home, verify }: RestoreOptions): Pro
   const [from, target] = [resolve(backup), resolve(home)];
   const manifest = await readManifest(from);
   await requireEmpty(target);
-  await mkdir(dirname(target), { recursive: true });
+  await makeDirectories(dirname(target), 0o777);
   await requireSafeParents(target);
   const draft = `${target}.${randomUUID()}.partial`;
   try {

@@ -1,6 +1,7 @@
-import { lchown, mkdir, mkdtemp, realpath, stat } from "node:fs/promises";
+import { lchown, mkdtemp, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { currentIdentity } from "../sandbox/workspace-identity.ts";
+import { makeDirectories } from "../system/make-directories.ts";
 import { whyImpassable } from "../toolchains/why-unreadable.ts";
 
 export interface NewWorkspace {
@@ -15,7 +16,7 @@ export async function makeWorkspace({ parent, otherParent = "/var/tmp" }: NewWor
   const { uid, sandboxUid } = currentIdentity();
   const sandbox = { uid: sandboxUid, gid: sandboxUid };
   // Others may go through it, and not list it.
-  await mkdir(parent, { recursive: true, mode: uid === 0 ? 0o711 : 0o700 });
+  await makeDirectories(parent, uid === 0 ? 0o711 : 0o700);
   if (uid !== 0) return await mkdtemp(join(parent, "first-"));
   const isReached = (await whyImpassable(await realpath(parent), sandbox)) === undefined;
   const made = await mkdtemp(isReached ? join(parent, "first-") : join(otherParent, "narthex-first-"));

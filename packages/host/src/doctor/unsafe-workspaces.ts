@@ -27,7 +27,10 @@ export async function acceptWorkspace(
   const name = recordName(workspace);
   const found = (await readUnfinished(guards)).find((unfinished) => unfinished.name === name);
   if (found === undefined || found.problem === "") {
-    throw new KernelError("WORKSPACE_REFUSED", `\`${workspace}\` is not among the unsafe workspaces of this home`);
+    throw new KernelError(
+      "WORKSPACE_REFUSED",
+      `there is nothing to accept: \`${workspace}\` is not among the unsafe workspaces of this home`,
+    );
   }
   const { problem, record = { workspace, sessions: [], scans: [], problem } } = found;
   const directory = new DurableDirectory(guards);

@@ -1,4 +1,4 @@
-import { storeUnavailable } from "../content/system-error.ts";
+import { pathUnusable } from "../content/system-error.ts";
 import { type BearerTokens, issueBearerTokens } from "./bearer-tokens.ts";
 import { type HomeLock, takeHome } from "./home-lock.ts";
 import { type HomePaths, homePaths } from "./home-paths.ts";
@@ -29,7 +29,7 @@ export async function openHome(options: OpenHomeOptions): Promise<Home> {
   try {
     return await open(options);
   } catch (fault) {
-    throw storeUnavailable(`the home \`${options.path.slice(0, 300)}\` cannot be used`, fault);
+    throw pathUnusable(`the home \`${options.path.slice(0, 300)}\` cannot be used`, fault);
   }
 }
 

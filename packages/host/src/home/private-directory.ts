@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { chmod, lstat, mkdir, readdir, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, lstat, readdir, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { KernelError } from "@narthex/contracts";
+import { makeDirectories } from "../system/make-directories.ts";
 import { requireSafeParents } from "./safe-parents.ts";
 
 const OTHERS_MAY_WRITE = 0o022;
@@ -13,7 +14,7 @@ const OTHERS_MAY_ANYTHING = 0o077;
  * SECURITY: a directory that somebody else owns or can write to may already hold what they want us to read.
  */
 export async function openPrivateDirectory(path: string): Promise<string> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  await makeDirectories(path, 0o700);
   const real = await realpath(path);
   await requireSafeParents(real);
   const facts = await lstat(real);

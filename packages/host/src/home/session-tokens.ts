@@ -1,6 +1,7 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { makeDirectories } from "../system/make-directories.ts";
 import { writePrivateFile } from "./private-directory.ts";
 
 /** SECURITY: ids become file names; only the text of a real one does. */
@@ -20,7 +21,7 @@ export async function saveSessionToken(
 ): Promise<void> {
   const path = tokenPath(sessionId, environment);
   if (path === undefined) return;
-  await mkdir(join(stateDirectory(environment), "sessions"), { recursive: true, mode: 0o700 });
+  await makeDirectories(join(stateDirectory(environment), "sessions"), 0o700);
   await writePrivateFile(path, `${token}\n`);
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -39,4 +39,19 @@ test("any other directory is answered by its real path", async () => {
   await mkdir(first, { recursive: true });
   assert.equal(await resolveWorkspace(first, around), first);
   assert.equal(await resolveWorkspace(join(base, "link"), around), join(base, "home-of-others"));
+});
+
+test("a directory that this user may not read is refused before a session is opened on it", async () => {
+  const base = await mkdtemp(join(tmpdir(), "narthex-workspace-"));
+  const closed = join(base, "closed");
+  await mkdir(closed, { mode: 0o000 });
+  await chmod(base, 0o755);
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) process.seteuid?.(65_534);
+  try {
+    const around = { home: join(base, "home"), userHome: join(base, "user") };
+    await assert.rejects(resolveWorkspace(closed, around), { code: "WORKSPACE_REFUSED", message: /may not read it/ });
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
 });

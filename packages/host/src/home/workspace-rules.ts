@@ -1,4 +1,4 @@
-import { realpath, stat } from "node:fs/promises";
+import { opendir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { KernelError } from "@narthex/contracts";
@@ -59,9 +59,16 @@ async function realWorkspace(workspace: string): Promise<string> {
     });
   }
   if (!(await stat(real)).isDirectory()) throw refused(real, "it is no directory");
+  await opendir(real).then(
+    (directory) => directory.close(),
+    (cause: unknown) => {
+      throw refused(real, "this user may not read it", cause);
+    },
+  );
   return real;
 }
 
-function refused(path: string, why: string): KernelError {
-  return new KernelError("WORKSPACE_REFUSED", `\`${path}\` cannot be a workspace: ${why}; name a project's directory`);
+function refused(path: string, why: string, cause?: unknown): KernelError {
+  const message = `\`${path}\` cannot be a workspace: ${why}; name a project's directory`;
+  return new KernelError("WORKSPACE_REFUSED", message, { cause });
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeCapability } from "./describe-capability.ts";
+import { describeCapability, describeMissing } from "./describe-capability.ts";
 import { nearestName } from "./nearest-name.ts";
 import { quoteText } from "./quote-text.ts";
 import { sameCapability } from "./same-capability.ts";
@@ -45,4 +45,11 @@ test("a misspelt name finds the one that was meant", () => {
   assert.equal(nearestName("cals", ["calls", "cost_units"]), "calls");
   assert.equal(nearestName("zzzzzzzz", ["calls", "cost_units"]), undefined);
   assert.equal(nearestName("c".repeat(1_000_000), ["calls"]), undefined);
+});
+
+test("names a missing right once, and the certain one instead of some right of its kind", () => {
+  const some = { kind: "net_read", hosts: [] } as const;
+  const certain = { kind: "net_read", hosts: [{ host: "example.com", ports: [443] }] } as const;
+  assert.deepEqual(describeMissing([some, certain, certain]), ["net_read example.com:443"]);
+  assert.deepEqual(describeMissing([some, { kind: "clock" }]), ["net_read", "clock"]);
 });

@@ -9,6 +9,16 @@ export function describeCapability(capability: Capability): string {
   return scope === "" ? capability.kind : `${capability.kind} ${scope}`;
 }
 
+/**
+ * Rights that a lease lacks, for people. A declaration asks for some right of a kind, the arguments for a certain one:
+ * where both are missing, the certain one says it all.
+ */
+export function describeMissing(missing: readonly Capability[]): string[] {
+  const texts = missing.map((capability) => ({ kind: capability.kind, text: describeCapability(capability) }));
+  const named = new Set(texts.filter(({ kind, text }) => text !== kind).map(({ kind }) => kind));
+  return [...new Set(texts.filter(({ kind, text }) => text !== kind || !named.has(kind)).map(({ text }) => text))];
+}
+
 function describeScope(capability: Capability): string {
   switch (capability.kind) {
     case "fs_read":

@@ -1,7 +1,7 @@
 import { blake3, canonicalJsonBytes, isKernelError, type JsonValue, KernelError } from "@narthex/contracts";
 import type { Capability } from "../capability/capability.ts";
 import { missingCapabilities } from "../capability/covers.ts";
-import { describeCapability } from "../capability/describe-capability.ts";
+import { describeMissing } from "../capability/describe-capability.ts";
 import { checkLease } from "../lease/check-lease.ts";
 import type { Policy } from "../ports.ts";
 import type { RegisteredTool, Registry } from "../registry/registry.ts";
@@ -127,12 +127,10 @@ function missingRights(
   const code =
     lineageProblem(live.parent, nowMs()) ?? checkLease(live.lease, { toolName: tool.name, tier, nowMs: nowMs() });
   if (code !== undefined) return [{ code, message: `the session's lease does not allow \`${tool.name}\` (${code})` }];
-  const missing: MissingRight[] = missingCapabilities(live.lease.capabilities, {
-    required: requiredFor(tool, effects),
-    needed,
-  }).map((capability) => ({
+  const lacking = missingCapabilities(live.lease.capabilities, { required: requiredFor(tool, effects), needed });
+  const missing: MissingRight[] = describeMissing(lacking).map((right) => ({
     code: "CAPABILITY_MISSING",
-    message: `the lease lacks ${describeCapability(capability)}`,
+    message: `the lease lacks ${right}`,
   }));
   if (beyond !== undefined) missing.push({ code: "BOUNDS_EXCEEDED", message: describeBeyond(tool.name, beyond) });
   return missing;

@@ -13,7 +13,7 @@ export interface ApprovalNotice {
   stop(): void;
 }
 
-/** A call that ends sooner waits for nobody, and does without a second connection. */
+/** A call that ends sooner needs no approval, and does without a second connection. */
 const FIRST_LOOK_MS = 120;
 
 /**
@@ -75,7 +75,7 @@ async function tell(info: ApprovalInfo, invocation: Invocation, signal: AbortSig
     approve: `${narthex} approvals approve ${approvalId}`,
     deny: `${narthex} approvals deny ${approvalId}`,
   };
-  // SECURITY: the link signs in whoever reads it. An error stream that is no terminal is often a log that others read.
+  // SECURITY: the link signs in its reader. An error stream that is no terminal is often a log that others read.
   const link = terminal.errorIsTerminal ? await askConsoleLink(home).catch(() => undefined) : undefined;
   if (signal.aborted) return;
   if (terminal.json) {

@@ -3,6 +3,7 @@ import { withConnection } from "../connection/open-connection.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { messageToJson } from "../terminal/message-json.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
+import { typedAdvice } from "../terminal/typed-advice.ts";
 import { formatDuration } from "../terminal/units.ts";
 import { renderStanding, summarize } from "./approvals-view.ts";
 import type { Command } from "./command.ts";
@@ -33,10 +34,15 @@ export const approvalsListCommand: Command = {
       });
       return EXIT_OK;
     }
-    if (approvals.length === 0) terminal.note("nobody is asked anything");
+    if (approvals.length === 0) terminal.note("no call waits for an approval");
     else {
       terminal.print(...renderTable(COLUMNS, approvals));
-      terminal.note("see the whole call with `narthex approvals show ID`, then `approve ID` or `deny ID`");
+      terminal.note(
+        typedAdvice(
+          "see a whole call with `narthex approvals show ID`, then `approvals approve ID` or `deny ID`",
+          terminal,
+        ),
+      );
     }
     if (isStanding) terminal.print(...standing.flatMap((given) => renderStanding(given, terminal.paint)));
     return EXIT_OK;

@@ -1,13 +1,18 @@
 import { type ApprovalInfo, isJsonObject, type JsonValue, parseJson, type StandingApproval } from "@narthex/contracts";
 import { escapedText, markedLine, markedLines } from "../terminal/marked-text.ts";
+import { boundLines, type LineBound } from "../terminal/bound-lines.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { renderFacts } from "../terminal/table.ts";
 import { formatCount, formatDuration, formatTime } from "../terminal/units.ts";
 import { cutText, visible } from "../terminal/visible.ts";
 
-/** The call as it would run, whole, and what stands around it. */
-export function renderApproval(info: ApprovalInfo, paint: Paint, nowMs = Date.now()): string[] {
-  const input = renderInput(info.input, paint);
+/** More of a call than this is shown only where all of it was asked for. */
+export const MAX_SHOWN_CHARACTERS = 16 * 1024;
+
+/** The call as it would run, whole or up to a bound, and what stands around it. */
+export function renderApproval(info: ApprovalInfo, paint: Paint, bound?: LineBound): string[] {
+  const whole = renderInput(info.input, paint);
+  const input = bound === undefined ? whole : boundLines(whole, bound);
   return [
     `${paint.bold(visible(info.tool))} ${visible(`asked by ${info.agent || "an agent"} in ${info.workspace}`)}`,
     ...input,
@@ -22,7 +27,7 @@ export function renderApproval(info: ApprovalInfo, paint: Paint, nowMs = Date.no
       ["effects", `${info.safetyTier}: ${info.effects.join(", ") || "none"}`],
       ...(info.labels.length === 0 ? [] : [["labels", info.labels.join(", ")] as const]),
       ...(info.kind === "console" ? [["door", "only at the console or with this command"] as const] : []),
-      ["expires", `in ${formatDuration(Math.max(0, Number(info.expiresAtMs) - nowMs))}`],
+      ["expires", `in ${formatDuration(Math.max(0, Number(info.expiresAtMs) - Date.now()))}`],
     ]),
   ];
 }

@@ -8,7 +8,7 @@ import { messageToJson } from "../terminal/message-json.ts";
 import { openKeyReader, type KeyReader } from "../terminal/read-keys.ts";
 import { visible } from "../terminal/visible.ts";
 import { type PromptAnswer, promptForApproval } from "./approvals-prompt.ts";
-import { renderApproval } from "./approvals-view.ts";
+import { MAX_SHOWN_CHARACTERS, renderApproval } from "./approvals-view.ts";
 import type { Command, Invocation } from "./command.ts";
 
 export const approvalsWatchCommand: Command = {
@@ -34,7 +34,10 @@ async function printQuestions(invocation: Invocation): Promise<void> {
     for (const info of approvals) {
       if (told.has(info.approvalId)) continue;
       if (terminal.json) terminal.printJsonLine(messageToJson(ApprovalInfoSchema, info));
-      else terminal.print(...renderApproval(info, terminal.paint), "");
+      else {
+        const how = `see all of it with \`${terminal.program} approvals show ${info.approvalId} --whole\``;
+        terminal.print(...renderApproval(info, terminal.paint, { maxCharacters: MAX_SHOWN_CHARACTERS, how }), "");
+      }
     }
     told = new Set(approvals.map(({ approvalId }) => approvalId));
   }

@@ -14,7 +14,9 @@ import { CommandError } from "../terminal/command-error.ts";
 import { EXIT_DENIED, EXIT_OK, exitCodeOf } from "../terminal/exit-code.ts";
 import { messageToJson } from "../terminal/message-json.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { typedAdvice } from "../terminal/typed-advice.ts";
 import { formatBytes } from "../terminal/units.ts";
+import { violationLines } from "../terminal/violation-lines.ts";
 import { visible, visibleJson, visibleLines } from "../terminal/visible.ts";
 import { type CallResultPlace, isJsonResult, resultToJson } from "./call-result.ts";
 import { decodeText } from "./decode-text.ts";
@@ -42,21 +44,27 @@ export function exitCodeOfResponse({ result }: ToolResponse): number {
   return result.case === "denied" ? EXIT_DENIED : exitCodeOf(result.value?.errorCode ?? "KERNEL_UNREACHABLE");
 }
 
+export interface ResponseDetails {
+  readonly place: CallResultPlace | undefined;
+  /** What to do next, where it is known better than by the code. */
+  readonly next: string | undefined;
+}
+
 /** For people: the result alone on the output stream, everything about the call beside it. */
 export async function printResponse(
   response: ToolResponse,
-  place: CallResultPlace | undefined,
+  { place, next }: ResponseDetails,
   terminal: Terminal,
 ): Promise<void> {
   const { result } = response;
   if (result.case === "denied") return printDenied(result.value, terminal);
-  if (result.case === "error") return printError(result.value, terminal);
+  if (result.case === "error") return printError(result.value, next, terminal);
   if (result.case !== "success") throw new CommandError("KERNEL_UNREACHABLE", "the kernel's answer holds no result");
   if (place?.kind === "bytes") await printResult(result.value, place.bytes, terminal);
   if (place?.kind === "file") terminal.note(`wrote ${formatBytes(result.value.resultSize)} to ${visible(place.path)}`);
   if (place?.kind === "store") {
     terminal.note(`the result has ${formatBytes(result.value.resultSize)}: too much to print`);
-    terminal.note(`next:  narthex cas get ${toHex(result.value.resultHash)} --out FILE`);
+    terminal.note(`next:  ${typedAdvice(`narthex cas get ${toHex(result.value.resultHash)} --out FILE`, terminal)}`);
   }
   if (terminal.errorIsTerminal) terminal.note(terminal.errorPaint.dim(summary(result.value)));
 }
@@ -82,18 +90,19 @@ function printDenied(denied: ToolDenied, terminal: Terminal): void {
   terminal.note(`${paint.red("denied:")} ${visible(denied.message || denied.rationaleCode)}`);
   terminal.note(`${paint.dim("rule:")}   ${visible(denied.ruleId)}  ${visible(denied.rationaleCode)}`);
   const next = findCode(denied.rationaleCode)?.next ?? "look at the policy rule that is named, or ask its author";
-  terminal.note(`${paint.dim("next:")}   ${next}`);
+  terminal.note(`${paint.dim("next:")}   ${visible(typedAdvice(next, terminal))}`);
 }
 
-function printError(error: ToolError, terminal: Terminal): void {
+function printError(error: ToolError, advice: string | undefined, terminal: Terminal): void {
   const paint = terminal.errorPaint;
   terminal.note(`${paint.red("error:")} ${visible(error.message)}`);
-  for (const { field, message } of error.violations) terminal.note(`  ${visible(`${field}: ${message}`)}`);
+  terminal.note(...violationLines(error.message, error.violations));
   terminal.note(
     `${paint.dim("code:")}  ${visible(error.errorCode)}${error.effectsPossible ? ", effects are possible" : ""}`,
   );
   const wait = error.retryAfterMs > 0n ? ` (after ${error.retryAfterMs} ms)` : "";
-  terminal.note(`${paint.dim("next:")}  ${findCode(error.errorCode)?.next ?? "look at the message"}${wait}`);
+  const next = advice ?? findCode(error.errorCode)?.next ?? "look at the message";
+  terminal.note(`${paint.dim("next:")}  ${visible(typedAdvice(next, terminal))}${wait}`);
 }
 
 function placeToJson(success: ToolSuccess, place: CallResultPlace | undefined): JsonObject {

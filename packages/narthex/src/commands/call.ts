@@ -7,6 +7,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { visibleLines } from "../terminal/visible.ts";
 import { announceApproval } from "./approval-notice.ts";
 import { terminalApprover } from "./approvals-terminal.ts";
+import { adviseCall } from "./call-advice.ts";
 import { readCallInput } from "./call-input.ts";
 import { fetchResult, resultToJson } from "./call-result.ts";
 import { exitCodeOfResponse, printResponse, responseToJson } from "./call-view.ts";
@@ -43,13 +44,15 @@ export const callCommand: Command = {
     const out = options.text("out");
     if (streamed && out !== undefined) throw usageError("--stream and --out exclude each other");
     const token = await findToken(invocation);
+    const [, argument] = invocation.arguments;
+    const input = await readCallInput(argument, invocation);
     const request = create(ToolRequestSchema, {
       requestId: options.text("request-id") ?? createId("req", randomBytes),
       sessionToken: token,
       dedupeKey: options.text("dedupe-key") ?? "",
       tool: {
         case: "call",
-        value: { name, version, input: await readCallInput(invocation.arguments[1], invocation) },
+        value: { name, version, input },
       },
     });
     const timeoutMs = options.durationMs("timeout");
@@ -68,7 +71,10 @@ export const callCommand: Command = {
       const { result } = response;
       const fetched = result.case === "success" && !printer.used;
       const place = fetched ? await fetchResult(result.value, kernel, { token, out }) : undefined;
-      if (!terminal.json) await printResponse(response, place, terminal);
+      if (!terminal.json) {
+        const next = await adviseCall(response, { tool: name, argument, input, token }, kernel);
+        await printResponse(response, { place, next }, terminal);
+      }
       // In JSON, output that streams is one object a line, and the answer is the last of them.
       else if (streamed) terminal.printJsonLine(responseToJson(response, place));
       else terminal.printJson(responseToJson(response, place));

@@ -48,7 +48,7 @@ export function printHostReport(report: HostReport, terminal: Terminal): void {
   terminal.print(level === "L2" ? paint.red(named) : paint.green(named));
   if (problem !== undefined) terminal.print(visible(problem));
   terminal.print(...renderFacts([["shell backend", shellBackend]]));
-  if (steps.length > 0) terminal.print("", `${paint.dim("next:")} narthex doctor --fix`);
+  if (steps.length > 0) terminal.print("", `${paint.dim("next:")} ${terminal.program} doctor --fix`);
 }
 
 /** What an administrator has to do, ready to be copied. */

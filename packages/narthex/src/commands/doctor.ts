@@ -1,5 +1,7 @@
 import { homedir } from "node:os";
+import { isKernelError } from "@narthex/contracts";
 import { typedCommand } from "../connect/typed-command.ts";
+import { CommandError } from "../terminal/command-error.ts";
 import { EXIT_OK, EXIT_TOOL_ERROR, EXIT_UNSAFE } from "../terminal/exit-code.ts";
 import { loginName } from "../terminal/login-name.ts";
 import { visible } from "../terminal/visible.ts";
@@ -47,7 +49,11 @@ export const doctorCommand: Command = {
 async function accept({ home, options, terminal }: Invocation, named: string): Promise<number> {
   const { acceptWorkspace, homePaths } = await import("@narthex/host");
   const by = options.text("by") ?? loginName();
-  const { workspace } = await acceptWorkspace(homePaths(home).guards, named, by);
+  const { workspace } = await acceptWorkspace(homePaths(home).guards, named, by).catch((error: unknown) => {
+    if (!isKernelError(error) || error.code !== "WORKSPACE_REFUSED") throw error;
+    const next = "run `narthex doctor` to see which workspaces are unsafe; --accept takes one of them";
+    throw new CommandError(error.code, error.message, { cause: error, next });
+  });
   if (terminal.json) terminal.printJson({ workspace, accepted_by: by });
   else terminal.print(visible(`programs may run in ${workspace} again; all that is there counts as yours`));
   return EXIT_OK;

@@ -18,7 +18,7 @@ export const initCommand: Command = {
       }
       if (written.length === 0) terminal.print(visible(`${home.path} is set up already; nothing was changed`));
       for (const file of written) terminal.print(visible(`wrote ${file}`));
-      terminal.print("", `${terminal.paint.dim("next:")} narthex serve --first-session`);
+      terminal.print("", `${terminal.paint.dim("next:")} ${terminal.program} serve --first-session`);
       return EXIT_OK;
     } finally {
       await home.close();

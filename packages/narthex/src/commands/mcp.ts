@@ -33,7 +33,7 @@ export const mcpCommand: Command = {
     try {
       return await serveClient({ ...invocation, terminal });
     } catch (error) {
-      return reportError(error, terminal);
+      return reportError(error, terminal, "narthex mcp");
     }
   },
 };

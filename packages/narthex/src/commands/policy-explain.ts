@@ -1,10 +1,12 @@
-import { JsonSyntaxError, type JsonValue, parseJson } from "@narthex/contracts";
-import type { CallExplanation, ExplainedQuestion, RuleFinding } from "@narthex/kernel";
+import { isKernelError, JsonSyntaxError, type JsonValue, parseJson } from "@narthex/contracts";
+import type { CallExplanation, ExplainedQuestion, ExplainQuestion, RuleFinding } from "@narthex/kernel";
+import type { KernelConnection } from "../connection/kernel-connection.ts";
 import { withConnection } from "../connection/open-connection.ts";
 import { CommandError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { visible } from "../terminal/visible.ts";
+import { adviseName } from "./call-advice.ts";
 import { readCallInput } from "./call-input.ts";
 import type { Command, Invocation } from "./command.ts";
 import { parseToolName } from "./tool-name.ts";
@@ -35,19 +37,32 @@ export const policyExplainCommand: Command = {
       ...(version === "" ? {} : { version }),
       ...(sessionId === undefined ? {} : { sessionId }),
     };
-    const explanation = await withConnection(invocation, "policy explain", (kernel) => kernel.explainCall(question));
+    const explanation = await withConnection(invocation, "policy explain", (kernel) => explain(kernel, question));
     if (terminal.json) terminal.printJson(toJson(explanation));
     else printExplanation(explanation, terminal);
     return EXIT_OK;
   },
 };
 
+async function explain(kernel: KernelConnection, question: ExplainQuestion): Promise<CallExplanation> {
+  try {
+    return await kernel.explainCall(question);
+  } catch (error) {
+    if (!isKernelError(error) || error.code !== "TOOL_NOT_FOUND") throw error;
+    const next = await adviseName(question.tool, await kernel.listTools({ token: undefined, allVersions: false }));
+    throw new CommandError(error.code, error.message, { cause: error, next });
+  }
+}
+
 async function readInput(invocation: Invocation): Promise<JsonValue> {
   try {
     return parseJson(await readCallInput(invocation.arguments[1], invocation));
   } catch (cause) {
     if (!(cause instanceof JsonSyntaxError)) throw cause;
-    throw new CommandError("INVALID_INPUT", `the input is not JSON: ${cause.message}`, { cause });
+    throw new CommandError("INVALID_INPUT", `the input is not JSON: ${cause.message}`, {
+      cause,
+      next: 'write the input as one JSON object in single quotes, such as \'{"path":"notes.txt"}\'',
+    });
   }
 }
 

@@ -4,8 +4,11 @@ import type { Serving } from "@narthex/server";
 import { type OpenedKernel, openKernel } from "../open-kernel.ts";
 import { EXIT_OK, EXIT_UNAVAILABLE } from "../terminal/exit-code.ts";
 import { createLineLog } from "../terminal/log-lines.ts";
+import type { Paint } from "../terminal/paint.ts";
 import { renderFacts } from "../terminal/table.ts";
+import { visible } from "../terminal/visible.ts";
 import type { Command, Invocation } from "./command.ts";
+import { explainListening } from "./explain-listening.ts";
 import { type FirstSession, openFirstSession } from "./first-session.ts";
 import { OWN_CODE_OPTION } from "./own-code-option.ts";
 import { formatListenAddress, parseListenAddress } from "./listen-address.ts";
@@ -33,7 +36,10 @@ export const serveCommand: Command = {
     for (const file of kernel.prepared) log("info", "wrote what the home did not have", { file });
     const graceMs = kernel.configuration.timeouts.shutdownMs;
     try {
-      const addresses = await kernel.openDoors([listen ?? kernel.configuration.listen]);
+      const doors = kernel.openDoors([listen ?? kernel.configuration.listen]);
+      const addresses = await doors.catch((error: unknown) => {
+        throw explainListening(error, { isTyped: asked !== undefined, file: kernel.home.paths.configuration });
+      });
       const first = options.flag("first-session") ? await openFirstSession(kernel, environment) : undefined;
       announce(invocation, kernel, { addresses, first, host: await kernel.examineHost() });
       const failed = await Promise.race([failure.promise, aborted(invocation.signal)]);
@@ -54,6 +60,7 @@ interface Opened {
 
 function announce(invocation: Invocation, kernel: OpenedKernel, { addresses, first, host }: Opened): void {
   const { terminal, home } = invocation;
+  const { problem } = kernel.policyFacts();
   const { framed, services } = kernel.sockets;
   const address = addresses.services
     .flatMap((listen) => ("host" in listen ? [formatListenAddress(listen)] : []))
@@ -67,6 +74,7 @@ function announce(invocation: Invocation, kernel: OpenedKernel, { addresses, fir
       framed_socket: framed,
       console: addresses.consoleLink ?? "",
       containment: summariseEnvelope(host),
+      policy_problem: problem,
       ...(first === undefined ? {} : { first_session: { session_id: first.sessionId, workspace: first.workspace } }),
     });
     return;
@@ -89,6 +97,7 @@ function announce(invocation: Invocation, kernel: OpenedKernel, { addresses, fir
           ] as const)),
     ]).map((line) => `  ${line}`),
     "",
+    ...(problem === "" ? [] : policyAlarm(problem, narthex, terminal.paint)),
     "Try in another terminal:",
     ...(first === undefined ? [`  ${narthex} session open --workspace DIR`] : []),
     `  ${narthex} call echo '{"text":"hello"}'${session}`,
@@ -98,6 +107,16 @@ function announce(invocation: Invocation, kernel: OpenedKernel, { addresses, fir
     "",
     "Ctrl-C stops it.",
   );
+}
+
+/** A kernel without a policy looks like any other until its first call. */
+function policyAlarm(problem: string, narthex: string, paint: Paint): string[] {
+  return [
+    paint.red("NO POLICY IS IN FORCE: EVERY CALL IS DENIED"),
+    `  ${visible(problem)}`,
+    `  next: correct it, then run \`${narthex} policy check\` and \`${narthex} policy reload\``,
+    "",
+  ];
 }
 
 function aborted(signal: AbortSignal): Promise<undefined> {

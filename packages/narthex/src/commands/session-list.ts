@@ -2,6 +2,7 @@ import type { SessionInfo } from "@narthex/contracts";
 import { withConnection } from "../connection/open-connection.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
+import { typedAdvice } from "../terminal/typed-advice.ts";
 import { formatCount, formatTime } from "../terminal/units.ts";
 import type { Command } from "./command.ts";
 import { sessionToJson } from "./session-view.ts";
@@ -31,7 +32,8 @@ export const sessionListCommand: Command = {
     const sessions = await withConnection(invocation, "session list", (kernel) => kernel.listSessions(query));
     if (terminal.json) terminal.printJson({ sessions: sessions.map(sessionToJson) });
     else if (sessions.length > 0) terminal.print(...renderTable(COLUMNS, sessions));
-    else terminal.note("no session is open; open one with `narthex session open --workspace DIR`");
+    else
+      terminal.note(typedAdvice("no session is open; open one with `narthex session open --workspace DIR`", terminal));
     return EXIT_OK;
   },
 };

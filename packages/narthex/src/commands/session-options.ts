@@ -59,7 +59,12 @@ export function parseSeed(text: string | undefined): Uint8Array | undefined {
 export async function readLease(path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined;
   const file = await open(path).catch((cause: unknown) => {
-    throw new CommandError("LEASE_INVALID", `the lease file \`${path}\` cannot be read`, { cause });
+    const isText = path.trimStart().startsWith("{");
+    const problem = isText ? "--lease takes a file, not the lease itself" : `the lease file \`${path}\` cannot be read`;
+    const next = isText
+      ? `write the lease into a file and name it: --lease lease.json`
+      : "name a file that you can read and that holds the lease as JSON";
+    throw new CommandError("LEASE_INVALID", problem, { cause, next });
   });
   try {
     const { size } = await file.stat();

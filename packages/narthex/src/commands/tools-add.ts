@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { access, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { isKernelError, type JsonObject, KernelError } from "@narthex/contracts";
 import {
@@ -17,6 +17,7 @@ import {
 import { builtinTools } from "@narthex/tools";
 import { tryServicesConnection, withConnection } from "../connection/open-connection.ts";
 import { describeAdded, endpointSecretProblem } from "../endpoint-tools.ts";
+import { CommandError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { visible } from "../terminal/visible.ts";
@@ -43,7 +44,7 @@ export const toolsAddCommand: Command = {
 
   async run(invocation) {
     const { options, terminal } = invocation;
-    const found = await findTools(resolve(invocation.arguments[0] ?? ""));
+    const found = await findNamed(invocation.arguments[0] ?? "");
     refuseReserved(found);
     // Before anything is kept: an endpoint that cannot be asked is refused.
     const described = found.tools.map(describeAdded);
@@ -113,6 +114,18 @@ async function refuseWorkspaces({ paths }: FoundTools, invocation: Invocation): 
       `\`${inside}\` lies in the workspace of an open session, where an agent may have written it: move it elsewhere`,
     );
   }
+}
+
+async function findNamed(named: string): Promise<FoundTools> {
+  const path = resolve(named);
+  const isThere = await access(path).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return await findTools(path);
+  throw new CommandError("INVALID_DECLARATION", `\`${named.slice(0, 300)}\` does not exist, or may not be read`, {
+    next: "name the tool's manifest or module by its path",
+  });
 }
 
 const MAX_SESSIONS = 10_000;

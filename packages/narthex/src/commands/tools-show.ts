@@ -3,6 +3,7 @@ import { CommandError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { renderFacts } from "../terminal/table.ts";
 import { visible, visibleJson, visibleLines } from "../terminal/visible.ts";
+import { adviseName } from "./call-advice.ts";
 import type { Command } from "./command.ts";
 import { readJsonText } from "./json-text.ts";
 import { parseToolName } from "./tool-name.ts";
@@ -22,7 +23,7 @@ export const toolsShowCommand: Command = {
     );
     if (tool === undefined) {
       throw new CommandError("TOOL_NOT_FOUND", `there is no tool \`${invocation.arguments[0]}\``, {
-        next: "run `narthex tools list --all-versions` to see what there is",
+        next: await adviseName(asked.name, tools),
       });
     }
     if (terminal.json) {

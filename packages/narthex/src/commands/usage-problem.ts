@@ -1,5 +1,6 @@
 import { type CommandError, usageError } from "../terminal/command-error.ts";
 import type { CommandEntry } from "./command.ts";
+import { knownWords } from "./known-words.ts";
 
 /** The parser's complaint as one line, and the help that would have told. */
 export function usageProblem(complaint: string, argv: readonly string[], tree: readonly CommandEntry[]): CommandError {
@@ -10,13 +11,4 @@ export function usageProblem(complaint: string, argv: readonly string[], tree: r
     .replace(/\s*\n\s*/g, " ")
     .replace(/'([^']*)'/g, "`$1`");
   return usageError(message, `run \`${["narthex", ...knownWords(argv, tree), "--help"].join(" ")}\``);
-}
-
-/** The leading words that name a command. */
-function knownWords(argv: readonly string[], tree: readonly CommandEntry[]): string[] {
-  const words = argv.filter((word) => !word.startsWith("-"));
-  const entry = tree.find(({ name }) => name === words[0]);
-  if (entry === undefined) return [];
-  const child = "commands" in entry ? entry.commands.find(({ name }) => name === words[1]) : undefined;
-  return child === undefined ? [entry.name] : [entry.name, child.name];
 }

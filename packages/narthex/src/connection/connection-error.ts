@@ -1,7 +1,18 @@
 import { CommandError } from "../terminal/command-error.ts";
 
 /** The kernel does not answer, or not in a way that makes sense. */
-export function unreachable(socketPath: string, reason: unknown): CommandError {
+export function unreachable(socketPath: string, reason: unknown): Error {
+  if (isClosedToUs(reason)) {
+    return new CommandError(
+      "PATH_UNUSABLE",
+      `the kernel's socket \`${socketPath}\` cannot be opened: permission denied`,
+      {
+        cause: reason,
+        next: "run the command as the user who owns the kernel's home, or name a home of your own with `--data DIR`",
+      },
+    );
+  }
+  if (isUnreachable(reason)) return reason;
   const text = reason instanceof Error ? reason.message : String(reason);
   const options = reason instanceof Error ? { cause: reason } : {};
   return new CommandError("KERNEL_UNREACHABLE", `no answer at \`${socketPath}\`: ${text}`, options);
@@ -9,9 +20,19 @@ export function unreachable(socketPath: string, reason: unknown): CommandError {
 
 /** Nobody listens there, as opposed to somebody who answers badly. */
 export function isNobodyThere(error: unknown): boolean {
+  const code = systemCode(error);
+  return code === "ENOENT" || code === "ECONNREFUSED" || code === "ENOTDIR";
+}
+
+/** The home, or its socket, is another user's. */
+function isClosedToUs(error: unknown): boolean {
+  const code = systemCode(error);
+  return code === "EACCES" || code === "EPERM";
+}
+
+function systemCode(error: unknown): unknown {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (!(cause instanceof Error) || !("code" in cause)) return false;
-  return cause.code === "ENOENT" || cause.code === "ECONNREFUSED";
+  return cause instanceof Error && "code" in cause ? cause.code : undefined;
 }
 
 /** No answer came, whatever the reason: what was asked may have been done. */

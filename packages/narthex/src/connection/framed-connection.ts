@@ -22,6 +22,7 @@ export function createFramedConnection({ client, openServices }: FramedEndpoint)
       return client.call(request, { signal: options.signal });
     },
     getContent: async (query) => (await useServices()).getContent(query),
+    listTools: async (query) => (await useServices()).listTools(query),
     async close() {
       await Promise.all([client.close(), services?.then((opened) => opened.close())]);
     },

@@ -36,14 +36,13 @@ export interface CallConnection {
   call(request: ToolRequest, options: CallOptions): Promise<ToolResponse>;
   /** With a session's token, content it may name; without, any content. */
   getContent(query: ContentQuery): Promise<ContentStream>;
+  /** With a session's token, the tools it could be allowed to call; without, every tool. */
+  listTools(query: { readonly token: string | undefined; readonly allVersions: boolean }): Promise<ToolInfo[]>;
   close(): Promise<void>;
 }
 
 /** What commands ask of a kernel, wherever it runs: behind its sockets, or in this very process. */
 export interface KernelConnection extends CallConnection {
-  /** With a session's token, the tools it could be allowed to call; without, every tool. */
-  listTools(query: { readonly token: string | undefined; readonly allVersions: boolean }): Promise<ToolInfo[]>;
-
   putContent(put: ContentToPut): Promise<StoredContent>;
   statContent(hash: Uint8Array): Promise<StatContentResponse>;
 

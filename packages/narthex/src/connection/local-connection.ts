@@ -46,7 +46,12 @@ export async function openLocalConnection(options: LocalConnectionOptions): Prom
   const log: Log = (level, message, fields) => {
     if (level !== "info") line(level, message, fields);
   };
-  const own = { data: home, command, waitMs, isBrief: true, log, ownCode };
+  // The answers of these commands say which policy decides, or why no policy is in force: no need to say it twice.
+  const saysItself = command === "call" || command.startsWith("policy ");
+  const onPolicyWarning = (warning: string): void => {
+    if (!saysItself) line("warn", warning);
+  };
+  const own = { data: home, command, waitMs, isBrief: true, log, ownCode, onPolicyWarning };
   const kernel = await openKernel({ ...own, ...(approver && { approver }) });
   if (kernel.prepared.length > 0) options.terminal.note(`set up a new home in ${kernel.home.path}`);
   const connection = createLocalConnection(kernel);

@@ -90,7 +90,7 @@ async function tryFramedConnection(home: string): Promise<CallConnection | undef
     return createFramedConnection({ client, openServices: () => openServices(home, services) });
   } catch (error) {
     if (isNobodyThere(error)) return undefined;
-    throw error;
+    throw unreachable(framed, error);
   }
 }
 

@@ -3,6 +3,7 @@ import { access, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { createTerminal } from "../terminal/terminal.ts";
 import { findNamedToken, findToken, forgetToken, keepToken } from "./session-token.ts";
 
 const ID = "ses_abcdefghij234567abcd";
@@ -21,6 +22,8 @@ describe("the token a command acts with", () => {
     options: { text: (name: string) => (name === "session" ? session : undefined) },
     environment: { ...environment, ...more },
     home: join(root, "home"),
+    signal: new AbortController().signal,
+    terminal: createTerminal({ output: process.stdout, error: process.stderr, environment: {} }, { json: false }),
   });
 
   it("is never taken from an argument", async () => {

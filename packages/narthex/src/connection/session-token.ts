@@ -1,13 +1,17 @@
-import { open, readFile, rm } from "node:fs/promises";
+import { access, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { homePaths } from "@narthex/host/home-paths";
 import { loadSessionToken, saveSessionToken, stateDirectory } from "@narthex/host/session-tokens";
+import type { SessionInfo } from "@narthex/contracts";
 import { CommandError, usageError } from "../terminal/command-error.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 export interface TokenRequest {
   readonly options: { text(name: string): string | undefined };
   readonly environment: NodeJS.ProcessEnv;
   readonly home: string;
+  readonly signal: AbortSignal;
+  readonly terminal: Terminal;
 }
 
 /** The text of a token has at most 256 characters; a file may end in a line feed. */
@@ -27,7 +31,8 @@ export async function findToken(request: TokenRequest): Promise<string> {
 }
 
 /** Only what the person named: undefined without --session and NARTHEX_TOKEN. */
-export async function findNamedToken({ options, environment }: TokenRequest): Promise<string | undefined> {
+export async function findNamedToken(request: TokenRequest): Promise<string | undefined> {
+  const { options, environment } = request;
   const session = options.text("session");
   if (session === undefined) return environment["NARTHEX_TOKEN"] || undefined;
   if (session.startsWith("@")) return readTokenFile(session.slice(1));
@@ -40,8 +45,31 @@ export async function findNamedToken({ options, environment }: TokenRequest): Pr
   if (!SESSION_ID.test(session)) throw usageError(`\`${session.slice(0, 60)}\` is no session's id`, HOW_TO_OPEN);
   const token = await loadSessionToken(session, environment);
   if (token !== undefined) return token;
-  throw new CommandError("SESSION_UNKNOWN", `you have no token of session \`${session}\``, {
+  throw await whyNoToken(session, request);
+}
+
+/** A session that is closed has no token any more: the kernel knows what became of it. */
+async function whyNoToken(sessionId: string, request: TokenRequest): Promise<CommandError> {
+  // A home that is not there yet is not made to ask it.
+  const isHome = await access(homePaths(request.home).store).then(
+    () => true,
+    () => false,
+  );
+  const session = isHome ? await findSession(sessionId, request) : undefined;
+  if (session === undefined) return new CommandError("SESSION_UNKNOWN", `there is no session \`${sessionId}\``);
+  if (session.state === "closed") return new CommandError("SESSION_CLOSED", `session \`${sessionId}\` was closed`);
+  if (session.state === "expired") return new CommandError("SESSION_EXPIRED", `session \`${sessionId}\` has expired`);
+  return new CommandError("SESSION_UNKNOWN", `you have no token of session \`${sessionId}\``, {
     next: "name a session you opened, or give its token by --session @FILE or NARTHEX_TOKEN",
+  });
+}
+
+async function findSession(sessionId: string, request: TokenRequest): Promise<SessionInfo | undefined> {
+  const { withConnection } = await import("./open-connection.ts");
+  const asking = withConnection(request, "session show", (kernel) => kernel.getSession(sessionId));
+  return asking.catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "SESSION_UNKNOWN") return undefined;
+    throw error;
   });
 }
 

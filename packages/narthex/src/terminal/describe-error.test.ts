@@ -8,7 +8,7 @@ describe("describeError", () => {
   it("says what to do next for every code there is", async () => {
     for (const table of [ERROR_CODES, HOST_CODES, RATIONALE_CODES, REGISTRATION_CODES]) {
       for (const [code, { next }] of table) {
-        const described = await describeError(new KernelError(code, "it went wrong"));
+        const described = await describeError(new KernelError(code, "it went wrong"), "narthex call");
         assert.deepEqual([described.code, described.next], [code, next]);
         assert.ok(described.exitCode > 0);
       }
@@ -16,14 +16,17 @@ describe("describeError", () => {
   });
 
   it("keeps a fault nobody foresaw to one line", async () => {
-    const described = await describeError(new Error("boom\n    at somewhere"));
+    const described = await describeError(new Error("boom\n    at somewhere"), "narthex call");
     assert.deepEqual([described.code, described.message, described.exitCode], ["INTERNAL", "boom", 1]);
-    assert.equal((await describeError("text")).message, "text");
+    assert.equal((await describeError("text", "narthex call")).message, "text");
   });
 
   it("prefers the advice a command gives itself", async () => {
-    assert.equal((await describeError(usageError("wrong", "do this"))).next, "do this");
-    assert.match((await describeError(usageError("wrong"))).next, /--help/);
-    assert.match((await describeError(new CommandError("RECORD_NOT_FOUND", "none"))).next, /ledger list/);
+    assert.equal((await describeError(usageError("wrong", "do this"), "narthex call")).next, "do this");
+    assert.match((await describeError(usageError("wrong"), "narthex call")).next, /`narthex call --help`/);
+    assert.match(
+      (await describeError(new CommandError("RECORD_NOT_FOUND", "none"), "narthex call")).next,
+      /ledger list/,
+    );
   });
 });

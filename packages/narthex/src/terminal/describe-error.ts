@@ -10,11 +10,15 @@ export interface ErrorDescription {
   readonly violations: readonly { readonly field: string; readonly rule: string; readonly message: string }[];
 }
 
-const FALLBACK_NEXT = "run `narthex COMMAND --help` to see how it is used";
-
-export async function describeError(error: unknown): Promise<ErrorDescription> {
+/** `command` is what was typed, such as `narthex session open`: its help is the advice where there is no better. */
+export async function describeError(error: unknown, command: string): Promise<ErrorDescription> {
+  const help = `run \`${command} --help\` to see how it is used`;
+  const nextOf = async (code: string): Promise<string> => {
+    const { findCode } = await import("./kernel-codes.ts");
+    return findCode(code)?.next ?? help;
+  };
   if (error instanceof CommandError) {
-    const next = error.next ?? (error.code === "USAGE" ? FALLBACK_NEXT : await nextOf(error.code));
+    const next = error.next ?? (error.code === "USAGE" ? help : await nextOf(error.code));
     return { code: error.code, message: error.message, next, exitCode: error.exitCode, violations: [] };
   }
   // Loaded only now: a command that failed before it needed the contracts should not pay for them.
@@ -31,9 +35,4 @@ export async function describeError(error: unknown): Promise<ErrorDescription> {
     exitCode: EXIT_TOOL_ERROR,
     violations: [],
   };
-}
-
-async function nextOf(code: string): Promise<string> {
-  const { findCode } = await import("./kernel-codes.ts");
-  return findCode(code)?.next ?? FALLBACK_NEXT;
 }

@@ -7,6 +7,8 @@ import { visibleJson } from "./visible.ts";
 export interface Terminal {
   /** The caller wants JSON: objects on the output stream and nothing else there. */
   readonly json: boolean;
+  /** What a person types to reach the same home: `narthex`, with `--data DIR` where that was given. */
+  readonly program: string;
   readonly outputIsTerminal: boolean;
   readonly errorIsTerminal: boolean;
   readonly paint: Paint;
@@ -35,7 +37,12 @@ export interface TerminalStream {
   write(chunk: string | Uint8Array, done?: (error?: Error | null) => void): boolean;
 }
 
-export function createTerminal(streams: TerminalStreams, options: { readonly json: boolean }): Terminal {
+export interface TerminalOptions {
+  readonly json: boolean;
+  readonly program?: string;
+}
+
+export function createTerminal(streams: TerminalStreams, options: TerminalOptions): Terminal {
   const { output, error, environment } = streams;
   const outputIsTerminal = output.isTTY === true;
   const printLines = (stream: TerminalStream, lines: readonly string[]): void => {
@@ -46,6 +53,7 @@ export function createTerminal(streams: TerminalStreams, options: { readonly jso
   };
   return {
     json: options.json,
+    program: options.program ?? "narthex",
     outputIsTerminal,
     errorIsTerminal: error.isTTY === true,
     paint: createPaint(output, environment),

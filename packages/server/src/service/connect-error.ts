@@ -73,6 +73,7 @@ const CONNECT_CODES: Readonly<Record<KernelCode, Code>> = {
   MULTIPLE_MATCHES: Code.FailedPrecondition,
   HOME_BUSY: Code.FailedPrecondition,
   HOME_UNSAFE: Code.FailedPrecondition,
+  PATH_UNUSABLE: Code.FailedPrecondition,
   SANDBOX_UNAVAILABLE: Code.FailedPrecondition,
   TIMEOUT: Code.DeadlineExceeded,
   CANCELLED: Code.Canceled,

@@ -2,7 +2,7 @@ import { canonicalJson, type RationaleCode } from "@narthex/contracts";
 import type { Capability } from "../../capability/capability.ts";
 import { capabilityToJson } from "../../capability/capability-to-json.ts";
 import { missingCapabilities } from "../../capability/covers.ts";
-import { describeCapability } from "../../capability/describe-capability.ts";
+import { describeMissing } from "../../capability/describe-capability.ts";
 import { checkLease } from "../../lease/check-lease.ts";
 import { lineageProblem } from "../../session/lineage.ts";
 import { type BeyondBound, describeBeyond } from "../../tool/beyond-bound.ts";
@@ -88,7 +88,7 @@ function explain(
     case "TIER_NOT_ALLOWED":
       return `${tool} is ${demand.tier} here; the lease allows at most ${call.live.lease.highestTier}`;
     case "CAPABILITY_MISSING":
-      return `the lease lacks ${missing.map(describeCapability).join(", ")}`;
+      return `the lease lacks ${describeMissing(missing).join(", ")}`;
     default:
       return `the budget of ${shortfall?.dimension} has ${shortfall?.remaining} left; the call may need ${shortfall?.asked}`;
   }

@@ -11,11 +11,13 @@ export function toolFailed(call: GrantedCall, kernel: KernelParts, fault: unknow
   const { registered, requestId, trail } = call;
   if (isKernelError(fault) && fault.changedNothing) trail.toolEffect?.();
   const cause = describeFault(fault, registered.tool.redactors);
-  kernel.log("warn", "a tool failed", { tool: registered.id, request: requestId, cause });
   const { code, message, violations, retryAfterMs } = explainToolFault(
     registered,
     fault,
     hiddenFromCaller(call, kernel),
   );
+  // Where the caller is told as much, the log only keeps count; it warns where the caller is told less.
+  const level = message.includes(cause) ? "info" : "warn";
+  kernel.log(level, "a tool failed", { tool: registered.id, request: requestId, cause });
   return new Failed(code, message, { violations, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }

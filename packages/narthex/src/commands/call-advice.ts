@@ -1,0 +1,139 @@
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  type ToolInfo,
+  type ToolResponse,
+} from "@narthex/contracts";
+import { shellWords } from "../connect/program-line.ts";
+import type { CallConnection } from "../connection/kernel-connection.ts";
+import { readJsonText } from "./json-text.ts";
+
+/** A call as it was typed. */
+export interface TypedCall {
+  readonly tool: string;
+  /** The input as the argument has it; undefined where it came from elsewhere. */
+  readonly argument: string | undefined;
+  readonly input: Uint8Array;
+  readonly token: string;
+}
+
+/** What to do about a call whose tool or input was typed wrongly: with the tool's own schema, where it is known. */
+export async function adviseCall(
+  { result }: ToolResponse,
+  typed: TypedCall,
+  kernel: CallConnection,
+): Promise<string | undefined> {
+  const code = result.case === "error" ? result.value.errorCode : "";
+  if (code !== "TOOL_NOT_FOUND" && code !== "INVALID_INPUT") return undefined;
+  const tools = await kernel.listTools({ token: typed.token, allVersions: false }).catch(() => []);
+  if (code === "TOOL_NOT_FOUND") return await adviseName(typed.tool, tools);
+  return adviseInput(
+    typed,
+    tools.find(({ name }) => name === typed.tool),
+  );
+}
+
+/** The tool that was probably meant. */
+export async function adviseName(name: string, tools: readonly Pick<ToolInfo, "name">[]): Promise<string> {
+  const { nearestName } = await import("@narthex/kernel");
+  const near = nearestName(
+    name,
+    tools.map((tool) => tool.name),
+  );
+  const all = "`narthex tools list` shows the tools there are";
+  return near === undefined ? all : `did you mean \`${near}\`? ${all}`;
+}
+
+function adviseInput({ tool, argument, input }: TypedCall, info: ToolInfo | undefined): string {
+  const schema = info === undefined ? undefined : readJsonText(info.inputSchema);
+  const isJson = isObject(input);
+  // What is JSON already needs other fields, not quotes.
+  const example = isJsonObject(schema) ? exampleOf(schema, isJson ? undefined : argument) : undefined;
+  const shown =
+    example === undefined ? "" : `, such as \`narthex call ${tool} ${shellWords([JSON.stringify(example)])}\``;
+  if (!isJson) return `write the input as one JSON object in single quotes${shown}`;
+  return `correct the fields named above${shown}; \`narthex tools show ${tool}\` prints the schema`;
+}
+
+function isObject(input: Uint8Array): boolean {
+  try {
+    return isJsonObject(parseJson(input));
+  } catch {
+    return false;
+  }
+}
+
+/** An input that fits the schema: what was typed where that can be read, else a value for each field that is required. */
+function exampleOf(schema: JsonObject, argument: string | undefined): JsonObject | undefined {
+  const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
+  const required = Array.isArray(schema["required"])
+    ? schema["required"].filter((name) => typeof name === "string")
+    : [];
+  const meant = argument === undefined ? undefined : withQuotes(argument);
+  if (meant !== undefined && Object.keys(meant).every((name) => Object.hasOwn(properties, name))) return meant;
+  const [only, ...more] = required;
+  if (only !== undefined && more.length === 0 && isText(properties[only]) && isPlain(argument)) {
+    return { [only]: unquoted(argument) };
+  }
+  if (required.length === 0) return undefined;
+  return Object.fromEntries(required.map((name) => [name, valueFor(properties[name], name)]));
+}
+
+/** Longer text is not repeated as an example. */
+const MAX_ARGUMENT = 200;
+
+function isPlain(argument: string | undefined): argument is string {
+  return argument !== undefined && argument.length <= MAX_ARGUMENT && !/^\s*[{[@]/.test(argument);
+}
+
+function unquoted(text: string): string {
+  const value = readJsonText(text);
+  return typeof value === "string" ? value : text;
+}
+
+/** `{path:notes.txt}`, as a shell leaves it when the quotes were forgotten, with its quotes. */
+function withQuotes(text: string): JsonObject | undefined {
+  if (text.length > MAX_ARGUMENT || !text.startsWith("{")) return undefined;
+  const named = text.replaceAll(/([{,]\s*)([A-Za-z_]\w*)\s*:/g, '$1"$2":');
+  const valued = named.replaceAll(/:\s*([^\s"'{[\],}][^"'{[\],}]*)(?=[,}])/g, (all, value: string) =>
+    /^(?:true|false|null|-?\d+(?:\.\d+)?)$/.test(value) ? all : `:${JSON.stringify(value)}`,
+  );
+  for (const attempt of [named, valued, text.replaceAll("'", '"')]) {
+    const value = parsed(attempt);
+    if (isJsonObject(value)) return value;
+  }
+  return undefined;
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isText(property: JsonValue | undefined): boolean {
+  return isJsonObject(property) && property["type"] === "string" && property["enum"] === undefined;
+}
+
+function valueFor(property: JsonValue | undefined, name: string): JsonValue {
+  if (!isJsonObject(property)) return name.toUpperCase();
+  const [first] = Array.isArray(property["enum"]) ? property["enum"] : [];
+  if (first !== undefined) return first;
+  switch (property["type"]) {
+    case "integer":
+    case "number":
+      return 1;
+    case "boolean":
+      return true;
+    case "array":
+      return [];
+    case "object":
+      return {};
+    default:
+      return name.toUpperCase();
+  }
+}
