@@ -139,7 +139,10 @@ function missingRights(
 function checkedInput({ tool, inputSchema }: RegisteredTool, given: JsonValue): JsonValue {
   const input = inputSchema.applyDefaults(given);
   const violations = inputSchema.check(input);
-  if (violations.length === 0) return input;
+  if (violations.length === 0) {
+    tool.checkInput?.(input);
+    return input;
+  }
   const text = violations.map(({ message }) => message).join("; ");
   throw new KernelError("INVALID_INPUT", `\`${tool.name}\`: ${text}`, { violations });
 }

@@ -2,7 +2,7 @@ import { findUnknownOptions, type OptionNames, refuseOptions, requireObject } fr
 import { DEFINITION_NAMES } from "../tool/define-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 
-const PARTS: OptionNames<Tool> = { ...DEFINITION_NAMES, program: true, endpoints: true };
+const PARTS: OptionNames<Tool> = { ...DEFINITION_NAMES, program: true, endpoints: true, checkInput: true };
 
 /**
  * Throws INVALID_DECLARATION for what is no tool, or has a part that nobody knows.

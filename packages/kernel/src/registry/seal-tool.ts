@@ -43,6 +43,7 @@ export function sealTool(tool: Tool, redactors: readonly Redactor[]): Tool {
     ...(tool.firstLine && { firstLine: tool.firstLine.bind(tool) }),
     ...(tool.normaliseCustom && { normaliseCustom: tool.normaliseCustom.bind(tool) }),
     ...(tool.reconcile && { reconcile: tool.reconcile.bind(tool) }),
+    ...(tool.checkInput && { checkInput: tool.checkInput.bind(tool) }),
     run: tool.run.bind(tool),
   });
 }

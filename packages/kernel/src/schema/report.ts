@@ -70,9 +70,15 @@ const PLAIN_KEY = /^[A-Za-z_$][\w$-]{0,79}$/;
 export function fieldOf(place: Place): string {
   const keys: (string | number)[] = [];
   for (let at: Place | undefined = place; at?.key !== undefined; at = at.parent) keys.push(at.key);
-  if (keys.length === 0) return "$";
-  let field = typeof keys.at(-1) === "string" && PLAIN_KEY.test(String(keys.at(-1))) ? "" : "$";
-  for (const key of keys.reverse()) {
+  return fieldAt(keys.reverse());
+}
+
+/** The same of a path of keys and indexes, from the root down. */
+export function fieldAt(keys: readonly (string | number)[]): string {
+  const [first] = keys;
+  if (first === undefined) return "$";
+  let field = typeof first === "string" && PLAIN_KEY.test(first) ? "" : "$";
+  for (const key of keys) {
     if (typeof key === "number") field += `[${key}]`;
     else if (!PLAIN_KEY.test(key)) field += `["${printable(key)}"]`;
     else field += field === "" ? key : `.${key}`;

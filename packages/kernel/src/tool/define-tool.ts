@@ -1,4 +1,10 @@
-import { DEFAULT_TIMEOUT_MS, DEFAULT_VIEW_BYTES, type JsonObject, type JsonValue } from "@narthex/contracts";
+import {
+  DEFAULT_TIMEOUT_MS,
+  DEFAULT_VIEW_BYTES,
+  type JsonObject,
+  type JsonValue,
+  KernelError,
+} from "@narthex/contracts";
 import type { Static, TSchema } from "typebox";
 import type { ApprovalScope } from "../approval/approval-scope.ts";
 import type { Capability } from "../capability/capability.ts";
@@ -6,6 +12,9 @@ import { copySchema } from "../schema/copy-schema.ts";
 import { Problems } from "../schema/problems.ts";
 import { findUnknownOptions, type OptionNames, refuseOptions, requireObject } from "../refuse-unknown-options.ts";
 import { naturalRule } from "./declaration-rules.ts";
+import type { DefinedTool } from "./defined-tool.ts";
+import { parseStandard, toJsonSchema } from "./read-standard-schema.ts";
+import { isStandardSchema, type StandardInput, type StandardOutput, type StandardSchema } from "./standard-schema.ts";
 import type {
   Bounds,
   Determinism,
@@ -21,16 +30,29 @@ import type {
   Tool,
   ToolContext,
   ToolDeclaration,
+  ToolOutput,
   ToolSession,
   ToolSource,
   UnsettledIntent,
 } from "./tool.ts";
 
-/** JSON Schema 2020-12: a literal object, one built with typebox, or `true` for any JSON. Types follow from either. */
-export type SchemaSource = TSchema | boolean;
+/**
+ * JSON Schema 2020-12: a literal object, one built with typebox, or `true` for any JSON; or a schema of zod, valibot or arktype.
+ * Types follow from all of them.
+ */
+export type SchemaSource = TSchema | boolean | StandardSchema;
 
-/** The TypeScript type of the values a schema accepts. */
-export type ValueOf<S> = S extends boolean ? JsonValue : S extends TSchema ? Known<Static<S>> : JsonValue;
+/** The TypeScript type of the values that `run` is given for a schema. */
+export type ValueOf<S> = S extends boolean
+  ? JsonValue
+  : S extends StandardSchema
+    ? StandardOutput<S>
+    : S extends TSchema
+      ? Known<Static<S>>
+      : JsonValue;
+
+/** The type of the values that callers send: those of a schema library before its defaults and transforms. */
+export type GivenOf<S> = S extends StandardSchema ? StandardInput<S> : ValueOf<S>;
 
 /** What `run` answers, by the kind of result and, for JSON, by the output schema. */
 export type OutputOf<R extends ResultType, O> = R extends "binary"
@@ -40,12 +62,21 @@ export type OutputOf<R extends ResultType, O> = R extends "binary"
     : R extends "string"
       ? string
       : O extends SchemaSource
-        ? ValueOf<O>
+        ? GivenOf<O>
         : R extends "object"
           ? JsonObject
           : R extends "array"
             ? JsonValue[]
             : JsonValue;
+
+/** What a caller gets as the value of a result. */
+export type ResultOf<R extends ResultType, O> = R extends "stream"
+  ? Uint8Array
+  : R extends "json" | "object" | "array"
+    ? O extends StandardSchema
+      ? StandardOutput<O>
+      : OutputOf<R, O>
+    : OutputOf<R, O>;
 
 /**
  * A tool as its author writes it. Everything optional has the default named beside it.
@@ -53,8 +84,13 @@ export type OutputOf<R extends ResultType, O> = R extends "binary"
  * Types follow from the schemas alone, never from what `run` takes and answers: to look for a schema there took a
  * compiler seconds in every program.
  */
-export interface ToolDefinition<I extends SchemaSource, O extends SchemaSource | undefined, R extends ResultType> {
-  readonly name: string;
+export interface ToolDefinition<
+  I extends SchemaSource,
+  O extends SchemaSource | undefined,
+  R extends ResultType,
+  N extends string = string,
+> {
+  readonly name: N;
   /** For a model: what the tool does, when to use it, what it answers. */
   readonly description: string;
   /** `1.0.0`. */
@@ -86,16 +122,16 @@ export interface ToolDefinition<I extends SchemaSource, O extends SchemaSource |
   readonly redactors?: readonly Redactor[];
   /** No. */
   readonly takesSecrets?: boolean;
-  narrow?(input: NoInfer<ValueOf<I>>): Narrowing;
-  action?(input: NoInfer<ValueOf<I>>): string;
+  narrow?(input: NoInfer<GivenOf<I>>): Narrowing;
+  action?(input: NoInfer<GivenOf<I>>): string;
   readonly actions?: readonly string[];
-  readonly derived?: { readonly schema: JsonObject; of(input: NoInfer<ValueOf<I>>): JsonObject };
-  needs?(input: NoInfer<ValueOf<I>>, session: ToolSession): readonly Capability[];
-  reserves?(input: NoInfer<ValueOf<I>>): Spending;
-  approvalScope?(input: NoInfer<ValueOf<I>>, session: ToolSession): ApprovalScope | undefined;
-  approvalFiles?(input: NoInfer<ValueOf<I>>, session: ToolSession): readonly string[];
-  canonicalInput?(input: NoInfer<ValueOf<I>>): JsonValue;
-  firstLine?(input: NoInfer<ValueOf<I>>): number | undefined;
+  readonly derived?: { readonly schema: JsonObject; of(input: NoInfer<GivenOf<I>>): JsonObject };
+  needs?(input: NoInfer<GivenOf<I>>, session: ToolSession): readonly Capability[];
+  reserves?(input: NoInfer<GivenOf<I>>): Spending;
+  approvalScope?(input: NoInfer<GivenOf<I>>, session: ToolSession): ApprovalScope | undefined;
+  approvalFiles?(input: NoInfer<GivenOf<I>>, session: ToolSession): readonly string[];
+  canonicalInput?(input: NoInfer<GivenOf<I>>): JsonValue;
+  firstLine?(input: NoInfer<GivenOf<I>>): number | undefined;
   normaliseCustom?(output: NoInfer<OutputOf<R, O>>): Uint8Array;
   reconcile?(intent: UnsettledIntent, context: ReconcileContext): Promise<Reconciliation>;
   run(input: NoInfer<ValueOf<I>>, context: ToolContext): Promise<NoInfer<OutputOf<R, O>>> | NoInfer<OutputOf<R, O>>;
@@ -137,14 +173,17 @@ export const DEFINITION_NAMES: OptionNames<AnyDefinition> = {
 };
 
 /**
- * Makes a tool whose `run` sees the type its input schema describes and must answer what its output schema promises.
+ * Makes a tool whose `run` sees the type its input schema describes and must answer what its output schema promises. With a
+ * schema of a library, its JSON Schema is what is declared and checked first; then the library's own validator runs, and
+ * `run` is given what that makes of the input. Everything that decides about a call sees the JSON as it was sent.
  * Contradictions in it are found when it is registered. Throws INVALID_DECLARATION for what it cannot be made of.
  */
 export function defineTool<
   const I extends SchemaSource,
   const O extends SchemaSource | undefined = undefined,
   const R extends ResultType = "json",
->(definition: ToolDefinition<I, O, R>): Tool {
+  const N extends string = string,
+>(definition: ToolDefinition<I, O, R, N>): DefinedTool<N, GivenOf<I>, ResultOf<R, O>> {
   // SECURITY: a misspelt `effects` would need no right, a misspelt `redactors` would hide nothing.
   const given = requireObject(definition, "defineTool", "INVALID_DECLARATION");
   refuseOptions(findUnknownOptions(given, Object.keys(DEFINITION_NAMES)), "defineTool", "INVALID_DECLARATION");
@@ -197,6 +236,7 @@ type ToolCode = Pick<
   | "firstLine"
   | "normaliseCustom"
   | "reconcile"
+  | "checkInput"
   | "run"
 >;
 
@@ -218,8 +258,44 @@ function bindCode(definition: AnyDefinition): ToolCode {
     ...(firstLine && { firstLine: bound(firstLine, definition) }),
     ...(normaliseCustom && { normaliseCustom: bound(normaliseCustom, definition) }),
     ...(reconcile && { reconcile: bound(reconcile, definition) }),
-    run: bound(run, definition),
+    ...validatedCode(definition, bound(run, definition)),
   };
+}
+
+/**
+ * Puts the validators of a schema library around the tool's code.
+ *
+ * SECURITY: a validator is given a copy: one that changes its input must not change what policy and people are asked about.
+ */
+function validatedCode(
+  { name, inputSchema, outputSchema, resultType }: AnyDefinition,
+  run: Tool["run"],
+): Pick<Tool, "checkInput" | "run"> {
+  const [given, promised]: readonly unknown[] = [inputSchema, outputSchema];
+  if (isStandardSchema(promised) && resultType === "stream") {
+    throw new KernelError("INVALID_DECLARATION", "outputSchema: of a stream only JSON Schema can be checked");
+  }
+  const parseOutput = (output: ToolOutput): ToolOutput =>
+    // What it makes of the output is checked to be JSON, by its JSON Schema, when it is kept.
+    parseStandard(promised as StandardSchema, output, { code: "INVALID_OUTPUT", subject: name }) as ToolOutput;
+  const answer: Tool["run"] = !isStandardSchema(promised)
+    ? run
+    : (input, context) => {
+        const output = run(input, context);
+        return isThenable(output) ? output.then(parseOutput) : parseOutput(output);
+      };
+  if (!isStandardSchema(given)) return { run: answer };
+  const parseInput = (input: JsonValue): unknown =>
+    parseStandard(given, structuredClone(input), { code: "INVALID_INPUT", subject: name });
+  return {
+    checkInput: (input) => void parseInput(input),
+    // The type of `run` follows from the same schema.
+    run: (input, context) => answer(parseInput(input) as JsonValue, context),
+  };
+}
+
+function isThenable(output: Promise<ToolOutput> | ToolOutput): output is Promise<ToolOutput> {
+  return typeof output === "object" && output !== null && "then" in output && typeof output.then === "function";
 }
 
 /** What is no function stays what it is, and is found when the tool is registered. */
@@ -229,9 +305,9 @@ function bound<F extends (...given: never[]) => unknown>(code: F, owner: object)
 }
 
 /** typebox objects carry hidden marks; a declaration holds plain, frozen JSON. Throws INVALID_DECLARATION. */
-function plainSchema(schema: SchemaSource, name: string): JsonObject | boolean {
+function plainSchema(schema: SchemaSource, name: "inputSchema" | "outputSchema"): JsonObject | boolean {
   const problems = new Problems(name);
-  const plain = copySchema(schema, problems);
+  const plain = copySchema(isStandardSchema(schema) ? toJsonSchema(schema, name) : schema, problems);
   problems.throwIfAny();
   return plain ?? false;
 }

@@ -124,6 +124,8 @@ export interface Tool extends ToolDeclaration {
   readonly redactors?: readonly Redactor[];
   /** After a crash between intent and outcome: did the effect happen? */
   reconcile?(intent: UnsettledIntent, context: ReconcileContext): Promise<Reconciliation>;
+  /** What only code can check, of input that fits the schema. Throws INVALID_INPUT with every problem; nothing has run then. */
+  checkInput?(input: JsonValue): void;
   run(input: JsonValue, context: ToolContext): Promise<ToolOutput> | ToolOutput;
 }
 

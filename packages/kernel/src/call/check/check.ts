@@ -17,6 +17,8 @@ import {
 import type { BoundCall, CheckedCall } from "../call.ts";
 import { type Ending, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
+import { explainToolFault } from "../../result/tool-fault.ts";
+import { hiddenFromCaller } from "../hidden-secrets.ts";
 import { noteInvoked, noteUnreadable } from "./note-invoked.ts";
 import { type RedactedInput, redactInput } from "../../secret/redact-input.ts";
 import { rootOf } from "../../session/lineage.ts";
@@ -58,9 +60,24 @@ function checkInput(call: BoundCall, kernel: KernelParts): CheckedCall | Ending 
   const inputDigest = blake3(inputBytes);
   const requestDigest = digestRequest({ toolName: tool.name, toolVersion: call.askedVersion, inputDigest });
   const checked: CheckedCall = { ...call, input, recordedInput, inputBytes, inputDigest, requestDigest };
-  const refused = violations.length > 0 ? invalidInput(call, violations) : undefined;
+  const refused = violations.length > 0 ? invalidInput(call, violations) : checkByCode(call, input, kernel);
   const noted = noteInvoked(checked, refused, kernel);
   return noted instanceof Promise ? noted.then((ending) => ending ?? checked) : (noted ?? checked);
+}
+
+/** What a tool's own check says; undefined if nothing is wrong. */
+function checkByCode(call: BoundCall, input: JsonValue, kernel: KernelParts): Failed | undefined {
+  const { registered } = call;
+  if (registered.tool.checkInput === undefined) return undefined;
+  try {
+    registered.tool.checkInput(input);
+    return undefined;
+  } catch (fault) {
+    // SECURITY: a library may quote the input in what it says.
+    const hidden = hiddenFromCaller({ ...call, effects: registered.tool.effects }, kernel);
+    const { code, message, violations } = explainToolFault(registered, fault, hidden);
+    return new Failed(code, message, { violations });
+  }
 }
 
 /** A limit that schema and wire have in common is told once. */
