@@ -37,11 +37,10 @@ interface Answer {
 
 /** One call; what it answered, or why not. */
 async function call(tool: string, input: JsonValue) {
-  const { status, requestId, raw, response } = await session.call(tool, input);
-  const { result } = response;
-  const why = result.case === "denied" ? result.value.message : result.case === "error" ? result.value.message : "";
-  console.log(`${tool} ${JSON.stringify(input).slice(0, 90)}\n  ${status}${why === "" ? "" : `: ${why}`}`);
-  return { status, requestId, answer: (raw ?? {}) as Answer };
+  const { status, requestId, value, message } = await session.callTool(tool, input);
+  const why = status === "success" ? "" : `: ${message}`;
+  console.log(`${tool} ${JSON.stringify(input).slice(0, 90)}\n  ${status}${why}`);
+  return { status, requestId, answer: (value ?? {}) as Answer };
 }
 
 const cloned = await call("git", { operation: "CLONE", args: ["origin.git", "project"] });

@@ -19,8 +19,8 @@ const kernel = await createKernel({
 });
 const session = await kernel.session({ workspace: makeDirectory("/tmp/workspace-") });
 const said = await session.call("shout", { text: "hello" }); // and said.hash, .proof, .sideEffects, .metadata
-assert.deepEqual(said.raw, { louder: "HELLO" });
-const wrong = await session.call("shout", { txt: 1 }); // INVALID_INPUT with every problem, recorded like the rest
-assert.equal(wrong.status, "error");
+assert.deepEqual(said.value, { louder: "HELLO" });
+const wrong = await session.callTool("shout", { txt: 1 }); // `call` would not compile: names and inputs are typed
+assert.equal(wrong.code, "INVALID_INPUT"); // .message names every problem; recorded like the rest
 await kernel.close();
 console.log(`shout ended with ${said.status}, the wrong input with ${wrong.status}; the ledger has both`);

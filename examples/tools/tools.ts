@@ -18,11 +18,11 @@ for (const tool of ["python/tool.yaml", "bash/tool.json", "typescript/text-tools
 
 const kernel = await createKernel({ data });
 const session = await kernel.session({ workspace });
-const counted = await session.call("word_count", { text: "to be or not to be" });
-assert.deepEqual(counted.raw, { words: 6, most_frequent: ["be", "to", "not"] });
-const largest = await session.call("largest_files", {});
-assert.deepEqual(largest.raw, [{ path: "notes.txt", size: 12 }]);
-const slug = await session.call("slugify", { text: "A Tool Kernel" });
-assert.equal(slug.raw, "a-tool-kernel");
+const counted = await session.callTool("word_count", { text: "to be or not to be" });
+assert.deepEqual(counted.value, { words: 6, most_frequent: ["be", "to", "not"] });
+const largest = await session.callTool("largest_files", {});
+assert.deepEqual(largest.value, [{ path: "notes.txt", size: 12 }]);
+const slug = await session.callTool("slugify", { text: "A Tool Kernel" });
+assert.equal(slug.value, "a-tool-kernel");
 await kernel.close();
 for (const directory of [data, workspace]) remove(directory, { recursive: true });

@@ -20,17 +20,17 @@ for (const module of ["c/word_count.wasm", "rust/dice.wasm", "wat/checksum.wasm"
 const kernel = await createKernel({ data });
 const open = { workspace, seed: new Uint8Array(32) };
 const session = await kernel.session(open);
-const counted = await session.call("wasm_word_count", { path: "notes.txt" });
-assert.deepEqual(counted.raw, { bytes: 14, lines: 2, words: 3 });
-const missing = await session.call("wasm_word_count", { path: "nothing.txt" });
-assert.equal(missing.response.result.case, "error");
-const checksum = await session.call("wasm_checksum", "hello");
-assert.equal(checksum.raw, 156_369_497);
+const counted = await session.callTool("wasm_word_count", { path: "notes.txt" });
+assert.deepEqual(counted.value, { bytes: 14, lines: 2, words: 3 });
+const missing = await session.callTool("wasm_word_count", { path: "nothing.txt" });
+assert.equal(missing.status, "error");
+const checksum = await session.callTool("wasm_checksum", "hello");
+assert.equal(checksum.value, 156_369_497);
 
 // Another session with the same seed throws the same dice in its fourth call.
-const thrown = await session.call("wasm_dice", { count: 5 });
+const thrown = await session.callTool("wasm_dice", { count: 5 });
 const again = await kernel.session(open);
-for (let calls = 0; calls < 3; calls++) await again.call("wasm_checksum", calls);
-assert.deepEqual((await again.call("wasm_dice", { count: 5 })).raw, thrown.raw);
+for (let calls = 0; calls < 3; calls++) await again.callTool("wasm_checksum", calls);
+assert.deepEqual((await again.callTool("wasm_dice", { count: 5 })).value, thrown.value);
 await kernel.close();
 for (const directory of [data, workspace]) remove(directory, { recursive: true });

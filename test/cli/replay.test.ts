@@ -31,7 +31,7 @@ describe("narthex replay", { timeout: 300_000 }, () => {
     const opened = await kernel.session({ workspace: at.workspace, seed: new Uint8Array(32).fill(7) });
     session = opened.id;
     const call = async (tool: string, input: JsonObject, status = "success"): Promise<string> => {
-      const answer = await opened.call(tool, input);
+      const answer = await opened.callTool(tool, input);
       assert.equal(answer.status, status, tool);
       return toHex(answer.hash ?? new Uint8Array());
     };

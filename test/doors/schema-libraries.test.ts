@@ -135,7 +135,7 @@ test("the JSON Schema is what is declared, and is checked first; then the librar
   const declared = kernel.listTools({ allVersions: false }).find(({ declaration }) => declaration.name === "with_zod");
   assert.deepEqual((declared?.declaration.inputSchema as { required: unknown }).required, ["title", "due"]);
   const told = async (tool: string, input: unknown): Promise<unknown> => {
-    const { result } = (await session.call(tool, input as never)).response;
+    const { result } = (await session.callTool(tool, input as never)).response;
     assert.ok(result.case === "error", `${tool}: ${result.case}`);
     const { errorCode, violations, effectsPossible } = result.value;
     assert.equal(effectsPossible, false);

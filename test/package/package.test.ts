@@ -334,7 +334,7 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
 /** Wrong in its last two lines only if types come through. */
 const WRONG_PROGRAM = `import { type CallResult, createKernel, defineTool } from "narthex";
 defineTool({ name: "a", description: "b", inputSchema: { type: "integer" }, run: (input) => input.length });
-export const result: Promise<CallResult> = (await createKernel()).session({}).then((session) => session.call("a", 1));
+export const result: Promise<CallResult> = (await createKernel()).session({}).then((session) => session.call("echo", 1));
 `;
 
 const TYPEBOX_PROGRAM = `import { defineTool } from "narthex";
@@ -357,8 +357,12 @@ function compile({ folder }: Installation, files: readonly string[]): string[] {
     rootNames: files.map((file) => join(folder, file)),
     options: {
       target: ts.ScriptTarget.ES2024,
+      // No browser: most programs on Node do not have its types.
+      lib: ["lib.es2024.d.ts", "lib.esnext.disposable.d.ts"],
       module: ts.ModuleKind.NodeNext,
       strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
       noEmit: true,
       typeRoots: [join(modules, "@types")],
       types: ["node"],

@@ -13,5 +13,5 @@ const kernel = await createKernel({
 });
 const session = await kernel.session({ workspace });
 console.log(session.token);
-const { response } = await session.call(tool, JSON.parse(input), { requestId: "lost" });
+const { response } = await session.callTool(tool, JSON.parse(input), { requestId: "lost" });
 console.error(`the call ended: ${response.result.case}`);

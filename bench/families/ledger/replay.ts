@@ -31,7 +31,7 @@ export const replay: Measurement = async ({ rounds, scale, directory }) => {
     let startedMs = performance.now();
     await callMany(count, IN_FLIGHT, async (n) => {
       const isPure = n % 2 === 0;
-      const { status } = await session.call(isPure ? "echo" : "draw", isPure ? { n, text: "hello" } : { lots: 8 });
+      const { status } = await session.callTool(isPure ? "echo" : "draw", isPure ? { n, text: "hello" } : { lots: 8 });
       if (status !== "success") throw new Error(`a call answered ${status}`);
     });
     runs.push((count * 1000) / (performance.now() - startedMs));

@@ -34,7 +34,7 @@ export async function openNetwork(directory: string, port: number): Promise<Netw
   const session = await kernel.session({ workspace, lease: { capabilities } });
   return {
     async call(tool, input) {
-      const { status, response, raw } = await session.call(tool, input);
+      const { status, response, raw } = await session.callTool(tool, input);
       if (status !== "success") throw new Error(`${tool} answered ${status}: ${inspect(response.result.value)}`);
       return raw;
     },

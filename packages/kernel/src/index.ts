@@ -91,6 +91,8 @@ export { createStoreReplaySource } from "./replay/store-replay-source.ts";
 export type { OpenSessionOptions, Session, SessionState } from "./session/session.ts";
 export { startKernel } from "./start-kernel.ts";
 export { defineTool } from "./tool/define-tool.ts";
+export type { DefinedTool } from "./tool/defined-tool.ts";
+export type { StandardSchema } from "./tool/standard-schema.ts";
 export { definitionHash } from "./tool/definition-hash.ts";
 export { EFFECT_RIGHTS } from "./tool/effect-rules.ts";
 export { checkDeclaration } from "./tool/inspect-declaration.ts";

@@ -23,7 +23,10 @@ import type { Delegation, LeaseRelease, ReleasedLease, Revocation, RevokedLeases
 import type { Lease } from "./lease/lease.ts";
 import type { BudgetAmounts } from "./budget/budget.ts";
 import type { CallExplanation, ExplainQuestion } from "./policy/explain.ts";
-import type { Effect, ToolDeclaration, ToolOutput } from "./tool/tool.ts";
+import type { CallResult } from "./call-result.ts";
+import type { ToolDeclaration } from "./tool/tool.ts";
+
+export type * from "./call-result.ts";
 
 export interface Kernel {
   /** Records that the kernel started; else its first record of anything does. For kernels that open doors. */
@@ -179,30 +182,6 @@ export interface InProcessCall {
   readonly traceParent?: string | undefined;
   /** What the caller gave besides and cannot be understood: the call is answered with INVALID_REQUEST. */
   readonly faults?: readonly Violation[];
-}
-
-/** A call as its caller in this process sees it. */
-export interface CallResult {
-  readonly requestId: string;
-  readonly response: ToolResponse;
-  readonly status: "success" | "denied" | "error";
-  /** What the tool returned, after redaction. Undefined unless it ran in this very call. */
-  readonly raw: ToolOutput | undefined;
-  /** Up to 1 MB; larger results are in the content store under `hash`. */
-  readonly normalised: Uint8Array | undefined;
-  readonly hash: Uint8Array | undefined;
-  /** An encoded `Proof`. */
-  readonly proof: Uint8Array | undefined;
-  readonly sideEffects: readonly Effect[];
-  readonly metadata: CallMetadata;
-}
-
-export interface CallMetadata {
-  readonly tool: string;
-  readonly source: string;
-  readonly durationMs: number;
-  readonly labels: readonly string[];
-  readonly cut: boolean;
 }
 
 export interface SessionFacts {

@@ -1,34 +1,31 @@
-import { createAgentSession, type InProcessSession } from "@narthex/agent";
-import type { OpenSessionOptions } from "@narthex/kernel";
+import type { OpenSessionOptions, Tool } from "@narthex/kernel";
 import { checkKernelOptions } from "./check-kernel-options.ts";
+import { holdSession, type KernelSession } from "./kernel-session.ts";
 import { type OpenedKernel, type OpenKernelOptions, openKernel } from "./open-kernel.ts";
 
 /** A kernel in this process, with sessions to call tools through. */
-export interface NarthexKernel extends OpenedKernel {
+export interface NarthexKernel<Tools extends readonly Tool[] = readonly Tool[]> extends OpenedKernel {
   /** Opens a session and keeps its token. */
-  session(options: OpenSessionOptions): Promise<KernelSession>;
+  session(options: OpenSessionOptions): Promise<KernelSession<Tools>>;
   /** A session that was opened before, perhaps by another process. Rejects with a SESSION_* code. */
-  resumeSession(token: string): Promise<KernelSession>;
+  resumeSession(token: string): Promise<KernelSession<Tools>>;
 }
 
-/** One agent's stay, as code in this process holds it. */
-export interface KernelSession extends InProcessSession {
-  readonly token: string;
-  close(): Promise<void>;
+/** Options of `createKernel`, with the tools as the compiler knows them. */
+export interface CreateKernelOptions<Tools extends readonly Tool[] = readonly Tool[]> extends OpenKernelOptions {
+  /** Besides the built-in ones. */
+  readonly tools?: Tools;
 }
 
 /** Opens a home (a new one is set up first) and starts a kernel on it. */
-export async function createKernel(options: OpenKernelOptions = {}): Promise<NarthexKernel> {
+export async function createKernel<const Tools extends readonly Tool[] = readonly []>(
+  options: CreateKernelOptions<Tools> = {},
+): Promise<NarthexKernel<Tools>> {
   checkKernelOptions(options);
   const kernel = await openKernel({ command: "an embedding program", onPolicyWarning: warnFor(options), ...options });
   await kernel.openDoors().catch(async (fault: unknown) => {
     await kernel.close({ graceMs: 0 }).catch(() => undefined);
     throw fault;
-  });
-  const held = (id: string, token: string): KernelSession => ({
-    token,
-    ...createAgentSession(kernel, { id, token }),
-    close: async () => void (await kernel.closeSession(id)),
   });
   return {
     ...kernel,
@@ -37,11 +34,11 @@ export async function createKernel(options: OpenKernelOptions = {}): Promise<Nar
     },
     async session(open) {
       const { session, token } = await kernel.openSession(open);
-      return held(session.session.id, token);
+      return holdSession<Tools>(kernel, { id: session.session.id, token });
     },
     async resumeSession(token) {
       const { session } = await kernel.authenticate(token);
-      return held(session.id, token);
+      return holdSession<Tools>(kernel, { id: session.id, token });
     },
   };
 }

@@ -44,16 +44,22 @@ export {
   type ApprovalAnswer,
   type ApprovalQuestion,
   type Approver,
+  type CallDenied,
+  type CallFailed,
   type CallResult,
+  type CallSucceeded,
   type Capability,
+  type DefinedTool,
   defineTool,
   type Kernel,
   type LeaseRequest,
   type OpenSessionOptions,
+  type StandardSchema,
   type Tool,
   type ToolContext,
 } from "@narthex/kernel";
 export { serve } from "./serve-kernel.ts";
 export { verifyLedger } from "@narthex/verify";
-export { createKernel, type KernelSession, type NarthexKernel } from "./create-kernel.ts";
+export { createKernel, type CreateKernelOptions, type NarthexKernel } from "./create-kernel.ts";
+export type { KernelSession, SessionDelegation, ToolInput, ToolName, ToolValue } from "./kernel-session.ts";
 export type { OpenKernelOptions } from "./open-kernel.ts";

@@ -17,7 +17,7 @@ export { CHANGES_CHAIN, watchToolChanges } from "./mcp/tool-changes.ts";
 export type { McpSource, WatchTools } from "./mcp/mcp-source.ts";
 export { type McpStdioDoor, type McpStdioOptions, serveMcpStdio } from "./mcp/serve-mcp-stdio.ts";
 export { type ServeOptions, type Serving, serve } from "./serve.ts";
-export type { Authorize, TokenScope } from "./service/authorization.ts";
+export type { Authorize, TokenScope } from "./service/token-scope.ts";
 export { connectCodeOf, toConnectError, toKernelError } from "./service/connect-error.ts";
 export type { TlsIdentity } from "./service/http-listener.ts";
 export {

@@ -6,7 +6,7 @@ import { openFramedDoor } from "./framed/framed-door.ts";
 import type { FramedLimits } from "./framed/framed-limits.ts";
 import { createLateMcpHttp } from "./mcp/late-mcp-http.ts";
 import type { McpHttp, McpHttpChoices } from "./mcp/mcp-door.ts";
-import type { Authorize } from "./service/authorization.ts";
+import type { Authorize } from "./service/token-scope.ts";
 import type { TlsIdentity } from "./service/http-listener.ts";
 import { openServiceDoor, type ServiceListen } from "./service/service-door.ts";
 import type { ServiceLimits } from "./service/service-limits.ts";

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { checkDeclaration } from "@narthex/kernel";
 import { createTestKernel } from "@narthex/testkit";
+import { BUILTIN_NAMES } from "./builtin-name.ts";
 import { type BuiltinProviders, builtinTools } from "./builtin-tools.ts";
 
 const NETWORK = ["net_read", "net_write"];
@@ -20,6 +21,13 @@ const PROVIDERS: BuiltinProviders = {
 };
 
 describe("the built-in tools", () => {
+  it("are those that the compiler knows by name", () => {
+    assert.deepEqual(
+      builtinTools(PROVIDERS).map(({ name }) => name),
+      BUILTIN_NAMES,
+    );
+  });
+
   it("are sound declarations, all of version 1.0.0", async () => {
     // A kernel takes that for granted of them.
     for (const tool of builtinTools(PROVIDERS)) checkDeclaration(tool);

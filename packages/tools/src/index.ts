@@ -1,4 +1,5 @@
 export { artifactGet, artifactPublish } from "./artifact/index.ts";
+export { BUILTIN_NAMES, type BuiltinName } from "./builtin-name.ts";
 export { builtinTools } from "./builtin-tools.ts";
 export { resultRead } from "./content/index.ts";
 export { echo } from "./echo/index.ts";

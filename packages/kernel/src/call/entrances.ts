@@ -4,14 +4,14 @@ import {
   JsonValueError,
   type ToolRequest,
   type ToolResponse,
-  type ToolSuccess,
   sharedUtf8,
 } from "@narthex/contracts";
-import type { CallAnswer } from "../journal/call-answer.ts";
-import type { CallResult, InProcessCall, WireCall } from "../kernel.ts";
+import type { CallResult } from "../call-result.ts";
+import type { InProcessCall, WireCall } from "../kernel.ts";
 import type { KernelParts } from "../kernel-parts.ts";
 import type { CallFrame } from "./call.ts";
 import { CallTrail } from "./call-trail.ts";
+import { resultOf } from "./result-of.ts";
 import { runCall } from "./run-call.ts";
 
 /** A request from a door. Never rejects. */
@@ -30,7 +30,7 @@ export async function callInProcess(call: InProcessCall, kernel: KernelParts): P
   const { faults } = call;
   const made = { request, isOwned: true, isCanonical: true, inputFault, faults, door: "in_process" };
   const { response, answer } = await runCall(frameOf(call, made, kernel), kernel);
-  return resultOf(call, requestId, response, answer);
+  return resultOf({ requestId, tool: call.tool }, response, answer, kernel.registry);
 }
 
 /** Stands for input that has no bytes. */
@@ -83,32 +83,4 @@ function inputOf(call: InProcessCall): Uint8Array | JsonValueError {
     if (fault instanceof JsonValueError) return fault;
     return new JsonValueError("malformed", "", "the input cannot be read");
   }
-}
-
-function resultOf(call: InProcessCall, requestId: string, response: ToolResponse, answer: CallAnswer): CallResult {
-  const { result } = response;
-  const success = result.case === "success" ? result.value : undefined;
-  return {
-    requestId,
-    response,
-    status: result.case === "success" || result.case === "denied" ? result.case : "error",
-    raw: answer.raw,
-    normalised: answer.normalised ?? inlineOf(success),
-    hash: success?.resultHash,
-    proof: answer.proof,
-    sideEffects: answer.sideEffects,
-    metadata: {
-      tool: answer.tool === "" ? call.tool : answer.tool,
-      source: answer.source,
-      durationMs: Number(success?.durationMs ?? 0n),
-      labels: success?.labels ?? [],
-      cut: success?.cut ?? false,
-    },
-  };
-}
-
-/** An empty result has no bytes to travel, and a large one does not. */
-function inlineOf(success: ToolSuccess | undefined): Uint8Array | undefined {
-  if (success === undefined || success.resultSize > BigInt(success.inlineResult.length)) return undefined;
-  return success.inlineResult;
 }

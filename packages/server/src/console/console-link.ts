@@ -1,4 +1,4 @@
-import type { Authorize } from "../service/authorization.ts";
+import type { Authorize } from "../service/token-scope.ts";
 import type { NodeRequest, NodeResponse } from "../service/http-listener.ts";
 import type { ConsoleKernel } from "./console-kernel.ts";
 

@@ -3,11 +3,7 @@ import { AdminService, isKernelError, KernelError, KernelService, parseToken } f
 import type { Kernel } from "@narthex/kernel";
 import { Health } from "@narthex/contracts/health";
 import { toUnauthenticated } from "./connect-error.ts";
-
-export type TokenScope = "admin" | "read" | "approve";
-
-/** What a token that is not a session's may do; undefined if it is no token of this kernel. */
-export type Authorize = (token: string) => Promise<{ readonly scope: TokenScope } | undefined>;
+import type { Authorize, TokenScope } from "./token-scope.ts";
 
 export type Caller =
   | { readonly kind: "anyone" }

@@ -7,7 +7,7 @@ import { serveConsoleLink } from "../console/console-link.ts";
 import type { McpHttp } from "../mcp/mcp-door.ts";
 import { isMcpMethod, isMcpPath } from "../mcp/mcp-path.ts";
 import { LISTEN_BACKLOG, listenUnix } from "../listen-unix.ts";
-import type { Authorize } from "./authorization.ts";
+import type { Authorize } from "./token-scope.ts";
 import { createExchanges, rejectExchange } from "./exchanges.ts";
 import { createHttpDispatch } from "./http-dispatch.ts";
 import {

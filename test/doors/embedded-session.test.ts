@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { type CallResult, createKernel, defineTool, type JsonValue, narthexTools, type Tool } from "narthex";
+
+/** Fails to compile unless both are the very same type. */
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const same = <A, B>(_equal: Same<A, B>): void => {};
+
+const plain = { description: "Is called.", tier: "read_only" } as const;
+const add = defineTool({
+  ...plain,
+  name: "add",
+  inputSchema: { type: "object", properties: { a: { type: "integer" }, b: { type: "integer" } }, required: ["a", "b"] },
+  outputSchema: { type: "object", properties: { sum: { type: "integer" } }, required: ["sum"] },
+  run: ({ a, b }) => ({ sum: a + b }),
+});
+const letters = defineTool({
+  ...plain,
+  name: "letters",
+  inputSchema: { type: "integer" },
+  resultType: "string",
+  run: (count) => "é".repeat(count),
+});
+const bytes = defineTool({
+  ...plain,
+  name: "bytes",
+  inputSchema: true,
+  resultType: "stream",
+  run: async function* () {
+    yield Buffer.from("one ");
+    yield Buffer.from("two");
+  },
+});
+const custom = defineTool({
+  ...plain,
+  name: "custom",
+  inputSchema: true,
+  normaliseCustom: () => Buffer.from("[1]"),
+  run: () => "own form",
+});
+const fails = defineTool({
+  ...plain,
+  name: "fails",
+  inputSchema: true,
+  run: () => Promise.reject(new Error("no")),
+});
+const forbidden = defineTool({ ...plain, name: "forbidden", inputSchema: true, run: () => 1 });
+
+const directory = await mkdtemp(join(tmpdir(), "narthex-session-"));
+const rule = '@id("never") @message("nothing of this") forbid(principal, action == Action::"forbidden", resource);';
+const kernel = await createKernel({
+  data: join(directory, "home"),
+  tools: [add, letters, bytes, custom, fails, forbidden],
+  policies: [{ name: "test.cedar", text: rule }],
+});
+const workspace = await mkdtemp(join(directory, "workspace-"));
+const session = await kernel.session({ workspace, lease: { budgets: { calls: 100 } } });
+after(async () => {
+  await kernel.close();
+  await rm(directory, { recursive: true });
+});
+
+test("a denial and an error say what happened without a look at the wire's message", async () => {
+  const denied = await session.call("forbidden", 1);
+  assert.ok(denied.status === "denied");
+  assert.deepEqual([denied.code, denied.rule, denied.message], ["POLICY_DENIED", "never", "nothing of this"]);
+  const invalid = await session.callTool("add", { a: "1" });
+  assert.ok(invalid.status === "error");
+  assert.deepEqual(
+    [
+      invalid.code,
+      invalid.violations.map(({ field }) => field),
+      invalid.hasPossibleEffects,
+      invalid.rule,
+      invalid.value,
+    ],
+    ["INVALID_INPUT", ["b", "a"], false, undefined, undefined],
+  );
+  const failed = await session.call("fails", null);
+  assert.ok(failed.status === "error");
+  assert.deepEqual([failed.code, failed.hasPossibleEffects], ["EXECUTION_FAILED", false]);
+});
+
+test("a value has its tool's type, also one that is read again from its bytes", async () => {
+  const sum = await session.call("add", { a: 1, b: 2 });
+  assert.ok(sum.status === "success");
+  same<typeof sum.value, { sum: number }>(true);
+  assert.deepEqual([sum.value.sum, sum.message, sum.isRepeated, sum.size], [3, '{"sum":3}', false, 9]);
+  const twice = async <R>(call: (options: { requestId: string }) => Promise<CallResult<R>>, requestId: string) => {
+    const [first, again] = [await call({ requestId }), await call({ requestId })];
+    assert.ok(first.status === "success" && again.status === "success" && again.isRepeated, requestId);
+    assert.equal(again.raw, undefined);
+    return [first.value, again.value] as const;
+  };
+  const [, repeated] = await twice((options) => session.call("add", { a: 2, b: 2 }, options), "add");
+  same<typeof repeated, { sum: number } | undefined>(true);
+  assert.deepEqual(repeated, { sum: 4 });
+  const [text, textAgain] = await twice((options) => session.call("letters", 3, options), "letters");
+  assert.deepEqual([text, textAgain], ["ééé", "ééé"]);
+  const [streamed, streamedAgain] = await twice((options) => session.call("bytes", null, options), "bytes");
+  same<typeof streamed, Uint8Array | undefined>(true);
+  assert.equal(Buffer.from(streamed ?? []).toString(), "one two");
+  assert.deepEqual(streamedAgain, streamed);
+  // Larger than what an answer carries; and bytes in a form that only the tool knows.
+  assert.deepEqual((await twice((options) => session.call("letters", 600_000, options), "large"))[1], undefined);
+  assert.deepEqual(await twice((options) => session.call("custom", null, options), "custom"), ["own form", undefined]);
+});
+
+test("names and inputs that no tool has do not compile, and any name can be called at run time", async () => {
+  // @ts-expect-error: there is no such tool.
+  const typo = await session.call("ad", { a: 1, b: 2 });
+  assert.equal(typo.code, "TOOL_NOT_FOUND");
+  // @ts-expect-error: a text is no integer.
+  const wrong = await session.call("add", { a: "1", b: 2 });
+  assert.equal(wrong.code, "INVALID_INPUT");
+  const built = await session.call("echo", { text: "hello" });
+  assert.deepEqual(built.value, { text: "hello" });
+  const loose = await session.callTool("add", { a: 1, b: 1 });
+  assert.deepEqual(loose.value, { sum: 2 });
+  assert.ok(Object.hasOwn(narthexTools(session), "add"), "a typed session is a session for agents");
+  // Tools whose names the compiler does not know: any name is taken.
+  const open = (tools: Tool[]) => createKernel({ tools });
+  type Loose = Awaited<ReturnType<Awaited<ReturnType<typeof open>>["session"]>>;
+  const call = (given: Loose): Promise<CallResult> => given.call("whatever", {} satisfies JsonValue);
+  assert.equal(call.length, 1);
+});
+
+test("a delegated session can do less, spends its parent's budget and gives the rest back", async () => {
+  const left = async () => (await kernel.getSession(session.id))?.budgetRemaining.calls ?? 0;
+  const before = await left();
+  const child = await session.delegate({ lease: { tool_patterns: ["add"], budgets: { calls: 2 } } });
+  assert.equal(await left(), before - 2);
+  assert.deepEqual((await child.call("add", { a: 1, b: 2 })).value, { sum: 3 });
+  const beyond = await child.call("letters", 1);
+  assert.deepEqual([beyond.status, beyond.code], ["denied", "LEASE_SCOPE"]);
+  const grandchild = await child.delegate({ lease: { budgets: { calls: 1 } } });
+  await assert.rejects(() => child.delegate({ lease: { tool_patterns: ["*"] } }), { code: "LEASE_INVALID" });
+  await assert.rejects(() => session.delegate({ sessionId: session.id } as object), /`sessionId` is not known/);
+  await assert.rejects(() => session.delegate({ agent: "other" } as object), /`agent` is not known/);
+  await grandchild.close();
+  await child.close();
+  assert.equal((await child.call("add", { a: 1, b: 2 })).code, "SESSION_CLOSED");
+  assert.equal(await left(), before - 1);
+});
