@@ -49,12 +49,21 @@ const fails = defineTool({
 });
 const forbidden = defineTool({ ...plain, name: "forbidden", inputSchema: true, run: () => 1 });
 
+const mark = defineTool({
+  ...plain,
+  name: "mark",
+  inputSchema: true,
+  tier: "side_effecting",
+  run: () => 1,
+});
+
 const directory = await mkdtemp(join(tmpdir(), "narthex-session-"));
+const may = '@id("may-mark") permit(principal, action == Action::"mark", resource);';
 const rule = '@id("never") @message("nothing of this") forbid(principal, action == Action::"forbidden", resource);';
 const kernel = await createKernel({
   data: join(directory, "home"),
-  tools: [add, letters, bytes, custom, fails, forbidden],
-  policies: [{ name: "test.cedar", text: rule }],
+  tools: [add, letters, bytes, custom, fails, forbidden, mark],
+  policies: [{ name: "test.cedar", text: `${may}\n${rule}` }],
 });
 const workspace = await mkdtemp(join(directory, "workspace-"));
 const session = await kernel.session({ workspace, lease: { budgets: { calls: 100 } } });
@@ -144,4 +153,57 @@ test("a delegated session can do less, spends its parent's budget and gives the 
   await child.close();
   assert.equal((await child.call("add", { a: 1, b: 2 })).code, "SESSION_CLOSED");
   assert.equal(await left(), before - 1);
+});
+
+test("the ledger is read in plain values: pages, one record, one call, and what comes", async () => {
+  const own = await kernel.session({ workspace, agent: "reader" });
+  const following = new AbortController();
+  const lines: string[] = [];
+  const followed = (async () => {
+    for await (const { sentence, call } of kernel.ledger.follow({ session: own.id, signal: following.signal })) {
+      lines.push(sentence);
+      if (call?.tool === "forbidden@1.0.0") break;
+    }
+  })();
+  const wrote = await own.call("mark", null);
+  await own.call("add", { a: 1, b: 2 }, { requestId: "sum" });
+  await own.call("add", { a: 1, b: 2 }, { requestId: "sum" });
+  await own.callTool("add", {});
+  await own.call("forbidden", 1);
+  await followed;
+  const { records, next } = await kernel.ledger.list({ session: own.id });
+  assert.equal(next, undefined);
+  const [opened] = records;
+  assert.ok(opened !== undefined);
+  assert.deepEqual(
+    [opened.call, opened.entries.map(({ kind }) => kind), opened.entries[0]?.fields["agent"]],
+    [undefined, ["SessionOpened", "LeaseGranted"], "reader"],
+  );
+  assert.match(opened.sentence, /^session opened by reader on /);
+  assert.ok(Math.abs(Date.now() - opened.time.getTime()) < 600_000);
+  const calls = records.flatMap(({ call }) => call ?? []);
+  assert.deepEqual(
+    calls.map(({ tool, decision, rules, outcome, code }) => [tool, decision, rules, outcome, code]),
+    [
+      ["mark@1.0.0", "allowed", ["may-mark"], undefined, undefined],
+      ["mark@1.0.0", "allowed", ["may-mark"], "success", undefined],
+      ["add@1.0.0", "allowed", ["without-effects"], "success", undefined],
+      ["add@1.0.0", "allowed", ["without-effects"], "repeated", undefined],
+      ["add@1.0.0", undefined, [], "error", "INVALID_INPUT"],
+      ["forbidden@1.0.0", "denied", ["never"], "denied", "POLICY_DENIED"],
+    ],
+  );
+  assert.equal(lines.length, calls.length);
+  // A call's outcome names its tool, also where the record that does comes before the page.
+  const last = await kernel.ledger.get({ session: own.id, requestId: wrote.requestId });
+  assert.equal(last?.call?.tool, "mark@1.0.0");
+  assert.deepEqual(await kernel.ledger.get(last.index), last);
+  const first = await kernel.ledger.list({ from: opened.index, limit: 2, session: own.id });
+  assert.deepEqual(first.records, records.slice(0, 2));
+  const rest = await kernel.ledger.list({ from: first.next ?? 0, session: own.id });
+  assert.deepEqual(rest.records, records.slice(2));
+  assert.equal(await kernel.ledger.get(1_000_000), undefined);
+  for (const query of [{ limit: 0 }, { limit: 1001 }, { form: 1 } as object, { from: -1 }]) {
+    await assert.rejects(() => kernel.ledger.list(query), { code: "INVALID_INPUT" });
+  }
 });

@@ -1,6 +1,7 @@
 import type { OpenSessionOptions, Tool } from "@narthex/kernel";
 import { checkKernelOptions } from "./check-kernel-options.ts";
 import { holdSession, type KernelSession } from "./kernel-session.ts";
+import { createLedgerReader, type LedgerReader } from "./ledger/read-ledger.ts";
 import { type OpenedKernel, type OpenKernelOptions, openKernel } from "./open-kernel.ts";
 
 /** A kernel in this process, with sessions to call tools through. */
@@ -9,6 +10,7 @@ export interface NarthexKernel<Tools extends readonly Tool[] = readonly Tool[]> 
   session(options: OpenSessionOptions): Promise<KernelSession<Tools>>;
   /** A session that was opened before, perhaps by another process. Rejects with a SESSION_* code. */
   resumeSession(token: string): Promise<KernelSession<Tools>>;
+  readonly ledger: LedgerReader;
 }
 
 /** Options of `createKernel`, with the tools as the compiler knows them. */
@@ -32,6 +34,7 @@ export async function createKernel<const Tools extends readonly Tool[] = readonl
     get closing() {
       return kernel.closing;
     },
+    ledger: createLedgerReader(kernel),
     async session(open) {
       const { session, token } = await kernel.openSession(open);
       return holdSession<Tools>(kernel, { id: session.session.id, token });

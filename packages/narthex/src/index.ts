@@ -62,4 +62,6 @@ export { serve } from "./serve-kernel.ts";
 export { verifyLedger } from "@narthex/verify";
 export { createKernel, type CreateKernelOptions, type NarthexKernel } from "./create-kernel.ts";
 export type { KernelSession, SessionDelegation, ToolInput, ToolName, ToolValue } from "./kernel-session.ts";
+export type { DecodedEntry, DecodedRecord, EntryKind, RecordedCall } from "./ledger/decoded-record.ts";
+export type { LedgerFollowing, LedgerPage, LedgerQuery, LedgerReader } from "./ledger/read-ledger.ts";
 export type { OpenKernelOptions } from "./open-kernel.ts";

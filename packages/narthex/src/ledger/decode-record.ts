@@ -1,0 +1,114 @@
+import { type Entry, EntrySchema, type JsonObject, type Outcome, toHex } from "@narthex/contracts";
+import type { StoredRecord } from "@narthex/kernel";
+import { summariseRecord } from "../commands/record-summary.ts";
+import { decodeRecord as readRecord, entryName, type RecordView } from "../commands/record-view.ts";
+import { messageToJson } from "../terminal/message-json.ts";
+import type { DecodedEntry, DecodedRecord, EntryKind, RecordedCall } from "./decoded-record.ts";
+
+/** What was said about calls that had not ended, in earlier records. */
+export type EarlierCalls = Map<string, CallSoFar>;
+
+/** The oldest is forgotten first. */
+const MAX_EARLIER = 10_000;
+
+interface CallSoFar {
+  readonly tool: string;
+  readonly decision: RecordedCall["decision"];
+  readonly rules: readonly string[];
+  readonly approver: string | undefined;
+}
+
+/** Of the answers to a question; of the others nothing was allowed. */
+const DECISIONS: ReadonlyMap<string, RecordedCall["decision"]> = new Map([
+  ["approved", "allowed"],
+  // The caller was told to come back, or does not wait any more.
+  ["pending", "asked"],
+  ["withdrawn", "asked"],
+] as const);
+
+/** Takes in what a record says about a call, for the records that come after it; gives it in plain values. */
+export function decodeRecord(stored: StoredRecord, earlier: EarlierCalls): DecodedRecord {
+  const view = readRecord({ ...stored, $typeName: "narthex.v1.LedgerRecord", index: BigInt(stored.index) });
+  const { record, hash, index } = view;
+  return {
+    index,
+    hash: toHex(hash),
+    time: new Date(Number(record.wallTimeMs)),
+    session: record.chain,
+    requestId: record.requestId === "" ? undefined : record.requestId,
+    call: readCall(view, earlier),
+    entries: record.entries.map(toEntry),
+    sentence: summariseRecord(view),
+  };
+}
+
+/** Whether some record tells how a call ended that none of these names. */
+export function lacksItsCall({ call }: DecodedRecord): boolean {
+  return call?.outcome !== undefined && call.tool === undefined;
+}
+
+function toEntry(entry: Entry): DecodedEntry {
+  const [fields] = Object.values(messageToJson(EntrySchema, entry));
+  // An entry is one message, and a message is an object.
+  return { kind: entryName(entry) as EntryKind, fields: fields as JsonObject };
+}
+
+function readCall({ record }: RecordView, earlier: EarlierCalls): RecordedCall | undefined {
+  const key = `${record.chain}/${record.requestId}`;
+  const known = earlier.get(key);
+  let { tool, decision, rules, approver }: Partial<CallSoFar> & Pick<CallSoFar, "rules"> = known ?? { rules: [] };
+  let ending: Ending = {};
+  let isOfCall = false;
+  for (const { kind } of record.entries) {
+    switch (kind.case) {
+      case "toolInvoked":
+        isOfCall = true;
+        tool = kind.value.toolVersion === "" ? kind.value.toolName : `${kind.value.toolName}@${kind.value.toolVersion}`;
+        break;
+      case "policyDecision":
+        isOfCall = true;
+        rules = kind.value.ruleIds;
+        decision = kind.value.allowed ? "allowed" : "denied";
+        break;
+      case "approvalRequested":
+        decision = "asked";
+        break;
+      case "approvalResolved":
+        approver = kind.value.approver === "" ? undefined : kind.value.approver;
+        decision = DECISIONS.get(kind.value.answer) ?? "denied";
+        break;
+      case "toolCompleted":
+      case "toolFailed":
+      case "toolTimedOut":
+      case "toolDenied":
+        isOfCall = true;
+        ending = readOutcome(kind.value, kind.case === "toolDenied");
+        if (kind.case === "toolDenied") decision = "denied";
+        if (rules.length === 0 && kind.value.ruleId !== "") rules = [kind.value.ruleId];
+        break;
+      case "callRepeated":
+        isOfCall = true;
+        ending = { outcome: "repeated" };
+        break;
+      default:
+    }
+  }
+  if (!isOfCall && known === undefined) return undefined;
+  if (ending.outcome !== undefined) earlier.delete(key);
+  else if (tool !== undefined) remember(earlier, key, { tool, decision, rules, approver });
+  const { outcome, code, durationMs, resultBytes } = ending;
+  return { tool, decision, rules, approver, outcome, code, durationMs, resultBytes };
+}
+
+function remember(earlier: EarlierCalls, key: string, call: CallSoFar): void {
+  earlier.set(key, call);
+  const [oldest] = earlier.keys();
+  if (earlier.size > MAX_EARLIER && oldest !== undefined) earlier.delete(oldest);
+}
+
+type Ending = Partial<Pick<RecordedCall, "outcome" | "code" | "durationMs" | "resultBytes">>;
+
+function readOutcome({ success, code, durationMs, resultSize }: Outcome, isDenied: boolean): Ending {
+  if (success) return { outcome: "success", durationMs: Number(durationMs), resultBytes: Number(resultSize) };
+  return { outcome: isDenied ? "denied" : "error", code, durationMs: Number(durationMs) };
+}
