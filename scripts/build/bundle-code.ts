@@ -18,6 +18,8 @@ const THREADS = "packages/*/src/**/*-thread.ts";
 const CALL_PATH =
   /packages\/narthex\/src\/(?:cli|commands\/call|connection\/framed-connection)\.ts$|\/framed-client\.ts$/;
 
+const LIBRARY = /packages\/narthex\/src\/index\.ts$/;
+
 /**
  * What else is loaded at once: to read arguments, for a client's hook, to ask a kernel that runs, to read its records,
  * to read a ledger, to open a home. A hundred small files load slower than one. An earlier path's files are not in a
@@ -75,6 +77,15 @@ async function writeBundle(
 async function groupPaths(input: Record<string, string>): Promise<CodeSplittingGroup[]> {
   const core: CodeSplittingGroup = { name: "core", test: CALL_PATH, priority: LONG_PATHS.size };
   const apart = await bundle(input, [core]);
+  const whole = await bundle(input, []);
+  const library = modulesBehind([LIBRARY], whole);
+  const called = modulesBehind([CALL_PATH], whole);
+  const own = { includeDependenciesRecursively: false };
+  // What importing the library loads: nothing that only the command or a kernel needs.
+  const imported: CodeSplittingGroup[] = [
+    { ...own, name: "base", test: (id) => library.has(id) && called.has(id), priority: LONG_PATHS.size + 2 },
+    { ...own, name: "library", test: (id) => library.has(id), priority: LONG_PATHS.size + 1 },
+  ];
   const needed = [...LONG_PATHS].map(([name, paths]) => [name, modulesBehind(paths, apart)] as const);
   const groups = needed.flatMap(([name, modules], index): CodeSplittingGroup[] => {
     const priority = LONG_PATHS.size - 1 - index;
@@ -84,7 +95,7 @@ async function groupPaths(input: Record<string, string>): Promise<CodeSplittingG
     const shared = { ...group, name: "messages", test: (id: string) => modules.has(id) && isNeededLater(id) };
     return name === "services" ? [shared, group] : [group];
   });
-  return [core, ...groups];
+  return [...imported, core, ...groups];
 }
 
 /** Written, if a directory is given; to be looked at, if not. */

@@ -261,13 +261,13 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     }
   });
 
-  it("loads neither doors nor a web client when it is imported", async () => {
+  it("loads neither a kernel, its store, doors nor a web client when it is imported", async () => {
     const look = `await import("narthex"); console.log(process.moduleLoadList.join("\\n"));`;
     const words = ["--input-type=module", "--eval", look];
     const { code, output } = await runCommand(process.execPath, words, { cwd: at.folder, env: at.environment });
     assert.equal(code, 0, output);
     assert.match(output, /NativeModule fs\n/);
-    assert.doesNotMatch(output, /undici|NativeModule (?:http|http2|tls)\n/);
+    assert.doesNotMatch(output, /undici|NativeModule (?:http|http2|tls|sqlite|worker_threads|child_process)\n/);
   });
 
   describe("to a compiler", () => {

@@ -2,7 +2,7 @@ import type { OpenSessionOptions, Tool } from "@narthex/kernel";
 import { checkKernelOptions } from "./check-kernel-options.ts";
 import { holdSession, type KernelSession } from "./kernel-session.ts";
 import { createLedgerReader, type LedgerReader } from "./ledger/read-ledger.ts";
-import { type OpenedKernel, type OpenKernelOptions, openKernel } from "./open-kernel.ts";
+import type { OpenedKernel, OpenKernelOptions } from "./open-kernel.ts";
 
 /** A kernel in this process, with sessions to call tools through. */
 export interface NarthexKernel<Tools extends readonly Tool[] = readonly Tool[]> extends OpenedKernel {
@@ -24,6 +24,8 @@ export async function createKernel<const Tools extends readonly Tool[] = readonl
   options: CreateKernelOptions<Tools> = {},
 ): Promise<NarthexKernel<Tools>> {
   checkKernelOptions(options);
+  // Loaded only now: a program that imports the library to define tools needs no kernel yet.
+  const { openKernel } = await import("./open-kernel.ts");
   const kernel = await openKernel({ command: "an embedding program", onPolicyWarning: warnFor(options), ...options });
   await kernel.openDoors().catch(async (fault: unknown) => {
     await kernel.close({ graceMs: 0 }).catch(() => undefined);

@@ -59,7 +59,7 @@ export {
   type ToolContext,
 } from "@narthex/kernel";
 export { serve } from "./serve-kernel.ts";
-export { verifyLedger } from "@narthex/verify";
+export { verifyLedger } from "./verify-ledger.ts";
 export { createKernel, type CreateKernelOptions, type NarthexKernel } from "./create-kernel.ts";
 export type { KernelSession, SessionDelegation, ToolInput, ToolName, ToolValue } from "./kernel-session.ts";
 export type { DecodedEntry, DecodedRecord, EntryKind, RecordedCall } from "./ledger/decoded-record.ts";
