@@ -26,6 +26,7 @@ import { sealRedactors } from "./registry/seal-tool.ts";
 import { createContentLibrary } from "./result/content-library.ts";
 import { describeFault } from "./result/describe-fault.ts";
 import { createHeldContent } from "./result/held-content.ts";
+import { plainText } from "./result/plain-text.ts";
 import { redactText } from "./result/redact.ts";
 import { guardContent } from "./secret/guarded-content.ts";
 import { createLearnPlaced } from "./secret/learn-placed.ts";
@@ -131,6 +132,11 @@ export async function assembleParts(
         const [name = "", version = ""] = toolId.split("@");
         const tool = registry.resolve(name, version)?.tool;
         return tool?.firstLine === undefined || input.length === 0 ? undefined : tool.firstLine(parseJson(input));
+      },
+      plainTextOf(toolId, result) {
+        const [name = "", version = ""] = toolId.split("@");
+        const tool = registry.resolve(name, version)?.tool;
+        return tool?.textView === undefined ? undefined : plainText(tool, parseJson(result));
       },
     }),
     approvals: createApprovals({

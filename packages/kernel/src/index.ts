@@ -73,6 +73,7 @@ export { type PolicyTool, policySchema } from "./policy/schema/policy-schema.ts"
 export { type PolicySchema, readPolicySchema } from "./policy/schema/read-policy-schema.ts";
 export * from "./ports.ts";
 export { secretForms, secretRedactor } from "./secret/secret-forms.ts";
+export { mediaTypeOf, pixelsOf } from "./result/media-type.ts";
 export { createStreamRedactor, redactJson, redactText, type StreamRedactor } from "./result/redact.ts";
 export { createRegistry, type RegisteredTool } from "./registry/registry.ts";
 export type { FileRecord } from "./replay/file-record.ts";
@@ -100,6 +101,7 @@ export { compileSchema } from "./schema/compile-schema.ts";
 export { bindToPorts } from "./tool/port-bound-tools.ts";
 export { vouchFor } from "./tool/vouched-tools.ts";
 export * from "./tool/tool.ts";
+export type { LongText, ViewPart } from "./result/view-part.ts";
 export type * from "./vault.ts";
 export { absolutePath, workspacePath } from "./tool/workspace-path.ts";
 export * from "./wasm/wasm-limits.ts";

@@ -221,7 +221,7 @@ const echoFacts: ToolFacts = {
     name: "echo",
     version: "1.0.0",
     description: "Gives its input back",
-    source: "builtin",
+    source: "embedder",
     isolation: "inline",
     inputSchema: { type: "object", properties: { text: { type: "string" } } },
     outputSchema: { type: "object" },

@@ -31,7 +31,8 @@ function errorText(error: ToolError): string {
   if (error.approvalId !== "") lines.push(`Approval: ${error.approvalId}`);
   if (error.effectsPossible) lines.push("Its effects may have happened.");
   if (error.retryAfterMs > 0n) lines.push(`Retry after ${error.retryAfterMs} ms.`);
-  return withNext(lines, error.errorCode);
+  const text = withNext(lines, error.errorCode);
+  return error.view === "" ? text : `${text}\nIt had printed:\n${error.view}`;
 }
 
 function withNext(lines: readonly string[], code: string): string {

@@ -178,7 +178,7 @@ export const ERROR_CODES: ReadonlyMap<ErrorCode, CodeFacts> = new Map<ErrorCode,
     {
       retryable: false,
       meaning: "this session holds no content with this hash",
-      next: "put the content first, with `narthex cas put FILE`, or use a hash this session received",
+      next: "use a hash that this session received; to get a result of an earlier session, make the call again",
     },
   ],
   [

@@ -151,6 +151,7 @@ test("memory holds a bounded number of answers, and none that is large", async (
     contentStore: noFiles,
     viewBytesOf: () => 100,
     firstLineOf: () => undefined,
+    plainTextOf: () => undefined,
   });
   const requestDigest = new Uint8Array(32);
   archive.remember("s", "large", { requestDigest, answer: answerOf("x".repeat(20_000)) });

@@ -1,5 +1,6 @@
 import type { ContentStore, Store } from "../ports.ts";
 import { copyBytes } from "../result/copy-bytes.ts";
+import type { ViewPart } from "../result/view-part.ts";
 import type { CallAnswer, ResponseResult } from "./call-answer.ts";
 import { createAnswerReader } from "./read-answer.ts";
 
@@ -25,6 +26,8 @@ export interface AnswerArchiveParts {
   viewBytesOf(toolId: string): number;
   /** Of a tool whose lines are numbered: the number of the first, by the tool's id and its canonical input. */
   firstLineOf(toolId: string, input: Uint8Array): number | undefined;
+  /** Of a tool whose JSON results are shown in plain text: that, by the tool's id and the result. */
+  plainTextOf(toolId: string, result: Uint8Array): readonly ViewPart[] | undefined;
 }
 
 /** At least this many of the last answers, and at most twice as many. */

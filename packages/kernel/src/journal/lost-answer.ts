@@ -18,6 +18,7 @@ export function lostAnswer(
     proofHash: NO_BYTES,
     effectsPossible: true,
     approvalId: "",
+    view: "",
   });
   return {
     tool: "",

@@ -17,7 +17,10 @@ import {
 import type { ContentStore, Store } from "../ports.ts";
 import { copyBytes } from "../result/copy-bytes.ts";
 import { createModelView } from "../result/model-view.ts";
+import { printedView } from "../result/printed-view.ts";
 import { readFileContent } from "../result/read-file-content.ts";
+import { TAIL_BYTES } from "../result/tail-bytes.ts";
+import type { ViewPart } from "../result/view-part.ts";
 import type { ResultType } from "../tool/tool.ts";
 import type { ArchivedCall } from "./answer-archive.ts";
 import type { CallAnswer } from "./call-answer.ts";
@@ -29,6 +32,8 @@ export interface AnswerReaderParts {
   readonly contentStore: ContentStore;
   viewBytesOf(toolId: string): number;
   firstLineOf(toolId: string, input: Uint8Array): number | undefined;
+  /** A result in the plain text of its tool, if that has one. */
+  plainTextOf(toolId: string, result: Uint8Array): readonly ViewPart[] | undefined;
 }
 
 interface ReadRecord {
@@ -40,6 +45,8 @@ interface ReadRecord {
 const NO_BYTES = new Uint8Array(0);
 /** A character more than a view shows, so that the cut is found where it was. */
 const CHARACTER_BYTES = 4;
+/** JSON that a tool puts in plain text is read whole up to this. */
+const MAX_PLAIN_BYTES = 16 * 1024 * 1024;
 
 /**
  * Makes an answer again from the record that sealed it: field by field what was answered first. Undefined where the
@@ -81,7 +88,7 @@ export function createAnswerReader(parts: AnswerReaderParts): (index: number) =>
     return {
       ...about,
       final: !failed.retryable,
-      result: { case: "error", value: rebuildError(failed, items, proofHash) },
+      result: { case: "error", value: await rebuildError(failed, items, proofHash, about.tool) },
     };
   }
 
@@ -104,13 +111,19 @@ export function createAnswerReader(parts: AnswerReaderParts): (index: number) =>
   ): Promise<ToolSuccess | undefined> {
     const item = items.find((candidate) => candidate.role === ContentRole.RESULT);
     const viewBytes = parts.viewBytesOf(tool);
-    const head = item && (await readHead(item, viewBytes));
-    if (item === undefined || head === undefined) return undefined;
     const size = Number(outcome.resultSize);
+    const isPlain = isJson(outcome.resultType) && size <= MAX_PLAIN_BYTES;
+    const head = item && (await readHead(item, isPlain ? size : viewBytes));
+    if (item === undefined || head === undefined) return undefined;
     const type = outcome.resultType as ResultType;
     const input = items.find((candidate) => candidate.role === ContentRole.INPUT)?.data ?? NO_BYTES;
     const firstLine = parts.firstLineOf(tool, input);
-    const view = createModelView({ type, digest: item.digest, size, head }, viewBytes, firstLine);
+    const tail = head.length < size ? await readTail(item) : undefined;
+    const plain = isPlain ? parts.plainTextOf(tool, head) : undefined;
+    const view = createModelView(
+      { type, digest: item.digest, size, head, tail },
+      { maxBytes: viewBytes, firstLine, parts: plain },
+    );
     const cost = outcome.spent.find((spent) => spent.dimension === "cost_units")?.amount ?? 0n;
     return successMessage({
       resultHash: item.digest,
@@ -127,16 +140,63 @@ export function createAnswerReader(parts: AnswerReaderParts): (index: number) =>
     });
   }
 
-  /** All of what travels inline, of anything larger as much as its view shows. */
+  /** All of what travels inline, of anything larger as much as its view needs. */
   async function readHead(item: ContentItem, viewBytes: number): Promise<Uint8Array | undefined> {
     if (item.place === ContentPlace.ROW) return item.data;
     if (item.place !== ContentPlace.FILE) return undefined;
     const size = Number(item.size);
     const wanted = size <= MAX_INLINE_RESULT_BYTES ? size : Math.min(size, viewBytes + CHARACTER_BYTES);
+    return await readPart(item, 0, wanted);
+  }
+
+  /** As many of the last bytes as were kept when the answer was made first. */
+  async function readTail(item: ContentItem): Promise<Uint8Array> {
+    const size = Number(item.size);
+    return await readPart(item, Math.max(0, size - TAIL_BYTES), Math.min(size, TAIL_BYTES));
+  }
+
+  async function readPart(item: ContentItem, offset: number, length: number): Promise<Uint8Array> {
     const chunks: Uint8Array[] = [];
-    const content = { digest: item.digest, size };
-    for await (const chunk of readFileContent(parts.contentStore, content, 0, wanted)) chunks.push(copyBytes(chunk));
+    const content = { digest: item.digest, size: Number(item.size) };
+    const reading = readFileContent(parts.contentStore, content, offset, length);
+    for await (const chunk of reading) chunks.push(copyBytes(chunk));
     return Buffer.concat(chunks);
+  }
+
+  async function rebuildError(
+    outcome: Outcome,
+    items: readonly ContentItem[],
+    proofHash: Uint8Array,
+    tool: string,
+  ): Promise<ToolError> {
+    const item = items.find((candidate) => candidate.role === ContentRole.ERROR);
+    if (item?.place === ContentPlace.ROW) {
+      const view = await rebuildPrinted(items, tool);
+      return { ...fromBinary(ToolErrorSchema, item.data), proofHash, view };
+    }
+    return errorMessage({
+      errorCode: outcome.code,
+      message: "the text of this error was erased",
+      retryable: outcome.retryable,
+      retryAfterMs: 0,
+      violations: [],
+      proofHash,
+      effectsPossible: outcome.effectsPossible,
+      approvalId: "",
+      view: "",
+    });
+  }
+
+  /** What the programs of a failed call had printed, as it was shown first. */
+  async function rebuildPrinted(items: readonly ContentItem[], tool: string): Promise<string> {
+    const outputs = items.filter(({ role }) => role === ContentRole.OUTPUT);
+    const read = outputs.map(async (item) => {
+      const head = await readHead(item, TAIL_BYTES);
+      const size = Number(item.size);
+      return head && { digest: item.digest, size, head, tail: head.length < size ? await readTail(item) : undefined };
+    });
+    const printed = (await Promise.all(read)).filter((output) => output !== undefined);
+    return printedView(printed, parts.viewBytesOf(tool));
   }
 
   return async (index) => {
@@ -167,17 +227,6 @@ function toolNamedBy(message: RecordMessage): string {
   return invoked === undefined ? "" : `${invoked.toolName}@${invoked.toolVersion}`;
 }
 
-function rebuildError(outcome: Outcome, items: readonly ContentItem[], proofHash: Uint8Array): ToolError {
-  const item = items.find((candidate) => candidate.role === ContentRole.ERROR);
-  if (item?.place === ContentPlace.ROW) return { ...fromBinary(ToolErrorSchema, item.data), proofHash };
-  return errorMessage({
-    errorCode: outcome.code,
-    message: "the text of this error was erased",
-    retryable: outcome.retryable,
-    retryAfterMs: 0,
-    violations: [],
-    proofHash,
-    effectsPossible: outcome.effectsPossible,
-    approvalId: "",
-  });
+function isJson(type: string): boolean {
+  return type === "json" || type === "object" || type === "array";
 }

@@ -41,6 +41,7 @@ export function sealTool(tool: Tool, redactors: readonly Redactor[]): Tool {
     ...(tool.approvalFiles && { approvalFiles: tool.approvalFiles.bind(tool) }),
     ...(tool.canonicalInput && { canonicalInput: tool.canonicalInput.bind(tool) }),
     ...(tool.firstLine && { firstLine: tool.firstLine.bind(tool) }),
+    ...(tool.textView && { textView: tool.textView.bind(tool) }),
     ...(tool.normaliseCustom && { normaliseCustom: tool.normaliseCustom.bind(tool) }),
     ...(tool.reconcile && { reconcile: tool.reconcile.bind(tool) }),
     ...(tool.checkInput && { checkInput: tool.checkInput.bind(tool) }),

@@ -1,6 +1,7 @@
 import { blake3, ContentPlace, MAX_INLINE_RESULT_BYTES, MAX_ROW_CONTENT_BYTES } from "@narthex/contracts";
 import type { ContentStore, ContentWriter } from "../ports.ts";
 import { copyBytes } from "./copy-bytes.ts";
+import { TailBytes } from "./tail-bytes.ts";
 
 /** Content that has its place: in the record's own row, or in a file of the content store. */
 export interface CollectedContent {
@@ -9,6 +10,8 @@ export interface CollectedContent {
   readonly place: ContentPlace;
   /** All of it, if it is at most 1 MB; else its beginning, enough for any view. */
   readonly head: Uint8Array;
+  /** Its last bytes, where `head` is not all of it. */
+  readonly tail?: Uint8Array | undefined;
 }
 
 const FIRST_BYTES = 1024;
@@ -24,6 +27,8 @@ export class ContentCollector {
   #keptBytes = 0;
   #size = 0;
   #writer: ContentWriter | undefined;
+  /** Made when there is more than the head holds. */
+  #tail: TailBytes | undefined;
 
   /** `charge` is asked before any byte is kept; what it throws refuses the chunk. */
   constructor(store: ContentStore, charge: (bytes: number) => void) {
@@ -42,6 +47,7 @@ export class ContentCollector {
     const before = this.head();
     this.#size += chunk.length;
     if (this.#keptBytes < MAX_INLINE_RESULT_BYTES) this.#keep(chunk);
+    if (this.#size > MAX_INLINE_RESULT_BYTES) this.#keepEnd(before, chunk);
     if (this.#size <= MAX_ROW_CONTENT_BYTES) return;
     // Whoever gave the chunk may write over it while the disk is slow.
     const own = copyBytes(chunk);
@@ -63,12 +69,20 @@ export class ContentCollector {
     const head = copyBytes(this.head());
     if (this.#writer === undefined) return { digest: blake3(head), size: this.#size, place: ContentPlace.ROW, head };
     const committed = await this.#writer.commit();
-    return { ...committed, place: ContentPlace.FILE, head };
+    return { ...committed, place: ContentPlace.FILE, head, tail: this.#tail?.bytes() };
   }
 
   /** Leaves nothing behind. Harmless after `finish`. */
   async abort(): Promise<void> {
     await this.#writer?.abort();
+  }
+
+  #keepEnd(before: Uint8Array, chunk: Uint8Array): void {
+    if (this.#tail === undefined) {
+      this.#tail = new TailBytes();
+      this.#tail.write(before);
+    }
+    this.#tail.write(chunk);
   }
 
   /** One array that grows: many small chunks cost no more than one large one. */

@@ -1,5 +1,6 @@
 import { createBlake3, MAX_INLINE_RESULT_BYTES } from "@narthex/contracts";
 import { MAX_HELD_ITEM_BYTES } from "./held-content.ts";
+import { TailBytes } from "./tail-bytes.ts";
 
 /** Content as a caller is given it. */
 export interface GivenContent {
@@ -7,6 +8,8 @@ export interface GivenContent {
   readonly size: number;
   /** All of it, if it is at most 1 MB; else its beginning, enough for any view. */
   readonly head: Uint8Array;
+  /** Its last bytes, where `head` is not all of it. */
+  readonly tail?: Uint8Array | undefined;
 }
 
 /** The same where nothing like it is stored; `bytes` is undefined if it is too much to be held in memory. */
@@ -20,6 +23,7 @@ export class GivenCollector {
   #parts: Uint8Array[] = [];
   #kept = 0;
   #size = 0;
+  readonly #tail = new TailBytes();
 
   get size(): number {
     return this.#size;
@@ -29,6 +33,7 @@ export class GivenCollector {
   write(chunk: Uint8Array): void {
     this.#hasher.update(chunk);
     this.#size += chunk.length;
+    this.#tail.write(chunk);
     const room = MAX_HELD_ITEM_BYTES - this.#kept;
     if (room <= 0) return;
     const part = Uint8Array.from(chunk.subarray(0, room));
@@ -42,7 +47,9 @@ export class GivenCollector {
 
   finish(): UnstoredContent {
     const bytes = this.#kept === this.#size ? this.#bytes() : undefined;
-    return { digest: this.#hasher.digest(), size: this.#size, head: this.head(), bytes };
+    const head = this.head();
+    const tail = head.length < this.#size ? this.#tail.bytes() : undefined;
+    return { digest: this.#hasher.digest(), size: this.#size, head, tail, bytes };
   }
 
   #bytes(): Uint8Array {

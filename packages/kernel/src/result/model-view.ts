@@ -1,10 +1,8 @@
 import { toHex } from "@narthex/contracts";
 import type { ResultType } from "../tool/tool.ts";
-
-export interface ModelView {
-  readonly text: string;
-  readonly cut: boolean;
-}
+import { cutLength, grouped, headAndTail, type ModelView, pagingHint, withNotes } from "./head-and-tail.ts";
+import { mediaTypeOf } from "./media-type.ts";
+import type { ViewPart } from "./view-part.ts";
 
 export interface ViewedResult {
   readonly type: ResultType;
@@ -12,35 +10,59 @@ export interface ViewedResult {
   readonly size: number;
   /** All of it, or at least as much as a view may show. */
   readonly head: Uint8Array;
+  /** Its end, where `head` is only the beginning; may be less than a view can show. */
+  readonly tail?: Uint8Array | undefined;
+}
+
+export interface ViewOptions {
+  readonly maxBytes: number;
+  /** Lines are numbered, beginning with this; their numbers count as content. */
+  readonly firstLine?: number | undefined;
+  /** The result in plain text, by its tool. */
+  readonly parts?: readonly ViewPart[] | undefined;
 }
 
 /**
- * What a model is shown: at most `maxBytes` of content, cut on a character boundary, and then how to read on. With the
- * number of the first line, lines are numbered, and their numbers count as content.
+ * What a model is shown, in at most `maxBytes`: a text's beginning and end, then how to read on. Lines with numbers are
+ * shown from the first one on, without a gap.
  */
-export function createModelView(result: ViewedResult, maxBytes: number, firstLine?: number): ModelView {
-  const { head } = result;
-  let shown = head.subarray(0, cutLength(head, Math.min(maxBytes, head.length)));
-  let text = decodeText(shown);
-  if (text === undefined) return { text: binaryNote(result), cut: false };
-  if (firstLine !== undefined) {
-    shown = shown.subarray(0, cutLength(head, numberedLength(shown, firstLine, maxBytes)));
-    text = numberLines(decodeText(shown) ?? "", firstLine);
-  }
-  if (shown.length === result.size) return { text, cut: false };
+export function createModelView(result: ViewedResult, { maxBytes, firstLine, parts }: ViewOptions): ModelView {
   const hash = toHex(result.digest);
-  const page = `[the whole result is ${hash}; read on with result_read {"hash":"${hash}","offset":${shown.length}}]`;
-  return { text: `${text}\n${page}\n[output truncated — original size: ${grouped(result.size)} bytes]`, cut: true };
+  if (parts !== undefined) return headAndTail(parts, hash, maxBytes);
+  const media = firstLine === undefined ? mediaTypeOf(result.head, result.tail ?? result.head) : undefined;
+  if (media !== undefined) return { text: `[${grouped(result.size)} bytes of ${media}; hash ${hash}]`, cut: false };
+  if (firstLine !== undefined) return numberedView(result, hash, maxBytes, firstLine);
+  if (result.size <= maxBytes && result.head.length === result.size) {
+    return { text: decodeText(result.head) ?? binaryNote(result, hash), cut: false };
+  }
+  const text = decodeText(result.head.subarray(0, cutLength(result.head, maxBytes)));
+  if (text === undefined) return { text: binaryNote(result, hash), cut: false };
+  return headAndTail([{ text, tail: endOf(result, maxBytes), size: result.size, hash }], hash, maxBytes);
 }
 
-/** The longest length up to `length` that does not cut a UTF-8 sequence in two. */
-function cutLength(bytes: Uint8Array, length: number): number {
-  if (length >= bytes.length) return bytes.length;
-  let at = length;
-  // A continuation byte at the cut means that its character began before it.
-  while (at > 0 && length - at < 4 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at--;
-  return at;
+/** As much of the end as a view could show; empty where the end is not known. */
+function endOf({ head, tail, size }: ViewedResult, maxBytes: number): string {
+  const end = (tail ?? (head.length === size ? head : NO_BYTES)).subarray(-maxBytes);
+  return lenientText.decode(end.subarray(firstCharacter(end)));
 }
+
+const NO_BYTES = new Uint8Array(0);
+
+function numberedView(result: ViewedResult, hash: string, maxBytes: number, firstLine: number): ModelView {
+  const { head, size } = result;
+  const all = numberedLength(head, firstLine, maxBytes);
+  const isWhole = all === size;
+  const room = Math.max(maxBytes - NOTES_BYTES, Math.floor(maxBytes / 2));
+  const shown = head.subarray(0, isWhole ? all : cutLength(head, numberedLength(head, firstLine, room)));
+  const text = decodeText(shown);
+  if (text === undefined) return { text: binaryNote(result, hash), cut: false };
+  const numbered = numberLines(text, firstLine);
+  if (isWhole) return { text: numbered, cut: false };
+  return { text: withNotes(numbered, [pagingHint(hash, shown.length)], size), cut: true };
+}
+
+/** What the last two lines of a view that was cut may take. */
+const NOTES_BYTES = 256;
 
 /** As many of the bytes as leave room for the numbers of their lines. */
 function numberedLength(bytes: Uint8Array, firstLine: number, maxBytes: number): number {
@@ -64,14 +86,15 @@ function prefixOf(line: number): string {
   return `${String(line).padStart(6)}\t`;
 }
 
-function numberLines(text: string, firstLine: number | undefined): string {
-  if (firstLine === undefined || text === "") return text;
+function numberLines(text: string, firstLine: number): string {
+  if (text === "") return text;
   const lines = text.split("\n");
   const last = lines.at(-1) === "" ? lines.length - 1 : lines.length;
   return lines.map((line, index) => (index < last ? `${prefixOf(firstLine + index)}${line}` : line)).join("\n");
 }
 
 const strictText = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const lenientText = new TextDecoder("utf-8", { ignoreBOM: true });
 
 function decodeText(bytes: Uint8Array): string | undefined {
   try {
@@ -81,10 +104,12 @@ function decodeText(bytes: Uint8Array): string | undefined {
   }
 }
 
-function binaryNote(result: ViewedResult): string {
-  return `[${grouped(result.size)} bytes that are not text; hash ${toHex(result.digest)}]`;
+function firstCharacter(bytes: Uint8Array): number {
+  let at = 0;
+  while (at < 4 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at++;
+  return at;
 }
 
-function grouped(size: number): string {
-  return size.toLocaleString("en-US");
+function binaryNote({ size }: ViewedResult, hash: string): string {
+  return `[${grouped(size)} bytes that are not text; hash ${hash}]`;
 }

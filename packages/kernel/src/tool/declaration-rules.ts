@@ -42,6 +42,7 @@ const FUNCTIONS = [
   "approvalFiles",
   "canonicalInput",
   "firstLine",
+  "textView",
   "normaliseCustom",
   "reconcile",
 ] as const;

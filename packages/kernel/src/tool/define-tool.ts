@@ -10,6 +10,7 @@ import type { ApprovalScope } from "../approval/approval-scope.ts";
 import type { Capability } from "../capability/capability.ts";
 import { copySchema } from "../schema/copy-schema.ts";
 import { Problems } from "../schema/problems.ts";
+import type { ViewPart } from "../result/view-part.ts";
 import { findUnknownOptions, type OptionNames, refuseOptions, requireObject } from "../refuse-unknown-options.ts";
 import { naturalRule } from "./declaration-rules.ts";
 import type { DefinedTool } from "./defined-tool.ts";
@@ -132,6 +133,8 @@ export interface ToolDefinition<
   approvalFiles?(input: NoInfer<GivenOf<I>>, session: ToolSession): readonly string[];
   canonicalInput?(input: NoInfer<GivenOf<I>>): JsonValue;
   firstLine?(input: NoInfer<GivenOf<I>>): number | undefined;
+  /** JSON results are shown as JSON. */
+  textView?(output: NoInfer<OutputOf<R, O>>): readonly ViewPart[];
   normaliseCustom?(output: NoInfer<OutputOf<R, O>>): Uint8Array;
   reconcile?(intent: UnsettledIntent, context: ReconcileContext): Promise<Reconciliation>;
   run(input: NoInfer<ValueOf<I>>, context: ToolContext): Promise<NoInfer<OutputOf<R, O>>> | NoInfer<OutputOf<R, O>>;
@@ -167,6 +170,7 @@ export const DEFINITION_NAMES: OptionNames<AnyDefinition> = {
   approvalFiles: true,
   canonicalInput: true,
   firstLine: true,
+  textView: true,
   normaliseCustom: true,
   reconcile: true,
   run: true,
@@ -234,6 +238,7 @@ type ToolCode = Pick<
   | "approvalFiles"
   | "canonicalInput"
   | "firstLine"
+  | "textView"
   | "normaliseCustom"
   | "reconcile"
   | "checkInput"
@@ -245,7 +250,7 @@ type AnyDefinition = ToolDefinition<true, undefined, ResultType>;
 
 function bindCode(definition: AnyDefinition): ToolCode {
   const { narrow, action, derived, needs, reserves, approvalScope, approvalFiles } = definition;
-  const { canonicalInput, firstLine, normaliseCustom, reconcile, run } = definition;
+  const { canonicalInput, firstLine, textView, normaliseCustom, reconcile, run } = definition;
   return {
     ...(narrow && { narrow: bound(narrow, definition) }),
     ...(action && { action: bound(action, definition) }),
@@ -256,6 +261,7 @@ function bindCode(definition: AnyDefinition): ToolCode {
     ...(approvalFiles && { approvalFiles: bound(approvalFiles, definition) }),
     ...(canonicalInput && { canonicalInput: bound(canonicalInput, definition) }),
     ...(firstLine && { firstLine: bound(firstLine, definition) }),
+    ...(textView && { textView: bound(textView, definition) }),
     ...(normaliseCustom && { normaliseCustom: bound(normaliseCustom, definition) }),
     ...(reconcile && { reconcile: bound(reconcile, definition) }),
     ...validatedCode(definition, bound(run, definition)),

@@ -5,6 +5,7 @@ import type { Capability, HostPattern } from "../capability/capability.ts";
 import type { ContainedProgram, ExceededBound } from "../contained-programs.ts";
 import type { EgressWitness, IncomingAnswer, OutgoingRequest } from "../egress.ts";
 import type { PageReader } from "../page-reader.ts";
+import type { ViewPart } from "../result/view-part.ts";
 import type { JobCommand, ShellCommand, ShellJob } from "../session-shells.ts";
 import type { WasmModule } from "../wasm/wasm-runner.ts";
 import type { FileAnswer, FileOperation, FileState } from "../workspace-files.ts";
@@ -119,6 +120,8 @@ export interface Tool extends ToolDeclaration {
   canonicalInput?(input: JsonValue): JsonValue;
   /** Where a model is shown the result's lines with their numbers: the number of the first one. */
   firstLine?(input: JsonValue): number | undefined;
+  /** The result in plain text, as a model is shown it. JSON results are shown as JSON without it. */
+  textView?(output: JsonValue): readonly ViewPart[];
   normaliseCustom?(output: ToolOutput): Uint8Array;
   /** Takes out of any text what must not be seen by anyone. Used on results, streams and errors. */
   readonly redactors?: readonly Redactor[];
@@ -275,6 +278,8 @@ export interface PrintedOutput {
   readonly hash: string;
   /** Up to 1 MB of its beginning. */
   readonly head: Uint8Array;
+  /** Its last bytes, where `head` is not all of it. */
+  readonly tail?: Uint8Array | undefined;
 }
 
 /** The files of the session's workspace, under the grant. */

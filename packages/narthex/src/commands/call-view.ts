@@ -103,6 +103,7 @@ function printError(error: ToolError, advice: string | undefined, terminal: Term
   const wait = error.retryAfterMs > 0n ? ` (after ${error.retryAfterMs} ms)` : "";
   const next = advice ?? findCode(error.errorCode)?.next ?? "look at the message";
   terminal.note(`${paint.dim("next:")}  ${visible(typedAdvice(next, terminal))}${wait}`);
+  if (error.view !== "") terminal.note(`${paint.dim("it had printed:")}\n${visibleLines(error.view)}`);
 }
 
 function placeToJson(success: ToolSuccess, place: CallResultPlace | undefined): JsonObject {

@@ -11,6 +11,7 @@ import { type AskableQuestion, askNow, findQuestion, giveAnswer } from "./ask-cl
 import { newRequestId } from "./mcp-caller.ts";
 import { errorResult, toMcpResult } from "./mcp-result.ts";
 import type { AskedCall, McpSession } from "./mcp-session.ts";
+import { readBytes } from "./read-resource.ts";
 import { startCall } from "./start-call.ts";
 
 /** Who calls, and what their client can do. */
@@ -165,5 +166,11 @@ async function toResult(response: ToolResponse, { name, input }: RunningTool, se
   const isStructured = typeof promised === "boolean" ? promised : await promised;
   const allowed = response.result.case === "denied" ? await whatIsAllowed(caller, name, input) : [];
   const fits = (structure: JsonObject): boolean => tools.fits(name, structure);
-  return toMcpResult(response, { isStructured, fits, allowed, note: (success) => recent.note(success) });
+  return await toMcpResult(response, {
+    isStructured,
+    fits,
+    allowed,
+    note: (success) => recent.note(success),
+    readContent: (hash, offset, limit) => readBytes(caller, hash, offset, limit),
+  });
 }

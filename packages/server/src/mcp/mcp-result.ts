@@ -2,7 +2,7 @@ import type { CallToolResult, ContentBlock, Resource } from "@modelcontextprotoc
 import { describeResponse } from "@narthex/agent";
 import { isJsonObject, type JsonObject, parseJson, type ToolResponse, type ToolSuccess } from "@narthex/contracts";
 import { boundStructure } from "./bounded-structure.ts";
-import { mediaBlock } from "./media-block.ts";
+import { type ContentReader, mediaBlocks } from "./media-block.ts";
 
 export interface McpResultOptions {
   /** The tool's listing promised structure. */
@@ -13,12 +13,14 @@ export interface McpResultOptions {
   note(success: ToolSuccess): Resource;
   /** Of a denial: what would have been allowed, one line each. */
   readonly allowed: readonly string[];
+  /** Reads the bytes of a picture that is too large to come with its answer. */
+  readonly readContent: ContentReader;
 }
 
 /** An answer as MCP gives it to a model: the view, or what went wrong and what to do next. */
-export function toMcpResult(response: ToolResponse, options: McpResultOptions): CallToolResult {
+export async function toMcpResult(response: ToolResponse, options: McpResultOptions): Promise<CallToolResult> {
   const { result } = response;
-  if (result.case === "success") return successResult(result.value, options);
+  if (result.case === "success") return await successResult(result.value, options);
   return errorResult(describeResponse(response, options.allowed).text);
 }
 
@@ -26,29 +28,41 @@ export function errorResult(text: string): CallToolResult {
   return { content: [{ type: "text", text }], isError: true };
 }
 
-function successResult(success: ToolSuccess, { isStructured, fits, note }: McpResultOptions): CallToolResult {
+async function successResult(success: ToolSuccess, options: McpResultOptions): Promise<CallToolResult> {
+  const { isStructured, fits, note, readContent } = options;
   const resource = note(success);
   const view: ContentBlock = { type: "text", text: success.view };
   const link: ContentBlock = { type: "resource_link", ...resource };
-  const structuredContent = structuredOf(success, fits);
-  if (structuredContent === undefined && isStructured) {
-    // The protocol forbids a result without the structure that was promised.
-    const text = `The call succeeded. Its result is too large to be given whole; read it with result_read, or page by page as the resource ${resource.uri}.`;
-    return { content: [view, { type: "text", text }, link], isError: true };
+  if (!isStructured) {
+    const media = await mediaBlocks(success, resource.uri, readContent);
+    // The view of JSON is plain text, and names the content to read on in. Other content is a resource as it is.
+    return { content: [view, ...media, ...(success.cut && !isJson(success) ? [link] : [])] };
   }
-  // What is not shown whole is a resource, which is read page by page.
-  const media = mediaBlock(success);
-  const content = [view, ...(media === undefined ? [] : [media]), ...(success.cut ? [link] : [])];
-  // A structure that was not promised is left out where the text was cut.
-  if (structuredContent === undefined || (success.cut && !isStructured)) return { content };
-  return { content, structuredContent };
+  const structuredContent = await structuredOf(success, fits, readContent);
+  if (structuredContent !== undefined) return { content: success.cut ? [view, link] : [view], structuredContent };
+  // The protocol forbids a result without the structure that was promised.
+  const text = `The call succeeded. Its result is too large to be given whole; read it with result_read, or page by page as the resource ${resource.uri}.`;
+  return { content: [view, { type: "text", text }, link], isError: true };
 }
 
 /** SECURITY: a client may show its model the structure instead of the text, so it is bounded like the text. */
-function structuredOf({ resultType, inlineResult, view, cut }: ToolSuccess, fits: McpResultOptions["fits"]) {
-  if ((resultType !== "object" && resultType !== "json") || inlineResult.length === 0) return undefined;
-  const value = parseJson(inlineResult);
+async function structuredOf(
+  success: ToolSuccess,
+  fits: McpResultOptions["fits"],
+  readContent: ContentReader,
+): Promise<JsonObject | undefined> {
+  const { inlineResult, resultHash, resultSize, view, cut } = success;
+  if (!isJson(success) || resultSize > MAX_STRUCTURE_BYTES) return undefined;
+  const isInline = inlineResult.length > 0 || resultSize === 0n;
+  const value = parseJson(isInline ? inlineResult : await readContent(resultHash, 0, Number(resultSize)));
   if (!isJsonObject(value) || !cut) return isJsonObject(value) ? value : undefined;
   const bounded = boundStructure(value, Buffer.byteLength(view));
   return bounded !== undefined && fits(bounded) ? bounded : undefined;
+}
+
+/** Larger results are not read back to be cut. */
+const MAX_STRUCTURE_BYTES = 4_194_304n;
+
+function isJson({ resultType }: ToolSuccess): boolean {
+  return resultType === "json" || resultType === "object" || resultType === "array";
 }

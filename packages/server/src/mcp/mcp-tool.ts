@@ -25,9 +25,12 @@ export function toMcpTool(info: ToolInfo): Tool | undefined {
   };
 }
 
-/** The schema of results that are promised as structured content. */
+/**
+ * The schema of results that are promised as structured content. Built-in tools answer in plain text: clients show their
+ * model the structure instead of the text wherever there is one.
+ */
 export function outputSchemaOf(info: ToolInfo): ObjectSchema | undefined {
-  if (info.resultType !== "object" || info.outputSchema === "") return undefined;
+  if (info.source === "builtin" || info.resultType !== "object" || info.outputSchema === "") return undefined;
   return toObjectSchema(info.outputSchema);
 }
 

@@ -1,31 +1,50 @@
 import type { ContentBlock } from "@modelcontextprotocol/server";
 import type { ToolSuccess } from "@narthex/contracts";
+import { mediaTypeOf, pixelsOf } from "@narthex/kernel";
 
-interface Signature {
-  readonly kind: "image" | "audio";
-  readonly mimeType: string;
-  /** The beginning, as Latin-1; a dot is any byte. */
-  readonly begins: RegExp;
+/** Bytes of some content of the session, from an offset on. */
+export type ContentReader = (hash: Uint8Array, offset: number, limit: number) => Promise<Uint8Array>;
+
+/** In base64 this is the 5 MB that providers take for a picture. */
+const MAX_MEDIA_BYTES = 3_932_160;
+/** Providers refuse more, and with it the whole conversation. */
+const MAX_PIXELS = 8000;
+/** The view of such a result; a file that only says so is told from one by its content. */
+const MEDIA_NOTE = /^\[[\d,]+ bytes of [a-z]+\/[a-z]+; hash [0-9a-f]{64}\]$/;
+/** Enough to tell what a content is. */
+const PROBE_BYTES = 1024;
+
+/**
+ * A result that is a picture, a sound or a PDF as such, for models that can take it in; nothing for any other result. One
+ * that clients could not take is described instead.
+ */
+export async function mediaBlocks(success: ToolSuccess, uri: string, read: ContentReader): Promise<ContentBlock[]> {
+  const { resultType, inlineResult, resultHash } = success;
+  const size = Number(success.resultSize);
+  if ((resultType !== "binary" && resultType !== "stream") || !MEDIA_NOTE.test(success.view)) return [];
+  const part = async (offset: number, length: number): Promise<Uint8Array> =>
+    inlineResult.length > 0 ? inlineResult.subarray(offset, offset + length) : await read(resultHash, offset, length);
+  const beginning = await part(0, PROBE_BYTES);
+  const type = mediaTypeOf(beginning, await part(Math.max(0, size - PROBE_BYTES), PROBE_BYTES));
+  if (type === undefined) return [];
+  if (size > MAX_MEDIA_BYTES) {
+    return [textBlock(`It is not shown: ${size} bytes are more than the ${MAX_MEDIA_BYTES} that clients take.`)];
+  }
+  const bytes = await part(0, size);
+  const pixels = pixelsOf(type, bytes);
+  if (type.startsWith("image/") && (pixels === undefined || pixels.some((side) => side < 1 || side > MAX_PIXELS))) {
+    const found = pixels === undefined ? "its size cannot be read" : `it has ${pixels.join(" × ")} pixels`;
+    return [textBlock(`It is not shown: ${found}, and clients take at most ${MAX_PIXELS} × ${MAX_PIXELS}.`)];
+  }
+  return [mediaBlock(type, Buffer.from(bytes).toString("base64"), uri)];
 }
 
-const SIGNATURES: readonly Signature[] = [
-  { kind: "image", mimeType: "image/png", begins: /^\x89PNG\r\n\x1a\n/ },
-  { kind: "image", mimeType: "image/jpeg", begins: /^\xff\xd8\xff/ },
-  { kind: "image", mimeType: "image/gif", begins: /^GIF8[79]a/ },
-  { kind: "image", mimeType: "image/webp", begins: /^RIFF....WEBP/s },
-  { kind: "audio", mimeType: "audio/wav", begins: /^RIFF....WAVE/s },
-  { kind: "audio", mimeType: "audio/ogg", begins: /^OggS/ },
-  { kind: "audio", mimeType: "audio/mpeg", begins: /^ID3/ },
-];
+function mediaBlock(mimeType: string, data: string, uri: string): ContentBlock {
+  if (mimeType.startsWith("image/")) return { type: "image", mimeType, data };
+  if (mimeType.startsWith("audio/")) return { type: "audio", mimeType, data };
+  return { type: "resource", resource: { uri, mimeType, blob: data } };
+}
 
-const LONGEST_BEGINNING = 16;
-
-/** A result that is a picture or a sound, for models that see or hear; undefined for any other. */
-export function mediaBlock({ resultType, inlineResult }: ToolSuccess): ContentBlock | undefined {
-  if (resultType !== "binary" || inlineResult.length === 0) return undefined;
-  const beginning = Buffer.from(inlineResult.subarray(0, LONGEST_BEGINNING)).toString("latin1");
-  const found = SIGNATURES.find(({ begins }) => begins.test(beginning));
-  if (found === undefined) return undefined;
-  const { kind: type, mimeType } = found;
-  return { type, mimeType, data: Buffer.from(inlineResult).toString("base64") };
+function textBlock(text: string): ContentBlock {
+  return { type: "text", text };
 }

@@ -43,13 +43,27 @@ async function readPart(
 ): Promise<{ bytes: Uint8Array; size: number }> {
   try {
     const { chunks, size } = await caller.readContent(part.hash, part.offset, part.limit);
-    const read: Uint8Array[] = [];
-    for await (const chunk of chunks) read.push(chunk);
-    return { bytes: Buffer.concat(read), size };
+    return { bytes: await joined(chunks), size };
   } catch (fault) {
     if (!isKernelError(fault)) throw fault;
     throw new ResourceNotFoundError(contentUri(part.hash), `${fault.code}: ${fault.message}`);
   }
+}
+
+/** Bytes of some content of the caller's session. */
+export async function readBytes(
+  caller: Pick<McpCaller, "readContent">,
+  hash: Uint8Array,
+  offset: number,
+  limit: number,
+): Promise<Uint8Array> {
+  return await joined((await caller.readContent(hash, offset, limit)).chunks);
+}
+
+async function joined(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const read: Uint8Array[] = [];
+  for await (const chunk of chunks) read.push(chunk);
+  return Buffer.concat(read);
 }
 
 /** Undefined for what is not text; a character cut in two at the end is left for the next page. */

@@ -1,5 +1,6 @@
 import { defineTool } from "@narthex/kernel";
 import { changesOf } from "./changed-file.ts";
+import { deletedText } from "./file-texts.ts";
 import { path } from "./path-schema.ts";
 import { lostChange } from "./reconcile-change.ts";
 import { pathScope } from "./path-scope.ts";
@@ -36,6 +37,7 @@ export const fileDelete = defineTool({
     // A directory goes piece by piece.
     return kind === "directory" && lost.input["recursive"] === true ? "unknown" : "did_not_happen";
   },
+  textView: deletedText,
   async run(input, { files, session }) {
     const operation = {
       kind: "delete",

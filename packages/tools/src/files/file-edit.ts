@@ -1,6 +1,7 @@
 import { KernelError } from "@narthex/contracts";
 import { defineTool } from "@narthex/kernel";
 import { changesOf, hashesOf } from "./changed-file.ts";
+import { editedText } from "./file-texts.ts";
 import { path } from "./path-schema.ts";
 import { lostChange } from "./reconcile-change.ts";
 import { pathScope } from "./path-scope.ts";
@@ -54,6 +55,7 @@ export const fileEdit = defineTool({
     if (hasOld || !hasNew || fresh === "") return "unknown";
     return { happened: { hash_after: state.hash, hash_before: null, lines: [] } };
   },
+  textView: editedText,
   async run(input, { files, session }) {
     const answer = await files.run({
       kind: "edit",

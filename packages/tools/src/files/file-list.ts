@@ -1,5 +1,6 @@
 import { KernelError } from "@narthex/contracts";
 import { defineTool } from "@narthex/kernel";
+import { listedText } from "./file-texts.ts";
 import { path } from "./path-schema.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
@@ -32,6 +33,7 @@ export const fileList = defineTool({
   tier: "read_only",
   capabilities: [{ kind: "fs_read", prefixes: [] }],
   needs: (input, session) => [{ kind: "fs_read", prefixes: [absolutePath(input.path, session)] }],
+  textView: listedText,
   async run(input, { files, session }) {
     const {
       recursive = false,

@@ -1,5 +1,6 @@
 import { defineTool } from "@narthex/kernel";
 import { changesOf } from "./changed-file.ts";
+import { movedText } from "./file-texts.ts";
 import { path } from "./path-schema.ts";
 import { lostChange } from "./reconcile-change.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
@@ -36,6 +37,7 @@ export const fileMove = defineTool({
     const told = { destination: lost.pathOf("destination"), source: lost.pathOf("source") };
     return { happened: { ...told, replaced: null } };
   },
+  textView: movedText,
   async run(input, { files, session }) {
     const source = workspacePath(input.source, session);
     const destination = workspacePath(input.destination, session);

@@ -1,6 +1,7 @@
 import { blake3, KernelError, toHex } from "@narthex/contracts";
 import { defineTool } from "@narthex/kernel";
 import { changesOf, hashesOf } from "./changed-file.ts";
+import { writtenText } from "./file-texts.ts";
 import { path } from "./path-schema.ts";
 import { lostChange } from "./reconcile-change.ts";
 import { pathScope } from "./path-scope.ts";
@@ -49,6 +50,7 @@ export const fileWrite = defineTool({
     if (state.hash !== toHex(blake3(bytes))) return "did_not_happen";
     return { happened: { bytes: bytes.length, created: null, hash_after: state.hash, hash_before: null } };
   },
+  textView: writtenText,
   async run(input, { files, session }) {
     const content = decodeContent(input.content, input.encoding ?? "utf8");
     const mode = input.append === true ? "append" : input.create_only === true ? "create_only" : "replace";

@@ -1,5 +1,6 @@
 import { KernelError } from "@narthex/contracts";
 import { defineTool } from "@narthex/kernel";
+import { longText } from "./file-texts.ts";
 import { path } from "./path-schema.ts";
 import { gather } from "./gather.ts";
 import { pathScope } from "./path-scope.ts";
@@ -32,6 +33,7 @@ export const readFile = defineTool({
   capabilities: [{ kind: "fs_read", prefixes: [] }],
   approvalScope: (input, session) => pathScope([input.path], session),
   needs: (input, session) => [{ kind: "fs_read", prefixes: [absolutePath(input.path, session)] }],
+  textView: ({ content }) => [longText(content)],
   async run(input, { files, session }) {
     const operation = { kind: "read", path: workspacePath(input.path, session), offset: 0, limit: 0 } as const;
     const bytes = await gather(await files.run(operation), MAX_TEXT_BYTES, "file_read");

@@ -1,6 +1,6 @@
 import { GIT_OPERATIONS } from "@narthex/contracts";
 import { type Capability, defineTool, type Effect } from "@narthex/kernel";
-import { PROGRAM_ANSWER } from "../programs/program-answer.ts";
+import { PROGRAM_ANSWER, programText } from "../programs/program-answer.ts";
 import { checkGit } from "./check-git.ts";
 import { gitHosts, gitRights } from "./git-hosts.ts";
 import { GIT_OPERATION_FACTS } from "./git-operations.ts";
@@ -89,6 +89,7 @@ export const gitTool = defineTool({
       ...gitRights(input),
     ];
   },
+  textView: programText,
   run(input, context) {
     const { readOnly } = GIT_OPERATION_FACTS[input.operation];
     const hasNetwork = gitHosts(input).length > 0;

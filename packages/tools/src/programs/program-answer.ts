@@ -1,8 +1,10 @@
 import { KernelError } from "@narthex/contracts";
-import type { ExceededBound, PrintedOutput, ProgramResult } from "@narthex/kernel";
+import type { ExceededBound, PrintedOutput, ProgramResult, ViewPart } from "@narthex/kernel";
 
-/** How much of each stream stands in the result itself; the whole is content, by its hash. */
+/** How much of each stream's beginning stands in the result itself; the whole is content, by its hash. */
 const SHOWN_BYTES = 256 * 1024;
+/** And of the end, where that is not all of it. */
+const END_BYTES = 16 * 1024;
 
 /** A type and not an interface: only those are JSON. */
 export type ProgramAnswer = {
@@ -18,6 +20,8 @@ type PrintedAnswer = {
   readonly size: number;
   readonly cut: boolean;
   readonly hash: string;
+  /** The end, where `text` is only the beginning. */
+  readonly tail?: string;
 };
 
 /** What a finished program is to its caller. A non-zero exit is a result. Throws if it was stopped for a bound. */
@@ -50,15 +54,29 @@ export const PROGRAM_ANSWER = {
         size: { type: "integer" },
         cut: { type: "boolean" },
         hash: { type: "string" },
+        tail: { type: "string" },
       },
       required: ["text", "size", "cut", "hash"],
     },
   },
 } as const;
 
-function printed({ head, size, hash }: PrintedOutput): PrintedAnswer {
-  const shown = head.subarray(0, SHOWN_BYTES);
-  return { cut: shown.length < size, hash, size, text: lenientText.decode(shown) };
+function printed({ head, tail, size, hash }: PrintedOutput): PrintedAnswer {
+  const text = lenientText.decode(head.subarray(0, SHOWN_BYTES));
+  if (size <= SHOWN_BYTES) return { cut: false, hash, size, text };
+  return { cut: true, hash, size, text, tail: lenientText.decode((tail ?? head).subarray(-END_BYTES)) };
+}
+
+/** What a model is shown of the above: the exit code unless it is 0, then the output. Hashes only where some is left out. */
+export function programText({ exit_code: exitCode, signal, stdout, stderr }: ProgramAnswer): ViewPart[] {
+  const isSilent = stdout.size + stderr.size === 0;
+  const ending = exitCode === null ? "killed" : `exit code ${exitCode}`;
+  const named = signal === null ? ending : `${ending} (${signal})`;
+  return [
+    ...(exitCode === 0 && !isSilent ? [] : [isSilent ? `${named}, no output` : named]),
+    ...(stdout.size === 0 ? [] : [{ ...stdout, name: "stdout" }]),
+    ...(stderr.size === 0 ? [] : ["[stderr]", { ...stderr, name: "stderr" }]),
+  ];
 }
 
 const lenientText = new TextDecoder("utf-8", { ignoreBOM: true });

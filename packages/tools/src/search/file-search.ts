@@ -6,6 +6,7 @@ import { FirstMatches } from "./first-matches.ts";
 import { PrintedPlace } from "./printed-place.ts";
 import { inDirectory, listArguments, orderedArguments, type SearchInput, searchArguments } from "./search-arguments.ts";
 import { SearchOutput } from "./search-output.ts";
+import { searchText } from "./search-text.ts";
 import { SEARCH_ANSWER, searchAnswer } from "./search-answer.ts";
 
 const MAX_MATCHES = 10_000;
@@ -59,6 +60,7 @@ export const fileSearch = defineTool({
   capabilities: [{ kind: "fs_read", prefixes: [] }],
   bounds: { timeoutMs: TIMEOUT_MS, maxOutputBytes: 32_768 },
   needs: (input, session) => [{ kind: "fs_read", prefixes: [absolutePath(input.path ?? ".", session)] }],
+  textView: searchText,
   async run(input, context) {
     refuseNul(input.pattern, "pattern");
     refuseNul(input.glob ?? "", "glob");

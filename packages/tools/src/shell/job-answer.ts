@@ -1,4 +1,4 @@
-import type { JobReading, JobState } from "@narthex/kernel";
+import type { JobReading, JobState, ViewPart } from "@narthex/kernel";
 import { signalOf } from "../programs/program-answer.ts";
 
 /** A type and not an interface: only those are JSON. */
@@ -50,6 +50,21 @@ export const JOB_OUTPUT_ANSWER = {
 
 export function jobAnswer(jobId: string, { state, exitCode, notes }: JobState): JobAnswer {
   return { job_id: jobId, state, exit_code: exitCode ?? null, signal: signalOf(exitCode), notes: [...notes] };
+}
+
+/** What a model is shown of the above. */
+export function jobText({ job_id: jobId, state, exit_code: exitCode, signal, notes }: JobAnswer): ViewPart[] {
+  const ending = exitCode === null ? "" : `, exit code ${exitCode}`;
+  return [
+    `job ${jobId}: ${state}${ending}${signal === null ? "" : ` (${signal})`}`,
+    ...notes.map((note) => `[${note}]`),
+  ];
+}
+
+export function jobOutputText(answer: JobOutputAnswer): ViewPart[] {
+  const { text, offset, next_offset: next, size, dropped } = answer;
+  const place = `bytes ${offset} to ${next} of ${size}${dropped === 0 ? "" : `, the first ${dropped} are gone`}`;
+  return [...jobText(answer), `[${place}]`, { text, size: next - offset }];
 }
 
 export function jobOutputAnswer(jobId: string, reading: JobReading): JobOutputAnswer {

@@ -1,11 +1,17 @@
 import { KernelError, MAX_TIMEOUT_MS } from "@narthex/contracts";
 import { defineTool, type ShellResult } from "@narthex/kernel";
 import { workspacePath } from "../files/workspace-path.ts";
-import { exceededError, PROGRAM_ANSWER, type ProgramAnswer, programAnswer } from "../programs/program-answer.ts";
+import {
+  exceededError,
+  PROGRAM_ANSWER,
+  type ProgramAnswer,
+  programAnswer,
+  programText,
+} from "../programs/program-answer.ts";
 import { commandFiles } from "./approval-files.ts";
 import { commandScope } from "./approval-scope.ts";
 import { COMMAND_DERIVED_SCHEMA, commandDerived } from "./command-derived.ts";
-import { NETWORK_FIELDS, networkEffects, networkNeeds } from "./network-input.ts";
+import { NETWORK_FIELDS, type NetworkInput, networkEffects, networkNeeds } from "./network-input.ts";
 import { COMMAND_FIELDS, commandNeeds, SHELL_DECLARATION } from "./command-input.ts";
 
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -45,7 +51,11 @@ export const shellExec = defineTool({
     ...PROGRAM_ANSWER,
     properties: {
       ...PROGRAM_ANSWER.properties,
-      notes: { type: "array", items: { type: "string" }, description: "What became of the session's shell." },
+      notes: {
+        type: "array",
+        items: { type: "string" },
+        description: "What became of the session's shell, or why the network could not be reached.",
+      },
     },
   },
   bounds: { timeoutMs: MAX_TIMEOUT_MS, maxOutputBytes: 32_768 },
@@ -59,7 +69,8 @@ export const shellExec = defineTool({
   approvalScope: commandScope,
   approvalFiles: commandFiles,
   derived: { schema: COMMAND_DERIVED_SCHEMA, of: commandDerived },
-  async run({ command, cwd, env, stdin, timeout_ms: timeoutMs }, { shell, session }) {
+  textView: (output) => [...programText(output), ...(output.notes ?? []).map((note) => `[${note}]`)],
+  async run({ command, cwd, env, stdin, timeout_ms: timeoutMs, ...network }, { shell, session }) {
     const result = await shell.run({
       command,
       workingDirectory: cwd ? workspacePath(cwd, session) : undefined,
@@ -68,15 +79,34 @@ export const shellExec = defineTool({
       input: new TextEncoder().encode(stdin ?? ""),
       timeoutMs: timeoutMs || DEFAULT_TIMEOUT_MS,
     });
-    return answer(result);
+    return answer(result, network);
   },
 });
 
-function answer(result: ShellResult): ProgramAnswer & { readonly notes?: string[] } {
-  const { notes, exceeded } = result;
+function answer(result: ShellResult, network: NetworkInput): ProgramAnswer & { readonly notes?: string[] } {
+  const { exceeded } = result;
+  const notes = [...result.notes, ...noNetworkNote(result, network)];
   if (exceeded !== undefined && notes.length > 0) {
     const { code, message } = exceededError(exceeded);
     throw new KernelError(code, [message, ...notes].join("; "));
   }
-  return { ...programAnswer(result), ...(notes.length > 0 && { notes: [...notes] }) };
+  return { ...programAnswer(result), ...(notes.length > 0 && { notes }) };
 }
+
+/** As resolvers, the kernel and the common clients say that there is no way out. */
+const UNREACHABLE =
+  /could not resolve|name resolution|getaddrinfo|EAI_AGAIN|ENOTFOUND|ENETUNREACH|network is unreachable|name or service not known|unable to resolve/i;
+const SEARCHED_BYTES = 64 * 1024;
+
+/** A command that failed for want of a network is told so: its own message sounds like a fault of the host it asked. */
+function noNetworkNote({ exitCode, stdout, stderr }: ShellResult, { network_access: asked }: NetworkInput): string[] {
+  if (exitCode === 0 || asked === true) return [];
+  const ends = [stderr, stdout].flatMap(({ head, tail }) => [head.subarray(0, SEARCHED_BYTES), tail ?? head]);
+  const isUnreachable = ends.some((bytes) =>
+    UNREACHABLE.test(new TextDecoder().decode(bytes.subarray(-SEARCHED_BYTES))),
+  );
+  return isUnreachable ? [NO_NETWORK] : [];
+}
+
+const NO_NETWORK =
+  'the sandbox has no network: a call with "network_access": true and the "hosts" it needs asks for it';

@@ -1,6 +1,6 @@
 import { defineTool } from "@narthex/kernel";
 import { SHELL_DECLARATION } from "./command-input.ts";
-import { JOB_ANSWER, JOB_ID, jobAnswer } from "./job-answer.ts";
+import { JOB_ANSWER, JOB_ID, jobAnswer, jobText } from "./job-answer.ts";
 
 /**
  * Writes to a job's standard input.
@@ -30,6 +30,7 @@ export const shellInput = defineTool({
     { kind: "fs_read", prefixes: [workspace] },
     { kind: "fs_write", prefixes: [workspace] },
   ],
+  textView: jobText,
   async run({ job_id: jobId, data, close }, { shell }) {
     const job = await shell.job(jobId);
     await job.write(new TextEncoder().encode(data));

@@ -1,6 +1,6 @@
 import { defineTool } from "@narthex/kernel";
 import { SHELL_DECLARATION } from "./command-input.ts";
-import { JOB_ANSWER, JOB_ID, jobAnswer } from "./job-answer.ts";
+import { JOB_ANSWER, JOB_ID, jobAnswer, jobText } from "./job-answer.ts";
 
 /** Ends a job with everything it started. */
 export const shellKill = defineTool({
@@ -16,6 +16,7 @@ export const shellKill = defineTool({
   outputSchema: JOB_ANSWER,
   /** Ending what the session itself began is no privilege, and starts nothing. */
   narrow: () => ({ effects: [], tier: "side_effecting", maxCpuMs: 0 }),
+  textView: jobText,
   async run({ job_id: jobId }, { shell }) {
     const job = await shell.job(jobId);
     await job.kill();

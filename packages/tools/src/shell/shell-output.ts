@@ -1,6 +1,6 @@
 import { defineTool } from "@narthex/kernel";
 import { SHELL_DECLARATION } from "./command-input.ts";
-import { JOB_ID, JOB_OUTPUT_ANSWER, jobOutputAnswer } from "./job-answer.ts";
+import { JOB_ID, JOB_OUTPUT_ANSWER, jobOutputAnswer, jobOutputText } from "./job-answer.ts";
 
 const MAX_WAIT_MS = 60_000;
 const GRACE_MS = 10_000;
@@ -35,6 +35,7 @@ export const shellOutput = defineTool({
   bounds: { timeoutMs: MAX_WAIT_MS + GRACE_MS, maxOutputBytes: 32_768 },
   /** Whoever may start a job may see what it printed. */
   narrow: ({ wait_ms: waitMs = 0 }) => ({ effects: [], tier: "read_only", timeoutMs: waitMs + GRACE_MS, maxCpuMs: 0 }),
+  textView: jobOutputText,
   async run({ job_id: jobId, offset = 0, wait_ms: waitMs = 0 }, { shell, signal }) {
     const job = await shell.job(jobId);
     return jobOutputAnswer(jobId, await job.read(offset, waitMs, signal));

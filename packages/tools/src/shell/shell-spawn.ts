@@ -39,6 +39,7 @@ export const shellSpawn = defineTool({
   approvalScope: commandScope,
   approvalFiles: commandFiles,
   derived: { schema: COMMAND_DERIVED_SCHEMA, of: commandDerived },
+  textView: ({ job_id: jobId }) => [`job ${jobId}: started`],
   async run({ command, cwd, env, timeout_ms: timeoutMs }, { shell, session }) {
     const job = await shell.spawn({
       command,

@@ -1,6 +1,7 @@
 import { KernelError } from "@narthex/contracts";
 import { defineTool, type IncomingAnswer, type NetworkCapability, type ToolContext } from "@narthex/kernel";
 import { beginBody, utf8Text } from "./answer-body.ts";
+import { fetchedText } from "./web-texts.ts";
 import { HEADERS_FIELD, requestHeaders } from "./request-headers.ts";
 import { ADDRESS_FACTS, addressFacts, hostScope, parseWebAddress, rightFor, URL_FIELD } from "./web-address.ts";
 
@@ -80,6 +81,7 @@ export const httpFetch = defineTool({
   },
   approvalScope: (input) => hostScope(kindOf(input), parseWebAddress(input.url)),
   derived: { schema: ADDRESS_FACTS, of: ({ url }) => addressFacts(url) },
+  textView: fetchedText,
   async run(input, context) {
     const { url, headers } = checkRequest(input);
     const answer = await context.network.request({

@@ -2,6 +2,7 @@ import { defineTool, type FetchedPage, type PageText } from "@narthex/kernel";
 import { gatherBody } from "./answer-body.ts";
 import { markdownText, type PageLink } from "./markdown-text.ts";
 import { headerOf, refusedStatus } from "./refused-status.ts";
+import { pageText } from "./web-texts.ts";
 import { ADDRESS_FACTS, addressFacts, hostScope, parseWebAddress, rightFor, URL_FIELD } from "./web-address.ts";
 
 const FORMATS = ["markdown", "text", "html"] as const;
@@ -61,6 +62,7 @@ export const webFetch = defineTool({
   needs: ({ url }) => [rightFor("net_read", parseWebAddress(url))],
   approvalScope: ({ url }) => hostScope("net_read", parseWebAddress(url)),
   derived: { schema: ADDRESS_FACTS, of: ({ url }) => addressFacts(url) },
+  textView: pageText,
   async run({ url, format = "markdown" }, { network, pages, signal, nowMs }) {
     const { url: asked } = parseWebAddress(url);
     const answer = await network.request({

@@ -22,9 +22,9 @@ export async function keepContent(
     await collector.store(collector.end());
     const { stored, given } = await collector.finish();
     guard();
-    const { digest, size, head } = given;
+    const { digest, size, head, tail } = given;
     if (size > 0) call.trail.outputs.push(stored);
-    return { hash: toHex(digest), size, head };
+    return { hash: toHex(digest), size, head, tail };
   } catch (fault) {
     await collector.abort();
     throw fault;

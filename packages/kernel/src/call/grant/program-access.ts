@@ -255,9 +255,9 @@ class Printed {
 
   async finish(): Promise<PrintedOutput> {
     const { stored, given } = await this.#collector.finish();
-    const { digest, size, head } = given;
+    const { digest, size, head, tail } = given;
     if (this.#isKept && size > 0) this.#call.trail.outputs.push(stored);
-    return { hash: toHex(digest), size, head };
+    return { hash: toHex(digest), size, head, tail };
   }
 
   abort(): Promise<void> {

@@ -1,11 +1,12 @@
-import { toHex } from "@narthex/contracts";
+import { ContentPlace, toHex } from "@narthex/contracts";
 import type { CallTrail } from "../call-trail.ts";
 import { Failed } from "../ending.ts";
 
-/** Tells whose call failed where to read what its programs had printed until then. */
+/** Tells whose call failed where to read output that its record, and so its view, must not hold. */
 export function nameOutputs(failed: Failed, { outputs }: CallTrail): Failed {
-  if (outputs.length === 0) return failed;
-  const named = outputs.map(({ digest, size }) => `${toHex(digest)} (${size} bytes)`).join(", ");
+  const withheld = outputs.filter(({ place }) => place === ContentPlace.NONE);
+  if (withheld.length === 0) return failed;
+  const named = withheld.map(({ digest, size }) => `${toHex(digest)} (${size} bytes)`).join(", ");
   const { violations, retryable, retryAfterMs } = failed;
   const message = `${failed.message}; what was printed can be read with result_read: ${named}`;
   return new Failed(failed.code, message, { violations, retryable, retryAfterMs });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createTestKernel, echoTool } from "@narthex/testkit";
+import { createMemoryContentStore, createMemoryStore, createTestKernel, echoTool } from "@narthex/testkit";
 import { toHex } from "@narthex/contracts";
 import type { CallResult } from "../../kernel.ts";
 import { defineTool } from "../../tool/define-tool.ts";
@@ -79,20 +79,48 @@ test("every kind of result has its normalised form", async () => {
 });
 
 test("a view is cut on a character boundary, says how to read on, and ends in the exact line", async () => {
-  const text = "é".repeat(71_428) + "!";
+  const text = "é".repeat(71_427) + "fin";
   const result = await returning("string", text);
   const lines = viewOf(result).split("\n");
   assert.equal(lines.at(-1), "[output truncated — original size: 142,857 bytes]");
-  assert.match(
-    lines.at(-2) ?? "",
-    new RegExp(`result_read \\{"hash":"${toHex(result.hash ?? new Uint8Array())}","offset":16384\\}`),
-  );
-  assert.equal(lines[0], "é".repeat(8192));
+  const hash = toHex(result.hash ?? new Uint8Array());
+  assert.match(lines.at(-2) ?? "", new RegExp(`^\\[read on with result_read \\{"hash":"${hash}","offset":8024\\}\\]$`));
+  assert.equal(lines[0], "é".repeat(4012));
+  assert.equal(lines[1], "[… 126,810 bytes left out …]");
+  assert.match(lines[2] ?? "", /^é{4010}fin$/);
+  assert.equal(lines.length, 5);
   assert.equal(result.metadata.cut, true);
 });
 
+test("the end of a stream that is too long for memory is in its view, and in that of a repeat", async () => {
+  const counting = defineTool({
+    name: "counts",
+    description: "Counts.",
+    inputSchema: true,
+    resultType: "stream",
+    tier: "read_only",
+    async *run() {
+      for (let last = 0; last < 300_000; last += 1000) {
+        yield Buffer.from(Array.from({ length: 1000 }, (_, at) => `${last + at + 1}\n`).join(""));
+      }
+    },
+  });
+  const [store, contentStore] = [createMemoryStore(), createMemoryContentStore()];
+  const { open } = await createTestKernel({ tools: [counting], store, contentStore });
+  const session = await open();
+  const view = viewOf(await session.call("counts", {}, { requestId: "r" }));
+  assert.match(
+    view,
+    /^1\n2\n[^]*\n\[… [\d,]+ bytes left out …\]\n[^]*\n299999\n300000\n\[read on with [^]*\n\[[^\n]*\]$/,
+  );
+  assert.ok(Buffer.byteLength(view) <= 16_384);
+  const again = await createTestKernel({ tools: [counting], store, contentStore });
+  const call = { token: session.token, tool: "counts", input: {}, requestId: "r" };
+  assert.equal(viewOf(await again.kernel.callInProcess(call)), view);
+});
+
 test("a tool's own max_output_bytes and the kernel's view_bytes cut a view earlier, whichever is less", async () => {
-  const shown = async (maxOutputBytes: number, viewBytes: number): Promise<number> => {
+  const shown = async (maxOutputBytes: number, viewBytes: number): Promise<void> => {
     const tool = defineTool({
       name: "gives",
       description: "Gives something.",
@@ -103,9 +131,11 @@ test("a tool's own max_output_bytes and the kernel's view_bytes cut a view earli
       run: () => "x".repeat(20_000),
     });
     const { open } = await createTestKernel({ tools: [tool], settings: { viewBytes } });
-    return viewOf(await (await open()).call("gives", {})).split("\n")[0]?.length ?? 0;
+    const length = Buffer.byteLength(viewOf(await (await open()).call("gives", {})));
+    const most = Math.min(maxOutputBytes, viewBytes);
+    assert.ok(length <= most && length > most - 300, `${length} of ${most}`);
   };
-  assert.deepEqual(await Promise.all([shown(100, 16_384), shown(10_000, 200), shown(300, 300)]), [100, 200, 300]);
+  await Promise.all([shown(1000, 16_384), shown(10_000, 2000), shown(3000, 3000)]);
 });
 
 test("a cut never splits a character of two, three or four bytes", async () => {

@@ -1,6 +1,7 @@
 import { blake3, ContentPlace, type Violation } from "@narthex/contracts";
 import { explainInvalidOutput } from "../../result/invalid-output.ts";
 import { createModelView } from "../../result/model-view.ts";
+import { plainText } from "../../result/plain-text.ts";
 import { isViolations, type NormalisedOutput, normaliseOutput } from "../../result/normalise-output.ts";
 import { type PlacedBytes, placeBytes } from "../../result/place-bytes.ts";
 import { holdsSecret } from "../../secret/secret-search.ts";
@@ -24,8 +25,7 @@ function finish(call: InvokedCall, kept: Kept | Failed, kernel: KernelParts): Ke
   const { tool } = call.registered;
   const view = createModelView(
     { type: tool.resultType, ...kept.given },
-    kernel.viewBytesOf(tool),
-    tool.firstLine?.(call.input),
+    { maxBytes: kernel.viewBytesOf(tool), firstLine: tool.firstLine?.(call.input), parts: plainText(tool, kept.raw) },
   );
   takeOnWorkspace(call.trail, call.live.session.workspace, kernel);
   call.trail.addLabels(call.live.labels);

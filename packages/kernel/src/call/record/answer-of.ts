@@ -106,6 +106,7 @@ function failed(frame: CallFrame, end: Failed): ToolError {
     proofHash: frame.trail.proof?.digest ?? NO_BYTES,
     effectsPossible: end.mayHaveChanged(frame.trail),
     approvalId: end.approvalId,
+    view: "",
   });
 }
 

@@ -7,6 +7,7 @@ import type { WorkspaceLabelling } from "../../label/workspace-labels.ts";
 import type { EntryDraft } from "../../ledger/record-draft.ts";
 import type { StateChange } from "../../ports.ts";
 import { describeFault } from "../../result/describe-fault.ts";
+import { printedView } from "../../result/printed-view.ts";
 import type { LiveSession } from "../../session/live-session.ts";
 import { logicalTimeMs } from "../../session/logical-time.ts";
 import type { CallFrame, KeptCall } from "../call.ts";
@@ -52,6 +53,14 @@ async function recordFault(frame: CallFrame, fault: unknown, kernel: KernelParts
   }
 }
 
+/** A failure together with what the call's programs had printed until then. */
+function withPrinted(answer: CallAnswer, { outputs, tool }: CallTrail, kernel: KernelParts): CallAnswer {
+  const { result } = answer;
+  if (result.case !== "error" || outputs.length === 0 || tool === undefined) return answer;
+  const view = printedView(outputs, kernel.viewBytesOf(tool.tool));
+  return { ...answer, result: { case: "error", value: { ...result.value, view } } };
+}
+
 async function write(
   frame: CallFrame,
   live: LiveSession,
@@ -73,7 +82,7 @@ async function write(
   const entry = entryFor(frame, end, durationMs, spent, kernel);
   if (entry !== undefined) trail.add(entry);
 
-  const answer = answerOf(frame, end, durationMs, spent);
+  const answer = withPrinted(answerOf(frame, end, durationMs, spent), trail, kernel);
   const state = stateAfter(frame, live, end, answer, kernel);
   if (labelling !== undefined) state.push(labelling.row());
   const bindsId = trail.callNumber > 0 || (end instanceof Repeated && end.matchedBy === "dedupe_key");

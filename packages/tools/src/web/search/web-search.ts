@@ -3,6 +3,7 @@ import { defineTool, type Tool } from "@narthex/kernel";
 import { gatherBody, utf8Text } from "../answer-body.ts";
 import { refusedStatus } from "../refused-status.ts";
 import { hostScope, placeOf, readWebAddress, rightFor, type WebAddress } from "../web-address.ts";
+import { foundText } from "../web-texts.ts";
 import { createBrave } from "./brave.ts";
 import { shownPages, wrongShape } from "./found-pages.ts";
 import type { SearchEngine, WebSearchProvider } from "./search-provider.ts";
@@ -63,6 +64,7 @@ export function createWebSearch(providers: readonly WebSearchProvider[]): Tool {
     bounds: { timeoutMs: 30_000, maxOutputBytes: 32_768, maxNetworkRequests: 1, maxNetworkBytes: 8 * MB },
     needs: ({ provider }) => [rightFor("net_read", chosen(provider).address)],
     approvalScope: ({ provider }) => hostScope("net_read", chosen(provider).address),
+    textView: foundText,
     async run({ query, provider, max_results: maxResults = DEFAULT_RESULTS }, { network, nowMs }) {
       const { name, engine } = chosen(provider);
       const request = engine.request({ query: query.toWellFormed(), maxResults });

@@ -631,6 +631,13 @@ export declare type ToolError = Message<"narthex.v1.ToolError"> & {
   approvalId: string;
 
   /**
+   * What the call's programs had printed until it failed: bounded like the view of a result, the end kept.
+   *
+   * @generated from field: string view = 14;
+   */
+  view: string;
+
+  /**
    * @generated from field: bool repeated_answer = 17;
    */
   repeatedAnswer: boolean;
