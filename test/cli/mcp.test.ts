@@ -49,6 +49,9 @@ function connect(child: Running): McpClient {
   };
 }
 
+/** A client sends the list with every turn of a conversation. */
+const MAX_LISTED_BYTES = 12 * 1024;
+
 const HELLO = {
   protocolVersion: "2025-11-25",
   capabilities: {},
@@ -77,9 +80,21 @@ describe("mcp", { timeout: 120_000 }, () => {
 
   it("is the kernel where none runs, and others find it", async () => {
     client = start("--agent", "holder");
-    await client.request("initialize", HELLO);
-    const tools = objectsOf((await client.request("tools/list", {}))["tools"]).map((tool) => tool["name"]);
-    assert.ok(tools.includes("echo") && tools.includes("hash"));
+    const { instructions } = await client.request("initialize", HELLO);
+    const listed = await client.request("tools/list", {});
+    assert.ok(Buffer.byteLength(JSON.stringify(listed)) <= MAX_LISTED_BYTES, JSON.stringify(listed));
+    const tools = objectsOf(listed["tools"]).map((tool) => textOf(tool["name"]));
+    assert.ok(tools.includes("file_read") && !tools.includes("read_file") && !tools.includes("http_fetch"));
+    const named = textOf(instructions).match(/\b[a-z]+_[a-z]+\b/g) ?? [];
+    assert.deepEqual(
+      named.filter((name) => !tools.includes(name)),
+      [],
+    );
+    assert.match(textOf(instructions), /\(git\).* up to 45 s, then answers APPROVAL_PENDING.* with result_read/s);
+    const descriptions = objectsOf(listed["tools"])
+      .map((tool) => textOf(tool["description"]))
+      .join("\n");
+    assert.match(descriptions, /Run at once, for example: ls, .*npm test.*waits for a person's approval/);
     const answer = await client.request("tools/call", { name: "hash", arguments: { data: "abc" } });
     assert.ok(JSON.stringify(answer).includes("6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85"));
     const [session] = objectsOf((await at.ask(["session", "list"]))["sessions"]);

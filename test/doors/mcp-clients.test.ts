@@ -87,12 +87,12 @@ describe("three MCP clients on one home", { timeout: 300_000 }, () => {
       assert.ok(tools.some(({ name }) => name === "shell_exec"));
     }
     const policy = join(at.home, "policy/default.cedar");
-    await writeFile(policy, RULES.replace('"shell_exec"', '"hash"'));
+    await writeFile(policy, RULES.replace('"shell_exec"', '"file_list"'));
     await at.ask(["policy", "reload"]);
     await until(() => all.every((client) => client.toolsChanged() === 1));
     for (const { client } of all) {
       const { tools } = await client.listTools();
-      assert.ok(!tools.some(({ name }) => name === "shell_exec") && tools.some(({ name }) => name === "hash"));
+      assert.ok(!tools.some(({ name }) => name === "shell_exec") && tools.some(({ name }) => name === "file_list"));
     }
     await writeFile(policy, RULES);
     await at.ask(["policy", "reload"]);

@@ -126,7 +126,7 @@ describe("the official MCP client, over standard input and output", { timeout: 1
     const schema = tools.find(({ name }) => name === "file_read")?.inputSchema as JsonValue | undefined;
     assert.ok(isJsonObject(schema ?? null));
     const path = fieldOf(fieldOf(schema, "properties"), "path");
-    assert.equal(fieldOf(path, "description"), "The file, relative to the working directory or absolute.");
+    assert.equal(fieldOf(path, "description"), "Relative to the working directory, or absolute.");
   });
 
   it("is shown a file's text, of pictures and documents these themselves, and of other bytes how many there are", async () => {

@@ -304,7 +304,7 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     });
     await client.connect(transport);
     const { tools } = await client.listTools();
-    assert.ok(tools.some(({ name }) => name === "hash"));
+    assert.ok(tools.some(({ name }) => name === "file_read"));
     const answer = await client.callTool({ name: "hash", arguments: { data: "abc" } });
     assert.match(JSON.stringify(answer), /6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85/);
     await client.close();

@@ -48,8 +48,10 @@ describe("git", () => {
     await write("file.txt", "two\n");
     await write("new.txt", "new\n");
     const index = await readFile(join(fixture.workspace, name, ".git/index"));
-    const { exitCode, stdout } = await fixture.git("STATUS", ["--porcelain"], name);
-    assert.deepEqual([exitCode, stdout], [0, " M file.txt\n?? new.txt\n"]);
+    for (const operation of ["STATUS", "status"]) {
+      const { exitCode, stdout } = await fixture.git(operation, ["--porcelain"], name);
+      assert.deepEqual([exitCode, stdout], [0, " M file.txt\n?? new.txt\n"]);
+    }
     assert.deepEqual(await readFile(join(fixture.workspace, name, ".git/index")), index);
   });
 

@@ -3,6 +3,7 @@ export { type AnthropicTool, toAnthropicTools } from "./declare/anthropic-tools.
 export { type DeclarationPart, type DeclaredTool, type DeclaredTools, declareTools } from "./declare/declare-tools.ts";
 export type { FunctionDecl, ObjectSchema } from "./declare/function-decl.ts";
 export { type GeminiFunction, type GeminiTool, toGeminiTools } from "./declare/gemini-tools.ts";
+export { mapSubschemas, type Subschema } from "./declare/map-schema.ts";
 export { type McpToolDecl, toMcpTools } from "./declare/mcp-tools.ts";
 export {
   type OpenaiChatTool,

@@ -13,6 +13,7 @@ export interface DoorOptions {
   readonly services: readonly ServiceListen[];
   readonly limits: Configuration["limits"];
   readonly mcp: Configuration["mcp"];
+  readonly approvalWaitMs: number;
   readonly authorizeToken: OpenedKernel["authorizeToken"];
   readonly ledgerSource: () => LedgerSource;
   readonly replay: Replay;
@@ -34,7 +35,8 @@ export async function openDoors(kernel: Kernel, options: DoorOptions): Promise<S
 }
 
 function openServing(kernel: Kernel, options: DoorOptions): Promise<Serving> {
-  const { sockets, services, limits, mcp, authorizeToken, ledgerSource, replay, exportLedger, log } = options;
+  const { sockets, services, limits, mcp, approvalWaitMs, authorizeToken, ledgerSource, replay, exportLedger, log } =
+    options;
   const { maxConnections, maxInFlightBytes } = limits;
   return serve(kernel, {
     framed: { path: sockets.framed, limits: { maxConnections } },
@@ -42,7 +44,7 @@ function openServing(kernel: Kernel, options: DoorOptions): Promise<Serving> {
     serviceLimits: { maxConnections },
     bytesInFlight: maxInFlightBytes,
     console: { version: VERSION, defaultApprover: loginName() },
-    mcp: { version: VERSION, elicitation: mcp.elicitation === "approvals" },
+    mcp: { version: VERSION, elicitation: mcp.elicitation === "approvals", toolSet: mcp.tools, approvalWaitMs },
     authorize: authorizeToken,
     verify: ({ verifierKey, checkpoints, remember, verified, recordsOnly }, onProgress, signal) =>
       kernel.whileNothingIsErased(() =>

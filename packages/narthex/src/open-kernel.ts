@@ -203,10 +203,20 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
         const { openDoors } = await import("./open-doors.ts");
         await kernel.announce();
         const { sockets } = home;
-        const { limits, mcp } = configuration;
+        const { limits, mcp, timeouts } = configuration;
+        const { approvalWaitMs } = timeouts;
         const reading = { ledgerSource, replay, exportLedger };
         const { log } = options;
-        doors = await openDoors(kernel, { sockets, services, limits, mcp, authorizeToken, ...reading, log });
+        doors = await openDoors(kernel, {
+          sockets,
+          services,
+          limits,
+          mcp,
+          approvalWaitMs,
+          authorizeToken,
+          ...reading,
+          log,
+        });
         return doors.addresses;
       },
       async close(closing = {}) {

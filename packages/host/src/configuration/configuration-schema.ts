@@ -289,6 +289,13 @@ export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; r
         enum: ["never", "approvals"],
         default: "never",
       },
+      tools: {
+        type: "string",
+        description:
+          "coding: read_file, echo, hash, artifact_get and artifact_publish are not listed, though they can be called. all: every tool that the session may call is listed.",
+        enum: ["coding", "all"],
+        default: "coding",
+      },
     }),
     mcp_servers: SERVERS_SCHEMA,
     network: NETWORK_SCHEMA,

@@ -47,8 +47,8 @@ export interface Configuration {
   };
   readonly shell: { readonly backend: ShellBackend };
   readonly policy: { readonly mode: PolicyMode };
-  /** Whether MCP clients are asked for approvals. */
-  readonly mcp: { readonly elicitation: "never" | "approvals" };
+  /** Whether MCP clients are asked for approvals, and which tools are listed to them. */
+  readonly mcp: { readonly elicitation: "never" | "approvals"; readonly tools: "coding" | "all" };
   /** Servers whose tools sessions can be given. */
   readonly mcpServers: ServersSettings;
   readonly network: NetworkSettings;
@@ -139,6 +139,7 @@ export function createConfiguration(settings: Settings, sections: Sections = NO_
     }),
     mcp: Object.freeze({
       elicitation: settings.get("mcp.elicitation") === "approvals" ? "approvals" : "never",
+      tools: settings.get("mcp.tools") === "all" ? "all" : "coding",
     }),
     shell: Object.freeze({ backend: requireBackend(settings.get("shell.backend") ?? defaultOf("shell.backend")) }),
     protectedPaths: withDefaultNames(requireList(settings.get("protected_paths") ?? defaultOf("protected_paths"))),

@@ -113,6 +113,9 @@ mcp:
   # there may be the agent itself, so allow it only for clients that show such questions to a person. Rules that demand the
   # console (@approve("console")) are never answered there.
   elicitation: never
+  # coding: the list of tools leaves out read_file, echo, hash, artifact_get and artifact_publish, so that it takes less of
+  # a model's context; they can be called all the same. all: every tool that the session may call is listed.
+  tools: coding
 
 # MCP servers whose tools sessions can be given: programs in a sandbox without network that find only the files named
 # here, or servers by HTTP; docs/guides/mcp-servers.md says more. In place of the braces, write servers such as these:

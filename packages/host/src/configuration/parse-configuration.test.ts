@@ -326,7 +326,7 @@ describe("the default file", () => {
       secrets: new Map(),
       limits: { maxInFlightBytes: 268_435_456, maxConnections: 1024 },
       policy: { mode: "enforce" },
-      mcp: { elicitation: "never" },
+      mcp: { elicitation: "never", tools: "coding" },
       mcpServers: new Map(),
       network: { hosts: [], dns: [], authorities: [], secrets: new Map(), credentials: [] },
       webSearch: [],

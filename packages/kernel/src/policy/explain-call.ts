@@ -8,6 +8,7 @@ import type { RegisteredTool, Registry } from "../registry/registry.ts";
 import { lineageProblem } from "../session/lineage.ts";
 import type { LiveSession } from "../session/live-session.ts";
 import { describeBeyond } from "../tool/beyond-bound.ts";
+import { foldCase } from "../tool/fold-case.ts";
 import { type NarrowedTool, narrowFor } from "../tool/narrow-for.ts";
 import { requiredFor } from "../tool/required-for.ts";
 import type { Effect } from "../tool/tool.ts";
@@ -137,7 +138,7 @@ function missingRights(
 }
 
 function checkedInput({ tool, inputSchema }: RegisteredTool, given: JsonValue): JsonValue {
-  const input = inputSchema.applyDefaults(given);
+  const input = inputSchema.applyDefaults(foldCase(tool, given));
   const violations = inputSchema.check(input);
   if (violations.length === 0) {
     tool.checkInput?.(input);

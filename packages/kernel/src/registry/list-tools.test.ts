@@ -12,7 +12,8 @@ const fetcher = defineTool({
   run: () => null,
 });
 const careful = defineTool({ ...fetcher, name: "careful", narrow: () => ({ effects: [], tier: "read_only" }) });
-const tools = [echoTool, fetcher, careful];
+const online = defineTool({ ...careful, name: "online", needsAnyOf: ["net_read"] });
+const tools = [echoTool, fetcher, careful, online];
 
 async function shown(options: Partial<Parameters<typeof createTestKernel>[0]>, lease = {}): Promise<string[]> {
   const { kernel, open } = await createTestKernel({ tools, ...options });
@@ -22,6 +23,13 @@ async function shown(options: Partial<Parameters<typeof createTestKernel>[0]>, l
 
 test("a tool that needs a right which the lease lacks is not shown, unless it may need less for some inputs", async () => {
   assert.deepEqual(await shown({ policy: permitAll(tools) }), ["careful", "echo"]);
+  const capabilities = [{ kind: "net_read", hosts: [{ host: "a.example" }] }];
+  assert.deepEqual(await shown({ policy: permitAll(tools) }, { capabilities }), [
+    "careful",
+    "echo",
+    "fetcher",
+    "online",
+  ]);
 });
 
 test("a tool that no rule could permit is not shown, but for observing", async () => {

@@ -1,9 +1,12 @@
-import { missingCapabilities } from "../capability/covers.ts";
+import type { CapabilityKind } from "../capability/capability.ts";
+import { coveredByAny, missingCapabilities } from "../capability/covers.ts";
 import type { ToolFacts } from "../kernel.ts";
 import type { KernelParts } from "../kernel-parts.ts";
 import { leaseAllowsTool } from "../lease/check-lease.ts";
+import type { Lease } from "../lease/lease.ts";
 import { tierWithin } from "../lease/tier.ts";
 import type { LiveSession } from "../session/live-session.ts";
+import type { Tool } from "../tool/tool.ts";
 import type { RegisteredTool } from "./registry.ts";
 
 /** Every tool; or, for a session, those its lease and the policy could permit. */
@@ -23,13 +26,21 @@ export function listTools(
 function couldCall(registered: RegisteredTool, live: LiveSession, kernel: KernelParts): boolean {
   const { tool } = registered;
   const { lease } = live;
-  if (!leaseAllowsTool(lease, tool.name) || "problem" in kernel.policy.current) return false;
+  if (lease.revoked || !leaseAllowsTool(lease, tool.name) || "problem" in kernel.policy.current) return false;
   // A tool that narrows itself may need less for some inputs; any other needs all that it declares.
   if (tool.narrow === undefined) {
     if (!tierWithin(tool.tier, lease.highestTier)) return false;
     if (missingCapabilities(lease.capabilities, { required: tool.capabilities, needed: [] }).length > 0) return false;
+  } else if (tool.needsAnyOf !== undefined && !holdsAnyOf(tool.needsAnyOf, tool, lease)) {
+    return false;
   }
   // What rules refuse goes on all the same.
   if (kernel.policyMode === "observe") return true;
   return (tool.actions ?? [tool.name]).some((action) => kernel.policy.couldPermit(action));
+}
+
+function holdsAnyOf(kinds: readonly CapabilityKind[], { capabilities }: Tool, lease: Lease): boolean {
+  return capabilities
+    .filter(({ kind }) => kinds.includes(kind))
+    .some((capability) => coveredByAny(lease.capabilities, capability));
 }

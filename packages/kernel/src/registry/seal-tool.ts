@@ -32,6 +32,8 @@ export function sealTool(tool: Tool, redactors: readonly Redactor[]): Tool {
     ...(tool.takesSecrets !== undefined && { takesSecrets: tool.takesSecrets }),
     ...(tool.endpoints && { endpoints: sealData(tool.endpoints) }),
     ...(tool.narrow && { narrow: tool.narrow.bind(tool) }),
+    ...(tool.needsAnyOf && { needsAnyOf: sealData(tool.needsAnyOf) }),
+    ...(tool.anyCase && { anyCase: sealData(tool.anyCase) }),
     ...(tool.action && { action: tool.action.bind(tool) }),
     ...(tool.actions && { actions: sealData(tool.actions) }),
     ...(tool.derived && { derived: sealDerived(tool.derived) }),

@@ -177,6 +177,13 @@ function* code(tool: Tool): Generator<Violation> {
   if (tool.takesSecrets !== undefined && typeof tool.takesSecrets !== "boolean") {
     yield problem("takesSecrets", "type", "must be true or false");
   }
+  for (const name of ["needsAnyOf", "anyCase"] as const) {
+    const names: unknown = tool[name];
+    if (names === undefined) continue;
+    if (!Array.isArray(names) || names.length === 0 || !names.every((item) => typeof item === "string")) {
+      yield problem(name, "type", "must be a list of names");
+    }
+  }
 }
 
 /** SECURITY: a redactor that is not understood hides nothing. */

@@ -124,6 +124,8 @@ export interface ToolDefinition<
   /** No. */
   readonly takesSecrets?: boolean;
   narrow?(input: NoInfer<GivenOf<I>>): Narrowing;
+  readonly needsAnyOf?: Tool["needsAnyOf"];
+  readonly anyCase?: Tool["anyCase"];
   action?(input: NoInfer<GivenOf<I>>): string;
   readonly actions?: readonly string[];
   readonly derived?: { readonly schema: JsonObject; of(input: NoInfer<GivenOf<I>>): JsonObject };
@@ -161,6 +163,8 @@ export const DEFINITION_NAMES: OptionNames<AnyDefinition> = {
   redactors: true,
   takesSecrets: true,
   narrow: true,
+  needsAnyOf: true,
+  anyCase: true,
   action: true,
   actions: true,
   derived: true,
@@ -216,6 +220,8 @@ export function defineTool<
     ...(definition.labels && { labels: definition.labels }),
     ...(definition.redactors && { redactors: definition.redactors }),
     ...(definition.takesSecrets !== undefined && { takesSecrets: definition.takesSecrets }),
+    ...(definition.needsAnyOf && { needsAnyOf: definition.needsAnyOf }),
+    ...(definition.anyCase && { anyCase: definition.anyCase }),
     ...(definition.actions && { actions: definition.actions }),
     ...code,
   };

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 import type { ApprovalScope } from "../approval/approval-scope.ts";
 import type { BudgetAmounts } from "../budget/budget.ts";
-import type { Capability, HostPattern } from "../capability/capability.ts";
+import type { Capability, CapabilityKind, HostPattern } from "../capability/capability.ts";
 import type { ContainedProgram, ExceededBound } from "../contained-programs.ts";
 import type { EgressWitness, IncomingAnswer, OutgoingRequest } from "../egress.ts";
 import type { PageReader } from "../page-reader.ts";
@@ -92,6 +92,10 @@ export interface Narrowing {
 /** A declaration together with the code that runs. */
 export interface Tool extends ToolDeclaration {
   narrow?(input: JsonValue): Narrowing;
+  /** Of a tool that narrows itself: kinds of capabilities of which every call needs at least one. */
+  readonly needsAnyOf?: readonly CapabilityKind[];
+  /** Fields of the input that take the values of their `enum` in any case; the schema's spelling is what the call has. */
+  readonly anyCase?: readonly string[];
   /** What policy is asked about, if calls of one tool are not all alike: `git_push`. The tool's name by default. */
   action?(input: JsonValue): string;
   /** Every name that `action` gives: rules are checked against them. */

@@ -1,6 +1,7 @@
 import { openMcpDoor } from "@narthex/server";
 import { createLastingCaller } from "../connection/lasting-caller.ts";
 import { type LastingLink, openLastingLink } from "../connection/lasting-link.ts";
+import { readMcpListing } from "../connection/mcp-listing.ts";
 import { createOwnSource } from "../connection/own-source.ts";
 import { keepToken } from "../connection/session-token.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
@@ -28,7 +29,8 @@ export async function serveMcpHttp(invocation: Invocation, address: string): Pro
     const source = createOwnSource(link, createLastingCaller(link));
     // The caller asks each kernel for itself.
     const elicitation = true;
-    const door = await openMcpDoor({ listen, source, elicitation, version: VERSION, log });
+    const listing = await readMcpListing(home);
+    const door = await openMcpDoor({ listen, source, elicitation, ...listing, version: VERSION, log });
     try {
       const bound = "host" in door.address ? door.address : listen;
       await announce(invocation, `${formatListenAddress(bound)}/mcp`, link);

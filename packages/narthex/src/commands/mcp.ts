@@ -1,6 +1,7 @@
 import { serveMcpStdio } from "@narthex/server";
 import { createLastingCaller } from "../connection/lasting-caller.ts";
 import { openLastingLink } from "../connection/lasting-link.ts";
+import { readMcpListing } from "../connection/mcp-listing.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { createLineLog } from "../terminal/log-lines.ts";
 import { reportError } from "../terminal/report-error.ts";
@@ -48,7 +49,9 @@ async function serveClient(invocation: Invocation): Promise<number> {
     const caller = createLastingCaller(link);
     // The caller asks each kernel for itself.
     const elicitation = true;
-    const door = serveMcpStdio({ caller, watchTools: caller.watchTools, elicitation, version: VERSION, log });
+    const { watchTools } = caller;
+    const listing = await readMcpListing(home);
+    const door = serveMcpStdio({ caller, watchTools, elicitation, ...listing, version: VERSION, log });
     const stop = (): void => void door.close();
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();

@@ -58,7 +58,8 @@ export function createMcpConnections(
       eventStore: createRecentEvents(),
       retryInterval: RETRY_MS,
     });
-    const server = createMcpServer(session, { ...exchange, era: "legacy", leavingCancels: false });
+    const instructions = await session.instructions();
+    const server = createMcpServer(session, { ...exchange, era: "legacy", leavingCancels: false, instructions });
     const connection: Connection = {
       id,
       sessionId,

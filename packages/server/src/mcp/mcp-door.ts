@@ -1,13 +1,19 @@
 import type { NodeRequest, NodeResponse } from "../service/http-listener.ts";
 import type { McpHttpLimits } from "./mcp-http-limits.ts";
+import type { McpToolSet } from "./offered-tools.ts";
 
 /** What whoever serves MCP may choose. */
 export interface McpChoices {
   /** Of the kernel; shown to clients. */
   readonly version: string;
+  /** For models, instead of the instructions that follow from the tools. */
   readonly instructions?: string;
+  /** How long a call waits for a person, for the instructions. */
+  readonly approvalWaitMs?: number;
   /** Whether clients that can are asked for approvals. SECURITY: off unless the configuration says otherwise. */
   readonly elicitation?: boolean;
+  /** Which tools are listed; `coding` by default. */
+  readonly toolSet?: McpToolSet;
 }
 
 export interface McpHttpChoices extends McpChoices {

@@ -35,6 +35,8 @@ interface Exchange {
   readonly session: McpSession;
   /** Of a tool call, exactly as it was sent. */
   readonly input: JsonObject;
+  /** It asks what the server is. */
+  readonly isDiscovery: boolean;
   /** The SDK's checks let a call through, and its client is asked nothing. */
   mayTeach: boolean;
 }
@@ -55,14 +57,16 @@ export function serveSource(options: McpSourceOptions): McpHttp {
   const sessions = createSessionTable(source, options, limits);
   const stopping = new AbortController();
   const modern = createMcpHandler(
-    ({ authInfo }) => {
+    async ({ authInfo }) => {
       const exchange = authInfo === undefined ? undefined : exchanges.get(authInfo);
       if (exchange === undefined) throw new KernelError("INTERNAL", "an MCP request without its session");
       // Here a client cancels by hanging up.
       const onCall = (_: ServerContext, { takesForms }: McpClient): void => {
         exchange.mayTeach = exchange.session.elicitation !== true || !takesForms;
       };
-      return createMcpServer(exchange.session, { era: "modern", leavingCancels: true, argumentsOf, onCall });
+      const { session } = exchange;
+      const instructions = exchange.isDiscovery ? await session.instructions() : undefined;
+      return createMcpServer(session, { era: "modern", leavingCancels: true, argumentsOf, onCall, instructions });
     },
     { legacy: "reject" },
   );
@@ -113,7 +117,8 @@ export function serveSource(options: McpSourceOptions): McpHttp {
     const until = isListening ? AbortSignal.any([signal, stopping.signal]) : signal;
     const web = toWebRequest(request, MCP_PATH, until);
     const authInfo: AuthInfo = { token, clientId: sessionId, scopes: [] };
-    const exchange = { session, input: argumentsIn(message), mayTeach: false };
+    const isDiscovery = message?.["method"] === "server/discover";
+    const exchange = { session, input: argumentsIn(message), isDiscovery, mayTeach: false };
     exchanges.set(authInfo, exchange);
     if (message !== undefined && !(await isLegacyRequest(web, message))) {
       const answered = await modern.fetch(web, { authInfo, parsedBody: message });

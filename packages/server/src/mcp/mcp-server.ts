@@ -13,14 +13,16 @@ export interface McpExchange {
   readonly leavingCancels: boolean;
   /** The arguments of a tool call exactly as they were sent; undefined if it was cancelled before it began. */
   argumentsOf(context: ServerContext): JsonObject | undefined;
+  /** For a client that reads them: with its first request. */
+  readonly instructions?: string | undefined;
   /** Hears of every tool call that the protocol's checks let through. */
   onCall?(context: ServerContext, client: McpClient): void;
 }
 
 /** The protocol's side of a session: one for a connection, or for one request. */
 export function createMcpServer(session: McpSession, exchange: McpExchange): Server {
-  const { era, leavingCancels, argumentsOf, onCall } = exchange;
-  const { version, instructions, tools, recent } = session;
+  const { era, leavingCancels, argumentsOf, onCall, instructions } = exchange;
+  const { version, tools, recent } = session;
   const server = new Server(
     { name: "narthex", title: "Narthex", version },
     {

@@ -2,6 +2,7 @@ import { createRequestStateCodec, type RequestStateCodec } from "@modelcontextpr
 import type { Log } from "@narthex/kernel";
 import { CallFrames } from "./call-frames.ts";
 import { type CallNotes, createCallNotes } from "./call-notes.ts";
+import { writeInstructions } from "./instructions.ts";
 import type { McpChoices } from "./mcp-door.ts";
 import type { McpCaller } from "./mcp-caller.ts";
 import { createRecentResults, type RecentResults } from "./recent-results.ts";
@@ -13,7 +14,9 @@ export interface McpSessionOptions extends McpChoices {
 }
 
 /** What is kept for a session of the kernel, however many connections and requests it is used by. */
-export interface McpSession extends McpSessionOptions {
+export interface McpSession extends Omit<McpSessionOptions, "toolSet" | "instructions" | "approvalWaitMs"> {
+  /** For models; undefined if the tools cannot be listed now. */
+  instructions(): Promise<string | undefined>;
   readonly tools: ToolList;
   readonly recent: RecentResults;
   /** Questions by the call that was told to come back. */
@@ -39,9 +42,16 @@ const ANSWER_SECONDS = 600;
 
 export function createMcpSession(options: McpSessionOptions): McpSession {
   const key = crypto.getRandomValues(new Uint8Array(32));
+  const { instructions, approvalWaitMs, toolSet, ...kept } = options;
+  const tools = createToolList(options.caller, toolSet);
   return {
-    ...options,
-    tools: createToolList(options.caller),
+    ...kept,
+    tools,
+    instructions: async () => {
+      if (instructions !== undefined) return instructions;
+      const names = await tools.names().catch(() => undefined);
+      return names && writeInstructions({ tools: names, approvalWaitMs });
+    },
     recent: createRecentResults(),
     waiting: createCallNotes(),
     unanswered: createCallNotes(MAX_UNANSWERED_AGE_MS),

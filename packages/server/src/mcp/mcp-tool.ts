@@ -1,37 +1,53 @@
 import { isJsonObject, type JsonObject, parseJson, type ToolInfo } from "@narthex/contracts";
-import type { Tool } from "@modelcontextprotocol/server";
+import type { Tool, ToolAnnotations } from "@modelcontextprotocol/server";
+import { listedSchema } from "./listed-schema.ts";
 
 const CHANGING_EFFECTS: ReadonlySet<string> = new Set(["fs_write", "db_write", "net_write", "process_spawn"]);
 const OUTSIDE_EFFECTS: ReadonlySet<string> = new Set(["net_read", "net_write", "inference"]);
 
 /** A tool as MCP lists it; undefined for one whose input is no object, which MCP cannot call. */
 export function toMcpTool(info: ToolInfo): Tool | undefined {
-  const inputSchema = toObjectSchema(info.inputSchema);
-  if (inputSchema === undefined) return undefined;
+  const whole = toObjectSchema(info.inputSchema);
+  if (whole === undefined) return undefined;
+  const inputSchema: ObjectSchema = isBuiltin(info) ? { ...listedSchema(whole), type: "object" } : whole;
   const outputSchema = outputSchemaOf(info);
-  const isReadOnly = info.safetyTier === "read_only";
-  const changes = info.effects.some((effect) => CHANGING_EFFECTS.has(effect));
+  const annotations = annotationsOf(info);
   return {
     name: info.name,
     description: info.description,
     inputSchema,
     ...(outputSchema === undefined ? {} : { outputSchema }),
-    annotations: {
-      readOnlyHint: isReadOnly,
-      destructiveHint: !isReadOnly && (changes || info.safetyTier === "privileged"),
-      idempotentHint: isReadOnly || info.determinism === "pure",
-      openWorldHint: info.effects.some((effect) => OUTSIDE_EFFECTS.has(effect)),
-    },
+    ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
   };
 }
 
 /**
- * The schema of results that are promised as structured content. Built-in tools answer in plain text: clients show their
- * model the structure instead of the text wherever there is one.
+ * Hints that differ from what the protocol has a client assume: destructive, not read-only, not idempotent and open to the
+ * world outside.
+ */
+function annotationsOf({ safetyTier, effects, determinism }: ToolInfo): ToolAnnotations {
+  const isReadOnly = safetyTier === "read_only";
+  const changes = effects.some((effect) => CHANGING_EFFECTS.has(effect));
+  const isOpen = effects.some((effect) => OUTSIDE_EFFECTS.has(effect));
+  return {
+    ...(isReadOnly ? { readOnlyHint: true } : {}),
+    ...(isReadOnly || changes || safetyTier === "privileged" ? {} : { destructiveHint: false }),
+    ...(!isReadOnly && determinism === "pure" ? { idempotentHint: true } : {}),
+    ...(isOpen ? {} : { openWorldHint: false }),
+  };
+}
+
+/**
+ * The schema of results that are promised as structured content. Built-in tools answer in plain text: a
+ * schema would only fill a model's context, and clients show a structure instead of the text wherever there is one.
  */
 export function outputSchemaOf(info: ToolInfo): ObjectSchema | undefined {
-  if (info.source === "builtin" || info.resultType !== "object" || info.outputSchema === "") return undefined;
+  if (isBuiltin(info) || info.resultType !== "object" || info.outputSchema === "") return undefined;
   return toObjectSchema(info.outputSchema);
+}
+
+function isBuiltin({ source }: ToolInfo): boolean {
+  return source === "builtin";
 }
 
 type ObjectSchema = JsonObject & { type: "object" };

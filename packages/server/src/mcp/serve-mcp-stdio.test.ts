@@ -134,12 +134,7 @@ for (const [era, prepare, meta] of [
     const [tool] = (await opened.answerTo(1)).result?.tools ?? [];
     assert.deepEqual(tool?.["inputSchema"], { type: "object", properties: { text: { type: "string" } } });
     assert.deepEqual(tool?.["outputSchema"], { type: "object" });
-    assert.deepEqual(tool?.["annotations"], {
-      readOnlyHint: true,
-      destructiveHint: false,
-      idempotentHint: true,
-      openWorldHint: false,
-    });
+    assert.deepEqual(tool?.["annotations"], { readOnlyHint: true, openWorldHint: false });
     opened.send({ id: 2, method: "tools/call", params: { name: "echo", arguments: { text: "hi" }, ...params } });
     const { result } = await opened.answerTo(2);
     assert.deepEqual(result?.structuredContent, { text: "hi" });

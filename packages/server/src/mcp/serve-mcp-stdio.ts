@@ -44,14 +44,17 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdioDoor {
     onRefused: (reason, bytes) => caller.refuse(reason, bytes),
   });
   let server: Server | undefined;
+  // Asked for before the client does: the first thing that it wants is these.
+  const instructions = session.instructions();
   const handle = serveStdio(
-    ({ era }) => {
+    async ({ era }) => {
       const argumentsOf = ({ mcpReq }: ServerContext) => transport.argumentsOf(mcpReq.id);
       const onCall = ({ mcpReq }: ServerContext, client: McpClient): void => {
         if (session.elicitation !== true || !client.takesForms) transport.letOthersPass(mcpReq.id);
       };
       // A client that only probed first is served by the last one made.
-      server = createMcpServer(session, { era, leavingCancels: false, argumentsOf, onCall });
+      const exchange = { era, leavingCancels: false, argumentsOf, onCall, instructions: await instructions };
+      server = createMcpServer(session, exchange);
       return server;
     },
     {

@@ -3,10 +3,14 @@ import { type JsonObject, toHex, type ToolInfo } from "@narthex/contracts";
 import { compileSchema } from "@narthex/kernel";
 import type { McpCaller } from "./mcp-caller.ts";
 import { outputSchemaOf, toMcpTool } from "./mcp-tool.ts";
+import { type McpToolSet, offeredTools } from "./offered-tools.ts";
+import { describeWaiting } from "./waiting-calls.ts";
 
 /** What a client was told about tools: a result must have the structure that its listing promised. */
 export interface ToolList {
   refresh(): Promise<Tool[]>;
+  /** Of the tools that would be listed now. */
+  names(): Promise<string[]>;
   /** At once if anything was listed before. */
   isStructured(name: string): boolean | Promise<boolean>;
   /** Whether a structure is one that the tool's listing promised. */
@@ -17,6 +21,12 @@ export interface ToolList {
   hasChanged(): Promise<boolean>;
 }
 
+interface OfferedTool {
+  readonly info: ToolInfo;
+  /** Which of its calls wait for a person, as far as the policy was asked. */
+  readonly waiting: string;
+}
+
 interface ListedTool {
   /** Undefined for one that MCP cannot call. */
   readonly tool: Tool | undefined;
@@ -24,10 +34,7 @@ interface ListedTool {
   readonly outputSchema: JsonObject | undefined;
 }
 
-/** No call of one of these could succeed. */
-const UNUSABLE: ReadonlySet<string> = new Set(["quarantined", "disabled"]);
-
-export function createToolList(caller: Pick<McpCaller, "listTools">): ToolList {
+export function createToolList(caller: Pick<McpCaller, "listTools" | "explain">, set: McpToolSet = "coding"): ToolList {
   /** By definition: a schema is read once, however often it is listed. */
   let known: ReadonlyMap<string, ListedTool> = new Map();
   /** Schemas of promised structures, by the names of the tools. */
@@ -36,31 +43,49 @@ export function createToolList(caller: Pick<McpCaller, "listTools">): ToolList {
   /** What the client got last; undefined while it never asked. */
   let told: string | undefined;
 
-  async function usable(): Promise<ToolInfo[]> {
-    return (await caller.listTools()).filter(({ state }) => !UNUSABLE.has(state));
-  }
-
   function listed(info: ToolInfo): ListedTool {
     const found = known.get(toHex(info.definitionHash));
     return found ?? { tool: toMcpTool(info), outputSchema: outputSchemaOf(info) };
   }
 
-  async function refresh(): Promise<Tool[]> {
-    const infos = await usable();
-    told = definitionsOf(infos);
-    const entries = infos.map((info) => [info, listed(info)] as const);
-    known = new Map(entries.map(([{ definitionHash }, entry]) => [toHex(definitionHash), entry]));
+  /** Every tool that the session may call: a client may know of one that is not offered. */
+  async function load(): Promise<readonly ToolInfo[]> {
+    const infos = await caller.listTools();
+    known = new Map(infos.map((info) => [toHex(info.definitionHash), listed(info)]));
     structured = new Map(
-      entries.flatMap(([{ name }, { outputSchema }]) => (outputSchema === undefined ? [] : [[name, outputSchema]])),
+      infos.flatMap((info) => {
+        const { outputSchema } = listed(info);
+        return outputSchema === undefined ? [] : [[info.name, outputSchema]];
+      }),
     );
     readOnly = new Set(infos.flatMap(({ name, safetyTier }) => (safetyTier === "read_only" ? [name] : [])));
-    return entries.flatMap(([, { tool }]) => (tool === undefined ? [] : [tool]));
+    return infos;
+  }
+
+  async function offer(infos: readonly ToolInfo[]): Promise<OfferedTool[]> {
+    return Promise.all(
+      offeredTools(infos, set).map(async (info) => {
+        const isOwn = info.source === "builtin";
+        return { info, waiting: isOwn ? await describeWaiting(info.name, caller.explain) : "" };
+      }),
+    );
+  }
+
+  async function refresh(): Promise<Tool[]> {
+    const offered = await offer(await load());
+    told = digestOffer(offered);
+    return offered.flatMap(({ info, waiting }) => {
+      const { tool } = listed(info);
+      if (tool === undefined) return [];
+      return [waiting === "" ? tool : { ...tool, description: `${tool.description} ${waiting}` }];
+    });
   }
 
   return {
     refresh,
+    names: async () => offeredTools(await load(), set).map(({ name }) => name),
     isStructured: (name) =>
-      structured === undefined ? refresh().then(() => structured?.has(name) ?? false) : structured.has(name),
+      structured === undefined ? load().then(() => structured?.has(name) ?? false) : structured.has(name),
     fits(name, structure) {
       const schema = structured?.get(name);
       return schema !== undefined && compileSchema(schema).check(structure).length === 0;
@@ -69,13 +94,13 @@ export function createToolList(caller: Pick<McpCaller, "listTools">): ToolList {
     async hasChanged() {
       if (told === undefined) return false;
       const before = told;
-      const now = definitionsOf(await usable());
+      const now = digestOffer(await offer(await caller.listTools()));
       told = now;
       return now !== before;
     },
   };
 }
 
-function definitionsOf(infos: readonly ToolInfo[]): string {
-  return infos.map(({ name, definitionHash }) => `${name} ${toHex(definitionHash)}`).join("\n");
+function digestOffer(offered: readonly OfferedTool[]): string {
+  return offered.map(({ info, waiting }) => `${info.name} ${toHex(info.definitionHash)} ${waiting}`).join("\n");
 }

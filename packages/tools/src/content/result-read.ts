@@ -6,26 +6,26 @@ import { contentHash } from "../content-hash.ts";
 export const resultRead = defineTool({
   name: "result_read",
   description:
-    "Reads part of an earlier result, or of stored content, by its hash. Use it when an output was truncated: the line " +
-    "before the last one names the hash and the offset to read on from. An empty answer means that the end is reached.",
+    "Reads on in a result that was cut: the cut result names the hash and the offset to continue from. An empty answer " +
+    "means the end.",
   source: "builtin",
   inputSchema: {
     type: "object",
     properties: {
-      hash: contentHash("The result or content to read."),
+      hash: contentHash("Of the result."),
       offset: {
         type: "integer",
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER - MAX_INLINE_RESULT_BYTES,
         default: 0,
-        description: "The first byte to read.",
+        description: "First byte.",
       },
       limit: {
         type: "integer",
         minimum: 1,
         maximum: MAX_INLINE_RESULT_BYTES,
         default: DEFAULT_VIEW_BYTES,
-        description: `How many bytes to read; more than ${DEFAULT_VIEW_BYTES} are not shown whole.`,
+        description: `Bytes to read; above ${DEFAULT_VIEW_BYTES} the answer is cut again.`,
       },
     },
     required: ["hash"],

@@ -20,26 +20,26 @@ const NO_TABLES: TableUse = { read: [], write: [] };
 export const dbQuery = defineTool({
   name: "db_query",
   description:
-    "Runs one SQL statement on an SQLite database file of the workspace and answers its rows. Values go into params, not " +
-    "into the text. Blobs are {$base64}, integers too large for JSON are {$integer}.",
+    "Runs one SQL statement on an SQLite file and answers its rows. Values go into params. Blobs are {$base64}, integers " +
+    "too large for JSON {$integer}.",
   source: "builtin",
   isolation: "process",
   inputSchema: {
     type: "object",
     properties: {
-      database: path("The database file, relative to the working directory or absolute."),
+      database: path("Path of the file."),
       sql: {
         type: "string",
         minLength: 1,
         maxLength: 100_000,
-        description: "One statement, with ? for each parameter.",
+        description: "With ? for each parameter.",
       },
-      params: { type: "array", items: {}, maxItems: 1000, description: "What the ? stand for, in order." },
+      params: { type: "array", items: {}, maxItems: 1000, description: "Values of the parameters, in order." },
       max_rows: {
         type: "integer",
         minimum: 1,
         maximum: MAX_ROWS,
-        description: `The first so many rows. Without it, more than ${DEFAULT_ROWS} are an error.`,
+        description: `Answer only the first rows. Without it, more than ${DEFAULT_ROWS} rows are an error.`,
       },
     },
     required: ["database", "sql"],
@@ -56,6 +56,7 @@ export const dbQuery = defineTool({
     { kind: "db_write", names: [] },
   ],
   bounds: { timeoutMs: TIMEOUT_MS },
+  needsAnyOf: ["db_read", "db_write"],
   narrow: ({ sql }) => (statementKind(sql) === "read" ? { effects: ["fs_read", "db_read"], tier: "read_only" } : {}),
   actions: ["db_query_read", "db_query_write"],
   action: ({ sql }) => (statementKind(sql) === "read" ? "db_query_read" : "db_query_write"),

@@ -11,14 +11,14 @@ const MAX_NAMED = 1000;
 /** Deletes a file, a link, or a directory. Links are deleted themselves, never what they lead to. */
 export const fileDelete = defineTool({
   name: "file_delete",
-  description: "Deletes a file of the workspace, or with recursive a directory and all that is in it.",
+  description: "Deletes a file or an empty directory; with recursive, a directory and its contents.",
   source: "builtin",
   isolation: "worker",
   inputSchema: {
     type: "object",
     properties: {
-      path: path("What to delete, relative to the working directory or absolute."),
-      recursive: { type: "boolean", description: "Delete a directory that is not empty." },
+      path: path("Relative to the working directory, or absolute."),
+      recursive: { type: "boolean" },
     },
     required: ["path"],
     additionalProperties: false,

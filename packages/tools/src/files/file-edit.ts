@@ -11,17 +11,17 @@ import { absolutePath, workspacePath } from "./workspace-path.ts";
 export const fileEdit = defineTool({
   name: "file_edit",
   description:
-    "Replaces old_content by new_content in a text file of the workspace. old_content must occur exactly once, unless " +
-    "replace_all is set; otherwise nothing is changed and the error says on which lines it was found.",
+    "Replaces old_content by new_content in a text file. old_content must occur exactly once unless replace_all is set; " +
+    "otherwise nothing is changed, and the error names the lines where it was found.",
   source: "builtin",
   isolation: "worker",
   inputSchema: {
     type: "object",
     properties: {
-      path: path("The file, relative to the working directory or absolute."),
-      old_content: { type: "string", minLength: 1, description: "What is there now, to the character." },
-      new_content: { type: "string", description: "What is to be there." },
-      replace_all: { type: "boolean", description: "Replace every occurrence." },
+      path: path("Relative to the working directory, or absolute."),
+      old_content: { type: "string", minLength: 1, description: "Exact present text." },
+      new_content: { type: "string" },
+      replace_all: { type: "boolean" },
     },
     required: ["path", "old_content", "new_content"],
     additionalProperties: false,

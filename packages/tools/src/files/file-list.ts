@@ -11,18 +11,18 @@ const DEFAULT_ENTRIES = 1000;
 /** What is in a directory, sorted. */
 export const fileList = defineTool({
   name: "file_list",
-  description: "Lists a directory of the workspace: names, kinds and sizes, sorted by name.",
+  description: "Lists a directory: names, kinds and sizes, sorted by name.",
   source: "builtin",
   isolation: "worker",
   inputSchema: {
     type: "object",
     properties: {
-      path: path("The directory; `.` is the working directory."),
-      recursive: { type: "boolean", description: "Also what is in directories below." },
-      depth: { type: "integer", minimum: 1, maximum: MAX_DEPTH, description: "How many levels down." },
-      glob: { type: "string", minLength: 1, maxLength: 1000, description: "Only names that fit, such as `**/*.ts`." },
-      hidden: { type: "boolean", description: "Also names that begin with a dot." },
-      limit: { type: "integer", minimum: 1, maximum: MAX_ENTRIES, description: "At most so many entries." },
+      path: path("`.` is the working directory."),
+      recursive: { type: "boolean", description: "Include subdirectories." },
+      depth: { type: "integer", minimum: 1, maximum: MAX_DEPTH, description: "Levels of subdirectories." },
+      glob: { type: "string", minLength: 1, maxLength: 1000, description: "Such as `**/*.ts`." },
+      hidden: { type: "boolean", description: "Include dot files." },
+      limit: { type: "integer", minimum: 1, maximum: MAX_ENTRIES, description: "Maximum number of entries." },
     },
     required: ["path"],
     additionalProperties: false,

@@ -8,15 +8,15 @@ import { absolutePath, workspacePath } from "./workspace-path.ts";
 /** Gives a file or a directory another name or place in the workspace. */
 export const fileMove = defineTool({
   name: "file_move",
-  description: "Moves or renames a file or directory within the workspace.",
+  description: "Moves or renames a file or directory.",
   source: "builtin",
   isolation: "worker",
   inputSchema: {
     type: "object",
     properties: {
-      source: path("What to move."),
-      destination: path("Its new path, the name included."),
-      overwrite: { type: "boolean", description: "Replace a file that is there." },
+      source: path("Present path."),
+      destination: path("New path, including the name."),
+      overwrite: { type: "boolean", description: "Replace an existing file." },
     },
     required: ["source", "destination"],
     additionalProperties: false,

@@ -20,17 +20,17 @@ const MIXED = [
 export const fileRead = defineTool({
   name: "file_read",
   description:
-    "Reads a file of the workspace, or a part of it: bytes by offset and limit, or lines by first_line and line_count.",
+    "Reads a file, or a part of it: either bytes by offset and limit, or lines by first_line and line_count.",
   source: "builtin",
   isolation: "worker",
   inputSchema: {
     type: "object",
     properties: {
-      path: path("The file, relative to the working directory or absolute."),
-      offset: wholeNumber("The first byte to read.", 0),
-      limit: wholeNumber("How many bytes to read; 0 is all of them.", 0, MAX_READ_LIMIT),
-      first_line: wholeNumber("The first line to read, counted from 1.", 1),
-      line_count: wholeNumber("How many lines to read.", 1),
+      path: path("Relative to the working directory, or absolute."),
+      offset: wholeNumber("First byte.", 0),
+      limit: wholeNumber("Bytes to read; 0: all.", 0, MAX_READ_LIMIT),
+      first_line: wholeNumber("First line, from 1.", 1),
+      line_count: wholeNumber("Lines to read.", 1),
     },
     required: ["path"],
     additionalProperties: false,

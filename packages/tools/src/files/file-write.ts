@@ -10,20 +10,19 @@ import { absolutePath, workspacePath } from "./workspace-path.ts";
 /** Writes a whole file, or adds to its end, so that nobody ever sees half of it. */
 export const fileWrite = defineTool({
   name: "file_write",
-  description:
-    "Writes a file of the workspace as a whole; missing directories are made. Use file_edit to change a part of it.",
+  description: "Writes a whole file and creates missing directories. To change a part of a file, use file_edit.",
   source: "builtin",
   isolation: "worker",
   inputSchema: {
     type: "object",
     properties: {
-      path: path("The file, relative to the working directory or absolute."),
-      content: { type: "string", description: "What the file is to hold." },
-      encoding: { enum: ["utf8", "base64"], description: "How content is written here; utf8 by default." },
-      create_only: { type: "boolean", description: "Fail with FILE_EXISTS if there is such a file." },
+      path: path("Relative to the working directory, or absolute."),
+      content: { type: "string" },
+      encoding: { enum: ["utf8", "base64"], description: "Of content; utf8 by default." },
+      create_only: { type: "boolean", description: "Fail if the file exists." },
       append: {
         type: "boolean",
-        description: "Add to the end; the file is made if it does not exist. Not with create_only.",
+        description: "Add to the end, or create the file. Not with create_only.",
       },
     },
     required: ["path", "content"],

@@ -16,7 +16,7 @@ export const readFile = defineTool({
   isolation: "worker",
   inputSchema: {
     type: "object",
-    properties: { path: path("The file, relative to the working directory or absolute.") },
+    properties: { path: path("Relative to the working directory, or absolute.") },
     required: ["path"],
     additionalProperties: false,
   },

@@ -20,32 +20,30 @@ function actionOf(operation: string): string {
 export const gitTool = defineTool({
   name: "git",
   description:
-    "Runs one operation of git in a repository of the workspace, in a sandbox. Hooks, filters, pagers and other " +
-    " programs that a repository names are not run. A non-zero exit code is a result, not an error.",
+    "Runs one git operation in a sandbox. Programs that the repository names (hooks, filters, pagers) are not run. A " +
+    "non-zero exit code is a result, not an error.",
   source: "builtin",
   isolation: "process",
   inputSchema: {
     type: "object",
     properties: {
-      operation: { type: "string", enum: GIT_OPERATIONS, description: "What to do: STATUS, COMMIT, ..." },
+      operation: { type: "string", enum: GIT_OPERATIONS },
       args: {
         type: "array",
         items: { type: "string", maxLength: 32_768 },
         maxItems: 1000,
-        description: 'Options and operands as on git\'s command line, one to an entry: ["-m", "first commit"].',
+        description: 'As on the command line: ["-m", "first commit"].',
       },
       cwd: {
         type: "string",
         maxLength: 4096,
-        description: "The repository, or a directory in it; the session's working directory by default.",
+        description: "Directory of the repository; default: the working directory.",
       },
       hosts: {
         type: "array",
         items: { type: "string", minLength: 1, maxLength: 300 },
         maxItems: 20,
-        description:
-          "For FETCH, PULL and PUSH with a remote by its name: the hosts of its addresses, `host` or `host:port`. Of an " +
-          "address in `args` the host is known.",
+        description: "Hosts of a remote that is given by name, for FETCH, PULL and PUSH: `host` or `host:port`.",
       },
     },
     required: ["operation"],
@@ -66,6 +64,8 @@ export const gitTool = defineTool({
   bounds: { timeoutMs: MAX_TIMEOUT_MS, maxOutputBytes: 32_768 },
   actions: GIT_OPERATIONS.map(actionOf),
   action: ({ operation }) => actionOf(operation),
+  needsAnyOf: ["git"],
+  anyCase: ["operation"],
   narrow(input) {
     const { operation } = input;
     const hasNetwork = gitHosts(input).length > 0;

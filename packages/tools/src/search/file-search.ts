@@ -22,32 +22,32 @@ const MAX_PRINTED_BYTES = 64 * 1024 * 1024;
 export const fileSearch = defineTool({
   name: "file_search",
   description:
-    "Searches the text of files in the workspace for a regular expression (or a literal text) and answers matching lines " +
-    "in path order. Files that .gitignore names, hidden files and binary files are left out.",
+    "Searches file contents for a regular expression or a literal text; answers matching lines in path order. Skips " +
+    "binary files, and hidden and git-ignored ones by default.",
   source: "builtin",
   isolation: "process",
   inputSchema: {
     type: "object",
     properties: {
-      pattern: { type: "string", minLength: 1, maxLength: 4096, description: "A regular expression in Rust's syntax." },
-      path: path("A directory or file to search; the working directory by default."),
-      literal: { type: "boolean", description: "The pattern is a text, not an expression." },
-      case: { enum: ["sensitive", "insensitive", "smart"], description: "Sensitive by default." },
+      pattern: { type: "string", minLength: 1, maxLength: 4096, description: "Regular expression, Rust syntax." },
+      path: path("Directory or file; default: the working directory."),
+      literal: { type: "boolean", description: "The pattern is literal text." },
+      case: { enum: ["sensitive", "insensitive", "smart"], description: "Default: sensitive." },
       glob: {
         type: "string",
         minLength: 1,
         maxLength: 1000,
-        description: "Only files that fit, such as `*.ts` or `src/**/*.md`; with `!` in front, all others.",
+        description: "Such as `*.ts`; with `!` in front, all others.",
       },
-      context: { type: "integer", minimum: 0, maximum: MAX_CONTEXT, description: "Lines to show around each match." },
+      context: { type: "integer", minimum: 0, maximum: MAX_CONTEXT, description: "Lines around each match." },
       max_matches: {
         type: "integer",
         minimum: 1,
         maximum: MAX_MATCHES,
-        description: "At most so many matching lines.",
+        description: "Maximum number of matching lines.",
       },
-      hidden: { type: "boolean", description: "Also files and directories whose names begin with a dot." },
-      ignored: { type: "boolean", description: "Also what .gitignore and the like leave out." },
+      hidden: { type: "boolean", description: "Include dot files." },
+      ignored: { type: "boolean", description: "Include git-ignored files." },
     },
     required: ["pattern"],
     additionalProperties: false,

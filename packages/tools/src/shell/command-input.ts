@@ -5,13 +5,13 @@ import { commandFacts } from "./command-facts.ts";
 
 /** Fields that every tool has that takes a command. */
 export const COMMAND_FIELDS = {
-  command: { type: "string", minLength: 1, maxLength: MAX_COMMAND_LEN, description: "Run by bash." },
+  command: { type: "string", minLength: 1, maxLength: MAX_COMMAND_LEN },
   env: {
     type: "object",
     additionalProperties: { type: "string", maxLength: MAX_ARG_LEN },
     propertyNames: { pattern: "^[A-Za-z_][A-Za-z0-9_]*$", maxLength: 256 },
     maxProperties: MAX_REPEATED_ITEMS,
-    description: "Variables to set for it.",
+    description: "Environment variables.",
   },
 } as const;
 

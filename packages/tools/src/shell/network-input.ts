@@ -5,17 +5,17 @@ import { type Capability, canonicalHost, type Effect, type HostPattern } from "@
 export const NETWORK_FIELDS = {
   network_access: {
     type: "boolean",
-    description: "Ask for the network: http and https to hosts that are granted, through the proxy that is set there.",
+    description: "Ask for http and https to granted hosts, through the proxy that is set.",
   },
   network_read_only: {
     type: "boolean",
-    description: "Only to read, by http or by git: no https of its own, nothing sent.",
+    description: "Only to read, by http or git; nothing is sent.",
   },
   hosts: {
     type: "array",
     items: { type: "string", minLength: 1, maxLength: 300 },
     maxItems: 50,
-    description: "Hosts it will ask, `host` or `host:port`, so that a person can be asked about them first.",
+    description: "Hosts it needs, `host` or `host:port`.",
   },
 } as const;
 

@@ -23,9 +23,9 @@ export const shellExec = defineTool({
   ...SHELL_DECLARATION,
   name: "shell_exec",
   description:
-    "Runs a shell command in the workspace, in a sandbox; without network unless it is asked for. Files outside the " +
-    "workspace do not exist there. " +
-    "A non-zero exit code is a result, not an error. Processes that are to go on afterwards are started with shell_spawn.",
+    "Runs a command with bash in a sandbox that holds the workspace and no other files of this machine, and has no " +
+    "network unless network_access is granted. A non-zero exit code is a result, not an error. Background processes end " +
+    "with the command: use shell_spawn for them.",
   inputSchema: {
     type: "object",
     properties: {
@@ -33,16 +33,16 @@ export const shellExec = defineTool({
       cwd: {
         type: "string",
         maxLength: 4096,
-        description: "Where to run it; the session's working directory by default, or where a session's shell is.",
+        description: "Default: the working directory, or that of the session's shell.",
       },
       timeout_ms: {
         type: "integer",
         minimum: 0,
         maximum: MAX_TIMEOUT_MS,
-        description: "0 or nothing: a minute.",
+        description: "Default: 60000.",
       },
       ...NETWORK_FIELDS,
-      stdin: { type: "string", description: "What the command can read from its standard input." },
+      stdin: { type: "string" },
     },
     required: ["command"],
     additionalProperties: false,
@@ -61,6 +61,7 @@ export const shellExec = defineTool({
   bounds: { timeoutMs: MAX_TIMEOUT_MS, maxOutputBytes: 32_768 },
   effects: [...SHELL_DECLARATION.effects, "net_read", "net_write"],
   capabilities: [...SHELL_DECLARATION.capabilities, { kind: "net_read", hosts: [] }, { kind: "net_write", hosts: [] }],
+  needsAnyOf: ["exec"],
   narrow: ({ timeout_ms: timeoutMs, ...input }) => ({
     effects: [...SHELL_DECLARATION.effects, ...networkEffects(input)],
     timeoutMs: Math.min(MAX_TIMEOUT_MS, (timeoutMs || DEFAULT_TIMEOUT_MS) + GRACE_MS),

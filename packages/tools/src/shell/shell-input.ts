@@ -11,13 +11,13 @@ import { JOB_ANSWER, JOB_ID, jobAnswer, jobText } from "./job-answer.ts";
 export const shellInput = defineTool({
   ...SHELL_DECLARATION,
   name: "shell_input",
-  description: "Writes text to a job's standard input, and closes it if asked to.",
+  description: "Writes text to the standard input of a job.",
   inputSchema: {
     type: "object",
     properties: {
       job_id: JOB_ID,
-      data: { type: "string", maxLength: 1_048_576, description: "Written as it is: end a line with a line feed." },
-      close: { type: "boolean", description: "Nothing more will come." },
+      data: { type: "string", maxLength: 1_048_576, description: "End a line with a line feed." },
+      close: { type: "boolean", description: "Close the input afterwards." },
     },
     required: ["job_id", "data"],
     additionalProperties: false,

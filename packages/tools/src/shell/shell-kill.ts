@@ -6,7 +6,7 @@ import { JOB_ANSWER, JOB_ID, jobAnswer, jobText } from "./job-answer.ts";
 export const shellKill = defineTool({
   ...SHELL_DECLARATION,
   name: "shell_kill",
-  description: "Ends a job at once, with every process it started. What it printed can still be read.",
+  description: "Kills a job and its processes. Its output stays readable.",
   inputSchema: {
     type: "object",
     properties: { job_id: JOB_ID },

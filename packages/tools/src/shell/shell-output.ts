@@ -9,8 +9,7 @@ const GRACE_MS = 10_000;
 export const shellOutput = defineTool({
   ...SHELL_DECLARATION,
   name: "shell_output",
-  description:
-    "Reads what a job has printed, from an offset on, and says whether it runs. Reading changes nothing and can be repeated.",
+  description: "Reads the output of a job from an offset on, and says whether the job runs.",
   inputSchema: {
     type: "object",
     properties: {
@@ -19,13 +18,13 @@ export const shellOutput = defineTool({
         type: "integer",
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: "`next_offset` of the last reading.",
+        description: "`next_offset` of the last answer.",
       },
       wait_ms: {
         type: "integer",
         minimum: 0,
         maximum: MAX_WAIT_MS,
-        description: "Wait so long while there is nothing new and the job runs.",
+        description: "Wait up to this long for new output.",
       },
     },
     required: ["job_id"],

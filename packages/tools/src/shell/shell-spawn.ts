@@ -12,9 +12,8 @@ export const shellSpawn = defineTool({
   ...SHELL_DECLARATION,
   name: "shell_spawn",
   description:
-    "Starts a shell command as a job of the session and answers at once. Its output is read with shell_output, its input " +
-    "written with shell_input, and shell_kill ends it; it ends with the session. It runs in a sandbox of its own: other " +
-    "commands see the files it writes, not its processes or its loopback network.",
+    "Starts a command as a background job that lasts until the session ends, and answers its job_id at once. The job has " +
+    "a sandbox of its own: other commands see its files, not its processes or its loopback network.",
   inputSchema: {
     type: "object",
     properties: {
@@ -22,13 +21,13 @@ export const shellSpawn = defineTool({
       cwd: {
         type: "string",
         maxLength: 4096,
-        description: "Where to run it; the session's working directory by default.",
+        description: "Default: the working directory.",
       },
       timeout_ms: {
         type: "integer",
         minimum: 0,
         maximum: DAY_MS,
-        description: "It is killed after this; 0 or nothing: when the session ends.",
+        description: "Kill it after this time.",
       },
     },
     required: ["command"],

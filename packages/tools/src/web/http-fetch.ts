@@ -28,8 +28,8 @@ type FetchedBody = { size: number; body?: string; body_hash?: string };
 export const httpFetch = defineTool({
   name: "http_fetch",
   description:
-    "Sends one HTTP request and answers with status, headers and body, whatever the status. Redirects are followed. Use " +
-    "web_fetch to read a page. A body that is long, or no text, is answered by its hash: read it with result_read.",
+    "Sends one HTTP request, follows redirects, and answers status, headers and body. To read a page, use web_fetch. A " +
+    "body that is long or not text is answered as a hash for result_read.",
   source: "builtin",
   isolation: "http",
   inputSchema: {
@@ -41,7 +41,7 @@ export const httpFetch = defineTool({
       body: {
         type: "string",
         maxLength: MAX_SENT_CHARACTERS,
-        description: "Text to send, with a header that says its content-type. Not with GET or HEAD.",
+        description: "Text to send; set a content-type header. Not with GET or HEAD.",
       },
     },
     required: ["url"],
@@ -75,6 +75,7 @@ export const httpFetch = defineTool({
   ],
   bounds: { timeoutMs: 60_000, maxOutputBytes: 32_768, maxNetworkRequests: 11, maxNetworkBytes: 80 * MB },
   narrow: (input) => ({ effects: [kindOf(input)] }),
+  needsAnyOf: ["net_read", "net_write"],
   needs: (input) => {
     checkRequest(input);
     return [rightFor(kindOf(input), parseWebAddress(input.url))];

@@ -13,7 +13,7 @@ import {
   toHex,
   ToolRequestSchema,
 } from "@narthex/contracts";
-import { createTestKernel, type TestSession } from "@narthex/testkit";
+import { createTestKernel, createTestPolicy, type TestSession } from "@narthex/testkit";
 import * as fc from "fast-check";
 import { RUNS_ALL } from "../../../../../test/sampled.ts";
 import type { CallResult, Kernel } from "../../kernel.ts";
@@ -287,6 +287,55 @@ test("an environment that names a variable twice is INVALID_INPUT: nobody choose
     [["env[2]", "duplicate"]],
   );
   assert.deepEqual(seen, []);
+});
+
+test("a field that takes any case has the schema's spelling from the first check on", async () => {
+  const seen: JsonValue[] = [];
+  const tool = defineTool({
+    name: "tool",
+    description: "Takes an operation.",
+    inputSchema: {
+      type: "object",
+      properties: { operation: { enum: ["STATUS", "PUSH"] }, other: { enum: ["A"] } },
+      additionalProperties: false,
+    },
+    tier: "read_only",
+    anyCase: ["operation"],
+    actions: ["tool_status", "tool_push"],
+    action: ({ operation = "STATUS" }) => `tool_${operation.toLowerCase()}`,
+    run: (input) => {
+      seen.push({ ...input });
+      return null;
+    },
+  });
+  const policy = createTestPolicy([{ id: "status", action: "tool_status" }], [tool]);
+  const { open, kernel } = await createTestKernel({ tools: [tool], policy });
+  const session = await open();
+  const digests: string[] = [];
+  for (const [index, operation] of ["status", "Status", "STATUS"].entries()) {
+    const { status } = await session.call("tool", { operation }, { requestId: `r${index}` });
+    assert.equal(status, "success");
+    digests.push(await requestDigest(kernel, session, `r${index}`));
+  }
+  assert.deepEqual(
+    seen,
+    ["STATUS", "STATUS", "STATUS"].map((operation) => ({ operation })),
+  );
+  assert.equal(new Set(digests).size, 1);
+  assert.equal((await session.call("tool", { operation: "push" })).status, "denied");
+  assert.equal(
+    (await kernel.explainCall({ tool: "tool", input: { operation: "push" }, sessionId: session.id })).answer,
+    "deny",
+  );
+  // The long s folds to S in other alphabets, and no other field is folded.
+  for (const input of [
+    { operation: "\u017ftatus" },
+    { operation: "stat" },
+    { other: "a" },
+    { operation: ["status"] },
+  ]) {
+    assert.equal(errorOf(await session.call("tool", input)).errorCode, "INVALID_INPUT");
+  }
 });
 
 test("a tool's own canonical form is asked only for input that fits its schema", async () => {

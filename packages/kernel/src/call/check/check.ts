@@ -19,6 +19,7 @@ import { type Ending, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { explainToolFault } from "../../result/tool-fault.ts";
 import { hiddenFromCaller } from "../hidden-secrets.ts";
+import { foldCase } from "../../tool/fold-case.ts";
 import { noteInvoked, noteUnreadable } from "./note-invoked.ts";
 import { type RedactedInput, redactInput } from "../../secret/redact-input.ts";
 import { rootOf } from "../../session/lineage.ts";
@@ -36,7 +37,7 @@ function checkInput(call: BoundCall, kernel: KernelParts): CheckedCall | Ending 
   const parsed = readInput(call);
   if (parsed instanceof Failed) return noteUnreadable(call, kernel, parsed);
   const { tool, inputSchema } = call.registered;
-  const input = inputSchema.applyDefaults(parsed);
+  const input = inputSchema.applyDefaults(foldCase(tool, parsed));
   const violations = withoutRepeats([
     ...inputSchema.check(input),
     ...(tool.source === "builtin" && isJsonObject(input) ? checkJsonForm(tool.name, input) : []),

@@ -1,0 +1,20 @@
+import type { ToolInfo } from "@narthex/contracts";
+
+/** Which of the tools that a session may call are listed to MCP clients. Every one of them can be called in any case. */
+export type McpToolSet = "coding" | "all";
+
+/**
+ * Built-in tools that cost a coding agent's context more than they give: `read_file` does what `file_read` does and has
+ * the name of a built-in tool of some clients; the others serve programs and trials of the kernel.
+ */
+const NOT_FOR_CODING: ReadonlySet<string> = new Set(["artifact_get", "artifact_publish", "echo", "hash", "read_file"]);
+
+/** No call of one of these could succeed. */
+const UNUSABLE: ReadonlySet<string> = new Set(["quarantined", "disabled"]);
+
+export function offeredTools(infos: readonly ToolInfo[], set: McpToolSet): ToolInfo[] {
+  return infos.filter(
+    ({ name, source, state }) =>
+      !UNUSABLE.has(state) && (set === "all" || source !== "builtin" || !NOT_FOR_CODING.has(name)),
+  );
+}
