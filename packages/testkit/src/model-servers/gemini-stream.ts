@@ -1,30 +1,46 @@
 import type { ScriptedAnswer } from "./scripted-answer.ts";
 
-/** An answer as Gemini's `streamGenerateContent` streams it: the last chunk with text is also the end. */
+/** An answer as Gemini's `streamGenerateContent` streams it: the last chunk with content is also the end. */
 export function geminiStream(answer: ScriptedAnswer): string {
-  const { inputTokens: promptTokenCount, outputTokens: candidatesTokenCount } = answer;
-  const frame = { modelVersion: answer.model, responseId: "response-1" };
-  const contentOf = (text: string) => ({ parts: [{ text }], role: "model" });
-  const last = answer.texts.at(-1) ?? "";
+  const parts = contentParts(answer);
   const chunks = [
-    ...answer.texts.slice(0, -1).map((text) => ({
-      candidates: [{ content: contentOf(text), index: 0 }],
-      usageMetadata: { promptTokenCount, totalTokenCount: promptTokenCount },
-      ...frame,
+    ...parts.slice(0, -1).map((part) => ({
+      candidates: [{ content: { parts: [part], role: "model" }, index: 0 }],
+      usageMetadata: { promptTokenCount: answer.inputTokens, totalTokenCount: answer.inputTokens },
+      ...frame(answer),
     })),
-    {
-      candidates: [{ content: contentOf(last), finishReason: answer.stop, index: 0 }],
-      usageMetadata: {
-        promptTokenCount,
-        candidatesTokenCount,
-        totalTokenCount: promptTokenCount + candidatesTokenCount,
-      },
-      ...frame,
-    },
+    lastChunk(answer, parts.slice(-1)),
   ];
   return chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join("");
 }
 
+/** The same answer to `generateContent`. */
+export function geminiContent(answer: ScriptedAnswer): string {
+  return JSON.stringify(lastChunk(answer, contentParts(answer)));
+}
+
 export function geminiError(code: number, status: string, message: string, details: readonly object[] = []): string {
   return JSON.stringify({ error: { code, message, status, details } }, undefined, 2);
+}
+
+function contentParts({ texts, calls = [] }: ScriptedAnswer): readonly object[] {
+  const parts = [
+    ...texts.map((text) => ({ text })),
+    ...calls.map(({ id, name, input: args }) => ({ functionCall: { id, name, args } })),
+  ];
+  return parts.length > 0 ? parts : [{ text: "" }];
+}
+
+function lastChunk(answer: ScriptedAnswer, parts: readonly object[]): object {
+  const { inputTokens: promptTokenCount, outputTokens: candidatesTokenCount } = answer;
+  const totalTokenCount = promptTokenCount + candidatesTokenCount;
+  return {
+    candidates: [{ content: { parts, role: "model" }, finishReason: answer.stop, index: 0 }],
+    usageMetadata: { promptTokenCount, candidatesTokenCount, totalTokenCount },
+    ...frame(answer),
+  };
+}
+
+function frame({ model: modelVersion }: ScriptedAnswer) {
+  return { modelVersion, responseId: "response-1" };
 }

@@ -16,6 +16,7 @@ export interface ModelServerRequest {
   /** With its query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
+  /** Null of an empty one. */
   readonly body: JsonValue;
 }
 
@@ -33,14 +34,16 @@ export interface ModelReply {
 }
 
 /** Answers each request with what the script says to it, byte by byte as a provider would. */
-export async function startModelServer(reply: (request: ModelServerRequest) => ModelReply): Promise<ModelServer> {
+export async function startModelServer(
+  reply: (request: ModelServerRequest) => ModelReply | Promise<ModelReply>,
+): Promise<ModelServer> {
   const requests: ModelServerRequest[] = [];
   const server = createServer((incoming, response) => {
-    void text(incoming).then((body) => {
+    void text(incoming).then(async (body) => {
       const { method = "", url: path = "", headers } = incoming;
-      const request = { method, path, headers, body: parseJson(body) };
+      const request = { method, path, headers, body: body === "" ? null : parseJson(body) };
       requests.push(request);
-      const answer = reply(request);
+      const answer = await reply(request);
       response.writeHead(answer.status ?? 200, { "content-type": "text/event-stream", ...answer.headers });
       const pieces = Readable.from(typeof answer.body === "string" ? [answer.body] : answer.body);
       pieces.pipe(response, { end: answer.isCut !== true && answer.isSilent !== true });

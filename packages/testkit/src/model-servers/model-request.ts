@@ -1,0 +1,59 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
+
+/** A request as a model sees it, whichever provider's form it has. */
+export interface ModelRequest {
+  /** The system prompt. */
+  readonly instructions: string;
+  /** What the user's side said, in order, without tool results. */
+  readonly prompts: readonly string[];
+  readonly tools: readonly DeclaredTool[];
+  /** Calls that the model made in this conversation. */
+  readonly calls: readonly MadeCall[];
+  /** The answers to them, in order. */
+  readonly results: readonly ToolAnswer[];
+  /** Media types of all images and documents in the conversation. */
+  readonly media: readonly string[];
+}
+
+export interface DeclaredTool {
+  readonly name: string;
+  readonly namespace?: string;
+  /** The declaration as the client sent it. */
+  readonly declaration: JsonObject;
+}
+
+export interface MadeCall {
+  readonly name: string;
+}
+
+export interface ToolAnswer {
+  readonly text: string;
+}
+
+export function readItems(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter((item) => isJsonObject(item)) : [];
+}
+
+export function readObject(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+export function readString(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** The text of a content field: plain, or in parts that each have a `text`. */
+export function readText(value: JsonValue | undefined): string {
+  if (typeof value === "string") return value;
+  return readItems(value)
+    .map((part) => readString(part["text"]))
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+/** Media types of `data:` URLs, wherever they are in a value. */
+export function readDataUrls(value: JsonValue | undefined): readonly string[] {
+  if (typeof value === "string") return /^data:([\w.+-]+\/[\w.+-]+)[;,]/.exec(value)?.slice(1) ?? [];
+  if (Array.isArray(value)) return value.flatMap((item) => readDataUrls(item));
+  return isJsonObject(value) ? Object.values(value).flatMap((item) => readDataUrls(item)) : [];
+}
