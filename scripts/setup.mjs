@@ -38,6 +38,10 @@ const NEEDS = {
   campaign: { npm: "all", system: TEST_PACKAGES },
   conformance: { npm: "all", system: WABT },
   bench: { npm: "all", system: [{ name: "git", without: "numbers do not name their commit" }, ...KERNEL_PACKAGES] },
+  clients: {
+    npm: "all",
+    system: [{ name: "git", without: "clients have no repository to work in" }, ...KERNEL_PACKAGES],
+  },
 };
 
 /** Everything a command needs that is not in the repository. Ends the process if packages cannot be installed. */

@@ -92,7 +92,7 @@ const OTHERS: readonly ImportRule[] = [
   {
     // Fakes are for tests.
     name: "testkit-in-tests",
-    from: { pathNot: [TESTS, "^(test|bench|campaigns)/", "^packages/testkit/"] },
+    from: { pathNot: [TESTS, "^(test|bench|campaigns|scripts/conformance)/", "^packages/testkit/"] },
     to: { path: "^packages/testkit/" },
   },
   // A test is imported by nobody.

@@ -1,0 +1,38 @@
+import type { Check } from "../check.ts";
+import { excerpt, expect } from "../outcome.ts";
+import { waitFor } from "../processes.ts";
+import type { Site } from "../site.ts";
+import { prepareSlowCommand, SLOW_STEP } from "./slow-command.ts";
+
+/** Ctrl-C, which a terminal sends to all of its processes, a supervisor's stop, and a kill of all there is. */
+const ENDS = [
+  { signal: "SIGINT", to: "group" },
+  { signal: "SIGTERM", to: "client" },
+  { signal: "SIGKILL", to: "group" },
+] as const;
+
+export const cancel: Check = {
+  name: "cancel",
+  title: "a command dies with its client (INT, TERM, KILL), and the ledger says how it ended",
+  async run(site) {
+    for (const { signal, to } of ENDS) {
+      const slow = await prepareSlowCommand(site);
+      await using run = await site.start([SLOW_STEP]);
+      await slow.started();
+      run.signal(signal, to);
+      const isGone = await slow.isGone(20_000);
+      await slow.release();
+      expect(isGone, `${signal}: the command still runs after 20 s`);
+      const unsettled = await waitFor(async () => ((await openCalls(site)) === "" ? "" : undefined), 20_000);
+      expect(unsettled === "", `${signal}: the ledger does not say how it ended: ${excerpt(await openCalls(site))}`);
+    }
+    return undefined;
+  },
+};
+
+/** Calls that the ledger has no end of, or an unknown one. */
+async function openCalls(site: Site): Promise<string> {
+  const { intents } = await site.ask("journal");
+  expect(Array.isArray(intents), "`narthex journal --json` lists no intents");
+  return intents.length === 0 ? "" : JSON.stringify(intents);
+}

@@ -1,0 +1,31 @@
+import type { Check } from "../check.ts";
+import { excerpt, expect } from "../outcome.ts";
+import { LAST_LINE } from "../project.ts";
+
+/** The view has at most 16 KB; clients put some words around it. */
+const MAX_VIEW_BYTES = 20 * 1024;
+
+export const longOutput: Check = {
+  name: "long-output",
+  title: "of 3 MB the model sees the start and the end, and can read the rest",
+  async run(site) {
+    await using run = await site.start([
+      { call: "shell_exec", input: { command: "cat docs/big.txt" } },
+      ({ results }) => {
+        const hash = /[0-9a-f]{64}/.exec(results[0]?.text ?? "")?.[0];
+        return hash === undefined
+          ? { say: "No hash to read on with." }
+          : { call: "result_read", input: { hash, offset: 1_000_000, limit: 4000 } };
+      },
+    ]);
+    const { results } = await run.end();
+    const [view = "", rest] = results;
+    expect(view.includes("line 1 of"), `the model does not see the start: ${excerpt(view)}`);
+    expect(view.includes(LAST_LINE), `the model does not see the end: …${excerpt(view.slice(-300), 300)}`);
+    expect(Buffer.byteLength(view) <= MAX_VIEW_BYTES, `the model is sent ${Buffer.byteLength(view)} bytes`);
+    expect(rest !== undefined, "the model is told no hash to read on with");
+    expect(/line \d+ of a file/.test(rest), `result_read: ${excerpt(rest)}`);
+    expect(!/too long to show\\n/.test(rest), "result_read shows escaped text");
+    return `${(Buffer.byteLength(view) / 1024).toFixed(1)} KB`;
+  },
+};

@@ -1,0 +1,29 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Check } from "../check.ts";
+import { excerpt, expect } from "../outcome.ts";
+
+export const undo: Check = {
+  name: "undo",
+  title: "`narthex undo` puts a session's files back, and `connect --undo` leaves nothing behind",
+  async run(site) {
+    const readme = join(site.project, "README.md");
+    const before = await readFile(readme, "utf8");
+    await using run = await site.start([{ call: "file_write", input: { path: "README.md", content: "ruined\n" } }]);
+    const { results } = await run.end();
+    expect((await readFile(readme, "utf8")) === "ruined\n", `the file was not written: ${excerpt(results[0] ?? "")}`);
+    const { stdout } = await site.narthex("session", "list", "--all", "--json");
+    const session = /"(ses_\w+)"/.exec(stdout)?.[1];
+    expect(session !== undefined, `no session is listed: ${excerpt(stdout)}`);
+    await site.ask("undo", session);
+    expect((await readFile(readme, "utf8")) === before, "the file was not put back");
+    const { code, stderr } = await site.narthex("connect", site.client.name, "--undo", "--yes");
+    expect(code === 0, `connect --undo: ${excerpt(stderr)}`);
+    const left = site.connectedFiles.filter((name) => existsSync(join(site.project, name)));
+    expect(left.length === 0, `it leaves ${left.join(", ")}`);
+    const exclude = await readFile(join(site.project, ".git/info/exclude"), "utf8");
+    expect(!/narthex/i.test(exclude), `.git/info/exclude keeps ${excerpt(exclude.slice(-200))}`);
+    return undefined;
+  },
+};
