@@ -34,6 +34,7 @@ const NEEDS = {
   install: { npm: "run", system: KERNEL_PACKAGES },
   generate: { npm: "all", system: [] },
   pack: { npm: "all", system: [] },
+  example: { npm: "all", system: [] },
   test: { npm: "all", system: TEST_PACKAGES },
   campaign: { npm: "all", system: TEST_PACKAGES },
   conformance: { npm: "all", system: WABT },

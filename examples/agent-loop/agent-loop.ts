@@ -1,7 +1,7 @@
 /**
  * A model at work: it reads a file, gets one call wrong and corrects it, is refused another, and answers. The model here
  * follows a script, so that this runs anywhere; `openaiModel(client, name)` and `anthropicModel(client, name)` put a real
- * one in its place. Run it with `node examples/agent-loop/agent-loop.ts`.
+ * one in its place. Run it with `npm run example -- agent-loop`.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync as makeDirectory } from "node:fs";

@@ -1,7 +1,7 @@
 /**
  * A run that breaks off and is taken up: the provider fails in the middle of the work, and everything is closed, as if the
  * process had been killed. The second time the run goes on where it stopped, with the note written once.
- * Run it with `node examples/agent-resume/agent-resume.ts`.
+ * Run it with `npm run example -- agent-resume`.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync as makeDirectory } from "node:fs";

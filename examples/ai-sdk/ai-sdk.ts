@@ -1,7 +1,7 @@
 /**
  * An agent of the AI SDK whose tools go through Narthex: it gets one call wrong and corrects it, is refused another by a
  * rule, and answers. The model here follows a script, so that this runs anywhere; put any model of the SDK in its place.
- * Run it with `node examples/ai-sdk/ai-sdk.ts`.
+ * Run it with `npm run example -- ai-sdk`.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync as makeDirectory, writeFileSync as writeFile } from "node:fs";

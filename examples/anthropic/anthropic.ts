@@ -1,7 +1,7 @@
 /**
  * A model by `@anthropic-ai/sdk` on a session: it gets one call wrong and corrects it, is refused another by a rule, and
  * answers. The model here follows a script, so that this runs anywhere; `new Anthropic()` takes its place. Run it with
- * `node examples/anthropic/anthropic.ts`.
+ * `npm run example -- anthropic`.
  */
 import assert from "node:assert/strict";
 import { existsSync as exists, mkdtempSync as makeDirectory, writeFileSync as writeFile } from "node:fs";

@@ -1,6 +1,6 @@
 /**
  * An agent's working day in one page: it clones a repository, searches, edits, runs the tests, commits, is refused the
- * push, and one of its edits is undone. Run it with `node examples/coding-session/coding-session.ts`. With the name of a
+ * push, and one of its edits is undone. Run it with `npm run example -- coding-session`. With the name of a
  * file behind it, the session is kept there: `narthex ledger verify FILE` and `narthex replay FILE` take it anywhere.
  */
 import assert from "node:assert/strict";

@@ -1,7 +1,7 @@
 /**
  * A model by the `openai` package on a session: it gets one call wrong and corrects it, is refused another by a rule, and
  * answers. The model here follows a script, so that this runs anywhere; `new OpenAI()` takes its place, or one with the
- * `baseURL` of any server that speaks chat completions. Run it with `node examples/openai/openai.ts`.
+ * `baseURL` of any server that speaks chat completions. Run it with `npm run example -- openai`.
  */
 import assert from "node:assert/strict";
 import { existsSync as exists, mkdtempSync as makeDirectory, writeFileSync as writeFile } from "node:fs";

@@ -35,6 +35,13 @@ test("every example runs, asserts and exits with 0", async () => {
   }
 });
 
+test("an example runs by its name on the pinned Node, whatever Node npm has, and says what it did", async () => {
+  const script = join(root, "scripts/example.mjs");
+  const { stdout } = await run(process.execPath, [script, "first-call"]);
+  assert.equal(stdout, "shout ended with success, the wrong input with error; the ledger has both\n");
+  await assert.rejects(run(process.execPath, [script, "nope"]), { code: 2, stderr: /^examples: .*first-call/m });
+});
+
 test("a whole coding session is verified and replayed from its bundle, where there is no home at all", async () => {
   const env = { ...process.env, HOME: directory, NARTHEX_DATA: join(directory, "nowhere") };
   const ask = async (...words: string[]): Promise<JsonObject> => {

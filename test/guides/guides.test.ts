@@ -133,6 +133,7 @@ describe("the guides, word for word", { timeout: 600_000 }, () => {
       "mcp",
       "mcp-servers",
       "network",
+      "operations",
       "proofs",
       "replay",
       "retention",
