@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, test } from "node:test";
-import { type CallResult, createKernel, defineTool, type JsonValue, narthexTools, type Tool } from "narthex";
+import { after, describe, it, test } from "node:test";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { type CallResult, createKernel, defineTool, type JsonValue, narthexTools, serve, type Tool } from "narthex";
 
 /** Fails to compile unless both are the very same type. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -206,4 +207,121 @@ test("the ledger is read in plain values: pages, one record, one call, and what 
   for (const query of [{ limit: 0 }, { limit: 1001 }, { form: 1 } as object, { from: -1 }]) {
     await assert.rejects(() => kernel.ledger.list(query), { code: "INVALID_INPUT" });
   }
+});
+
+describe("a tool that is registered while the kernel runs", () => {
+  const late = (name: string, more: Partial<Tool> = {}) => ({
+    ...defineTool({
+      ...plain,
+      name,
+      inputSchema: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
+      determinism: "pure",
+      run: ({ n }) => n * 2,
+    }),
+    ...more,
+  });
+  const permitting = (name: string, when = "") =>
+    `@id("may-${name}") permit(principal, action == Action::"${name}", resource)${when};`;
+
+  it("is there for new sessions and for leases that cover its name, on record, and told to clients", async () => {
+    const covering = await kernel.session({ workspace, lease: { tool_patterns: ["echo", "late_*"] } });
+    const doors = await serve(kernel, {
+      services: [{ host: "127.0.0.1", port: 0 }],
+      mcp: { version: "1", elicitation: false },
+    });
+    const told = Promise.withResolvers<void>();
+    const listChanged = { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => told.resolve() } };
+    const client = new Client({ name: "test", version: "1" }, { listChanged });
+    const [address] = doors.addresses.services;
+    assert.ok(address !== undefined && "port" in address);
+    const requestInit = { headers: { authorization: `Bearer ${covering.token}` } };
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${address.port}/mcp`), { requestInit }),
+    );
+    assert.deepEqual(
+      (await client.listTools()).tools.map(({ name }) => name),
+      ["echo"],
+    );
+    assert.equal((await covering.callTool("late_double", { n: 2 })).code, "TOOL_NOT_FOUND");
+    assert.equal(kernel.tools.get("late_double"), undefined);
+
+    const facts = await kernel.tools.register(late("late_double"));
+    assert.deepEqual([facts.declaration.name, facts.state], ["late_double", "ready"]);
+    assert.deepEqual(kernel.tools.get("late_double"), facts);
+    assert.ok(kernel.tools.list().some(({ declaration }) => declaration.name === "late_double"));
+    assert.equal((await covering.callTool("late_double", { n: 2 })).value, 4);
+    assert.equal((await session.callTool("late_double", { n: 2 })).code, "LEASE_SCOPE", "its lease is older");
+    const newer = await kernel.session({ workspace });
+    assert.equal((await newer.callTool("late_double", { n: 3 })).value, 6);
+    assert.equal((await newer.callTool("late_double", { n: "3" })).code, "INVALID_INPUT");
+    const { records } = await kernel.ledger.list({ session: "system" });
+    const registered = records.find(({ sentence }) => sentence.endsWith("registered late_double@1.0.0"));
+    assert.deepEqual(
+      registered?.entries.map(({ kind }) => kind),
+      ["PolicyLoaded", "ToolRegistered"],
+    );
+    await told.promise;
+    assert.ok((await client.listTools()).tools.some(({ name }) => name === "late_double"));
+    const asked = { sessionIds: [newer.id], skipVerify: true, digestOnly: false, listCalls: false };
+    const replayed = await Array.fromAsync(kernel.replay(asked, new AbortController().signal));
+    const reports = replayed.flatMap(({ event }) => (event?.case === "report" ? [event.value] : []));
+    assert.deepEqual(
+      reports.map(({ clean, ran }) => [clean, ran]),
+      [[true, 1n]],
+    );
+    await client.close();
+    await doors.close();
+  });
+
+  it("cannot take a name that is taken, or come with rules that do not fit it; nothing is changed then", async () => {
+    const before = kernel.policyFacts();
+    const count = kernel.tools.list().length;
+    const misfit = [{ name: "misfit.cedar", text: permitting("late_misfit", " when { context.input.m == 1 }") }];
+    const refused: [Tool, object, string, RegExp][] = [
+      [
+        late("echo", { version: "9.0.0" }),
+        {},
+        "ALREADY_REGISTERED",
+        /there is a tool `echo@1\.0\.0` already: give this one another name/,
+      ],
+      [late("add"), {}, "ALREADY_REGISTERED", /`add@1\.0\.0`/],
+      [late("git_push"), {}, "ALREADY_REGISTERED", /two tools go by the action `git_push`/],
+      [late("late_misfit"), { policies: misfit }, "POLICY_INVALID", /misfit\.cedar:1/],
+      [late("late_x"), { policies: [{ name: "test.cedar", text: "" }] }, "POLICY_INVALID", /`test\.cedar`/],
+      [late("late_x"), { policy: [] }, "INVALID_INPUT", /did you mean policies\?/],
+      [late("late_x", { effects: ["net_read"], tier: "read_only" }), {}, "INVALID_DECLARATION", /capabilit/],
+      [{ name: "late_x" } as Tool, {}, "INVALID_DECLARATION", /./],
+    ];
+    for (const [tool, options, code, message] of refused) {
+      await assert.rejects(
+        () => kernel.tools.register(tool, options),
+        { name: "KernelError", code, message },
+        tool.name,
+      );
+    }
+    assert.deepEqual([kernel.policyFacts(), kernel.tools.list().length], [before, count]);
+  });
+
+  it("brings its rules, and a policy that is read again meanwhile knows them", async () => {
+    const changing = late("late_write", { tier: "side_effecting", determinism: "nondeterministic" });
+    const rules = [{ name: "late.cedar", text: permitting("late_write", " when { context.input.n < 5 }") }];
+    const running = session.call("bytes", null);
+    const [first, second] = await Promise.allSettled([
+      kernel.tools.register(changing, { policies: rules }),
+      kernel.tools.register(changing, { policies: rules }),
+      kernel.reloadPolicy("ann"),
+    ]);
+    assert.deepEqual([first?.status, second?.status], ["fulfilled", "rejected"]);
+    assert.equal((await running).status, "success");
+    await kernel.reloadPolicy("ann");
+    const newer = await kernel.session({ workspace });
+    assert.equal((await newer.callTool("late_write", { n: 4 })).value, 8);
+    const denied = await newer.callTool("late_write", { n: 5 });
+    assert.deepEqual([denied.status, denied.code], ["denied", "NO_MATCHING_RULE"]);
+  });
+
+  it("is refused by a kernel that closes", async () => {
+    await kernel.close();
+    await assert.rejects(() => kernel.tools.register(late("late_last")), { code: "STORE_UNAVAILABLE" });
+  });
 });

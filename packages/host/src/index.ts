@@ -92,4 +92,10 @@ export { createRechecker } from "./policy/create-rechecker.ts";
 export { recheckStored } from "./policy/recheck-stored.ts";
 export { createWasmEngine, WASM_ENGINE } from "./policy/wasm-engine.ts";
 export { keepKnownSet, type PolicyLoading } from "./policy/known-sets.ts";
-export { assemblePolicy, assemblePolicyOrNone, policyTools, schemaForTools } from "./policy/assemble-policy.ts";
+export {
+  assemblePolicy,
+  assemblePolicyOrNone,
+  type PolicyReview,
+  policyTools,
+  schemaForTools,
+} from "./policy/assemble-policy.ts";

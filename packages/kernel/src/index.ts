@@ -75,6 +75,7 @@ export * from "./ports.ts";
 export { secretForms, secretRedactor } from "./secret/secret-forms.ts";
 export { mediaTypeOf, pixelsOf } from "./result/media-type.ts";
 export { createStreamRedactor, redactJson, redactText, type StreamRedactor } from "./result/redact.ts";
+export type { ToolRegistration } from "./registry/register-tool.ts";
 export { createRegistry, type RegisteredTool } from "./registry/registry.ts";
 export type { FileRecord } from "./replay/file-record.ts";
 export type * from "./replay/replay-ports.ts";

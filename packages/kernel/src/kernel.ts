@@ -23,6 +23,7 @@ import type { Delegation, LeaseRelease, ReleasedLease, Revocation, RevokedLeases
 import type { Lease } from "./lease/lease.ts";
 import type { BudgetAmounts } from "./budget/budget.ts";
 import type { CallExplanation, ExplainQuestion } from "./policy/explain.ts";
+import type { ToolRegistration } from "./registry/register-tool.ts";
 import type { CallResult } from "./call-result.ts";
 import type { ToolDeclaration } from "./tool/tool.ts";
 
@@ -65,6 +66,11 @@ export interface Kernel {
 
   /** Every registered tool; with a session, those its lease and policy could permit. */
   listTools(options: { readonly sessionId?: string; readonly allVersions: boolean }): ToolFacts[];
+  /**
+   * Registers a tool while the kernel runs: for sessions that are opened from then on, and for leases that name it. Throws
+   * INVALID_DECLARATION, ALREADY_REGISTERED for a name that is taken, or POLICY_INVALID; nothing is changed then.
+   */
+  registerTool(registration: ToolRegistration): Promise<ToolFacts>;
 
   /** Throws a KernelError: CONTENT_NOT_FOUND, INVALID_INPUT on a wrong hash, BUDGET_EXCEEDED, SESSION_*. */
   putContent(put: ContentPut): Promise<ContentReceipt>;

@@ -6,6 +6,8 @@ import type { ApprovalAnswer, ApprovalQuestion } from "./approval/approval.ts";
 import type { TreeHead } from "./merkle/checkpoint-note.ts";
 import type { RuleFinding } from "./policy/explain.ts";
 import type { PolicyAnswer, PolicyRequest, PolicySet } from "./policy/policy.ts";
+import type { PolicyFile } from "./policy/policy-file.ts";
+import type { Tool } from "./tool/tool.ts";
 
 export interface Clock {
   /** Wall time in ms since the epoch. */
@@ -238,6 +240,16 @@ export interface PolicySource {
    * SECURITY: what else lies in the directory by now is somebody's draft until an administrator reloads it.
    */
   loadChanged(set: Uint8Array, change: PolicyChange): Promise<Policy>;
+  /**
+   * This set and some rules besides, for a kernel with one more tool. Loads that come later know the tool and the rules once
+   * `keep` was called.
+   */
+  loadWithTool(set: Uint8Array, tool: Tool, rules: readonly PolicyFile[]): Promise<PolicyWithTool>;
+}
+
+export interface PolicyWithTool {
+  readonly policy: Policy;
+  keep(): void;
 }
 
 /** One file of a policy set, by its name. */

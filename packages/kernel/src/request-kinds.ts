@@ -15,6 +15,7 @@ import type {
 import type { LabelClearing } from "./label/clear-workspace-labels.ts";
 import type { LeaseRelease, Revocation } from "./lease/delegation.ts";
 import type { ExplainQuestion } from "./policy/explain.ts";
+import type { ToolRegistration } from "./registry/register-tool.ts";
 import type { HomeCopying } from "./restore/home-copy.ts";
 
 type OptionsOf<M extends keyof Kernel> = Kernel[M] extends (options: infer O) => unknown ? NonNullable<O> : never;
@@ -33,6 +34,7 @@ export const REQUEST_KINDS = {
   } satisfies OptionKinds<LeaseRelease>,
   revokeLease: { leaseId: "text", reason: "text", by: "text" } satisfies OptionKinds<Revocation>,
   listTools: { sessionId: "text?", allVersions: "flag" } satisfies OptionKinds<OptionsOf<"listTools">>,
+  registerTool: { tool: "object", policies: "list" } satisfies OptionKinds<ToolRegistration>,
   putContent: {
     sessionId: "text",
     door: "text",

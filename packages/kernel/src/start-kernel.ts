@@ -23,9 +23,10 @@ import { tailRecords } from "./ledger/tail-records.ts";
 import { type ExplainParts, explainCall } from "./policy/explain-call.ts";
 import { labelsFor } from "./label/labels-for.ts";
 import { createPolicyReloader, policyFacts } from "./policy/reload-policy.ts";
-import { listTools } from "./registry/list-tools.ts";
+import { listTools, toolFacts } from "./registry/list-tools.ts";
 import type { Checkpoints } from "./merkle/checkpoints.ts";
 import { quarantineTool } from "./registry/quarantine-tool.ts";
+import { registerTool } from "./registry/register-tool.ts";
 import type { FoundContent } from "./result/content-library.ts";
 import { grantContent } from "./result/grant-content.ts";
 import { REQUEST_KINDS } from "./request-kinds.ts";
@@ -146,6 +147,12 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     listTools(query) {
       checkOptions(query, REQUEST_KINDS.listTools, "listTools");
       return listTools(query, parts);
+    },
+
+    async registerTool(registration) {
+      checkOptions(registration, REQUEST_KINDS.registerTool, "registerTool");
+      if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
+      return toolFacts(await parts.uses.during(() => registerTool(registration, reloader, parts)), parts);
     },
 
     async putContent(put) {

@@ -1,6 +1,7 @@
 import type { OpenSessionOptions, Tool } from "@narthex/kernel";
 import { checkKernelOptions } from "./check-kernel-options.ts";
 import { holdSession, type KernelSession } from "./kernel-session.ts";
+import { createKernelTools, type KernelTools } from "./kernel-tools.ts";
 import { createLedgerReader, type LedgerReader } from "./ledger/read-ledger.ts";
 import type { OpenedKernel, OpenKernelOptions } from "./open-kernel.ts";
 
@@ -10,6 +11,7 @@ export interface NarthexKernel<Tools extends readonly Tool[] = readonly Tool[]> 
   session(options: OpenSessionOptions): Promise<KernelSession<Tools>>;
   /** A session that was opened before, perhaps by another process. Rejects with a SESSION_* code. */
   resumeSession(token: string): Promise<KernelSession<Tools>>;
+  readonly tools: KernelTools;
   readonly ledger: LedgerReader;
 }
 
@@ -36,6 +38,7 @@ export async function createKernel<const Tools extends readonly Tool[] = readonl
     get closing() {
       return kernel.closing;
     },
+    tools: createKernelTools(kernel),
     ledger: createLedgerReader(kernel),
     async session(open) {
       const { session, token } = await kernel.openSession(open);

@@ -57,11 +57,13 @@ export {
   type StandardSchema,
   type Tool,
   type ToolContext,
+  type ToolFacts,
 } from "@narthex/kernel";
 export { serve } from "./serve-kernel.ts";
 export { verifyLedger } from "./verify-ledger.ts";
 export { createKernel, type CreateKernelOptions, type NarthexKernel } from "./create-kernel.ts";
 export type { KernelSession, SessionDelegation, ToolInput, ToolName, ToolValue } from "./kernel-session.ts";
+export type { KernelTools, RegisterOptions } from "./kernel-tools.ts";
 export type { DecodedEntry, DecodedRecord, EntryKind, RecordedCall } from "./ledger/decoded-record.ts";
 export type { LedgerFollowing, LedgerPage, LedgerQuery, LedgerReader } from "./ledger/read-ledger.ts";
 export type { OpenKernelOptions } from "./open-kernel.ts";

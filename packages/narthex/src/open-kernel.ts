@@ -161,7 +161,7 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
     const tools = [...builtins, ...added, ...servers.tools];
     const policy = openPolicy(paths, {
       tools,
-      schema: schemaForTools(tools, unusable),
+      schemaFor: (known) => schemaForTools(known, unusable),
       added: options.policies ?? [],
       warn: options.onPolicyWarning ?? ((warning) => options.log?.("warn", warning)),
     });

@@ -3,8 +3,10 @@ import {
   assemblePolicyOrNone,
   type HomePaths,
   type PolicyLoading,
+  type PolicyReview,
   readPolicyDirectory,
 } from "@narthex/host";
+import { KernelError } from "@narthex/contracts";
 import type { Policy, PolicyFile, PolicySchema, PolicySource, Tool } from "@narthex/kernel";
 import { checkedDefaultPolicy } from "./default-policy-directory.ts";
 
@@ -16,29 +18,74 @@ export interface HomePolicy extends PolicySource {
 
 /** What the rules of a home are checked against, and who is told what is wrong with them. */
 export interface HomePolicyOptions {
-  readonly tools: readonly Tool[];
-  readonly schema: PolicySchema;
+  /** Those that are registered later come to it. */
+  readonly tools: Tool[];
+  schemaFor(tools: readonly Tool[]): PolicySchema;
   /** Rules of the embedding program: a rule of these that does not do what it says is an error. */
   readonly added: readonly PolicyFile[];
   warn(warning: string): void;
 }
 
 /** The rules of the home's policy directory and those that the embedding program adds. */
-export function openPolicy(paths: HomePaths, { tools, schema, added, warn }: HomePolicyOptions): HomePolicy {
-  const review = { tools, strictFiles: new Set(added.map(({ name }) => name)) };
-  const assemble = async (files: readonly PolicyFile[]): Promise<Policy> =>
+export function openPolicy(paths: HomePaths, { tools, schemaFor, added, warn }: HomePolicyOptions): HomePolicy {
+  let inCode = added;
+  let checking = checkingFor(tools, inCode, schemaFor);
+  const assemble = async (files: readonly PolicyFile[], { schema, review } = checking): Promise<Policy> =>
     warnOf(await assemblePolicy(files, schema, { ...(await loading(paths)), inThread: true }, review), warn);
-  const read = async (): Promise<PolicyFile[]> => [...(await readPolicyDirectory(paths.policy)), ...added];
+  const read = async (): Promise<PolicyFile[]> => [...(await readPolicyDirectory(paths.policy)), ...inCode];
   return {
     directory: paths.policy,
     load: async () => assemble(await read()),
     loadChanged: async (set, { add, remove }) => {
       const names = new Set([add?.name, remove]);
-      const files = (JSON.parse(Buffer.from(set).toString()) as PolicyFile[]).filter(({ name }) => !names.has(name));
+      const files = filesOf(set).filter(({ name }) => !names.has(name));
       return assemble(add === undefined ? files : [...files, add]);
     },
-    loadOrNone: async () => warnOf(await assemblePolicyOrNone(read, schema, await loading(paths), review), warn),
+    loadWithTool: async (set, tool, rules) => {
+      const files = filesOf(set);
+      const taken = rules.find(({ name }) => files.some((file) => file.name === name));
+      if (taken !== undefined) {
+        throw new KernelError(
+          "POLICY_INVALID",
+          `there is a file \`${taken.name}\` of rules already: name it differently`,
+        );
+      }
+      const more = [...inCode, ...rules];
+      const next = checkingFor([...tools, tool], more, schemaFor);
+      return {
+        policy: await assemble([...files, ...rules], next),
+        keep() {
+          tools.push(tool);
+          inCode = more;
+          checking = next;
+        },
+      };
+    },
+    loadOrNone: async () => {
+      const { schema, review } = checking;
+      return warnOf(await assemblePolicyOrNone(read, schema, await loading(paths), review), warn);
+    },
   };
+}
+
+interface Checking {
+  readonly schema: PolicySchema;
+  readonly review: PolicyReview;
+}
+
+/** What rules are checked against. */
+function checkingFor(
+  tools: readonly Tool[],
+  inCode: readonly PolicyFile[],
+  schemaFor: HomePolicyOptions["schemaFor"],
+): Checking {
+  const strictFiles = new Set(inCode.map(({ name }) => name));
+  return { schema: schemaFor(tools), review: { tools: [...tools], strictFiles } };
+}
+
+/** Of a set that was in force. */
+function filesOf(set: Uint8Array): PolicyFile[] {
+  return JSON.parse(Buffer.from(set).toString()) as PolicyFile[];
 }
 
 function warnOf(policy: Policy, warn: (warning: string) => void): Policy {

@@ -74,6 +74,7 @@ export function createTestKernel(): TestKernel {
     refuse: (refusal) => void kernel.refusals.push(refusal),
 
     listTools: () => [echoFacts],
+    registerTool: () => Promise.resolve(echoFacts),
     examineHost: () => Promise.resolve({ level: "", envelope: "" }),
     unsafeWorkspaces: () => [],
     announce: () => Promise.resolve(),

@@ -51,20 +51,32 @@ async function announceTool(
   content: ContentDraft[],
   state: StateChange[],
 ): Promise<void> {
+  const known = await kernel.store.getState("meta", stateKey(registered));
+  if (known !== undefined && equalBytes(known, registered.definitionHash)) return;
+  const announcement = await announcementOfTool(registered, kernel);
+  entries.push(...announcement.entries);
+  content.push(...announcement.content);
+  state.push(...announcement.state);
+}
+
+/** The entry that names a tool, and its definition as content. */
+export async function announcementOfTool(
+  registered: RegisteredTool,
+  kernel: Pick<KernelParts, "publicStore" | "random">,
+): Promise<{
+  readonly entries: EntryDraft[];
+  readonly content: ContentDraft[];
+  readonly state: StateChange[];
+}> {
   const { tool, definitionHash } = registered;
-  const key = `tool/${registered.id}`;
-  const known = await kernel.store.getState("meta", key);
-  if (known !== undefined && equalBytes(known, definitionHash)) return;
-  entries.push({
-    case: "toolRegistered",
-    value: {
-      toolName: tool.name,
-      toolVersion: tool.version,
-      definitionHash,
-      source: tool.source,
-      isolation: tool.isolation,
-    },
-  });
-  content.push(await publicContent(ContentRole.DEFINITION, canonicalJsonBytes(describeTool(tool)), kernel));
-  state.push({ table: "meta", key, value: definitionHash });
+  const { name: toolName, version: toolVersion, source, isolation } = tool;
+  return {
+    entries: [{ case: "toolRegistered", value: { toolName, toolVersion, definitionHash, source, isolation } }],
+    content: [await publicContent(ContentRole.DEFINITION, canonicalJsonBytes(describeTool(tool)), kernel)],
+    state: [{ table: "meta", key: stateKey(registered), value: definitionHash }],
+  };
+}
+
+function stateKey({ id }: RegisteredTool): string {
+  return `tool/${id}`;
 }

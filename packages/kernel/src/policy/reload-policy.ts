@@ -12,22 +12,28 @@ export interface PolicyReloader {
   reload(by: string): Promise<PolicyReload>;
   /** Puts the set in force with this change: nothing else is read. */
   change(change: PolicyChange, by: string): Promise<PolicyReload>;
+  /** Does something while the set in force stays what it is, unless that changes it. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
 }
 
 const MAX_BY = 256;
 
 export function createPolicyReloader(kernel: KernelParts): PolicyReloader {
   let last: Promise<unknown> = Promise.resolve();
-  const inTurn = (read: (source: PolicySource) => Promise<Policy>, by: string): Promise<PolicyReload> => {
-    if (by.length > MAX_BY) throw new KernelError("INVALID_INPUT", `who reloads has at most ${MAX_BY} characters`);
-    const next = last.then(() => reload(read, by, kernel));
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const next = last.then(work);
     last = next.catch(() => undefined);
     return next;
-  };
+  }
+  function reloadInTurn(read: (source: PolicySource) => Promise<Policy>, by: string): Promise<PolicyReload> {
+    if (by.length > MAX_BY) throw new KernelError("INVALID_INPUT", `who reloads has at most ${MAX_BY} characters`);
+    return inTurn(() => reload(read, by, kernel));
+  }
   return {
-    reload: async (by) => inTurn((source) => source.load(), by),
+    inTurn,
+    reload: async (by) => reloadInTurn((source) => source.load(), by),
     change: async (change, by) =>
-      inTurn((source) => {
+      reloadInTurn((source) => {
         const { current } = kernel.policy;
         if ("problem" in current) throw new KernelError("POLICY_INVALID", `no policy is in force: ${current.problem}`);
         return source.loadChanged(current.bytes, change);

@@ -17,10 +17,12 @@ export function listTools(
   const tools = kernel.registry.list({ allVersions: query.allVersions });
   const live = query.sessionId === undefined ? undefined : kernel.sessions.inMemory(query.sessionId);
   const shown = query.sessionId === undefined ? tools : tools.filter((tool) => live && couldCall(tool, live, kernel));
-  return shown.map(({ tool, definitionHash, state }) => {
-    const found = state === "ready" ? kernel.host.stateOf(tool) : { state, reason: "" };
-    return { declaration: tool, definitionHash, ...found, viewBytes: kernel.viewBytesOf(tool) };
-  });
+  return shown.map((registered) => toolFacts(registered, kernel));
+}
+
+export function toolFacts({ tool, definitionHash, state }: RegisteredTool, kernel: KernelParts): ToolFacts {
+  const found = state === "ready" ? kernel.host.stateOf(tool) : { state, reason: "" };
+  return { declaration: tool, definitionHash, ...found, viewBytes: kernel.viewBytesOf(tool) };
 }
 
 function couldCall(registered: RegisteredTool, live: LiveSession, kernel: KernelParts): boolean {

@@ -31,6 +31,12 @@ export interface RegisteredTool {
 export interface Registry {
   /** Throws INVALID_DECLARATION with every problem, or ALREADY_REGISTERED. */
   register(tool: Tool): RegisteredTool;
+  /** Makes a tool ready without registering it. Throws INVALID_DECLARATION with every problem. */
+  prepare(tool: Tool): RegisteredTool;
+  /** Throws ALREADY_REGISTERED, or INVALID_DECLARATION where there is no room for it. */
+  requirePlace(registered: RegisteredTool): void;
+  /** Registers a tool that was made ready. Throws as `requirePlace` does. */
+  add(registered: RegisteredTool): void;
   /**
    * Without a version the highest release, which is never a prerelease. A quarantined tool is found like any other:
    * whoever asked for the newest must not silently get an older one.
@@ -51,23 +57,33 @@ export function createRegistry(redactors: readonly Redactor[] = []): Registry {
   const families = new Map<string, Family>();
   let count = 0;
 
-  function register(tool: Tool): RegisteredTool {
-    const registered = prepare(tool, redactors);
-    const { name, version } = registered.tool;
-    const semver = parseSemver(version);
-    const family: Family = families.get(name) ?? { versions: new Map(), highest: undefined };
-    if (semver === undefined || family.versions.has(version)) {
-      throw new KernelError("ALREADY_REGISTERED", `${registered.id} is registered already: give it a higher version`);
+  function requirePlace({ id, tool }: RegisteredTool): Semver {
+    const semver = parseSemver(tool.version);
+    if (semver === undefined || families.get(tool.name)?.versions.has(tool.version) === true) {
+      throw new KernelError("ALREADY_REGISTERED", `${id} is registered already: give it a higher version`);
     }
-    if (++count > DECLARATION_CEILINGS.tools) {
+    if (count >= DECLARATION_CEILINGS.tools) {
       throw new KernelError("INVALID_DECLARATION", `a registry holds at most ${DECLARATION_CEILINGS.tools} tools`);
     }
+    return semver;
+  }
+
+  function add(registered: RegisteredTool): void {
+    const semver = requirePlace(registered);
+    const { name, version } = registered.tool;
+    const family: Family = families.get(name) ?? { versions: new Map(), highest: undefined };
+    count++;
     family.versions.set(version, { semver, registered });
     const highest = family.highest === undefined ? undefined : family.versions.get(family.highest);
     if (isRelease(semver) && (highest === undefined || compareSemver(semver, highest.semver) > 0)) {
       family.highest = version;
     }
     families.set(name, family);
+  }
+
+  function register(tool: Tool): RegisteredTool {
+    const registered = prepare(tool, redactors);
+    add(registered);
     return registered;
   }
 
@@ -96,7 +112,7 @@ export function createRegistry(redactors: readonly Redactor[] = []): Registry {
     return entry.registered;
   }
 
-  return { register, resolve, list, quarantine };
+  return { register, prepare: (tool) => prepare(tool, redactors), requirePlace, add, resolve, list, quarantine };
 }
 
 function prepare(original: Tool, redactors: readonly Redactor[]): RegisteredTool {

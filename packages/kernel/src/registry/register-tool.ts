@@ -1,0 +1,65 @@
+import { KernelError } from "@narthex/contracts";
+import type { KernelParts } from "../kernel-parts.ts";
+import { announcementOfTool } from "../ledger/prepare-announcement.ts";
+import { SYSTEM_CHAIN } from "../ledger/record-draft.ts";
+import type { PolicyFile } from "../policy/policy-file.ts";
+import { announcementOf, type PolicyReloader } from "../policy/reload-policy.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { RegisteredTool } from "./registry.ts";
+
+/** A tool for a kernel that runs. */
+export interface ToolRegistration {
+  readonly tool: Tool;
+  /** Rules about it: those that are in force cannot name a tool that was not there. */
+  readonly policies: readonly PolicyFile[];
+}
+
+/**
+ * Registers a tool while calls run: for sessions that are opened from then on, and for leases that name it. Throws
+ * INVALID_DECLARATION, ALREADY_REGISTERED for a name that any tool has, or POLICY_INVALID; nothing is changed then.
+ *
+ * INVARIANT: its definition, and the rules as they were checked against it, are durable before the first call of it is
+ * decided. From the record on nothing is awaited, so that no call sees the tool without its rules.
+ */
+export async function registerTool(
+  { tool, policies }: ToolRegistration,
+  reloader: PolicyReloader,
+  kernel: KernelParts,
+): Promise<RegisteredTool> {
+  // SECURITY: what is checked, recorded and registered is this copy.
+  const registered = kernel.registry.prepare(tool);
+  return reloader.inTurn(async () => {
+    refuseTakenName(registered, kernel);
+    const { policy, policySource } = kernel;
+    const { current } = policy;
+    if (policySource === undefined) {
+      throw new KernelError(
+        "POLICY_INVALID",
+        "this kernel was given its policy in code: give it all tools at its start",
+      );
+    }
+    if ("problem" in current) throw new KernelError("POLICY_INVALID", `no policy is in force: ${current.problem}`);
+    const { policy: next, keep } = await policySource.loadWithTool(current.bytes, registered.tool, policies);
+    if ("problem" in next.current) throw new KernelError("POLICY_INVALID", next.current.problem);
+    const rules = await announcementOf(next.current, `registering ${registered.id}`, kernel);
+    const definition = await announcementOfTool(registered, kernel);
+    if (kernel.closing()) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
+    await kernel.ledger.append({
+      chain: SYSTEM_CHAIN,
+      entries: [...rules.entries, ...definition.entries],
+      content: [...rules.content, ...definition.content],
+      state: [...rules.state, ...definition.state],
+    });
+    kernel.registry.add(registered);
+    policy.replace(next);
+    keep();
+    return registered;
+  });
+}
+
+/** SECURITY: also one of another version, or calls that leave the version out would go to the new tool. */
+function refuseTakenName(registered: RegisteredTool, { registry }: KernelParts): void {
+  const taken = registry.list({ allVersions: true }).find(({ tool }) => tool.name === registered.tool.name);
+  if (taken === undefined) return registry.requirePlace(registered);
+  throw new KernelError("ALREADY_REGISTERED", `there is a tool \`${taken.id}\` already: give this one another name`);
+}

@@ -1,0 +1,44 @@
+import {
+  checkOptions,
+  type Kernel,
+  type OptionKinds,
+  type PolicyFile,
+  type Tool,
+  type ToolFacts,
+} from "@narthex/kernel";
+
+/** The tools of a kernel. */
+export interface KernelTools {
+  /**
+   * Registers a tool while the kernel runs: for sessions that are opened from then on, and for leases that name it. It is
+   * called with `session.callTool`. Rejects with INVALID_DECLARATION, with ALREADY_REGISTERED for a name that is taken, or
+   * with POLICY_INVALID; nothing is changed then.
+   */
+  register(tool: Tool, options?: RegisterOptions): Promise<ToolFacts>;
+  /** The highest release of a name; undefined if there is none. */
+  get(name: string): ToolFacts | undefined;
+  /** The highest release of every name, by name. */
+  list(): readonly ToolFacts[];
+}
+
+export interface RegisterOptions {
+  /** Rules about the tool, as Cedar text: rules that were loaded before it cannot name it. */
+  readonly policies?: readonly PolicyFile[];
+}
+
+const OPTIONS: OptionKinds<RegisterOptions> = { policies: "list?" };
+const POLICY: OptionKinds<PolicyFile> = { name: "text", text: "text" };
+
+export function createKernelTools(kernel: Pick<Kernel, "registerTool" | "listTools">): KernelTools {
+  const list = (): readonly ToolFacts[] => kernel.listTools({ allVersions: false });
+  return {
+    async register(tool, options = {}) {
+      checkOptions(options, OPTIONS, "registering a tool");
+      const { policies = [] } = options;
+      for (const policy of policies) checkOptions(policy, POLICY, "a policy");
+      return kernel.registerTool({ tool, policies });
+    },
+    get: (name) => list().find(({ declaration }) => declaration.name === name),
+    list,
+  };
+}
