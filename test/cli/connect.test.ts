@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { spawn, spawnSync } from "node:child_process";
+import { chown, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, afterEach, before, describe, it } from "node:test";
@@ -18,11 +18,15 @@ import {
   textOf,
 } from "./home.ts";
 
+const isRoot = process.getuid?.() === 0;
+
 describe("narthex connect", { timeout: 180_000 }, () => {
   let at: TestHome;
   let kernel: Serving;
   before(async () => {
     at = await createHostedHome();
+    // As root, tools change only a workspace that is another user's.
+    if (isRoot) await chown(at.workspace, 1000, 1000);
     kernel = await at.serve();
   });
   after(async () => {
@@ -45,7 +49,7 @@ describe("narthex connect", { timeout: 180_000 }, () => {
   it("refuses a client it does not know, and a directory that is no workspace", async () => {
     const { code, stderr } = await at.run(connect("emacs"));
     assert.equal(code, 2);
-    assert.match(stderr, /no client `emacs`; name claude, cursor or vscode/);
+    assert.match(stderr, /no client `emacs`; name claude, codex, cursor, gemini, opencode, qwen or vscode/);
     const refused = await at.ask(["connect", "claude", "--workspace", at.root, "--yes"], 4);
     assert.equal(objectOf(refused["error"])["code"], "WORKSPACE_REFUSED");
   });
@@ -63,7 +67,16 @@ describe("narthex connect", { timeout: 180_000 }, () => {
     const tried = await at.run(connect("cursor", "--dry-run"));
     assert.equal(tried.code, 0, tried.stderr);
     assert.match(tried.stdout, /^ {2}host +L[012]/m);
-    assert.match(tried.stdout, /^ {2}policy +read yes; write yes, not \.git, CI, \.env; run: tests, git, others ask/m);
+    assert.match(
+      tried.stdout,
+      /^ {2}unasked +read, edit, tests, builds, linters, git add, commit, branch, commands that/m,
+    );
+    assert.match(tried.stdout, /^ {2}asks +other commands, background jobs, git push$/m);
+    assert.match(
+      tried.stdout,
+      /^ {2}denied +writes to \.git, to CI, to \.env, to configuration of agents .*, the network$/m,
+    );
+    assert.match(tried.stdout, /^ {2}beware +\.env can be read without a question/m);
     assert.match(tried.stdout, /^ {4}\+ +"failClosed": true/m);
     assert.match(tried.stdout, /cannot switch off its built-in tools/);
     const unanswered = await at.run(connect("cursor"));
@@ -104,6 +117,47 @@ describe("narthex connect", { timeout: 180_000 }, () => {
     assert.deepEqual(await readdir(at.workspace), [".claude"]);
     assert.match((await at.run(connect("claude", "--undo"))).stdout, /nothing to undo/);
   });
+
+  it("connects Codex with a server that works, out of commits, names an old version, and takes it back", async () => {
+    await rm(at.workspace, { recursive: true });
+    await mkdir(path(".codex"), { recursive: true });
+    spawnSync("git", ["init", "--quiet", at.workspace]);
+    await writeFile(path(".codex/config.toml"), '# ours\nmodel = "o"\n');
+    if (isRoot) spawnSync("chown", ["-R", "1000:1000", at.workspace]);
+    const list = await readFile(path(".git/info/exclude"), "utf8");
+    const programs = join(at.root, "programs");
+    await mkdir(programs);
+    await writeFile(join(programs, "codex"), "#!/bin/sh\necho codex-cli 0.20.0\n", { mode: 0o755 });
+    const env = { PATH: `${programs}:${process.env["PATH"] ?? ""}` };
+    const { code, stdout } = await at.run(connect("codex", "--yes"), { ownProcess: true, env });
+    assert.equal(code, 0);
+    assert.match(stdout, /^ {4}\+ \/\.codex\/config\.toml$/m);
+    assert.match(stdout, /^ {2}beware +Codex 0\.20\.0 was not tried.*: update it to 0\.169\.0 or later/m);
+    assert.match(stdout, /^next: without a terminal: codex exec --trust/m);
+    assert.equal(await readFile(path(".git/info/exclude"), "utf8"), `${list}/.codex/config.toml\n`);
+    const written = await readFile(path(".codex/config.toml"), "utf8");
+    assert.match(written, /^# ours\nmodel = "o"\nweb_search = "disabled"\n\n\[features\]\nshell_tool = false\n/);
+    const [, command, args] = /^command = (".*")\nargs = (\[.*\])$/m.exec(written) ?? [];
+    const server = { command: JSON.parse(command ?? "") as string, args: JSON.parse(args ?? "") as string[] };
+    assert.ok((await toolsOf(server)).includes("file_edit"));
+    await at.ask(connect("codex", "--undo"), 0, { ownProcess: true });
+    assert.equal(await readFile(path(".codex/config.toml"), "utf8"), '# ours\nmodel = "o"\n');
+    assert.equal(await readFile(path(".git/info/exclude"), "utf8"), list);
+  });
+
+  if (isRoot) {
+    it("refuses a workspace of root's, and with consent makes the client hand it over", async () => {
+      const owned = join(at.root, "of-root");
+      await mkdir(owned);
+      const { code, stderr } = await at.run(["connect", "gemini", "--workspace", owned, "--yes"]);
+      assert.equal(code, 4);
+      assert.match(stderr, /belongs to root: .*\nnext: {2}say --adopt/);
+      assert.deepEqual(await readdir(owned), []);
+      await at.ask(["connect", "gemini", "--workspace", owned, "--yes", "--adopt"]);
+      assert.match(await readFile(join(owned, ".gemini/settings.json"), "utf8"), /"gemini-cli",\s+"--adopt"/);
+      assert.equal((await stat(owned)).uid, 0);
+    });
+  }
 
   /** Starts the server as a client would, far from the workspace. */
   async function toolsOf({ command, args }: JsonObject): Promise<string[]> {

@@ -1,7 +1,9 @@
 import type { JsonObject } from "@narthex/contracts";
 import type { Client } from "../connect/client.ts";
+import type { IgnoredFiles } from "../connect/connection-record.ts";
 import { countAdded, lineDifference } from "../connect/line-difference.ts";
 import { isChanged, type PlannedFile } from "../connect/plan-connection.ts";
+import type { PolicyTable } from "../connect/policy-table.ts";
 import { renderFacts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { visible } from "../terminal/visible.ts";
@@ -12,36 +14,50 @@ export interface ConnectionView {
   readonly client: Client;
   /** Files that change. */
   readonly plans: readonly PlannedFile[];
+  /** Files that git is told to ignore. */
+  readonly ignored: IgnoredFiles | undefined;
   readonly host: string;
-  readonly policy: string;
-  readonly warning: string | undefined;
+  readonly policy: PolicyTable;
+  readonly warnings: readonly string[];
   /** What a person types to run this program. */
   readonly program: string;
+  readonly next: readonly string[];
 }
 
 /** What the host and the policy give, then every line that changes. */
-export function printDifference({ client, plans, host, policy }: ConnectionView, terminal: Terminal): void {
+export function printDifference(view: ConnectionView, terminal: Terminal): void {
+  const { client, plans, ignored, host, policy } = view;
+  const rows = [
+    ["unasked", policy.unasked],
+    ["asks", policy.asks],
+    ["denied", policy.denied],
+  ] as const;
   terminal.print(
     ...indented([
       ["client", client.title],
       ["host", host],
-      ["policy", policy],
+      ...rows.map(([name, calls]) => [name, calls.length === 0 ? "nothing" : calls.join(", ")] as const),
     ]),
   );
   for (const plan of plans) {
     terminal.print("", `  ${visible(plan.file.name)}${plan.file.text === undefined ? " (new)" : ""}`);
     printLines(plan, terminal);
   }
-  if (plans.length > 0) terminal.print("");
+  if (ignored !== undefined) {
+    terminal.print("", "  .git/info/exclude, so that no commit takes these files along");
+    for (const line of ignored.lines) terminal.print(`    ${terminal.paint.green(`+ ${visible(line)}`)}`);
+  }
+  if (plans.length > 0 || ignored !== undefined) terminal.print("");
 }
 
 export function printSummary(
-  { name, client, plans, warning, program }: ConnectionView,
+  { name, client, plans, ignored, policy, warnings, program, next }: ConnectionView,
   { isWritten, isDry }: { readonly isWritten: boolean; readonly isDry: boolean },
   terminal: Terminal,
 ): void {
-  const files = plans.map((plan) => `${plan.file.name} (${describeCount(plan)})`).join(", ");
-  if (plans.length === 0) terminal.print(...indented([["changed", "nothing to change: it is connected"]]));
+  const changed = plans.map((plan) => `${plan.file.name} (${describeCount(plan)})`);
+  const files = [...changed, ...(ignored === undefined ? [] : [".git/info/exclude"])].join(", ");
+  if (files === "") terminal.print(...indented([["changed", "nothing to change: it is connected"]]));
   else if (isDry) terminal.print(...indented([["would", `change ${files}; nothing was written`]]));
   else if (!isWritten) terminal.print(...indented([["changed", "nothing was written"]]));
   else {
@@ -53,11 +69,11 @@ export function printSummary(
     );
   }
   for (const text of client.stays) terminal.print(...indented([["stays", text]]));
-  if (warning !== undefined) terminal.print(...indented([["beware", warning]]));
-  if (isWritten) {
-    terminal.print(...indented([["beware", "the files name paths of this machine: others connect for themselves"]]));
-    terminal.print("", `${terminal.paint.dim("next:")} ${visible(client.next)}`);
-  }
+  for (const text of [...warnings, ...policy.notes]) terminal.print(...indented([["beware", text]]));
+  if (!isWritten) return;
+  terminal.print(...indented([["beware", "the files name paths of this machine: others connect for themselves"]]));
+  terminal.print("");
+  for (const text of next) terminal.print(`${terminal.paint.dim("next:")} ${visible(text)}`);
 }
 
 export function printUndo(
@@ -78,18 +94,20 @@ export function printUndo(
 }
 
 export function connectionToJson(
-  { name, client, plans, host, policy, warning }: ConnectionView,
+  { name, client, plans, ignored, host, policy, warnings, next }: ConnectionView,
   { workspace, isWritten }: { readonly workspace: string; readonly isWritten: boolean },
 ): JsonObject {
   return {
     client: name,
     workspace,
     host,
-    policy,
+    policy: { unasked: [...policy.unasked], asks: [...policy.asks], denied: [...policy.denied] },
     changed: plans.map(fileToJson),
+    ignored: [...(ignored?.lines ?? [])],
     written: isWritten,
     stays: [...client.stays],
-    warning: warning ?? "",
+    warnings: [...warnings, ...policy.notes],
+    next: [...next],
   };
 }
 

@@ -1,14 +1,18 @@
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { HostReport } from "@narthex/host";
 import { carryOut, carryOutUndo } from "../connect/carry-out.ts";
-import { findClient } from "../connect/clients.ts";
-import type { Client } from "../connect/client.ts";
+import { CLIENT_NAMES, findClient } from "../connect/clients.ts";
+import { versionWarning } from "../connect/client-version.ts";
+import type { Client, ClientSetting } from "../connect/client.ts";
 import { loadRecord, recordPath } from "../connect/connection-record.ts";
+import { planIgnored } from "../connect/git-ignored.ts";
 import { hostLine } from "../connect/host-line.ts";
 import { isChanged, planConnection, planUndo } from "../connect/plan-connection.ts";
-import { policyLine } from "../connect/policy-line.ts";
+import { policyTable } from "../connect/policy-table.ts";
 import { programLine, programWarning } from "../connect/program-line.ts";
+import { checkOwner } from "../connect/root-workspace.ts";
 import { typedCommand } from "../connect/typed-command.ts";
 import { withConnection } from "../connection/open-connection.ts";
 import { usageError } from "../terminal/command-error.ts";
@@ -25,30 +29,41 @@ import {
   printUndo,
 } from "./connect-view.ts";
 
+const NAMES = `${CLIENT_NAMES.slice(0, -1).join(", ")} or ${CLIENT_NAMES.at(-1) ?? ""}`;
+
 export const connectCommand: Command = {
   details:
     "Writes the client's configuration in a workspace: a server that runs `narthex mcp` there, and what keeps the client " +
     "from acting past it, as far as the client can be kept. Shows the difference first and asks; off a terminal --yes " +
-    "answers. What is there stays, comments and layout included. --undo takes back what was added.",
-  arguments: [{ name: "<client>", description: "claude, cursor or vscode" }],
+    "answers. What is there stays, comments and layout included. Files that git does not track are kept out of commits by " +
+    "the clone's own list (.git/info/exclude). --undo takes back what was added.",
+  arguments: [{ name: "<client>", description: NAMES }],
   options: [
     { flags: "--workspace <dir>", description: "the repository (default: the current directory)" },
     { flags: "--dry-run", description: "show what would be written, and write nothing" },
     { flags: "--undo", description: "take back what was added; what was changed since stays" },
     { flags: "--yes", description: "do not ask" },
+    {
+      flags: "--adopt",
+      description: "for a workspace of root's: hand its files to the user that tools run as, when the client starts",
+    },
   ],
-  examples: ["narthex connect claude", "narthex connect cursor --dry-run", "narthex connect vscode --undo"],
+  examples: ["narthex connect claude", "narthex connect codex --dry-run", "narthex connect opencode --undo"],
 
   async run(invocation) {
     const { arguments: words, options, home } = invocation;
     const name = words[0] ?? "";
     const client = findClient(name);
     if (client === undefined)
-      throw usageError(`there is no client \`${name.slice(0, 60)}\`; name claude, cursor or vscode`);
+      throw usageError(
+        `there is no client \`${name.slice(0, 60)}\`; name ${NAMES}`,
+        "docs/guides/other-clients.md has entries for other MCP clients",
+      );
     const { resolveWorkspace } = await import("@narthex/host");
     const workspace = await resolveWorkspace(resolve(options.text("workspace") ?? "."), { home });
     const record = recordPath(workspace, name, invocation.environment);
     if (options.flag("undo")) return undo(record, invocation);
+    await checkOwner(workspace, { adopt: options.flag("adopt") });
     await checkOwnCode(invocation, workspace);
     return connect({ name, client, workspace, record }, invocation);
   },
@@ -62,23 +77,39 @@ interface Connecting {
 }
 
 async function connect({ name, client, workspace, record }: Connecting, invocation: Invocation): Promise<number> {
-  const { terminal, home, options } = invocation;
-  const setting = { workspace, line: (...words: readonly string[]) => programLine(words, home) };
+  const { terminal, home, options, environment } = invocation;
+  const setting: ClientSetting = {
+    workspace,
+    adopt: options.flag("adopt"),
+    line: (...words) => programLine(words, home),
+    has: (file) => existsSync(join(workspace, file)),
+  };
   const plans = await planConnection(workspace, client.files(setting));
   const changes = plans.filter(isChanged);
+  const ignored = await planIgnored(
+    workspace,
+    plans.map(({ file }) => file.name),
+  );
+  const warnings = [
+    client.versions && (await versionWarning(client.versions, client.title, { workspace, environment })),
+    programWarning(workspace),
+  ];
   const view: ConnectionView = {
     name,
     client,
     plans: changes,
+    ignored,
     host: hostLine(await examine(workspace, invocation)),
-    policy: await withConnection(invocation, "connect", policyLine),
-    warning: programWarning(workspace),
-    program: typedCommand(invocation.environment),
+    policy: await withConnection(invocation, "connect", policyTable),
+    warnings: warnings.filter((warning) => warning !== undefined),
+    program: typedCommand(environment),
+    next: client.next(setting),
   };
   const isDry = options.flag("dry-run");
   if (!terminal.json) printDifference(view, terminal);
-  const isWritten = changes.length > 0 && !isDry && (options.flag("yes") || (await confirm(invocation)));
-  if (isWritten) await carryOut(plans, { workspace, client: name }, record);
+  const isWorkLeft = changes.length > 0 || ignored !== undefined;
+  const isWritten = isWorkLeft && !isDry && (options.flag("yes") || (await confirm(invocation)));
+  if (isWritten) await carryOut(plans, { workspace, client: name, ...(ignored && { ignored }) }, record);
   if (terminal.json) terminal.printJson(connectionToJson(view, { workspace, isWritten }));
   else printSummary(view, { isWritten, isDry }, terminal);
   return EXIT_OK;
@@ -90,7 +121,7 @@ async function undo(path: string, invocation: Invocation): Promise<number> {
   const plans = record === undefined ? [] : await planUndo(record);
   const isDry = options.flag("dry-run");
   // Taking back asks nobody: it can be done again.
-  if (record !== undefined && !isDry) await carryOutUndo(plans, path);
+  if (record !== undefined && !isDry) await carryOutUndo(plans, record, path);
   if (terminal.json) terminal.printJson(undoToJson(plans, { isWritten: record !== undefined && !isDry }));
   else printUndo(plans, { isKnown: record !== undefined, isDry }, terminal);
   return EXIT_OK;

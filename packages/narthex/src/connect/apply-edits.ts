@@ -17,12 +17,18 @@ export interface EditedText {
 
 /** Makes a text hold what is asked for, and changes nothing else. What is there already is not added again. */
 export function applyEdits(text: string, edits: readonly ConfigurationEdit[]): EditedText {
+  // A problem is told with its place in the text as it was.
+  for (const edit of edits) applyEdit(text, edit);
   let edited: EditedText = { text, applied: [] };
   for (const edit of edits) {
-    const next = edit.kind === "member" ? applyMember(edited.text, edit) : applyElement(edited.text, edit);
+    const next = applyEdit(edited.text, edit);
     edited = { text: next.text, applied: [...edited.applied, ...next.applied] };
   }
   return edited;
+}
+
+function applyEdit(text: string, edit: ConfigurationEdit): EditedText {
+  return edit.kind === "member" ? applyMember(text, edit) : applyElement(text, edit);
 }
 
 /** The member that counts, if there is one. */
@@ -43,7 +49,7 @@ function applyMember(text: string, edit: MemberEdit): EditedText {
   const found = valueOf(current);
   if (isDeepStrictEqual(found, value)) return { text, applied: [] };
   if (!edit.mayReplace(found)) {
-    throw new EditProblem(current.start, `\`${[...at, key].join(".")}\` is somebody else's; rename or remove it`);
+    throw new EditProblem(current.start, `\`${[...at, key].join(".")}\` is not narthex's; rename or remove it`);
   }
   const previous = way.text.slice(current.start, current.end);
   return { text: replaceValue(way.text, current, value), applied: [{ kind: "member", at, key, value, previous }] };

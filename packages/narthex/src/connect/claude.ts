@@ -22,7 +22,17 @@ export const claude: Client = {
     "what you type yourself stays: `!` commands, `@` mentions of files, and hooks of your own",
     "other MCP servers stay: each of their calls asks you",
   ],
-  next: "start claude here and say yes to the server `narthex`",
+  versions: {
+    command: "claude",
+    tried: "2.1.327",
+    least: "2.1.295",
+    before:
+      "lets calls through when the hook cannot start (npm on Node 20 installs such a version: use Node 22 or newer)",
+  },
+  next: () => [
+    "start `claude` here and answer Yes twice, to the folder and to the server `narthex`: No is preselected both times",
+    "`claude -p` works only after that: in a folder that was never trusted it refuses every narthex tool",
+  ],
   files(setting) {
     return [
       {

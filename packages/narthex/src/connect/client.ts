@@ -1,12 +1,17 @@
-import type { ConfigurationEdit } from "./configuration-edit.ts";
+import type { ConfigurationEdit, MemberEdit } from "./configuration-edit.ts";
+import type { ClientVersions } from "./client-version.ts";
 import type { ProgramLine } from "./program-line.ts";
 
 /** Where narthex is put in front of an agent. */
 export interface ClientSetting {
   /** Real path. */
   readonly workspace: string;
+  /** Hand a workspace of root's to the user that tools run as. */
+  readonly adopt: boolean;
   /** `narthex WORDS`, as a client starts it. */
   line(...words: readonly string[]): ProgramLine;
+  /** Whether the workspace has a file of this name. */
+  has(name: string): boolean;
 }
 
 /** A program for people that has an agent in it. */
@@ -20,11 +25,14 @@ export interface Client {
   readonly switchedOff: string;
   /** What no configuration of a workspace switches off, plainly. */
   readonly stays: readonly string[];
-  /** What the person does next in it. */
-  readonly next: string;
+  /** What the person does next in it: dialogs, then use without a terminal. */
+  next(setting: ClientSetting): readonly string[];
+  /** Undefined for a client that has no command to ask. */
+  readonly versions?: ClientVersions;
 }
 
-/** A file of the workspace: JSON that holds certain things, or a file that is narthex's as a whole. */
+/** A file of the workspace: JSON or TOML that holds certain things, or a file that is narthex's as a whole. */
 export type ClientFile =
-  | { readonly name: string; readonly edits: readonly ConfigurationEdit[] }
+  | { readonly name: string; readonly format?: "json"; readonly edits: readonly ConfigurationEdit[] }
+  | { readonly name: string; readonly format: "toml"; readonly edits: readonly MemberEdit[] }
   | { readonly name: string; readonly whole: string };

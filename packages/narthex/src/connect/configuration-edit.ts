@@ -31,10 +31,18 @@ export type AppliedEdit =
       readonly value: JsonValue;
       /** The text of the value that stood there before. */
       readonly previous?: string;
+      /** An empty line was added after it. */
+      readonly blank?: true;
     }
   | { readonly kind: "element"; readonly at: readonly string[]; readonly value: JsonValue }
   /** An object or list that was made on the way. */
-  | { readonly kind: "container"; readonly at: readonly string[]; readonly key: string };
+  | {
+      readonly kind: "container";
+      readonly at: readonly string[];
+      readonly key: string;
+      /** An empty line was added before it. */
+      readonly blank?: true;
+    };
 
 /** Why a file is left as it is, and where in it. */
 export class EditProblem extends Error {

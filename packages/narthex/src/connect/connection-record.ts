@@ -11,6 +11,16 @@ export interface ConnectionRecord {
   readonly workspace: string;
   readonly client: string;
   readonly files: readonly RecordedFile[];
+  /** Lines that were added to git's list of ignored files. */
+  readonly ignored?: IgnoredFiles;
+}
+
+export interface IgnoredFiles {
+  /** The repository's directory: real path. */
+  readonly repository: string;
+  readonly lines: readonly string[];
+  /** There was no list before. */
+  readonly created: boolean;
 }
 
 export interface RecordedFile {
@@ -22,6 +32,8 @@ export interface RecordedFile {
   readonly applied: readonly AppliedEdit[];
   /** The text of a file that is narthex's as a whole. */
   readonly whole?: string;
+  /** JSON where absent. */
+  readonly format?: "toml";
 }
 
 /**
@@ -81,7 +93,18 @@ export function joinRecords(earlier: ConnectionRecord | undefined, later: Connec
       },
     ];
   });
-  return { ...later, files };
+  const ignored = joinIgnored(earlier.ignored, later.ignored);
+  return { ...later, files, ...(ignored && { ignored }) };
+}
+
+/** Of two repositories, which a workspace has one after the other, the later counts. */
+function joinIgnored(earlier: IgnoredFiles | undefined, later: IgnoredFiles | undefined): IgnoredFiles | undefined {
+  if (later === undefined || earlier?.repository !== later.repository) return later ?? earlier;
+  return {
+    ...later,
+    lines: [...new Set([...earlier.lines, ...later.lines])],
+    created: earlier.created || later.created,
+  };
 }
 
 /** A member that was written again keeps what stood there at first. */
@@ -95,8 +118,7 @@ function joinEdits(before: readonly AppliedEdit[], after: readonly AppliedEdit[]
       joined.push(edit);
       continue;
     }
-    const { previous: _, ...written } = edit;
-    joined[index] = { ...written, ...(first.previous !== undefined && { previous: first.previous }) };
+    joined[index] = { ...first, value: edit.value };
   }
   return joined;
 }

@@ -18,7 +18,7 @@ export const cursor: Client = {
     "only the hook stands before them; it refuses when it fails, and cannot see Tab completions or cloud agents",
     "a workspace must be trusted for its hooks to run at all",
   ],
-  next: "open the folder in Cursor, trust it, and switch on the server `narthex` under Customize, MCPs",
+  next: () => ["open the folder in Cursor, trust it, and switch on the server `narthex` under Customize, MCPs"],
   files(setting) {
     const command = hookLine(setting, "cursor");
     // SECURITY: without failClosed a hook that cannot start lets the call through.

@@ -4,7 +4,9 @@ import type { ClientFile } from "./client.ts";
 import { EditProblem } from "./configuration-edit.ts";
 import type { ConnectionRecord, RecordedFile } from "./connection-record.ts";
 import { JsoncProblem, parseJsonc } from "./jsonc-tree.ts";
-import { isBare, takeBack } from "./take-back.ts";
+import { takeBack } from "./take-back.ts";
+import { applyTomlEdits } from "./toml-edit.ts";
+import { takeBackToml } from "./toml-take-back.ts";
 import { readWorkspaceFile, type WorkspaceFile } from "./workspace-file.ts";
 
 /** What is about to happen to one file. */
@@ -22,7 +24,7 @@ export async function planConnection(workspace: string, files: readonly ClientFi
   const plans: PlannedFile[] = [];
   for (const wanted of files) {
     const file = await readWorkspaceFile(workspace, wanted.name);
-    plans.push("whole" in wanted ? planWhole(file, wanted.whole) : planEdits(file, wanted.edits));
+    plans.push("whole" in wanted ? planWhole(file, wanted.whole) : planEdits(file, wanted));
   }
   return plans;
 }
@@ -40,7 +42,7 @@ export function isChanged({ file, text }: PlannedFile): boolean {
 
 function planWhole(file: WorkspaceFile, whole: string): PlannedFile {
   if (file.text !== undefined && file.text !== whole) {
-    throw new CommandError("CONFIG_INVALID", `\`${file.name}\` is somebody else's; rename or remove it`, {
+    throw new CommandError("CONFIG_INVALID", `\`${file.name}\` is not narthex's; rename or remove it`, {
       next: "nothing was changed; then run the command again",
     });
   }
@@ -49,13 +51,17 @@ function planWhole(file: WorkspaceFile, whole: string): PlannedFile {
   return { file, text: whole, recorded, left: [] };
 }
 
-function planEdits(file: WorkspaceFile, edits: Parameters<typeof applyEdits>[1]): PlannedFile {
+function planEdits(file: WorkspaceFile, wanted: Exclude<ClientFile, { readonly whole: string }>): PlannedFile {
+  const isToml = wanted.format === "toml";
   const { text, applied } = explainProblem(file, () => {
+    if (isToml) return applyTomlEdits(file.text ?? "", wanted.edits);
     parseJsonc(file.text ?? "{}");
-    return applyEdits(file.text ?? "{}\n", edits);
+    return applyEdits(file.text ?? "{}\n", wanted.edits);
   });
-  const recorded = { name: file.name, created: file.text === undefined, directories: file.missing, applied };
-  return { file, text: file.text === undefined && applied.length === 0 ? undefined : text, recorded, left: [] };
+  const created = file.text === undefined;
+  const format = isToml ? ({ format: "toml" } as const) : {};
+  const recorded = { name: file.name, created, directories: file.missing, applied, ...format };
+  return { file, text: created && applied.length === 0 ? undefined : text, recorded, left: [] };
 }
 
 function planTakingBack(file: WorkspaceFile, recorded: RecordedFile): PlannedFile {
@@ -65,8 +71,9 @@ function planTakingBack(file: WorkspaceFile, recorded: RecordedFile): PlannedFil
     const isOwn = text === recorded.whole;
     return { file, text: isOwn ? undefined : text, recorded, left: isOwn ? [] : [file.name] };
   }
-  const taken = explainProblem(file, () => takeBack(text, recorded.applied));
-  const isEmpty = recorded.created && isBare(taken.text, parseJsonc(taken.text)) && taken.text.trim() === "{}";
+  const isToml = recorded.format === "toml";
+  const taken = explainProblem(file, () => (isToml ? takeBackToml : takeBack)(text, recorded.applied));
+  const isEmpty = recorded.created && taken.text.trim() === (isToml ? "" : "{}");
   return { file, text: isEmpty ? undefined : taken.text, recorded, left: taken.left };
 }
 

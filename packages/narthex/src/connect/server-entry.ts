@@ -16,16 +16,28 @@ export interface ServerForm {
 }
 
 /** The entry that makes a client start `narthex mcp` on this workspace. */
-export function serverEdit({ workspace, line }: ClientSetting, { under, agent, typed, more }: ServerForm): MemberEdit {
-  const { command, arguments: words } = line("mcp", "--workspace", workspace, "--agent", agent);
+export function serverEdit(
+  { workspace, line, adopt }: ClientSetting,
+  { under, agent, typed, more }: ServerForm,
+): MemberEdit {
+  const { command, arguments: words } = line(...serverWords(workspace, agent, { adopt }));
   const value: JsonObject = { ...(typed && { type: "stdio" }), command, args: [...words], ...more };
   return { kind: "member", at: [under], key: SERVER_NAME, value, mayReplace: isServerEntry };
 }
 
+/** What a client runs narthex with. */
+export function serverWords(
+  workspace: string,
+  agent: string,
+  { adopt }: { readonly adopt: boolean },
+): readonly string[] {
+  return ["mcp", "--workspace", workspace, "--agent", agent, ...(adopt ? ["--adopt"] : [])];
+}
+
 /** An entry that starts narthex, as this command or a person wrote it. */
-function isServerEntry(current: JsonValue): boolean {
+export function isServerEntry(current: JsonValue): boolean {
   if (!isJsonObject(current)) return false;
   const { command, args } = current;
-  const words = [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === "string");
+  const words = [command, args].flat().filter((word) => typeof word === "string");
   return words.includes("mcp") && words.some((word) => /(?:^|[/\\])narthex(?:\.js|@[\w.-]+)?$/.test(word));
 }

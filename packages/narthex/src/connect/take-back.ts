@@ -50,6 +50,6 @@ function follow(root: JsoncNode, at: readonly string[]): JsoncNode | undefined {
 }
 
 /** Holds nothing, not even a comment. */
-export function isBare(text: string, node: JsoncNode): boolean {
+function isBare(text: string, node: JsoncNode): boolean {
   return node.kind !== "scalar" && text.slice(node.start + 1, node.end - 1).trim() === "";
 }

@@ -24,7 +24,9 @@ export const vscode: Client = {
     "in any other agent every built-in command and edit asks you, and nothing contains it",
     "user settings such as chat.tools.global.autoApprove, and sessions with approvals bypassed, go before this",
   ],
-  next: "open the folder, start the server `narthex` in .vscode/mcp.json, and choose the agent Narthex in the chat",
+  next: () => [
+    "open the folder, start the server `narthex` in .vscode/mcp.json, and choose the agent Narthex in the chat",
+  ],
   files(setting) {
     return [
       { name: ".vscode/mcp.json", edits: [serverEdit(setting, { under: "servers", agent, typed: true })] },

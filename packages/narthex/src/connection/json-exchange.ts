@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { isNobodyThere, unreachable } from "./connection-error.ts";
+import { unreachable } from "./connection-error.ts";
 
 /** One connection to a services socket, for requests that follow each other. */
 export interface JsonExchange {
@@ -20,6 +20,8 @@ export interface JsonResponse {
 }
 
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
+/** Errors that say that no kernel runs, as opposed to one that answers badly. */
+const NOT_LISTENING: ReadonlySet<unknown> = new Set(["ENOENT", "ECONNREFUSED"]);
 const HEAD_END = "\r\n\r\n";
 
 /**
@@ -49,7 +51,10 @@ async function connectSocket(path: string): Promise<Socket | undefined> {
       socket.removeAllListeners("error");
       resolve(socket);
     });
-    socket.once("error", (error) => (isNobodyThere(error) ? resolve(undefined) : reject(unreachable(path, error))));
+    socket.once("error", (error) => {
+      if ("code" in error && NOT_LISTENING.has(error.code)) resolve(undefined);
+      else reject(unreachable(path, error));
+    });
   });
 }
 

@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { AGENT_NAMES } from "../connect/agent-names.ts";
 import { programLine } from "../connect/program-line.ts";
+import { serverWords } from "../connect/server-entry.ts";
 import { decideHook } from "./decide-hook.ts";
 import type { HookCall, HookClient, HookVerdict } from "./hook-call.ts";
 import type { HookKernel } from "./hook-kernel.ts";
@@ -22,7 +23,7 @@ const MAX_SESSIONS = 200;
 export async function answerHook(kernel: HookKernel, request: HookRequest): Promise<HookVerdict> {
   const { protocol, call, home } = request;
   const workspace = await realpath(request.workspace);
-  const subject = protocol.subjectOf(call, ownCommand(call.client, workspace, home));
+  const subject = protocol.subjectOf(call, ownCommands(call.client, workspace, home));
   const sessionId = await findSession(kernel, call.client, workspace);
   const { directory, resultsDirectory } = call;
   const verdict = await decideHook(subject, { kernel, workspace, directory, resultsDirectory, sessionId });
@@ -47,10 +48,11 @@ async function findSession(
 }
 
 /** How `connect` makes the client start narthex's server. */
-function ownCommand(client: HookClient, workspace: string, home: string): string {
-  const words = ["mcp", "--workspace", workspace, "--agent", AGENT_NAMES[client]];
-  const { command, arguments: rest } = programLine(words, home);
-  return [command, ...rest].join(" ");
+function ownCommands(client: HookClient, workspace: string, home: string): readonly string[] {
+  return [false, true].map((adopt) => {
+    const { command, arguments: words } = programLine(serverWords(workspace, AGENT_NAMES[client], { adopt }), home);
+    return [command, ...words].join(" ");
+  });
 }
 
 /** Whatever went wrong: no. */

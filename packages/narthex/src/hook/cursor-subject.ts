@@ -30,12 +30,12 @@ const SUBJECTS: ReadonlyMap<string, (input: JsonObject) => HookSubject> = new Ma
 
 const HARMLESS: ReadonlySet<string> = new Set(["AskQuestion", "SwitchMode", "Task", "TodoWrite", "UpdateTodos"]);
 
-/** What a call of Cursor comes to. `ownCommand` is how Cursor starts narthex's own server here. */
-export function cursorSubject(call: HookCall, ownCommand: string): HookSubject {
+/** What a call of Cursor comes to. `ownCommands` are the ways in which Cursor starts narthex's own server here. */
+export function cursorSubject(call: HookCall, ownCommands: readonly string[]): HookSubject {
   const { event, input, toolName } = call;
   if (event === "beforeShellExecution") return command(input);
   if (event === "beforeReadFile" || event === "beforeTabFileRead") return readFile(input);
-  if (event === "beforeMCPExecution") return serverTool(input, ownCommand);
+  if (event === "beforeMCPExecution") return serverTool(input, ownCommands);
   if (toolName.startsWith("MCP:")) return { kind: "unknown", why: "which server it goes to is told in another event" };
   if (HARMLESS.has(toolName)) return { kind: "harmless" };
   return SUBJECTS.get(toolName)?.(input) ?? { kind: "unknown", why: NO_RULE };
@@ -45,7 +45,7 @@ export function cursorSubject(call: HookCall, ownCommand: string): HookSubject {
  * SECURITY: a repository names its servers as it likes, and the command is all that tells them apart. One that only begins
  * like narthex's, or holds its name, is another.
  */
-function serverTool(input: JsonObject, ownCommand: string): HookSubject {
-  if (findText(input, "command") === ownCommand) return { kind: "own" };
+function serverTool(input: JsonObject, ownCommands: readonly string[]): HookSubject {
+  if (ownCommands.includes(findText(input, "command") ?? "")) return { kind: "own" };
   return { kind: "unknown", why: NO_RULE_FOR_SERVER };
 }

@@ -9,7 +9,7 @@ const OWN = "/usr/bin/node /opt/narthex.js mcp --workspace /repository --agent c
 
 function claude(toolName: string, input: JsonObject) {
   const message = { hook_event_name: "PreToolUse", tool_name: toolName, tool_input: input, cwd: "/repository" };
-  return claudeProtocol.subjectOf(claudeProtocol.parseCall(message, {}), OWN);
+  return claudeProtocol.subjectOf(claudeProtocol.parseCall(message, {}), [OWN]);
 }
 
 function cursorCall(event: string, message: JsonObject) {
@@ -17,7 +17,7 @@ function cursorCall(event: string, message: JsonObject) {
 }
 
 function cursor(event: string, message: JsonObject) {
-  return cursorProtocol.subjectOf(cursorCall(event, message), OWN);
+  return cursorProtocol.subjectOf(cursorCall(event, message), [OWN]);
 }
 
 const verdict = (answer: HookVerdict["answer"]): HookVerdict => ({ answer, code: "", reason: "why", ruleIds: ["r"] });

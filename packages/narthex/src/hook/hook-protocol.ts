@@ -5,7 +5,8 @@ import type { HookCall, HookSubject, HookVerdict } from "./hook-call.ts";
 export interface HookProtocol {
   /** Throws a HookProblem for what is no call. */
   parseCall(message: JsonObject, environment: NodeJS.ProcessEnv): HookCall;
-  subjectOf(call: HookCall, ownCommand: string): HookSubject;
+  /** `ownCommands` are the ways in which this client may start narthex's own server. */
+  subjectOf(call: HookCall, ownCommands: readonly string[]): HookSubject;
   /** What the client reads on standard output. `call` is absent where the message was none. */
   encodeAnswer(verdict: HookVerdict, call: HookCall | undefined): JsonObject;
   /** Whether the same call comes again in an event of its own, which is the one that is recorded. */

@@ -1,0 +1,55 @@
+import { AGENT_NAMES } from "./agent-names.ts";
+import type { Client } from "./client.ts";
+import type { MemberEdit } from "./configuration-edit.ts";
+import { serverEdit } from "./server-entry.ts";
+
+const agent = AGENT_NAMES.codex;
+
+/** Features that give the agent tools which act on the machine or on what its account can reach. */
+const OFF = ["shell_tool", "unified_exec", "view_image", "multi_agent", "apps", "browser_use", "computer_use"];
+
+/** An hour: a call may wait for a person, and tests take their time. */
+const TOOL_TIMEOUT_SECONDS = 3600;
+
+export const codex: Client = {
+  title: "Codex",
+  agent,
+  switchedOff: "built-in shell, edits, web search, browser, apps and subagents off",
+  stays: [
+    "Codex reads this file only in a project that you trust: in any other its own shell stays on, without a word",
+    "`-c` options, profiles and other MCP servers in ~/.codex/config.toml go before this or beside it",
+    "built-in plan, question and MCP resource tools stay: they touch neither files nor the network",
+  ],
+  versions: {
+    command: "codex",
+    tried: "0.169.0",
+    least: "0.169.0",
+    before: "was not tried, and may not know these settings",
+  },
+  next: () => [
+    "start `codex` here and trust the folder when it asks",
+    "without a terminal: codex exec --trust ..., which keeps the trust for later",
+  ],
+  files(setting) {
+    const features = OFF.map((feature): MemberEdit => member(["features"], feature, false));
+    const more = {
+      // Without it the first request goes out before narthex's tools are there.
+      required: true,
+      // The kernel decides and asks by itself; `codex exec` refuses every tool that writes otherwise.
+      default_tools_approval_mode: "approve",
+      tool_timeout_sec: TOOL_TIMEOUT_SECONDS,
+    };
+    const server = serverEdit(setting, { under: "mcp_servers", agent, typed: false, more });
+    return [
+      {
+        name: ".codex/config.toml",
+        format: "toml",
+        edits: [member([], "web_search", "disabled"), ...features, server],
+      },
+    ];
+  },
+};
+
+function member(at: readonly string[], key: string, value: string | boolean): MemberEdit {
+  return { kind: "member", at, key, value, mayReplace: () => true };
+}

@@ -1,0 +1,64 @@
+import { AGENT_NAMES } from "./agent-names.ts";
+import type { Client } from "./client.ts";
+import type { ConfigurationEdit } from "./configuration-edit.ts";
+import { isServerEntry, SERVER_NAME, serverWords } from "./server-entry.ts";
+
+const agent = AGENT_NAMES.opencode;
+
+/** Names of permissions; `edit` stands for every tool that writes files. */
+const OFF = [
+  "bash",
+  "edit",
+  "read",
+  "glob",
+  "grep",
+  "list",
+  "webfetch",
+  "websearch",
+  "external_directory",
+  "task",
+  "skill",
+  "lsp",
+];
+
+export const opencode: Client = {
+  title: "opencode",
+  agent,
+  switchedOff: "built-in shell, edit, read, search, web, skill and subagent tools off",
+  stays: [
+    "permissions in .opencode, of single agents and in OPENCODE_CONFIG go before this; plugins run as you",
+    "what you type yourself stays: `!` commands and `@` mentions of files",
+  ],
+  versions: {
+    command: "opencode",
+    tried: "1.18.33",
+    least: "1.18.0",
+    before: "was not tried, and may not know these permissions",
+  },
+  next: () => ["start `opencode` here; it asks nothing", "without a terminal: opencode run ..."],
+  files(setting) {
+    const { command, arguments: words } = setting.line(...serverWords(setting.workspace, agent, setting));
+    return [
+      {
+        // It reads both, and this one last.
+        name: setting.has("opencode.jsonc") ? "opencode.jsonc" : "opencode.json",
+        edits: [
+          {
+            kind: "member",
+            at: ["mcp"],
+            key: SERVER_NAME,
+            value: { type: "local", command: [command, ...words], enabled: true },
+            mayReplace: isServerEntry,
+          },
+          ...OFF.map((name) => permission(name, "deny")),
+          permission(`${SERVER_NAME}_*`, "allow"),
+        ],
+      },
+    ];
+  },
+};
+
+/** The last rule that matches counts, so these stand at the end. */
+function permission(key: string, value: "allow" | "deny"): ConfigurationEdit {
+  return { kind: "member", at: ["permission"], key, value, mayReplace: () => true };
+}

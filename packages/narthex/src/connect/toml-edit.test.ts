@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { describe, it } from "node:test";
+import type { JsonValue } from "@narthex/contracts";
+import type { MemberEdit } from "./configuration-edit.ts";
+import { applyTomlEdits } from "./toml-edit.ts";
+import { takeBackToml } from "./toml-take-back.ts";
+
+const member = (at: readonly string[], key: string, value: JsonValue, replaces = false): MemberEdit => ({
+  kind: "member",
+  at,
+  key,
+  value,
+  mayReplace: () => replaces,
+});
+
+const EDITS = [
+  member([], "web_search", "disabled", true),
+  member(["features"], "shell_tool", false, true),
+  member(["features"], "view_image", false, true),
+  member(["mcp_servers"], "narthex", { command: "/n/node", args: ["a b", 'q"'], required: true }, true),
+];
+
+const ASKED = {
+  web_search: "disabled",
+  features: { shell_tool: false, view_image: false },
+  mcp_servers: { narthex: { command: "/n/node", args: ["a b", 'q"'], required: true } },
+};
+
+/** Texts with all that a person may have written, in each of which the edits have a place. */
+const TEXTS: readonly string[] = [
+  "",
+  "\n",
+  "# only a comment",
+  "# comment\n\n",
+  'model = "o"',
+  'model = "o" # why\n\n\n',
+  "\ufeffmodel = 'o'\r\n\r\n[features]\r\nx = true\r\n",
+  "# about features\n[features]\nshell_tool = true # mine\n",
+  "[other]\n[features]",
+  "[features] # empty\n\n[mcp_servers.other]\ncommand = 'x'\nargs = [ # list\n  'a', # one\n]\n",
+  'features.x = true\n[mcp_servers]\n[mcp_servers.other]\ncommand = "x"\n',
+  "[mcp_servers]\nother.command = 'x'\n  # the end",
+  'text = """\n[features]\nshell_tool = 1 \\"""\n""""\nother = \'\'\'\n[mcp_servers.narthex]\'\'\'\n',
+  '[mcp_servers.narthex]\ncommand = "/old/narthex"\nargs = ["mcp"]\nstartup_timeout_sec = 20\n\n[profiles.x]\nmodel = "y"',
+  'web_search = "live"\n[mcp_servers . "narthex"]\nenv = { A = "1" }\n[[skills.config]]\npath = "a"\n[[skills.config]]\npath = "b"\n',
+  "[a]\nb = 1979-05-27 07:32:00\nc = {d = [1, 2], e = 'f'}\nd = 1e5\n\n# trailing\n",
+];
+
+describe("editing TOML", () => {
+  it("adds what is asked for, as another reader understands it, and leaves the rest", () => {
+    const edited = TEXTS.map((text) => applyTomlEdits(text, EDITS).text);
+    const before = readByPython(TEXTS);
+    for (const [index, value] of readByPython(edited).entries()) {
+      assert.deepEqual(value, merge(before[index], ASKED), edited[index]);
+    }
+  });
+
+  it("takes back what it added to the byte", () => {
+    for (const text of TEXTS) {
+      const { text: edited, applied } = applyTomlEdits(text, EDITS);
+      assert.deepEqual(takeBackToml(edited, applied), { text, left: [] }, edited);
+      assert.deepEqual(applyTomlEdits(edited, EDITS), { text: edited, applied: [] });
+    }
+  });
+
+  it("leaves what was changed since, and comments that were added", () => {
+    const { text, applied } = applyTomlEdits('model = "o"\n', EDITS);
+    const changed = text.replace("shell_tool = false", "shell_tool = true").replace("view_image = false", "# note");
+    const taken = takeBackToml(changed, applied);
+    assert.deepEqual(taken.left, ["features.shell_tool"]);
+    assert.equal(taken.text, 'model = "o"\n\n[features]\nshell_tool = true\n# note\n');
+    const commented = text.replace("required = true", "required = true # ours too");
+    assert.match(takeBackToml(commented, applied).text, /\[mcp_servers\.narthex\]\n# ours too\n$/);
+  });
+
+  it("refuses a table of another's, a form it cannot add a line to, and what is not TOML", () => {
+    for (const [text, message] of [
+      ['[mcp_servers.narthex]\ncommand = "x"\n', /`mcp_servers\.narthex` is not narthex's/],
+      ["mcp_servers.narthex = { command = 'x' }\n", /`mcp_servers\.narthex` is not narthex's/],
+      ["mcp_servers = {}\n", /`mcp_servers` is not a plain table/],
+      ["[[mcp_servers]]\nx = 1\n", /not a plain table/],
+      ["features = { shell_tool = true }\n", /`features` is not a plain table/],
+      ["[features.shell_tool]\nx = 1\n", /not a plain table/],
+      ["model = \n", /a value is missing/],
+      ['model = "o\n', /a value is missing/],
+      ['model = """o\n', /a text does not end/],
+      ["[features\n", /`\]` is missing/],
+      ["model 1\n", /`=` is missing/],
+      ["a = 1 b = 2\n", /the line goes on/],
+      ['a = "\\q"\n', /unknown escape/],
+      ["a = [1 2]\n", /`,` or `]` is missing/],
+      ["a = {b}\n", /`=` is missing/],
+    ] as const) {
+      const strict = EDITS.map((edit) => ({ ...edit, mayReplace: () => false }));
+      assert.throws(() => applyTomlEdits(text, strict), { name: "EditProblem", message }, text);
+    }
+  });
+});
+
+function readByPython(texts: readonly string[]): JsonValue[] {
+  const program =
+    "import json,sys,tomllib\n" +
+    "print(json.dumps([tomllib.loads(t.removeprefix('\\ufeff')) for t in json.load(sys.stdin)], default=str))";
+  const input = JSON.stringify(texts);
+  return JSON.parse(execFileSync("/usr/bin/python3", ["-c", program], { input, encoding: "utf8" })) as JsonValue[];
+}
+
+function merge(below: unknown, above: unknown): unknown {
+  if (typeof below !== "object" || typeof above !== "object" || below === null || above === null) return above;
+  if (Array.isArray(above)) return above;
+  const merged = new Map<string, unknown>(Object.entries(below));
+  for (const [key, value] of Object.entries(above)) merged.set(key, merge(merged.get(key), value));
+  return Object.fromEntries(merged);
+}

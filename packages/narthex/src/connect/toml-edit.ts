@@ -1,0 +1,199 @@
+import { isDeepStrictEqual } from "node:util";
+import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
+import type { EditedText } from "./apply-edits.ts";
+import { type AppliedEdit, EditProblem, type MemberEdit } from "./configuration-edit.ts";
+import { indentAt, lineStart, styleOf } from "./text-style.ts";
+import { parseToml, type TomlAssignment, type TomlHeader, type TomlStatement } from "./toml-text.ts";
+
+/**
+ * Makes a TOML text hold what is asked for, and changes nothing else. An object stands for a table, whose other keys stay.
+ * What is there already is not added again.
+ */
+export function applyTomlEdits(text: string, edits: readonly MemberEdit[]): EditedText {
+  // A problem is told with its place in the text as it was.
+  for (const edit of edits) applyEdit(text, edit);
+  let edited: EditedText = { text, applied: [] };
+  for (const edit of edits) {
+    const next = applyEdit(edited.text, edit);
+    edited = { text: next.text, applied: [...edited.applied, ...next.applied] };
+  }
+  return edited;
+}
+
+function applyEdit(text: string, edit: MemberEdit): EditedText {
+  let edited: EditedText = { text, applied: [] };
+  for (const single of singleValues(text, edit)) {
+    const next = applyOne(edited.text, single);
+    edited = { text: next.text, applied: [...edited.applied, ...next.applied] };
+  }
+  return edited;
+}
+
+/** The edits of a table's keys, if it is not another's. */
+function singleValues(text: string, edit: MemberEdit): readonly MemberEdit[] {
+  const { at, key, value } = edit;
+  if (!isJsonObject(value)) return [edit];
+  const table = [...at, key];
+  const inside = parseToml(text).filter((statement) => isBelow(statement.path, table) || isSame(statement.path, table));
+  const [first] = inside;
+  if (first !== undefined) {
+    const current = tableValue(inside, table);
+    const holdsAll = Object.entries(value).every(([name, wanted]) => isDeepStrictEqual(current[name], wanted));
+    if (!holdsAll && !edit.mayReplace(current)) throw foreign(first.start, table);
+  }
+  return Object.entries(value).map(([name, item]) => ({
+    kind: "member",
+    at: table,
+    key: name,
+    value: item,
+    mayReplace: () => true,
+  }));
+}
+
+/** The values of a table's own keys, as far as they are plain. */
+function tableValue(inside: readonly TomlStatement[], table: readonly string[]): JsonObject {
+  const own = inside.filter((statement) => statement.kind === "assignment" && statement.path.length > table.length);
+  return Object.fromEntries(
+    own.map((statement) => [
+      statement.path[table.length] ?? "",
+      statement.kind === "assignment" ? (statement.value ?? null) : null,
+    ]),
+  );
+}
+
+function applyOne(text: string, { at, key, value, mayReplace }: MemberEdit): EditedText {
+  const statements = parseToml(text);
+  const path = [...at, key];
+  const found = statements.find((statement) => isSame(statement.path, path));
+  if (found?.kind === "assignment") {
+    if (isDeepStrictEqual(found.value, value)) return { text, applied: [] };
+    if (!mayReplace(found.value ?? null)) throw foreign(found.start, path);
+    const previous = text.slice(found.valueStart, found.end);
+    return {
+      text: text.slice(0, found.valueStart) + renderToml(value) + text.slice(found.end),
+      applied: [{ kind: "member", at, key, value, previous }],
+    };
+  }
+  refuseOtherForms(statements, path);
+  return insert(text, statements, { at, key, value });
+}
+
+/** What cannot be extended by a line: a value, an inline table or a list of tables on the way, a table at the place itself. */
+function refuseOtherForms(statements: readonly TomlStatement[], path: readonly string[]): void {
+  for (const statement of statements) {
+    const isOnTheWay = isBelow(path, statement.path);
+    const isTable = statement.kind === "header" && !statement.isElement;
+    if ((isOnTheWay && !isTable) || isSame(statement.path, path) || isBelow(statement.path, path)) {
+      const name = statement.path.join(".");
+      throw new EditProblem(
+        statement.start,
+        `\`${name}\` is not a plain table; write it as \`[${name}]\` with one key a line`,
+      );
+    }
+  }
+}
+
+interface Insertion {
+  readonly at: readonly string[];
+  readonly key: string;
+  readonly value: JsonValue;
+}
+
+function insert(text: string, statements: readonly TomlStatement[], { at, key, value }: Insertion): EditedText {
+  const member: AppliedEdit = { kind: "member", at, key, value };
+  const header = statements.find((statement) => statement.kind === "header" && isSame(statement.path, at));
+  // A table that dotted keys define must not be opened by a header as well.
+  const dotted = statements.findLast(
+    (statement) => statement.kind === "assignment" && statement.tableDepth < at.length && isBelow(statement.path, at),
+  );
+  if (at.length > 0 && header === undefined && dotted?.kind === "assignment") {
+    const line = renderLine([...at.slice(dotted.tableDepth), key], value);
+    return { text: insertLine(text, dotted, line), applied: [member] };
+  }
+  const line = renderLine([key], value);
+  if (at.length > 0 && header === undefined) {
+    const table: AppliedEdit = { kind: "container", at: at.slice(0, -1), key: at.at(-1) ?? "", ...separation(text) };
+    return { text: appendLines(text, [`[${renderKeys(at)}]`, line]), applied: [table, member] };
+  }
+  const last = lastOf(statements, header);
+  if (last !== undefined) return { text: insertLine(text, last, line), applied: [member] };
+  const [first] = statements;
+  if (first === undefined) return { text: appendLines(text, [line], ""), applied: [member] };
+  const place = beforeComments(text, lineStart(text, first.start));
+  const { lineEnd } = styleOf(text);
+  const edited = `${text.slice(0, place)}${line}${lineEnd}${lineEnd}${text.slice(place)}`;
+  return { text: edited, applied: [{ ...member, blank: true }] };
+}
+
+/** The last statement of a table, or of the part before all tables. */
+function lastOf(statements: readonly TomlStatement[], header: TomlStatement | undefined): TomlStatement | undefined {
+  const from = header === undefined ? 0 : statements.indexOf(header) + 1;
+  const next = statements.findIndex((statement, index) => index >= from && statement.kind === "header");
+  const own = statements.slice(from, next < 0 ? undefined : next);
+  return own.at(-1) ?? header;
+}
+
+/** A comment right above a header is about it. */
+function beforeComments(text: string, from: number): number {
+  let place = from;
+  for (;;) {
+    if (place === 0) return text.startsWith("\ufeff") ? 1 : 0;
+    const above = lineStart(text, place - (text.startsWith("\r\n", place - 2) ? 2 : 1));
+    if (!text.slice(above, place).trimStart().startsWith("#")) return place;
+    place = above;
+  }
+}
+
+function insertLine(text: string, after: TomlAssignment | TomlHeader, line: string): string {
+  const { lineEnd } = styleOf(text);
+  const rest = text.slice(after.end);
+  const ownEnd = after.end + (/[\r\n]/.exec(rest)?.index ?? rest.length);
+  const indent = indentAt(text, after.start);
+  return `${text.slice(0, ownEnd)}${lineEnd}${after.kind === "header" ? "" : indent}${line}${text.slice(ownEnd)}`;
+}
+
+/** At the end, after an empty line. A file that ends without a line end goes on to. */
+function appendLines(text: string, lines: readonly string[], gap?: string): string {
+  const { lineEnd } = styleOf(text);
+  if (text === "") return lines.map((line) => `${line}${lineEnd}`).join("");
+  const body = lines.join(lineEnd);
+  const space = gap ?? lineEnd;
+  return /[\r\n]$/.test(text) ? `${text}${space}${body}${lineEnd}` : `${text}${lineEnd}${space}${body}`;
+}
+
+function separation(text: string): { readonly blank?: true } {
+  return text === "" ? {} : { blank: true };
+}
+
+function renderLine(keys: readonly string[], value: JsonValue): string {
+  return `${renderKeys(keys)} = ${renderToml(value)}`;
+}
+
+function renderKeys(keys: readonly string[]): string {
+  return keys.map((key) => (/^[\w-]+$/.test(key) ? key : renderText(key))).join(".");
+}
+
+function renderToml(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(renderToml).join(", ")}]`;
+  if (typeof value === "string") return renderText(value);
+  if (typeof value === "boolean" || typeof value === "number") return String(value);
+  throw new Error("internal error: a value that TOML cannot hold on one line");
+}
+
+/** Basic strings are JSON's, which leaves one control character as it is. */
+function renderText(text: string): string {
+  return JSON.stringify(text).replaceAll("\u007f", "\\u007f");
+}
+
+export function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((key, index) => key === other[index]);
+}
+
+/** Whether a path leads through another one and further. */
+export function isBelow(path: readonly string[], above: readonly string[]): boolean {
+  return path.length > above.length && above.every((key, index) => key === path[index]);
+}
+
+function foreign(at: number, path: readonly string[]): EditProblem {
+  return new EditProblem(at, `\`${path.join(".")}\` is not narthex's; rename or remove it`);
+}
