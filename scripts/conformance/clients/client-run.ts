@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { type ModelRequest, type ModelStep, type ScriptedModel, startScriptedModel } from "@narthex/testkit";
 import type { AgentClient, RunMode } from "./agent-client.ts";
 import { CheckFailure, excerpt } from "./outcome.ts";
-import { signalProcess, waitFor } from "./processes.ts";
+import { isRunning, signalProcess, waitFor } from "./processes.ts";
 
 /** A turn of the model: a call of narthex's tool, one of the client's own, or the end. */
 export type Step =
@@ -23,6 +23,8 @@ export interface ClientRun extends AsyncDisposable {
   results(count: number): Promise<readonly string[]>;
   /** Waits until the client has ended by itself. */
   end(): Promise<ClientEnd>;
+  /** Waits until no process of its process group is left; false when the time is over. */
+  isGone(timeoutMs: number): Promise<boolean>;
   /** Sends a signal to the client, or to its whole process group. */
   signal(signal: NodeJS.Signals, to: "client" | "group"): void;
 }
@@ -103,6 +105,9 @@ function watchClient(child: ChildProcessByStdio<null, Readable, Readable>, model
       throw new CheckFailure(
         `the client did not end within ${RUN_TIMEOUT_MS / 1000} s: ${excerpt(output.slice(-600))}`,
       );
+    },
+    async isGone(timeoutMs) {
+      return (await waitFor(() => (isRunning(-pid) ? undefined : true), timeoutMs)) === true;
     },
     signal(signal, to) {
       signalProcess(to === "group" ? -pid : pid, signal);

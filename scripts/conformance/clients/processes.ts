@@ -11,13 +11,14 @@ export function findEnvironments(text: string): Promise<readonly number[]> {
   return findProcesses("environ", text);
 }
 
-/** Sends a signal; a process that has ended is no error. */
+/** Sends a signal to a process, or by a negative number to a group; one that has ended is no error. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (fault) {
-    if (!(fault instanceof Error && "code" in fault && fault.code === "ESRCH")) throw fault;
-  }
+  sendSignal(pid, signal);
+}
+
+/** Whether a process, or by a negative number one of a group, is there. */
+export function isRunning(pid: number): boolean {
+  return sendSignal(pid, 0);
 }
 
 /** Asks again until there is an answer; undefined when the time is over. */
@@ -39,4 +40,14 @@ async function findProcesses(file: "cmdline" | "environ", text: string): Promise
     pid !== process.pid && (await readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "")).includes(text);
   const matches = await Promise.all(pids.map(isMatch));
   return pids.filter((_, index) => matches[index]);
+}
+
+/** False: there is no such process. */
+function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch (fault) {
+    if (fault instanceof Error && "code" in fault && fault.code === "ESRCH") return false;
+    throw fault;
+  }
 }

@@ -15,6 +15,8 @@ export const qwen: AgentClient = {
       privacy: { usageStatisticsEnabled: false },
       telemetry: { enabled: false },
       security: { auth: { selectedType: "openai" } },
+      // By their names it knows which models see pictures.
+      model: { generationConfig: { modalities: { image: true, pdf: true } } },
     };
     await writeFile(join(home, ".qwen/settings.json"), JSON.stringify(settings));
     await writeFile(join(home, ".qwen/trustedFolders.json"), JSON.stringify({ [project]: "TRUST_FOLDER" }));
