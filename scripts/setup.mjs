@@ -47,6 +47,8 @@ const NEEDS = {
 
 /** Everything a command needs that is not in the repository. Ends the process if packages cannot be installed. */
 export async function setUp(command) {
+  if (process.platform !== "linux")
+    say("narthex contains programs on Linux only (WSL 2 on Windows): here they are refused");
   const { npm, system } = NEEDS[command];
   // At once: the one mostly unpacks, the other mostly waits for its server.
   const [hasPackages] = await Promise.all([installPackages(npm), installSystemPackages(system)]);

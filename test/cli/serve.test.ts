@@ -187,7 +187,7 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
     await mkdir(programs);
     await symlink(at.program, join(programs, "narthex"));
     const PATH = `${programs}:${process.env["PATH"] ?? ""}`;
-    const absolute = `${process.execPath} ${await realpath(at.program)}`;
+    const absolute = await realpath(at.program);
     const serve = ["serve", "--listen", "127.0.0.1:0", "--first-session"];
     const open = ["session", "open", "--workspace", at.workspace];
     // As npm starts it, with a PATH that no other terminal has.

@@ -29,7 +29,7 @@ interface Machine {
   readonly root: string;
   /** What was run, one line each. */
   readonly log: () => string[];
-  readonly setUp: (command: string, uid?: number) => Promise<CommandEnd>;
+  readonly setUp: (command: string, uid?: number, platform?: string) => Promise<CommandEnd>;
 }
 
 /** A checkout, and stand-ins for every program the set-up may run. */
@@ -47,6 +47,7 @@ function createMachine(context: TestContext, programs: Readonly<Record<string, s
     "scripts/run.mjs": `
       import { setUp } from "./setup.mjs";
       process.getuid = () => Number(process.argv[3]);
+      Object.defineProperty(process, "platform", { value: process.env.PLATFORM ?? "linux" });
       await setUp(process.argv[2]);`,
     log: "",
     ...files,
@@ -61,8 +62,11 @@ function createMachine(context: TestContext, programs: Readonly<Record<string, s
   return {
     root,
     log: () => readFileSync(join(root, "log"), "utf8").trimEnd().split("\n"),
-    setUp: (command, uid = ROOT) =>
-      runCommand(process.execPath, [join(root, "scripts/run.mjs"), command, String(uid)], { cwd: root, env }),
+    setUp: (command, uid = ROOT, platform = "linux") =>
+      runCommand(process.execPath, [join(root, "scripts/run.mjs"), command, String(uid)], {
+        cwd: root,
+        env: { ...env, PLATFORM: platform },
+      }),
   };
 }
 
@@ -205,4 +209,10 @@ test("a start that cannot install it says which tools refuse, and goes on", asyn
     end.output,
     /^setup: going on without .*\(apt-get install bubblewrap\):\n {2}bubblewrap: .*tools refuse\n$/,
   );
+});
+
+test("another system than Linux is told at once that programs are not contained there", async (context) => {
+  const machine = createMachine(context, {}, INSTALLED);
+  const end = await machine.setUp("start", SOMEBODY, "darwin");
+  assert.match(end.output, /^setup: narthex contains programs on Linux only \(WSL 2 on Windows\)/);
 });

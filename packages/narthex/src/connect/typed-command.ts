@@ -1,13 +1,14 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { PACKAGE_DIRECTORY } from "../package-directory.ts";
-import { dataOption, shellLine, shellWords } from "./program-line.ts";
+import { dataOption, shellWords } from "./program-line.ts";
 
 const NAME = "narthex";
 const PROGRAM = join(PACKAGE_DIRECTORY, "bin/narthex.js");
 
 /**
- * What a person types to run this very program: its name where a shell finds it by that, else its absolute path.
+ * What a person types to run this very program: its name where a shell finds it by that, else its absolute path. The program
+ * runs on any Node that is on the PATH: an old one steps aside.
  *
  * SECURITY: never `npx narthex`. In a directory that an agent writes, npx runs the agent's program: from `node_modules/.bin`,
  * or whatever `bin` of its package.json says. A name that only npm put on the PATH is not there in another terminal.
@@ -16,12 +17,8 @@ const PROGRAM = join(PACKAGE_DIRECTORY, "bin/narthex.js");
  */
 export function typedCommand(environment: NodeJS.ProcessEnv, home?: string): string {
   const isNpm = environment["npm_lifecycle_event"] !== undefined;
-  const program = !isNpm && isOnPath(environment["PATH"] ?? "") ? NAME : absoluteCommand();
+  const program = !isNpm && isOnPath(environment["PATH"] ?? "") ? NAME : shellWords([PROGRAM]);
   return [program, ...(home === undefined ? [] : dataOption(home).map((word) => shellWords([word])))].join(" ");
-}
-
-function absoluteCommand(): string {
-  return shellLine({ command: process.execPath, arguments: [PROGRAM] });
 }
 
 function isOnPath(path: string): boolean {
