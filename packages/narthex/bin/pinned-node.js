@@ -27,10 +27,8 @@ export function findPinnedNode(from) {
 /** One line for a user whose Node is too old. */
 export function explainMissingNode() {
   const own = `node-${process.platform}-${process.arch}`;
-  const beside = OWN_NODES.includes(own)
-    ? `, or let npm put one beside narthex: npm install ${own}@${OLDEST_NODE_MAJOR}`
-    : "";
-  return `narthex: Node ${OLDEST_NODE_MAJOR} or newer is needed, and this is ${process.version}: install it${beside}`;
+  const added = OWN_NODES.includes(own) ? `, or add one to your project: npm install ${own}@${OLDEST_NODE_MAJOR}` : "";
+  return `narthex: Node ${OLDEST_NODE_MAJOR} or newer is needed, and this is ${process.version}: install it${added}`;
 }
 
 /** Runs a program in this one's place: same streams, signals passed on, and its end becomes this process's end. */
