@@ -9,7 +9,7 @@ import { type CommandEnd, runCommand } from "./run-command.ts";
 import { createTemporaryTree } from "./temporary-tree.ts";
 
 const ROOT = 0;
-const SOMEBODY = 1000;
+const ORDINARY_USER = 1000;
 const QUIET = "--no-audit --no-fund --loglevel=error";
 const CI_RUN = `npm ci --omit=dev ${QUIET}`;
 const CI_ALL = `npm ci --include=dev ${QUIET}`;
@@ -155,7 +155,7 @@ test("an installation shows how many packages are there, in one line of a termin
 
 test("system packages that cannot be installed are named with what is lost, and it goes on", async (context) => {
   const machine = createMachine(context, { "dpkg-query": `[ "$3" = git ] && echo installed` }, INSTALLED);
-  const end = await machine.setUp("test", SOMEBODY);
+  const end = await machine.setUp("test", ORDINARY_USER);
   assert.equal(end.code, 0);
   assert.match(
     end.output,
@@ -189,7 +189,7 @@ test("only missing system packages are installed, by root itself", async (contex
 test("somebody who may use sudo without a password installs with it", async (context) => {
   const sudo = `shift; [ "$1" = true ] || exec "$@"`;
   const machine = createMachine(context, { "dpkg-query": "exit 1", sudo }, INSTALLED);
-  const end = await machine.setUp("test", SOMEBODY);
+  const end = await machine.setUp("test", ORDINARY_USER);
   assert.match(end.output, /^setup: installing system packages .*\n$/);
   assert.match(machine.log().at(-2) ?? "", /^sudo -n env DEBIAN_FRONTEND=noninteractive apt-get .* install -y/);
 });
@@ -203,7 +203,7 @@ test("a start installs what contains programs, and nothing that only tests use",
 
 test("a start that cannot install it says which tools refuse, and goes on", async (context) => {
   const machine = createMachine(context, { "dpkg-query": "exit 1" }, INSTALLED);
-  const end = await machine.setUp("start", SOMEBODY);
+  const end = await machine.setUp("start", ORDINARY_USER);
   assert.equal(end.code, 0);
   assert.match(
     end.output,
@@ -213,6 +213,6 @@ test("a start that cannot install it says which tools refuse, and goes on", asyn
 
 test("another system than Linux is told at once that programs are not contained there", async (context) => {
   const machine = createMachine(context, {}, INSTALLED);
-  const end = await machine.setUp("start", SOMEBODY, "darwin");
+  const end = await machine.setUp("start", ORDINARY_USER, "darwin");
   assert.match(end.output, /^setup: narthex contains programs on Linux only \(WSL 2 on Windows\)/);
 });
