@@ -47,7 +47,11 @@ const ACTS_WHEN_LOADED = /packages\/contracts\/src\/wire\/protobuf\.ts$/;
 /** Bundles library, command and threads into one folder without subfolders. Gives the files that went in. */
 export async function bundleCode(directory: string): Promise<readonly string[]> {
   const threads = globSync(THREADS, { cwd: REPOSITORY }).map((path) => [basename(path, ".ts"), path] as const);
-  const command = { index: "packages/narthex/src/index.ts", cli: "packages/narthex/src/cli.ts" };
+  const command = {
+    index: "packages/narthex/src/index.ts",
+    testing: "packages/narthex/src/testing/index.ts",
+    cli: "packages/narthex/src/cli.ts",
+  };
   const written = [
     ...(await writeBundle(directory, command, await groupPaths(command))),
     // By themselves: a thread that shared files with the command would load all that stands in them.

@@ -7,16 +7,16 @@ import { createDeclarationHost } from "./declaration-host.ts";
 import { type Barrel, readBarrel } from "./read-barrel.ts";
 
 export interface TypesOptions {
-  /** The source file whose declarations are wanted, with everything they mention. */
-  readonly entry: string;
+  /** The source files whose declarations are wanted, with everything they mention. */
+  readonly entries: readonly string[];
   readonly directory: string;
   /** Packages that are installed beside ours, so that their declarations are found there. */
   readonly installed: readonly string[];
 }
 
 export interface BundledTypes {
-  /** Where the entry's declarations are, below the directory. */
-  readonly entry: string;
+  /** Where the entries' declarations are, below the directory and in their order. */
+  readonly entries: readonly string[];
   /** The files that went in. */
   readonly files: readonly string[];
 }
@@ -29,18 +29,18 @@ interface Edit {
 }
 
 /**
- * Writes the declarations of an entry and of all files it reaches, of ours and of the packages that are bundled, so
+ * Writes the declarations of entries and of all files they reach, of ours and of the packages that are bundled, so
  * that nothing of them has to be installed.
  *
  * What is imported from the front door of a package is taken from the file behind it: a front door shows everything a
  * package has, and through it one type would bring the declarations of every dependency.
  */
-export async function bundleTypes({ entry, directory, installed }: TypesOptions): Promise<BundledTypes> {
+export async function bundleTypes({ entries, directory, installed }: TypesOptions): Promise<BundledTypes> {
   const configuration = readConfiguration();
   const { host, resolve: resolveModule, declarationsOf } = createDeclarationHost(configuration);
-  const program = ts.createProgram([entry], configuration, host);
+  const program = ts.createProgram(entries, configuration, host);
   const barrels = new Map<string, Barrel | undefined>();
-  const reached = new Set([entry]);
+  const reached = new Set(entries);
   for (const file of reached) {
     const text = isDeclaration(file)
       ? ts.sys.readFile(file)
@@ -50,7 +50,7 @@ export async function bundleTypes({ entry, directory, installed }: TypesOptions)
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, rewrite(file, text));
   }
-  return { entry: declarationPath(entry), files: [...reached] };
+  return { entries: entries.map(declarationPath), files: [...reached] };
 
   function rewrite(file: string, text: string): string {
     const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);

@@ -42,7 +42,7 @@ async function fillStage(stage: string, { write = writeProgram, withoutTypes, wi
   const manifest = publishedManifest({
     installed: INSTALLED,
     optionalPeers: OPTIONAL_PEERS,
-    ...(types !== undefined && { types: `./dist/types/${types.entry}` }),
+    ...(types !== undefined && { types: types.entries.map((path) => `./dist/types/${path}`) }),
     ...(withNode !== undefined && { withNode }),
   });
   await writeFile(join(stage, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
@@ -53,7 +53,7 @@ async function writeTypes(dist: string): Promise<BundledTypes> {
   // Loads the compiler, which an installation of the command does without.
   const { bundleTypes } = await import("./bundle-types.ts");
   return await bundleTypes({
-    entry: join(REPOSITORY, "packages/narthex/src/index.ts"),
+    entries: ["index.ts", "testing/index.ts"].map((path) => join(REPOSITORY, "packages/narthex/src", path)),
     directory: join(dist, "types"),
     installed: INSTALLED,
   });

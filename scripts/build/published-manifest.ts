@@ -15,8 +15,8 @@ export interface PublishedManifestOptions {
   readonly installed: readonly string[];
   /** Packages that are used where the user installed them. */
   readonly optionalPeers: readonly string[];
-  /** Path of the declarations; none for an installation of the command alone. */
-  readonly types?: string;
+  /** Paths of the declarations: the library's and those of its test helpers. None for an installation of the command alone. */
+  readonly types?: readonly string[];
   /** Whether it brings the pinned Node, for a machine whose own is too old. */
   readonly withNode?: boolean;
 }
@@ -36,11 +36,14 @@ const KEPT = [
 ];
 
 /** The manifest of the published package: bundled packages are no dependencies any more. */
-export function publishedManifest({ installed, optionalPeers, types, withNode }: PublishedManifestOptions): Manifest {
+export function publishedManifest(options: PublishedManifestOptions): Manifest {
+  const { installed, optionalPeers, types: [types, testingTypes] = [], withNode } = options;
   const manifest = readManifest("packages/narthex");
   const program = "./dist/index.js";
+  const testing = "./dist/testing.js";
   const exports = {
     ".": types === undefined ? program : { types, default: program },
+    "./testing": testingTypes === undefined ? testing : { types: testingTypes, default: testing },
     "./package.json": "./package.json",
   };
   // SECURITY: a Node beside the package is run by an old one. As a dependency or a peer, its place is protected in a workspace.

@@ -53,7 +53,10 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
       .trim()
       .split("\n")
       .map((path) => path.replace(/^package\//, ""));
-    assert.ok(files.includes("dist/index.js") && files.includes("dist/cli.js"), output);
+    assert.ok(
+      ["index", "testing", "cli"].every((name) => files.includes(`dist/${name}.js`)),
+      output,
+    );
     assert.deepEqual(
       files.filter((file) => !ALLOWED_FILES.some((allowed) => allowed.test(file))),
       [],
@@ -266,6 +269,12 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     }
   });
 
+  it("has a kernel and a model for tests", async () => {
+    await writeFile(join(at.folder, "testing.ts"), TESTING_PROGRAM);
+    const end = await runCommand(process.execPath, ["testing.ts"], { cwd: at.folder, env: at.environment });
+    assert.deepEqual(end, { code: 0, signal: null, output: "done success\n" });
+  });
+
   it("loads neither a kernel, its store, doors nor a web client when it is imported", async () => {
     const look = `await import("narthex"); console.log(process.moduleLoadList.join("\\n"));`;
     const words = ["--input-type=module", "--eval", look];
@@ -281,7 +290,8 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
       await copyFile(EXAMPLE, join(at.folder, "first-call.ts"));
       await writeFile(join(at.folder, "wrong.ts"), WRONG_PROGRAM);
       await writeFile(join(at.folder, "typebox.ts"), TYPEBOX_PROGRAM);
-      problems = compileProgram(at, ["first-call.ts", "wrong.ts", "typebox.ts"]);
+      await writeFile(join(at.folder, "testing.ts"), TESTING_PROGRAM);
+      problems = compileProgram(at, ["first-call.ts", "wrong.ts", "typebox.ts", "testing.ts"]);
     });
 
     it("has types that hold in a strict program which checks its libraries too", () => {
@@ -340,6 +350,16 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
 const WRONG_PROGRAM = `import { type CallResult, createKernel, defineTool } from "narthex";
 defineTool({ name: "a", description: "b", inputSchema: { type: "integer" }, run: (input) => input.length });
 export const result: Promise<CallResult> = (await createKernel()).session({}).then((session) => session.call("echo", 1));
+`;
+
+const TESTING_PROGRAM = `import { defineTool, runAgent } from "narthex";
+import { createScriptedModel, openTestKernel } from "narthex/testing";
+const add = defineTool({ name: "add", description: "Adds.", inputSchema: { type: "integer" }, tier: "read_only", run: (n) => n + 1 });
+await using kernel = await openTestKernel({ tools: [add] });
+const session = await kernel.session();
+const model = createScriptedModel({ call: "add", input: { input: 1 } }, { text: "done" });
+const { text } = await runAgent({ session, model, messages: [{ role: "user", text: "?" }] });
+console.log(text, (await kernel.ledger.list({ session: session.id })).records.at(-1)?.call?.outcome);
 `;
 
 const TYPEBOX_PROGRAM = `import { defineTool } from "narthex";

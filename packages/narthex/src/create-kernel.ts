@@ -28,11 +28,16 @@ export async function createKernel<const Tools extends readonly Tool[] = readonl
   checkKernelOptions(options);
   // Loaded only now: a program that imports the library to define tools needs no kernel yet.
   const { openKernel } = await import("./open-kernel.ts");
-  const kernel = await openKernel({ command: "an embedding program", onPolicyWarning: warnFor(options), ...options });
+  const kernel = await openKernel({ command: "an embedding program", ...options, onPolicyWarning: warnFor(options) });
   await kernel.openDoors().catch(async (fault: unknown) => {
     await kernel.close({ graceMs: 0 }).catch(() => undefined);
     throw fault;
   });
+  return embedKernel<Tools>(kernel);
+}
+
+/** A kernel as code in this process uses it. */
+export function embedKernel<Tools extends readonly Tool[]>(kernel: OpenedKernel): NarthexKernel<Tools> {
   return {
     ...kernel,
     get closing() {
@@ -52,7 +57,11 @@ export async function createKernel<const Tools extends readonly Tool[] = readonl
 }
 
 /** Without a log a warning about rules would reach no one. */
-function warnFor({ log }: OpenKernelOptions): (warning: string) => void {
+export function warnFor({
+  log,
+  onPolicyWarning,
+}: Pick<OpenKernelOptions, "log" | "onPolicyWarning">): (warning: string) => void {
+  if (onPolicyWarning !== undefined) return onPolicyWarning;
   if (log !== undefined) return (warning) => log("warn", warning);
   return (warning) => process.emitWarning(warning, { type: "NarthexPolicyWarning" });
 }

@@ -28,6 +28,7 @@ import {
 import {
   type Approver,
   checkOptions,
+  type Clock,
   type ContentStore,
   type Kernel,
   type Log,
@@ -106,7 +107,7 @@ export interface OpenedKernel extends Kernel {
 }
 
 /** Takes the home, sets it up where it is new, and starts a kernel on its embedded store. */
-export async function openKernel(options: OpenKernelOptions = {}): Promise<OpenedKernel> {
+export async function openKernel(options: OpenKernelOptions = {}, clock: Clock = systemClock): Promise<OpenedKernel> {
   const home = await openHome({
     path: options.data ?? defaultHomePath(process.env),
     command: options.command ?? "narthex",
@@ -114,7 +115,7 @@ export async function openKernel(options: OpenKernelOptions = {}): Promise<Opene
     waitMs: options.waitMs ?? 0,
   });
   try {
-    return await startOn(home, options);
+    return await startOn(home, options, clock);
   } catch (fault) {
     // On a disk that cannot be written, letting go fails as well; why it could not start is worth more.
     await home.close().catch(() => undefined);
@@ -122,7 +123,7 @@ export async function openKernel(options: OpenKernelOptions = {}): Promise<Opene
   }
 }
 
-async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKernel> {
+async function startOn(home: Home, options: OpenKernelOptions, clock: Clock): Promise<OpenedKernel> {
   const { paths } = home;
   const prepared = await prepareHome(paths).catch((fault: unknown) => {
     throw storeUnavailable("the home cannot be set up", fault);
@@ -167,7 +168,7 @@ async function startOn(home: Home, options: OpenKernelOptions): Promise<OpenedKe
     });
     const observer = observeBoth(options.observer, telemetry?.observer);
     const kernel = await start(
-      { home, configuration, policy, store, contentStore, workshop, gate, servers, tools, checkOwnCode },
+      { home, configuration, policy, store, contentStore, workshop, gate, servers, tools, clock, checkOwnCode },
       { ...options, ...(observer && { observer }) },
     );
     const authorizeToken: OpenedKernel["authorizeToken"] = async (token) => home.tokens.authorize(token);
@@ -255,17 +256,19 @@ interface HomeParts {
   readonly gate: OpenedGate;
   readonly servers: McpServers;
   readonly tools: readonly Tool[];
+  readonly clock: Clock;
   checkOwnCode(workspace: string): Promise<void>;
 }
 
 async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kernel> {
-  const { home, configuration, policy, store, contentStore, workshop, gate, servers, tools, checkOwnCode } = parts;
+  const { home, configuration, policy, store, contentStore, workshop, gate, servers, tools, clock, checkOwnCode } =
+    parts;
   const { session, timeouts, retention } = configuration;
   keepCallsYoung();
   const kernel: Kernel = await startKernel({
     store,
     contentStore,
-    clock: systemClock,
+    clock,
     random: createSystemRandom(),
     policy: await policy.loadOrNone(),
     policySource: policy,
@@ -311,7 +314,7 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
       return backUpHome(copying, {
         paths: home.paths,
         version: VERSION,
-        nowMs: () => systemClock.nowMs(),
+        nowMs: () => clock.nowMs(),
         copyRecords: (target) => store.copyTo(target),
         verify: (paths) => verifyCopy(paths, options.isBrief === true),
       });
