@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 import { RUNS_ALL } from "../sampled.ts";
 import { runHosted } from "./hosted-commands.ts";
+import { endKernels } from "./on-demand-kernels.ts";
 
 /** The command as it runs from a checkout. */
 export const SOURCES = fileURLToPath(new URL("../../packages/narthex/bin/narthex.js", import.meta.url));
@@ -29,6 +30,8 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Where one process runs all commands, this one has its own nevertheless. */
   readonly ownProcess?: boolean;
+  /** It leads a process group, so that a signal can reach it and all it started. */
+  readonly ownGroup?: boolean;
 }
 
 export interface Serving {
@@ -83,11 +86,12 @@ async function openTestHome(program: string, isHosted: boolean): Promise<TestHom
     ...env,
   });
 
-  function start(args: readonly string[], { stdin, env }: RunOptions = {}): Running {
+  function start(args: readonly string[], { stdin, env, ownGroup = false }: RunOptions = {}): Running {
     const child = spawn(process.execPath, [program, ...args], {
       cwd: root,
       env: environmentWith(env),
       stdio: ["pipe", "pipe", "pipe"],
+      detached: ownGroup,
     });
     children.add(child);
     child.on("exit", () => children.delete(child));
@@ -138,6 +142,7 @@ async function openTestHome(program: string, isHosted: boolean): Promise<TestHom
     },
     async remove() {
       for (const child of children) child.kill("SIGKILL");
+      await endKernels(home);
       await rm(root, { recursive: true, force: true, maxRetries: 5 });
     },
   };

@@ -12,6 +12,7 @@ import {
   type TestHome,
   textOf,
 } from "./home.ts";
+import { kernelsOf } from "./on-demand-kernels.ts";
 
 /** One MCP client, by hand: every line it receives must be the protocol. */
 interface McpClient {
@@ -60,7 +61,6 @@ const HELLO = {
 
 describe("mcp", { timeout: 120_000 }, () => {
   let at: TestHome;
-  /** Whose process is the kernel. */
   let client: McpClient;
   before(async () => {
     at = await createTestHome();
@@ -78,8 +78,8 @@ describe("mcp", { timeout: 120_000 }, () => {
     }
   });
 
-  it("is the kernel where none runs, and others find it", async () => {
-    client = start("--agent", "holder");
+  it("starts a kernel where none runs, and others find it", async () => {
+    client = start("--agent", "first");
     const { instructions } = await client.request("initialize", HELLO);
     const listed = await client.request("tools/list", {});
     assert.ok(Buffer.byteLength(JSON.stringify(listed)) <= MAX_LISTED_BYTES, JSON.stringify(listed));
@@ -98,9 +98,10 @@ describe("mcp", { timeout: 120_000 }, () => {
     const answer = await client.request("tools/call", { name: "hash", arguments: { data: "abc" } });
     assert.ok(JSON.stringify(answer).includes("6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85"));
     const [session] = objectsOf((await at.ask(["session", "list"]))["sessions"]);
-    assert.deepEqual([session?.["agent"], session?.["calls"]], ["holder", 1]);
-    const busy = await at.ask(["serve", "--listen", "127.0.0.1:0"], 5);
-    assert.match(textOf(objectOf(busy["error"])["message"]), /`mcp`/);
+    assert.deepEqual([session?.["agent"], session?.["calls"]], ["first", 1]);
+    const status = await at.ask(["status"]);
+    assert.deepEqual([status["command"], status["on_demand"], status["clients"]], ["serve --on-demand", true, 1]);
+    assert.notEqual(status["pid"], client.child.pid);
   });
 
   it("answers lines that are no message with an error, and goes on", async () => {
@@ -129,6 +130,14 @@ describe("mcp", { timeout: 120_000 }, () => {
     assert.deepEqual((await at.ask(["session", "list"]))["sessions"], []);
   });
 
+  it("leaves a kernel that `stop` ends, and `status` says so", async () => {
+    const stopped = await at.ask(["stop"]);
+    assert.equal(stopped["stopped"], true);
+    assert.deepEqual(await kernelsOf(at.home), []);
+    assert.deepEqual(await at.ask(["status"]), { running: false });
+    assert.deepEqual(await at.ask(["stop"]), { stopped: false });
+  });
+
   it("goes through the kernel that holds the home, and closes its session at the end", async () => {
     const kernel = await at.serve();
     const guest = start("--agent", "guest");
@@ -138,6 +147,8 @@ describe("mcp", { timeout: 120_000 }, () => {
     assert.match(JSON.stringify(answer), /unknown field/);
     const [session] = objectsOf((await at.ask(["session", "list"]))["sessions"]);
     assert.equal(session?.["agent"], "guest");
+    const refused = await at.ask(["stop"], 5);
+    assert.match(textOf(objectOf(refused["error"])["message"]), /`serve` \(process \d+\) was not started on demand/);
     assert.equal(await guest.leave(), 0);
     assert.deepEqual((await at.ask(["session", "list"]))["sessions"], []);
     assert.equal(await kernel.stop(), 0);

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
-import { access, readFile, writeFile } from "node:fs/promises";
+import { access, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { after, before, describe, it } from "node:test";
 import { Client, type ElicitResult, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { ended, objectsOf, type TestHome, textOf } from "../cli/home.ts";
-import { textIn } from "./mcp/served-mcp.ts";
+import type { JsonObject } from "@narthex/contracts";
+import { ended, objectsOf, type Running, type TestHome, textOf } from "../cli/home.ts";
+import { kernelsOf } from "../cli/on-demand-kernels.ts";
+import { processesWith, textIn } from "./mcp/served-mcp.ts";
 import {
   type ClientProcess,
   createSharedHome,
@@ -53,14 +56,18 @@ describe("three MCP clients on one home", { timeout: 300_000 }, () => {
     assert.equal(textIn(content), `{"agent":"${agent}"}`);
   };
 
-  it("share one kernel: the first is it and the others go through it", async () => {
-    first = await startClient(at, { agent: "first", revision: "legacy" });
-    [second, third] = await Promise.all([
+  it("start at once and share one kernel, which is a process, a session and a group of its own", async () => {
+    [first, second, third] = await Promise.all([
+      startClient(at, { agent: "first", revision: "legacy" }),
       startClient(at, { agent: "second", revision: "auto", options: ASKABLE }),
       startHttpClient(at, { agent: "third", revision: "legacy" }),
     ]);
     await Promise.all([first, second, third].map(echo));
-    assert.equal(await holderOf(at), first.pid);
+    const kernel = await holderOf(at);
+    await until(async () => (await kernelsOf(at.home)).length === 1);
+    assert.deepEqual(await kernelsOf(at.home), [kernel]);
+    const [group, session] = await groupAndSessionOf(kernel);
+    assert.deepEqual([group, session], [kernel, kernel]);
     sessions = await sessionsOf(at);
     assert.deepEqual(Object.keys(sessions).sort(), ["first", "second", "third"]);
   });
@@ -99,7 +106,7 @@ describe("three MCP clients on one home", { timeout: 300_000 }, () => {
     await until(() => all.every((client) => client.toolsChanged() === 2));
   });
 
-  it("go on when the kernel is killed: one of the others takes its place, and nothing runs twice", async () => {
+  it("go on when the kernel is killed: another is started, and nothing runs twice", async () => {
     const long = "x".repeat(40_000);
     await second.client.callTool({ name: "file_write", arguments: { path: "kept", content: long } });
     await second.client.callTool({ name: "file_read", arguments: { path: "kept" } });
@@ -124,13 +131,13 @@ describe("three MCP clients on one home", { timeout: 300_000 }, () => {
     };
     await until(async () => (await thirds()) !== undefined);
 
-    process.kill(first.pid, "SIGKILL");
+    const killed = await holderOf(at);
+    process.kill(killed, "SIGKILL");
     const unknown = await running;
     assert.equal(unknown.isError, true);
     assert.match(textIn(unknown.content), /OUTCOME_UNKNOWN/);
     assert.equal(await readFile(inWorkspace("runs"), "utf8"), "run\n");
-    const holder = await holderOf(at);
-    assert.ok(holder === second.pid || holder === third.pid);
+    assert.notEqual(await holderOf(at), killed);
 
     said.resolve(YES);
     assert.notEqual((await form).isError, true, JSON.stringify(await form));
@@ -140,9 +147,10 @@ describe("three MCP clients on one home", { timeout: 300_000 }, () => {
     assert.equal(await exists(inWorkspace("approved")), false);
 
     // The same connections, the same sessions, what they had.
-    await Promise.all([second, third].map(echo));
+    await Promise.all([first, second, third].map(echo));
     const { second: theirs, third: others } = await sessionsOf(at);
     assert.deepEqual([theirs, others], [sessions["second"], sessions["third"]]);
+    sessions = await sessionsOf(at);
     const { contents } = await second.client.readResource({ uri: resource?.uri ?? "" });
     assert.match(JSON.stringify(contents), /x{40000}/);
     // An equal call is not run either, until a person has looked.
@@ -151,22 +159,88 @@ describe("three MCP clients on one home", { timeout: 300_000 }, () => {
     assert.match(textIn(again.content), /Its effects may have happened\./);
   });
 
-  it("go on when the kernel is left in good order, with a call that runs meanwhile", async () => {
-    const holder = await holderOf(at);
-    const [leaving, staying] = holder === second.pid ? [second, third] : [third, second];
+  it("go on when the kernel is stopped in good order, with a call that runs meanwhile", async () => {
+    const kernel = await holderOf(at);
     const command = "echo begun > begun; sleep 1; echo over";
-    const running = staying.client.callTool({ name: "shell_exec", arguments: { command } });
+    const running = second.client.callTool({ name: "shell_exec", arguments: { command } });
     await until(() => exists(inWorkspace("begun")));
-    const left = leaving.client.close();
-    if (leaving === third) third.child.kill("SIGTERM");
-    const [{ content, isError }] = await Promise.all([running, left, echo(staying)]);
+    const [{ content, isError }] = await Promise.all([running, at.ask(["stop"]), echo(third)]);
     assert.notEqual(isError, true, textIn(content));
     assert.match(textIn(content), /over/);
-    await until(async () => (await holderOf(at).catch(() => 0)) === staying.pid);
-    await echo(staying);
-    const { open } = Object.groupBy(Object.keys(await sessionsOf(at)), () => "open");
-    assert.ok(open?.includes(staying.agent) && !open.includes(leaving.agent));
+    await echo(second);
+    assert.notEqual(await holderOf(at), kernel);
+    assert.deepEqual(await sessionsOf(at), sessions);
+  });
+
+  it("do no harm when they leave, are killed with their group or stop reading: the others' commands go on", async () => {
+    const kernel = await holderOf(at);
+    const start = (agent: string) => startDoomedClient(at, agent);
+    const command = "echo begun > others; while [ -e others ]; do sleep 0.05; done; echo over";
+    const running = second.client.callTool({ name: "shell_exec", arguments: { command, timeout_ms: 200_000 } });
+    await until(() => exists(inWorkspace("others")));
+    const ways: Record<string, (doomed: DoomedClient) => void> = {
+      leaving: ({ child }) => child.stdin.end(),
+      killed: ({ child }) => child.kill("SIGKILL"),
+      group: ({ child }) => process.kill(-(child.pid ?? assert.fail()), "SIGKILL"),
+      terminated: ({ child }) => child.kill("SIGTERM"),
+      // Its next notification has no reader.
+      unread: ({ child }) => child.stdout.destroy(),
+      hungUp: ({ child }) => {
+        child.stdin.destroy();
+        child.stdout.destroy();
+        child.stderr.destroy();
+      },
+    };
+    const doomed = await Promise.all(Object.keys(ways).map(start));
+    const before = await sessionsOf(at);
+    for (const each of doomed) ways[each.agent]?.(each);
+    await Promise.all(doomed.map(({ child }) => ended(child)));
+    // The calls are cancelled, and said to be; so are the sessions closed.
+    await until(async () => Object.keys(await sessionsOf(at)).length === Object.keys(sessions).length);
+    for (const { agent } of doomed) {
+      const { stdout } = await at.run(["ledger", "list", "--session", before[agent] ?? assert.fail(agent)]);
+      assert.match(stdout, /CANCELLED[^]*session closed/, agent);
+      await until(async () => (await processesWith(`9000.${agent.length}`)).length === 0);
+    }
+    const { intents } = await at.ask(["journal"]);
+    const unknown = objectsOf(intents).filter(({ session_id: id }) => !Object.values(sessions).includes(textOf(id)));
+    assert.deepEqual(unknown, []);
+    await rm(inWorkspace("others"));
+    const { content, isError } = await running;
+    assert.notEqual(isError, true, textIn(content));
+    assert.match(textIn(content), /over/);
+    assert.equal(await holderOf(at), kernel);
     const report = await at.ask(["ledger", "verify"]);
     assert.equal(report["intact"], true);
   });
 });
+
+interface DoomedClient {
+  readonly agent: string;
+  readonly child: Running;
+}
+
+/** A client in a group of its own, whose command prints all the time and is asked to tell of it. */
+async function startDoomedClient(at: TestHome, agent: string): Promise<DoomedClient> {
+  const child = at.start(["mcp", "--workspace", at.workspace, "--agent", agent], { ownGroup: true });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const nextLine = async (): Promise<string> => String((await lines.next()).value);
+  child.stderr.resume();
+  const send = (message: JsonObject): boolean =>
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const clientInfo = { name: agent, version: "1" };
+  send({ id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo } });
+  await nextLine();
+  send({ method: "notifications/initialized" });
+  const command = `(while :; do echo tick; sleep 0.1; done) & sleep 9000.${agent.length}`;
+  const input = { name: "shell_exec", arguments: { command, timeout_ms: 200_000 }, _meta: { progressToken: 1 } };
+  send({ id: 2, method: "tools/call", params: input });
+  assert.match(await nextLine(), /notifications\/progress/);
+  return { agent, child };
+}
+
+async function groupAndSessionOf(pid: number): Promise<[number, number]> {
+  const status = await readFile(`/proc/${pid}/stat`, "utf8");
+  const [, , group, session] = status.slice(status.lastIndexOf(")") + 2).split(" ");
+  return [Number(group), Number(session)];
+}

@@ -13,7 +13,9 @@ import type { LinkTimes } from "../../packages/narthex/src/connection/link-times
 import { createOwnSource } from "../../packages/narthex/src/connection/own-source.ts";
 import { type OpenedKernel, openKernel } from "../../packages/narthex/src/open-kernel.ts";
 import { VERSION } from "../../packages/narthex/src/version.ts";
+import { WIRE_PROTOCOL } from "../../packages/narthex/src/wire-protocol.ts";
 import { ended, parseObject, type Serving, type TestHome } from "../cli/home.ts";
+import { kernelsOf } from "../cli/on-demand-kernels.ts";
 import { createSharedHome, holderOf, sessionsOf, startClient, until } from "./mcp/shared-home.ts";
 
 interface LinkChoices {
@@ -25,7 +27,7 @@ interface LinkChoices {
 async function openLink(at: TestHome, agent: string, times: Partial<LinkTimes> = {}, choices: LinkChoices = {}) {
   const link = await openLastingLink({
     home: at.home,
-    command: "test",
+    environment: { HOME: at.root, PATH: process.env["PATH"] ?? "" },
     request: {
       workspace: at.workspace,
       workingDirectory: undefined,
@@ -38,7 +40,8 @@ async function openLink(at: TestHome, agent: string, times: Partial<LinkTimes> =
       labels: [],
       adopt: false,
     },
-    ownCode: "refuse",
+    allowOwnCode: false,
+    program: at.program,
     renew: true,
     log: () => undefined,
     signal: new AbortController().signal,
@@ -66,13 +69,15 @@ const codeOf = ({ result }: ToolResponse): string =>
 
 describe("a kernel that hangs", { timeout: 120_000 }, () => {
   let at: TestHome;
-  let holder: Awaited<ReturnType<typeof startClient>>;
+  let other: Awaited<ReturnType<typeof startClient>>;
+  let kernel: number;
   before(async () => {
     at = await createSharedHome();
-    holder = await startClient(at, { agent: "holder", revision: "legacy" });
+    other = await startClient(at, { agent: "other", revision: "legacy" });
+    kernel = await holderOf(at);
   });
   after(async () => {
-    await holder.client.close();
+    await other.client.close();
     await at.remove();
   });
 
@@ -84,7 +89,7 @@ describe("a kernel that hangs", { timeout: 120_000 }, () => {
     const { token, sessionId } = link.now().session;
     assert.equal(codeOf(await call(caller, "echo", {})), "");
     const input = { command: "echo run >> hung" };
-    process.kill(holder.pid, "SIGSTOP");
+    process.kill(kernel, "SIGSTOP");
     const isOpen = source.requireOpen(token);
     // Who calls over HTTP is known without the kernel; that it hangs does not end the session.
     const [fault, asked] = await Promise.all([
@@ -92,10 +97,10 @@ describe("a kernel that hangs", { timeout: 120_000 }, () => {
       isOpen.catch((error: unknown) => error),
       source.authenticate(token).then((id) => assert.equal(id, sessionId)),
     ]);
-    process.kill(holder.pid, "SIGCONT");
+    process.kill(kernel, "SIGCONT");
     assert.ok(isKernelError(asked) && asked.code === "KERNEL_UNREACHABLE", String(asked));
     assert.ok(isKernelError(fault) && fault.code === "KERNEL_UNREACHABLE", String(fault));
-    assert.match(fault.message, new RegExp(`process ${holder.pid}.* does not answer.*may have been carried out`));
+    assert.match(fault.message, new RegExp(`process ${kernel}.* does not answer.*may have been carried out`));
     assert.equal(codeOf(await call(caller, "shell_exec", input, "hung")), "");
     assert.equal(await readFile(join(at.workspace, "hung"), "utf8"), "run\n");
     await link.close();
@@ -105,16 +110,16 @@ describe("a kernel that hangs", { timeout: 120_000 }, () => {
     const { link, caller } = await openLink(at, "cancelling");
     await call(caller, "echo", {});
     const { sessionId } = link.now().session;
-    process.kill(holder.pid, "SIGSTOP");
+    process.kill(kernel, "SIGSTOP");
     const cancelled = call(caller, "shell_exec", { command: "echo run >> cancelled" }, "cancelled");
     const kept = call(caller, "shell_exec", { command: "echo run >> kept" }, "kept");
     caller.cancel("cancelled");
-    process.kill(holder.pid, "SIGKILL");
+    process.kill(kernel, "SIGKILL");
     await assert.rejects(cancelled, (fault) => isKernelError(fault) && fault.code === "CANCELLED");
     assert.equal(codeOf(await kept), "");
     assert.equal(await exists(join(at.workspace, "cancelled")), false);
     assert.equal(await readFile(join(at.workspace, "kept"), "utf8"), "run\n");
-    assert.equal(await holderOf(at), process.pid);
+    assert.notEqual(await holderOf(at), kernel);
     assert.equal(link.now().session.sessionId, sessionId);
     await link.close();
   });
@@ -172,15 +177,18 @@ describe("a kernel that is served", { timeout: 120_000 }, () => {
     assert.deepEqual(await sessionsOf(at), {});
   });
 
-  it("leaves the home to a client whose session was closed, and who is told so there too", async () => {
+  it("leaves the home to a kernel that a client starts, which says too that its session was closed", async () => {
     const other = await openLink(at, "late", { returnMs: 0 });
     await at.ask(["session", "close", other.link.now().session.sessionId]);
     await link.close();
     assert.equal(await serving.stop(), 0);
     assert.equal(codeOf(await call(other.caller, "echo", {})), "SESSION_CLOSED");
-    assert.equal(await holderOf(at), process.pid);
-    await other.link.close();
+    assert.deepEqual(await kernelsOf(at.home), [await holderOf(at)]);
+    // It makes room for `serve`.
     serving = await at.serve();
+    await until(async () => (await kernelsOf(at.home)).length === 0);
+    assert.equal(await holderOf(at), serving.child.pid);
+    await other.link.close();
   });
 });
 
@@ -195,7 +203,10 @@ describe("a kernel whose store fails", { timeout: 60_000 }, () => {
     store.exec(FAIL);
     await assert.rejects(kernel.openSession({ workspace: at.workspace }), { code: "STORE_UNAVAILABLE" });
     const text = new RegExp(`process ${process.pid}\\) holds the home and takes no calls`);
-    await assert.rejects(attachKernel(at.home, 60_000), { code: "KERNEL_UNREACHABLE", message: text });
+    await assert.rejects(attachKernel(at.home, { silenceMs: 60_000, path: "", acceptsOlder: false }), {
+      code: "KERNEL_UNREACHABLE",
+      message: text,
+    });
     store.close();
     await kernel.close();
     await at.remove();
@@ -271,7 +282,7 @@ describe("a kernel that leaves in good order", { timeout: 60_000 }, () => {
     hasLeft = true;
     await kernel.close({ graceMs: 0 });
     const question = (await looking) ?? assert.fail("the question is gone");
-    assert.equal(await holderOf(at), process.pid);
+    assert.notEqual(await holderOf(at), process.pid);
     await guest.caller.approvals.answer({ approvalId: question.approvalId, answer: "once", approver: "somebody" });
     assert.equal(codeOf(await answer), "");
     assert.equal(await exists(join(at.workspace, "asked")), false);
@@ -284,32 +295,54 @@ describe("a kernel that leaves in good order", { timeout: 60_000 }, () => {
     const said = { approvalId: "apr_made_up", answer: "once", approver: "somebody" } as const;
     const isRefused = (code: string) => (fault: unknown) => isKernelError(fault) && fault.code === code;
     await assert.rejects(other.caller.approvals.answer(said), isRefused("APPROVAL_NOT_FOUND"));
-    await guest.link.close();
+    await at.ask(["stop"]);
     assert.equal(await looking, undefined);
     await assert.rejects(other.caller.approvals.answer(said), isRefused("APPROVAL_UNAVAILABLE"));
     await other.link.close();
+    await guest.link.close();
   });
 });
 
 describe("a kernel of another version", { timeout: 60_000 }, () => {
-  it("is not attached to: the client is told which versions they are, and nothing is left behind", async () => {
-    const at = await createSharedHome();
-    const kernel = await openKernel({ data: at.home, command: "serve" });
+  let at: TestHome;
+  let kernel: OpenedKernel;
+  before(async () => {
+    at = await createSharedHome();
+    kernel = await openKernel({ data: at.home, command: "serve" });
     await kernel.openDoors();
+  });
+  after(async () => {
+    await kernel.close();
+    await at.remove();
+  });
+
+  /** Says of the kernel, where clients look, that it is another one. */
+  async function pretend(facts: JsonObject): Promise<void> {
     const said = parseObject(await readFile(kernel.home.paths.holder, "utf8"));
-    assert.equal(said["version"], VERSION);
-    await writeFile(kernel.home.paths.holder, JSON.stringify({ ...said, version: "9.9.9" }));
+    assert.ok(typeof said["version"] === "string" && typeof said["protocol"] === "number");
+    await writeFile(kernel.home.paths.holder, JSON.stringify({ ...said, ...facts }));
+  }
+
+  it("is refused if it speaks another protocol: the client is told the versions, and nothing is left behind", async () => {
+    await pretend({ version: VERSION, protocol: 99 });
     const records = kernel.recordCount();
     for (const more of [[], ["--http", "127.0.0.1:0"]]) {
       const { code, stdout, stderr } = await at.run(["mcp", "--workspace", at.workspace, ...more]);
       assert.equal(code, 5, stderr);
       assert.equal(stdout, "");
-      assert.match(stderr, new RegExp(`\`serve\` \\(process ${process.pid}\\) .*narthex 9\\.9\\.9.*narthex 0\\.`));
+      assert.match(stderr, new RegExp(`\`serve\` \\(process ${process.pid}\\) .*narthex ${VERSION}.*does not speak`));
+      assert.match(stderr, /next: .*newer version/);
     }
     // Not even that they came and went.
     assert.equal(kernel.recordCount(), records);
-    await kernel.close();
-    await until(async () => !(await exists(join(at.home, "run/holder.json"))));
-    await at.remove();
+  });
+
+  it("is attached to if it speaks the same protocol, be it older or newer", async () => {
+    for (const version of ["0.0.1", "999.0.0"]) {
+      await pretend({ version, protocol: WIRE_PROTOCOL });
+      const { link, caller } = await openLink(at, "guest");
+      assert.equal(codeOf(await call(caller, "echo", {})), "");
+      await link.close();
+    }
   });
 });

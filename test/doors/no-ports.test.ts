@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { test } from "node:test";
 import { createKernel } from "narthex";
+import { kernelsOf } from "../cli/on-demand-kernels.ts";
 import { createTestHome, readLines, textOf } from "../cli/home.ts";
 
 /** Listening, in the kernel's own tables. */
@@ -43,7 +44,7 @@ test("an embedding program listens on no TCP port, and its sockets answer", asyn
   assert.deepEqual(await listeningOn(process.pid), []);
 });
 
-test("mcp listens on no TCP port, and other commands find its kernel", async (context) => {
+test("mcp and the kernel that it starts listen on no TCP port, and other commands find that kernel", async (context) => {
   const at = await createTestHome();
   context.after(() => at.remove());
   const child = at.start(["mcp", "--workspace", at.workspace]);
@@ -53,6 +54,7 @@ test("mcp listens on no TCP port, and other commands find its kernel", async (co
   assert.match(await next(), /"serverInfo"/);
   const { id } = await at.openSession();
   assert.deepEqual((await at.ask(["call", "echo", "1", "--session", id]))["result"], 1);
-  assert.deepEqual(await listeningOn(child.pid ?? 0), []);
+  const [kernel = 0] = await kernelsOf(at.home);
+  for (const pid of [child.pid ?? 0, kernel]) assert.deepEqual(await listeningOn(pid), []);
   child.stdin.end();
 });

@@ -7,7 +7,8 @@ export { type LedgerFiles, openLedgerFiles } from "./store/read-ledger-files.ts"
 export { restoreHome } from "./backup/restore-home.ts";
 export type { BearerTokens, TokenScope } from "./home/bearer-tokens.ts";
 export { readAdminToken } from "./home/admin-token.ts";
-export { describeHolder, type Holder } from "./home/home-lock.ts";
+export { describeHolder, type Holder } from "./home/holder.ts";
+export { claimHome, type HomeClaim } from "./home/home-lock.ts";
 export { defaultHomePath, type HomePaths, homePaths } from "./home/home-paths.ts";
 export { type Home, openHome, type OpenHomeOptions } from "./home/open-home.ts";
 export { findSocketPaths, type SocketPaths } from "./home/socket-paths.ts";

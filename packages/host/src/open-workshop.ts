@@ -59,6 +59,8 @@ export interface WorkshopOptions {
   readonly shellBackend?: ShellBackend;
   readonly storage?: StorageLimits;
   readonly environment?: NodeJS.ProcessEnv;
+  /** The PATH of a session's own client; the environment's where it is undefined. */
+  readonly pathOf?: (sessionId: string) => Promise<string | undefined>;
   /** Folders in which bubblewrap is looked for. */
   readonly programs?: readonly string[] | undefined;
   /** Code of the kernel, which is protected wherever it lies in a workspace. */
@@ -107,10 +109,10 @@ export function openWorkshop(options: WorkshopOptions): Workshop {
   const { checkWorkspace, ownCode } = options;
   const checked = checkWorkspace ? filesChecked(anyFiles, checkWorkspace) : anyFiles;
   const files = vault ? filesApart(checked, vault) : checked;
-  const toolchainsFor: ProgramsOptions["findToolchains"] = async (workspace, identity) => {
+  const toolchainsFor: ProgramsOptions["findToolchains"] = async ({ workspace, identity, path }) => {
     await checkWorkspace?.(workspace);
     return await findToolchains({
-      path: environment["PATH"] ?? "",
+      path: path ?? environment["PATH"] ?? "",
       userHome: homedir(),
       kernelHome: paths.home,
       workspace,
@@ -135,6 +137,7 @@ export function openWorkshop(options: WorkshopOptions): Workshop {
       sources,
     }),
     findToolchains: vault ? toolchainsApart(toolchainsFor, vault) : toolchainsFor,
+    ...(options.pathOf && { pathOf: options.pathOf }),
   });
 
   const pages = createPageReader({ containment });

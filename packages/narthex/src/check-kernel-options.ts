@@ -13,6 +13,7 @@ const KINDS: OptionKinds<OpenKernelOptions> = {
   data: "text?",
   waitMs: "amount?",
   command: "text?",
+  onDemand: "flag?",
   isBrief: "flag?",
   tools: "list?",
   policies: "list?",

@@ -1,6 +1,14 @@
 import type { Configuration, SocketPaths } from "@narthex/host";
 import type { Kernel, Log } from "@narthex/kernel";
-import { type ExportLedger, type Replay, type ServiceListen, type Serving, serve } from "@narthex/server";
+import {
+  type ExportLedger,
+  type KernelProcess,
+  type Replay,
+  serve,
+  type ServiceListen,
+  type Serving,
+  type SessionAttendance,
+} from "@narthex/server";
 import type { LedgerSource } from "@narthex/verify";
 import { verifySource } from "./connection/verify-report.ts";
 import type { OpenedKernel } from "./open-kernel.ts";
@@ -18,6 +26,8 @@ export interface DoorOptions {
   readonly ledgerSource: () => LedgerSource;
   readonly replay: Replay;
   readonly exportLedger: ExportLedger;
+  readonly attendance: SessionAttendance;
+  readonly holder: Pick<KernelProcess, "command" | "startedAtMs" | "stop">;
   readonly log: Log | undefined;
 }
 
@@ -27,6 +37,7 @@ export async function openDoors(kernel: Kernel, options: DoorOptions): Promise<S
   const closeApprovals = kernel.openApprovalDoor();
   return {
     addresses: doors.addresses,
+    connections: () => doors.connections(),
     close(closing) {
       closeApprovals();
       return doors.close(closing);
@@ -37,6 +48,8 @@ export async function openDoors(kernel: Kernel, options: DoorOptions): Promise<S
 function openServing(kernel: Kernel, options: DoorOptions): Promise<Serving> {
   const { sockets, services, limits, mcp, approvalWaitMs, authorizeToken, ledgerSource, replay, exportLedger, log } =
     options;
+  const { attendance, holder } = options;
+  const elicitation = mcp.elicitation === "approvals";
   const { maxConnections, maxInFlightBytes } = limits;
   return serve(kernel, {
     framed: { path: sockets.framed, limits: { maxConnections } },
@@ -44,7 +57,9 @@ function openServing(kernel: Kernel, options: DoorOptions): Promise<Serving> {
     serviceLimits: { maxConnections },
     bytesInFlight: maxInFlightBytes,
     console: { version: VERSION, defaultApprover: loginName() },
-    mcp: { version: VERSION, elicitation: mcp.elicitation === "approvals", toolSet: mcp.tools, approvalWaitMs },
+    mcp: { version: VERSION, elicitation, toolSet: mcp.tools, approvalWaitMs },
+    attendance,
+    process: { ...holder, version: VERSION, elicitation },
     authorize: authorizeToken,
     verify: ({ verifierKey, checkpoints, remember, verified, recordsOnly }, onProgress, signal) =>
       kernel.whileNothingIsErased(() =>

@@ -25,6 +25,7 @@ import {
   type TokenScope,
   type Workshop,
 } from "@narthex/host";
+import { KernelError } from "@narthex/contracts";
 import {
   type Approver,
   checkOptions,
@@ -37,6 +38,7 @@ import {
   type Tool,
 } from "@narthex/kernel";
 import type { ExportLedger, Replay, ServiceListen, Serving } from "@narthex/server";
+import { createSessionAttendance, type SessionAttendance } from "@narthex/server/session-attendance";
 import type { LedgerSource } from "@narthex/verify";
 import { typedCommand } from "./connect/typed-command.ts";
 import { createApprovedRules } from "./approved-rules.ts";
@@ -47,10 +49,12 @@ import { openHomeGate } from "./open-home-gate.ts";
 import { storeLedgerSource } from "./ledger-source.ts";
 import { createOwnCodeCheck, ownCodeOf, type OwnCodeMode } from "./own-code.ts";
 import { type HomePolicy, openPolicy } from "./open-policy.ts";
+import { openAttendedFile } from "./on-demand/attended-file.ts";
 import { prepareHome } from "./prepare-home.ts";
 import { sharedStream } from "./shared-stream.ts";
 import { startTelemetry } from "./telemetry/start-telemetry.ts";
 import { VERSION } from "./version.ts";
+import { WIRE_PROTOCOL } from "./wire-protocol.ts";
 
 export interface OpenKernelOptions {
   /** The kernel's home; `NARTHEX_DATA` or `~/.narthex` by default. */
@@ -59,6 +63,8 @@ export interface OpenKernelOptions {
   readonly waitMs?: number;
   /** Told to whoever finds the home taken. */
   readonly command?: string;
+  /** Started by a client, which others share: it makes room for `serve` and for a higher version. */
+  readonly onDemand?: boolean;
   /** For a program that asks for a thing or two and ends: it opens sooner, and waits for the disk itself. */
   readonly isBrief?: boolean;
   /** Besides the built-in ones. */
@@ -83,6 +89,8 @@ export interface OpenKernelOptions {
 
 /** Answers to calls that were cancelled at the end of the grace still have to get out. */
 const LAST_ANSWERS_MS = 2000;
+/** Longer than a client waits between two looks for the next kernel. */
+const CLIENTS_RETURN_MS = 60_000;
 
 /** A kernel that holds its home. */
 export interface OpenedKernel extends Kernel {
@@ -103,7 +111,9 @@ export interface OpenedKernel extends Kernel {
    * Opens the framed socket and the services' socket, so that commands on this home come through here, and whatever
    * else is asked for. Closed with the kernel.
    */
-  openDoors(services?: readonly ServiceListen[]): Promise<Serving["addresses"]>;
+  openDoors(services?: readonly ServiceListen[], stop?: (reason: string) => void): Promise<Serving["addresses"]>;
+  /** Whether a client is connected, or may come back to its session. */
+  isInUse(): boolean;
 }
 
 /** Takes the home, sets it up where it is new, and starts a kernel on its embedded store. */
@@ -112,6 +122,8 @@ export async function openKernel(options: OpenKernelOptions = {}, clock: Clock =
     path: options.data ?? defaultHomePath(process.env),
     command: options.command ?? "narthex",
     version: VERSION,
+    protocol: WIRE_PROTOCOL,
+    onDemand: options.onDemand ?? false,
     waitMs: options.waitMs ?? 0,
   });
   try {
@@ -125,6 +137,7 @@ export async function openKernel(options: OpenKernelOptions = {}, clock: Clock =
 
 async function startOn(home: Home, options: OpenKernelOptions, clock: Clock): Promise<OpenedKernel> {
   const { paths } = home;
+  const startedAtMs = systemClock.nowMs();
   const prepared = await prepareHome(paths).catch((fault: unknown) => {
     throw storeUnavailable("the home cannot be set up", fault);
   });
@@ -133,8 +146,14 @@ async function startOn(home: Home, options: OpenKernelOptions, clock: Clock): Pr
   const ownCode = ownCodeOf(process.env);
   const mode = session.ownCode === "allow" ? "allow" : (options.ownCode ?? "warn");
   const checkOwnCode = createOwnCodeCheck({ ownCode, mode, log: options.log });
+  const attended = openAttendedFile(paths.attended);
+  const attendance: SessionAttendance = createSessionAttendance(() => running(), {
+    onChange: (sessionIds) => attended.write(sessionIds),
+    log: options.log,
+  });
   const workshop = openWorkshop({
     paths,
+    pathOf: (sessionId) => attendance.pathOf(sessionId),
     protectedPaths,
     secretPaths,
     vault,
@@ -153,6 +172,11 @@ async function startOn(home: Home, options: OpenKernelOptions, clock: Clock): Pr
   });
   const telemetry = await startTelemetry(process.env, options.log);
   const builtins = builtinsFor(configuration);
+  let opened: Kernel | undefined;
+  function running(): Kernel {
+    if (opened === undefined) throw new KernelError("INTERNAL", "the kernel has not been started yet");
+    return opened;
+  }
   let servers: McpServers | undefined;
   try {
     const own = { environment: process.env, tools: options.tools, log: options.log };
@@ -171,6 +195,7 @@ async function startOn(home: Home, options: OpenKernelOptions, clock: Clock): Pr
       { home, configuration, policy, store, contentStore, workshop, gate, servers, tools, clock, checkOwnCode },
       { ...options, ...(observer && { observer }) },
     );
+    opened = kernel;
     const authorizeToken: OpenedKernel["authorizeToken"] = async (token) => home.tokens.authorize(token);
     const ledgerSource = (): LedgerSource => storeLedgerSource(store, contentStore, paths.log);
     const { redactors } = gate;
@@ -200,32 +225,40 @@ async function startOn(home: Home, options: OpenKernelOptions, clock: Clock): Pr
       ledgerSource,
       replay,
       exportLedger,
-      async openDoors(services = []) {
+      async openDoors(services = [], stop) {
         const { openDoors } = await import("./open-doors.ts");
         await kernel.announce();
         const { sockets } = home;
         const { limits, mcp, timeouts } = configuration;
         const { approvalWaitMs } = timeouts;
         const reading = { ledgerSource, replay, exportLedger };
-        const { log } = options;
-        doors = await openDoors(kernel, {
+        const { log, command = "narthex" } = options;
+        const holder = { command, startedAtMs, stop };
+        const shared = {
           sockets,
           services,
           limits,
           mcp,
           approvalWaitMs,
           authorizeToken,
+          attendance,
+          holder,
           ...reading,
           log,
-        });
+        };
+        const left = await attended.read();
+        doors = await openDoors(kernel, shared);
+        // Their kernel is gone, and they were told so: those that live come at once.
+        for (const sessionId of left) attendance.expect(sessionId, CLIENTS_RETURN_MS);
         return doors.addresses;
       },
+      isInUse: () => !attendance.isEmpty || (doors?.connections() ?? 0) > 0,
       async close(closing = {}) {
         checkOptions(closing, { graceMs: "amount?" }, "close");
         const { graceMs = configuration.timeouts.shutdownMs } = closing;
         await Promise.all([kernel.close({ graceMs }), doors?.close({ graceMs: graceMs + LAST_ANSWERS_MS })]);
         await servers?.close();
-        await Promise.all([workshop.close(), gate.gate.close(), telemetry?.close()]);
+        await Promise.all([workshop.close(), gate.gate.close(), telemetry?.close(), attended.settled()]);
         await home.close();
       },
     };

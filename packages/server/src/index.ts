@@ -27,6 +27,8 @@ export {
   type ServiceListen,
 } from "./service/service-door.ts";
 export { DEFAULT_SERVICE_LIMITS, type ServiceLimits } from "./service/service-limits.ts";
+export type { KernelProcess } from "./service/process-methods.ts";
+export { createSessionAttendance, type SessionAttendance } from "./service/session-attendance.ts";
 export { toSessionInfo } from "./service/session-info.ts";
 export { toToolInfo } from "./service/tool-info.ts";
 export type { ExportLedger } from "./service/export-stream.ts";

@@ -6,6 +6,8 @@ import { openFramedDoor } from "./framed/framed-door.ts";
 import type { FramedLimits } from "./framed/framed-limits.ts";
 import { createLateMcpHttp } from "./mcp/late-mcp-http.ts";
 import type { McpHttp, McpHttpChoices } from "./mcp/mcp-door.ts";
+import type { KernelProcess } from "./service/process-methods.ts";
+import { createSessionAttendance, type SessionAttendance } from "./service/session-attendance.ts";
 import type { Authorize } from "./service/token-scope.ts";
 import type { TlsIdentity } from "./service/http-listener.ts";
 import { openServiceDoor, type ServiceListen } from "./service/service-door.ts";
@@ -34,6 +36,10 @@ export interface ServeOptions {
   readonly console?: Pick<ConsoleOptions, "version" | "defaultApprover" | "limits">;
   /** Serves MCP under `/mcp`, wherever the services are. */
   readonly mcp?: McpHttpChoices;
+  /** The sessions whose clients are connected; one of its own by default. */
+  readonly attendance?: SessionAttendance;
+  /** What clients are told of this process. */
+  readonly process?: KernelProcess;
   /** Of requests and answers in flight, over all doors; 256 MB by default. */
   readonly bytesInFlight?: number;
   readonly log?: Log;
@@ -48,6 +54,8 @@ export interface Serving {
     /** Opens the web page, once and soon. */
     readonly consoleLink: string | undefined;
   };
+  /** Open connections, over all doors. */
+  connections(): number;
   /** Closes every door; running calls get `graceMs` to finish. The kernel stays open. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
@@ -64,11 +72,14 @@ const NAMES: OptionNames<ServeOptions> = {
   hostNames: true,
   console: true,
   mcp: true,
+  attendance: true,
+  process: true,
   bytesInFlight: true,
   log: true,
 };
 
 interface Door {
+  readonly connections: number;
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
@@ -78,6 +89,8 @@ export async function serve(kernel: Kernel, options: ServeOptions): Promise<Serv
   const { framed, services = [], bytesInFlight, log, tls, hostNames, serviceLimits } = options;
   const budget = bytesInFlight === undefined ? byteBudgetOf(kernel) : createByteBudget(bytesInFlight);
   const doors: Door[] = [];
+  const connections = (): number => doors.reduce((sum, door) => sum + door.connections, 0);
+  const attendance = options.attendance ?? createSessionAttendance(() => kernel, { log });
   const addresses: ServiceListen[] = [];
   const page = await openConsole(kernel, options);
   const mcp = openMcp(kernel, options, budget);
@@ -93,6 +106,9 @@ export async function serve(kernel: Kernel, options: ServeOptions): Promise<Serv
         verify: options.verify ?? noVerify,
         replay: options.replay,
         exportLedger: options.exportLedger,
+        attendance,
+        process: options.process,
+        connections,
         ...(page === undefined ? {} : { console: { page, createLink } }),
         ...(mcp === undefined ? {} : { mcp }),
         ...(tls === undefined ? {} : { tls }),
@@ -110,7 +126,9 @@ export async function serve(kernel: Kernel, options: ServeOptions): Promise<Serv
   }
   return {
     addresses: { framed: framed?.path, services: addresses, consoleLink: createLink() },
+    connections,
     async close(closing = {}) {
+      attendance.stop();
       await closeAll(doors, closing);
       await mcp?.close();
     },

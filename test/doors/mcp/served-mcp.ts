@@ -91,7 +91,7 @@ export async function connectStdio(at: TestHome, { revision, client: options = {
 }
 
 /** The processes of this machine that were started with such an argument. */
-async function processesWith(argument: string): Promise<string[]> {
+export async function processesWith(argument: string): Promise<string[]> {
   const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, "utf8").catch(() => "")));
   return ids.filter((_, at) => lines[at]?.split("\0").includes(argument));

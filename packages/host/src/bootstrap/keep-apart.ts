@@ -33,9 +33,9 @@ export function filesChecked(files: WorkspaceFiles, check: (workspace: string) =
 
 /** The same for programs, which start with the toolchains of their workspace. */
 export function toolchainsApart(find: FindToolchains, vault: OpenedVault): FindToolchains {
-  return async (workspace, identity) => {
-    verifyApart(workspace, vault);
-    return (await find(workspace, identity)).map((toolchain) => toolchainApart(toolchain, vault));
+  return async (place) => {
+    verifyApart(place.workspace, vault);
+    return (await find(place)).map((toolchain) => toolchainApart(toolchain, vault));
   };
 }
 

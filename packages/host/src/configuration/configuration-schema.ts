@@ -183,6 +183,11 @@ export const CONFIGURATION_SCHEMA: SectionSchema & { readonly $schema: string; r
         maximum: HOUR_MS,
         default: 10_000,
       }),
+      idle_ms: integer("Until a kernel that a client started ends, once its last client has left.", {
+        minimum: 0,
+        maximum: 7 * DAY_MS,
+        default: 60_000,
+      }),
     }),
     checkpoints: section("When a kernel that serves signs a checkpoint of its ledger; at most one a second.", {
       every_records: integer("After so many new records.", { minimum: 1, maximum: 30_000, default: 1000 }),

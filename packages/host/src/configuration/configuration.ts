@@ -36,6 +36,7 @@ export interface Configuration {
     readonly approvalMs: number;
     readonly approvalWaitMs: number;
     readonly shutdownMs: number;
+    readonly idleMs: number;
   };
   readonly checkpoints: { readonly everyRecords: number; readonly everyMs: number };
   readonly retention: { readonly maxAgeMs: number; readonly maxBytes: number; readonly everyMs: number };
@@ -119,6 +120,7 @@ export function createConfiguration(settings: Settings, sections: Sections = NO_
       approvalMs: number("timeouts.approval_ms"),
       approvalWaitMs: number("timeouts.approval_wait_ms"),
       shutdownMs: number("timeouts.shutdown_ms"),
+      idleMs: number("timeouts.idle_ms"),
     }),
     checkpoints: Object.freeze({
       everyRecords: number("checkpoints.every_records"),

@@ -52,6 +52,8 @@ timeouts:
   approval_wait_ms: 45000
   # When the kernel is told to stop, calls that run have so long to finish.
   shutdown_ms: 10000
+  # A kernel that \`narthex mcp\` started ends so long after its last client has left.
+  idle_ms: 60000
 
 # A kernel that serves signs a checkpoint of its ledger after so many new records, or after so long if there are any,
 # and when it stops. Whoever keeps a checkpoint can be shown later that nothing before it was changed.

@@ -317,7 +317,7 @@ describe("the default file", () => {
         reserveBytes: 1_073_741_824,
         reservePercent: 5,
       },
-      timeouts: { approvalMs: 600_000, approvalWaitMs: 45_000, shutdownMs: 10_000 },
+      timeouts: { approvalMs: 600_000, approvalWaitMs: 45_000, shutdownMs: 10_000, idleMs: 60_000 },
       checkpoints: { everyRecords: 1000, everyMs: 60_000 },
       retention: { maxAgeMs: 1_209_600_000, maxBytes: 5_368_709_120, everyMs: 600_000 },
       protectedPaths: DEFAULT_PROTECTED_PATHS,

@@ -1,25 +1,21 @@
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isJsonObject, KernelError, parseJson } from "@narthex/contracts";
-import type { HomePaths } from "./home-paths.ts";
-import { writePrivateFile } from "./private-directory.ts";
+import { KernelError } from "@narthex/contracts";
+import { describeHolder, type Holder } from "./holder.ts";
+import { type HomePaths, homePaths } from "./home-paths.ts";
+import { openPrivateDirectory, writePrivateFile } from "./private-directory.ts";
 import { tryExclusiveLock } from "../system/exclusive-lock.ts";
-
-/** Who holds a home. */
-export interface Holder {
-  readonly pid: number;
-  readonly command: string;
-  /** Of the kernel it is; empty for whoever opens none to others. */
-  readonly version: string;
-  readonly startedAtMs: number;
-}
 
 export interface HomeLock {
   release(): Promise<void>;
 }
 
-type HomeTaker = Pick<Holder, "command" | "version">;
+export interface HomeClaim {
+  release(): void;
+}
+
+type HomeTaker = Omit<Holder, "pid" | "startedAtMs">;
 
 const LOOK_AGAIN_MS = 25;
 
@@ -37,17 +33,15 @@ export async function takeHome(paths: HomePaths, taker: HomeTaker, waitMs: numbe
   }
 }
 
-/** Who holds the home, as they said when they took it; undefined if they have not said yet, or nobody does. */
-export async function describeHolder(paths: HomePaths): Promise<Holder | undefined> {
-  try {
-    const value = parseJson(await readFile(paths.holder));
-    if (!isJsonObject(value)) return undefined;
-    const { pid, command, version = "", started_at_ms: startedAtMs } = value;
-    if (typeof pid !== "number" || typeof command !== "string" || typeof startedAtMs !== "number") return undefined;
-    return { pid, command, version: typeof version === "string" ? version : "", startedAtMs };
-  } catch {
-    return undefined;
-  }
+/**
+ * Claims the home for a kernel that starts and may have to wait for it, so that no other kernel waits beside it. Undefined
+ * if another one has the claim.
+ */
+export async function claimHome(path: string): Promise<HomeClaim | undefined> {
+  const paths = homePaths(await openPrivateDirectory(path));
+  await openPrivateDirectory(paths.run);
+  const database = tryLock(paths.claim);
+  return database && { release: () => database.close() };
 }
 
 function tryLock(path: string): DatabaseSync | undefined {
@@ -66,7 +60,8 @@ function isOfDisk(fault: unknown): boolean {
 }
 
 async function hold(paths: HomePaths, taker: HomeTaker, database: DatabaseSync): Promise<HomeLock> {
-  const holder = { pid: process.pid, command: taker.command, version: taker.version, started_at_ms: Date.now() };
+  const { command, version, protocol, onDemand } = taker;
+  const holder = { pid: process.pid, command, version, protocol, on_demand: onDemand, started_at_ms: Date.now() };
   try {
     await writePrivateFile(paths.holder, JSON.stringify(holder));
   } catch (fault) {

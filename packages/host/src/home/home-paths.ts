@@ -26,6 +26,12 @@ export interface HomePaths {
   readonly run: string;
   readonly lock: string;
   readonly holder: string;
+  /** Locked by a kernel that starts and waits for the home. */
+  readonly claim: string;
+  /** What a kernel that was started on demand writes on its error stream. */
+  readonly kernelLog: string;
+  /** The sessions whose clients were connected, for a kernel that takes over. */
+  readonly attended: string;
   readonly adminToken: string;
   readonly approveToken: string;
   readonly readToken: string;
@@ -50,7 +56,10 @@ export function homePaths(home: string): HomePaths {
     sandbox: join(run, "sandbox"),
     run,
     lock: join(run, "lock.db"),
+    claim: join(run, "claim.db"),
     holder: join(run, "holder.json"),
+    kernelLog: join(run, "kernel.log"),
+    attended: join(run, "attended.json"),
     adminToken: join(run, "admin.token"),
     approveToken: join(run, "approve.token"),
     readToken: join(run, "read.token"),

@@ -5,7 +5,7 @@ import { chmod, chown, mkdir, mkdtemp, readFile, stat, symlink, writeFile } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { describeHolder } from "./home-lock.ts";
+import { describeHolder } from "./holder.ts";
 import { homePaths } from "./home-paths.ts";
 import { openHome } from "./open-home.ts";
 import { findSocketPaths } from "./socket-paths.ts";

@@ -20,6 +20,10 @@ export interface OpenHomeOptions {
   readonly command: string;
   /** Of the kernel that others may find there. */
   readonly version?: string;
+  /** The number of the protocol that it speaks on its sockets. */
+  readonly protocol?: number;
+  /** See `Holder`. */
+  readonly onDemand?: boolean;
   /** How long to wait for somebody else to let go of it. */
   readonly waitMs: number;
 }
@@ -39,8 +43,8 @@ async function open(options: OpenHomeOptions): Promise<Home> {
   for (const directory of [paths.run, paths.policy, paths.keys, paths.log, paths.store, paths.content]) {
     await openPrivateDirectory(directory);
   }
-  const { command, version = "", waitMs } = options;
-  const lock = await takeHome(paths, { command, version }, waitMs);
+  const { command, version = "", protocol = 0, onDemand = false, waitMs } = options;
+  const lock = await takeHome(paths, { command, version, protocol, onDemand }, waitMs);
   try {
     await removeDrafts(paths.run);
     const sockets = await prepareSocketPaths(paths);

@@ -38,9 +38,18 @@ export interface ProgramsOptions {
   /** Where the homes of workspaces are kept. */
   readonly cacheDirectory: string;
   readonly protectedWorkspace: ProtectedWorkspace;
-  findToolchains(workspace: string, identity: SandboxIdentity): Promise<readonly Toolchain[]>;
+  findToolchains(place: ToolchainPlace): Promise<readonly Toolchain[]>;
+  /** The PATH of a session's own client; undefined where it has none and the kernel's is meant. */
+  pathOf?(sessionId: string): Promise<string | undefined>;
   readonly space: DiskSpace;
   readonly storage?: StorageLimits;
+}
+
+export interface ToolchainPlace {
+  readonly workspace: string;
+  readonly identity: SandboxIdentity;
+  /** Undefined for the kernel's own. */
+  readonly path: string | undefined;
 }
 
 export interface ProgramsDriver extends ContainedPrograms {
@@ -138,7 +147,7 @@ class Programs implements ProgramsDriver {
     const kernelHome = dirname(cacheDirectory);
     if (canWrite) await space.requireReserve([place.workspace, kernelHome]);
     const [toolchains, bundled] = await Promise.all([
-      this.#toolchainsFor(place.workspace, identity),
+      this.#toolchainsFor(place, identity),
       bundledFiles(program.bundled ?? []),
     ]);
     const files = [...(program.files ?? []), ...bundled];
@@ -288,9 +297,14 @@ class Programs implements ProgramsDriver {
     };
   }
 
-  #toolchainsFor(workspace: string, identity: SandboxIdentity): Promise<readonly Toolchain[]> {
-    return remember(this.#toolchains, `${identity.uid}:${workspace}`, () =>
-      this.#options.findToolchains(workspace, identity),
+  /** SECURITY: a client's PATH leads to programs of its own session only; others in the workspace have theirs. */
+  async #toolchainsFor(
+    { workspace, sessionId }: ProgramPlace,
+    identity: SandboxIdentity,
+  ): Promise<readonly Toolchain[]> {
+    const path = await this.#options.pathOf?.(sessionId);
+    return await remember(this.#toolchains, `${identity.uid}:${workspace}\0${path ?? ""}`, () =>
+      this.#options.findToolchains({ workspace, identity, path }),
     );
   }
 

@@ -8,6 +8,16 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
     load: async () => (await import("./serve.ts")).serveCommand,
   },
   {
+    name: "status",
+    summary: "say which kernel runs, since when, and how many clients it has",
+    load: async () => (await import("./status.ts")).statusCommand,
+  },
+  {
+    name: "stop",
+    summary: "end the kernel that `narthex mcp` started",
+    load: async () => (await import("./stop.ts")).stopCommand,
+  },
+  {
     name: "console",
     summary: "print a link that opens the web page: questions to answer, and calls as they happen",
     load: async () => (await import("./console.ts")).consoleCommand,

@@ -21,10 +21,10 @@ export async function serveMcpHttp(invocation: Invocation, address: string): Pro
   const { terminal, environment, home, signal } = invocation;
   const listen = parseListenAddress(address);
   const request = await readSessionOptions(invocation);
-  const ownCode = await checkOwnCode(invocation, request.workspace);
+  const allowOwnCode = (await checkOwnCode(invocation, request.workspace)) === "allow";
   const log = createLineLog(terminal, environment);
   // Clients hold this session's token: another session would be none of theirs.
-  const link = await openLastingLink({ home, command: "mcp", request, renew: false, log, ownCode, signal });
+  const link = await openLastingLink({ home, environment, request, renew: false, log, allowOwnCode, signal });
   try {
     const source = createOwnSource(link, createLastingCaller(link));
     // The caller asks each kernel for itself.

@@ -12,10 +12,10 @@ import { readSessionOptions, SESSION_OPTIONS } from "./session-options.ts";
 
 export const mcpCommand: Command = {
   details:
-    "Opens a session for as long as the client stays. Where a kernel holds the home, calls go through it; else this command " +
-    "is the kernel meanwhile, and others find it. When the kernel goes, one of those that are left takes its place and the " +
-    "session goes on. Nothing but the protocol is written on the output stream. With --http any number of clients use the " +
-    "session at http://ADDRESS/mcp, with its token.",
+    "Opens a session for as long as the client stays. Calls go through the kernel of the home; where none runs, one is started " +
+    "that other clients share and that ends by itself once the last one has left (timeouts.idle_ms). When the kernel ends " +
+    "before, another is found or started and the session goes on. Nothing but the protocol is written on the output stream. " +
+    "With --http any number of clients use the session at http://ADDRESS/mcp, with its token.",
   endsWithReader: true,
   options: [
     ...SESSION_OPTIONS,
@@ -42,9 +42,9 @@ export const mcpCommand: Command = {
 async function serveClient(invocation: Invocation): Promise<number> {
   const { terminal, environment, home, signal } = invocation;
   const request = await readSessionOptions(invocation);
-  const ownCode = await checkOwnCode(invocation, request.workspace);
+  const allowOwnCode = (await checkOwnCode(invocation, request.workspace)) === "allow";
   const log = createLineLog(terminal, environment);
-  const link = await openLastingLink({ home, command: "mcp", request, renew: true, log, ownCode, signal });
+  const link = await openLastingLink({ home, environment, request, renew: true, log, allowOwnCode, signal });
   try {
     const caller = createLastingCaller(link);
     // The caller asks each kernel for itself.

@@ -1,6 +1,7 @@
-import { summariseEnvelope } from "@narthex/host";
+import { homePaths, loadConfiguration, summariseEnvelope } from "@narthex/host";
 import type { HostFacts } from "@narthex/kernel";
 import type { Serving } from "@narthex/server";
+import { takeHomeToServe } from "../on-demand/take-home.ts";
 import { type OpenedKernel, openKernel } from "../open-kernel.ts";
 import { EXIT_OK, EXIT_UNAVAILABLE } from "../terminal/exit-code.ts";
 import { createLineLog } from "../terminal/log-lines.ts";
@@ -17,22 +18,33 @@ import { typedHere } from "./typed-here.ts";
 export const serveCommand: Command = {
   details:
     "Holds the home until SIGTERM or SIGINT; then calls that run get ten seconds (timeouts.shutdown_ms), and a second signal ends at once. " +
-    "Only loopback is listened on. Logs go to the error stream, one line each.",
+    "A kernel that a client started makes room for it. Only loopback is listened on. Logs go to the error stream, one line each.",
   options: [
     { flags: "--listen <host:port>", description: "where to offer the services (default: 127.0.0.1:7411)" },
     OWN_CODE_OPTION,
+    {
+      flags: "--on-demand",
+      description: "as clients start it: only the home's sockets, and an end of its own once the last client has left",
+    },
     { flags: "--first-session", description: "open a session on a fresh workspace, for trying things out" },
   ],
   examples: ["narthex serve --listen 127.0.0.1:7411 --first-session"],
 
   async run(invocation) {
-    const { options, terminal, home, environment } = invocation;
+    const { options, terminal, home, environment, signal } = invocation;
+    if (options.flag("on-demand")) return (await import("./serve-on-demand.ts")).serveOnDemand(invocation);
     const asked = options.text("listen");
     const listen = asked === undefined ? undefined : parseListenAddress(asked);
     const log = createLineLog(terminal, environment);
     const failure = Promise.withResolvers<Error>();
     const ownCode = options.flag("allow-own-code") ? "allow" : "refuse";
-    const kernel = await openKernel({ data: home, command: "serve", log, ownCode, onFailure: failure.resolve });
+    const kernel = await takeHomeToServe({
+      home,
+      signal,
+      log,
+      open: (waitMs) => openKernel({ data: home, command: "serve", waitMs, log, ownCode, onFailure: failure.resolve }),
+      prepare: async () => void (await loadConfiguration(homePaths(home).configuration)),
+    });
     for (const file of kernel.prepared) log("info", "wrote what the home did not have", { file });
     const graceMs = kernel.configuration.timeouts.shutdownMs;
     try {
@@ -42,7 +54,7 @@ export const serveCommand: Command = {
       });
       const first = options.flag("first-session") ? await openFirstSession(kernel, environment) : undefined;
       announce(invocation, kernel, { addresses, first, host: await kernel.examineHost() });
-      const failed = await Promise.race([failure.promise, aborted(invocation.signal)]);
+      const failed = await Promise.race([failure.promise, aborted(signal)]);
       if (failed === undefined) log("info", "stopping: new calls are refused, running ones may finish", { graceMs });
       else log("error", "the store failed and the kernel has stopped", { error: failed });
       return failed === undefined ? EXIT_OK : EXIT_UNAVAILABLE;

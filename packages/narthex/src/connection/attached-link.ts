@@ -1,41 +1,76 @@
 import { realpath } from "node:fs/promises";
-import { describeHolder, type Holder, loadConfiguration } from "@narthex/host";
+import { describeHolder, type Holder } from "@narthex/host/holder";
 import { homePaths } from "@narthex/host/home-paths";
-import { connectFramed, type FramedClient } from "@narthex/server";
+import { connectFramed, type FramedClient } from "@narthex/server/framed-client";
 import { CommandError } from "../terminal/command-error.ts";
 import { VERSION } from "../version.ts";
+import { judgeHolder } from "./holder-fit.ts";
 import type { KernelConnection } from "./kernel-connection.ts";
 import { findSockets } from "./kernel-files.ts";
 import { createKernelHealth, type KernelCondition, type KernelHealth } from "./kernel-health.ts";
 import type { KernelLink } from "./kernel-link.ts";
 import { tryServicesConnection } from "./open-connection.ts";
+import { openProcessClient, type ProcessClient } from "./process-client.ts";
 import { createRemoteCaller } from "./remote-caller.ts";
 import { sessionStateIn } from "./session-state.ts";
 import { createToolWatch } from "./tool-watch.ts";
+
+export interface AttachOptions {
+  /** A kernel that says nothing for so long hangs. */
+  readonly silenceMs: number;
+  /** The PATH of this client, for programs of its session. */
+  readonly path: string;
+  /** Whether to go through an older kernel that would be replaced otherwise. */
+  readonly acceptsOlder: boolean;
+}
+
+/** A kernel holds the home and cannot be attached to. */
+export class AttachError extends CommandError {
+  /** It makes room: another one can be started. */
+  readonly isLeaving: boolean;
+
+  constructor(isLeaving: boolean, ...parameters: ConstructorParameters<typeof CommandError>) {
+    super(...parameters);
+    this.isLeaving = isLeaving;
+  }
+}
 
 /** How long an answer that is there already waits for word whether its kernel goes. */
 const LOOK_MS = 2000;
 
 /**
- * Goes through the kernel that holds a home. Undefined where none answers; HOME_BUSY if it is of another version,
- * KERNEL_UNREACHABLE if it is silent or takes no calls.
+ * Goes through the kernel that holds a home. Undefined where none answers, or an older one that is to be replaced. Throws
+ * AttachError: HOME_BUSY if its protocol is another one, KERNEL_UNREACHABLE if it is silent or takes no calls.
  */
-export async function attachKernel(home: string, silenceMs: number): Promise<KernelLink | undefined> {
+export async function attachKernel(home: string, options: AttachOptions): Promise<KernelLink | undefined> {
   const kernel = await tryServicesConnection(home);
   if (kernel === undefined) return undefined;
   const sockets = await findSockets(home);
   const health = createKernelHealth(sockets.services);
+  let client: ProcessClient | undefined;
   try {
-    const holder = requireSameVersion(await describeHolder(homePaths(await realpath(home))));
-    requireServing(await health.look(silenceMs), holder);
-    const { mcp } = await loadConfiguration(homePaths(home).configuration);
+    const holder = await describeHolder(homePaths(await realpath(home)));
+    // Between two holders there is no name.
+    if (holder === undefined)
+      throw new AttachError(true, "KERNEL_UNREACHABLE", "the kernel of the home is just changing");
+    const fit = judgeHolder(holder);
+    requireServing(await health.look(options.silenceMs), holder);
+    if (fit === "refuse") throw otherProtocol(holder);
+    if (fit === "replace" && !options.acceptsOlder) return await closeAll(kernel, health);
+    client = await openProcessClient(home);
+    const { elicitation } = await client.getKernel();
     const framed = await connectFramed(sockets.framed);
-    return linkTo({ kernel, framed, health, holder }, mcp.elicitation === "approvals");
+    return linkTo({ kernel, framed, health, holder, client }, { elicitation, path: options.path });
   } catch (error) {
-    health.close();
-    await kernel.close();
+    client?.close();
+    await closeAll(kernel, health);
     throw error;
   }
+}
+
+async function closeAll(kernel: KernelConnection, health: KernelHealth): Promise<undefined> {
+  health.close();
+  await kernel.close();
 }
 
 interface Attached {
@@ -43,9 +78,15 @@ interface Attached {
   readonly framed: FramedClient;
   readonly health: KernelHealth;
   readonly holder: Holder;
+  readonly client: ProcessClient;
 }
 
-function linkTo({ kernel, framed, health, holder }: Attached, elicitation: boolean): KernelLink {
+interface LinkFacts {
+  readonly elicitation: boolean;
+  readonly path: string;
+}
+
+function linkTo({ kernel, framed, health, holder, client }: Attached, { elicitation, path }: LinkFacts): KernelLink {
   const going = new AbortController();
   const closing = new AbortController();
   const tools = createToolWatch((query) => kernel.tailRecords(query), closing.signal);
@@ -58,38 +99,41 @@ function linkTo({ kernel, framed, health, holder }: Attached, elicitation: boole
     isGoing: async () => going.signal.aborted || (await health.look(LOOK_MS)) === "going",
     silence: async (afterMs) => ((await health.look(afterMs)) === "silent" ? silenceOf(holder) : undefined),
     async openSession(request) {
-      const { session, token } = await kernel.openSession(request);
+      const { session, token } = await kernel.openSession({ ...request, attended: true });
       return { sessionId: session.sessionId, token };
     },
     sessionState: (sessionId) => sessionStateIn(kernel, sessionId),
     closeSession: async (sessionId) => void (await kernel.closeSession(sessionId)),
-    createCaller: async ({ sessionId, token }) => createRemoteCaller({ framed, kernel, sessionId, token }),
+    async createCaller({ sessionId, token }) {
+      const { ended } = await client.attend(sessionId, path, closing.signal);
+      void ended.then(() => going.abort());
+      return createRemoteCaller({ framed, kernel, sessionId, token });
+    },
     onToolsChanged: tools.listen,
     async close() {
       closing.abort();
       health.close();
+      client.close();
       await framed.close();
       await kernel.close();
     },
   };
 }
 
-/** One home is read and written by one version at a time. */
-function requireSameVersion(holder: Holder | undefined): Holder {
-  // Between two holders nobody is named.
-  if (holder === undefined) throw new CommandError("KERNEL_UNREACHABLE", "nobody says who holds the home");
-  if (holder.version === VERSION) return holder;
+function otherProtocol(holder: Holder): AttachError {
   const version = holder.version === "" ? "of another version" : holder.version.slice(0, 40);
-  const text = `${nameOf(holder)} holds the home with narthex ${version}, and this is narthex ${VERSION}`;
-  throw new CommandError("HOME_BUSY", text, {
-    next: "stop that one, or run the same version everywhere; another home is named with `--data DIR`",
+  const text = `${nameOf(holder)} holds the home with narthex ${version}, whose protocol narthex ${VERSION} does not speak`;
+  return new AttachError(false, "HOME_BUSY", text, {
+    next: "use the newer version for both, then stop that process; or name another home with `--data DIR`",
   });
 }
 
 function requireServing(condition: KernelCondition, holder: Holder): void {
   if (condition === "serving") return;
-  const text = condition === "silent" ? silenceOf(holder) : `${nameOf(holder)} holds the home and takes no calls`;
-  throw new CommandError("KERNEL_UNREACHABLE", text, { next: "end that process; then another one takes its place" });
+  const isSilent = condition === "silent";
+  const text = isSilent ? silenceOf(holder) : `${nameOf(holder)} holds the home and takes no calls`;
+  const next = "end that process; then another one takes its place";
+  throw new AttachError(!isSilent, "KERNEL_UNREACHABLE", text, { next });
 }
 
 function silenceOf(holder: Holder): string {

@@ -151,6 +151,8 @@ export interface SessionToOpen {
   readonly labels: readonly string[];
   /** Whether a workspace of root's is handed to the user that sandboxes run as. */
   readonly adopt: boolean;
+  /** Ends with the client that says it uses it. For a kernel in another process. */
+  readonly attended?: boolean;
 }
 
 export interface LeaseToDelegate {

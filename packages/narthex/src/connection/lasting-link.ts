@@ -1,31 +1,32 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { KernelError } from "@narthex/contracts";
 import type { Log } from "@narthex/kernel";
-import { attachKernel } from "./attached-link.ts";
+import { KernelStartError } from "../on-demand/kernel-starter.ts";
 import { isUnreachable } from "./connection-error.ts";
 import type { SessionToOpen } from "./kernel-connection.ts";
-import type { OwnCodeMode } from "../own-code.ts";
+import { createKernelFinder } from "./kernel-finder.ts";
 import type { KernelLink } from "./kernel-link.ts";
 import type { LinkedSession } from "./linked-session.ts";
 import { LINK_TIMES, type LinkTimes } from "./link-times.ts";
-import { reachKernel } from "./open-connection.ts";
 import { createSessionKeeper } from "./session-keeper.ts";
 
 export interface LastingLinkOptions {
   readonly home: string;
-  /** Told to whoever finds the home taken by this process. */
-  readonly command: string;
+  /** Of this client: a kernel that it starts gets little of it, and its session's programs the PATH. */
+  readonly environment: NodeJS.ProcessEnv;
   readonly request: SessionToOpen;
   /** Opens another session where the store has lost the one it was. */
   readonly renew: boolean;
   readonly log: Log;
-  /** Where this process becomes the kernel. */
-  readonly ownCode: OwnCodeMode;
+  /** A kernel that is started accepts a workspace with its own code. */
+  readonly allowOwnCode: boolean;
+  /** The command's file that kernels are started with; this package's by default. */
+  readonly program?: string | undefined;
   readonly signal: AbortSignal;
   readonly times?: Partial<LinkTimes>;
 }
 
-/** A session that outlives the kernel it was opened at: when one goes, the next is attached to, or is this process. */
+/** A session that outlives the kernel it was opened at: when one goes, the next is attached to, or started. */
 export interface LastingLink {
   /** The kernel of the moment; throws KERNEL_UNREACHABLE if none is found in time. */
   current(): Promise<LinkedSession>;
@@ -41,14 +42,15 @@ export interface LastingLink {
 
 /** Whoever serves means to come back. */
 const SERVE = "serve";
-const LOOK_MS = 5000;
 const LOOK_AGAIN_MS = 100;
 /** Where something stands in the way, it is looked more and more seldom. */
 const SELDOM_MS = 3000;
+/** The same where a kernel cannot be started: each attempt costs a process. */
+const RARELY_MS = 30_000;
 
 /** Throws what is in the way if no first kernel is found in time. */
 export async function openLastingLink(options: LastingLinkOptions): Promise<LastingLink> {
-  const { home, command, log, ownCode } = options;
+  const { log } = options;
   const times: LinkTimes = { ...LINK_TIMES, ...options.times };
   const closing = new AbortController();
   const signal = AbortSignal.any([closing.signal, options.signal]);
@@ -57,20 +59,15 @@ export async function openLastingLink(options: LastingLinkOptions): Promise<Last
   let obstacle = "";
   let pauseMs = LOOK_AGAIN_MS;
 
-  const tryRemote = (path: string): Promise<KernelLink | undefined> => attachKernel(path, times.greetingMs);
-  const openLocal = async (data: string, waitMs: number): Promise<KernelLink> => {
-    // Who only attaches needs nothing of a kernel.
-    const { holdKernel } = await import("./held-link.ts");
-    return holdKernel({ data, command, waitMs, log, ownCode });
-  };
+  const finder = createKernelFinder({ ...options, times, signal });
 
   async function find(): Promise<LinkedSession> {
-    return greet(await reachKernel({ home, signal }, { tryRemote, openLocal }, LOOK_MS));
+    return greet(await finder.find());
   }
 
-  /** Without taking the home, whoever leaves it meanwhile. */
+  /** Without starting one. */
   async function findOther(): Promise<LinkedSession | undefined> {
-    const link = await tryRemote(home);
+    const link = await finder.attach();
     return link && greet(link);
   }
 
@@ -92,7 +89,8 @@ export async function openLastingLink(options: LastingLinkOptions): Promise<Last
       try {
         return await find();
       } catch (error) {
-        if (!isUnreachable(error) || performance.now() > deadline) throw error;
+        const isFinal = !isUnreachable(error) || error instanceof KernelStartError;
+        if (isFinal || performance.now() > deadline) throw error;
         await sleep(LOOK_AGAIN_MS, undefined, { signal });
       }
     }
@@ -102,7 +100,7 @@ export async function openLastingLink(options: LastingLinkOptions): Promise<Last
   async function findNext({ link: { holder } }: LinkedSession, lastedMs: number): Promise<LinkedSession> {
     log("info", "the kernel goes; looking for the next one", { holder });
     if (lastedMs > SELDOM_MS) pauseMs = LOOK_AGAIN_MS;
-    else await pause();
+    else await pause(SELDOM_MS);
     const patientUntil = performance.now() + (holder === SERVE ? times.returnMs : 0);
     for (;;) {
       try {
@@ -111,7 +109,7 @@ export async function openLastingLink(options: LastingLinkOptions): Promise<Last
       } catch (error) {
         if (signal.aborted) throw error;
         noteObstacle(error);
-        await pause();
+        await pause(error instanceof KernelStartError ? RARELY_MS : SELDOM_MS);
         continue;
       }
       await sleep(LOOK_AGAIN_MS, undefined, { signal });
@@ -119,9 +117,9 @@ export async function openLastingLink(options: LastingLinkOptions): Promise<Last
   }
 
   /** Longer each time. */
-  async function pause(): Promise<void> {
+  async function pause(maxMs: number): Promise<void> {
     await sleep(pauseMs, undefined, { signal });
-    pauseMs = Math.min(2 * pauseMs, SELDOM_MS);
+    pauseMs = Math.min(2 * pauseMs, maxMs);
   }
 
   function noteObstacle(error: unknown): void {
@@ -137,11 +135,14 @@ export async function openLastingLink(options: LastingLinkOptions): Promise<Last
   function keep(found: LinkedSession): LinkedSession {
     const foundAtMs = performance.now();
     const replace = (): void => {
-      found.retire().catch(() => undefined);
+      const retire = (): void => void found.retire().catch(() => undefined);
+      // A kernel that hangs may go on: it closes the session of a client that has hung up.
+      const mayGoOn = !found.link.going.aborted && !signal.aborted;
+      if (!mayGoOn) retire();
       if (signal.aborted) return;
       finding = findNext(found, performance.now() - foundAtMs).then(adopt);
       // Whoever waits for it hears why there is none.
-      finding.catch(() => undefined);
+      void finding.catch(() => undefined).then(() => mayGoOn && retire());
     };
     if (found.lost.aborted) replace();
     else found.lost.addEventListener("abort", replace, { once: true });

@@ -72,7 +72,7 @@ function untilAnswered(call: KernelConnection["call"]): KernelConnection["call"]
 
 const DOOR = "cli";
 
-export function createLocalConnection(kernel: OpenedKernel): KernelConnection {
+function createLocalConnection(kernel: OpenedKernel): KernelConnection {
   /** The session a token stands for; undefined for the administrator, who owns the home. */
   const sessionOf = async (token: string | undefined): Promise<string | undefined> =>
     token === undefined ? undefined : (await kernel.authenticate(token)).session.id;

@@ -10,20 +10,22 @@ import { createLeaseMethods, toDelegation } from "./lease-methods.ts";
 import { parseLeaseText } from "./lease-text.ts";
 import { createLogMethods } from "./log-methods.ts";
 import { createPolicyMethods } from "./policy-methods.ts";
+import { createProcessMethods, type ProcessMethodsOptions } from "./process-methods.ts";
 import { type Replay, streamReplay } from "./replay-stream.ts";
 import { toSessionInfo } from "./session-info.ts";
 import { toUndoneCall } from "./undone-call.ts";
 import { streamVerify, type Verify } from "./verify-stream.ts";
 import { toHash, toWholeNumber } from "./wire-values.ts";
 
-export interface AdminServiceOptions {
+export interface AdminServiceOptions extends ProcessMethodsOptions {
   readonly kernel: Kernel;
   readonly verify: Verify;
   readonly replay?: Replay | undefined;
   readonly exportLedger?: ExportLedger | undefined;
-  readonly stopping: AbortSignal;
 }
 
+/** A client says that it is there right after it has opened its session. */
+const FIRST_CLIENT_MS = 10_000;
 const DEFAULT_LIST = 100;
 const MAX_LIST = 1000;
 
@@ -34,12 +36,14 @@ export function createAdminService({
   replay,
   exportLedger,
   stopping,
+  ...rest
 }: AdminServiceOptions): ServiceImpl<typeof AdminService> {
   return {
     async openSession(request) {
       const { session, token } = await (request.parentSessionId === ""
         ? kernel.openSession(toOpenOptions(request))
         : kernel.delegateLease(toDelegation(request)));
+      if (request.attended) rest.attendance.expect(session.session.id, FIRST_CLIENT_MS);
       return { session: toSessionInfo(session), token };
     },
     ...createLeaseMethods(kernel),
@@ -48,6 +52,7 @@ export function createAdminService({
     ...createErasureMethods(kernel),
     ...createPolicyMethods(kernel),
     ...createApprovalMethods(kernel),
+    ...createProcessMethods({ stopping, ...rest }),
 
     async closeSession({ sessionId }) {
       return { session: toSessionInfo(await kernel.closeSession(sessionId)) };

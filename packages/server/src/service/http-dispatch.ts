@@ -15,6 +15,7 @@ import { createHealthService } from "./health-service.ts";
 import type { NodeRequest, NodeResponse } from "./http-listener.ts";
 import { createContentMethods } from "./content-methods.ts";
 import { createDelegateLease, createReleaseLease } from "./lease-methods.ts";
+import type { ProcessMethodsOptions } from "./process-methods.ts";
 import { rawMessagesKey, registerBinaryMethods, registerJsonMethods } from "./raw-methods.ts";
 import { extractRawMessages } from "./raw-messages.ts";
 import { type ServiceLimits, STRANGERS_BYTES } from "./service-limits.ts";
@@ -23,7 +24,7 @@ import type { Replay } from "./replay-stream.ts";
 import { serveUnaryCall } from "./unary-call.ts";
 import type { Verify } from "./verify-stream.ts";
 
-export interface HttpDispatchOptions {
+export interface HttpDispatchOptions extends ProcessMethodsOptions {
   readonly kernel: Kernel;
   readonly budget: ByteBudget;
   readonly limits: ServiceLimits;
@@ -32,8 +33,6 @@ export interface HttpDispatchOptions {
   readonly replay?: Replay | undefined;
   readonly exportLedger?: ExportLedger | undefined;
   readonly log: Log | undefined;
-  /** The door closes. */
-  readonly stopping: AbortSignal;
 }
 
 /** Answers one request that the guard let in. */
@@ -118,7 +117,7 @@ async function serveConnect(
 }
 
 function createHandlers(options: HttpDispatchOptions) {
-  const { kernel, limits, authorize, verify, replay, exportLedger, stopping, log } = options;
+  const { kernel, limits, authorize, stopping, log } = options;
   const { maxCallsPerStream, maxBytesPerStream } = limits;
   const rawOptions = { kernel, maxCallsPerStream, maxBytesPerStream, stopping };
   const routerOptions = {
@@ -136,7 +135,7 @@ function createHandlers(options: HttpDispatchOptions) {
   all.rpc(KernelService.method.delegateLease, createDelegateLease(kernel));
   all.rpc(KernelService.method.releaseLease, createReleaseLease(kernel));
   all.rpc(KernelService.method.getContent, content.getContent);
-  all.service(AdminService, createAdminService({ kernel, verify, replay, exportLedger, stopping }));
+  all.service(AdminService, createAdminService(options));
   all.service(Health, createHealthService(kernel, stopping), { readMaxBytes: 4096 });
   registerBinaryMethods(all, rawOptions);
   const json = createConnectRouter(routerOptions);

@@ -29,6 +29,8 @@ export interface HttpListenerOptions {
 export interface HttpListener {
   /** To be told where to listen. */
   readonly server: Server;
+  /** How many connections are open. */
+  readonly connections: number;
   /** Takes no new connections; those that carry nothing are closed, the others after their last answer. */
   stop(): void;
   /** Resolves when no connection is left. */
@@ -149,6 +151,9 @@ export function createHttpListener({ limits, tls, onRequest, onRefused }: HttpLi
 
   return {
     server,
+    get connections() {
+      return sockets.size;
+    },
     stop() {
       server.close();
       http1.close();

@@ -20,6 +20,8 @@ import {
 import { createPlainPages } from "./plain-pages.ts";
 import { createRequestGuard, type DoorAddress, pathOf } from "./request-guard.ts";
 import { DEFAULT_SERVICE_LIMITS, type ServiceLimits } from "./service-limits.ts";
+import type { KernelProcess } from "./process-methods.ts";
+import { createSessionAttendance, type SessionAttendance } from "./session-attendance.ts";
 import type { ExportLedger } from "./export-stream.ts";
 import type { Replay } from "./replay-stream.ts";
 import type { Verify } from "./verify-stream.ts";
@@ -44,6 +46,11 @@ export interface ServiceDoorOptions {
   readonly console?: { readonly page: Console; createLink(): string | undefined };
   /** Served under `/mcp`. */
   readonly mcp?: McpHttp;
+  /** The sessions whose clients are connected, over all doors. */
+  readonly attendance?: SessionAttendance;
+  readonly process?: KernelProcess | undefined;
+  /** Over all doors; those of this door by default. */
+  readonly connections?: () => number;
   readonly limits?: Partial<ServiceLimits>;
   /** The kernel's own by default. */
   readonly budget?: ByteBudget;
@@ -53,6 +60,8 @@ export interface ServiceDoorOptions {
 export interface ServiceDoor {
   /** With the port that was really opened. */
   readonly address: ServiceListen;
+  /** How many clients are connected. */
+  readonly connections: number;
   /** Takes no new requests, lets running ones finish for `graceMs`, then cancels them and hangs up. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
@@ -74,6 +83,9 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
     exportLedger: options.exportLedger,
     log: options.log,
     budget: options.budget ?? byteBudgetOf(kernel),
+    attendance: options.attendance ?? createSessionAttendance(() => kernel, { log: options.log }),
+    process: options.process,
+    connections: options.connections ?? (() => listener.connections),
     stopping: stopping.signal,
   });
   const exchanges = createExchanges(limits.writeTimeoutMs);
@@ -145,7 +157,13 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
     await exchanges.close(listener, graceMs);
   }
 
-  return { address, close };
+  return {
+    address,
+    get connections() {
+      return listener.connections;
+    },
+    close,
+  };
 }
 
 /** SECURITY: what is not encrypted stays on this machine. */

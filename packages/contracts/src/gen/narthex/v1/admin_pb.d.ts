@@ -84,6 +84,13 @@ export declare type OpenSessionRequest = Message<"narthex.v1.OpenSessionRequest"
    * @generated from field: repeated string labels = 11;
    */
   labels: string[];
+
+  /**
+   * It ends with its client: closed unless AttendSession comes soon.
+   *
+   * @generated from field: bool attended = 12;
+   */
+  attended: boolean;
 };
 
 /**
@@ -2931,6 +2938,146 @@ export declare type RotateLogKeyResponse = Message<"narthex.v1.RotateLogKeyRespo
 export declare const RotateLogKeyResponseSchema: GenMessage<RotateLogKeyResponse>;
 
 /**
+ * @generated from message narthex.v1.AttendSessionRequest
+ */
+export declare type AttendSessionRequest = Message<"narthex.v1.AttendSessionRequest"> & {
+  /**
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * The PATH of the client, by which programs of this session find the user's toolchains. Empty means the kernel's own.
+   *
+   * @generated from field: string path = 2;
+   */
+  path: string;
+};
+
+/**
+ * Describes the message narthex.v1.AttendSessionRequest.
+ * Use `create(AttendSessionRequestSchema)` to create a new message.
+ */
+export declare const AttendSessionRequestSchema: GenMessage<AttendSessionRequest>;
+
+/**
+ * Sent once, when the session is tied to its client.
+ *
+ * @generated from message narthex.v1.AttendSessionResponse
+ */
+export declare type AttendSessionResponse = Message<"narthex.v1.AttendSessionResponse"> & {
+};
+
+/**
+ * Describes the message narthex.v1.AttendSessionResponse.
+ * Use `create(AttendSessionResponseSchema)` to create a new message.
+ */
+export declare const AttendSessionResponseSchema: GenMessage<AttendSessionResponse>;
+
+/**
+ * @generated from message narthex.v1.GetKernelRequest
+ */
+export declare type GetKernelRequest = Message<"narthex.v1.GetKernelRequest"> & {
+};
+
+/**
+ * Describes the message narthex.v1.GetKernelRequest.
+ * Use `create(GetKernelRequestSchema)` to create a new message.
+ */
+export declare const GetKernelRequestSchema: GenMessage<GetKernelRequest>;
+
+/**
+ * @generated from message narthex.v1.GetKernelResponse
+ */
+export declare type GetKernelResponse = Message<"narthex.v1.GetKernelResponse"> & {
+  /**
+   * @generated from field: uint32 pid = 1;
+   */
+  pid: number;
+
+  /**
+   * @generated from field: string version = 2;
+   */
+  version: string;
+
+  /**
+   * The command that holds the home.
+   *
+   * @generated from field: string command = 3;
+   */
+  command: string;
+
+  /**
+   * @generated from field: uint64 started_at_ms = 4;
+   */
+  startedAtMs: bigint;
+
+  /**
+   * It was started by a client, and ends by itself some time after the last one.
+   *
+   * @generated from field: bool on_demand = 5;
+   */
+  onDemand: boolean;
+
+  /**
+   * Sessions whose clients are connected.
+   *
+   * @generated from field: uint32 clients = 6;
+   */
+  clients: number;
+
+  /**
+   * Connections to its sockets and ports, this one included.
+   *
+   * @generated from field: uint32 connections = 7;
+   */
+  connections: number;
+
+  /**
+   * MCP clients may be asked for approvals.
+   *
+   * @generated from field: bool elicitation = 8;
+   */
+  elicitation: boolean;
+};
+
+/**
+ * Describes the message narthex.v1.GetKernelResponse.
+ * Use `create(GetKernelResponseSchema)` to create a new message.
+ */
+export declare const GetKernelResponseSchema: GenMessage<GetKernelResponse>;
+
+/**
+ * @generated from message narthex.v1.StopKernelRequest
+ */
+export declare type StopKernelRequest = Message<"narthex.v1.StopKernelRequest"> & {
+  /**
+   * What for, in its log.
+   *
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message narthex.v1.StopKernelRequest.
+ * Use `create(StopKernelRequestSchema)` to create a new message.
+ */
+export declare const StopKernelRequestSchema: GenMessage<StopKernelRequest>;
+
+/**
+ * @generated from message narthex.v1.StopKernelResponse
+ */
+export declare type StopKernelResponse = Message<"narthex.v1.StopKernelResponse"> & {
+};
+
+/**
+ * Describes the message narthex.v1.StopKernelResponse.
+ * Use `create(StopKernelResponseSchema)` to create a new message.
+ */
+export declare const StopKernelResponseSchema: GenMessage<StopKernelResponse>;
+
+/**
  * @generated from service narthex.v1.AdminService
  */
 export declare const AdminService: GenService<{
@@ -3237,6 +3384,37 @@ export declare const AdminService: GenService<{
     methodKind: "unary";
     input: typeof ClearWorkspaceLabelsRequestSchema;
     output: typeof ClearWorkspaceLabelsResponseSchema;
+  },
+  /**
+   * Ties a session to its client for as long as the client reads the stream. When the client leaves, the session's calls are
+   * cancelled and the session is closed. When the kernel stops, the session stays open for its client to go on with.
+   *
+   * @generated from rpc narthex.v1.AdminService.AttendSession
+   */
+  attendSession: {
+    methodKind: "server_streaming";
+    input: typeof AttendSessionRequestSchema;
+    output: typeof AttendSessionResponseSchema;
+  },
+  /**
+   * The process that answers, and how many clients it has.
+   *
+   * @generated from rpc narthex.v1.AdminService.GetKernel
+   */
+  getKernel: {
+    methodKind: "unary";
+    input: typeof GetKernelRequestSchema;
+    output: typeof GetKernelResponseSchema;
+  },
+  /**
+   * Asks a kernel that was started on demand to finish its calls and let go of the home.
+   *
+   * @generated from rpc narthex.v1.AdminService.StopKernel
+   */
+  stopKernel: {
+    methodKind: "unary";
+    input: typeof StopKernelRequestSchema;
+    output: typeof StopKernelResponseSchema;
   },
 }>;
 

@@ -1,0 +1,72 @@
+import type { Log } from "@narthex/kernel";
+import { createKernelStarter, KernelStartError } from "../on-demand/kernel-starter.ts";
+import { CommandError } from "../terminal/command-error.ts";
+import { AttachError, attachKernel } from "./attached-link.ts";
+import type { KernelLink } from "./kernel-link.ts";
+import type { LinkTimes } from "./link-times.ts";
+
+export interface KernelFinderOptions {
+  readonly home: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly allowOwnCode: boolean;
+  /** The command's file that kernels are started with; this package's by default. */
+  readonly program?: string | undefined;
+  readonly log: Log;
+  readonly times: LinkTimes;
+  readonly signal: AbortSignal;
+}
+
+/** Finds the kernel of a home, and starts one where there is none. */
+export interface KernelFinder {
+  /** Undefined where no kernel answers that this client can go through. */
+  attach(): Promise<KernelLink | undefined>;
+  /** The same, or through one that was started for it. Throws what is in the way. */
+  find(): Promise<KernelLink>;
+}
+
+export function createKernelFinder(options: KernelFinderOptions): KernelFinder {
+  const { home, environment, times, signal, log } = options;
+  const starter = createKernelStarter(options);
+  const path = environment["PATH"] ?? "";
+  const attach = (acceptsOlder = false): Promise<KernelLink | undefined> =>
+    attachKernel(home, { silenceMs: times.greetingMs, path, acceptsOlder });
+
+  /** Where a newer kernel cannot be started, an older one that serves is better than none. */
+  async function attachToOlder(failure: KernelStartError): Promise<KernelLink> {
+    const older = await attach(true).catch(() => undefined);
+    if (older === undefined) throw failure;
+    log("warn", "going through an older kernel, because a newer one could not be started", { error: failure.message });
+    return older;
+  }
+
+  return {
+    attach: () => attach(),
+    async find() {
+      const deadline = performance.now() + times.startMs;
+      let obstacle: Error | undefined;
+      for (;;) {
+        try {
+          const found = await attach();
+          if (found !== undefined) return found;
+        } catch (error) {
+          // One that leaves is waited for by the kernel that is started.
+          if (!(error instanceof AttachError) || !error.isLeaving) throw error;
+          obstacle = error;
+        }
+        if (performance.now() > deadline) throw obstacle ?? tooLate(home);
+        try {
+          await starter.advance(signal);
+        } catch (error) {
+          if (error instanceof KernelStartError) return await attachToOlder(error);
+          throw error;
+        }
+      }
+    },
+  };
+}
+
+function tooLate(home: string): CommandError {
+  return new CommandError("KERNEL_UNREACHABLE", `the kernel of \`${home}\` did not open its sockets in time`, {
+    next: "see `run/kernel.log` in the home; `narthex serve` starts a kernel in a terminal",
+  });
+}

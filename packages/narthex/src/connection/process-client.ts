@@ -1,0 +1,52 @@
+import {
+  AdminService,
+  AttendSessionRequestSchema,
+  create,
+  GetKernelRequestSchema,
+  type GetKernelResponse,
+  StopKernelRequestSchema,
+} from "@narthex/contracts";
+import { findAdminToken, findSockets } from "./kernel-files.ts";
+import { createServicesClient } from "./services-client.ts";
+
+/** The process that is the kernel of a home, as opposed to what the kernel does. */
+export interface ProcessClient {
+  getKernel(): Promise<GetKernelResponse>;
+  /** Asks it to finish its calls and let go of the home. Throws HOME_BUSY if it was not started on demand. */
+  stop(reason: string): Promise<void>;
+  /**
+   * Ties a session to this process. Resolves once the kernel knows; `ended` resolves when the kernel stops or is gone.
+   */
+  attend(sessionId: string, path: string, signal: AbortSignal): Promise<{ readonly ended: Promise<void> }>;
+  close(): void;
+}
+
+const { method } = AdminService;
+
+export async function openProcessClient(home: string): Promise<ProcessClient> {
+  const { services } = await findSockets(home);
+  const admin = { token: await findAdminToken(home) };
+  const client = createServicesClient(services);
+  return {
+    getKernel: () => client.unary(method.getKernel, create(GetKernelRequestSchema), admin),
+    async stop(reason) {
+      await client.unary(method.stopKernel, create(StopKernelRequestSchema, { reason }), admin);
+    },
+    async attend(sessionId, path, signal) {
+      const request = create(AttendSessionRequestSchema, { sessionId, path });
+      const messages = client.serverStream(method.attendSession, request, { ...admin, signal });
+      const stream = messages[Symbol.asyncIterator]();
+      await stream.next();
+      return { ended: readToEnd(stream) };
+    },
+    close: () => client.close(),
+  };
+}
+
+async function readToEnd(stream: AsyncIterator<unknown>): Promise<void> {
+  try {
+    while ((await stream.next()).done !== true);
+  } catch {
+    // However it ended, it has ended.
+  }
+}

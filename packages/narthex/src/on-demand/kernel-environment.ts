@@ -1,0 +1,33 @@
+/** Where programs of the system are. A client's own PATH belongs to its session and not to the kernel. */
+const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** Places and language of the user, which are the same in every terminal, and what changes how Narthex itself behaves. */
+const KEPT = [
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "LANG",
+  "LANGUAGE",
+  "TZ",
+  "TMPDIR",
+  "XDG_RUNTIME_DIR",
+  "XDG_STATE_HOME",
+  "XDG_CONFIG_HOME",
+  "NARTHEX_DEBUG",
+];
+const LOCALE = /^LC_[A-Z]+$/;
+
+/**
+ * The environment of a kernel that a client starts.
+ *
+ * SECURITY: the kernel serves other clients too, so nothing else of the first one's environment reaches it: no tokens, no
+ * NODE_OPTIONS, no proxies. The exception are the variables that the configuration names as sources of secrets.
+ */
+export function kernelEnvironment(client: NodeJS.ProcessEnv, secretVariables: Iterable<string>): NodeJS.ProcessEnv {
+  const names = new Set([...KEPT, ...Object.keys(client).filter((name) => LOCALE.test(name)), ...secretVariables]);
+  const kept = [...names].flatMap((name) => {
+    const value = client[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...Object.fromEntries(kept), PATH: SYSTEM_PATH };
+}

@@ -1,0 +1,175 @@
+import { spawn } from "node:child_process";
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { homePaths } from "@narthex/host/home-paths";
+import { openPrivateDirectory } from "@narthex/host/private-directory";
+import { PACKAGE_DIRECTORY } from "../package-directory.ts";
+import { CommandError } from "../terminal/command-error.ts";
+import { kernelEnvironment } from "./kernel-environment.ts";
+
+export interface KernelStarterOptions {
+  readonly home: string;
+  readonly environment: NodeJS.ProcessEnv;
+  /** A workspace that holds the kernel's own code is accepted. */
+  readonly allowOwnCode: boolean;
+  /** The command's file; this package's by default. */
+  readonly program?: string | undefined;
+}
+
+/** Starts kernels that outlive this process, one at a time. */
+export interface KernelStarter {
+  /**
+   * Starts one unless one is starting, and gives it a moment. Throws KernelStartError if it reported why it cannot start, or
+   * ended several times without a reason.
+   */
+  advance(signal: AbortSignal): Promise<void>;
+}
+
+/** The kernel could not be started: what it said, or the end of its log. */
+export class KernelStartError extends CommandError {}
+
+interface Starting {
+  /** Resolves when the process has ended, with how. */
+  readonly ended: Promise<KernelEnd>;
+  end: KernelEnd | undefined;
+}
+
+interface KernelEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** What it wrote. */
+  readonly output: string;
+}
+
+interface ReportedError {
+  readonly code: string;
+  readonly message: string;
+  readonly next: string;
+}
+
+const PROGRAM = join(PACKAGE_DIRECTORY, "bin/narthex.js");
+/** How often the sockets are looked for while a kernel starts. */
+const LOOK_MS = 15;
+/** A kernel that ends without a word is started so often. */
+const MAX_CRASHES = 3;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 2000;
+const MAX_OUTPUT_BYTES = 64 * 1024;
+const MAX_SHOWN_CHARACTERS = 400;
+
+export function createKernelStarter(options: KernelStarterOptions): KernelStarter {
+  let starting: Starting | undefined;
+  let crashes = 0;
+  let pauseMs = FIRST_PAUSE_MS;
+  let pausedUntilMs = 0;
+
+  function finish(end: KernelEnd): void {
+    starting = undefined;
+    pausedUntilMs = performance.now() + pauseMs;
+    pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
+    // It found another kernel that serves or starts, which is looked for next.
+    if (end.code === 0) return;
+    const reported = reportedError(end.output);
+    if (reported !== undefined) throw new KernelStartError(reported.code, reported.message, reported);
+    crashes += 1;
+    if (crashes < MAX_CRASHES) return;
+    crashes = 0;
+    throw crashed(end, homePaths(options.home).kernelLog);
+  }
+
+  return {
+    async advance(signal) {
+      if (starting === undefined && performance.now() >= pausedUntilMs) starting = await startKernelProcess(options);
+      await Promise.race([starting?.ended, sleep(LOOK_MS, undefined, { signal })]);
+      if (starting?.end !== undefined) finish(starting.end);
+    },
+  };
+}
+
+/**
+ * A process in a session and process group of its own, which no signal to this one's group reaches, and with no descriptor
+ * of this one but its log.
+ */
+async function startKernelProcess(options: KernelStarterOptions): Promise<Starting> {
+  const { home, environment, allowOwnCode, program = PROGRAM } = options;
+  const paths = homePaths(await openPrivateDirectory(home));
+  await openPrivateDirectory(paths.run);
+  const { O_WRONLY, O_RDONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
+  const log = await open(paths.kernelLog, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
+  try {
+    const { size } = await log.stat();
+    const words = ["serve", "--on-demand", "--json", "--data", paths.home];
+    const child = spawn(process.execPath, [program, ...words, ...(allowOwnCode ? ["--allow-own-code"] : [])], {
+      detached: true,
+      cwd: "/",
+      stdio: ["ignore", log.fd, log.fd],
+      env: kernelEnvironment(environment, await secretVariables(paths.configuration)),
+    });
+    child.unref();
+    const ended = new Promise<KernelEnd>((resolve) => {
+      const end = async (code: number | null, signal: string | null): Promise<void> => {
+        resolve({ code, signal, output: await readFrom(paths.kernelLog, size, O_RDONLY | O_NOFOLLOW) });
+      };
+      child.once("error", (error) => resolve({ code: null, signal: null, output: error.message }));
+      child.once("exit", (code, signal) => void end(code, signal));
+    });
+    const starting: Starting = { ended, end: undefined };
+    void ended.then((end) => (starting.end = end));
+    return starting;
+  } finally {
+    await log.close();
+  }
+}
+
+/** The variables that the configuration names. One that cannot be read is the kernel's to complain of. */
+async function secretVariables(configuration: string): Promise<string[]> {
+  const { loadConfiguration } = await import("@narthex/host/configuration");
+  try {
+    const { secrets } = await loadConfiguration(configuration);
+    return [...secrets.values()].flatMap((source) => ("env" in source ? [source.env] : []));
+  } catch {
+    return [];
+  }
+}
+
+async function readFrom(path: string, position: number, flags: number): Promise<string> {
+  try {
+    await using file = await open(path, flags);
+    const { size } = await file.stat();
+    const from = Math.max(size < position ? 0 : position, size - MAX_OUTPUT_BYTES);
+    const buffer = Buffer.alloc(size - from);
+    await file.read(buffer, 0, buffer.length, from);
+    return buffer.toString();
+  } catch {
+    return "";
+  }
+}
+
+/** The error that a command prints as JSON when it fails. */
+function reportedError(output: string): ReportedError | undefined {
+  for (const line of output.split("\n").reverse()) {
+    if (!line.startsWith('{"error":')) continue;
+    try {
+      const { error } = JSON.parse(line) as { readonly error: Partial<ReportedError> };
+      const { code, message, next } = error;
+      if (typeof code === "string" && typeof message === "string" && typeof next === "string") {
+        return { code, message, next };
+      }
+    } catch {
+      // A line of something else.
+    }
+  }
+  return undefined;
+}
+
+function crashed({ code, signal, output }: KernelEnd, log: string): KernelStartError {
+  const how = signal === null ? `exit code ${code ?? "unknown"}` : signal;
+  const last = output.trim().split("\n").at(-1)?.slice(0, MAX_SHOWN_CHARACTERS) ?? "";
+  const said = last === "" ? "" : `: ${last}`;
+  const message = `the kernel ended ${MAX_CRASHES} times while it started (${how})${said}`;
+  return new KernelStartError("KERNEL_UNREACHABLE", message, {
+    next: `see \`${log}\`, or start it in a terminal with \`narthex serve\` to see why`,
+  });
+}

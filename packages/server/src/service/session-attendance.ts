@@ -1,0 +1,142 @@
+import { KernelError } from "@narthex/contracts";
+import type { Kernel, Log } from "@narthex/kernel";
+
+/** The sessions that end with their clients, and which of these clients are connected right now. */
+export interface SessionAttendance {
+  /** Sessions with a connected client. */
+  readonly size: number;
+  /** No session has a client, and none waits for its client to come back. */
+  readonly isEmpty: boolean;
+  /** A client uses the session from now on. Throws SESSION_CLOSED for one that is just being closed. */
+  attend(sessionId: string, client: ClientFacts): Attending;
+  /** Closes the session unless its client comes in time. */
+  expect(sessionId: string, withinMs: number): void;
+  /** The PATH of the session's client, or of the client of the nearest session above it. */
+  pathOf(sessionId: string): Promise<string | undefined>;
+  /** Closes no session any more: the kernel stops, and clients go on with their sessions at the next one. */
+  stop(): void;
+}
+
+export interface ClientFacts {
+  /** Empty if the client did not say. */
+  readonly path: string;
+}
+
+export interface Attending {
+  /** The client's connection has ended. */
+  leave(): void;
+}
+
+export interface SessionAttendanceOptions {
+  /** Told of every change: the sessions that end with their clients. */
+  readonly onChange?: ((sessionIds: readonly string[]) => void) | undefined;
+  readonly log?: Log | undefined;
+  /** How long a client whose connection broke may take to come back. */
+  readonly returnMs?: number | undefined;
+}
+
+type SessionKernel = Pick<Kernel, "getSession" | "closeSession">;
+
+interface Attended {
+  /** Connections of its client. */
+  connections: number;
+  path: string;
+  timer: NodeJS.Timeout | undefined;
+  isClosing: boolean;
+}
+
+/** A client that lives has opened its next connection before it ends the last one. */
+const RETURN_MS = 500;
+/** Deeper than leases can be delegated. */
+const MAX_DEPTH = 32;
+
+export function createSessionAttendance(
+  kernel: () => SessionKernel,
+  { onChange, log, returnMs = RETURN_MS }: SessionAttendanceOptions = {},
+): SessionAttendance {
+  const attended = new Map<string, Attended>();
+  let isStopped = false;
+  const tell = (): void => onChange?.([...attended.keys()]);
+
+  function entryOf(sessionId: string): Attended {
+    const known = attended.get(sessionId);
+    if (known !== undefined) return known;
+    const entry: Attended = { connections: 0, path: "", timer: undefined, isClosing: false };
+    attended.set(sessionId, entry);
+    tell();
+    return entry;
+  }
+
+  function expect(sessionId: string, withinMs: number): void {
+    const entry = entryOf(sessionId);
+    if (isStopped || entry.connections > 0 || entry.isClosing) return;
+    clearTimeout(entry.timer);
+    entry.timer = setTimeout(() => void close(sessionId, entry), withinMs).unref();
+  }
+
+  /** A client that leaves in good order has closed its session before. */
+  async function forgetIfOver(sessionId: string, entry: Attended): Promise<void> {
+    const state = (
+      await kernel()
+        .getSession(sessionId)
+        .catch(() => undefined)
+    )?.session.state;
+    if (state === "open" || state === "quarantined" || entry.connections > 0 || isStopped) return;
+    clearTimeout(entry.timer);
+    if (attended.get(sessionId) === entry && attended.delete(sessionId)) tell();
+  }
+
+  async function close(sessionId: string, entry: Attended): Promise<void> {
+    if (isStopped) return;
+    entry.isClosing = true;
+    try {
+      // The running calls are cancelled and recorded first.
+      await kernel().closeSession(sessionId);
+    } catch (fault) {
+      const error = fault instanceof Error ? fault.message : String(fault);
+      log?.("warn", "the session of a client that left could not be closed", { session: sessionId, error });
+    }
+    attended.delete(sessionId);
+    tell();
+  }
+
+  return {
+    get size() {
+      return attended
+        .values()
+        .filter(({ connections }) => connections > 0)
+        .toArray().length;
+    },
+    get isEmpty() {
+      return attended.size === 0;
+    },
+    attend(sessionId, { path }) {
+      const entry = entryOf(sessionId);
+      if (entry.isClosing) throw new KernelError("SESSION_CLOSED", "the session was closed: its client had left");
+      clearTimeout(entry.timer);
+      entry.connections += 1;
+      entry.path = path;
+      return {
+        leave() {
+          entry.connections -= 1;
+          void forgetIfOver(sessionId, entry);
+          expect(sessionId, returnMs);
+        },
+      };
+    },
+    expect,
+    async pathOf(sessionId) {
+      let id = sessionId;
+      for (let depth = 0; depth < MAX_DEPTH && id !== ""; depth++) {
+        const path = attended.get(id)?.path ?? "";
+        if (path !== "") return path;
+        id = (await kernel().getSession(id))?.session.parentSessionId ?? "";
+      }
+      return undefined;
+    },
+    stop() {
+      isStopped = true;
+      for (const { timer } of attended.values()) clearTimeout(timer);
+    },
+  };
+}
