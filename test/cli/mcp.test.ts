@@ -104,6 +104,37 @@ describe("mcp", { timeout: 120_000 }, () => {
     assert.notEqual(status["pid"], client.child.pid);
   });
 
+  it("tells a model what was refused, why, and what would be right, and nothing else", async () => {
+    for (const [name, input, told] of [
+      [
+        "file_write",
+        { path: ".git/config", content: "" },
+        "Denied (NO_MATCHING_RULE): `.git/config` is protected: no rule permits `write_protected`\n" +
+          "Allowed on paths that are not protected: file_write by rule write-workspace.\nNext: ",
+      ],
+      [
+        "file_delete",
+        { pth: "a", recursive: 1 },
+        "INVALID_INPUT: missing required field 'path' in arguments\n" +
+          "INVALID_INPUT: field 'pth' in arguments: unknown field 'pth'; allowed: path, recursive\n" +
+          "INVALID_INPUT: field 'recursive' in arguments: expected boolean, got integer\n" +
+          "Expected arguments: { path: string, recursive?: boolean }",
+      ],
+      [
+        "http_fetch",
+        { url: "https://a.example/" },
+        "Denied (CAPABILITY_MISSING): the lease lacks net_read a.example:443\nNext: ",
+      ],
+      ["file_reed", {}, "TOOL_NOT_FOUND: there is no tool `file_reed`; did you mean `file_read`?\nYour tools: "],
+    ] as const) {
+      const answer = await client.request("tools/call", { name, arguments: input });
+      const [block] = objectsOf(answer["content"]);
+      const text = textOf(block?.["text"]);
+      assert.deepEqual([answer["isError"], text.slice(0, told.length)], [true, told]);
+      assert.ok(!/without-effects|ask-network|narthex tools/.test(text), text);
+    }
+  });
+
   it("answers lines that are no message with an error, and goes on", async () => {
     const call = (input: string) =>
       `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":${input}}}`;

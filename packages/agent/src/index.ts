@@ -1,3 +1,5 @@
+export { problemOf } from "./correct/correction-text.ts";
+export { describeShape } from "./correct/describe-shape.ts";
 export { type AiSdkSchema, type AiSdkToolDecl, toAiSdkTools } from "./declare/ai-sdk-tools.ts";
 export { type AnthropicTool, toAnthropicTools } from "./declare/anthropic-tools.ts";
 export { type DeclarationPart, type DeclaredTool, type DeclaredTools, declareTools } from "./declare/declare-tools.ts";

@@ -15,6 +15,7 @@ export { canonicalHost, hostCovers, isPort } from "./capability/host-pattern.ts"
 export { createJsonReader, joinField, type JsonReader, ownField } from "./capability/json-reader.ts";
 export { nearestName } from "./capability/nearest-name.ts";
 export { quoteText, showText } from "./capability/quote-text.ts";
+export { PROTECTED_ACTION } from "./policy/protected-action.ts";
 export { readCapability } from "./capability/parse-capability.ts";
 export type * from "./kernel.ts";
 export type { HostExamination, KernelOptions, KernelSettings, PolicyMode, ToolReadiness } from "./kernel-options.ts";

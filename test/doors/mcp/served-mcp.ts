@@ -27,7 +27,7 @@ permit(principal, action == Action::"file_edit", resource);
 @id("no-edits")
 forbid(principal, action == Action::"file_edit", resource);
 @id("small-hashes")
-permit(principal, action == Action::"hash", resource) when { context.labels.contains("small") };
+permit(principal, action == Action::"hash", resource) when { context.input has data && context.input.data == "small" };
 `;
 
 const CONFIGURATION = "mcp: { elicitation: approvals }\ntimeouts: { approval_wait_ms: 2500 }\n";

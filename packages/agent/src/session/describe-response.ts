@@ -22,7 +22,9 @@ export function describeResponse(response: ToolResponse, allowed: readonly strin
 }
 
 function denialText({ ruleId, rationaleCode, message }: ToolDenied, allowed: readonly string[]): string {
-  return withNext([`Denied by rule ${ruleId} (${rationaleCode}): ${message}`, ...allowed], rationaleCode);
+  // What the kernel itself refuses is no rule's doing.
+  const by = ruleId === "" || ruleId.startsWith("kernel:") ? "" : ` by rule ${ruleId}`;
+  return withNext([`Denied${by} (${rationaleCode}): ${message}`, ...allowed], rationaleCode);
 }
 
 function errorText(error: ToolError): string {

@@ -31,11 +31,25 @@ test("nothing is said to be allowed that a rule forbids, or whose rule cannot be
 
 test("a model is told which rules came nearest, each once and in one line", async () => {
   const near = rule("docs");
-  const others = ["b", "c", "d"].map((id) => rule(id, { because: ["x".repeat(1000)] }));
+  const others = ["b", "c", "d"].map((id) => rule(id, { because: [`context.path == "${"x".repeat(1000)}"`] }));
   const lines = await told(near, near, rule("far", { effect: "forbid" }), ...others);
   assert.equal(lines[0], 'Rule docs would allow it if this held: when { context.path like "docs/*" }');
   assert.equal(lines.length, 3);
   for (const line of lines) assert.ok(line.length < 400 && !line.includes("\n"));
+});
+
+test("no rule is named whose condition other arguments could not meet", async () => {
+  const fixed = [
+    'when { context.effects.isEmpty() && context.tier == "read_only" }',
+    'when { context.effects.containsAny(["net_read"]) }',
+    'when { context.labels.contains("secret") && context.path like "a" }',
+    'when { principal == Agent::"other" }',
+  ].map((because, at) => rule(`fixed-${at}`, { because: [because] }));
+  const both = rule("both", { because: ['when { context.path like "docs/*" }', "unless { context.calls > 3 }"] });
+  const host = rule("host", { because: ['when { context has host && context.host == "a.example" }'] });
+  assert.deepEqual(await told(...fixed, both, host), [
+    'Rule host would allow it if this held: when { context has host && context.host == "a.example" }',
+  ]);
 });
 
 test("a denial stands without an explanation", async () => {

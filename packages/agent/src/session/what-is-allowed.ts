@@ -1,5 +1,5 @@
 import type { JsonValue } from "@narthex/contracts";
-import type { CallExplanation, RuleFinding } from "@narthex/kernel";
+import { type CallExplanation, PROTECTED_ACTION, type RuleFinding } from "@narthex/kernel";
 import type { AgentSession } from "./agent-session.ts";
 
 const MAX_LINES = 3;
@@ -18,13 +18,44 @@ export async function whatIsAllowed(
     // The denial stands without it.
     return [];
   }
-  const near = explanation.questions
+  const refused = explanation.questions.filter(({ allowed }) => !allowed);
+  const near = refused
     // What is forbidden stays so, whatever would permit it.
-    .filter(({ allowed, rules }) => !allowed && !rules.some(isForbidding))
+    .filter(({ rules }) => !rules.some(isForbidding))
     .flatMap(({ rules }) => rules)
-    .filter(({ effect, verdict }) => effect === "permit" && verdict === "almost");
+    .filter(isWithinReach);
   const byId = new Map(near.map((rule) => [rule.id, rule]));
-  return [...byId.values()].slice(0, MAX_LINES).map(describe);
+  return [...unprotected(explanation), ...[...byId.values()].map(describe)].slice(0, MAX_LINES);
+}
+
+/**
+ * What every context has: facts of the tool, of the session and of the moment. No other arguments would make a condition
+ * about one of them hold.
+ */
+const FIXED_FACTS = new RegExp(
+  "\\bcontext\\s*\\.\\s*(?:tool|version|source|isolation|definition_hash|input_digest|effects|tier|determinism|labels|" +
+    "directory|calls|time_ms|budget)\\b|\\b(?:principal|resource)\\b",
+);
+
+/** A rule that lacks only conditions about what the caller chose: a path, a host, a command, an argument. */
+function isWithinReach({ effect, verdict, because }: RuleFinding): boolean {
+  if (effect !== "permit" || verdict !== "almost" || because.length === 0) return false;
+  return because.every((condition) => /\bcontext\b/.test(condition) && !FIXED_FACTS.test(condition));
+}
+
+/** Of a call that is denied only because its path is protected: the rules that permit it elsewhere. */
+function unprotected({ questions }: CallExplanation): string[] {
+  const refused = questions.filter(({ allowed }) => !allowed);
+  if (refused.length === 0 || !refused.every(({ action }) => action === PROTECTED_ACTION)) return [];
+  const permitting = questions.flatMap(({ action, allowed, rules }) =>
+    allowed ? rules.filter(isPermitting).map(({ id }) => `${action} by rule ${id}`) : [],
+  );
+  const [first] = permitting;
+  return first === undefined ? [] : [`Allowed on paths that are not protected: ${first}.`];
+}
+
+function isPermitting({ effect, verdict }: RuleFinding): boolean {
+  return effect === "permit" && verdict === "matched";
 }
 
 function isForbidding({ effect, verdict }: RuleFinding): boolean {

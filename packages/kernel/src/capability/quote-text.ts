@@ -1,4 +1,5 @@
 const LONGEST = 64;
+const LONGEST_PLACE = 256;
 
 /** Anything that would move the cursor, hide text or reorder it. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}`]/gu;
@@ -12,8 +13,17 @@ export function quoteText(text: string): string {
   return `\`${showText(text)}\``;
 }
 
+/** The same of a path or a host, of which the end matters as much as the beginning: cut later. */
+export function quotePlace(text: string): string {
+  return `\`${show(text, LONGEST_PLACE)}\``;
+}
+
 /** The same without the backticks. */
 export function showText(text: string): string {
-  const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  return show(text, LONGEST);
+}
+
+function show(text: string, longest: number): string {
+  const cut = text.length > longest ? `${text.slice(0, longest)}…` : text;
   return cut.replace(UNSEEN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }

@@ -91,7 +91,7 @@ async function ask(call: AskedCall, question: CallQuestion, { policy }: ExplainP
   const { action, target } = question;
   const { request } = questionFor(call, question, policy);
   const answer = policy.evaluate(request);
-  const refusal = refusalOf(action, answer, call.registered.tool.source);
+  const refusal = refusalOf({ action, target, source: call.registered.tool.source }, answer);
   const asked = {
     action,
     path: target.path ?? "",

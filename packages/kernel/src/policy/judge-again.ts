@@ -36,7 +36,7 @@ export function judgeAgain(
     // No rule erred: the request itself does not fit.
     if (answer.errors.some(({ rule }) => rule === "")) return { unjudged: "schema changed" };
     const ruleIds = answer.rules.map(({ id }) => id);
-    const refusal = refusalOf(form.action, answer);
+    const refusal = refusalOf({ action: form.action }, answer);
     if (refusal !== undefined) return { kind: "deny", ruleIds, code: refusal.code };
     const tier = SAFETY_TIERS.find((known) => known === form.tier) ?? "privileged";
     const { approve } = approvalDemand(answer.rules, tier);

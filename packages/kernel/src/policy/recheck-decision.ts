@@ -130,7 +130,7 @@ function proofAgain(
   const input = schema.visibleInput(form.action, parseStored(stored.input, "input"));
   const request = cedarRequest(form, entitiesOf(form), call, input);
   const answer = policy.evaluate(request);
-  const refusal = refusalOf(form.action, answer);
+  const refusal = refusalOf({ action: form.action }, answer);
   const tier = SAFETY_TIERS.find((known) => known === form.tier) ?? "privileged";
   const { approve } = demandFor(answer, refusal, tier);
   return createProof({ answer, set, requestHash: before.requestHash, approve, rationaleCode: refusal?.code ?? "" })

@@ -1,6 +1,8 @@
+import { quotePlace } from "../capability/quote-text.ts";
 import type { ToolSource } from "../tool/tool.ts";
 import { isPermitted } from "./is-permitted.ts";
 import type { PolicyAnswer } from "./policy.ts";
+import type { PolicyTarget } from "./policy-target.ts";
 import { PROTECTED_ACTION } from "./protected-action.ts";
 
 /** Why policy says no, for a program, for the ledger and for people. */
@@ -10,14 +12,19 @@ export interface PolicyRefusal {
   readonly message: string;
 }
 
-/**
- * Undefined if it says yes. Nothing matched means no, and so does any error. `source` is that of the tool: about one that is
- * no part of Narthex, the rule to write is shown.
- */
+/** What was refused, for the message. */
+export interface RefusedSubject {
+  readonly action: string;
+  /** The path or the host that policy was asked about. */
+  readonly target?: PolicyTarget;
+  /** Of the tool: about one that is no part of Narthex, the rule to write is shown. */
+  readonly source?: ToolSource;
+}
+
+/** Undefined if policy permits it. Nothing matched means no, and so does any error. */
 export function refusalOf(
-  action: string,
+  { action, target = {}, source = "builtin" }: RefusedSubject,
   answer: PolicyAnswer,
-  source: ToolSource = "builtin",
 ): PolicyRefusal | undefined {
   const [rule] = answer.rules;
   const [error] = answer.errors;
@@ -27,17 +34,29 @@ export function refusalOf(
     return { code: "POLICY_ERROR", ruleId: rule?.id ?? "kernel:decide", message };
   }
   if (isPermitted(answer)) return undefined;
+  const [before, place] = describePlace(action, target);
   if (rule === undefined) {
     const isOwn = source !== "builtin" && action !== PROTECTED_ACTION;
-    const message = `no rule permits \`${action}\`; add one to the policy directory${isOwn ? ruleToAdd(action) : ""}`;
+    const message = `${before}no rule permits \`${action}\`${place}${isOwn ? ruleToAdd(action) : ""}`;
     return { code: "NO_MATCHING_RULE", ruleId: "kernel:decide", message };
   }
-  const message = rule.message ?? `rule \`${rule.id}\` forbids \`${action}\``;
-  return { code: rule.rationale ?? "POLICY_DENIED", ruleId: rule.id, message };
+  const told = rule.message ?? `rule \`${rule.id}\` forbids \`${action}\``;
+  return { code: rule.rationale ?? "POLICY_DENIED", ruleId: rule.id, message: `${before}${told}${place}` };
+}
+
+/**
+ * What a message says of the path or the host, in front and behind.
+ *
+ * SECURITY: the agent chose them; they are quoted and cut like any text of its own.
+ */
+function describePlace(action: string, { path, host }: PolicyTarget): readonly [string, string] {
+  if (action === PROTECTED_ACTION) return [`${quotePlace(path ?? ".")} is protected: `, ""];
+  const onPath = path === undefined || path === "." ? "" : ` on ${quotePlace(path)}`;
+  return ["", host === undefined ? onPath : `${onPath} with ${quotePlace(host)}`];
 }
 
 /** Names of tools are small letters, digits and `_`: they need no quoting. */
 function ruleToAdd(action: string): string {
   const rule = `@id("ask-${action.replaceAll("_", "-")}") @approve("human") permit(principal, action == Action::"${action}", resource);`;
-  return ` or to \`policies\` of createKernel: ${rule}`;
+  return `; add one to the policy directory or to \`policies\` of createKernel: ${rule}`;
 }

@@ -133,6 +133,8 @@ describe("Claude Code's hook", () => {
 
   it("answers in the client's words", () => {
     assert.deepEqual(claudeProtocol.encodeAnswer(verdict("none"), undefined), {});
+    const unexplained = claudeProtocol.encodeAnswer({ ...verdict("allow"), reason: "" }, undefined);
+    assert.match(JSON.stringify(unexplained), /"narthex: allowed \(r\)"/);
     for (const answer of ["allow", "ask", "deny"] as const) {
       assert.deepEqual(claudeProtocol.encodeAnswer(verdict(answer), undefined), {
         hookSpecificOutput: {

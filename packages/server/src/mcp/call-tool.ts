@@ -13,6 +13,7 @@ import { errorResult, toMcpResult } from "./mcp-result.ts";
 import type { AskedCall, McpSession } from "./mcp-session.ts";
 import { readBytes } from "./read-resource.ts";
 import { startCall } from "./start-call.ts";
+import { uncallableResult } from "./uncallable-result.ts";
 
 /** Who calls, and what their client can do. */
 export interface McpClient {
@@ -164,7 +165,10 @@ async function toResult(response: ToolResponse, { name, input }: RunningTool, se
   const { caller, tools, recent } = session;
   const promised = tools.isStructured(name);
   const isStructured = typeof promised === "boolean" ? promised : await promised;
-  const allowed = response.result.case === "denied" ? await whatIsAllowed(caller, name, input) : [];
+  const { result } = response;
+  const uncallable = result.case === "error" ? await uncallableResult(result.value, name, tools) : undefined;
+  if (uncallable !== undefined) return uncallable;
+  const allowed = result.case === "denied" ? await whatIsAllowed(caller, name, input) : [];
   const fits = (structure: JsonObject): boolean => tools.fits(name, structure);
   return await toMcpResult(response, {
     isStructured,

@@ -13,6 +13,8 @@ export interface ToolList {
   names(): Promise<string[]>;
   /** At once if anything was listed before. */
   isStructured(name: string): boolean | Promise<boolean>;
+  /** As it is listed; undefined for a tool that the session may not call, and before anything was listed. */
+  inputSchemaOf(name: string): JsonObject | undefined;
   /** Whether a structure is one that the tool's listing promised. */
   fits(name: string, structure: JsonObject): boolean;
   /** As the client was told last; false for a tool that is not known. */
@@ -39,6 +41,7 @@ export function createToolList(caller: Pick<McpCaller, "listTools" | "explain">,
   let known: ReadonlyMap<string, ListedTool> = new Map();
   /** Schemas of promised structures, by the names of the tools. */
   let structured: ReadonlyMap<string, JsonObject> | undefined;
+  let inputs: ReadonlyMap<string, JsonObject> = new Map();
   let readOnly: ReadonlySet<string> = new Set();
   /** What the client got last; undefined while it never asked. */
   let told: string | undefined;
@@ -56,6 +59,12 @@ export function createToolList(caller: Pick<McpCaller, "listTools" | "explain">,
       infos.flatMap((info) => {
         const { outputSchema } = listed(info);
         return outputSchema === undefined ? [] : [[info.name, outputSchema]];
+      }),
+    );
+    inputs = new Map(
+      infos.flatMap((info) => {
+        const { tool } = listed(info);
+        return tool === undefined ? [] : [[info.name, tool.inputSchema as JsonObject]];
       }),
     );
     readOnly = new Set(infos.flatMap(({ name, safetyTier }) => (safetyTier === "read_only" ? [name] : [])));
@@ -86,6 +95,7 @@ export function createToolList(caller: Pick<McpCaller, "listTools" | "explain">,
     names: async () => offeredTools(await load(), set).map(({ name }) => name),
     isStructured: (name) =>
       structured === undefined ? load().then(() => structured?.has(name) ?? false) : structured.has(name),
+    inputSchemaOf: (name) => inputs.get(name),
     fits(name, structure) {
       const schema = structured?.get(name);
       return schema !== undefined && compileSchema(schema).check(structure).length === 0;

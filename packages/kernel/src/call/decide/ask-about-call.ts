@@ -1,7 +1,6 @@
 import type { Capability } from "../../capability/capability.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { type AskedCall, questionsAbout } from "../../policy/call-questions.ts";
-import { PROTECTED_ACTION } from "../../policy/protected-action.ts";
 import type { NarrowedTool } from "../../tool/narrow-for.ts";
 import type { CheckedCall } from "../call.ts";
 import { Denied } from "../ending.ts";
@@ -20,13 +19,8 @@ export function askAboutCall(
   let word: PolicyWord | undefined;
   for (const question of questionsAbout(asked, protectedFor(call, kernel))) {
     const answer = askPolicy(asked, question, call.trail, kernel);
-    if (!(answer instanceof Denied)) {
-      word = word === undefined ? answer : stricter(word, answer);
-      continue;
-    }
-    if (question.action !== PROTECTED_ACTION) return answer;
-    const message = `\`${question.target.path}\` is protected: ${answer.message}`;
-    return new Denied(answer.rationaleCode, answer.ruleId, message);
+    if (answer instanceof Denied) return answer;
+    word = word === undefined ? answer : stricter(word, answer);
   }
   // There is always a question.
   return word ?? new Denied("POLICY_ERROR", "kernel:decide", "policy was asked about nothing");

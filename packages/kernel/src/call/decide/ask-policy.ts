@@ -38,7 +38,7 @@ export function askPolicy(
   const { request, bytes: requestBytes } = question.recorded;
   const requestHash = blake3(requestBytes);
   const answer = kernel.policy.evaluate(request);
-  const refusal = refusalOf(action, answer, asked.registered.tool.source);
+  const refusal = refusalOf({ action, target, source: asked.registered.tool.source }, answer);
   const code = refusal?.code;
   const { approve, always } = demandFor(answer, refusal, asked.facts.tier);
   const ruleIds = answer.rules.map((rule) => rule.id);
@@ -81,7 +81,7 @@ function askOriginal(
 ): PolicyWord | Denied {
   const answer = kernel.policy.evaluate(request);
   if (kernel.policyMode === "observe" && isOpinion(action, answer)) return word;
-  const refusal = refusalOf(action, answer, asked.registered.tool.source);
+  const refusal = refusalOf({ action, source: asked.registered.tool.source }, answer);
   const { approve, always } = demandFor(answer, refusal, asked.facts.tier);
   const both = stricter(word, { ...word, policyAnswer: answer, approval: approve, always });
   if (refusal === undefined && both.approval === word.approval && both.always.length === word.always.length)
