@@ -106,6 +106,8 @@ describe("approvals of a served kernel", { timeout: 240_000 }, () => {
     );
     assert.doesNotMatch(await output, /waiting/);
     assert.match(textOf(parseObject(await answer)["status"]), /^(?:success|denied)$/);
+    // A connection that only listened, and ended, is no request that was refused.
+    assert.doesNotMatch(JSON.stringify(await at.ask(["ledger", "list", "--session", "system"])), /request_refused/);
   });
 
   it("deny with a reason, which a later yes does not undo", async () => {

@@ -121,7 +121,7 @@ describe("other rules over a ledger", { timeout: 240_000 }, () => {
     // Never for an interpreter, not even for the same words.
     assert.ok(texts.every((text) => !text.includes("shell_exec")));
     const refused = objectsOf(answer["refused"]);
-    assert.match(textOf(refused[0]?.["why"]), /do not say all that it does/);
+    assert.match(textOf(refused[0]?.["why"]), /do not say all that it runs.*approve ID --rule/);
     assert.equal(objectOf(answer["beyond"])["changed"], 0);
     assert.equal(await readFile(out, "utf8"), texts.join("\n"));
     // Alone they lift a rule that is not there.

@@ -76,7 +76,7 @@ describe("ledger verify finds what was done to a ledger", { timeout: 300_000 }, 
       "commitments",
       "proofs",
       "signatures",
-      "not yet proven",
+      "not yet signed",
     ]) {
       assert.ok(told.stdout.includes(part), told.stdout);
     }

@@ -27,6 +27,8 @@ export interface WatchedCall {
   readonly decision: "allowed" | "denied" | "repeated" | "undecided";
   /** The rules that determined the decision. */
   readonly rules: readonly string[];
+  /** The rules demanded a person's approval. */
+  readonly asks: boolean;
   readonly approver: string;
   readonly durationMs: number;
   readonly success: boolean;
@@ -103,7 +105,13 @@ function readEntry({ kind }: Entry, call: CallSoFar): Outcome | "repeated" | und
 }
 
 function finishCall({ record, index }: PlacedRecord, call: CallSoFar, outcome: Outcome | "repeated"): WatchedCall {
-  const known = { tool: call.tool, subject: call.subject, rules: call.policy?.ruleIds ?? [], approver: call.approver };
+  const known = {
+    tool: call.tool,
+    subject: call.subject,
+    rules: call.policy?.ruleIds ?? [],
+    asks: asksPerson(call.policy),
+    approver: call.approver,
+  };
   const place = {
     timeMs: Number(record.wallTimeMs),
     sessionId: record.chain,
@@ -124,4 +132,8 @@ function finishCall({ record, index }: PlacedRecord, call: CallSoFar, outcome: O
     code: outcome.code,
     resultSize: Number(outcome.resultSize),
   };
+}
+
+function asksPerson(policy: PolicyDecision | undefined): boolean {
+  return policy?.allowed === true && (policy.approve === "human" || policy.approve === "console");
 }

@@ -24,7 +24,7 @@ export interface WorkspaceTrialOptions {
 /** What programs could do in a directory if a session were opened on it. */
 export async function tryWorkspace(options: WorkspaceTrialOptions): Promise<WorkspaceTrial> {
   const { containment, directory, kernelHome, userHome } = options;
-  const base = { name: "workspace", how: "the current directory mounted, and its permissions asked for inside" };
+  const base = { name: "workspace", how: "the directory mounted, and its permissions asked for inside" };
   let workspace: string;
   try {
     workspace = await resolveWorkspace(directory, { home: kernelHome, userHome });

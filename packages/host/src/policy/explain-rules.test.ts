@@ -59,3 +59,24 @@ test("an error is told as one", async () => {
   assert.equal(finding?.verdict, "error");
   assert.match(finding?.because[0] ?? "", /overflow/);
 });
+
+test("says which value of the call a condition turns down, and not the whole list", async () => {
+  const text = [
+    '@id("l") permit(principal, action, resource) when { ["secret", "internal"].containsAll(context.labels) };',
+    '@id("n") permit(principal, action, resource) when { context.labels.containsAny(["secret", "internal"]) };',
+    '@id("e") permit(principal, action, resource) when { context.labels.isEmpty() };',
+    '@id("t") permit(principal, action, resource) when { context.tier == "privileged" };',
+    '@id("u") permit(principal, action, resource) unless { context.labels.contains("untrusted") };',
+    '@id("o") permit(principal, action, resource) when { context.calls < 0 };',
+  ].join("\n");
+  const request = requestFor("echo", { labels: ["untrusted"] });
+  const findings = await explainRules(await load(text), TEST_SCHEMA, request);
+  assert.deepEqual(Object.fromEntries(findings.map(({ id, unmet = [] }) => [id, unmet.join()])), {
+    l: "`untrusted` is not in its list of 2",
+    n: "labels has none of `secret`, `internal`",
+    e: "labels is not empty: `untrusted`",
+    t: "tier is `side_effecting`, not `privileged`",
+    u: "it does not apply when labels has `untrusted`",
+    o: "when { context.calls < 0 }",
+  });
+});

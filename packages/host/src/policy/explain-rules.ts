@@ -1,6 +1,7 @@
 import type { Clause, Expr, PolicyJson } from "@cedar-policy/cedar-wasm/nodejs";
 import type { CedarEngine, CedarPolicy, CedarRequest, PolicySchema, RuleFinding } from "@narthex/kernel";
 import { type Cedar, loadCedar } from "./cedar-wasm.ts";
+import { describeCondition } from "./describe-condition.ts";
 import type { LoadedPolicySet } from "./load-policy-set.ts";
 import type { LoadedRule } from "./read-rules.ts";
 import { createWasmEngine } from "./wasm-engine.ts";
@@ -20,7 +21,7 @@ export async function explainRules(
   return set.rules.flatMap((rule, index) => {
     const own = byRule.get(index) ?? [];
     if (!own.some(({ id, kind }) => kind === "scope" && held.matched.has(id))) return [];
-    return [findingOf(rule, own, held)];
+    return [findingOf(rule, own, held, request)];
   });
 }
 
@@ -52,6 +53,8 @@ interface RulePart {
   readonly kind: "scope" | "condition";
   /** What it says, for people. */
   readonly shown: string;
+  /** The one condition of the part; undefined for a scope. */
+  readonly clause: Clause | undefined;
   readonly text: string;
 }
 
@@ -66,6 +69,7 @@ function partsOf(cedar: Cedar, { json }: CedarPolicy, rule: number): RulePart[] 
     id: `${rule}.${number}`,
     rule,
     kind,
+    clause: conditions[0],
     shown: textOf(cedar, { ...policy, principal: ALL, action: ALL, resource: ALL, conditions }).replace(SCOPE, ""),
     text: textOf(cedar, { ...policy, conditions }),
   });
@@ -94,14 +98,22 @@ function holding(engine: CedarEngine, request: CedarRequest): Held {
   return { matched: new Set(rules), errors: new Map(errors.map(({ rule, message }) => [rule, message])) };
 }
 
-function findingOf({ id, effect, file, line }: LoadedRule, parts: readonly RulePart[], held: Held): RuleFinding {
+function findingOf(
+  { id, effect, file, line }: LoadedRule,
+  parts: readonly RulePart[],
+  held: Held,
+  { context }: CedarRequest,
+): RuleFinding {
   // A condition after one that failed may be an error only because nothing guards it: the first one counts.
   const failed = parts.filter((part) => !held.matched.has(part.id));
   const [first] = failed;
   const isError = first !== undefined && held.errors.has(first.id);
-  const because = isError
-    ? [`${first.shown}: ${held.errors.get(first.id) ?? ""}`]
-    : failed.filter((part) => !held.errors.has(part.id)).map(({ shown }) => shown);
   const verdict = first === undefined ? "matched" : isError ? "error" : "almost";
-  return { id, effect, verdict, because, file, line };
+  if (isError) {
+    const because = [`${first.shown}: ${held.errors.get(first.id) ?? ""}`];
+    return { id, effect, verdict, because, unmet: because, file, line };
+  }
+  const sound = failed.filter((part) => !held.errors.has(part.id));
+  const unmet = sound.map(({ shown, clause }) => (clause && describeCondition(clause, context)) ?? shown);
+  return { id, effect, verdict, because: sound.map(({ shown }) => shown), unmet, file, line };
 }

@@ -45,7 +45,7 @@ async function tryToMake(path: string, mode: number): Promise<Outcome> {
     const code: unknown = fault instanceof Error && "code" in fault ? fault.code : undefined;
     if (code === "EEXIST") return "there";
     if (code === "ENOENT") return "missing parent";
-    // A directory above that nobody may write can be there already.
+    // It can be there already, below a directory that may not be written.
     if ((code === "EROFS" || code === "EACCES" || code === "EPERM") && (await exists(path))) return "there";
     throw fault;
   }

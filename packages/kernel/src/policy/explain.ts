@@ -50,6 +50,8 @@ export interface RuleFinding {
   readonly verdict: "matched" | "almost" | "error";
   /** Cedar text of the conditions that failed, or the error. */
   readonly because: readonly string[];
+  /** The same in words: which value of the call each condition turns down. */
+  readonly unmet?: readonly string[];
   readonly file: string;
   readonly line: number;
 }

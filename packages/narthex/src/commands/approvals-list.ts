@@ -11,9 +11,9 @@ import type { Command } from "./command.ts";
 const COLUMNS: readonly Column<ApprovalInfo>[] = [
   { title: "APPROVAL", value: (info) => info.approvalId },
   { title: "EXPIRES IN", value: (info) => formatDuration(Math.max(0, Number(info.expiresAtMs) - Date.now())) },
-  { title: "AGENT", value: (info) => info.agent },
+  { title: "AGENT", narrow: "drop", value: (info) => info.agent },
   { title: "TOOL", value: (info) => info.tool },
-  { title: "CALL", value: (info) => summarize(info.input) },
+  { title: "CALL", narrow: "wrap", value: (info) => summarize(info.input) },
 ];
 
 export const approvalsListCommand: Command = {
@@ -36,7 +36,7 @@ export const approvalsListCommand: Command = {
     }
     if (approvals.length === 0) terminal.note("no call waits for an approval");
     else {
-      terminal.print(...renderTable(COLUMNS, approvals));
+      terminal.print(...renderTable(COLUMNS, approvals, terminal.columns));
       terminal.note(
         typedAdvice(
           "see a whole call with `narthex approvals show ID`, then `approvals approve ID` or `deny ID`",

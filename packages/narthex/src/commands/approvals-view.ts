@@ -3,7 +3,7 @@ import { escapedText, markedLine, markedLines } from "../terminal/marked-text.ts
 import { boundLines, type LineBound } from "../terminal/bound-lines.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { renderFacts } from "../terminal/table.ts";
-import { formatCount, formatDuration, formatTime } from "../terminal/units.ts";
+import { formatCount, formatCounted, formatDuration, formatTime } from "../terminal/units.ts";
 import { cutText, visible } from "../terminal/visible.ts";
 
 /** More of a call than this is shown only where all of it was asked for. */
@@ -66,7 +66,7 @@ function renderValue(name: string, value: JsonValue, paint: Paint): string[] {
   const text = typeof value === "string" ? value : JSON.stringify(value, undefined, 2);
   const escaped = escapedText(text);
   return [
-    `${markedLine(name, paint)}${typeof value === "string" ? ` (${formatCount(text.length)} characters)` : ""}:`,
+    `${markedLine(name, paint)}${typeof value === "string" ? ` (${formatCounted(text.length, "character")})` : ""}:`,
     ...markedLines(text, paint),
     ...(escaped === undefined ? [] : ["  the same in ASCII:", ...markedLines(escaped, paint)]),
   ];

@@ -3,7 +3,7 @@ import { toHex } from "@narthex/contracts";
 import { withConnection } from "../connection/open-connection.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
-import { formatBytes, formatCount } from "../terminal/units.ts";
+import { formatBytes, formatCount, formatCounted } from "../terminal/units.ts";
 import { visible } from "../terminal/visible.ts";
 import type { Command } from "./command.ts";
 
@@ -34,7 +34,7 @@ export const backupCommand: Command = {
       });
       return EXIT_OK;
     }
-    terminal.print(visible(`copied and verified ${formatCount(records)} records into ${directory}`));
+    terminal.print(visible(`copied and verified ${formatCounted(records, "record")} into ${directory}`));
     terminal.print(`content files: ${formatCount(files)}, ${formatBytes(bytes)}`);
     return EXIT_OK;
   },

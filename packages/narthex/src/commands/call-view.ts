@@ -12,6 +12,7 @@ import {
 } from "@narthex/contracts";
 import { CommandError } from "../terminal/command-error.ts";
 import { EXIT_DENIED, EXIT_OK, exitCodeOf } from "../terminal/exit-code.ts";
+import { labelledLines } from "../terminal/labelled-lines.ts";
 import { messageToJson } from "../terminal/message-json.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { typedAdvice } from "../terminal/typed-advice.ts";
@@ -86,23 +87,25 @@ async function printResult(success: ToolSuccess, bytes: Uint8Array, terminal: Te
 }
 
 function printDenied(denied: ToolDenied, terminal: Terminal): void {
-  const paint = terminal.errorPaint;
-  terminal.note(`${paint.red("denied:")} ${visible(denied.message || denied.rationaleCode)}`);
-  terminal.note(`${paint.dim("rule:")}   ${visible(denied.ruleId)}  ${visible(denied.rationaleCode)}`);
+  const { errorPaint: paint } = terminal;
+  const say = (text: string, color: (label: string) => string, said: string): void =>
+    terminal.note(...labelledLines({ text, width: 8, paint: color }, said, terminal));
+  say("denied:", paint.red, denied.message || denied.rationaleCode);
+  say("rule:", paint.dim, `${denied.ruleId}  ${denied.rationaleCode}`);
   const next = findCode(denied.rationaleCode)?.next ?? "look at the policy rule that is named, or ask its author";
-  terminal.note(`${paint.dim("next:")}   ${visible(typedAdvice(next, terminal))}`);
+  say("next:", paint.dim, typedAdvice(next, terminal));
 }
 
 function printError(error: ToolError, advice: string | undefined, terminal: Terminal): void {
-  const paint = terminal.errorPaint;
-  terminal.note(`${paint.red("error:")} ${visible(error.message)}`);
+  const { errorPaint: paint } = terminal;
+  const say = (text: string, color: (label: string) => string, said: string): void =>
+    terminal.note(...labelledLines({ text, width: 7, paint: color }, said, terminal));
+  say("error:", paint.red, error.message);
   terminal.note(...violationLines(error.message, error.violations));
-  terminal.note(
-    `${paint.dim("code:")}  ${visible(error.errorCode)}${error.effectsPossible ? ", effects are possible" : ""}`,
-  );
+  say("code:", paint.dim, `${error.errorCode}${error.effectsPossible ? ", effects are possible" : ""}`);
   const wait = error.retryAfterMs > 0n ? ` (after ${error.retryAfterMs} ms)` : "";
   const next = advice ?? findCode(error.errorCode)?.next ?? "look at the message";
-  terminal.note(`${paint.dim("next:")}  ${visible(typedAdvice(next, terminal))}${wait}`);
+  say("next:", paint.dim, `${typedAdvice(next, terminal)}${wait}`);
   if (error.view !== "") terminal.note(`${paint.dim("it had printed:")}\n${visibleLines(error.view)}`);
 }
 

@@ -19,36 +19,53 @@ const MAX_REASONS = 200;
 const MECHANISMS: readonly Column<Mechanism>[] = [
   { title: "MECHANISM", value: ({ name }) => name },
   { title: "ENFORCED", value: ({ state }) => STATES[state] },
-  { title: "HOW IT WAS TRIED", value: ({ how }) => how },
-  { title: "WHAT WAS SEEN", value: ({ found }) => cutText(found.replaceAll(/\s+/g, " "), MAX_CELL) },
-  { title: "WHAT TO DO", value: ({ advice }) => advice ?? "" },
+  { title: "HOW IT WAS TRIED", narrow: "drop", value: ({ how }) => how },
+  { title: "WHAT WAS SEEN", narrow: "wrap", value: ({ found }) => cutText(found.replaceAll(/\s+/g, " "), MAX_CELL) },
+  { title: "WHAT TO DO", narrow: "wrap", value: ({ advice }) => advice ?? "" },
 ];
 
 const TOOLCHAINS: readonly Column<Toolchain>[] = [
   { title: "TOOLCHAIN", value: ({ kind }) => kind },
   { title: "VERSION", value: ({ version }) => version ?? "" },
   { title: "PREFIX", value: ({ prefix }) => prefix },
-  { title: "INSIDE", value: ({ unusable }) => (unusable === undefined ? "read-only" : `not mounted: ${unusable}`) },
+  {
+    title: "INSIDE",
+    narrow: "wrap",
+    value: ({ unusable }) => (unusable === undefined ? "read-only" : `not mounted: ${unusable}`),
+  },
 ];
 
 const CLASSES: readonly Column<ToolClass>[] = [
   { title: "TOOLS", value: ({ name }) => name },
   { title: "STATE", value: ({ state }) => state },
-  { title: "WHY", value: ({ reasons }) => cutText(reasons.join("; "), MAX_REASONS) },
+  { title: "WHY", narrow: "wrap", value: ({ reasons }) => cutText(reasons.join("; "), MAX_REASONS) },
 ];
 
 /** For people: what holds, what does not, and what that means for tools. */
 export function printHostReport(report: HostReport, terminal: Terminal): void {
   const { level, problem, mechanisms, toolchains, toolClasses, shellBackend, steps } = report;
   const { paint } = terminal;
-  terminal.print(...renderTable(MECHANISMS, mechanisms), "");
-  if (toolchains.length > 0) terminal.print(...renderTable(TOOLCHAINS, toolchains), "");
-  terminal.print(...renderTable(CLASSES, toolClasses), "");
+  printMechanisms(mechanisms, terminal);
+  if (toolchains.length > 0) terminal.print(...renderTable(TOOLCHAINS, toolchains, terminal.columns), "");
+  terminal.print(...renderTable(CLASSES, toolClasses, terminal.columns), "");
   const named = `${level}: ${MEANINGS[level]}`;
   terminal.print(level === "L2" ? paint.red(named) : paint.green(named));
   if (problem !== undefined) terminal.print(visible(problem));
   terminal.print(...renderFacts([["shell backend", shellBackend]]));
   if (steps.length > 0) terminal.print("", `${paint.dim("next:")} ${terminal.program} doctor --fix`);
+}
+
+/** What to do is long, and for few rows: where the table does not fit with it, it follows the table. */
+function printMechanisms(mechanisms: readonly Mechanism[], terminal: Terminal): void {
+  const { columns: width } = terminal;
+  const whole = renderTable(MECHANISMS, mechanisms);
+  if (width === undefined || whole.every((line) => line.length <= width)) {
+    terminal.print(...whole, "");
+    return;
+  }
+  terminal.print(...renderTable(MECHANISMS.slice(0, -1), mechanisms, width), "");
+  const advised = mechanisms.flatMap(({ name, advice }) => (advice === undefined ? [] : [[name, advice] as const]));
+  if (advised.length > 0) terminal.print("WHAT TO DO", ...renderFacts(advised, width), "");
 }
 
 /** What an administrator has to do, ready to be copied. */

@@ -1,4 +1,6 @@
+import { rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
+import { join, resolve } from "node:path";
 import { isKernelError } from "@narthex/contracts";
 import { typedCommand } from "../connect/typed-command.ts";
 import { CommandError } from "../terminal/command-error.ts";
@@ -11,10 +13,11 @@ import { printHostReport, printSteps, printUnsafe, reportToJson, unsafeToJson } 
 export const doctorCommand: Command = {
   details:
     "Starts real sandboxes and lets programs in them try what must not be possible. Needs no kernel, and disturbs none. " +
-    "Looks at the current directory as a workspace. Names the workspaces in which no program runs because protected " +
+    "Looks at the current directory as a workspace; root, in a directory of root's, at a fresh one. Names the workspaces in which no program runs because protected " +
     "paths could not be put back; --accept ends that. Exit code 1 means that tools are disabled here, 6 that there is " +
     "such a workspace.",
   options: [
+    { flags: "--workspace <dir>", description: "the directory to look at (default: the current one)" },
     { flags: "--fix", description: "print what an administrator has to do" },
     { flags: "--accept <workspace>", description: "you have looked at its protected paths: take them as they are" },
     { flags: "--by <name>", description: "with --accept: who says so (default: your user name)" },
@@ -29,13 +32,15 @@ export const doctorCommand: Command = {
     const { configuration, guards } = homePaths(home);
     const { shell } = await loadConfiguration(configuration);
     const unsafe = await findUnsafeWorkspaces(guards);
+    const workspace = await chooseWorkspace(invocation);
     const report = await examineHost({
       kernelHome: home,
       userHome: homedir(),
       path: environment["PATH"] ?? "",
-      directory: process.cwd(),
+      directory: workspace.directory,
       shellBackend: shell.backend,
-    });
+    }).finally(async () => workspace.remove());
+    if (workspace.note !== "" && !terminal.json) terminal.note(workspace.note, "");
     if (terminal.json) terminal.printJson({ ...reportToJson(report), unsafe_workspaces: unsafe.map(unsafeToJson) });
     else if (options.flag("fix")) printSteps(report, terminal);
     else printHostReport(report, terminal);
@@ -44,6 +49,32 @@ export const doctorCommand: Command = {
     return report.toolClasses.some(({ state }) => state === "disabled") ? EXIT_TOOL_ERROR : EXIT_OK;
   },
 };
+
+interface ExaminedWorkspace {
+  readonly directory: string;
+  /** Why it is not the current directory. */
+  readonly note: string;
+  remove(): Promise<void>;
+}
+
+/**
+ * The directory that is looked at. Root's own directories need to be handed over first, whatever the host enforces: where
+ * root did not name one, a fresh workspace is looked at, such as `serve --first-session` makes.
+ */
+async function chooseWorkspace({ options, environment }: Invocation): Promise<ExaminedWorkspace> {
+  const named = options.text("workspace");
+  const directory = resolve(named ?? ".");
+  const asIs = { directory, note: "", remove: async () => undefined };
+  const isRoot = process.getuid?.() === 0;
+  if (!isRoot || named !== undefined || options.flag("fix") || (await stat(directory)).uid !== 0) return asIs;
+  const { makeWorkspace, stateDirectory } = await import("@narthex/host");
+  const fresh = await makeWorkspace({ parent: join(stateDirectory(environment), "workspaces") });
+  return {
+    directory: fresh,
+    note: `looking at a fresh workspace: \`${directory}\` is root's, and a session on it needs --adopt (--workspace . looks at it)`,
+    remove: () => rm(fresh, { recursive: true, force: true }),
+  };
+}
 
 /** The kernel, if one runs, finds it when a program is next started there, and records who said so. */
 async function accept({ home, options, terminal }: Invocation, named: string): Promise<number> {

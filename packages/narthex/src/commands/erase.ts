@@ -2,7 +2,7 @@ import { withConnection } from "../connection/open-connection.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { loginName } from "../terminal/login-name.ts";
-import { formatBytes, formatCount } from "../terminal/units.ts";
+import { formatBytes, formatCount, formatCounted } from "../terminal/units.ts";
 import type { Command } from "./command.ts";
 import { parseContentHash } from "./content-hash.ts";
 
@@ -47,7 +47,9 @@ export const eraseCommand: Command = {
       return EXIT_OK;
     }
     const done = dryRun ? "would erase" : "erased";
-    terminal.print(`${done} ${formatCount(items)} items of ${formatCount(records)} records, ${formatBytes(bytes)}`);
+    terminal.print(
+      `${done} ${formatCounted(items, "item")} of ${formatCounted(records, "record")}, ${formatBytes(bytes)}`,
+    );
     if (recordIndexes.length > 0) terminal.print(`the ledger says so in record ${recordIndexes.join(", ")}`);
     if (heldByOthers > 0n) {
       terminal.note(`${formatCount(heldByOthers)} contents are held by other sessions too and stay with them`);

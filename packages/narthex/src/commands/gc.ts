@@ -1,6 +1,6 @@
 import { withConnection } from "../connection/open-connection.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
-import { formatBytes, formatCount } from "../terminal/units.ts";
+import { formatBytes, formatCounted } from "../terminal/units.ts";
 import type { Command } from "./command.ts";
 
 export const gcCommand: Command = {
@@ -39,7 +39,9 @@ export const gcCommand: Command = {
       return EXIT_OK;
     }
     const done = dryRun ? "would erase" : "erased";
-    terminal.print(`${done} ${formatCount(items)} items of ${formatCount(sessions)} sessions, ${formatBytes(bytes)}`);
+    terminal.print(
+      `${done} ${formatCounted(items, "item")} of ${formatCounted(sessions, "session")}, ${formatBytes(bytes)}`,
+    );
     return EXIT_OK;
   },
 };

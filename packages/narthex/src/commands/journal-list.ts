@@ -29,7 +29,7 @@ export const journalListCommand: Command = {
     } else if (intents.length === 0) {
       terminal.note("nothing to settle: the outcome of every call is known");
     } else {
-      terminal.print(...renderTable(COLUMNS, intents));
+      terminal.print(...renderTable(COLUMNS, intents, terminal.columns));
     }
     return EXIT_OK;
   },

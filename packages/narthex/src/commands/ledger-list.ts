@@ -37,7 +37,7 @@ export const ledgerListCommand: Command = {
     const stored = await withConnection(invocation, "ledger list", (kernel) => readPages(kernel, query));
     const records = stored.map(decodeRecord);
     if (terminal.json) terminal.printJson({ records: records.map(recordToJson) });
-    else terminal.print(...renderTable(RECORD_COLUMNS, records));
+    else terminal.print(...renderTable(RECORD_COLUMNS, records, terminal.columns));
     return EXIT_OK;
   },
 };

@@ -4,6 +4,7 @@ import type { KernelConnection } from "../connection/kernel-connection.ts";
 import { withConnection } from "../connection/open-connection.ts";
 import { CommandError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
+import { renderFacts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { visible } from "../terminal/visible.ts";
 import { adviseName } from "./call-advice.ts";
@@ -68,17 +69,32 @@ async function readInput(invocation: Invocation): Promise<JsonValue> {
 
 const ANSWERS = { allow: "allowed", ask: "allowed once a person says yes", deny: "denied" } as const;
 
+/** The answer first and the rules that made it; then the rules that did not match, for a user who wants another answer. */
 function printExplanation({ answer, code, message, missing, questions }: CallExplanation, terminal: Terminal): void {
-  const { paint } = terminal;
+  const { paint, columns } = terminal;
   const colour = { allow: paint.green, ask: paint.yellow, deny: paint.red }[answer];
   terminal.print(`${colour(ANSWERS[answer])}${visible(message === "" ? "" : `: ${message}`)}${code && ` (${code})`}`);
-  for (const right of missing) terminal.print(visible(`  missing: ${right.message} (${right.code})`));
+  for (const right of missing) {
+    if (right.message !== message) terminal.print(visible(`  missing: ${right.message} (${right.code})`));
+  }
   for (const question of questions) {
     terminal.print("", paint.bold(visible(describe(question))));
-    const lines = question.rules.flatMap(describeRule);
-    terminal.print(...(lines.length === 0 ? ["  no rule is about this action"] : lines));
+    const matched = question.rules.filter(({ verdict }) => verdict !== "almost");
+    const others = question.rules.filter(({ verdict }) => verdict === "almost");
+    terminal.print(...matched.flatMap(describeRule));
+    if (matched.length === 0) terminal.print("  no rule permits it");
+    if (others.length === 0) continue;
+    terminal.print("  rules that do not match, and why:");
+    const width = columns === undefined ? undefined : columns - INDENT;
+    const facts = others.map(({ id, effect, unmet, because }) => {
+      const why = (unmet ?? because).map((text) => text.replaceAll(/\s+/g, " ")).join("; ");
+      return [effect === "forbid" ? `${id} (forbids)` : id, why] as const;
+    });
+    terminal.print(...renderFacts(facts, width).map((line) => `${" ".repeat(INDENT)}${line}`));
   }
 }
+
+const INDENT = 4;
 
 function describe({ action, path, host, allowed, approve }: ExplainedQuestion): string {
   const about = [path && `path ${path}`, host && `host ${host}`].filter((part) => part !== "").join(", ");
@@ -87,13 +103,13 @@ function describe({ action, path, host, allowed, approve }: ExplainedQuestion): 
 }
 
 const VERDICTS = {
-  permit: { matched: "permits", almost: "would permit", error: "cannot be evaluated, so it denies" },
-  forbid: { matched: "forbids", almost: "would forbid", error: "cannot be evaluated, so it denies" },
+  permit: { matched: "permits", error: "cannot be evaluated, so it denies" },
+  forbid: { matched: "forbids", error: "cannot be evaluated, so it denies" },
 } as const;
 
 function describeRule({ id, effect, verdict, because, file, line }: RuleFinding): string[] {
-  const conditions = because.map((text) => visible(verdict === "error" ? `    ${text}` : `    but not: ${text}`));
-  return [visible(`  ${id} ${VERDICTS[effect][verdict]} (${file}:${line})`), ...conditions];
+  const said = VERDICTS[effect][verdict === "error" ? "error" : "matched"];
+  return [visible(`  ${id} ${said} (${file}:${line})`), ...because.map((text) => visible(`    ${text}`))];
 }
 
 function toJson({ answer, code, message, missing, questions }: CallExplanation) {
@@ -105,7 +121,7 @@ function toJson({ answer, code, message, missing, questions }: CallExplanation) 
     questions: questions.map(({ rules, always, ...question }) => ({
       ...question,
       always: [...always],
-      rules: rules.map(({ because, ...rule }) => ({ ...rule, because: [...because] })),
+      rules: rules.map(({ because, unmet = [], ...rule }) => ({ ...rule, because: [...because], unmet: [...unmet] })),
     })),
   };
 }

@@ -24,7 +24,7 @@ export const policyReloadCommand: Command = {
       else
         terminal.print(
           changed ? "the new policy is in force" : "the same policy stays in force",
-          ...renderPolicy(policy),
+          ...renderPolicy(policy, terminal.columns),
         );
       return EXIT_OK;
     } finally {

@@ -11,7 +11,7 @@ export const policyShowCommand: Command = {
     const { terminal } = invocation;
     const policy = await withConnection(invocation, "policy show", (kernel) => kernel.getPolicy());
     if (terminal.json) terminal.printJson(policyToJson(policy));
-    else terminal.print(...renderPolicy(policy));
+    else terminal.print(...renderPolicy(policy, terminal.columns));
     return EXIT_OK;
   },
 };

@@ -7,7 +7,7 @@ export function policyToJson(policy: PolicyInfo): JsonObject {
 }
 
 /** The policy in force, or why there is none, line by line. */
-export function renderPolicy(policy: PolicyInfo): string[] {
+export function renderPolicy(policy: PolicyInfo, width: number | undefined): string[] {
   const { problem, mode, directory, engine, fallback, ruleCount, policyHash, schemaHash, warnings } = policy;
   const inForce: readonly (readonly [string, string])[] = [
     ["rules", String(ruleCount)],
@@ -15,11 +15,14 @@ export function renderPolicy(policy: PolicyInfo): string[] {
     ["policy hash", toHex(policyHash)],
     ["schema hash", toHex(schemaHash)],
   ];
-  return renderFacts([
-    ["policy", problem === "" ? "in force" : "none: every call is denied"],
-    ...(problem === "" ? inForce : [["problem", problem] as const]),
-    ["mode", mode === "observe" ? "observe: refusals by rules are recorded, not carried out" : mode],
-    ...warnings.map((warning) => ["warning", warning] as const),
-    ["directory", directory || "none: the rules were given in code"],
-  ]);
+  return renderFacts(
+    [
+      ["policy", problem === "" ? "in force" : "none: every call is denied"],
+      ...(problem === "" ? inForce : [["problem", problem] as const]),
+      ["mode", mode === "observe" ? "observe: refusals by rules are recorded, not carried out" : mode],
+      ...warnings.map((warning) => ["warning", warning] as const),
+      ["directory", directory || "none: the rules were given in code"],
+    ],
+    width,
+  );
 }

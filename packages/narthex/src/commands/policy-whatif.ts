@@ -4,7 +4,7 @@ import { printChanges, printUnjudged, trialToJson } from "../policy-trial/trial-
 import { tryPolicy } from "../policy-trial/try-policy.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_DIVERGED, EXIT_OK, EXIT_UNREADABLE } from "../terminal/exit-code.ts";
-import { formatCount } from "../terminal/units.ts";
+import { formatCount, formatCounted } from "../terminal/units.ts";
 import type { Command } from "./command.ts";
 import { readPolicyTools } from "./policy-tools.ts";
 
@@ -34,7 +34,7 @@ export const policyWhatifCommand: Command = {
       if (terminal.json) terminal.printJson(trialToJson(trial));
       else {
         terminal.print(
-          `${formatCount(changed)} of ${formatCount(decisions)} decisions would change, ${formatCount(unchanged)} would not`,
+          `${formatCount(changed)} of ${formatCounted(decisions, "decision")} would change, ${formatCount(unchanged)} would not`,
         );
         printChanges(groups, terminal);
         printUnjudged(unjudged, terminal);

@@ -1,4 +1,12 @@
-import type { EgressRefused, Entry, Outcome, ProtectedPathsRestored, SessionOpened } from "@narthex/contracts";
+import type {
+  ApprovalResolved,
+  EgressRefused,
+  Entry,
+  Outcome,
+  PolicyDecision,
+  ProtectedPathsRestored,
+  SessionOpened,
+} from "@narthex/contracts";
 import { formatBytes, formatTime } from "../terminal/units.ts";
 import { entryName, type RecordView } from "./record-view.ts";
 
@@ -15,11 +23,13 @@ function summariseEntry(entry: Entry): string {
     case "capabilityCheck":
       return kind.value.granted ? "" : `refused ${kind.value.rationaleCode}`;
     case "policyDecision":
-      return `${kind.value.allowed ? "allowed" : "denied"} by ${kind.value.ruleIds.join(", ") || "no rule"}`;
+      return summariseDecision(kind.value);
     case "approvalRequested":
-      return `asked for approval ${kind.value.approvalId}`;
+      return `approval ${kind.value.approvalId} asked for`;
     case "approvalResolved":
-      return `${kind.value.answer} by ${kind.value.approver || kind.value.door}`;
+      return summariseAnswer(kind.value);
+    case "standingApprovalRevoked":
+      return `approval ${kind.value.standingId} taken back by ${kind.value.by || "an unnamed user"}`;
     case "toolStarted":
       return kind.value.intent ? "started, effects may follow" : "";
     case "toolCompleted":
@@ -35,6 +45,12 @@ function summariseEntry(entry: Entry): string {
       return summariseOpening(kind.value);
     case "sessionClosed":
       return `session ${kind.value.reason}`;
+    case "sessionQuarantined":
+      return `session quarantined: ${kind.value.reason}`;
+    case "leaseGranted":
+      return `lease ${kind.value.leaseId} granted`;
+    case "budgetExceeded":
+      return `budget of ${kind.value.dimension}: ${kind.value.asked} asked for, ${kind.value.remaining} left`;
     case "leaseDelegated":
       return `lease ${kind.value.leaseId} split off ${kind.value.parentLeaseId}`;
     case "leaseRevoked":
@@ -49,6 +65,10 @@ function summariseEntry(entry: Entry): string {
         : `labels ${kind.value.labels.join(", ")} on ${kind.value.workspace}`;
     case "toolRegistered":
       return `registered ${kind.value.toolName}@${kind.value.toolVersion}`;
+    case "toolQuarantined":
+      return `quarantined ${kind.value.toolName}@${kind.value.toolVersion}: its definition changed`;
+    case "policyRefused":
+      return `policy not taken, asked by ${kind.value.by || "an unnamed user"}: ${kind.value.problem}`;
     case "policyLoaded":
       return kind.value.problem === ""
         ? `policy loaded, ${kind.value.ruleCount} rules`
@@ -85,9 +105,23 @@ function summariseEntry(entry: Entry): string {
       return `checkpoints are signed by ${kind.value.verifierKey} from now on`;
     case "hostExamined":
       return `host examined: containment level ${kind.value.level}`;
-    default:
+    // A record of a newer version, which this one has no words for.
+    case undefined:
       return entryName(entry);
   }
+}
+
+function summariseDecision({ allowed, approve, ruleIds }: PolicyDecision): string {
+  const rules = ruleIds.join(", ") || "no rule";
+  if (!allowed) return `denied by ${rules}`;
+  return approve === "human" || approve === "console" ? `${rules} asks a person` : `allowed by ${rules}`;
+}
+
+/** How a question ended, and by which answer; one that its caller withdrew has no person behind it. */
+function summariseAnswer({ approvalId, answer, approver, door, scope }: ApprovalResolved): string {
+  const by = approver || door;
+  const term = scope === "" || scope === "once" ? "" : ` (${scope})`;
+  return `approval ${approvalId} ${answer.replaceAll("_", " ")}${term}${by === "" ? "" : ` by ${by}`}`;
 }
 
 function summariseProtection({
@@ -116,5 +150,7 @@ function egressPlace({ method, host, port }: Pick<EgressRefused, "method" | "hos
 function summariseOutcome(outcome: Outcome): string {
   return outcome.success
     ? `ok, ${formatBytes(outcome.resultSize)} in ${outcome.durationMs} ms`
-    : `${outcome.code}${outcome.ruleId === "" ? "" : ` by ${outcome.ruleId}`}`;
+    : outcome.code === "APPROVAL_PENDING"
+      ? "no answer yet"
+      : `${outcome.code}${outcome.ruleId === "" ? "" : ` by ${outcome.ruleId}`}`;
 }

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
   ContentRole,
   create,
+  type EntrySchema,
   LedgerRecordSchema,
   RecordContentSchema,
   RecordSchema,
@@ -34,6 +36,8 @@ const stored = create(LedgerRecordSchema, {
   content: toBinary(RecordContentSchema, content),
 });
 
+type EntryKind = NonNullable<MessageInitShape<typeof EntrySchema>["kind"]>;
+
 describe("recordToJson", () => {
   it("never shows a nonce or the bytes", () => {
     assert.deepEqual(recordToJson(decodeRecord(stored))["content"], [
@@ -53,6 +57,25 @@ describe("recordToJson", () => {
 describe("records for people", () => {
   it("are summed up in one line", () => {
     assert.equal(summariseRecord(decodeRecord(stored)), "echo@1.0.0 · allowed by r1 · ok, 2.0 KB in 3 ms");
+  });
+
+  it("say who is asked, what was answered and by whom, and that a question was withdrawn", () => {
+    const sumUp = (...entries: MessageInitShape<typeof EntrySchema>[]): string => {
+      const asked = create(RecordSchema, { chain: "ses_a", entries });
+      return summariseRecord({ index: 0, hash: new Uint8Array(), record: asked, content: undefined });
+    };
+    const asks: EntryKind = {
+      case: "policyDecision",
+      value: { allowed: true, approve: "human", ruleIds: ["ask-command"] },
+    };
+    const pending: EntryKind = { case: "toolFailed", value: { code: "APPROVAL_PENDING" } };
+    assert.equal(sumUp({ kind: asks }, { kind: pending }), "ask-command asks a person · no answer yet");
+    const approved = { approvalId: "apr_a", answer: "approved", approver: "ann" };
+    assert.equal(sumUp({ kind: { case: "approvalResolved", value: approved } }), "approval apr_a approved by ann");
+    const withdrawn = { approvalId: "apr_a", answer: "withdrawn" };
+    assert.equal(sumUp({ kind: { case: "approvalResolved", value: withdrawn } }), "approval apr_a withdrawn");
+    const granted: EntryKind = { case: "leaseGranted", value: { leaseId: "lea_a" } };
+    assert.equal(sumUp({ kind: granted }), "lease lea_a granted");
   });
 
   it("show entries by name, with the fields that say something", () => {

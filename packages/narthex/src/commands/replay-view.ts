@@ -1,7 +1,7 @@
 import { type ReplayDivergence, type ReplayedCall, type ReplayReport, toHex } from "@narthex/contracts";
 import { renderFacts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { formatCount } from "../terminal/units.ts";
+import { formatCount, formatCounted } from "../terminal/units.ts";
 import { visible } from "../terminal/visible.ts";
 
 /** What may be the reason that something came out otherwise, in words. */
@@ -38,6 +38,28 @@ export function printReplayReport(report: ReplayReport, terminal: Terminal): voi
       ["content digest", toHex(report.contentDigest) || "none: something of it was erased"],
       ["ledger", report.verified ? "verified first" : "not verified"],
     ]),
+  );
+}
+
+/** The sum over several sessions, so that the answer is the last line of a long list. */
+export function printReplayTotal(reports: readonly ReplayReport[], terminal: Terminal): void {
+  const sum = (count: (report: ReplayReport) => bigint): bigint =>
+    reports.reduce((total, report) => total + count(report), 0n);
+  const different = reports.filter(({ clean }) => !clean).length;
+  const same = reports.length - different;
+  const verdict =
+    different === 0
+      ? terminal.paint.green(`all ${formatCounted(reports.length, "session")} the same`)
+      : terminal.paint.red(`${formatCounted(different, "session")} came out otherwise, ${formatCount(same)} the same`);
+  const ran = formatCount(sum(({ ran: calls }) => calls));
+  const served = formatCount(sum(({ served: calls }) => calls));
+  const refused = formatCount(sum((report) => report.refused));
+  terminal.print(
+    "",
+    `${verdict}: ${formatCounted(
+      sum(({ calls }) => calls),
+      "call",
+    )}, ${ran} run again, ${served} from the record, ${refused} refused`,
   );
 }
 

@@ -18,7 +18,7 @@ import { messageToJson } from "../terminal/message-json.ts";
 import { createProgressBar } from "../terminal/progress-bar.ts";
 import type { Command, Invocation } from "./command.ts";
 import { printVerifyReport } from "./verify-view.ts";
-import { printReplayedCall, printReplayReport } from "./replay-view.ts";
+import { printReplayedCall, printReplayReport, printReplayTotal } from "./replay-view.ts";
 
 export const replayCommand: Command = {
   details:
@@ -55,6 +55,7 @@ export const replayCommand: Command = {
       ? follow(replayHome(invocation, asked), invocation)
       : withBundle(file, (bundle) => follow(replayBundle(bundle, asked, invocation), invocation)));
     if (terminal.json) terminal.printJson(toJson(found));
+    else if (found.reports.length > 1) printReplayTotal(found.reports, terminal);
     return exitCodeFor(found);
   },
 };

@@ -1,7 +1,7 @@
 import { restoreHome } from "@narthex/host";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
-import { formatCount, formatTime } from "../terminal/units.ts";
+import { formatCounted, formatTime } from "../terminal/units.ts";
 import { visible } from "../terminal/visible.ts";
 import type { Command } from "./command.ts";
 
@@ -23,7 +23,7 @@ export const restoreCommand: Command = {
       return EXIT_OK;
     }
     terminal.print(
-      visible(`restored and verified ${formatCount(records)} records of ${formatTime(takenAtMs)} to ${home}`),
+      visible(`restored and verified ${formatCounted(records, "record")} of ${formatTime(takenAtMs)} to ${home}`),
     );
     if (!hasKeys)
       terminal.note("the backup holds no private keys: put those of the old home into keys/ if you have them");

@@ -2,6 +2,7 @@ import { withConnection } from "../connection/open-connection.ts";
 import { forgetToken } from "../connection/session-token.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
+import { formatCounted } from "../terminal/units.ts";
 import { visible } from "../terminal/visible.ts";
 import type { Command } from "./command.ts";
 import { sessionToJson } from "./session-view.ts";
@@ -17,7 +18,7 @@ export const sessionCloseCommand: Command = {
     const session = await withConnection(invocation, "session close", (kernel) => kernel.closeSession(sessionId));
     await forgetToken(session.sessionId, invocation.environment);
     if (terminal.json) terminal.printJson(sessionToJson(session));
-    else terminal.print(`closed ${visible(session.sessionId)} after ${session.calls} calls`);
+    else terminal.print(`closed ${visible(session.sessionId)} after ${formatCounted(session.calls, "call")}`);
     return EXIT_OK;
   },
 };

@@ -14,9 +14,9 @@ const COLUMNS: readonly Column<SessionInfo>[] = [
   { title: "STATE", value: (session) => session.state },
   { title: "AGENT", value: (session) => session.agent },
   { title: "CALLS", align: "right", value: (session) => formatCount(session.calls) },
-  { title: "OPENED", value: (session) => formatTime(session.openedAtMs) },
-  { title: "EXPIRES", value: (session) => formatTime(session.expiresAtMs) },
-  { title: "WORKSPACE", value: (session) => session.workspace },
+  { title: "OPENED", narrow: "drop", value: (session) => formatTime(session.openedAtMs) },
+  { title: "EXPIRES", narrow: "drop", value: (session) => formatTime(session.expiresAtMs) },
+  { title: "WORKSPACE", narrow: "wrap", value: (session) => session.workspace },
 ];
 
 export const sessionListCommand: Command = {
@@ -31,7 +31,7 @@ export const sessionListCommand: Command = {
     const query = { all: options.flag("all"), limit: options.count("limit") ?? DEFAULT_LIMIT };
     const sessions = await withConnection(invocation, "session list", (kernel) => kernel.listSessions(query));
     if (terminal.json) terminal.printJson({ sessions: sessions.map(sessionToJson) });
-    else if (sessions.length > 0) terminal.print(...renderTable(COLUMNS, sessions));
+    else if (sessions.length > 0) terminal.print(...renderTable(COLUMNS, sessions, terminal.columns));
     else
       terminal.note(typedAdvice("no session is open; open one with `narthex session open --workspace DIR`", terminal));
     return EXIT_OK;

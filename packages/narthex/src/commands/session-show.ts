@@ -20,8 +20,11 @@ export const sessionShowCommand: Command = {
       digest: await contentDigest(kernel, sessionId, invocation.signal),
     }));
     if (terminal.json) terminal.printJson({ ...sessionToJson(session), content_digest: digest });
-    else
-      terminal.print(...renderFacts([...sessionFacts(session), ["content digest", digest || "something was erased"]]));
+    else {
+      const facts = sessionFacts(session, terminal.outputIsTerminal ? "named" : "whole");
+      const shown = [...facts, ["content digest", digest || "something was erased"] as const];
+      terminal.print(...renderFacts(shown, terminal.columns));
+    }
     return EXIT_OK;
   },
 };

@@ -13,7 +13,7 @@ export function sessionToJson(session: SessionInfo): JsonObject {
 }
 
 /** A session as people see it. */
-export function sessionFacts(session: SessionInfo): (readonly [string, string])[] {
+export function sessionFacts(session: SessionInfo, lease: "whole" | "named"): (readonly [string, string])[] {
   return [
     ["session", session.sessionId],
     ["state", session.state],
@@ -32,6 +32,6 @@ export function sessionFacts(session: SessionInfo): (readonly [string, string])[
       session.budgetRemaining === "" || session.budgetRemaining === "{}" ? "unlimited" : session.budgetRemaining,
     ],
     ["seed", toHex(session.seed)],
-    ["lease", session.lease === "" ? session.leaseId : session.lease],
+    ["lease", session.lease === "" || lease === "named" ? session.leaseId : session.lease],
   ];
 }

@@ -10,10 +10,10 @@ import { toolToJson } from "./tool-view.ts";
 const COLUMNS: readonly Column<ToolInfo>[] = [
   { title: "TOOL", value: (tool) => `${tool.name}@${tool.version}` },
   { title: "TIER", value: (tool) => tool.safetyTier },
-  { title: "DETERMINISM", value: (tool) => tool.determinism },
-  { title: "EFFECTS", value: (tool) => tool.effects.join(",") || "none" },
+  { title: "DETERMINISM", narrow: "drop", value: (tool) => tool.determinism },
+  { title: "EFFECTS", narrow: "drop", value: (tool) => tool.effects.join(", ") || "none" },
   { title: "STATE", value: (tool) => tool.state },
-  { title: "DESCRIPTION", value: (tool) => cutText(tool.description, 60) },
+  { title: "DESCRIPTION", narrow: "cut", value: (tool) => cutText(tool.description, 60) },
 ];
 
 export const toolsListCommand: Command = {
@@ -29,7 +29,15 @@ export const toolsListCommand: Command = {
     const query = { token, allVersions: options.flag("all-versions") };
     const tools = await withConnection(invocation, "tools list", (kernel) => kernel.listTools(query));
     if (terminal.json) terminal.printJson({ tools: tools.map(toolToJson) });
-    else terminal.print(...renderTable(COLUMNS, tools));
+    else terminal.print(...renderTable(columnsFor(tools), tools, terminal.columns));
     return EXIT_OK;
   },
 };
+
+/** Where every tool is in the same state, the column can be left out first. */
+function columnsFor(tools: readonly ToolInfo[]): readonly Column<ToolInfo>[] {
+  const isUniform = new Set(tools.map(({ state }) => state)).size <= 1;
+  return isUniform
+    ? COLUMNS.map((column) => (column.title === "STATE" ? { ...column, narrow: "drop" as const } : column))
+    : COLUMNS;
+}

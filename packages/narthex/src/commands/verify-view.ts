@@ -1,14 +1,14 @@
 import { toHex, type VerifyReport } from "@narthex/contracts";
 import { renderFacts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { formatCount, formatTime } from "../terminal/units.ts";
+import { formatCount, formatCounted, formatTime } from "../terminal/units.ts";
 import { visible } from "../terminal/visible.ts";
 
 const PROBLEMS_SHOWN = 20;
 
 function contentFact({ contentItems, erasedItems, leftOutItems }: VerifyReport): string {
   const leftOut = leftOutItems === 0n ? "" : `, ${formatCount(leftOutItems)} left out`;
-  return `${formatCount(contentItems)} items, ${formatCount(erasedItems)} erased${leftOut}`;
+  return `${formatCounted(contentItems, "item")}, ${formatCount(erasedItems)} erased${leftOut}`;
 }
 
 const NO_CONTENT: [string, string] = [
@@ -32,17 +32,18 @@ export function printVerifyReport(report: VerifyReport, terminal: Terminal): voi
   const told = (area: string): string => (troubled(area) ? "; not all of it is right" : "");
   terminal.print(sound ? paint.green("the ledger is sound") : paint.red("the ledger is broken"));
   terminal.print(
-    ...renderFacts([
-      ["integrity", report.intact ? "nothing was changed" : "something was changed"],
-      ["completeness", report.complete ? "nothing is missing" : "something is missing"],
-      ["records", `${formatCount(report.records)} in ${formatCount(report.chains)} chains${told("records")}`],
-      ...describeBefore(report),
-      ...(report.recordsOnly ? [NO_CONTENT] : contentFacts(report, told)),
-      ["checkpoints", `${describeLog(report)}${told("log")}`],
-      ["signatures", `${describeKey(report)}${told("signatures")}`],
-      ["not yet proven", `the last ${formatCount(report.unprovenTail)} records`],
-      ["head", toHex(report.headHash) || "none"],
-    ]),
+    ...renderFacts(
+      [
+        ["integrity", report.intact ? "nothing was changed" : "something was changed"],
+        ["completeness", report.complete ? "nothing is missing" : "something is missing"],
+        ["records", `${formatCount(report.records)} in ${formatCounted(report.chains, "chain")}${told("records")}`],
+        ...describeBefore(report),
+        ...(report.recordsOnly ? [NO_CONTENT] : contentFacts(report, told)),
+        ...(sound && isUnsigned(report) ? [NOT_SIGNED] : signedFacts(report, told)),
+        ["head", toHex(report.headHash) || "none"],
+      ],
+      terminal.columns,
+    ),
   );
   if (report.notRemembered !== "") terminal.print("", `nothing was remembered for --resume: ${report.notRemembered}`);
   for (const index of report.log?.keyLosses ?? []) {
@@ -58,14 +59,34 @@ export function printVerifyReport(report: VerifyReport, terminal: Terminal): voi
   if (more > 0) terminal.print(`  and ${more} more; --json lists them`);
 }
 
+/** A ledger that no checkpoint covers yet, as every new one is: nothing is wrong with it. */
+function isUnsigned({ log, areas }: VerifyReport): boolean {
+  const { checkpoints = 0n, keptCheckpoints = 0n } = log ?? {};
+  return checkpoints === 0n && keptCheckpoints === 0n && !areas.includes("log");
+}
+
+const NOT_SIGNED: [string, string] = [
+  "checkpoints",
+  "not yet signed: a kernel that runs signs within a minute, `narthex ledger checkpoint` at once",
+];
+
+function signedFacts(report: VerifyReport, told: (area: string) => string): [string, string][] {
+  const { unprovenTail: tail } = report;
+  return [
+    ["checkpoints", `${describeLog(report)}${told("log")}`],
+    ["signatures", `${describeKey(report)}${told("signatures")}`],
+    ["not yet signed", tail === 0n ? "no record" : `the last ${formatCounted(tail, "record")}`],
+  ];
+}
+
 /** SECURITY: what was not read is said, or the report would say more than is known. */
 function describeBefore({ records, verifiedBefore: before }: VerifyReport): [string, string][] {
   if (before === undefined) return [];
-  const [read, trusted] = [formatCount(records - before.records), formatCount(before.records)];
-  const checkpoint = `with the checkpoint of ${formatCount(before.checkpointSize)} records`;
+  const [read, trusted] = [formatCounted(records - before.records, "record"), formatCounted(before.records, "record")];
+  const checkpoint = `with the checkpoint of ${formatCounted(before.checkpointSize, "record")}`;
   return [
-    ["read now", `${read} records; the log goes on from where it was`],
-    ["not read again", `${trusted} records that a run of ${formatTime(before.verifiedAtMs)} read, ${checkpoint}`],
+    ["read now", `${read}; the log goes on from where it was`],
+    ["not read again", `${trusted} that a run of ${formatTime(before.verifiedAtMs)} read, ${checkpoint}`],
   ];
 }
 
@@ -73,7 +94,8 @@ function describeLog({ log }: VerifyReport): string {
   if (log === undefined || log.checkpoints === 0n) return "none that proves anything";
   const kept = log.keptCheckpoints > 0n ? `, ${formatCount(log.keptCheckpoints)} of those you kept` : "";
   const missing = log.tilesMissing > 0n ? `, ${formatCount(log.tilesMissing)} tiles missing` : "";
-  return `${formatCount(log.checkpoints)} agree with the records, up to record ${log.provenSize - 1n}${kept}${missing}`;
+  const agree = log.checkpoints === 1n ? "agrees" : "agree";
+  return `${formatCount(log.checkpoints)} ${agree} with the records, up to record ${log.provenSize - 1n}${kept}${missing}`;
 }
 
 function describeKey({ log }: VerifyReport): string {

@@ -2,7 +2,7 @@ import type { JsonObject } from "@narthex/contracts";
 import { createCallWatcher, type WatchedCall } from "@narthex/server/watched-calls";
 import { followRecords } from "../connection/follow-records.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
-import type { Paint } from "../terminal/paint.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { formatBytes } from "../terminal/units.ts";
 import { visible } from "../terminal/visible.ts";
 import type { Command } from "./command.ts";
@@ -10,8 +10,6 @@ import { decodeRecord } from "./record-view.ts";
 
 /** Calls that began before now and end after it are told in full if they began within so many records. */
 const LOOK_BACK = 500;
-const TOOL_WIDTH = 22;
-const DECISION_WIDTH = 34;
 
 export const watchCommand: Command = {
   details: "Runs until it is interrupted, or until nothing reads its output; waits for a kernel where none runs.",
@@ -36,7 +34,7 @@ export const watchCommand: Command = {
       const call = observe(decodeRecord(stored));
       if (call === undefined || call.recordIndex < now) continue;
       if (terminal.json) terminal.printJsonLine(callToJson(call));
-      else terminal.print(renderCall(call, terminal.paint));
+      else terminal.print(renderCall(call, terminal));
     }
     return EXIT_OK;
   },
@@ -59,17 +57,37 @@ function callToJson(call: WatchedCall): JsonObject {
   };
 }
 
-function renderCall(call: WatchedCall, paint: Paint): string {
+function renderCall(call: WatchedCall, { paint, columns = Number.POSITIVE_INFINITY }: Terminal): string {
+  const [toolWidth, decisionWidth] = columns < WIDE ? NARROW_WIDTHS : WIDTHS;
   const time = new Date(call.timeMs).toTimeString().slice(0, 8);
-  const by = [call.rules.join(", "), call.approver].filter((part) => part !== "").join(", ");
-  const decision = visible(by === "" ? call.decision : `${call.decision} by ${by}`).padEnd(DECISION_WIDTH);
-  const end = call.success ? formatBytes(call.resultSize) : visible(call.code);
-  return [
-    paint.dim(time),
-    visible(call.sessionId.slice(-6)),
-    paint.bold(visible(call.tool).padEnd(TOOL_WIDTH)),
-    call.decision === "denied" ? paint.red(decision) : decision,
-    `${call.durationMs} ms`.padStart(9),
-    call.success ? paint.green(end) : call.decision === "denied" ? paint.red(end) : paint.yellow(end),
-  ].join("  ");
+  const said = visible(describeDecision(call));
+  const decision = call.decision === "denied" ? paint.red(said) : said;
+  const end = call.success ? `${formatBytes(call.resultSize)} in ${call.durationMs} ms` : visible(call.code);
+  const paintEnd = call.success ? paint.green : call.decision === "denied" ? paint.red : paint.yellow;
+  const tool = visible(call.tool).padEnd(toolWidth);
+  const head = `${paint.dim(time)}  ${visible(call.sessionId.slice(-6))}  ${paint.bold(tool)}`;
+  const gap = " ".repeat(Math.max(0, decisionWidth - said.length));
+  const used = INDENT + tool.length + 2 + said.length + gap.length + 2 + end.length;
+  // A second line, where one would be broken anywhere.
+  return used <= columns
+    ? `${head}  ${decision}${gap}  ${paintEnd(end)}`
+    : `${head}  ${paintEnd(end)}\n${" ".repeat(INDENT)}${decision}`;
+}
+
+/** Time and session. */
+const INDENT = 18;
+/** Of a tool and of a decision. */
+const WIDTHS = [22, 34] as const;
+const NARROW_WIDTHS = [16, 27] as const;
+const WIDE = 100;
+
+/** What became of the call, in words. */
+export function describeDecision({ decision, code, rules, asks, approver, tool }: WatchedCall): string {
+  const by = [rules.join(", "), approver].filter((part) => part !== "").join(", ");
+  if (code === "APPROVAL_PENDING") return `waits for a person (${rules.join(", ") || "approval"})`;
+  if (asks && decision === "allowed" && approver === "" && code === "CANCELLED")
+    return `ended unanswered (${rules.join(", ")})`;
+  // Its input or its path is not valid: no rule was asked.
+  if (decision === "undecided") return tool === "?" ? "ended" : "rejected";
+  return by === "" ? decision : `${decision} by ${by}`;
 }

@@ -4,6 +4,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ContentRole, create, type EntrySchema, RecordContentSchema, RecordSchema } from "@narthex/contracts";
 import { createCallWatcher } from "@narthex/server/watched-calls";
 import type { RecordView } from "./record-view.ts";
+import { describeDecision } from "./watch.ts";
 
 type EntryInit = MessageInitShape<typeof EntrySchema>;
 
@@ -69,6 +70,21 @@ describe("createCallWatcher", () => {
   it("says what it does not know about a call that began before it looked", () => {
     const call = createCallWatcher()(view(9, "r", [{ kind: { case: "toolFailed", value: { code: "TIMEOUT" } } }]));
     assert.deepEqual([call?.tool, call?.decision, call?.code], ["?", "undecided", "TIMEOUT"]);
+  });
+
+  it("is told in words: what waits, what was rejected before any rule, and what ended unanswered", () => {
+    const asks: EntryInit = {
+      kind: { case: "policyDecision", value: { allowed: true, approve: "human", ruleIds: ["ask-command"] } },
+    };
+    const told = (...entries: EntryInit[]): string => {
+      const call = createCallWatcher()(view(0, "r", [INVOKED, ...entries]));
+      return call === undefined ? "" : describeDecision(call);
+    };
+    const failed = (code: string): EntryInit => ({ kind: { case: "toolFailed", value: { code } } });
+    assert.equal(told(asks, failed("APPROVAL_PENDING")), "waits for a person (ask-command)");
+    assert.equal(told(asks, failed("CANCELLED")), "ended unanswered (ask-command)");
+    assert.equal(told(failed("INVALID_INPUT")), "rejected");
+    assert.equal(told(ALLOWED, failed("TIMEOUT")), "allowed by pure-tools");
   });
 
   it("tells repeats apart", () => {

@@ -68,7 +68,7 @@ function subjectOf(
   const toolSession = { id: session, tenant, workspace, workingDirectory };
   const scope = tool.approvalScope?.(input, toolSession);
   if (tool.approvalScope !== undefined && scope === undefined) {
-    return "its arguments do not say all that it does: only this very call can be approved, each time";
+    return "its words do not say all that it runs, so no rule for calls like it can be made; `approvals approve ID --rule` writes one for exactly this call when it is asked about again";
   }
   if (scope?.kind === "host" && scope.host.includes("*")) return "it names no single host";
   const definitionHash = fromHex(definition);

@@ -1,4 +1,5 @@
 import { describeError } from "./describe-error.ts";
+import { labelledLines } from "./labelled-lines.ts";
 import type { Terminal } from "./terminal.ts";
 import { typedAdvice } from "./typed-advice.ts";
 import { violationLines } from "./violation-lines.ts";
@@ -14,14 +15,17 @@ export async function reportError(error: unknown, terminal: Terminal, command: s
     terminal.printJson({ error: { code, message, next, ...details } });
   } else {
     const paint = terminal.errorPaint;
-    terminal.note(`${paint.red("error:")} ${visible(message)}`);
+    const label = (text: string, color: (text: string) => string) => ({ text, width: LABEL_WIDTH, paint: color });
+    terminal.note(...labelledLines(label("error:", paint.red), message, terminal));
     terminal.note(...violationLines(message, violations));
     if (code !== "USAGE") terminal.note(`${paint.dim("code:")}  ${visible(code)}`);
-    terminal.note(`${paint.dim("next:")}  ${visible(next)}`);
+    terminal.note(...labelledLines(label("next:", paint.dim), next, terminal));
   }
   if ((process.env["NARTHEX_DEBUG"] ?? "") !== "") terminal.note(visibleLines(stackOf(error)));
   return exitCode;
 }
+
+const LABEL_WIDTH = 7;
 
 function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -1,36 +1,74 @@
-import { visible } from "./visible.ts";
+import { type FittedColumn, fitColumns } from "./fit-columns.ts";
+import { cutText, visible } from "./visible.ts";
+import { countCharacters, wrapWords } from "./wrap-words.ts";
 
 export interface Column<Row> {
   readonly title: string;
   readonly align?: "left" | "right";
+  /**
+   * What gives way where the table is wider than the terminal: `drop` leaves the column out, `wrap` breaks its cells
+   * between words, `cut` ends them with an ellipsis, a function gives a shorter cell.
+   */
+  readonly narrow?: "drop" | "wrap" | "cut" | ((row: Row) => string);
   value(row: Row): string;
 }
 
-/** Lines of columns, padded to their widest cell. Cells are made visible; the last column is not padded. */
-export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[] {
-  const cells = rows.map((row) => columns.map((column) => visible(column.value(row))));
-  const widths = columns.map((column, at) =>
-    cells.reduce((widest, line) => Math.max(widest, characterCount(line[at] ?? "")), column.title.length),
-  );
-  const renderLine = (line: readonly string[]): string =>
-    columns
-      .map((column, at) => pad(line[at] ?? "", widths[at] ?? 0, column.align ?? "left"))
-      .join("  ")
-      .trimEnd();
-  return [renderLine(columns.map((column) => column.title)), ...cells.map(renderLine)];
+/**
+ * Lines of columns, padded to their widest cell. Cells are made visible; the last column is not padded. With a width,
+ * columns give way until the lines fit; without, as for a file or a pipe, everything is shown whole.
+ */
+export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width?: number): string[] {
+  const all = columns.map((column) => ({
+    title: column.title,
+    align: column.align ?? "left",
+    narrow: typeof column.narrow === "function" ? undefined : column.narrow,
+    cells: rows.map((row) => visible(column.value(row))),
+    shortCells: shortCells(column, rows),
+  }));
+  const shown = fitColumns(all, width);
+  const lines = [shown.map(({ title }) => title), ...rows.map((_, at) => shown.map(({ cells }) => cells[at] ?? ""))];
+  return lines.flatMap((cells) => renderRow(cells, shown));
 }
 
-/** `name  value` lines, names padded. */
-export function renderFacts(facts: readonly (readonly [name: string, value: string])[]): string[] {
-  const width = facts.reduce((widest, [name]) => Math.max(widest, name.length), 0);
-  return facts.map(([name, value]) => `${name.padEnd(width)}  ${visible(value)}`.trimEnd());
+function shortCells<Row>({ narrow }: Column<Row>, rows: readonly Row[]): readonly string[] | undefined {
+  return typeof narrow === "function" ? rows.map((row) => visible(narrow(row))) : undefined;
 }
+
+/** One line, or as many as the longest cell that wraps needs. */
+function renderRow(
+  cells: readonly string[],
+  columns: readonly Pick<FittedColumn, "width" | "align" | "narrow">[],
+): string[] {
+  const wrapped = cells.map((cell, at) => {
+    const width = columns[at]?.width ?? 0;
+    if (columns[at]?.narrow === "cut") return [cutText(cell, width)];
+    const isLast = at === cells.length - 1;
+    return countCharacters(cell) <= width ? [cell] : wrapWords(cell, { width, longWords: isLast ? "keep" : "break" });
+  });
+  const height = Math.max(...wrapped.map((lines) => lines.length));
+  return Array.from({ length: height }, (_, row) =>
+    columns
+      .map(({ width, align }, at) => pad(wrapped[at]?.[row] ?? "", width, align))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+/** `name  value` lines, names padded. With a width, values are broken between words. */
+export function renderFacts(facts: readonly (readonly [name: string, value: string])[], width?: number): string[] {
+  const names = facts.reduce((widest, [name]) => Math.max(widest, name.length), 0);
+  const room = width === undefined ? Number.POSITIVE_INFINITY : Math.max(MIN_VALUE, width - names - 2);
+  return facts.flatMap(([name, value]) =>
+    wrapWords(visible(value), { width: room, longWords: "keep" }).map((line, at) =>
+      `${(at === 0 ? name : "").padEnd(names)}  ${line}`.trimEnd(),
+    ),
+  );
+}
+
+/** A value is not squeezed into less, however narrow the terminal is. */
+const MIN_VALUE = 20;
 
 function pad(text: string, width: number, align: "left" | "right"): string {
-  const gap = " ".repeat(Math.max(0, width - characterCount(text)));
+  const gap = " ".repeat(Math.max(0, width - countCharacters(text)));
   return align === "left" ? text + gap : gap + text;
-}
-
-function characterCount(text: string): number {
-  return Array.from(text).length;
 }

@@ -10,7 +10,11 @@ export interface Terminal {
   /** What a person types to reach the same home: `narthex`, with `--data DIR` where that was given. */
   readonly program: string;
   readonly outputIsTerminal: boolean;
+  /** Characters of a line of the output; undefined where it is no terminal, and lines have any length. */
+  readonly columns: number | undefined;
   readonly errorIsTerminal: boolean;
+  /** The same of the error stream. */
+  readonly errorColumns: number | undefined;
   readonly paint: Paint;
   readonly errorPaint: Paint;
   /** Lines of an answer for people. */
@@ -34,6 +38,7 @@ export interface TerminalStreams {
 
 export interface TerminalStream {
   readonly isTTY?: boolean;
+  readonly columns?: number;
   write(chunk: string | Uint8Array, done?: (error?: Error | null) => void): boolean;
 }
 
@@ -55,7 +60,9 @@ export function createTerminal(streams: TerminalStreams, options: TerminalOption
     json: options.json,
     program: options.program ?? "narthex",
     outputIsTerminal,
+    columns: outputIsTerminal ? output.columns : undefined,
     errorIsTerminal: error.isTTY === true,
+    errorColumns: error.isTTY === true ? error.columns : undefined,
     paint: createPaint(output, environment),
     errorPaint: createPaint(error, environment),
     print: (...lines) => printLines(output, lines),

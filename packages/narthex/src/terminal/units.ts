@@ -28,6 +28,11 @@ export function formatCount(count: number | bigint): string {
   return count.toString().replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** `1 record`, `1,234 records`. */
+export function formatCounted(count: number | bigint, noun: string): string {
+  return `${formatCount(count)} ${noun}${Number(count) === 1 ? "" : "s"}`;
+}
+
 export function formatBytes(bytes: number | bigint): string {
   const size = Number(bytes);
   if (size < 1024) return `${size} B`;

@@ -63,8 +63,9 @@ export function createHttpListener({ limits, tls, onRequest, onRefused }: HttpLi
     onRequest,
   );
   http1.maxRequestsPerSocket = 0;
-  http1.on("clientError", (_, socket) => {
-    onRefused("bad_http");
+  http1.on("clientError", (fault: NodeJS.ErrnoException, socket) => {
+    // A client that ends while it is answered asked for nothing wrong.
+    if (fault.code !== "ECONNRESET" && fault.code !== "EPIPE") onRefused("bad_http");
     if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
     else socket.destroy();
   });
