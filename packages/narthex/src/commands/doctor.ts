@@ -2,6 +2,7 @@ import { rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { isKernelError } from "@narthex/contracts";
+import type { HostReport } from "@narthex/host";
 import { typedCommand } from "../connect/typed-command.ts";
 import { CommandError } from "../terminal/command-error.ts";
 import { EXIT_OK, EXIT_TOOL_ERROR, EXIT_UNSAFE } from "../terminal/exit-code.ts";
@@ -33,13 +34,18 @@ export const doctorCommand: Command = {
     const { shell } = await loadConfiguration(configuration);
     const unsafe = await findUnsafeWorkspaces(guards);
     const workspace = await chooseWorkspace(invocation);
-    const report = await examineHost({
-      kernelHome: home,
-      userHome: homedir(),
-      path: environment["PATH"] ?? "",
-      directory: workspace.directory,
-      shellBackend: shell.backend,
-    }).finally(async () => workspace.remove());
+    let report: HostReport;
+    try {
+      report = await examineHost({
+        kernelHome: home,
+        userHome: homedir(),
+        path: environment["PATH"] ?? "",
+        directory: workspace.directory,
+        shellBackend: shell.backend,
+      });
+    } finally {
+      await workspace.remove();
+    }
     if (workspace.note !== "" && !terminal.json) terminal.note(workspace.note, "");
     if (terminal.json) terminal.printJson({ ...reportToJson(report), unsafe_workspaces: unsafe.map(unsafeToJson) });
     else if (options.flag("fix")) printSteps(report, terminal);
