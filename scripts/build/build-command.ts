@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { REPOSITORY } from "../checks/run-tool.ts";
 import { bundlePackages, INSTALLED, OPTIONAL_PEERS } from "./bundle-code.ts";
+import { endKernels, findOnDemandKernels } from "./on-demand-kernels.ts";
 import { publishedManifest } from "./published-manifest.ts";
 import { PROGRAM_FOLDERS, writeProgram } from "./write-program.ts";
 
@@ -19,7 +20,11 @@ const FOR_TESTS = ["contracts", "kernel"];
 /** The `narthex` command as it is published, in a folder of its own: it starts in half the time that the sources take. */
 export async function buildCommand(): Promise<BuiltCommand> {
   const folder = await mkdtemp(join(tmpdir(), "narthex-command-"));
-  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  const program = join(folder, "bin/narthex.js");
+  const remove = async (): Promise<void> => {
+    await endKernels(() => kernelsRunning(program));
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
   try {
     // Sandboxes of a kernel of root's are somebody else's, who must be able to read what runs in them.
     await chmod(folder, 0o755);
@@ -28,7 +33,7 @@ export async function buildCommand(): Promise<BuiltCommand> {
     const manifest = publishedManifest({ installed: INSTALLED, optionalPeers: OPTIONAL_PEERS });
     await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
     for (const name of [...INSTALLED, ...OPTIONAL_PEERS]) await link(join("node_modules", name), folder);
-    return { program: join(folder, "bin/narthex.js"), [Symbol.asyncDispose]: remove };
+    return { program, [Symbol.asyncDispose]: remove };
   } catch (fault) {
     await remove();
     throw fault;
@@ -40,6 +45,11 @@ export async function copyProgram(program: string, directory: string): Promise<r
   const folder = join(dirname(program), "..");
   for (const name of PROGRAM_FOLDERS) await cp(join(folder, name), join(directory, name), { recursive: true });
   return JSON.parse(await readFile(join(folder, SOURCES), "utf8")) as readonly string[];
+}
+
+/** Kernels that clients started with a command, and that outlived them. */
+export async function kernelsRunning(program: string): Promise<number[]> {
+  return (await findOnDemandKernels()).filter((kernel) => kernel.program === program).map(({ pid }) => pid);
 }
 
 async function link(path: string, folder: string): Promise<void> {

@@ -80,12 +80,16 @@ async function runStep(step: Step): Promise<StepEnd> {
 
 /** Tests start the command hundreds of times: it is built once, as it is published. One of them starts the sources. */
 async function runOnCommand(tests: TestRun): Promise<TestCounts> {
-  const { buildCommand } = await import("../build/build-command.ts");
+  const { buildCommand, kernelsRunning } = await import("../build/build-command.ts");
   await using command = await buildCommand();
   const environment = { NARTHEX_TEST_COMMAND: command.program };
   // Files that open a kernel themselves take it from there too: it loads in a third of the time of the sources.
   const before = [new URL("../../test/built/use-built.ts", import.meta.url).href];
-  return await runTests({ ...tests, environment, before }, lanes, print);
+  const counts = await runTests({ ...tests, environment, before }, lanes, print);
+  const left = await kernelsRunning(command.program);
+  if (left.length === 0) return counts;
+  print(`FAILED tests left kernels behind that clients started: process ${left.join(", ")}`);
+  return addCounts(counts, { ...NO_TESTS, tests: 1, failed: 1 });
 }
 
 async function runCheck(step: Step): Promise<{ passed: boolean; note: string; details: string }> {

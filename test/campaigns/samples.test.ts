@@ -12,6 +12,7 @@ const NAMES = [
   "canonical",
   "cedar",
   "chain",
+  "clients",
   "covers",
   "decoder",
   "es6-numbers",

@@ -8,9 +8,9 @@ import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
+import { endKernels, kernelsOf } from "../../scripts/build/on-demand-kernels.ts";
 import { RUNS_ALL } from "../sampled.ts";
 import { runHosted } from "./hosted-commands.ts";
-import { endKernels } from "./on-demand-kernels.ts";
 
 /** The command as it runs from a checkout. */
 export const SOURCES = fileURLToPath(new URL("../../packages/narthex/bin/narthex.js", import.meta.url));
@@ -142,7 +142,7 @@ async function openTestHome(program: string, isHosted: boolean): Promise<TestHom
     },
     async remove() {
       for (const child of children) child.kill("SIGKILL");
-      await endKernels(home);
+      await endKernels(() => kernelsOf(root));
       await rm(root, { recursive: true, force: true, maxRetries: 5 });
     },
   };

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { JsonObject } from "@narthex/contracts";
+import { kernelsOf } from "../../scripts/build/on-demand-kernels.ts";
 import {
   createTestHome,
   ended,
@@ -12,7 +13,6 @@ import {
   type TestHome,
   textOf,
 } from "./home.ts";
-import { kernelsOf } from "./on-demand-kernels.ts";
 
 /** One MCP client, by hand: every line it receives must be the protocol. */
 interface McpClient {

@@ -5,8 +5,8 @@ import { createInterface } from "node:readline";
 import { after, before, describe, it } from "node:test";
 import { Client, type ElicitResult, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "@narthex/contracts";
+import { kernelsOf } from "../../scripts/build/on-demand-kernels.ts";
 import { ended, objectsOf, type Running, type TestHome, textOf } from "../cli/home.ts";
-import { kernelsOf } from "../cli/on-demand-kernels.ts";
 import { processesWith, textIn } from "./mcp/served-mcp.ts";
 import {
   type ClientProcess,

@@ -14,8 +14,8 @@ import { createOwnSource } from "../../packages/narthex/src/connection/own-sourc
 import { type OpenedKernel, openKernel } from "../../packages/narthex/src/open-kernel.ts";
 import { VERSION } from "../../packages/narthex/src/version.ts";
 import { WIRE_PROTOCOL } from "../../packages/narthex/src/wire-protocol.ts";
+import { kernelsOf } from "../../scripts/build/on-demand-kernels.ts";
 import { ended, parseObject, type Serving, type TestHome } from "../cli/home.ts";
-import { kernelsOf } from "../cli/on-demand-kernels.ts";
 import { createSharedHome, holderOf, sessionsOf, startClient, until } from "./mcp/shared-home.ts";
 
 interface LinkChoices {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { test } from "node:test";
 import { createKernel } from "narthex";
-import { kernelsOf } from "../cli/on-demand-kernels.ts";
+import { kernelsOf } from "../../scripts/build/on-demand-kernels.ts";
 import { createTestHome, readLines, textOf } from "../cli/home.ts";
 
 /** Listening, in the kernel's own tables. */

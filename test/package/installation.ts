@@ -6,6 +6,7 @@ import { delimiter, dirname, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { copyProgram } from "../../scripts/build/build-command.ts";
+import { endKernels, kernelsOf } from "../../scripts/build/on-demand-kernels.ts";
 import { packNarthex } from "../../scripts/build/pack-narthex.ts";
 import { REPOSITORY } from "../../scripts/checks/run-tool.ts";
 import { type CommandEnd, type CommandOptions, runCommand } from "../house/run-command.ts";
@@ -63,6 +64,7 @@ export async function createInstallation(): Promise<Installation> {
     },
     async remove() {
       for (const child of children) child.kill("SIGKILL");
+      await endKernels(() => kernelsOf(root));
       await rm(root, { recursive: true, force: true, maxRetries: 5 });
     },
   };

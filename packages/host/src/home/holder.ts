@@ -16,7 +16,7 @@ export interface Holder {
 
 type HolderFile = Readonly<Record<string, unknown>>;
 
-/** The holder of the home as it described itself; undefined if there is none, or it has not written its file yet. */
+/** The holder of the home as it described itself; undefined if no process holds it, or it has not written its file yet. */
 export async function describeHolder(paths: HomePaths): Promise<Holder | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(paths.holder, "utf8"));

@@ -1,5 +1,5 @@
 import type { GetKernelResponse } from "@narthex/contracts";
-import { isNobodyThere } from "../connection/connection-error.ts";
+import { isNotListening } from "../connection/connection-error.ts";
 import { findSockets } from "../connection/kernel-files.ts";
 import { openProcessClient } from "../connection/process-client.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
@@ -39,7 +39,7 @@ async function findKernel(home: string): Promise<GetKernelResponse | undefined> 
   try {
     return await client.getKernel();
   } catch (error) {
-    if (isNobodyThere(error)) return undefined;
+    if (isNotListening(error)) return undefined;
     throw error;
   } finally {
     client.close();

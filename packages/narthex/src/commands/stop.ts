@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeHolder, type Holder } from "@narthex/host/holder";
 import { homePaths } from "@narthex/host/home-paths";
-import { isNobodyThere } from "../connection/connection-error.ts";
+import { isNotListening } from "../connection/connection-error.ts";
 import { openProcessClient } from "../connection/process-client.ts";
 import { CommandError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
@@ -35,7 +35,7 @@ async function askToStop(home: string, holder: Holder): Promise<boolean> {
     await client.stop("`narthex stop`");
     return true;
   } catch (error) {
-    if (isNobodyThere(error)) return false;
+    if (isNotListening(error)) return false;
     if (!(error instanceof Error) || !("code" in error) || error.code !== "HOME_BUSY") throw error;
     throw new CommandError("HOME_BUSY", error.message, {
       cause: error,

@@ -18,8 +18,8 @@ export function unreachable(socketPath: string, reason: unknown): Error {
   return new CommandError("KERNEL_UNREACHABLE", `no answer at \`${socketPath}\`: ${text}`, options);
 }
 
-/** Nobody listens there, as opposed to somebody who answers badly. */
-export function isNobodyThere(error: unknown): boolean {
+/** No process listens there, as opposed to one that answers badly. */
+export function isNotListening(error: unknown): boolean {
   const code = systemCode(error);
   return code === "ENOENT" || code === "ECONNREFUSED" || code === "ENOTDIR";
 }

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as sendRequest } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { CommandError } from "../terminal/command-error.ts";
-import { isNobodyThere, unreachable } from "./connection-error.ts";
+import { isNotListening, unreachable } from "./connection-error.ts";
 import { findAdminToken, findSockets } from "./kernel-files.ts";
 import { parseErrorBody } from "./service-error.ts";
 
@@ -9,7 +9,7 @@ import { parseErrorBody } from "./service-error.ts";
 export async function askConsoleLink(home: string): Promise<string> {
   const { services } = await findSockets(home);
   const response = await post(services, await findAdminToken(home)).catch((error: unknown) => {
-    throw isNobodyThere(error) ? noKernel(home) : unreachable(services, error);
+    throw isNotListening(error) ? noKernel(home) : unreachable(services, error);
   });
   const body = await buffer(response);
   if (response.statusCode !== 200) throw parseErrorBody(response.statusCode ?? 0, body);

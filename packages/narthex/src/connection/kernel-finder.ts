@@ -16,7 +16,7 @@ export interface KernelFinderOptions {
   readonly signal: AbortSignal;
 }
 
-/** Finds the kernel of a home, and starts one where there is none. */
+/** Finds the kernel of a home, and starts one where none runs. */
 export interface KernelFinder {
   /** Undefined where no kernel answers that this client can go through. */
   attach(): Promise<KernelLink | undefined>;

@@ -4,7 +4,7 @@ import {
   HealthCheckRequestSchema,
   HealthCheckResponse_ServingStatus as Status,
 } from "@narthex/contracts/health";
-import { isNobodyThere } from "./connection-error.ts";
+import { isNotListening } from "./connection-error.ts";
 import { createServicesClient } from "./services-client.ts";
 
 /**
@@ -31,7 +31,7 @@ export function createKernelHealth(socketPath: string): KernelHealth {
       } catch (error) {
         if (signal.aborted) return "silent";
         // A door that closes still answers on the connections it has, and refuses.
-        return isNobodyThere(error) || isRefusal(error) ? "going" : "unknown";
+        return isNotListening(error) || isRefusal(error) ? "going" : "unknown";
       }
     },
     close: () => client.close(),

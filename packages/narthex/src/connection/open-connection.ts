@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Approver } from "@narthex/kernel";
 import type { OwnCodeMode } from "../own-code.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { isNobodyThere, unreachable } from "./connection-error.ts";
+import { isNotListening, unreachable } from "./connection-error.ts";
 import type { CallConnection, KernelConnection } from "./kernel-connection.ts";
 import { findAdminToken, findSockets } from "./kernel-files.ts";
 
@@ -89,7 +89,7 @@ async function tryFramedConnection(home: string): Promise<CallConnection | undef
     const { createFramedConnection } = await import("./framed-connection.ts");
     return createFramedConnection({ client, openServices: () => openServices(home, services) });
   } catch (error) {
-    if (isNobodyThere(error)) return undefined;
+    if (isNotListening(error)) return undefined;
     throw unreachable(framed, error);
   }
 }
@@ -132,7 +132,7 @@ async function somebodyAnswers(path: string): Promise<boolean> {
       socket.destroy();
       resolve(true);
     });
-    socket.once("error", (error) => (isNobodyThere(error) ? resolve(false) : reject(unreachable(path, error))));
+    socket.once("error", (error) => (isNotListening(error) ? resolve(false) : reject(unreachable(path, error))));
   });
 }
 

@@ -7,6 +7,7 @@ import { homePaths } from "@narthex/host/home-paths";
 import { openPrivateDirectory } from "@narthex/host/private-directory";
 import { PACKAGE_DIRECTORY } from "../package-directory.ts";
 import { CommandError } from "../terminal/command-error.ts";
+import { ownStreams } from "./inherited-descriptors.ts";
 import { kernelEnvironment } from "./kernel-environment.ts";
 
 export interface KernelStarterOptions {
@@ -104,7 +105,7 @@ async function startKernelProcess(options: KernelStarterOptions): Promise<Starti
     const child = spawn(process.execPath, [program, ...words, ...(allowOwnCode ? ["--allow-own-code"] : [])], {
       detached: true,
       cwd: "/",
-      stdio: ["ignore", log.fd, log.fd],
+      stdio: ownStreams(log.fd),
       env: kernelEnvironment(environment, await secretVariables(paths.configuration)),
     });
     child.unref();
