@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { approvalForm } from "./approval-form.ts";
+import { approvalForm, readFormAnswer } from "./approval-form.ts";
 
 const question = {
   approvalId: "apr_1",
@@ -27,4 +27,31 @@ test("a backslash before an n is no line end", () => {
 
 test("a form says what a person should know besides", () => {
   assert.match(messageFor("./x", { notes: ['"x" changed'] }), /^Note: "x" changed$/m);
+});
+
+test("a form shows the call on its first line, and whole below", () => {
+  const [first = "", ...rest] = messageFor("curl https://a.example\nrm -rf ~", { effects: ["process_spawn"] }).split(
+    "\n",
+  );
+  assert.equal(first, 'shell_exec: "curl https://a.example\\nrm -rf ~"');
+  assert.ok(rest.includes("It may: process_spawn. It has no network."));
+  const long = messageFor(`echo ${"x".repeat(5000)}; rm -rf ~`);
+  assert.match(long, /^shell_exec: "echo x+ \[\d+ characters more, see below\] x+; rm -rf ~"\n/);
+  const other = approvalForm({ ...question, tool: "t@1.0.0", input: { content: "x", path: "a\u202eb" } })?.message;
+  assert.match(other ?? "", /^t: "a\[U\+202E\]b"\nAn agent asks to run t@1\.0\.0 in \/w\.\n/);
+});
+
+test("only a field that was sent off is a person's yes or no", () => {
+  for (const [result, said] of [
+    [{ action: "accept", content: { approve: true } }, "once"],
+    [{ action: "accept", content: { approve: false } }, "deny"],
+    [{ action: "accept", content: { approve: "true" } }, "none"],
+    [{ action: "accept" }, "none"],
+    [{ action: "decline" }, "none"],
+    [{ action: "decline", content: { approve: true } }, "none"],
+    [{ action: "cancel" }, "none"],
+    [undefined, "none"],
+  ] as const) {
+    assert.equal(readFormAnswer(result), said, JSON.stringify(result));
+  }
 });

@@ -1,8 +1,8 @@
 import { type ElicitRequestFormParams, inputResponse } from "@modelcontextprotocol/server";
-import { type Mark, markText } from "@narthex/contracts";
+import { isJsonObject, type JsonValue, type Mark, markText } from "@narthex/contracts";
 import type { AskedQuestion } from "./mcp-caller.ts";
 
-/** What somebody at the client made of a question. */
+/** How a client answered a form; `none` decides nothing. */
 export type FormAnswer = "once" | "deny" | "none";
 
 /** A call that is longer is not shown in a client: nobody says yes to what was cut. */
@@ -18,37 +18,72 @@ export function approvalForm(question: AskedQuestion): ElicitRequestFormParams |
     requestedSchema: {
       type: "object",
       properties: {
-        approve: { type: "boolean", title: "Allow this call, once", description: "Without it the call is denied." },
+        approve: { type: "boolean", title: "Allow this call, once", description: "false denies the call." },
       },
       required: ["approve"],
     },
   };
 }
 
-/** SECURITY: only a plain `true` that was sent off is a yes. A form that was put away is no answer at all. */
+/**
+ * SECURITY: only a plain `true` that was sent off is a yes, and only a plain `false` that was sent off is a person's no. A
+ * client declines and cancels by itself, also without showing the form to anyone: such an answer decides nothing, and the
+ * question stays open at every other door.
+ */
 export function readFormAnswer(result: unknown): FormAnswer {
   const answer = inputResponse({ approval: result }, "approval");
-  if (answer.kind !== "elicit" || answer.action === "cancel") return "none";
-  return answer.action === "accept" && answer.content?.["approve"] === true ? "once" : "deny";
+  if (answer.kind !== "elicit" || answer.action !== "accept") return "none";
+  const said = answer.content?.["approve"];
+  if (said === true) return "once";
+  return said === false ? "deny" : "none";
 }
 
 /**
- * SECURITY: the agent chose the input. It comes last and as JSON, whose texts have no lines of their own, and with
- * everything that hides or looks like something else made visible.
+ * The call comes first: clients show the first few lines and fold the rest.
+ *
+ * SECURITY: the agent chose the input. It is shown as JSON, whose texts have no lines of their own, with everything that
+ * hides or looks like something else made visible; so no line of the form but the first and those below the last heading
+ * can be the agent's. What the first line cuts stands whole below.
  */
 function messageOf({ tool, workspace, effects, labels, messages, notes, input }: AskedQuestion): string {
   return [
+    `${shown(tool.replace(/@.*$/, ""))}: ${subjectOf(input)}`,
     `An agent asks to run ${shown(tool)} in ${shown(workspace)}.`,
-    ...(effects.length === 0 ? [] : [`It may: ${effects.join(", ")}.`]),
-    ...(labels.length === 0 ? [] : [`What it knows is ${labels.map(shown).join(", ")}.`]),
+    ...(effects.length === 0
+      ? []
+      : [`It may: ${effects.join(", ")}.${isOffline(effects) ? " It has no network." : ""}`]),
     ...messages.map((message) => `The rule says: ${shown(message)}`),
     ...notes.map((note) => `Note: ${shown(note)}`),
+    ...(labels.length === 0 ? [] : [`What it knows is ${labels.map(shown).join(", ")}.`]),
     "The exact input:",
     countEscapes(JSON.stringify(input, undefined, 2))
       .split("\n")
       .map(shown)
       .join("\n"),
   ].join("\n");
+}
+
+/** What a call is about, in the order in which people ask for it. */
+const SUBJECTS = ["command", "operation", "args", "source", "destination", "path", "url", "database", "sql"] as const;
+const MAX_SUBJECT = 240;
+/** Of a subject that is cut; an end may matter as much as the beginning. */
+const SUBJECT_END = 80;
+
+function subjectOf(input: JsonValue): string {
+  const found = isJsonObject(input) ? SUBJECTS.filter((name) => Object.hasOwn(input, name)) : [];
+  const values = isJsonObject(input) ? found.map((name) => JSON.stringify(input[name])) : [];
+  return cutMiddle(shown(countEscapes(values.length === 0 ? JSON.stringify(input) : values.join(" "))));
+}
+
+function cutMiddle(text: string): string {
+  if (text.length <= MAX_SUBJECT) return text;
+  const end = text.slice(-SUBJECT_END).toWellFormed();
+  const begin = text.slice(0, MAX_SUBJECT - SUBJECT_END).toWellFormed();
+  return `${begin} [${text.length - MAX_SUBJECT} characters more, see below] ${end}`;
+}
+
+function isOffline(effects: readonly string[]): boolean {
+  return effects.includes("process_spawn") && !effects.some((effect) => effect.startsWith("net_"));
 }
 
 /** Line ends and the like in texts, counted where there are many: they would move what stands before them out of view. */

@@ -70,9 +70,16 @@ export async function giveAnswer(
   approvalId: string,
   answer: FormAnswer,
   { client }: CalledTool,
-  { caller, elicitation }: McpSession,
+  { caller, elicitation, log }: McpSession,
 ): Promise<void> {
-  if (answer === "none" || elicitation !== true) return;
+  if (elicitation !== true) return;
+  if (answer === "none") {
+    log?.("info", "a client declined a question; it stays open elsewhere", {
+      approval: approvalId,
+      client: client.name,
+    });
+    return;
+  }
   try {
     await caller.approvals.answer({ approvalId, answer, approver: `client ${client.name}` });
   } catch (fault) {
