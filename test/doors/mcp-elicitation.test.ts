@@ -127,6 +127,24 @@ describe("approvals asked for in an MCP client, where the configuration allows i
     assert.equal(await exists(path), false);
   });
 
+  for (const [way, connect] of ways) {
+    it(`are told of at once to a client that asked for progress, with how to answer, over ${way}`, async () => {
+      const client = await connect({ revision: REVISIONS[0] });
+      const name = `progress-${way.length}`;
+      const path = await makeFile(name);
+      const told = Promise.withResolvers<string>();
+      const call = { name: "file_delete", arguments: { path: name } };
+      const answering = client.callTool(call, { onprogress: ({ message = "" }) => told.resolve(message) });
+      const message = await Promise.race([told.promise, answering.then(({ content }) => textIn(content))]);
+      const [, id = ""] =
+        /^waiting for a person: .*`narthex approvals approve (apr_\w+)`/.exec(message) ?? assert.fail(message);
+      await served.at.ask(["approvals", "approve", id]);
+      assert.notEqual((await answering).isError, true, JSON.stringify(await answering));
+      assert.equal(await exists(path), false);
+      await client.close();
+    });
+  }
+
   for (const revision of REVISIONS) {
     it(`are put to no client that cannot ask, in the ${NAMES[revision]} revision`, async () => {
       const client = await served.connect({ revision });

@@ -103,18 +103,9 @@ export function createLastingCaller(link: LastingLink): LastingCaller {
     },
     explain: (name, input) => ask((caller) => caller.explain(name, input)),
     approvals: {
-      find(fits, signal) {
-        return ask(async (caller, { link: kernel, lost }) => {
-          if (!kernel.elicitation) return undefined;
-          const looking = caller.approvals.find(fits, AbortSignal.any([signal, lost]));
-          const found = await looking.catch((error: unknown) => {
-            if (!lost.aborted) throw error;
-            return undefined;
-          });
-          if (found === undefined && !signal.aborted) throw new KernelError("KERNEL_UNREACHABLE", "the kernel goes");
-          return found;
-        });
-      },
+      find: (fits, signal) =>
+        ask(async (caller, linked) => (linked.link.elicitation ? look(caller, linked, fits, signal) : undefined)),
+      notice: (fits, signal) => ask((caller, linked) => look(caller, linked, fits, signal)),
       answer(answer) {
         return ask(async (caller, { link: kernel }) => {
           if (!kernel.elicitation) throw new KernelError("APPROVAL_UNAVAILABLE", "clients are not asked here any more");
@@ -130,6 +121,21 @@ export function createLastingCaller(link: LastingLink): LastingCaller {
     },
     takeNotice: () => link.takeNotice(),
   };
+}
+
+/** Looks for a question at one kernel; throws KERNEL_UNREACHABLE if that kernel goes meanwhile. */
+async function look(
+  caller: McpCaller,
+  { lost }: LinkedSession,
+  ...[fits, signal]: Parameters<McpCaller["approvals"]["find"]>
+): ReturnType<McpCaller["approvals"]["find"]> {
+  const looking = caller.approvals.notice(fits, AbortSignal.any([signal, lost]));
+  const found = await looking.catch((error: unknown) => {
+    if (!lost.aborted) throw error;
+    return undefined;
+  });
+  if (found === undefined && !signal.aborted) throw new KernelError("KERNEL_UNREACHABLE", "the kernel goes");
+  return found;
 }
 
 async function* eachOf(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {

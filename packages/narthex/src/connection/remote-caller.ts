@@ -68,18 +68,21 @@ function createRemoteApprovals(kernel: KernelConnection, sessionId: string): Mcp
       .find(fits);
   }
 
+  const find: McpApprovals["find"] = async (fits, signal) => {
+    const [newest] = await kernel.listRecords({ fromIndex: undefined, limit: 1, chain: undefined });
+    const found = await look(fits);
+    if (found !== undefined || signal.aborted) return found;
+    const fromIndex = newest === undefined ? 0 : Number(newest.index) + 1;
+    for await (const record of kernel.tailRecords({ fromIndex, chain: sessionId, signal })) {
+      const asked = isQuestion(record) ? await look(fits) : undefined;
+      if (asked !== undefined) return asked;
+    }
+    return undefined;
+  };
+
   return {
-    async find(fits, signal) {
-      const [newest] = await kernel.listRecords({ fromIndex: undefined, limit: 1, chain: undefined });
-      const found = await look(fits);
-      if (found !== undefined || signal.aborted) return found;
-      const fromIndex = newest === undefined ? 0 : Number(newest.index) + 1;
-      for await (const record of kernel.tailRecords({ fromIndex, chain: sessionId, signal })) {
-        const asked = isQuestion(record) ? await look(fits) : undefined;
-        if (asked !== undefined) return asked;
-      }
-      return undefined;
-    },
+    find,
+    notice: find,
     async answer({ approvalId, answer, approver }) {
       await kernel.resolveApproval({ approvalId, answer, approver, words: undefined, reason: undefined, door: "mcp" });
     },

@@ -13,6 +13,7 @@ import { errorResult, toMcpResult } from "./mcp-result.ts";
 import type { AskedCall, McpSession } from "./mcp-session.ts";
 import { readBytes } from "./read-resource.ts";
 import { startCall } from "./start-call.ts";
+import { tellWaiting } from "./tell-waiting.ts";
 import { uncallableResult } from "./uncallable-result.ts";
 
 /** Who calls, and what their client can do. */
@@ -50,14 +51,20 @@ export async function callTool(called: CalledTool, session: McpSession): Promise
   const requestId = asked?.requestId ?? earlier ?? newRequestId();
   const running = startCall(requestId, called, session);
   const waitsFor = session.waiting.find(digest);
-  const question = await findQuestion({ requestId, waitsFor, without: asked?.approvalId }, running, called, session);
-  if (question !== undefined && called.client.era === "modern") {
-    // The kernel goes on waiting for any other answer; this client comes back with its own.
-    running.letGo();
-    return askToComeBack(question, { approvalId: question.approvalId, requestId, call: digest() }, session);
+  const ended = new AbortController();
+  void tellWaiting({ requestId, waitsFor }, called, session, ended.signal);
+  try {
+    const question = await findQuestion({ requestId, waitsFor, without: asked?.approvalId }, running, called, session);
+    if (question !== undefined && called.client.era === "modern") {
+      // The kernel goes on waiting for any other answer; this client comes back with its own.
+      running.letGo();
+      return await askToComeBack(question, { approvalId: question.approvalId, requestId, call: digest() }, session);
+    }
+    if (question !== undefined) void askNow(question, running, called, session);
+    return await finishCall({ ...called, requestId, earlier, digest }, running.response, session);
+  } finally {
+    ended.abort();
   }
-  if (question !== undefined) void askNow(question, running, called, session);
-  return await finishCall({ ...called, requestId, earlier, digest }, running.response, session);
 }
 
 /** A call whose caller is asked nothing and hears nothing of it before its end. */

@@ -47,6 +47,8 @@ export interface McpCallOptions {
 export interface McpApprovals {
   /** The open question that fits, once there is one; undefined if the signal aborts first. */
   find(fits: (question: AskedQuestion) => boolean, signal: AbortSignal): Promise<AskedQuestion | undefined>;
+  /** The same, to tell the caller of it: not to ask it, which the configuration must allow. */
+  notice(fits: (question: AskedQuestion) => boolean, signal: AbortSignal): Promise<AskedQuestion | undefined>;
   /** Throws APPROVAL_NOT_FOUND if it was answered elsewhere, APPROVAL_UNAVAILABLE if it is for the console. */
   answer(answer: McpAnswer): Promise<void>;
 }
@@ -88,6 +90,13 @@ export function createSessionCaller(
   kernel: CallerKernel,
   { sessionId, token }: { readonly sessionId: string; readonly token: string },
 ): McpCaller {
+  const find: McpApprovals["find"] = async (fits, signal) => {
+    for await (const { open } of kernel.watchApprovals(signal)) {
+      const question = open.find((asked) => asked.sessionId === sessionId && fits(asked));
+      if (question !== undefined) return question;
+    }
+    return undefined;
+  };
   return {
     listTools: async () => kernel.listTools({ sessionId, allVersions: false }).map(toToolInfo),
     call: (call, options) =>
@@ -99,13 +108,8 @@ export function createSessionCaller(
     },
     explain: (tool, input) => kernel.explainCall({ tool, input, sessionId }),
     approvals: {
-      async find(fits, signal) {
-        for await (const { open } of kernel.watchApprovals(signal)) {
-          const question = open.find((asked) => asked.sessionId === sessionId && fits(asked));
-          if (question !== undefined) return question;
-        }
-        return undefined;
-      },
+      find,
+      notice: find,
       async answer(answer) {
         await kernel.resolveApproval({ ...answer, door: MCP_DOOR });
       },
