@@ -1,6 +1,7 @@
 import type { JsonObject } from "@narthex/contracts";
 import { commandFacts } from "./command-facts.ts";
 import { headOf } from "./command-heads.ts";
+import { HARMLESS_VARIABLES } from "./read-command.ts";
 
 const TEXT = { type: "string" } as const;
 const FLAG = { type: "boolean" } as const;
@@ -47,7 +48,8 @@ export interface CommandInput {
 
 /**
  * SECURITY: of a command that is not literal only what could be made out is listed, so a rule that lists programs must
- * ask for `literal` first. Variables that the call sets count as assignments: they change what programs do.
+ * ask for `literal` first. Variables that the call sets count as assignments: they change what programs do, but for a few
+ * that mean nothing to loaders, shells and interpreters.
  */
 export function commandDerived({ command, env, network_access: network }: CommandInput): JsonObject {
   const facts = commandFacts(command);
@@ -58,7 +60,9 @@ export function commandDerived({ command, env, network_access: network }: Comman
       interpreter: facts.interpreter,
       writes: facts.writes,
       redirects: facts.redirections.some(({ path }) => path !== "/dev/null"),
-      assigns: facts.assignments.length > 0 || Object.keys(env ?? {}).length > 0,
+      assigns: [...facts.assignments.map(({ name }) => name), ...Object.keys(env ?? {})].some(
+        (name) => !HARMLESS_VARIABLES.has(name),
+      ),
       background: facts.background,
       changes_directory: facts.changes_directory,
       non_ascii: facts.non_ascii,

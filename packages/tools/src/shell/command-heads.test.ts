@@ -25,6 +25,12 @@ describe("what a list of allowed commands names", () => {
     ["ruff format .", "ruff format"],
     ["python3 -m pytest -q", "python3 -m pytest"],
     ["./make test", "./make"],
+    ["./gradlew -q test", "./gradlew test"],
+    ["./gradlew -I x test", "./gradlew -I x test"],
+    ["a/gradlew test", "a/gradlew"],
+    ["cmake --build build", "cmake --build"],
+    ["cmake -P x", "cmake -P"],
+    ["vitest --config x run", "vitest --config"],
   ] as const) {
     it(`of \`${command}\` is \`${head}\``, () => assert.deepEqual(headsOf(command), [head]));
   }

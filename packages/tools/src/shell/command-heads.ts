@@ -5,12 +5,12 @@ import { knownUse } from "./known-use.ts";
 const WITH_SUBCOMMANDS = new Set(
   (
     "git npm pnpm yarn bun deno cargo go dotnet ruff just task rake bundle mix composer pip pip3 uv poetry " +
-    "hatch rustup docker kubectl terraform systemctl apt apt-get gh"
+    "hatch rustup docker kubectl terraform systemctl apt apt-get gh biome vitest swift cmake"
   ).split(" "),
 );
 const RUNNERS = new Set(["npm", "pnpm", "yarn", "bun"]);
 /** Programs each of whose operands is something to do. */
-const WITH_TARGETS = new Set(["make", "gmake", "gradle", "mvn"]);
+const WITH_TARGETS = new Set(["make", "gmake", "gradle", "mvn", "./gradlew", "./mvnw"]);
 
 /**
  * What a list of allowed commands names: `ls`, `git log`, `npm run test`, `python3 -m pytest`, `node --test`, `make test`.
@@ -25,7 +25,7 @@ export function headOf({ name, args }: Pick<ProgramFacts, "name" | "args">): str
 
 /** Without the options, if all of them are known to change nothing about what is done. */
 function targetsOf(name: string, args: readonly string[]): readonly string[] {
-  const use = knownUse(name, args);
+  const use = knownUse(name.replace(/^\.\//, ""), args);
   return use === undefined || use.unknown ? args : use.operands;
 }
 

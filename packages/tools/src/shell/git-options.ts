@@ -9,6 +9,23 @@ export const GIT_OPTIONS: ReadonlyMap<string, PlainOptions> = new Map([
   ["diff", optionsOf(GIT_GRAMMARS.DIFF, { flags: "--no-index" })],
   ["add", optionsOf(GIT_GRAMMARS.ADD)],
   ["commit", optionsOf(GIT_GRAMMARS.COMMIT, { values: "-F --file" })],
+  ["branch", optionsOf(GIT_GRAMMARS.BRANCH)],
+  ["checkout", optionsOf(GIT_GRAMMARS.CHECKOUT)],
+  ["tag", optionsOf(GIT_GRAMMARS.TAG)],
+  [
+    "switch",
+    looks({
+      flags: "-q --quiet -f --force --discard-changes -m --merge -d --detach --guess --no-guess --no-track -t --track",
+      values: "-c --create -C --force-create --orphan",
+    }),
+  ],
+  [
+    "restore",
+    looks({
+      flags: "-q --quiet -S --staged -W --worktree --ours --theirs -m --merge --overlay --no-overlay",
+      values: "-s --source",
+    }),
+  ],
   [
     "shortlog",
     looks({

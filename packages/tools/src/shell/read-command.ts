@@ -24,7 +24,7 @@ export interface Reading {
 }
 
 /** Variables that mean nothing to loaders, shells, interpreters and version control. */
-const HARMLESS_VARIABLES = new Set(
+export const HARMLESS_VARIABLES: ReadonlySet<string> = new Set(
   (
     "CI NODE_ENV NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TERM COLUMNS LINES TZ LANG LC_ALL LC_CTYPE LC_COLLATE " +
     "RUST_BACKTRACE RUST_LOG CARGO_TERM_COLOR PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED PYTHONHASHSEED " +

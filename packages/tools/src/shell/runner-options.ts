@@ -123,24 +123,128 @@ const DOTNET = plainOptions({
   rest: plainOptions({ operand: /(?!)/ }),
 });
 
+const JEST = plainOptions({
+  flags: `-i -b -o -w=1 --silent --verbose --ci --bail --runInBand --coverage --no-coverage --passWithNoTests --onlyChanged
+    --watch=false --watchAll=false --colors --no-color --forceExit --detectOpenHandles --listTests --showConfig --no-cache
+    --onlyFailures --lastCommit --errorOnDeprecated --expand --logHeapUsage`,
+  values: `-t --testNamePattern --testPathPattern --testPathPatterns --testPathIgnorePatterns --maxWorkers -w --testTimeout
+    --shard --selectProjects --runTestsByPath --findRelatedTests`,
+});
+const VITEST = plainOptions({
+  flags: `--run --silent --coverage --no-coverage --passWithNoTests --no-color --bail --typecheck --no-isolate --no-file-parallelism
+    --reporter=verbose --reporter=dot --reporter=default --reporter=json --hideSkippedTests --allowOnly`,
+  values: "-t --testNamePattern --testTimeout --retry --shard --project --maxWorkers --minWorkers --bail",
+});
+const PRETTIER = plainOptions({
+  flags: "-c --check -l --list-different -u --ignore-unknown --no-color --no-config --no-editorconfig",
+  values: "--log-level --parser",
+  choices: { "--parser": /^[a-z-]+$/ },
+});
+const BIOME = plainOptions({
+  flags: "--verbose --no-errors-on-unmatched --error-on-warnings --changed --staged --skip-errors --use-server=false",
+  values: "--max-diagnostics --diagnostic-level --colors --since --only --skip --reporter",
+});
+const DENO = plainOptions({
+  flags: `-A --allow-all --allow-read --allow-write --allow-net --allow-env --allow-run --allow-sys --allow-ffi --no-check --check
+    --quiet -q --fail-fast --parallel --doc --no-run --frozen --cached-only --no-prompt --all`,
+  values: "--filter --shuffle --trace-leaks",
+});
+const FLAKE8 = plainOptions({
+  flags: "-v -q --verbose --quiet --count --show-source --statistics --exit-zero --benchmark",
+  values: `--select --ignore --extend-select --extend-ignore --max-line-length --max-complexity --exclude --extend-exclude
+    --format --color`,
+  choices: { "--format": /^(?:default|pylint)$/ },
+});
+const PYRIGHT = plainOptions({
+  flags: "--outputjson --stats --warnings --skipunannotated --dependencies --verbose",
+  values: "--level --pythonversion --pythonplatform",
+  operand: NO_RESPONSE_FILE,
+});
+const GOFMT = plainOptions({ flags: "-l -d -s -e" });
+const CMAKE_BUILD = plainOptions({
+  flags: "-v --verbose --clean-first --parallel -j",
+  values: "--config --target -t -j --parallel",
+  choices: { "--target": /^(?:all|test|check|build)$/, "-t": /^(?:all|test|check|build)$/ },
+  pattern: /^-j\d+$/,
+  // Arguments of the build program: variables of make, for one.
+  rest: plainOptions({ operand: /(?!)/ }),
+});
+const CTEST = plainOptions({
+  flags: `-V -VV -Q -N --verbose --extra-verbose --quiet --output-on-failure --stop-on-failure --rerun-failed --progress
+    --schedule-random`,
+  values: "-R -E -L -LE -I -j --parallel --timeout --tests-regex --exclude-regex --label-regex --repeat --test-dir",
+  pattern: /^-j\d+$/,
+});
+const MIX_TEST = plainOptions({
+  flags: "--trace --stale --failed --cover --color --no-color --force --slowest --warnings-as-errors --no-deps-check",
+  values: "--only --exclude --include --seed --max-failures --max-cases --timeout --partitions",
+});
+const RSPEC = plainOptions({
+  flags:
+    "--fail-fast --no-fail-fast --color --no-color --only-failures --next-failure --dry-run -b --backtrace -w --warnings",
+  values: "-e --example -t --tag -f --format --seed --order -P --pattern",
+  choices: { "-f": /^(?:progress|documentation|json|p|d|j)$/, "--format": /^(?:progress|documentation|json|p|d|j)$/ },
+});
+const PHPUNIT = plainOptions({
+  flags: `--testdox --verbose --debug --colors --stop-on-failure --stop-on-error --no-coverage --list-tests --list-suites
+    --fail-on-warning --fail-on-risky --no-progress`,
+  values: "--filter --testsuite --group --exclude-group --order-by",
+});
+const SWIFT = plainOptions({
+  flags:
+    "-v --verbose -q --quiet --parallel --no-parallel --skip-build --enable-code-coverage --build-tests --list-tests",
+  values: "-c --configuration --filter --skip --product --target -j --jobs --num-workers",
+});
+const CARGO_FMT = plainOptions({
+  flags: "--all --check -q --quiet -v --verbose",
+  values: "-p --package",
+  rest: plainOptions({ flags: "--check -l", values: "--color" }),
+});
+
 /** By the words of a program's name and use that come before what is looked at. */
 export const RUNNER_OPTIONS: ReadonlyMap<string, PlainOptions> = new Map([
   ["node --test", NODE_TEST],
   ["tsc", TSC],
   ["eslint", ESLINT],
   ...["npm test", "npm run"].map((use): [string, PlainOptions] => [use, NPM]),
-  ...["pnpm test", "pnpm run", "yarn test", "yarn run"].map((use): [string, PlainOptions] => [use, SCRIPT_AT_ONCE]),
+  ...["pnpm", "yarn"].flatMap((name) =>
+    ["test", "run", "build", "lint", "check", "typecheck"].map((use): [string, PlainOptions] => [
+      `${name} ${use}`,
+      SCRIPT_AT_ONCE,
+    ]),
+  ),
+  ["bun test", SCRIPT],
+  ["bun run", SCRIPT_AT_ONCE],
+  ...["deno test", "deno check", "deno lint"].map((use): [string, PlainOptions] => [use, DENO]),
+  ["jest", JEST],
+  ["vitest run", VITEST],
+  ["mocha", SCRIPT],
+  ["prettier", PRETTIER],
+  ...["biome check", "biome lint", "biome ci", "biome format"].map((use): [string, PlainOptions] => [use, BIOME]),
   ["pytest", PYTEST],
   ["unittest", UNITTEST],
   ["ruff check", RUFF],
   ["ruff format", RUFF],
   ["mypy", MYPY],
-  ...["cargo test", "cargo build", "cargo check"].map((use): [string, PlainOptions] => [use, CARGO]),
+  ["flake8", FLAKE8],
+  ["pyright", PYRIGHT],
+  ["cargo fmt", CARGO_FMT],
+  ...["cargo test", "cargo build", "cargo check", "cargo doc"].map((use): [string, PlainOptions] => [use, CARGO]),
   ["cargo clippy", { ...CARGO, rest: LINTS }],
   ...["go test", "go build", "go vet"].map((use): [string, PlainOptions] => [use, GO]),
   ["make", MAKE],
   ["gmake", MAKE],
+  ["gofmt", GOFMT],
   ["gradle", GRADLE],
+  ["gradlew", GRADLE],
   ["mvn", MAVEN],
-  ["dotnet test", DOTNET],
+  ["mvnw", MAVEN],
+  ...["dotnet test", "dotnet build"].map((use): [string, PlainOptions] => [use, DOTNET]),
+  ["cmake --build", CMAKE_BUILD],
+  ["ctest", CTEST],
+  ["mix test", MIX_TEST],
+  ["rspec", RSPEC],
+  ["phpunit", PHPUNIT],
+  ["swift build", SWIFT],
+  ["swift test", SWIFT],
 ]);

@@ -69,16 +69,25 @@ const JUDGES: ReadonlyMap<string, ArgumentsTest> = new Map<string, ArgumentsTest
   ["go", hasOption({ pattern: /^--?(?:exec|toolexec|vettool|ldflags|overlay|modfile)/ })],
   ["cargo", hasOption({ long: "config" })],
   ["npm", runsNpmCode],
-  ...["poetry", "uv", "pdm", "hatch", "conda", "mamba", "pipx"].map((name): [string, ArgumentsTest] => [
+  ...["pdm", "hatch", "conda", "mamba", "pipx"].map((name): [string, ArgumentsTest] => [
     name,
     hasOption({ pattern: /^run$/ }),
   ]),
-  ...["pnpm", "yarn", "bundle", "mise", "asdf", "direnv", "pyenv", "rbenv"].map((name): [string, ArgumentsTest] => [
+  ...["pnpm", "yarn", "mise", "asdf", "direnv", "pyenv", "rbenv"].map((name): [string, ArgumentsTest] => [
     name,
     hasOption({ pattern: /^(?:exec|x|dlx)$/ }),
   ]),
+  // The program that these run is looked at as well.
+  ["poetry", runsOwnProgram("run")],
+  ["uv", runsOwnProgram("run")],
+  ["bundle", runsOwnProgram("exec")],
   ["npx", hasOption({ pattern: /^-c$/, long: "call" })],
 ]);
+
+/** Whether the word that runs a program stands elsewhere than in front, behind options that are not looked through. */
+function runsOwnProgram(word: string): ArgumentsTest {
+  return (args) => args[0] !== word && args.includes(word);
+}
 
 /**
  * Code, not a file of code: a policy that lets a program run has not seen what it will do.

@@ -15,6 +15,8 @@ export type WrappedProgram =
   | { readonly kind: "unclear"; readonly reason: string };
 
 interface Wrapper {
+  /** The word after which a program is named; with any other one it does something else. */
+  readonly subcommand?: string;
   /** Options that stand alone. */
   readonly flags?: readonly string[];
   /** Options with a value: the next argument, or what follows in the same one. */
@@ -66,6 +68,17 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ["chronic", {}],
   ["busybox", { alone: "busybox without a program" }],
   ["toybox", { alone: "toybox without a program" }],
+  // A package's program, which is installed already where there is no network.
+  [
+    "npx",
+    {
+      flags: ["-y", "--yes", "--no", "--no-install", "--offline", "--prefer-offline", "-q", "--quiet"],
+      alone: "npx without a program",
+    },
+  ],
+  ["uv", { subcommand: "run", flags: ["-q", "--quiet", "--offline", "--frozen", "--locked", "--no-sync"] }],
+  ["poetry", { subcommand: "run" }],
+  ["bundle", { subcommand: "exec" }],
 ]);
 
 /** Programs whose purpose is to run others, in ways that are not looked through. */
@@ -85,8 +98,9 @@ export function wrappedProgram(name: string, args: readonly string[]): WrappedPr
   if (LAUNCHERS.has(name)) return { kind: "unclear", reason: `${name} runs another program` };
   const wrapper = WRAPPERS.get(name);
   if (wrapper === undefined) return { kind: "none" };
-  const { flags = [], values = [], lookups = [] } = wrapper;
-  let at = 0;
+  const { flags = [], values = [], lookups = [], subcommand } = wrapper;
+  if (subcommand !== undefined && args[0] !== subcommand) return { kind: "none" };
+  let at = subcommand === undefined ? 0 : 1;
   for (; at < args.length; at++) {
     const option = args[at] ?? "";
     if (option === "--") {

@@ -31,6 +31,8 @@ const WRITERS: ReadonlyMap<string, ArgumentsTest> = new Map<string, ArgumentsTes
   ["prettier", hasOption({ letters: "w", long: "write" })],
   ["eslint", hasOption({ pattern: /^--fix$/, letters: "o", long: "fix-type output-file cache-location cache-file" })],
   ["ruff", ruffWrites],
+  ["biome", hasOption({ long: "write fix unsafe apply apply-unsafe" })],
+  ["cargo", cargoWrites],
   ["gofmt", hasOption({ pattern: /^--?w/ })],
   ["xxd", xxdWrites],
   ["date", hasOption({ pattern: /^-[uR]*s|^\d{8,12}(?:\.\d\d)?$/, long: "set" })],
@@ -66,6 +68,12 @@ function writesSecondOperand(args: readonly string[]): boolean {
     else if (ended || arg === "-" || !arg.startsWith("-")) operands++;
   }
   return operands > 1;
+}
+
+/** `cargo fmt` writes unless it is told to check. */
+function cargoWrites(args: readonly string[]): boolean {
+  const end = args.indexOf("--");
+  return args[0] === "fmt" && !(end === -1 ? args : args.slice(0, end)).includes("--check");
 }
 
 function ruffWrites(args: readonly string[]): boolean {
