@@ -54,6 +54,8 @@ export async function bundleCode(directory: string): Promise<readonly string[]> 
   };
   const written = [
     ...(await writeBundle(directory, command, await groupPaths(command))),
+    // By itself, because a client waits for it.
+    ...(await writeBundle(directory, { "quick-hook": "packages/narthex/src/quick-hook.ts" }, [])),
     // By themselves: a thread that shared files with the command would load all that stands in them.
     ...(await writeBundle(directory, Object.fromEntries(threads), [])),
   ];

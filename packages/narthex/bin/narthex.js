@@ -7,8 +7,11 @@ if (isNodeNewEnough()) {
   const { enableCompileCache } = process.getBuiltinModule("node:module");
   // SECURITY: the cache is executed, so it lies with the code: who may write the one may write the other.
   enableCompileCache(filePath("../node_modules/.cache"));
-  const { runCli } = await import(commandUrl().href);
-  process.exitCode = await runCli(process.argv.slice(2));
+  const words = process.argv.slice(2);
+  // A client waits for each answer of its hook: what can answer one is loaded by itself.
+  const answered =
+    words[0] === "hook" ? await (await import(programUrl("quick-hook").href)).runQuickHook(words) : undefined;
+  process.exitCode = answered ?? (await (await import(programUrl("cli").href)).runCli(words));
 } else {
   // Only an old Node pays for loading these.
   const { fileURLToPath } = await import("node:url");
@@ -23,10 +26,10 @@ if (isNodeNewEnough()) {
 }
 
 /** Sources in a checkout; what was built from them in an installed package, where Node strips no types. */
-function commandUrl() {
+function programUrl(name) {
   const isInstalled = import.meta.url.includes("/node_modules/");
   const hasSources = !isInstalled && process.getBuiltinModule("node:fs").existsSync(filePath("../src/cli.ts"));
-  return new URL(hasSources ? "../src/cli.ts" : "../dist/cli.js", import.meta.url);
+  return new URL(hasSources ? `../src/${name}.ts` : `../dist/${name}.js`, import.meta.url);
 }
 
 function filePath(path) {

@@ -1,16 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { answerHook, refusalFor } from "../hook/answer-hook.ts";
-import { type HookCall, type HookClient, HookProblem, type HookVerdict } from "../hook/hook-call.ts";
-import { type HookKernel, withRunningKernel } from "../hook/hook-kernel.ts";
-import type { HookProtocol } from "../hook/hook-protocol.ts";
-import { loadProtocol } from "../hook/load-protocol.ts";
-import { readHookMessage } from "../hook/read-hook-message.ts";
+import type { HookClient, HookVerdict } from "../hook/hook-call.ts";
+import { type HookKernel, openHookKernel } from "../hook/hook-kernel.ts";
+import { runHook } from "../hook/run-hook.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import type { Command, Invocation } from "./command.ts";
-
-/** Sooner than any client stops waiting: some of them take silence for yes. */
-const DEADLINE_MS = 45_000;
 
 export const hookCommand: Command = {
   details:
@@ -27,48 +20,31 @@ export const hookCommand: Command = {
   ],
 
   async run(invocation) {
-    const client = parseClient(invocation.arguments[0] ?? "");
-    const protocol = await loadProtocol(client);
-    let call: HookCall | undefined;
-    const decided = decide(protocol, invocation, (parsed) => {
-      call = parsed;
-    }).catch(refusalFor);
-    const verdict = await inTime(decided, invocation.options.durationMs("deadline") ?? DEADLINE_MS);
-    invocation.terminal.printJsonLine(protocol.encodeAnswer(verdict ?? TOO_LATE, call));
+    const { environment, home, input, options, terminal } = invocation;
+    const { answer, isLate } = await runHook({
+      client: parseClient(invocation.arguments[0] ?? ""),
+      workspace: options.text("workspace"),
+      home,
+      environment,
+      input,
+      deadlineMs: options.durationMs("deadline"),
+      ask: (use) => askKernel(invocation, use),
+    });
+    terminal.printJsonLine(answer);
     // What still goes on would keep the client waiting.
-    if (verdict === undefined) process.exit(EXIT_OK);
+    if (isLate) process.exit(EXIT_OK);
     return EXIT_OK;
   },
 };
 
-const TOO_LATE = refusalFor(new HookProblem("the kernel did not decide in time"));
-
-/** Undefined where it takes too long. */
-async function inTime(decided: Promise<HookVerdict>, deadlineMs: number): Promise<HookVerdict | undefined> {
-  const waiting = new AbortController();
-  const late = sleep(deadlineMs, undefined, { signal: waiting.signal }).catch(() => undefined);
-  try {
-    return await Promise.race([decided, late]);
-  } finally {
-    waiting.abort();
-  }
-}
-
-async function decide(
-  protocol: HookProtocol,
+async function askKernel(
   invocation: Invocation,
-  onCall: (call: HookCall) => void,
+  use: (kernel: HookKernel) => Promise<HookVerdict>,
 ): Promise<HookVerdict> {
-  const { environment, home, input, options } = invocation;
-  const message = await readHookMessage(input);
-  const call = protocol.parseCall(message, environment);
-  onCall(call);
-  const workspace = options.text("workspace") ?? protocol.workspaceOf(message, environment);
-  const answer = (kernel: HookKernel) => answerHook(kernel, { protocol, call, workspace, home });
-  const answered = await withRunningKernel(home, answer);
-  if (answered !== undefined) return answered;
+  const running = await openHookKernel(invocation.home);
+  if (running !== undefined) return running.ask(use).finally(running.close);
   const { withConnection } = await import("../connection/open-connection.ts");
-  return withConnection(invocation, "hook", answer);
+  return withConnection(invocation, "hook", use);
 }
 
 function parseClient(name: string): HookClient {

@@ -19,31 +19,35 @@ export interface HookSession {
 
 const SERVICE = "/narthex.v1.AdminService";
 
+/** A connection to the kernel that runs. */
+export interface OpenedHookKernel {
+  ask<T>(use: (kernel: HookKernel) => Promise<T>): Promise<T>;
+  close(): void;
+}
+
 /**
- * Asks the kernel that runs on this home; resolves with undefined where none runs.
+ * Connects to the kernel that runs on this home; resolves with undefined where none runs.
  *
  * The client waits for each answer, so this loads neither the HTTP client nor the message schemas.
  */
-export async function withRunningKernel<T>(
-  home: string,
-  use: (kernel: HookKernel) => Promise<T>,
-): Promise<T | undefined> {
+export async function openHookKernel(home: string): Promise<OpenedHookKernel | undefined> {
   const { services } = await findSockets(home);
   const exchange = await openJsonExchange(services);
   if (exchange === undefined) return undefined;
-  try {
-    const token = await findAdminToken(home);
-    return await use(
-      createHookKernel(async (method, message) => {
-        const path = `${SERVICE}/${method}`;
-        const { status, body } = await exchange.post({ path, token, body: JSON.stringify(message) });
-        if (status !== 200) throw errorIn(status, body);
-        return JSON.parse(body) as unknown;
-      }),
-    );
-  } finally {
-    exchange.close();
-  }
+  return {
+    async ask(use) {
+      const token = await findAdminToken(home);
+      return use(
+        createHookKernel(async (method, message) => {
+          const path = `${SERVICE}/${method}`;
+          const { status, body } = await exchange.post({ path, token, body: JSON.stringify(message) });
+          if (status !== 200) throw errorIn(status, body);
+          return JSON.parse(body) as unknown;
+        }),
+      );
+    },
+    close: exchange.close,
+  };
 }
 
 function createHookKernel(ask: (method: string, message: object) => Promise<unknown>): HookKernel {

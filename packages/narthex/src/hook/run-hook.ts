@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { JsonObject } from "@narthex/contracts";
+import { answerHook, refusalFor } from "./answer-hook.ts";
+import { type HookCall, type HookClient, HookProblem, type HookVerdict } from "./hook-call.ts";
+import type { HookKernel } from "./hook-kernel.ts";
+import type { HookProtocol } from "./hook-protocol.ts";
+import { loadProtocol } from "./load-protocol.ts";
+import { readHookMessage } from "./read-hook-message.ts";
+
+/** One run of a client's hook. */
+export interface HookRun {
+  readonly client: HookClient;
+  /** The one that the client names, where absent. */
+  readonly workspace: string | undefined;
+  /** The kernel's home. */
+  readonly home: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly input: AsyncIterable<Uint8Array>;
+  readonly deadlineMs?: number | undefined;
+  /** Asks the kernel of the home. */
+  ask(use: (kernel: HookKernel) => Promise<HookVerdict>): Promise<HookVerdict>;
+}
+
+export interface HookAnswer {
+  /** What the client reads on standard output. */
+  readonly answer: JsonObject;
+  /** Time was up, and work may still go on: the process must be ended. */
+  readonly isLate: boolean;
+}
+
+/** Sooner than any client stops waiting: some of them take silence for yes. */
+const DEADLINE_MS = 45_000;
+
+/** Reads one call and answers it. SECURITY: whatever goes wrong on the way is a refusal. */
+export async function runHook(run: HookRun): Promise<HookAnswer> {
+  const protocol = await loadProtocol(run.client);
+  let call: HookCall | undefined;
+  const decided = decide(protocol, run, (parsed) => {
+    call = parsed;
+  }).catch(refusalFor);
+  const verdict = await inTime(decided, run.deadlineMs ?? DEADLINE_MS);
+  return { answer: protocol.encodeAnswer(verdict ?? TOO_LATE, call), isLate: verdict === undefined };
+}
+
+const TOO_LATE = refusalFor(new HookProblem("the kernel did not decide in time"));
+
+/** Undefined where it takes too long. */
+async function inTime(decided: Promise<HookVerdict>, deadlineMs: number): Promise<HookVerdict | undefined> {
+  const waiting = new AbortController();
+  const late = sleep(deadlineMs, undefined, { signal: waiting.signal }).catch(() => undefined);
+  try {
+    return await Promise.race([decided, late]);
+  } finally {
+    waiting.abort();
+  }
+}
+
+async function decide(
+  protocol: HookProtocol,
+  { environment, home, input, workspace: named, ask }: HookRun,
+  onCall: (call: HookCall) => void,
+): Promise<HookVerdict> {
+  const message = await readHookMessage(input);
+  const call = protocol.parseCall(message, environment);
+  onCall(call);
+  const workspace = named ?? protocol.workspaceOf(message, environment);
+  return ask((kernel) => answerHook(kernel, { protocol, call, workspace, home }));
+}

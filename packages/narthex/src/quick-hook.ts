@@ -1,0 +1,43 @@
+import { homePath } from "./connection/home-path.ts";
+import type { HookClient } from "./hook/hook-call.ts";
+import { openHookKernel } from "./hook/hook-kernel.ts";
+import { runHook } from "./hook/run-hook.ts";
+import { EXIT_OK } from "./terminal/exit-code.ts";
+import { visibleJson } from "./terminal/visible.ts";
+
+/**
+ * Answers a client's hook without loading the rest of the command: the client waits for every answer. Resolves with the
+ * exit code, or with undefined, and nothing read, for a line that `connect` does not write and where no kernel runs.
+ */
+export async function runQuickHook(argv: readonly string[]): Promise<number | undefined> {
+  const line = readLine(argv);
+  if (line === undefined) return undefined;
+  const home = homePath(line.data, process.env);
+  const opened = await openHookKernel(home).catch(() => undefined);
+  if (opened === undefined) return undefined;
+  // A client that went away needs no answer.
+  process.stdout.on("error", () => undefined);
+  const { client, workspace } = line;
+  const ask = { ask: opened.ask, input: process.stdin, environment: process.env };
+  const { answer, isLate } = await runHook({ client, workspace, home, ...ask });
+  process.stdout.write(`${visibleJson(JSON.stringify(answer))}\n`);
+  opened.close();
+  if (isLate) process.exit(EXIT_OK);
+  return EXIT_OK;
+}
+
+interface HookLine {
+  readonly client: HookClient;
+  readonly workspace: string;
+  readonly data: string | undefined;
+}
+
+/** `hook CLIENT --workspace DIR [--data DIR]`. */
+function readLine(argv: readonly string[]): HookLine | undefined {
+  const [command, client, option, workspace, dataOption, data, ...rest] = argv;
+  if (command !== "hook" || (client !== "claude" && client !== "cursor") || rest.length > 0) return undefined;
+  if (option !== "--workspace" || workspace === undefined || workspace.startsWith("-")) return undefined;
+  if (dataOption === undefined) return { client, workspace, data: undefined };
+  if (dataOption !== "--data" || data === undefined || data.startsWith("-")) return undefined;
+  return { client, workspace, data };
+}
