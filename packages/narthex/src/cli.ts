@@ -10,6 +10,7 @@ import { watchInterruption } from "./terminal/interruption.ts";
 import { isReaderGone } from "./terminal/reader-gone.ts";
 import { reportError } from "./terminal/report-error.ts";
 import { createTerminal, type Terminal } from "./terminal/terminal.ts";
+import { watchUncaughtErrors } from "./terminal/uncaught-errors.ts";
 
 /** Runs one command line, given without the program's own name, and resolves with the exit code. */
 export async function runCli(argv: readonly string[]): Promise<number> {
@@ -22,13 +23,16 @@ export async function runCli(argv: readonly string[]): Promise<number> {
     json: asked.includes("--json"),
     ...(data !== undefined && { program: `narthex ${shellWords(["--data", data])}` }),
   });
+  const unwatch = watchUncaughtErrors(process.env);
   try {
     const plain = await readPlainLine(argv, COMMAND_TREE);
     if (plain !== undefined) return await runCommand(plain.command, plain.words, plain.values, terminal);
     const { runParser } = await import("./commands/run-parser.ts");
     return await runParser(argv, COMMAND_TREE, (...parsed) => runCommand(...parsed, terminal));
   } catch (error) {
-    return reportError(error, terminal, ["narthex", ...knownWords(asked, COMMAND_TREE)].join(" "));
+    return await reportError(error, terminal, ["narthex", ...knownWords(asked, COMMAND_TREE)].join(" "));
+  } finally {
+    unwatch();
   }
 }
 
