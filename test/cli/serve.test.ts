@@ -147,6 +147,28 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
       assert.deepEqual(await Promise.all([ended(watching), ended(tailing)]), [0, 0]);
     });
 
+    it("list the records of a tool, of an agent, of denied calls and of some time, and show a call's input", async () => {
+      const { id } = await at.openSession("--agent", "filtered");
+      const call = ["call", "hash", JSON.stringify({ data: "a" }), "--session", id, "--request-id", "first"];
+      await at.ask(call);
+      await at.ask(["call", "http_fetch", '{"url":"https://example.com/"}', "--session", id], 3);
+      const listed = async (...options: string[]): Promise<string[]> => {
+        const { stdout } = await at.run(["ledger", "list", "--session", id, ...options]);
+        return stdout.trimEnd().split("\n").slice(1);
+      };
+      assert.equal((await listed()).length, 3);
+      assert.match((await listed("--tool", "hash")).join("\n"), /^ *\d+ .* first +hash@1\.0\.0 · .*$/);
+      assert.match((await listed("--denied")).join("\n"), /^ *\d+ .* http_fetch@1\.0\.0 · .*CAPABILITY_MISSING.*$/);
+      assert.deepEqual(await listed("--tool", "hash", "--denied"), []);
+      assert.equal((await listed("--agent", "filtered", "--since", "1h", "--limit", "2")).length, 2);
+      assert.deepEqual(await listed("--agent", "another"), []);
+      assert.deepEqual(await listed("--since", "2100-01-01"), []);
+      assert.equal((await at.run(["ledger", "list", "--since", "soon"])).code, 2);
+      const shown = await at.run(["ledger", "show", `${id}/first`]);
+      assert.match(shown.stdout, /\nInput\n {2}\{\n {4}"data": "a"\n {2}\}\n/);
+      assert.deepEqual((await at.ask(["ledger", "show", `${id}/first`]))["input"], { data: "a" });
+    });
+
     it("read the ledger and find it sound", async () => {
       const report = await at.ask(["ledger", "verify"], 0, ALONE);
       assert.deepEqual([report["intact"], report["complete"], report["problems"]], [true, true, []]);

@@ -208,7 +208,7 @@ describe("narthex tools add", { timeout: 300_000 }, () => {
     assert.equal((await count("a"))["status"], "success");
     await change("word_count.py", "upper()", "lower()");
     const { stderr } = await at.run(["tools", "add", manifest(), "--replace"]);
-    assert.match(stderr, /a kernel runs on this home: restart it/);
+    assert.match(stderr, /takes the tool up when it is started again/);
     const failed = await count("b", 1);
     assert.equal(failed["error_code"], "TOOL_QUARANTINED");
     assert.equal(await serving.stop(), 0);

@@ -130,7 +130,7 @@ export const RATIONALE_CODES: ReadonlyMap<RationaleCode, CodeFacts> = new Map<Ra
     {
       retryable: false,
       meaning: "no policy rule permits this call",
-      next: "use a permitted tool, or have an administrator add a permit rule for this one to the policy",
+      next: "use a permitted tool, or have an administrator add a permit rule for this one to the policy and put it in force with `narthex policy reload`",
     },
   ],
   [

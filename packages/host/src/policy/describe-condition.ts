@@ -41,7 +41,21 @@ function describeFailed(body: Tree, context: JsonObject): string | undefined {
     const path = pathOf(empty);
     return Array.isArray(value) && path !== undefined ? `${path} is not empty: ${named(value)}` : undefined;
   }
-  return describeEquality(body, context) ?? describeFlag(body, context);
+  return describeEquality(body, context) ?? describeLike(body, context) ?? describeFlag(body, context);
+}
+
+/** `context.path like "docs/*"`. */
+function describeLike(body: Tree, context: JsonObject): string | undefined {
+  const left = operand(body["like"], "left");
+  const [name, value] = [pathOf(left), readPath(left, context)];
+  const like = body["like"];
+  const parts: unknown = typeof like === "object" && like !== null ? Reflect.get(like, "pattern") : undefined;
+  if (name === undefined || typeof value !== "string" || !Array.isArray(parts)) return undefined;
+  const texts = parts.map((part: unknown) => {
+    const literal: unknown = typeof part === "object" && part !== null ? Reflect.get(part, "Literal") : undefined;
+    return typeof literal === "string" ? literal.replaceAll("*", "\\*") : "*";
+  });
+  return `${name} ${quoteText(value)} is not like ${quoteText(texts.join(""))}`;
 }
 
 /** `["a", "b"].containsAll(context.x)`, `["a"].contains(context.x)`. */

@@ -67,6 +67,7 @@ test("says which value of the call a condition turns down, and not the whole lis
     '@id("e") permit(principal, action, resource) when { context.labels.isEmpty() };',
     '@id("t") permit(principal, action, resource) when { context.tier == "privileged" };',
     '@id("u") permit(principal, action, resource) unless { context.labels.contains("untrusted") };',
+    '@id("k") permit(principal, action, resource) when { context.tier like "priv*" };',
     '@id("o") permit(principal, action, resource) when { context.calls < 0 };',
   ].join("\n");
   const request = requestFor("echo", { labels: ["untrusted"] });
@@ -77,6 +78,7 @@ test("says which value of the call a condition turns down, and not the whole lis
     e: "labels is not empty: `untrusted`",
     t: "tier is `side_effecting`, not `privileged`",
     u: "it does not apply when labels has `untrusted`",
+    k: "tier `side_effecting` is not like `priv*`",
     o: "when { context.calls < 0 }",
   });
 });

@@ -17,6 +17,8 @@ export interface TypedCall {
   readonly argument: string | undefined;
   readonly input: Uint8Array;
   readonly token: string;
+  /** The kernel's home. */
+  readonly home: string;
 }
 
 /** What to do about a call whose tool or input was typed wrongly: with the tool's own schema, where it is known. */
@@ -28,11 +30,22 @@ export async function adviseCall(
   const code = result.case === "error" ? result.value.errorCode : "";
   if (code !== "TOOL_NOT_FOUND" && code !== "INVALID_INPUT") return undefined;
   const tools = await kernel.listTools({ token: typed.token, allVersions: false }).catch(() => []);
-  if (code === "TOOL_NOT_FOUND") return await adviseName(typed.tool, tools);
+  if (code === "TOOL_NOT_FOUND") {
+    return (await isStored(typed))
+      ? `\`${typed.tool}\` was added after this kernel started: start it again, then open a new session`
+      : await adviseName(typed.tool, tools);
+  }
   return adviseInput(
     typed,
     tools.find(({ name }) => name === typed.tool),
   );
+}
+
+/** A running kernel has the tools that were there when it started. */
+async function isStored({ home, tool }: TypedCall): Promise<boolean> {
+  const { homePaths, listStoredTools } = await import("@narthex/host");
+  const stored = await listStoredTools(homePaths(home).tools).catch(() => undefined);
+  return stored?.tools.some(({ declaration }) => declaration.name === tool) === true;
 }
 
 /** The tool that was probably meant. */

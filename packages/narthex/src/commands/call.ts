@@ -72,7 +72,7 @@ export const callCommand: Command = {
       const fetched = result.case === "success" && !printer.used;
       const place = fetched ? await fetchResult(result.value, kernel, { token, out }) : undefined;
       if (!terminal.json) {
-        const next = await adviseCall(response, { tool: name, argument, input, token }, kernel);
+        const next = await adviseCall(response, { tool: name, argument, input, token, home }, kernel);
         await printResponse(response, { place, next }, terminal);
       }
       // In JSON, output that streams is one object a line, and the answer is the last of them.

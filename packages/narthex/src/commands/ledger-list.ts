@@ -6,23 +6,30 @@ import { EXIT_OK } from "../terminal/exit-code.ts";
 import { renderTable } from "../terminal/table.ts";
 import type { Command } from "./command.ts";
 import { RECORD_COLUMNS } from "./record-table.ts";
-import { decodeRecord, recordToJson } from "./record-view.ts";
+import { createRecordMatcher, FILTER_OPTIONS, readRecordFilter, type RecordFilter } from "./record-filter.ts";
+import { decodeRecord, recordToJson, type RecordView } from "./record-view.ts";
 
 const DEFAULT_LIMIT = 50;
 /** As many as the kernel gives at once. */
 const PAGE = 1000;
 
 export const ledgerListCommand: Command = {
-  details: "Without --from, the newest records; the oldest of them comes first.",
+  details:
+    "Without --from, the newest records; the oldest of them comes first. --tool, --agent, --denied and --since narrow the list.",
   options: [
     { flags: "--session <id>", description: "only this session's records (or `system`)" },
+    ...FILTER_OPTIONS,
     { flags: "--from <index>", description: "start at this record" },
     {
       flags: "--limit <n>",
       description: `at most this many (default: ${DEFAULT_LIMIT}; above ${PAGE} with --from only)`,
     },
   ],
-  examples: ["narthex ledger list --limit 20", "narthex ledger list --from 0 --limit 100000 --json"],
+  examples: [
+    "narthex ledger list --limit 20",
+    "narthex ledger list --tool shell_exec --denied --since 1d",
+    "narthex ledger list --from 0 --limit 100000 --json",
+  ],
 
   async run(invocation) {
     const { options, terminal } = invocation;
@@ -34,13 +41,38 @@ export const ledgerListCommand: Command = {
     if (query.limit > PAGE && query.fromIndex === undefined) {
       throw usageError(`--limit above ${PAGE} needs --from INDEX`);
     }
-    const stored = await withConnection(invocation, "ledger list", (kernel) => readPages(kernel, query));
-    const records = stored.map(decodeRecord);
+    const filter = readRecordFilter(options, Date.now());
+    const records = await withConnection(invocation, "ledger list", async (kernel) =>
+      filter === undefined ? (await readPages(kernel, query)).map(decodeRecord) : readFiltered(kernel, query, filter),
+    );
     if (terminal.json) terminal.printJson({ records: records.map(recordToJson) });
     else terminal.print(...renderTable(RECORD_COLUMNS, records, terminal.columns));
     return EXIT_OK;
   },
 };
+
+/** Sessions whose agents are known to a filter. */
+const MAX_SESSIONS = 100_000;
+
+/** Reads the ledger forward and keeps what matches: the first of it with --from, the last of it without. */
+async function readFiltered(
+  kernel: KernelConnection,
+  query: RecordsQuery,
+  filter: RecordFilter,
+): Promise<RecordView[]> {
+  const sessions = filter.agent === undefined ? [] : await kernel.listSessions({ all: true, limit: MAX_SESSIONS });
+  const matches = createRecordMatcher(filter, sessions);
+  const kept: RecordView[] = [];
+  for (let fromIndex = query.fromIndex ?? 0; ; ) {
+    const page = await kernel.listRecords({ ...query, fromIndex, limit: PAGE });
+    const last = page.at(-1);
+    if (last === undefined) return kept;
+    kept.push(...page.map(decodeRecord).filter(matches));
+    if (query.fromIndex === undefined) kept.splice(0, Math.max(0, kept.length - query.limit));
+    else if (kept.length >= query.limit) return kept.slice(0, query.limit);
+    fromIndex = Number(last.index) + 1;
+  }
+}
 
 async function readPages(kernel: KernelConnection, query: RecordsQuery): Promise<LedgerRecord[]> {
   if (query.fromIndex === undefined) return query.limit === 0 ? [] : kernel.listRecords(query);

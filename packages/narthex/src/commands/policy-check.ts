@@ -1,9 +1,18 @@
 import { resolve } from "node:path";
-import { isKernelError, type Violation } from "@narthex/contracts";
-import { findImpossibleRules, homePaths, loadPolicySet, readPolicyDirectory, reviewRules } from "@narthex/host";
-import { compileCedar } from "@narthex/kernel";
+import { equalBytes, isKernelError, type Violation } from "@narthex/contracts";
+import {
+  assemblePolicy,
+  findImpossibleRules,
+  homePaths,
+  loadPolicySet,
+  readPolicyDirectory,
+  reviewRules,
+} from "@narthex/host";
+import { compileCedar, type Policy } from "@narthex/kernel";
+import { tryServicesConnection } from "../connection/open-connection.ts";
 import { EXIT_OK, exitCodeOf } from "../terminal/exit-code.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { typedAdvice } from "../terminal/typed-advice.ts";
 import { visible } from "../terminal/visible.ts";
 import type { Command } from "./command.ts";
 import { readPolicyTools } from "./policy-tools.ts";
@@ -36,7 +45,14 @@ export const policyCheckCommand: Command = {
       const fallback = unsupported === undefined ? "" : `rule \`${unsupported.rule}\`: ${unsupported.message}`;
       const summary = { rules: rules.length, files: files.length, engine: engine?.name ?? "cedar-wasm", fallback };
       if (terminal.json) terminal.printJson({ valid: true, ...summary, problems: [], warnings: warnings.map(toJson) });
-      else printValid(summary, warnings, terminal);
+      else {
+        printValid(summary, warnings, terminal);
+        if (given === undefined && (await isOutdated(home, await assemblePolicy(files, schema)))) {
+          terminal.note(
+            typedAdvice("the kernel that runs has other rules: `narthex policy reload` puts these in force", terminal),
+          );
+        }
+      }
       return EXIT_OK;
     } catch (fault) {
       if (!isKernelError(fault) || fault.code !== "POLICY_INVALID") throw fault;
@@ -47,6 +63,17 @@ export const policyCheckCommand: Command = {
     }
   },
 };
+
+/** Whether a kernel runs on this home by rules that its files do not say any more. */
+async function isOutdated(home: string, { current }: Policy): Promise<boolean> {
+  const kernel = await tryServicesConnection(home);
+  if (kernel === undefined || "problem" in current) return false;
+  try {
+    return !equalBytes((await kernel.getPolicy()).policyHash, current.hash);
+  } finally {
+    await kernel.close();
+  }
+}
 
 interface Summary {
   readonly rules: number;

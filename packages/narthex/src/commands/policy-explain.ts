@@ -86,9 +86,9 @@ function printExplanation({ answer, code, message, missing, questions }: CallExp
     if (others.length === 0) continue;
     terminal.print("  rules that do not match, and why:");
     const width = columns === undefined ? undefined : columns - INDENT;
-    const facts = others.map(({ id, effect, unmet, because }) => {
+    const facts = others.map(({ id, effect, unmet, because, file, line }) => {
       const why = (unmet ?? because).map((text) => text.replaceAll(/\s+/g, " ")).join("; ");
-      return [effect === "forbid" ? `${id} (forbids)` : id, why] as const;
+      return [effect === "forbid" ? `${id} (forbids)` : id, `${why} (${file}:${line})`] as const;
     });
     terminal.print(...renderFacts(facts, width).map((line) => `${" ".repeat(INDENT)}${line}`));
   }

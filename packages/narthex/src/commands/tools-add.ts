@@ -73,7 +73,7 @@ export const toolsAddCommand: Command = {
     if (terminal.json) terminal.printJson({ tools: answers, restart_needed: isRunning });
     else {
       terminal.print("", "sessions that are open already do not have it: open a new session");
-      if (isRunning) terminal.note("a kernel runs on this home: restart it, and the tool is there");
+      if (isRunning) terminal.note("the kernel that runs on this home takes the tool up when it is started again");
     }
     return EXIT_OK;
   },

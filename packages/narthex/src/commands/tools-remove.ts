@@ -38,7 +38,7 @@ export const toolsRemoveCommand: Command = {
     }
     for (const id of removed) terminal.print(visible(`removed ${id}`));
     if (takesRule) terminal.print(visible(`removed ${file}`));
-    if (kernel !== undefined) terminal.note("a kernel runs on this home: restart it, and the tool is gone");
+    if (kernel !== undefined) terminal.note("the kernel that runs on this home has the tool until it is started again");
     return EXIT_OK;
   },
 };
