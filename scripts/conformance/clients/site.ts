@@ -4,7 +4,6 @@ import { delimiter, dirname, join } from "node:path";
 import { isJsonObject, type JsonObject, parseJson } from "@narthex/contracts";
 import type { AgentClient, RunMode } from "./agent-client.ts";
 import { type ClientRun, type Script, startClient } from "./client-run.ts";
-import { connectByHand } from "./connect-by-hand.ts";
 import { CheckFailure, excerpt } from "./outcome.ts";
 import { findEnvironments, signalProcess, waitFor } from "./processes.ts";
 import { createProject } from "./project.ts";
@@ -43,7 +42,8 @@ export interface SiteTools {
 }
 
 export async function createSite(client: AgentClient, tools: SiteTools): Promise<Site> {
-  const root = await mkdtemp(join(tmpdir(), `narthex-client-${client.name}-`));
+  // Its name shows up in prompts, where checks look for narthex's own words.
+  const root = await mkdtemp(join(tmpdir(), `coding-agent-${client.name}-`));
   // Programs of a kernel of root's run as another user, who must be able to get there.
   await chmod(root, 0o711);
   const home = join(root, "home");
@@ -56,8 +56,9 @@ export async function createSite(client: AgentClient, tools: SiteTools): Promise
   const narthex = (...words: readonly string[]): Promise<FinishedCommand> =>
     runAlone(process.execPath, [tools.narthex, ...words], project, environment);
   const started = new Set<ClientRun>();
-  const connected = await narthex("connect", client.name, "--yes");
-  if (connected.code !== 0) await connectByHand(client.name, project, tools.narthex);
+  // The project is root's where root runs the suite, as in a container: that needs the user's consent.
+  const consent = process.getuid?.() === 0 ? ["--adopt"] : [];
+  const connected = await narthex("connect", client.name, "--yes", ...consent);
   if (client.acceptServer !== undefined) {
     await client.prepare({ home, project, modelUrl: "" });
     await runAlone(tools.program, client.acceptServer, project, environment);

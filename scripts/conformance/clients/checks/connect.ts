@@ -4,6 +4,9 @@ import { excerpt, expect } from "../outcome.ts";
 /** Tools that an agent cannot work without. */
 const NEEDED = ["file_list", "file_search", "file_read", "file_edit", "file_write", "shell_exec", "git", "result_read"];
 
+/** How the server's instructions begin. */
+const INSTRUCTIONS = "Narthex runs tool calls in one workspace";
+
 export const connect: Check = {
   name: "connect",
   title: "the model's first request declares narthex's tools and says what they are for; nothing to commit is left",
@@ -23,10 +26,13 @@ export const connect: Check = {
     });
     expect(missing.length === 0, `the first request does not declare ${missing.join(", ")}`);
     const words = [first.instructions, ...first.prompts].join("\n");
-    expect(/narthex/i.test(words), "the first request does not say what narthex is for");
-    const { name: prefix } = client.toolName("");
-    const own = first.tools.filter(({ name, namespace }) => namespace !== undefined || name.startsWith(prefix));
+    const isTold = words.includes(INSTRUCTIONS);
+    expect(isTold || client.hidesInstructions === true, "the first request lacks the server's instructions");
+    const server = client.toolName("");
+    const own = first.tools.filter(
+      ({ name, namespace }) => namespace === server.namespace && name.startsWith(server.name),
+    );
     const bytes = own.reduce((sum, { declaration }) => sum + JSON.stringify(declaration).length, 0);
-    return `${own.length} tools, ${(bytes / 1024).toFixed(1)} KB`;
+    return `${own.length} tools, ${(bytes / 1024).toFixed(1)} KB${isTold ? "" : ", without the server's instructions"}`;
   },
 };

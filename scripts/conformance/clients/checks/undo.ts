@@ -21,9 +21,12 @@ export const undo: Check = {
     const { code, stderr } = await site.narthex("connect", site.client.name, "--undo", "--yes");
     expect(code === 0, `connect --undo: ${excerpt(stderr)}`);
     const left = site.connectedFiles.filter((name) => existsSync(join(site.project, name)));
-    expect(left.length === 0, `it leaves ${left.join(", ")}`);
+    for (const name of left) {
+      const text = await readFile(join(site.project, name), "utf8");
+      expect(!/narthex/i.test(text), `it leaves ${name}: ${excerpt(text)}`);
+    }
     const exclude = await readFile(join(site.project, ".git/info/exclude"), "utf8");
     expect(!/narthex/i.test(exclude), `.git/info/exclude keeps ${excerpt(exclude.slice(-200))}`);
-    return undefined;
+    return left.length === 0 ? undefined : `${left.join(", ")} stays with the client's own additions`;
   },
 };
