@@ -53,6 +53,8 @@ export interface Ran {
 export interface Refused {
   readonly code: string;
   readonly message: string;
+  /** What it had printed, as a model is shown it. */
+  readonly view: string;
 }
 
 export async function createShellKernel(
@@ -116,8 +118,12 @@ function shellSession(session: SocketSession): ShellSession {
     },
     async refused(tool, input) {
       const { result } = (await session.call(tool, input)).response;
-      if (result.case === "denied") return { code: result.value.rationaleCode, message: result.value.message };
-      if (result.case === "error") return { code: result.value.errorCode, message: result.value.message };
+      if (result.case === "denied")
+        return { code: result.value.rationaleCode, message: result.value.message, view: "" };
+      if (result.case === "error") {
+        const { errorCode: code, message, view } = result.value;
+        return { code, message, view };
+      }
       return assert.fail(`it was done: ${tool} ${JSON.stringify(input)}`);
     },
     spawn: async (command, options = {}) => String((await ask("shell_spawn", { command, ...options }))["job_id"]),

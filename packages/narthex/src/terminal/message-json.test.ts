@@ -24,6 +24,7 @@ describe("messageToJson", () => {
       effects_possible: false,
       approval_id: "",
       repeated_answer: false,
+      view: "",
     });
   });
 

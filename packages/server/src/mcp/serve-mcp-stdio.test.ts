@@ -287,7 +287,7 @@ test("a fault of the caller is an error result without its details", async (t) =
 });
 
 test("a promised structure that is too large to send is not silently left out", async (t) => {
-  const success = { view: "cut", resultType: "object", cut: true };
+  const success = { view: "cut", resultType: "object", resultSize: 8_000_000n, cut: true };
   const response = create(ToolResponseSchema, { requestId: "r", result: { case: "success", value: success } });
   const [info] = await (await createKernelCaller(createTestKernel(), createTestKernel().token)).listTools();
   const infos: ToolInfo[] = info === undefined ? [] : [info];
