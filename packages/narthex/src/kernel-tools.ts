@@ -15,7 +15,7 @@ export interface KernelTools {
    * with POLICY_INVALID; nothing is changed then.
    */
   register(tool: Tool, options?: RegisterOptions): Promise<ToolFacts>;
-  /** The highest release of a name; undefined if there is none. */
+  /** The highest release of a name; undefined without one. */
   get(name: string): ToolFacts | undefined;
   /** The highest release of every name, by name. */
   list(): readonly ToolFacts[];

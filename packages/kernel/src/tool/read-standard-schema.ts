@@ -56,7 +56,7 @@ export function parseStandard(
 function toViolation({ message, path = [] }: StandardIssue): Violation {
   const keys = path.map((segment) => (typeof segment === "object" ? segment.key : segment));
   const field = fieldAt(keys.map((key) => (typeof key === "number" ? key : String(key))));
-  return { field, rule: "schema", message: String(message) };
+  return { field, rule: "schema", message };
 }
 
 function isPromise<T>(result: StandardResult<T> | Promise<StandardResult<T>>): result is Promise<StandardResult<T>> {

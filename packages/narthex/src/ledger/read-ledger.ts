@@ -7,7 +7,7 @@ import type { DecodedRecord } from "./decoded-record.ts";
 export interface LedgerReader {
   /** A page of records, the oldest first: the newest ones, or those from an index on. */
   list(query?: LedgerQuery): Promise<LedgerPage>;
-  /** A record by its index, or the newest one of a call; undefined if there is none. */
+  /** A record by its index, or the newest one of a call; undefined if it does not exist. */
   get(which: number | RecordedRequest): Promise<DecodedRecord | undefined>;
   /** Records from an index on (from now by default), then each new one once it is durable, until the signal aborts. */
   follow(following: LedgerFollowing): AsyncIterable<DecodedRecord>;
@@ -50,11 +50,9 @@ const MAX_LIMIT = 1000;
 const LOOK_BACK = 256;
 
 export function createLedgerReader(kernel: ReadKernel): LedgerReader {
-  // What decodes is loaded by the first use: most programs never read a record.
-  const load = (): Promise<typeof import("./decode-record.ts")> => import("./decode-record.ts");
-
   async function decodePage(stored: Awaited<ReturnType<ReadKernel["listRecords"]>>): Promise<DecodedRecord[]> {
-    const { decodeRecord, lacksItsCall } = await load();
+    // Loaded by the first use: most programs never read a record.
+    const { decodeRecord, lacksItsCall } = await import("./decode-record.ts");
     const earlier: EarlierCalls = new Map();
     const decoded = stored.map((record) => decodeRecord(record, earlier));
     const [first] = stored;
@@ -96,7 +94,7 @@ export function createLedgerReader(kernel: ReadKernel): LedgerReader {
       const { from, session, signal } = following;
       // From now means before anything is awaited.
       const fromIndex = from ?? kernel.recordCount();
-      const { decodeRecord } = await load();
+      const { decodeRecord } = await import("./decode-record.ts");
       const earlier: EarlierCalls = new Map();
       const tail = { signal, fromIndex, ...(session !== undefined && { chain: session }) };
       for await (const stored of kernel.tailRecords(tail)) yield decodeRecord(stored, earlier);

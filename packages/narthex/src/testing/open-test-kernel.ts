@@ -94,7 +94,7 @@ function toTestKernel<Tools extends readonly Tool[]>(
       return kernel.closing;
     },
     workspace,
-    // As root, tools change only a directory that is somebody else's, and this one is nobody's work.
+    // As root, tools change only a directory of another user.
     session: (open = {}) => kernel.session({ workspace, ...(isOwnRoot(open) && { adopt: true }), ...open }),
     close,
     [Symbol.asyncDispose]: () => close({ graceMs: 0 }),
