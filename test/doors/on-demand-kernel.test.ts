@@ -113,6 +113,8 @@ describe("a kernel that a client starts", { timeout: 120_000 }, () => {
     for (const name of ["TEST_LEAK", "NODE_OPTIONS", "NARTHEX_TEST_COMMAND"]) assert.ok(!names.includes(name), name);
     assert.ok(environment.includes("TEST_ON_DEMAND_KEY=a secret value"));
     assert.ok(environment.includes("LC_ALL=C"));
+    // Whether people find the command by its name is told, because the PATH is not.
+    assert.ok(!names.includes("NARTHEX_ON_PATH"));
     assert.ok(environment.includes("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"));
     assert.equal(await readlink(`/proc/${kernel}/cwd`), "/");
     const own = await pipesOf(client.child.pid ?? 0);

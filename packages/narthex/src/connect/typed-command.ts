@@ -4,6 +4,8 @@ import { PACKAGE_DIRECTORY } from "../package-directory.ts";
 import { dataOption, shellWords } from "./program-line.ts";
 
 const NAME = "narthex";
+/** Set for a kernel whose client finds the program by its name. */
+export const ON_PATH = "NARTHEX_ON_PATH";
 const PROGRAM = join(PACKAGE_DIRECTORY, "bin/narthex.js");
 
 /**
@@ -16,9 +18,14 @@ const PROGRAM = join(PACKAGE_DIRECTORY, "bin/narthex.js");
  * With `home`, it names a home that another terminal would not take by itself.
  */
 export function typedCommand(environment: NodeJS.ProcessEnv, home?: string): string {
-  const isNpm = environment["npm_lifecycle_event"] !== undefined;
-  const program = !isNpm && isOnPath(environment["PATH"] ?? "") ? NAME : shellWords([PROGRAM]);
+  const program = isTypedByName(environment) ? NAME : shellWords([PROGRAM]);
   return [program, ...(home === undefined ? [] : dataOption(home).map((word) => shellWords([word])))].join(" ");
+}
+
+/** Whether a shell finds this very program by its name. A kernel that a client started has been told: its PATH is another. */
+export function isTypedByName(environment: NodeJS.ProcessEnv): boolean {
+  if (environment[ON_PATH] === "1") return true;
+  return environment["npm_lifecycle_event"] === undefined && isOnPath(environment["PATH"] ?? "");
 }
 
 function isOnPath(path: string): boolean {

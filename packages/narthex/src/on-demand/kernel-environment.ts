@@ -1,3 +1,5 @@
+import { isTypedByName, ON_PATH } from "../connect/typed-command.ts";
+
 /** Where programs of the system are. A client's own PATH belongs to its session and not to the kernel. */
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -29,5 +31,5 @@ export function kernelEnvironment(client: NodeJS.ProcessEnv, secretVariables: It
     const value = client[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  return { ...Object.fromEntries(kept), PATH: SYSTEM_PATH };
+  return { ...Object.fromEntries(kept), PATH: SYSTEM_PATH, ...(isTypedByName(client) && { [ON_PATH]: "1" }) };
 }
