@@ -23,7 +23,7 @@ interface RunningCommand {
 }
 
 const MAX_CLIENTS = 4;
-/** An answer that takes longer is none. */
+/** An answer that takes longer counts as missing. */
 const PATIENCE_MS = 60_000;
 
 export async function openWorld() {

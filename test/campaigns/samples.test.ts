@@ -29,6 +29,7 @@ const PARTS: ReadonlyMap<string, number> = new Map([
   ["budgets", 300],
   ["canonical", 4000],
   ["cedar", 1600],
+  ["clients", 3],
   ["covers", 4000],
   ["decoder", 3000],
   // A million are tried in test/foreign/es6-numbers.test.ts.
