@@ -47,6 +47,8 @@ interface Attended {
 
 /** A client that lives has opened its next connection before it ends the last one. */
 const RETURN_MS = 500;
+/** Of a PATH that is looked at. */
+const MAX_PATH_CHARACTERS = 32 * 1024;
 /** Deeper than leases can be delegated. */
 const MAX_DEPTH = 32;
 
@@ -115,7 +117,7 @@ export function createSessionAttendance(
       if (entry.isClosing) throw new KernelError("SESSION_CLOSED", "the session was closed: its client had left");
       clearTimeout(entry.timer);
       entry.connections += 1;
-      entry.path = path;
+      entry.path = path.length > MAX_PATH_CHARACTERS ? "" : path;
       return {
         leave() {
           entry.connections -= 1;
