@@ -97,7 +97,10 @@ describe("an agent that wants its own approval", { timeout: 240_000 }, () => {
     for (let times = 0; times < 2; times++) assert.equal(codeOf(await run("./deploy.sh staging")), "success");
     await write("deploy.sh", "#!/bin/sh\necho evil\n");
     const again = await allow("./deploy.sh staging", "once");
-    assert.deepEqual(again?.notes, ['"deploy.sh" changed since it was allowed for this session']);
+    assert.deepEqual(again?.notes, [
+      '"deploy.sh" changed since it was allowed for this session',
+      "it runs without network",
+    ]);
     // A yes to this very call is bound to it as well, and what an interpreter is given is a program too.
     await write("deploy.sh", "#!/bin/sh\necho worse\n");
     assert.equal(codeOf(await run("./deploy.sh staging")), "APPROVAL_PENDING");

@@ -19,6 +19,7 @@ import { createChangeSignal } from "./change-signal.ts";
 import { isCrowded } from "./crowding.ts";
 import { createEndedQuestions } from "./ended-questions.ts";
 import { createQuestion, type OpenQuestion } from "./open-question.ts";
+import { questionNotes } from "./question-notes.ts";
 import { ruleIdOf } from "./rule-text.ts";
 import { createRulesOnTheirWay } from "./rules-on-their-way.ts";
 import { createStandingAnswers } from "./standing-answers.ts";
@@ -107,9 +108,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
     const approvalId = createId("apr", (length) => options.random.bytes(length));
     const requestedAtMs = nowMs();
     const times = { requestedAtMs, expiresAtMs: requestedAtMs + options.expiryMs };
-    const notes = standing
-      .changedFor(subject)
-      .map((path) => `${JSON.stringify(path)} changed since it was allowed for this session`);
+    const notes = questionNotes(subject, standing.changedFor(subject));
     const question = createQuestion(approvalId, subject, times, { canWriteRules: rules !== undefined, notes });
     // It has its place from now on, but nobody can answer what is not durable.
     question.isAnswered = true;

@@ -30,11 +30,11 @@ test("a form says what a person should know besides", () => {
 });
 
 test("a form shows the call on its first line, and whole below", () => {
-  const [first = "", ...rest] = messageFor("curl https://a.example\nrm -rf ~", { effects: ["process_spawn"] }).split(
-    "\n",
-  );
+  const [first = "", ...rest] = messageFor("curl https://a.example\nrm -rf ~", {
+    notes: ["it runs without network"],
+  }).split("\n");
   assert.equal(first, 'shell_exec: "curl https://a.example\\nrm -rf ~"');
-  assert.ok(rest.includes("It may: process_spawn. It has no network."));
+  assert.deepEqual(rest[1], "Note: it runs without network");
   const long = messageFor(`echo ${"x".repeat(5000)}; rm -rf ~`);
   assert.match(long, /^shell_exec: "echo x+ \[\d+ characters more, see below\] x+; rm -rf ~"\n/);
   const other = approvalForm({ ...question, tool: "t@1.0.0", input: { content: "x", path: "a\u202eb" } })?.message;

@@ -49,9 +49,7 @@ function messageOf({ tool, workspace, effects, labels, messages, notes, input }:
   return [
     `${shown(tool.replace(/@.*$/, ""))}: ${subjectOf(input)}`,
     `An agent asks to run ${shown(tool)} in ${shown(workspace)}.`,
-    ...(effects.length === 0
-      ? []
-      : [`It may: ${effects.join(", ")}.${isOffline(effects) ? " It has no network." : ""}`]),
+    ...(effects.length === 0 ? [] : [`It may: ${effects.join(", ")}.`]),
     ...messages.map((message) => `The rule says: ${shown(message)}`),
     ...notes.map((note) => `Note: ${shown(note)}`),
     ...(labels.length === 0 ? [] : [`What it knows is ${labels.map(shown).join(", ")}.`]),
@@ -80,10 +78,6 @@ function cutMiddle(text: string): string {
   const end = text.slice(-SUBJECT_END).toWellFormed();
   const begin = text.slice(0, MAX_SUBJECT - SUBJECT_END).toWellFormed();
   return `${begin} [${text.length - MAX_SUBJECT} characters more, see below] ${end}`;
-}
-
-function isOffline(effects: readonly string[]): boolean {
-  return effects.includes("process_spawn") && !effects.some((effect) => effect.startsWith("net_"));
 }
 
 /** Line ends and the like in texts, counted where there are many: they would move what stands before them out of view. */

@@ -11,7 +11,7 @@ export interface WaitingCall {
 
 /** Most calls are answered sooner, and then nothing is looked for. */
 const LOOK_AFTER_MS = 200;
-/** Well below the time-outs of clients that begin anew with each notice. */
+/** Well below the time-outs of clients, some of which start over with each notice. */
 const REPEAT_MS = 10_000;
 /** Progress only grows, and the first byte of output is 1. */
 const STEP = 0.001;
