@@ -19,8 +19,8 @@ export interface ConnectionView {
   readonly host: string;
   readonly policy: PolicyTable;
   readonly warnings: readonly string[];
-  /** What a person types to run this program. */
-  readonly program: string;
+  /** The command line that takes it back. */
+  readonly undo: string;
   readonly next: readonly string[];
 }
 
@@ -32,12 +32,11 @@ export function printDifference(view: ConnectionView, terminal: Terminal): void 
     ["asks", policy.asks],
     ["denied", policy.denied],
   ] as const;
-  terminal.print(
-    ...indented([
-      ["client", client.title],
-      ["host", host],
-      ...rows.map(([name, calls]) => [name, calls.length === 0 ? "nothing" : calls.join(", ")] as const),
-    ]),
+  printFacts(
+    terminal,
+    ["client", client.title],
+    ["host", host],
+    ...rows.map(([name, calls]) => [name, calls.length === 0 ? "nothing" : calls.join(", ")] as const),
   );
   for (const plan of plans) {
     terminal.print("", `  ${visible(plan.file.name)}${plan.file.text === undefined ? " (new)" : ""}`);
@@ -51,29 +50,27 @@ export function printDifference(view: ConnectionView, terminal: Terminal): void 
 }
 
 export function printSummary(
-  { name, client, plans, ignored, policy, warnings, program, next }: ConnectionView,
+  { client, plans, ignored, policy, warnings, undo, next }: ConnectionView,
   { isWritten, isDry }: { readonly isWritten: boolean; readonly isDry: boolean },
   terminal: Terminal,
 ): void {
   const changed = plans.map((plan) => `${plan.file.name} (${describeCount(plan)})`);
   const files = [...changed, ...(ignored === undefined ? [] : [".git/info/exclude"])].join(", ");
-  if (files === "") terminal.print(...indented([["changed", "nothing to change: it is connected"]]));
-  else if (isDry) terminal.print(...indented([["would", `change ${files}; nothing was written`]]));
-  else if (!isWritten) terminal.print(...indented([["changed", "nothing was written"]]));
+  if (files === "") printFacts(terminal, ["changed", "nothing to change: it is connected"]);
+  else if (isDry) printFacts(terminal, ["would", `change ${files}; nothing was written`]);
+  else if (!isWritten) printFacts(terminal, ["changed", "nothing was written"]);
   else {
-    terminal.print(
-      ...indented([
-        ["changed", `${files}: ${client.switchedOff}`],
-        ["undo", `${program} connect ${name} --undo`],
-      ]),
-    );
+    printFacts(terminal, ["changed", `${files}: ${client.switchedOff}`], ["undo", undo]);
   }
-  for (const text of client.stays) terminal.print(...indented([["stays", text]]));
-  for (const text of [...warnings, ...policy.notes]) terminal.print(...indented([["beware", text]]));
+  for (const text of client.stays) printFacts(terminal, ["stays", text]);
+  for (const text of [...warnings, ...policy.notes]) printFacts(terminal, ["beware", text]);
   if (!isWritten) return;
-  terminal.print(...indented([["beware", "the files name paths of this machine: others connect for themselves"]]));
+  printFacts(terminal, ["beware", "the files name paths of this machine: others connect for themselves"]);
   terminal.print("");
-  for (const text of next) terminal.print(`${terminal.paint.dim("next:")} ${visible(text)}`);
+  for (const text of next) {
+    const [first = "", ...rest] = renderFacts([["next:", text]], terminal.columns);
+    terminal.print(first.replace(/^next: {2}/, `${terminal.paint.dim("next:")} `), ...rest);
+  }
 }
 
 export function printUndo(
@@ -84,11 +81,11 @@ export function printUndo(
   if (!isKnown) return terminal.print("nothing to undo: nothing is recorded as connected here");
   for (const plan of plans.filter(isChanged)) {
     const verb = plan.text === undefined ? "removed" : "changed";
-    terminal.print(...indented([[isDry ? "would" : verb, isDry ? `be ${verb}: ${plan.file.name}` : plan.file.name]]));
+    printFacts(terminal, [isDry ? "would" : verb, isDry ? `be ${verb}: ${plan.file.name}` : plan.file.name]);
     if (isDry) printLines(plan, terminal);
   }
   for (const { file, left } of plans) {
-    for (const place of left) terminal.print(...indented([["left", `${file.name}: ${place} was changed since`]]));
+    for (const place of left) printFacts(terminal, ["left", `${file.name}: ${place} was changed since`]);
   }
   if (!plans.some(isChanged)) terminal.print("nothing to undo: what was added is gone");
 }
@@ -145,6 +142,7 @@ function describeCount(plan: PlannedFile): string {
 
 const WIDTH = "changed".length;
 
-function indented(facts: readonly (readonly [string, string])[]): string[] {
-  return renderFacts(facts.map(([name, value]) => [`  ${name.padEnd(WIDTH)}`, value]));
+function printFacts(terminal: Terminal, ...facts: readonly (readonly [string, string])[]): void {
+  const padded = facts.map(([name, value]) => [`  ${name.padEnd(WIDTH)}`, value] as const);
+  terminal.print(...renderFacts(padded, terminal.columns));
 }

@@ -11,7 +11,7 @@ import { planIgnored } from "../connect/git-ignored.ts";
 import { hostLine } from "../connect/host-line.ts";
 import { isChanged, planConnection, planUndo } from "../connect/plan-connection.ts";
 import { policyTable } from "../connect/policy-table.ts";
-import { programLine, programWarning } from "../connect/program-line.ts";
+import { programLine, programWarning, shellWords } from "../connect/program-line.ts";
 import { checkOwner } from "../connect/root-workspace.ts";
 import { typedCommand } from "../connect/typed-command.ts";
 import { withConnection } from "../connection/open-connection.ts";
@@ -102,7 +102,7 @@ async function connect({ name, client, workspace, record }: Connecting, invocati
     host: hostLine(await examine(workspace, invocation)),
     policy: await withConnection(invocation, "connect", policyTable),
     warnings: warnings.filter((warning) => warning !== undefined),
-    program: typedCommand(environment),
+    undo: undoLine(typedCommand(environment), name, options.text("workspace") === undefined ? undefined : workspace),
     next: client.next(setting),
   };
   const isDry = options.flag("dry-run");
@@ -113,6 +113,17 @@ async function connect({ name, client, workspace, record }: Connecting, invocati
   if (terminal.json) terminal.printJson(connectionToJson(view, { workspace, isWritten }));
   else printSummary(view, { isWritten, isDry }, terminal);
   return EXIT_OK;
+}
+
+/** The workspace is named where it is not the current directory. */
+function undoLine(program: string, name: string, workspace: string | undefined): string {
+  return [
+    program,
+    "connect",
+    name,
+    "--undo",
+    ...(workspace === undefined ? [] : ["--workspace", shellWords([workspace])]),
+  ].join(" ");
 }
 
 async function undo(path: string, invocation: Invocation): Promise<number> {
