@@ -1,8 +1,10 @@
 import type { Violation } from "@narthex/contracts";
 import { visible } from "./visible.ts";
 
-/** A line for each broken rule; none where the message names all of them already. */
+/** A line for each broken rule; no lines where the message says all of it already, fields included. */
 export function violationLines(message: string, violations: readonly Omit<Violation, "rule">[]): string[] {
-  if (violations.every((violation) => message.includes(violation.message))) return [];
+  const isSaid = ({ field, message: said }: Omit<Violation, "rule">): boolean =>
+    message.includes(said) && (field === "$" || field === "" || said.includes(field));
+  if (violations.every(isSaid)) return [];
   return violations.map((violation) => `  ${visible(`${violation.field}: ${violation.message}`)}`);
 }
