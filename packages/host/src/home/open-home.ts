@@ -1,4 +1,4 @@
-import { pathUnusable } from "../content/system-error.ts";
+import { pathUnusable, storeUnavailable, systemErrorCode } from "../content/system-error.ts";
 import { type BearerTokens, issueBearerTokens } from "./bearer-tokens.ts";
 import { type HomeLock, takeHome } from "./home-lock.ts";
 import { type HomePaths, homePaths } from "./home-paths.ts";
@@ -33,7 +33,9 @@ export async function openHome(options: OpenHomeOptions): Promise<Home> {
   try {
     return await open(options);
   } catch (fault) {
-    throw pathUnusable(`the home \`${options.path.slice(0, 300)}\` cannot be used`, fault);
+    const problem = `the home \`${options.path.slice(0, 300)}\` cannot be used`;
+    // A home that is there, on a disk that became read-only, was named rightly.
+    throw systemErrorCode(fault) === "EROFS" ? storeUnavailable(problem, fault) : pathUnusable(problem, fault);
   }
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmod, lstat, readdir, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { KernelError } from "@narthex/contracts";
+import { pathUnusable } from "../content/system-error.ts";
 import { makeDirectories } from "../system/make-directories.ts";
 import { requireSafeParents } from "./safe-parents.ts";
 
@@ -14,7 +15,9 @@ const OTHERS_MAY_ANYTHING = 0o077;
  * SECURITY: a directory that somebody else owns or can write to may already hold what they want us to read.
  */
 export async function openPrivateDirectory(path: string): Promise<string> {
-  await makeDirectories(path, 0o700);
+  await makeDirectories(path, 0o700).catch((cause: unknown) => {
+    throw pathUnusable(`the home \`${path.slice(0, 300)}\` cannot be used`, cause);
+  });
   const real = await realpath(path);
   await requireSafeParents(real);
   const facts = await lstat(real);
