@@ -22,8 +22,6 @@ export interface AgentClient {
   toolName(name: string): Pick<DeclaredTool, "name" | "namespace">;
   /** Calls of its own tools that act, each of which would leave a file. */
   ownTools(path: string): readonly OwnCall[];
-  /** Whether it keeps a server's instructions from its model. */
-  readonly hidesInstructions?: boolean;
   /** Checks that this client cannot pass whatever narthex does, with the reason. */
   readonly unsupported?: Readonly<Record<string, string>>;
 }

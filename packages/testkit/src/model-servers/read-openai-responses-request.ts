@@ -13,9 +13,17 @@ export function readOpenaiResponsesRequest(body: JsonObject): ModelRequest {
   const input = readItems(body["input"]);
   const from = (...types: readonly string[]) => input.filter(({ type }) => types.includes(readString(type)));
   const messages = input.filter(({ role }) => role !== undefined);
+  // A namespace says of its tools together what they are for.
+  const namespaces = readItems(body["tools"]).filter(({ type }) => type === "namespace");
   const system = messages.filter(({ role }) => role === "system" || role === "developer");
   return {
-    instructions: [body["instructions"], ...system.map(({ content }) => content)].map(readText).join("\n"),
+    instructions: [
+      body["instructions"],
+      ...system.map(({ content }) => content),
+      ...namespaces.map(({ description }) => description),
+    ]
+      .map(readText)
+      .join("\n"),
     prompts: messages.filter(({ role }) => role === "user").map(({ content }) => readText(content)),
     tools: readItems(body["tools"]).flatMap(readTool),
     calls: from("function_call", "custom_tool_call").map(({ name }) => ({ name: readString(name) })),

@@ -26,13 +26,12 @@ export const connect: Check = {
     });
     expect(missing.length === 0, `the first request does not declare ${missing.join(", ")}`);
     const words = [first.instructions, ...first.prompts].join("\n");
-    const isTold = words.includes(INSTRUCTIONS);
-    expect(isTold || client.hidesInstructions === true, "the first request lacks the server's instructions");
+    expect(words.includes(INSTRUCTIONS), "the first request lacks the server's instructions");
     const server = client.toolName("");
     const own = first.tools.filter(
       ({ name, namespace }) => namespace === server.namespace && name.startsWith(server.name),
     );
     const bytes = own.reduce((sum, { declaration }) => sum + JSON.stringify(declaration).length, 0);
-    return `${own.length} tools, ${(bytes / 1024).toFixed(1)} KB${isTold ? "" : ", without the server's instructions"}`;
+    return `${own.length} tools, ${(bytes / 1024).toFixed(1)} KB`;
   },
 };

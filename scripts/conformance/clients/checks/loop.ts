@@ -15,10 +15,11 @@ export const loop: Check = {
       RUN_TESTS,
       { call: "file_edit", input: { path: "src/sum.js", old_content: MISTAKE.wrong, new_content: MISTAKE.right } },
       RUN_TESTS,
-      { call: "git", input: { operation: "status" } },
-      { call: "git", input: { operation: "diff" } },
-      { call: "git", input: { operation: "add", args: ["--all"] } },
-      { call: "git", input: { operation: "commit", args: ["-m", "correct the sum"] } },
+      // As declared: some clients check a call's input before they send it.
+      { call: "git", input: { operation: "STATUS" } },
+      { call: "git", input: { operation: "DIFF" } },
+      { call: "git", input: { operation: "ADD", args: ["--all"] } },
+      { call: "git", input: { operation: "COMMIT", args: ["-m", "correct the sum"] } },
     ]);
     const { code, output, results } = await run.end();
     const expected: readonly [string, RegExp][] = [
