@@ -49,7 +49,9 @@ export async function createSite(client: AgentClient, tools: SiteTools): Promise
   const home = join(root, "home");
   const project = join(root, "project");
   for (const folder of [home, project, join(root, "tmp")]) await mkdir(folder);
-  await writeFile(join(home, ".gitconfig"), "[user]\n\tname = Someone\n\temail = someone@example.org\n");
+  // An adopted project is no longer root's, and git asks root to accept that.
+  const accepted = `[safe]\n\tdirectory = ${project}\n`;
+  await writeFile(join(home, ".gitconfig"), `[user]\n\tname = Someone\n\temail = someone@example.org\n${accepted}`);
   const environment = userEnvironment(root, home, tools.proxyUrl);
   await createProject(project, environment);
 
