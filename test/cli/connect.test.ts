@@ -143,6 +143,9 @@ describe("narthex connect", { timeout: 180_000 }, () => {
     await at.ask(connect("codex", "--undo"), 0, { ownProcess: true });
     assert.equal(await readFile(path(".codex/config.toml"), "utf8"), '# ours\nmodel = "o"\n');
     assert.equal(await readFile(path(".git/info/exclude"), "utf8"), list);
+    // Written by Claude Code itself when a person accepts the server.
+    const claude = await at.run(connect("claude", "--dry-run"));
+    assert.match(claude.stdout, /^ {4}\+ \/\.claude\/settings\.local\.json$/m);
   });
 
   if (isRoot) {

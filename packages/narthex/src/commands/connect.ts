@@ -86,10 +86,7 @@ async function connect({ name, client, workspace, record }: Connecting, invocati
   };
   const plans = await planConnection(workspace, client.files(setting));
   const changes = plans.filter(isChanged);
-  const ignored = await planIgnored(
-    workspace,
-    plans.map(({ file }) => file.name),
-  );
+  const ignored = await planIgnored(workspace, [...plans.map(({ file }) => file.name), ...(client.ownFiles ?? [])]);
   const warnings = [
     client.versions && (await versionWarning(client.versions, client.title, { workspace, environment })),
     programWarning(workspace),

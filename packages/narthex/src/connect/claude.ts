@@ -16,6 +16,9 @@ const agent = AGENT_NAMES.claude;
 export const claude: Client = {
   title: "Claude Code",
   agent,
+  // Keeps the answer to "use this server?". Claude Code adds it to the user's own list of ignored files, which git in a
+  // sandbox does not have.
+  ownFiles: [".claude/settings.local.json"],
   switchedOff: "built-in Bash, Edit, Write, WebFetch off",
   stays: [
     "built-in Read, Grep and Glob stay: rules decide them by the hook, but nothing contains them and no label follows",

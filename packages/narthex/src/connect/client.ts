@@ -21,6 +21,8 @@ export interface Client {
   readonly agent: string;
   /** What its configuration is to hold. */
   files(setting: ClientSetting): readonly ClientFile[];
+  /** Files for this machine that the client itself writes once it is connected: they stay out of commits, too. */
+  readonly ownFiles?: readonly string[];
   /** What this switches off, in a few words. */
   readonly switchedOff: string;
   /** What no configuration of a workspace switches off, plainly. */
