@@ -19,6 +19,7 @@ import { join } from "node:path";
 import { createPrograms, type ProgramsDriver } from "../../packages/host/src/programs/create-programs.ts";
 import { GuardRecords } from "../../packages/host/src/programs/guard-records.ts";
 import { ProtectedWorkspace } from "../../packages/host/src/programs/protected-workspace.ts";
+import { StartedPrograms } from "../../packages/host/src/programs/started-programs.ts";
 import { DiskSpace } from "../../packages/host/src/storage/disk-space.ts";
 import { DEFAULT_STORAGE_LIMITS } from "../../packages/host/src/storage/storage-limits.ts";
 import { type Containment, openContainment } from "../../packages/host/src/sandbox/open-containment.ts";
@@ -107,6 +108,7 @@ export async function startGuardRace(seed: number): Promise<GuardRace> {
     protectedWorkspace: recorder,
     findToolchains: () => Promise.resolve([]),
     space: new DiskSpace(DEFAULT_STORAGE_LIMITS),
+    started: new StartedPrograms(join(directory, "programs")),
   });
   const swapper = await startSwapper(containment, workspace, identity, seed);
   let complaint = "";

@@ -113,12 +113,12 @@ describe("three MCP clients on one home", { timeout: 300_000 }, () => {
     const [resource] = (await second.client.listResources()).resources;
     await Promise.all(["asked", "approved"].map((name) => writeFile(inWorkspace(name), "here")));
 
-    // In flight: an effect that nobody can settle, a form that lies open, and a question to the console.
+    // In flight: a command that is killed with the kernel, a form that lies open, and a question to the console.
     second.client.setRequestHandler("elicitation/create", ({ params }) => {
       asked.resolve(params.message);
       return said.promise;
     });
-    const command = "echo run >> runs; sleep 86397.5";
+    const command = "test -e run-again || { echo run >> runs; sleep 86397.5; }";
     const running = second.client.callTool({ name: "shell_exec", arguments: { command, timeout_ms: 200_000 } });
     const form = second.client.callTool({ name: "file_delete", arguments: { path: "asked" } });
     const question = third.client.callTool({ name: "file_delete", arguments: { path: "approved" } });
@@ -131,13 +131,14 @@ describe("three MCP clients on one home", { timeout: 300_000 }, () => {
     };
     await until(async () => (await thirds()) !== undefined);
 
-    const killed = await holderOf(at);
-    process.kill(killed, "SIGKILL");
-    const unknown = await running;
-    assert.equal(unknown.isError, true);
-    assert.match(textIn(unknown.content), /OUTCOME_UNKNOWN/);
+    const holder = await holderOf(at);
+    process.kill(holder, "SIGKILL");
+    const killed = await running;
+    assert.equal(killed.isError, true);
+    assert.match(textIn(killed.content), /^KILLED: /);
+    assert.match(textIn(killed.content), /Its effects may have happened\./);
     assert.equal(await readFile(inWorkspace("runs"), "utf8"), "run\n");
-    assert.notEqual(await holderOf(at), killed);
+    assert.notEqual(await holderOf(at), holder);
 
     said.resolve(YES);
     assert.notEqual((await form).isError, true, JSON.stringify(await form));
@@ -153,10 +154,11 @@ describe("three MCP clients on one home", { timeout: 300_000 }, () => {
     sessions = await sessionsOf(at);
     const { contents } = await second.client.readResource({ uri: resource?.uri ?? "" });
     assert.match(JSON.stringify(contents), /x{40000}/);
-    // An equal call is not run either, until a person has looked.
+    // What was killed is not run again by itself; an equal call is.
+    assert.equal(await readFile(inWorkspace("runs"), "utf8"), "run\n");
+    await writeFile(inWorkspace("run-again"), "");
     const again = await second.client.callTool({ name: "shell_exec", arguments: { command, timeout_ms: 200_000 } });
-    assert.match(textIn(again.content), /OUTCOME_UNKNOWN/);
-    assert.match(textIn(again.content), /Its effects may have happened\./);
+    assert.equal(textIn(again.content), "exit code 0, no output");
   });
 
   it("go on when the kernel is stopped in good order, with a call that runs meanwhile", async () => {

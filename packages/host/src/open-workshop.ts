@@ -21,6 +21,7 @@ import { createPageReader } from "./pages/create-page-reader.ts";
 import { createPrograms, type ProgramsDriver, type ProgramsOptions } from "./programs/create-programs.ts";
 import { GuardRecords } from "./programs/guard-records.ts";
 import { ProtectedWorkspace } from "./programs/protected-workspace.ts";
+import { StartedPrograms } from "./programs/started-programs.ts";
 import { createSetAside, TAKEN_PATHS } from "./programs/set-aside.ts";
 import { type Containment, openContainment } from "./sandbox/open-containment.ts";
 import { DiskSpace } from "./storage/disk-space.ts";
@@ -130,6 +131,7 @@ export function openWorkshop(options: WorkshopOptions): Workshop {
     cacheDirectory: paths.cache,
     space,
     storage,
+    started: new StartedPrograms(paths.programs),
     protectedWorkspace: new ProtectedWorkspace({
       paths: protectedPaths,
       setAside: createSetAside(containment),

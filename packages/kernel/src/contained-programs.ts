@@ -26,6 +26,17 @@ export interface ContainedPrograms {
    * be, while this one runs. What is told counts once `report` has resolved.
    */
   watchProtection?(report: (report: ProtectionReport) => Promise<void>): Promise<void>;
+  /** Names this start of the kernel, for the intents of calls that change nothing but through their programs. */
+  currentRun?(): Promise<string>;
+  /**
+   * Whether everything that an earlier start of the kernel ran for a call (`ProgramPlace.call`) is proven to have ended.
+   * SECURITY: false unless that is certain: a call is run again on a yes.
+   */
+  haveEnded?(run: string, call: string): Promise<boolean>;
+  /** The call's outcome is recorded: nothing is proven about it any more. */
+  endCall?(call: string): void;
+  /** Lets go of what is known of earlier starts, but for those that are named. */
+  forgetRuns?(except: ReadonlySet<string>): Promise<void>;
   /** Workspaces in which no program is started. */
   unsafeWorkspaces?(): readonly UnsafeWorkspace[];
   /** From now on no program is started in this workspace, until a person has accepted it as it is. */
@@ -59,6 +70,8 @@ export interface UnsafeWorkspace {
 /** What a call's grant gives its programs. */
 export interface ProgramPlace {
   readonly sessionId: string;
+  /** Names the call, where its programs are noted for the next start of the kernel before they begin. */
+  readonly call?: string;
   /** Absolute, real path on the host. */
   readonly workspace: string;
   readonly access: "none" | "read" | "write";

@@ -9,6 +9,7 @@ export type ErrorCode =
   | "DUPLICATE_REQUEST_ID"
   | "DEDUPE_CONFLICT"
   | "OUTCOME_UNKNOWN"
+  | "KILLED"
   | "TIMEOUT"
   | "CANCELLED"
   | "RESOURCE_EXCEEDED"
@@ -99,6 +100,15 @@ export const ERROR_CODES: ReadonlyMap<ErrorCode, CodeFacts> = new Map<ErrorCode,
       retryable: false,
       meaning: "the call may or may not have had its effect",
       next: "look at the world, then settle the call with `narthex journal`; until then it is not run again",
+    },
+  ],
+  [
+    "KILLED",
+    {
+      retryable: false,
+      meaning:
+        "the kernel ended during the call and its programs with it; they may have changed the workspace, and nothing else",
+      next: "look at the workspace if it matters, then make the call again",
     },
   ],
   [

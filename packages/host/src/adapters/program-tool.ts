@@ -34,6 +34,7 @@ export function createProgramTool(stored: StoredProgram, secrets: ReadSecrets): 
     inputSchema: true,
     source: pin.kind,
     isolation: "process",
+    changesByPrograms: true,
     ...(redactors.length > 0 && { redactors }),
     needs: (_input, session) => needsOf(stored, session),
     run: (input, context) => runProgram(stored, secrets, input, context),

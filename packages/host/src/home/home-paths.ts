@@ -20,6 +20,8 @@ export interface HomePaths {
   readonly cache: string;
   /** The state of protected paths before programs ran that have not ended yet, one file for each workspace. */
   readonly guards: string;
+  /** The programs of calls that have not ended, for the kernel that follows one that was killed. */
+  readonly programs: string;
   /** What sandboxes are made with. */
   readonly sandbox: string;
   /** What belongs to the kernel that runs now: lock, sockets, tokens. */
@@ -53,6 +55,7 @@ export function homePaths(home: string): HomePaths {
     content: join(home, "content"),
     cache: join(home, "cache"),
     guards: join(home, "guards"),
+    programs: join(run, "programs"),
     sandbox: join(run, "sandbox"),
     run,
     lock: join(run, "lock.db"),

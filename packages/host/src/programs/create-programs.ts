@@ -15,7 +15,8 @@ import type {
 } from "@narthex/kernel";
 import type { Containment } from "../sandbox/open-containment.ts";
 import type { ProcessorWatch } from "../sandbox/resources/watch-resources.ts";
-import { HOME_PATH, type SandboxIdentity, type SandboxMount } from "../sandbox/sandbox-plan.ts";
+import { HOME_PATH, type SandboxIdentity, type SandboxMount, type SandboxPlan } from "../sandbox/sandbox-plan.ts";
+import type { BeforeRelease } from "../sandbox/spawn-sandbox.ts";
 import type { ContainedProgram as StartedProgram } from "../sandbox/start-contained.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
 import { StorageArea } from "../storage/storage-area.ts";
@@ -26,9 +27,10 @@ import type { Toolchain } from "../toolchains/toolchain.ts";
 import { type CacheUse, openWorkspaceCache, type WorkspaceCache } from "../toolchains/workspace-cache.ts";
 import { bundledFiles } from "./bundled-files.ts";
 import { pathsAround } from "./paths-around.ts";
-import { programPlan } from "./program-plan.ts";
+import { programPlan, writesOwnOnly } from "./program-plan.ts";
 import type { GuardedStay, ProtectedWorkspace } from "./protected-workspace.ts";
 import { SessionScratch } from "./session-scratch.ts";
+import type { StartedPrograms } from "./started-programs.ts";
 import { throughGate } from "./through-gate.ts";
 import { lockWorkspace } from "./workspace-lock.ts";
 
@@ -43,6 +45,7 @@ export interface ProgramsOptions {
   pathOf?(sessionId: string): Promise<string | undefined>;
   readonly space: DiskSpace;
   readonly storage?: StorageLimits;
+  readonly started: StartedPrograms;
 }
 
 export interface ToolchainPlace {
@@ -59,6 +62,8 @@ export interface ProgramsDriver extends ContainedPrograms {
     signal: AbortSignal,
     lasting?: LastingOptions,
   ): Promise<StartedLasting>;
+  /** The call does more than to run programs that are noted one by one: how it ended cannot be proven. */
+  noteUnproven(place: Pick<ProgramPlace, "call">): Promise<void>;
   /** Kills what still runs. */
   close(): Promise<void>;
 }
@@ -171,7 +176,11 @@ class Programs implements ProgramsDriver {
       );
       signal.throwIfAborted();
       const hasChannel = lasting?.hasChannel ?? false;
-      const started = await containment.start({ ...plan, hasChannel }, commandFor(place, program, containment));
+      const started = await containment.start(
+        { ...plan, hasChannel },
+        commandFor(place, program, containment),
+        canWrite ? this.#noting(place, plan, lasting) : undefined,
+      );
       const growth = new WorkspaceGrowth({
         containment,
         tree: { source: place.workspace, identity, directory },
@@ -205,6 +214,38 @@ class Programs implements ProgramsDriver {
       release(guarded, home?.use, unlock);
       throw fault;
     }
+  }
+
+  currentRun(): Promise<string> {
+    return this.#options.started.run();
+  }
+
+  haveEnded(run: string, call: string): Promise<boolean> {
+    return this.#options.started.haveEnded(run, call);
+  }
+
+  endCall(call: string): void {
+    this.#options.started.endCall(call);
+  }
+
+  forgetRuns(except: ReadonlySet<string>): Promise<void> {
+    return this.#options.started.forget(except);
+  }
+
+  async noteUnproven({ call }: Pick<ProgramPlace, "call">): Promise<void> {
+    if (call !== undefined) await this.#options.started.noteUnproven(call);
+  }
+
+  /** SECURITY: one that can reach more than its workspace, or goes on after its call, is noted as not provable. */
+  #noting(
+    { call, network }: ProgramPlace,
+    plan: SandboxPlan,
+    lasting: LastingOptions | undefined,
+  ): BeforeRelease | undefined {
+    if (call === undefined) return undefined;
+    const { started } = this.#options;
+    const isConfined = network === undefined && lasting === undefined && writesOwnOnly(plan);
+    return (pid) => (isConfined ? started.note(call, pid) : started.noteUnproven(call));
   }
 
   async watchProtection(report: (report: ProtectionReport) => Promise<void>): Promise<void> {
@@ -247,6 +288,7 @@ class Programs implements ProgramsDriver {
     for (const program of this.#running.keys()) program.kill();
     await Promise.allSettled(this.#running.values());
     await this.#options.protectedWorkspace.close();
+    await this.#options.started.close();
   }
 
   #follow(

@@ -79,6 +79,14 @@ export function programPlan(place: ProgramPlace, program: ContainedProgram, part
   };
 }
 
+/** Whether nothing outside the workspace, its home and the session's scratch directory can be written. */
+export function writesOwnOnly({ mounts }: SandboxPlan): boolean {
+  return mounts.every(({ access, target }) => {
+    const isHome = target === HOME_PATH || target === SCRATCH_PATH;
+    return access === "read" || isHome || target === WORKSPACE_PATH || target.startsWith(`${WORKSPACE_PATH}/`);
+  });
+}
+
 /** Git reads these from the environment. */
 function gitSettings(settings: readonly (readonly [key: string, value: string])[]): Record<string, string> {
   const variables: Record<string, string> = { GIT_CONFIG_COUNT: String(settings.length) };

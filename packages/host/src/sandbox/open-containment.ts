@@ -4,6 +4,7 @@ import { type ControlGroups, findControlGroups } from "./resources/control-group
 import { SandboxFiles, type SandboxMachine } from "./sandbox-machine.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
 import { runSelfTest, type SelfTestReport } from "./self-test.ts";
+import type { BeforeRelease } from "./spawn-sandbox.ts";
 import { startContained, type ContainedProgram } from "./start-contained.ts";
 import { currentIdentity, findWorkspaceIdentity, type WorkspaceIdentity } from "./workspace-identity.ts";
 
@@ -23,7 +24,7 @@ export interface Containment {
   readonly controlGroups: 1 | 2 | undefined;
   identityFor(workspace: string): Promise<WorkspaceIdentity>;
   /** Throws SANDBOX_UNAVAILABLE where nothing can be contained: there is no other way to run a program. */
-  start(plan: SandboxPlan, command: readonly string[]): Promise<ContainedProgram>;
+  start(plan: SandboxPlan, command: readonly string[], beforeRelease?: BeforeRelease): Promise<ContainedProgram>;
   /** Takes away what sandboxes were made with. Nothing may be started afterwards. */
   close(): Promise<void>;
 }
@@ -87,7 +88,7 @@ function contained({ machine, files, groups, selfTest, who }: Parts): Containmen
     selfTest,
     controlGroups: groups?.version,
     identityFor: (workspace) => findWorkspaceIdentity(workspace, who),
-    start: (plan, command) => startContained({ machine, files, groups }, plan, command),
+    start: (plan, command, beforeRelease) => startContained({ machine, files, groups }, plan, command, beforeRelease),
     close: async () => {
       await Promise.all([files.pipes.close(), groups?.close()]);
     },

@@ -6,7 +6,7 @@ export const HOME_PATH = "/home/agent";
 export const SCRATCH_PATH = "/scratch";
 
 /** The number of the open file by which a program speaks with its supervisor, if its plan has a channel. */
-export const CHANNEL_DESCRIPTOR = 11;
+export const CHANNEL_DESCRIPTOR = 12;
 
 /** What one sandbox is made of. Everything that is not named here does not exist inside. */
 export interface SandboxPlan {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chown, lstat, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
+import { chown, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setImmediate, setTimeout } from "node:timers/promises";
@@ -27,7 +27,15 @@ describe("a program in a sandbox", () => {
   });
 
   test("is given no variable with which it could run code before it is limited", async () => {
-    for (const name of ["LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "LOCPATH", "GCONV_PATH"]) {
+    for (const name of [
+      "LD_PRELOAD",
+      "LD_AUDIT",
+      "LD_LIBRARY_PATH",
+      "GLIBC_TUNABLES",
+      "LOCPATH",
+      "GCONV_PATH",
+      "SHELLOPTS",
+    ]) {
       const refused = sandbox.start(["/bin/true"], { environment: { [name]: "/workspace/evil.so" } });
       await assert.rejects(refused, { code: "INVALID_INPUT", message: new RegExp(name) });
     }
@@ -71,6 +79,32 @@ describe("a program in a sandbox", () => {
       assert.ok(end === "SANDBOX_ERROR" || isDeepStrictEqual(end, { exitCode: 128 + 9 }), inspect(end));
       await closed;
     }
+  });
+
+  test("that is held back when its kernel is killed does not begin", async () => {
+    const script = `
+      import { existsSync } from "node:fs";
+      import { setTimeout } from "node:timers/promises";
+      const { createTestSandbox } = await import(${JSON.stringify(new URL("./testing/test-sandbox.ts", import.meta.url).href)});
+      const sandbox = await createTestSandbox();
+      const { mounts: [mount] } = sandbox.plan;
+      const mounts = [{ ...mount, source: process.argv[1] }];
+      await sandbox.start(["/bin/sh", "-c", "touch ran-anyway"], { mounts }, async (pid) => {
+        // Before that bubblewrap's child waits for bubblewrap, and would wait for ever.
+        while (!existsSync(\`/proc/\${pid}/root/workspace\`)) await setTimeout(1);
+        console.log(JSON.stringify({ pid, left: [sandbox.workspace, sandbox.machine.directory] }));
+        return new Promise(() => undefined);
+      });`;
+    const words = ["--input-type=module", "-e", script, sandbox.workspace];
+    const kernel = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });
+    const exited = once(kernel, "exit");
+    const [line] = (await once(kernel.stdout, "data")) as [Buffer];
+    const { pid, left } = JSON.parse(line.toString()) as { pid: number; left: string[] };
+    kernel.kill("SIGKILL");
+    await exited;
+    while (await stat(`/proc/${pid}`).catch(() => undefined)) await setTimeout(5);
+    assert.ok(!(await readdir(sandbox.workspace)).includes("ran-anyway"));
+    for (const path of left) await rm(path, { recursive: true, force: true });
   });
 
   test("that exits with 1, or cannot be found, has an exit code", async () => {

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { Duplex, PassThrough, type Readable, Writable } from "node:stream";
 import { KernelError } from "@narthex/contracts";
-import { bubblewrapOptions, limitedCommand } from "./bubblewrap-options.ts";
+import { bubblewrapOptions, gatedCommand, limitedCommand } from "./bubblewrap-options.ts";
 import { guardsOf, type PinnedGuard, verifyGuards } from "./guards.ts";
 import type { OutputPipe } from "./named-pipes.ts";
 import type { SandboxFiles, SandboxMachine } from "./sandbox-machine.ts";
@@ -54,14 +54,15 @@ export async function spawnSandbox(
     const options = bubblewrapOptions(marked, DESCRIPTORS);
     // SECURITY: options are parted by NULs. In a variable's value one would begin an option of the caller's own.
     if (options.some((option) => option.includes("\0"))) throw new KernelError("INVALID_INPUT", "leave out the NUL");
-    const child = spawn(machine.bubblewrap, ["--args", "3", "--", ...limitedCommand(plan.limits, command)], {
+    const inside = gatedCommand(DESCRIPTORS.gate, limitedCommand(plan.limits, command));
+    const child = spawn(machine.bubblewrap, ["--args", "3", "--", ...inside], {
       cwd: "/",
       env: {},
       // In a group of its own, which is killed as one.
       detached: true,
       stdio: withoutInherited(
         [
-          ...(["pipe", outputs.stdout.file.fd, outputs.stderr.file.fd, "pipe", "pipe", "pipe"] as const),
+          ...(["pipe", outputs.stdout.file.fd, outputs.stderr.file.fd, "pipe", "pipe", "pipe", "pipe"] as const),
           ...opened.slice(1).map((file) => file.fd),
           ...contents.map(() => "pipe" as const),
           ...(hasChannel ? ["pipe" as const] : []),
@@ -113,20 +114,23 @@ function discard({ stdout, stderr }: Outputs): void {
   }
 }
 
-/** 3 to 5 are pipes: options, status, block. The files follow in the order in which they are opened, after the first. */
+/** 3 to 6 are pipes: options, status, block, gate. The files follow in the order in which they are opened, after the first. */
 const DESCRIPTORS = {
   status: 4,
   block: 5,
-  seccomp: 6,
-  etc: { passwd: 7, group: 8, hosts: 9, "nsswitch.conf": 10 },
-  contents: 11,
+  /** One digit: a shell reads it. */
+  gate: 6,
+  seccomp: 7,
+  etc: { passwd: 8, group: 9, hosts: 10, "nsswitch.conf": 11 },
+  contents: 12,
 };
 
 /**
- * SECURITY: the program that sets the limits inside has the same variables. With one of these it would load code of the
- * caller's own, before there is any limit.
+ * SECURITY: the programs that wait for the gate and set the limits inside have the same variables. With one of these they would
+ * load code of the caller's own, before there is any limit; the last ones are instructions for bash, where that is `sh`.
  */
-const LOADER_VARIABLE = /^(?:LD_.*|GLIBC_TUNABLES|MALLOC_.*|GCONV_PATH|LOCPATH|NLSPATH|GETCONF_DIR|OPENSSL_.*)$/;
+const LOADER_VARIABLE =
+  /^(?:LD_.*|GLIBC_TUNABLES|MALLOC_.*|GCONV_PATH|LOCPATH|NLSPATH|GETCONF_DIR|OPENSSL_.*|SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/;
 
 function refuseLoaderVariables(environment: SandboxPlan["environment"]): void {
   const found = Object.keys(environment).find((name) => LOADER_VARIABLE.test(name));
@@ -188,8 +192,8 @@ function superviseChild(
 ): Omit<SandboxedProcess, "channel"> {
   const { stdin } = child;
   const [stdout, stderr] = [outputs.stdout.output, outputs.stderr.output];
-  const [optionsPipe, statusPipe, blockPipe] = child.stdio.slice(3);
-  if (!stdin || !optionsPipe || !statusPipe || !blockPipe) {
+  const [optionsPipe, statusPipe, blockPipe, gatePipe] = child.stdio.slice(3);
+  if (!stdin || !optionsPipe || !statusPipe || !blockPipe || !gatePipe) {
     throw new KernelError("SANDBOX_ERROR", "bubblewrap was started without its pipes");
   }
   const errors = stderr.pipe(new PassThrough());
@@ -201,9 +205,13 @@ function superviseChild(
   };
   status.ended.then(release, release);
   // A program that ended early leaves pipes that nobody reads; what counts is how it ended.
-  for (const pipe of [stdin, optionsPipe as Writable, blockPipe as Writable]) pipe.on("error", () => undefined);
+  const writable = [stdin, optionsPipe as Writable, blockPipe as Writable, gatePipe as Writable];
+  for (const pipe of writable) pipe.on("error", () => undefined);
   (optionsPipe as Writable).end(`${options.join("\0")}\0`);
-  const letGo = (): void => void (blockPipe as Writable).write("x");
+  const letGo = (): void => {
+    (gatePipe as Writable).end("\n");
+    (blockPipe as Writable).write("x");
+  };
   if (guards.length === 0 && beforeRelease === undefined) letGo();
   else {
     status.pid

@@ -2,7 +2,7 @@ import type { ControlGroup, ControlGroups, TotalLimits } from "./resources/contr
 import { type ExceededLimit, type ProcessorWatch, watchResources } from "./resources/watch-resources.ts";
 import type { SandboxFiles, SandboxMachine } from "./sandbox-machine.ts";
 import { cpuSeconds, type SandboxPlan } from "./sandbox-plan.ts";
-import { type SandboxedProcess, spawnSandbox } from "./spawn-sandbox.ts";
+import { type BeforeRelease, type SandboxedProcess, spawnSandbox } from "./spawn-sandbox.ts";
 
 /** A sandboxed program whose totals are limited as well. */
 export interface ContainedProgram extends Omit<SandboxedProcess, "ended"> {
@@ -29,12 +29,13 @@ export async function startContained(
   { machine, files, groups }: ContainmentParts,
   plan: SandboxPlan,
   command: readonly string[],
+  beforeRelease?: BeforeRelease,
 ): Promise<ContainedProgram> {
   const limits: TotalLimits = { memoryBytes: plan.limits.memoryBytes, processes: plan.limits.processes };
   const group = await groups?.create(limits);
   let started: SandboxedProcess;
   try {
-    started = await spawnSandbox(machine, files, limitFor(plan, group), command, group && ((pid) => group.add(pid)));
+    started = await spawnSandbox(machine, files, limitFor(plan, group), command, withGroup(group, beforeRelease));
   } catch (fault) {
     await group?.remove();
     throw fault;
@@ -72,6 +73,14 @@ export async function startContained(
     ended,
     processor: watch.processor,
     kill: started.kill,
+  };
+}
+
+function withGroup(group: ControlGroup | undefined, beforeRelease: BeforeRelease | undefined) {
+  if (group === undefined || beforeRelease === undefined)
+    return group ? (pid: number) => group.add(pid) : beforeRelease;
+  return async (pid: number): Promise<void> => {
+    await Promise.all([group.add(pid), beforeRelease(pid)]);
   };
 }
 

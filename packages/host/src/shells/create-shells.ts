@@ -57,6 +57,7 @@ class Shells implements ShellsDriver {
 
   async run(place: ProgramPlace, command: ShellCommand, signal: AbortSignal): Promise<RunningCommand> {
     const backend = await this.backend();
+    if (backend !== "sandbox") await this.#options.programs.noteUnproven(place);
     // What a shell of the session starts may outlive the call, and with it the way out: that has a sandbox of its own.
     if (backend === "session" && place.network === undefined) return await this.#pool.run(place, command, signal);
     if (backend === "host" && place.network !== undefined) {

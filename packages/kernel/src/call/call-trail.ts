@@ -97,6 +97,8 @@ export class CallTrail {
   isRedacted = false;
   /** What the caller may read again though it is not stored. */
   held: readonly UnstoredContent[] = NO_CONTENT;
+  /** The call may change something only through programs that are noted under this name. */
+  programsNotedAs: string | undefined;
   startedAtMs: number;
   /** Takes back that the tool's own code may have changed something; undefined of tools that are bound to their ports. */
   toolEffect: (() => void) | undefined;

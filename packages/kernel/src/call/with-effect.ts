@@ -8,6 +8,7 @@ import type { CallTrail } from "./call-trail.ts";
  * again only if the operation failed with an error that says it changed nothing.
  */
 export async function withEffect<T>(trail: CallTrail, operate: () => Promise<T>): Promise<T> {
+  requireAnyEffect(trail);
   const takeBack = trail.beginEffect();
   try {
     return await operate();
@@ -15,6 +16,12 @@ export async function withEffect<T>(trail: CallTrail, operate: () => Promise<T>)
     if (isKernelError(fault) && fault.changedNothing) takeBack();
     throw fault;
   }
+}
+
+/** SECURITY: what is proven about a call after a crash is the end of its programs, so it can have no other effect. */
+export function requireAnyEffect({ programsNotedAs }: Pick<CallTrail, "programsNotedAs">): void {
+  if (programsNotedAs === undefined) return;
+  throw new KernelError("INTERNAL", "a tool with `changesByPrograms` changes nothing but through programs");
 }
 
 /**

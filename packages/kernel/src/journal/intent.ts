@@ -26,6 +26,11 @@ export interface Intent {
   readonly settledIndex?: number | undefined;
   /** It was under way in a home that this one is a copy of: nobody but a person can tell what became of it. */
   readonly isCopied?: boolean;
+  /**
+   * Of a call that changes nothing but through programs without network: the start of the kernel that ran them, for the proof
+   * that they have ended.
+   */
+  readonly run?: string;
   /** Secrets were taken out of its recorded input, so that no tool can tell from it what became of the call. */
   readonly isRedacted?: boolean;
 }
@@ -45,6 +50,7 @@ export function intentRow(intent: Intent): StateChange {
   if (intent.settledIndex !== undefined) row["settled_index"] = intent.settledIndex;
   if (intent.isCopied === true) row["copied"] = true;
   if (intent.isRedacted === true) row["redacted"] = true;
+  if (intent.run !== undefined) row["run"] = intent.run;
   return { table: "intents", key: intentKey(intent.sessionId, intent.requestId), value: canonicalJsonBytes(row) };
 }
 
@@ -73,6 +79,7 @@ export function intentFromRow(row: StateRow): Intent {
     settledIndex: typeof settled === "number" ? settled : undefined,
     ...(value["copied"] === true && { isCopied: true }),
     ...(value["redacted"] === true && { isRedacted: true }),
+    ...(typeof value["run"] === "string" && { run: value["run"] }),
   };
 }
 

@@ -12,6 +12,8 @@ import {
 import type { CallResult } from "../kernel.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import { verifyStore } from "../testing/verify-store.ts";
+import { bindToPorts } from "../tool/port-bound-tools.ts";
+import { scriptPrograms } from "../call/grant/testing/scripted-programs.ts";
 import type { Reconciliation, Tool } from "../tool/tool.ts";
 
 // A kernel that crashed leaves calls running for ever; their time-outs must not keep the test alive.
@@ -317,4 +319,81 @@ test("a call that runs is no intent that could be settled", async () => {
     kernel.settleIntent({ sessionId: session.id, requestId: "r", answer: "happened", by: "ann" }),
     /unknown outcome/,
   );
+});
+
+/** A tool that changes things through programs only, on a host that knows whether those have ended. */
+async function crashWithPrograms(
+  haveEnded: boolean | "unknown",
+  changes: Partial<Parameters<typeof defineTool>[0]> = {},
+  bind: (tool: Tool) => Tool = bindToPorts,
+) {
+  const store = createMemoryStore();
+  const started = Promise.withResolvers<void>();
+  const make = (run: () => Promise<never> | number): Tool =>
+    bind(
+      defineTool({
+        name: "runs",
+        description: "Runs a program.",
+        inputSchema: true,
+        isolation: "process",
+        source: "builtin",
+        effects: ["fs_write"],
+        capabilities: [{ kind: "fs_write", prefixes: [] }],
+        changesByPrograms: true,
+        ...changes,
+        run,
+      }),
+    );
+  const asked: string[] = [];
+  const programs = {
+    ...scriptPrograms({}),
+    currentRun: () => Promise.resolve("run-1"),
+    haveEnded(run: string, call: string): Promise<boolean> {
+      asked.push(`${run} ${call}`);
+      return haveEnded === "unknown" ? Promise.reject(new Error("not known")) : Promise.resolve(haveEnded);
+    },
+  };
+  const hanging = make(() => {
+    started.resolve();
+    return new Promise<never>(() => undefined);
+  });
+  const first = await createTestKernel({ tools: [hanging], store, programs, policy: permitAll([hanging]) });
+  const capabilities = [
+    { kind: "fs_write", prefixes: ["/"] },
+    { kind: "net_read", hosts: [{ host: "example.com", ports: [443] }] },
+  ] as const;
+  const session = await first.open({ lease: { capabilities } });
+  const ended = session.call("runs", { n: 1 }, { requestId: "lost", dedupeKey: "key" });
+  const early = await Promise.race([started.promise, ended]);
+  assert.equal(early && codeOf(early), undefined);
+  let runs = 0;
+  const counting = make(() => ++runs);
+  const { kernel } = await createTestKernel({ tools: [counting], store, programs, policy: permitAll([counting]) });
+  const code = async (requestId: string, dedupeKey = ""): Promise<string | undefined> =>
+    codeOf(await kernel.callInProcess({ token: session.token, tool: "runs", input: { n: 1 }, requestId, dedupeKey }));
+  return { store, kernel, code, asked, runs: () => runs, sessionId: session.id };
+}
+
+test("a lost call whose programs are proven to have ended is KILLED, and an equal call runs", async () => {
+  const { store, kernel, code, asked, runs, sessionId } = await crashWithPrograms(true);
+  assert.deepEqual(asked, [`run-1 ${sessionId}/lost`]);
+  assert.deepEqual(await kernel.listIntents(), []);
+  assert.deepEqual([await code("lost"), await code("other", "key"), runs()], ["KILLED", "KILLED", 0]);
+  assert.deepEqual([await code("equal"), runs()], ["success", 1]);
+  await verifyStore(store);
+});
+
+test("a lost call stays unknown where its programs may run, may have reached out, or are not all that it can do", async () => {
+  const net = { effects: ["net_read"], capabilities: [{ kind: "net_read", hosts: [] }] } as const;
+  for (const [why, made] of [
+    ["they may run", crashWithPrograms(false)],
+    ["it cannot be found out", crashWithPrograms("unknown")],
+    ["they had a network", crashWithPrograms(true, net)],
+    ["the tool is not made of programs alone", crashWithPrograms(true, { changesByPrograms: false })],
+    ["the tool's code is not the kernel's", crashWithPrograms(true, {}, (tool) => tool)],
+  ] as const) {
+    const { kernel, code, runs } = await made;
+    assert.deepEqual([await code("lost"), await code("equal")], ["OUTCOME_UNKNOWN", "OUTCOME_UNKNOWN"], why);
+    assert.deepEqual([(await kernel.listIntents()).length, runs()], [1, 0], why);
+  }
 });

@@ -4,7 +4,7 @@ import type { RegisteredTool } from "../registry/registry.ts";
 import type { ReconcileContext, Reconciliation, UnsettledIntent, VaultCopy } from "../tool/tool.ts";
 import { copyBytes } from "../result/copy-bytes.ts";
 import type { FileAnswer, FileOperation } from "../workspace-files.ts";
-import { type Intent, intentFromRow } from "./intent.ts";
+import { type Intent, intentFromRow, intentKey } from "./intent.ts";
 import { settleIntent } from "./settle-intent.ts";
 
 const MAX_INTENTS = 100_000;
@@ -16,18 +16,24 @@ export async function reconcileIntents(
   const rows = await kernel.store.listState("intents", "", MAX_INTENTS);
   let settled = 0;
   let unknown = 0;
+  const openRuns = new Set<string>();
   for (const row of rows) {
     const intent = intentFromRow(row);
     if (intent.settledIndex !== undefined) continue;
     try {
       if (await reconcile(intent, kernel)) settled++;
-      else unknown++;
+      else {
+        unknown++;
+        if (intent.run !== undefined) openRuns.add(intent.run);
+      }
     } catch (fault) {
       // A tool that cannot find out leaves its call to a person.
       unknown++;
+      if (intent.run !== undefined) openRuns.add(intent.run);
       kernel.log("warn", "a call could not be reconciled", { intent: row.key, cause: String(fault) });
     }
   }
+  await kernel.programs?.forgetRuns?.(openRuns);
   return { settled, unknown };
 }
 
@@ -35,7 +41,12 @@ async function reconcile(intent: Intent, kernel: KernelParts): Promise<boolean> 
   const [name = "", version = ""] = intent.tool.split("@");
   const registered = kernel.registry.resolve(name, version);
   const live = await kernel.sessions.find(intent.sessionId);
-  if (intent.isCopied === true || intent.isRedacted === true) return false;
+  if (intent.isCopied === true) return false;
+  if (await isKilled(intent, kernel)) {
+    await settleIntent(intent, { answer: "killed", by: "reconciled" }, kernel);
+    return true;
+  }
+  if (intent.isRedacted === true) return false;
   if (registered?.tool.reconcile === undefined || live === undefined) return false;
   const { sessionId, requestId } = intent;
   const { tenant } = live.session;
@@ -53,6 +64,12 @@ async function reconcile(intent: Intent, kernel: KernelParts): Promise<boolean> 
   const found = { registered, output: answer.happened };
   await settleIntent(intent, { answer: "happened", by: "reconciled" }, kernel, found);
   return true;
+}
+
+/** Whether nothing of the call can run any more, and its programs were all that could change anything. */
+async function isKilled(intent: Intent, { programs }: KernelParts): Promise<boolean> {
+  const { run, sessionId, requestId } = intent;
+  return run !== undefined && (await programs?.haveEnded?.(run, intentKey(sessionId, requestId))) === true;
 }
 
 /** In its canonical form, wherever it lies. */

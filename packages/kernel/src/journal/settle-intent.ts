@@ -4,9 +4,12 @@ import {
   ContentPlace,
   ContentRole,
   commitTo,
+  compileEncoder,
   fromBinary,
   KernelError,
   RecordContentSchema,
+  type ToolError,
+  ToolErrorSchema,
 } from "@narthex/contracts";
 import { amountList } from "../budget/amount-list.ts";
 import type { Settlement } from "../kernel.ts";
@@ -30,18 +33,23 @@ export interface FoundResult {
   readonly output: ToolOutput;
 }
 
-/** Ends an unknown outcome: a person, or the tool itself, says whether the effect happened. */
+/** What became of a call. `killed`: its programs have ended with the kernel, and may have changed the workspace. */
+export interface IntentSettlement {
+  readonly answer: Settlement["answer"] | "killed";
+  readonly by: string;
+}
+
+/** Ends an unknown outcome: a person, the tool itself or the end of its programs says what became of the call. */
 export async function settleIntent(
   intent: Intent,
-  settlement: Pick<Settlement, "answer" | "by">,
+  settlement: IntentSettlement,
   kernel: KernelParts,
   found?: FoundResult,
 ): Promise<{ readonly recordIndex: number }> {
   const { sessionId, requestId } = intent;
   const live = await kernel.sessions.find(sessionId);
   if (live === undefined) throw new KernelError("SESSION_UNKNOWN", `there is no session \`${sessionId}\``);
-  const happened = settlement.answer === "happened";
-  const spent = happened ? intent.reserved : {};
+  const spent = settlement.answer === "did_not_happen" ? {} : intent.reserved;
   const entries: EntryDraft[] = [{ case: "outcomeSettled", value: { requestId, ...settlement } }];
   const content: ContentDraft[] = [];
   if (found !== undefined) {
@@ -49,6 +57,12 @@ export async function settleIntent(
     const result = await commitFound(found, live.labels, kernel);
     content.push(...opened, result.item);
     entries.push(completedEntry(found, result, opened, amountList(spent)));
+  }
+  if (settlement.answer === "killed") {
+    const opened = await readCommitments(intent, kernel);
+    const error = commitContent({ role: ContentRole.ERROR, ...errorBytes() }, kernel.random);
+    content.push(...opened, error.item);
+    entries.push(killedEntry(error, opened, amountList(spent), live.labels));
   }
   release(live, requestId, spent);
   const above = settleKept(live, intent.reserved, spent);
@@ -78,29 +92,32 @@ function release(live: LiveSession, requestId: string, spent: Intent["reserved"]
 /** What happened is never run again while its session lasts: by its id, and by its key. */
 function rowsAfter(
   intent: Intent,
-  answer: Settlement["answer"],
+  answer: IntentSettlement["answer"],
   found: FoundResult | undefined,
   live: LiveSession,
   recordIndex: number,
 ): StateChange[] {
   const { sessionId, requestId, requestDigest, dedupeKey } = intent;
-  if (answer !== "happened" || live.session.state !== "open") return [settledIntentRow(sessionId, requestId)];
+  const isEnded = live.session.state !== "open";
+  if (answer === "did_not_happen" || isEnded) return [settledIntentRow(sessionId, requestId)];
   const settled =
-    found === undefined ? intentRow({ ...intent, settledIndex: recordIndex }) : settledIntentRow(sessionId, requestId);
+    found === undefined && answer === "happened"
+      ? intentRow({ ...intent, settledIndex: recordIndex })
+      : settledIntentRow(sessionId, requestId);
   return dedupeKey === "" ? [settled] : [settled, dedupeRow(sessionId, dedupeKey, { requestId, requestDigest })];
 }
 
 function forgetUnsettled(
   intent: Intent,
-  answer: Settlement["answer"],
+  answer: IntentSettlement["answer"],
   found: FoundResult | undefined,
   live: LiveSession,
   recordIndex: number,
 ): void {
   const { requestId, requestDigest, dedupeKey } = intent;
   live.unsettled.delete(requestId);
-  if (answer !== "happened") return;
-  if (found === undefined) live.settled.set(requestId, { requestDigest, recordIndex });
+  if (answer === "did_not_happen") return;
+  if (found === undefined && answer === "happened") live.settled.set(requestId, { requestDigest, recordIndex });
   if (dedupeKey !== "") live.answersByKey.set(dedupeKey, { requestId, requestDigest });
 }
 
@@ -148,6 +165,39 @@ function completedEntry(
       resultType: found.registered.tool.resultType,
       spent,
       labels: result.item.labels,
+    },
+  };
+}
+
+const encodeError = compileEncoder<ToolError>(ToolErrorSchema);
+
+const KILLED =
+  "the kernel ended while the call ran, and its programs with it; what they had changed in the workspace by then stays";
+
+function errorBytes(): { readonly digest: Uint8Array; readonly bytes: Uint8Array; readonly size: number } {
+  const bytes = encodeError({ errorCode: "KILLED", message: KILLED, effectsPossible: true });
+  return { digest: blake3(bytes), bytes, size: bytes.length };
+}
+
+/** INVARIANT: under its own id and key the call answers this from now on; an equal call of another id may run. */
+function killedEntry(
+  error: Committed,
+  opened: readonly ContentDraft[],
+  spent: readonly { readonly dimension: string; readonly amount: number }[],
+  labels: readonly string[],
+): EntryDraft {
+  return {
+    case: "toolFailed",
+    value: {
+      success: false,
+      code: "KILLED",
+      requestCommitment: reopen(opened, ContentRole.REQUEST),
+      proofCommitment: reopen(opened, ContentRole.PROOF),
+      errorCommitment: error.commitment,
+      effectsPossible: true,
+      retryable: false,
+      spent,
+      labels,
     },
   };
 }

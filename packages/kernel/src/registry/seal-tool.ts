@@ -30,6 +30,7 @@ export function sealTool(tool: Tool, redactors: readonly Redactor[]): Tool {
     ...(tool.program && { program: sealData(tool.program) }),
     redactors: tool.redactors?.length ? sealRedactors([...tool.redactors, ...redactors]) : redactors,
     ...(tool.takesSecrets !== undefined && { takesSecrets: tool.takesSecrets }),
+    ...(tool.changesByPrograms === true && { changesByPrograms: true }),
     ...(tool.endpoints && { endpoints: sealData(tool.endpoints) }),
     ...(tool.narrow && { narrow: tool.narrow.bind(tool) }),
     ...(tool.needsAnyOf && { needsAnyOf: sealData(tool.needsAnyOf) }),

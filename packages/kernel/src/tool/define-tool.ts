@@ -123,6 +123,8 @@ export interface ToolDefinition<
   readonly redactors?: readonly Redactor[];
   /** No. */
   readonly takesSecrets?: boolean;
+  /** No. */
+  readonly changesByPrograms?: boolean;
   narrow?(input: NoInfer<GivenOf<I>>): Narrowing;
   readonly needsAnyOf?: Tool["needsAnyOf"];
   readonly anyCase?: Tool["anyCase"];
@@ -162,6 +164,7 @@ export const DEFINITION_NAMES: OptionNames<AnyDefinition> = {
   labels: true,
   redactors: true,
   takesSecrets: true,
+  changesByPrograms: true,
   narrow: true,
   needsAnyOf: true,
   anyCase: true,
@@ -220,6 +223,7 @@ export function defineTool<
     ...(definition.labels && { labels: definition.labels }),
     ...(definition.redactors && { redactors: definition.redactors }),
     ...(definition.takesSecrets !== undefined && { takesSecrets: definition.takesSecrets }),
+    ...(definition.changesByPrograms === true && { changesByPrograms: true }),
     ...(definition.needsAnyOf && { needsAnyOf: definition.needsAnyOf }),
     ...(definition.anyCase && { anyCase: definition.anyCase }),
     ...(definition.actions && { actions: definition.actions }),

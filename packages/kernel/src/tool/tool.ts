@@ -127,6 +127,11 @@ export interface Tool extends ToolDeclaration {
   /** The result in plain text, as a model is shown it. JSON results are shown as JSON without it. */
   textView?(output: JsonValue): readonly ViewPart[];
   normaliseCustom?(output: ToolOutput): Uint8Array;
+  /**
+   * Changes nothing but through programs that it runs to their end. After a crash, a call without network whose programs are
+   * proven to have ended is KILLED, and may be made again. The kernel holds such a call to it.
+   */
+  readonly changesByPrograms?: boolean;
   /** Takes out of any text what must not be seen by anyone. Used on results, streams and errors. */
   readonly redactors?: readonly Redactor[];
   /** After a crash between intent and outcome: did the effect happen? */

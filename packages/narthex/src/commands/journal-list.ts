@@ -18,7 +18,8 @@ const COLUMNS: readonly Column<IntentInfo>[] = [
 export const journalListCommand: Command = {
   details:
     "A call is here from the moment its effects may happen until its outcome is in the ledger. One that stays after a " +
-    "crash is `unknown`: look whether its effect happened, then settle it, and the session can go on.",
+    "crash is `unknown`: look whether its effect happened, then settle it, and the session can go on. Commands without " +
+    "network whose programs are proven to have ended with the kernel do not stay: the ledger says that they were killed.",
   examples: ["narthex journal", "narthex journal settle ses_abcdefghij234567abcd req-1 --did-not-happen --by ada"],
 
   async run(invocation) {

@@ -77,6 +77,7 @@ const CONNECT_CODES: Readonly<Record<KernelCode, Code>> = {
   SANDBOX_UNAVAILABLE: Code.FailedPrecondition,
   TIMEOUT: Code.DeadlineExceeded,
   CANCELLED: Code.Canceled,
+  KILLED: Code.Aborted,
   STORE_UNAVAILABLE: Code.Unavailable,
   KERNEL_UNREACHABLE: Code.Unavailable,
   CONTENT_DAMAGED: Code.DataLoss,

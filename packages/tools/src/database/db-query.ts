@@ -65,6 +65,7 @@ export const dbQuery = defineTool({
     const reading: Capability = { kind: "fs_read", prefixes };
     return statementKind(sql) === "read" ? [reading] : [reading, { kind: "fs_write", prefixes }];
   },
+  changesByPrograms: true,
   async run(input, context) {
     const { directory, name } = await locate(input.database, context);
     const task: DatabaseTask = {

@@ -89,6 +89,7 @@ export const gitTool = defineTool({
       ...gitRights(input),
     ];
   },
+  changesByPrograms: true,
   textView: programText,
   run(input, context) {
     const { readOnly } = GIT_OPERATION_FACTS[input.operation];

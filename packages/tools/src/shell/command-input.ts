@@ -49,8 +49,9 @@ export function commandNeeds({ command, cwd, env }: CommandInput, session: ToolS
   ];
 }
 
-/** The loader of a program's libraries takes these for instructions, before any limit is set. */
-const LOADER_VARIABLE = /^(?:LD_.*|GLIBC_TUNABLES|MALLOC_.*|GCONV_PATH|LOCPATH|NLSPATH|GETCONF_DIR|OPENSSL_.*)$/;
+/** The loader of a program's libraries, or a shell, takes these for instructions, before any limit is set. */
+const LOADER_VARIABLE =
+  /^(?:LD_.*|GLIBC_TUNABLES|MALLOC_.*|GCONV_PATH|LOCPATH|NLSPATH|GETCONF_DIR|OPENSSL_.*|SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/;
 
 /** Throws INVALID_INPUT for variables that no sandbox is given from outside, whichever backend runs the command. */
 function refuseLoaderVariables(env: Readonly<Record<string, string>> = {}): void {

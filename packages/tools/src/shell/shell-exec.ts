@@ -70,6 +70,7 @@ export const shellExec = defineTool({
   approvalScope: commandScope,
   approvalFiles: commandFiles,
   derived: { schema: COMMAND_DERIVED_SCHEMA, of: commandDerived },
+  changesByPrograms: true,
   textView: (output) => [...programText(output), ...(output.notes ?? []).map((note) => `[${note}]`)],
   async run({ command, cwd, env, stdin, timeout_ms: timeoutMs, ...network }, { shell, session }) {
     const result = await shell.run({

@@ -54,6 +54,7 @@ export function createFakePrograms(server: FakeServer): FakePrograms {
     pathsAround: () => Promise.resolve([]),
     endSession: () => Promise.resolve(),
     removeLeftovers: () => Promise.resolve(),
+    noteUnproven: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
 }

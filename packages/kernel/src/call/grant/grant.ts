@@ -3,13 +3,14 @@ import { amountList } from "../../budget/amount-list.ts";
 import { isShortfall } from "../../budget/budget-account.ts";
 import type { BudgetAmounts } from "../../budget/budget.ts";
 import { isWeakerLevel } from "../../host-examination.ts";
-import { intentRow } from "../../journal/intent.ts";
+import { intentKey, intentRow } from "../../journal/intent.ts";
 import { joinLabels } from "../../label/join-labels.ts";
 import type { WorkspaceLabelling } from "../../label/workspace-labels.ts";
+import { describeFault } from "../../result/describe-fault.ts";
 import { lineageProblem } from "../../session/lineage.ts";
 import { countRow, storedLeft } from "../../session/stored-in-tree.ts";
 import { logicalTimeMs } from "../../session/logical-time.ts";
-import type { ToolContext } from "../../tool/tool.ts";
+import type { Effect, ToolContext } from "../../tool/tool.ts";
 import type { DecidedCall } from "../call.ts";
 import { callReservation, timeoutFor } from "../call-reservation.ts";
 import { type PermittedCall, verifyPermitted } from "../decide/decide.ts";
@@ -168,6 +169,25 @@ async function writeStart(call: PermittedCall, timeoutMs: number, kernel: Kernel
   return seal(call, timeoutMs, kernel);
 }
 
+/** The kernel's start, if the end of the call's programs will be all there is to know after a crash. */
+async function provableRun(
+  { registered, effects }: PermittedCall,
+  { programs, log }: KernelParts,
+): Promise<string | undefined> {
+  const { tool, isPortBound } = registered;
+  // SECURITY: the claim is the tool's own, so it is believed of tools that came with the kernel or were made by it.
+  if (tool.changesByPrograms !== true || !isPortBound || tool.isolation !== "process") return undefined;
+  if (effects.some((effect) => REACHES_OUT.has(effect))) return undefined;
+  try {
+    return await programs?.currentRun?.();
+  } catch (fault) {
+    log("warn", "the outcome of a call that is killed could not be proven", { cause: describeFault(fault) });
+    return undefined;
+  }
+}
+
+const REACHES_OUT: ReadonlySet<Effect> = new Set<Effect>(["net_read", "net_write", "inference", "artifact"]);
+
 async function writeIntent(
   call: PermittedCall,
   reserved: BudgetAmounts,
@@ -176,6 +196,8 @@ async function writeIntent(
 ): Promise<void> {
   const { trail, live } = call;
   const { running, firstIndex } = trail;
+  const run = await provableRun(call, kernel);
+  if (run !== undefined) trail.programsNotedAs = intentKey(live.id, call.requestId);
   const intent = {
     sessionId: live.id,
     requestId: call.requestId,
@@ -187,6 +209,7 @@ async function writeIntent(
     callNumber: trail.callNumber,
     reserved,
     ...(trail.isRedacted && { isRedacted: true }),
+    ...(run !== undefined && { run }),
   };
   if (running !== undefined) running.finishesAlone = true;
   live.addLabels(trail.labels);

@@ -19,6 +19,7 @@ import type { PageReader } from "../../page-reader.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { takeOnLabels } from "../take-on-labels.ts";
+import { requireAnyEffect } from "../with-effect.ts";
 import { filesFor } from "./file-access.ts";
 import { keepContent } from "./keep-content.ts";
 import { networkFor } from "./network-access.ts";
@@ -214,6 +215,7 @@ function artifactsFor(call: PermittedCall, guard: Guard, kernel: KernelParts): A
         labels: [...new Set([...trail.labels, ...live.labels])].sort(),
         verifyOpen() {
           guard();
+          requireAnyEffect(trail);
           trail.beginEffect();
         },
       });

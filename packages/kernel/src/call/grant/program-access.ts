@@ -148,11 +148,12 @@ export function placeFor(
   { allowance }: ProcessorShare,
   kernel: KernelParts,
 ): ProgramPlace {
-  const { effects, live } = call;
+  const { effects, live, trail } = call;
   const granted = effects.includes("fs_write") ? "write" : effects.includes("fs_read") ? "read" : "none";
   const access = granted === "none" ? "none" : (request.access ?? granted);
   return {
     sessionId: live.id,
+    ...(trail.programsNotedAs !== undefined && { call: trail.programsNotedAs }),
     workspace: live.session.workspace,
     access,
     mayFork: effects.includes("process_spawn"),

@@ -4,7 +4,7 @@ import type { JobCommand, SessionShells, ShellJob } from "../../session-shells.t
 import type { ShellAccess, ShellRequest, ShellResult } from "../../tool/tool.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { takeOnLabels } from "../take-on-labels.ts";
-import { startWithEffect } from "../with-effect.ts";
+import { requireAnyEffect, startWithEffect } from "../with-effect.ts";
 import { followProgram, placeFor, requireProcess, shareFor, withNetwork } from "./program-access.ts";
 import { takeOnSecretsInReach } from "./secrets-in-reach.ts";
 
@@ -51,6 +51,7 @@ export function shellFor(
 
   async function spawn(request: JobCommand): Promise<ShellJob> {
     requireSpawn(call);
+    requireAnyEffect(call.trail);
     const shells = await open();
     const { command, workingDirectory: directory } = request;
     await takeOnSecretsInReach(call, { command, directory }, kernel);
@@ -80,6 +81,7 @@ export function shellFor(
       return starting;
     },
     async job(jobId) {
+      requireAnyEffect(call.trail);
       const job = (await open()).job(call.live.id, jobId);
       // What is done with it, only the tool knows.
       call.trail.beginEffect();

@@ -99,6 +99,7 @@ async function write(
   });
   live.noteDurableLabels(labels);
   labelling?.noteDurable();
+  if (trail.programsNotedAs !== undefined) kernel.programs?.endCall?.(trail.programsNotedAs);
   if (end instanceof Repeated) {
     if (bindsId) kernel.requests.add(live.id, fingerprintOf(frame, kernel));
     return answer;

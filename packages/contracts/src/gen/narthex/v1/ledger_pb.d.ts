@@ -1639,7 +1639,7 @@ export declare type OutcomeSettled = Message<"narthex.v1.OutcomeSettled"> & {
   requestId: string;
 
   /**
-   * happened, did_not_happen.
+   * happened, did_not_happen, or killed: its programs have ended with the kernel and may have changed the workspace.
    *
    * @generated from field: string answer = 2;
    */
