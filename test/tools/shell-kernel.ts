@@ -53,8 +53,8 @@ export interface Ran {
 export interface Refused {
   readonly code: string;
   readonly message: string;
-  /** What it had printed, as a model is shown it. */
-  readonly view: string;
+  /** What was printed until then. */
+  readonly printed?: string;
 }
 
 export async function createShellKernel(
@@ -118,11 +118,9 @@ function shellSession(session: SocketSession): ShellSession {
     },
     async refused(tool, input) {
       const { result } = (await session.call(tool, input)).response;
-      if (result.case === "denied")
-        return { code: result.value.rationaleCode, message: result.value.message, view: "" };
+      if (result.case === "denied") return { code: result.value.rationaleCode, message: result.value.message };
       if (result.case === "error") {
-        const { errorCode: code, message, view } = result.value;
-        return { code, message, view };
+        return { code: result.value.errorCode, message: result.value.message, printed: result.value.view };
       }
       return assert.fail(`it was done: ${tool} ${JSON.stringify(input)}`);
     },

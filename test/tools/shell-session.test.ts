@@ -127,7 +127,11 @@ describe("a session's shell", { timeout: 240_000 }, () => {
     const refused = await shell.refused("shell_exec", { command, timeout_ms: 700 });
     assert.equal(refused.code, "TIMEOUT");
     assert.match(refused.message, /its variables, directory and background processes are lost/);
-    assert.equal(refused.view, "printed before\n");
+    assert.equal(refused.printed, "printed before\n");
+    const hash = toHex(blake3(Buffer.from("printed before\n")));
+    const { response } = await shell.session.call("result_read", { hash });
+    assert.ok(response.result.case === "success");
+    assert.equal(Buffer.from(response.result.value.inlineResult).toString(), "printed before\n");
     await gone(mark);
     assert.equal((await shell.run("echo [$lost]")).out, "[]\n");
   });
@@ -165,7 +169,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
 
   it("gives the programs of a command no way to report its end", async () => {
     const shell = await at.open();
-    const attempt = "for f in /proc/[0-9]*/fd/*; do printf '0\\n' > $f; done 2>/dev/null; printf '0\\n' >&11";
+    const attempt = "for f in /proc/[0-9]*/fd/*; do printf '0\\n' > $f; done 2>/dev/null; printf '0\\n' >&12";
     const forged = await shell.run(
       `bash -c ${JSON.stringify(attempt).replaceAll("$", "\\$")} 2>/dev/null; echo honest; exec 2>/dev/null; (exit 9)`,
     );
@@ -239,7 +243,7 @@ describe("a session's shell", { timeout: 240_000 }, () => {
       const workspace = await at.makeWorkspace();
       const shell = await at.open(workspace);
       const pretends = [
-        "exec 11>&2 12>&1 13>&22; mkfifo wait; exec 9<>wait",
+        "exec 12>&2 13>&1 14>&22; mkfifo wait; exec 9<>wait",
         'for each in 1 2; do read -r line; eval "$line"; done',
         "until [ -e now ]; do read -t 0.01 -u 9; done",
         "echo evil > .npmrc; : > made",
