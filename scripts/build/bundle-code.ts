@@ -22,8 +22,8 @@ const LIBRARY = /packages\/narthex\/src\/index\.ts$/;
 
 /**
  * What else is loaded at once: to read arguments, for a client's hook, to ask a kernel that runs, to read its records,
- * to read a ledger, to open a home. A hundred small files load slower than one. An earlier path's files are not in a
- * later one's, so that asking a kernel loads nothing that only a kernel needs.
+ * to serve an MCP client, to read a ledger, to open a home. A hundred small files load slower than one. An earlier
+ * path's files are not in a later one's, so that asking a kernel loads nothing that only a kernel needs.
  */
 const LONG_PATHS: ReadonlyMap<string, readonly RegExp[]> = new Map([
   ["parser", [/\/commands\/run-parser\.ts$/]],
@@ -37,8 +37,21 @@ const LONG_PATHS: ReadonlyMap<string, readonly RegExp[]> = new Map([
     ],
   ],
   ["records", [/\/commands\/(?:ledger-(?:list|show|tail|prove)|watch|policy-recheck)\.ts$/]],
+  ["mcp", [/\/commands\/mcp\.ts$/, /\/host\/src\/(?:own-code\/own-code|home\/workspace-rules)\.ts$/]],
+  ["mcp-server", [/\/mcp\/serve-mcp-stdio\.ts$/]],
   ["ledger", [/\/commands\/ledger-verify\.ts$/]],
   ["home", [/\/connection\/local-connection\.ts$/]],
+]);
+
+/** The bundler would put it with the MCP server, which a client of a kernel loads while it waits for that. */
+const MCP_CALLER = /\/server\/src\/mcp\/mcp-caller\.ts$/;
+
+/** Of these paths, the files that a later path needs too are in a file of their own, with this name. */
+const SHARED: ReadonlyMap<string, string> = new Map([
+  ["parser", "version"],
+  ["services", "messages"],
+  ["mcp", "settings"],
+  ["mcp-server", "views"],
 ]);
 
 /** Only this module does something when it is loaded; whatever else nobody uses is left out. */
@@ -81,12 +94,13 @@ async function writeBundle(
 
 /** Which files a path needs, a first bundle tells: what is imported and never used is not in it. */
 async function groupPaths(input: Record<string, string>): Promise<CodeSplittingGroup[]> {
+  const own = { includeDependenciesRecursively: false };
   const core: CodeSplittingGroup = { name: "core", test: CALL_PATH, priority: LONG_PATHS.size };
-  const apart = await bundle(input, [core]);
+  const caller: CodeSplittingGroup = { ...own, name: "caller", test: MCP_CALLER, priority: 0 };
+  const apart = await bundle(input, [core, caller]);
   const whole = await bundle(input, []);
   const library = modulesBehind([LIBRARY], whole);
   const called = modulesBehind([CALL_PATH], whole);
-  const own = { includeDependenciesRecursively: false };
   // What importing the library loads: nothing that only the command or a kernel needs.
   const imported: CodeSplittingGroup[] = [
     { ...own, name: "base", test: (id) => library.has(id) && called.has(id), priority: LONG_PATHS.size + 2 },
@@ -96,10 +110,11 @@ async function groupPaths(input: Record<string, string>): Promise<CodeSplittingG
   const groups = needed.flatMap(([name, modules], index): CodeSplittingGroup[] => {
     const priority = LONG_PATHS.size - 1 - index;
     const group = { name, test: (id: string) => modules.has(id), priority, includeDependenciesRecursively: false };
-    // Whoever opens a home loads no client of a kernel: what a later path needs too is apart from it.
+    const sharedName = SHARED.get(name);
+    if (sharedName === undefined) return [group];
+    // Opening a home loads no client of a kernel, so the files that both need are apart from the client's.
     const isNeededLater = (id: string): boolean => needed.slice(index + 1).some(([, later]) => later.has(id));
-    const shared = { ...group, name: "messages", test: (id: string) => modules.has(id) && isNeededLater(id) };
-    return name === "services" ? [shared, group] : [group];
+    return [{ ...group, name: sharedName, test: (id: string) => modules.has(id) && isNeededLater(id) }, group];
   });
   return [...imported, core, ...groups];
 }

@@ -221,7 +221,7 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     await stop(again);
   });
 
-  it("loads few files for a call through a running kernel, and starts no other process", async () => {
+  it("loads few files for a call through a running kernel, no kernel for MCP, and starts no other process", async () => {
     const kernel = at.start(["serve", "--first-session", "--listen", "127.0.0.1:0", "--json"]);
     await createInterface({ input: kernel.stdout })[Symbol.asyncIterator]().next();
     const watched = importing(`
@@ -233,13 +233,20 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
         if (url.startsWith("file:")) console.error(url.slice(url.lastIndexOf("/narthex/")));
         return next(url, context);
       } });`);
-    const { code, output } = await runCommand(process.execPath, [...watched, at.program, "call", "echo", "{}"], {
-      env: at.environment,
-    });
-    assert.equal(code, 0, output);
-    const loaded = output.split("\n").filter((line) => line.includes("/dist/"));
-    assert.ok(loaded.length > 0 && loaded.length <= 5, output);
-    assert.doesNotMatch(output, /blake-hash|sqlite|commander/);
+    const run = async (...words: readonly string[]): Promise<string> => {
+      const end = await runCommand(process.execPath, [...watched, at.program, ...words], { env: at.environment });
+      assert.equal(end.code, 0, end.output);
+      return end.output;
+    };
+    const call = await run("call", "echo", "{}");
+    const loaded = call.split("\n").filter((line) => line.includes("/dist/"));
+    assert.ok(loaded.length > 0 && loaded.length <= 5, call);
+    assert.doesNotMatch(call, /blake-hash|sqlite|commander/);
+    const workspace = join(at.folder, "watched");
+    await mkdir(workspace);
+    const served = await run("mcp", "--workspace", workspace);
+    assert.match(served, /\/dist\/mcp-server-/);
+    assert.doesNotMatch(served, /\/dist\/(?:home-(?!paths)|ledger-|records-|parser-)|cedar/);
     await stop(kernel);
   });
 

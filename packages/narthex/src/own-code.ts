@@ -1,5 +1,5 @@
 import { KernelError } from "@narthex/contracts";
-import { findOwnCode, type OwnCode } from "@narthex/host";
+import { findOwnCode, type OwnCode } from "@narthex/host/own-code";
 import type { Log } from "@narthex/kernel";
 import { PACKAGE_DIRECTORY } from "./package-directory.ts";
 

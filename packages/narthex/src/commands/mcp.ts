@@ -1,4 +1,3 @@
-import { serveMcpStdio } from "@narthex/server";
 import { createLastingCaller } from "../connection/lasting-caller.ts";
 import { openLastingLink } from "../connection/lasting-link.ts";
 import { readMcpListing } from "../connection/mcp-listing.ts";
@@ -44,8 +43,12 @@ async function serveClient(invocation: Invocation): Promise<number> {
   const request = await readSessionOptions(invocation);
   const allowOwnCode = (await checkOwnCode(invocation, request.workspace)) === "allow";
   const log = createLineLog(terminal, environment);
-  const link = await openLastingLink({ home, environment, request, renew: true, log, allowOwnCode, signal });
+  // The largest part of this command: loaded while the kernel starts, or opens the session.
+  const loadServer = () => import("@narthex/server/mcp-stdio");
+  const meanwhile = (): void => void loadServer().catch(() => undefined);
+  const link = await openLastingLink({ home, environment, request, renew: true, log, allowOwnCode, signal, meanwhile });
   try {
+    const { serveMcpStdio } = await loadServer();
     const caller = createLastingCaller(link);
     // The caller asks each kernel for itself.
     const elicitation = true;

@@ -15,7 +15,9 @@ export async function checkOwnCode(
   { options, home, environment }: Pick<Invocation, "options" | "home" | "environment">,
   workspace: string,
 ): Promise<OwnCodeMode> {
-  const { homePaths, loadConfiguration, resolveWorkspace } = await import("@narthex/host");
+  const { homePaths } = await import("@narthex/host/home-paths");
+  const { loadConfiguration } = await import("@narthex/host/configuration");
+  const { resolveWorkspace } = await import("@narthex/host/workspace-rules");
   const { createOwnCodeCheck, ownCodeOf } = await import("../own-code.ts");
   const { session } = await loadConfiguration(homePaths(home).configuration);
   const mode = options.flag("allow-own-code") || session.ownCode === "allow" ? "allow" : "refuse";

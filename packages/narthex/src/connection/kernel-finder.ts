@@ -14,6 +14,8 @@ export interface KernelFinderOptions {
   readonly log: Log;
   readonly times: LinkTimes;
   readonly signal: AbortSignal;
+  /** Called when a kernel was found, or is starting and waited for: time for other work of this process. */
+  meanwhile?(): void;
 }
 
 /** Finds the kernel of a home, and starts one where none runs. */
@@ -47,7 +49,10 @@ export function createKernelFinder(options: KernelFinderOptions): KernelFinder {
       for (;;) {
         try {
           const found = await attach();
-          if (found !== undefined) return found;
+          if (found !== undefined) {
+            options.meanwhile?.();
+            return found;
+          }
         } catch (error) {
           // One that leaves is waited for by the kernel that is started.
           if (!(error instanceof AttachError) || !error.isLeaving) throw error;

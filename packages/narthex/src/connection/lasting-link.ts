@@ -24,6 +24,8 @@ export interface LastingLinkOptions {
   readonly program?: string | undefined;
   readonly signal: AbortSignal;
   readonly times?: Partial<LinkTimes>;
+  /** Called whenever a kernel was found, or is starting and waited for: time for other work of this process. */
+  meanwhile?(): void;
 }
 
 /** A session that outlives the kernel it was opened at: when one goes, the next is attached to, or started. */

@@ -1,4 +1,4 @@
-import { loadConfiguration } from "@narthex/host";
+import { loadConfiguration } from "@narthex/host/configuration";
 import { homePaths } from "@narthex/host/home-paths";
 import type { McpStdioOptions } from "@narthex/server";
 

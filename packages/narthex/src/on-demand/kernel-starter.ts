@@ -17,6 +17,8 @@ export interface KernelStarterOptions {
   readonly allowOwnCode: boolean;
   /** The command's file; this package's by default. */
   readonly program?: string | undefined;
+  /** Called when one has been started and is waited for: time for other work of this process. */
+  meanwhile?(): void;
 }
 
 /** Starts kernels that outlive this process, one at a time. */
@@ -82,7 +84,10 @@ export function createKernelStarter(options: KernelStarterOptions): KernelStarte
 
   return {
     async advance(signal) {
-      if (starting === undefined && performance.now() >= pausedUntilMs) starting = await startKernelProcess(options);
+      if (starting === undefined && performance.now() >= pausedUntilMs) {
+        starting = await startKernelProcess(options);
+        options.meanwhile?.();
+      }
       await Promise.race([starting?.ended, sleep(LOOK_MS, undefined, { signal })]);
       if (starting?.end !== undefined) finish(starting.end);
     },
