@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { mkdtempSync as makeDirectory, writeFileSync as writeFile } from "node:fs";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { isStepCount, streamText } from "ai";
+import { stepCountIs, streamText } from "ai";
 import { createKernel, defineTool, narthexTools } from "narthex";
 import { startModelServer } from "../model-server/start-model-server.ts";
 
@@ -53,7 +53,7 @@ const result = streamText({
   model: createOpenAICompatible({ name: "scripted", baseURL: server.url })("model"),
   tools: narthexTools(session),
   prompt: "When do we ship? Make it Friday.",
-  stopWhen: isStepCount(10),
+  stopWhen: stepCountIs(10),
 });
 const text = await result.text;
 const parts = (await result.steps).flatMap(({ content }) => content);

@@ -19,11 +19,17 @@ export interface KernelSession<Tools extends readonly Tool[] = readonly Tool[]> 
    * Calls a tool that the compiler knows: one of `createKernel`, or a built-in one. Never rejects: a denial or an error is
    * a result like any other. An abort of the signal cancels the call.
    */
-  call<Name extends ToolName<Tools>, const Options extends SessionCallOptions = object>(
+  call<Name extends ToolName<Tools>>(
     tool: Name,
     input: ToolInput<Tools, Name>,
-    options?: Options,
-  ): Promise<CallResult<ToolValue<Tools, Name> | (MayRepeat<Options> extends true ? undefined : never)>>;
+    options?: NamelessCallOptions,
+  ): Promise<CallResult<ToolValue<Tools, Name>>>;
+  /** The same for a request that names itself: it may be answered again, and the value may not be kept any more. */
+  call<Name extends ToolName<Tools>>(
+    tool: Name,
+    input: ToolInput<Tools, Name>,
+    options?: SessionCallOptions,
+  ): Promise<CallResult<ToolValue<Tools, Name> | undefined>>;
   /** Calls a tool by a name that is only known at run time: one that was added, registered, or is a server's. */
   callTool(tool: string, input: JsonValue, options?: SessionCallOptions): Promise<CallResult>;
   /**
@@ -80,9 +86,10 @@ interface UnknownTypes {
 }
 
 /** An answer is given again only to a request that names itself. */
-type MayRepeat<Options> = Options extends { readonly requestId?: undefined; readonly dedupeKey?: undefined }
-  ? false
-  : true;
+export interface NamelessCallOptions extends Omit<SessionCallOptions, "requestId" | "dedupeKey"> {
+  readonly requestId?: undefined;
+  readonly dedupeKey?: undefined;
+}
 
 type HeldKernel = Parameters<typeof createAgentSession>[0] & Pick<Kernel, "closeSession" | "delegateLease">;
 
