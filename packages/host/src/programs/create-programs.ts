@@ -1,7 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Duplex, Readable } from "node:stream";
-import { setTimeout as pause } from "node:timers/promises";
 import { KernelError } from "@narthex/contracts";
 import type {
   ContainedEnd,
@@ -32,6 +30,7 @@ import type { GuardedStay, ProtectedWorkspace } from "./protected-workspace.ts";
 import { SessionScratch } from "./session-scratch.ts";
 import type { StartedPrograms } from "./started-programs.ts";
 import { throughGate } from "./through-gate.ts";
+import { untilGone } from "./until-gone.ts";
 import { lockWorkspace } from "./workspace-lock.ts";
 
 export interface ProgramsOptions {
@@ -94,8 +93,6 @@ export interface StartedLasting extends RunningProgram {
 const MAX_KNOWN = 256;
 /** At a start, another kernel that works in a workspace is not waited for longer. */
 const RECOVERY_LOCK_MS = 500;
-const MAX_DYING_MS = 5000;
-const DYING_POLL_MS = 5;
 /** As bubblewrap tells of SIGSYS. */
 const KILLED_BY_FILTER = 128 + 31;
 const KILLED = 128 + 9;
@@ -375,18 +372,6 @@ class Programs implements ProgramsDriver {
 }
 
 const NOT_SAID = { exitCode: undefined, exceeded: undefined, peakMemoryBytes: 0 };
-
-/** Where bubblewrap died before its program did, that is on its way out. */
-async function untilGone(started: StartedProgram): Promise<void> {
-  started.kill();
-  const pid = await started.pid.catch(() => undefined);
-  for (const endMs = performance.now() + MAX_DYING_MS; pid !== undefined && performance.now() < endMs; ) {
-    const status = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
-    // One that was not waited for yet has ended, and all in its namespace before it.
-    if (!/\) [^ZX] /.test(status)) return;
-    await pause(DYING_POLL_MS);
-  }
-}
 
 /** No caller waits for the measuring of the home. */
 function release(guarded: GuardedStay | undefined, use: CacheUse | undefined, unlock: (() => void) | undefined): void {
