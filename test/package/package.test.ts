@@ -291,6 +291,19 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     assert.doesNotMatch(output, /undici|NativeModule (?:http|http2|tls|sqlite|worker_threads|child_process)\n/);
   });
 
+  it("loads neither HTTP/2 nor TLS for a kernel that no client has asked", async () => {
+    const look = `
+      import { createKernel } from "narthex";
+      const kernel = await createKernel({ data: ${JSON.stringify(join(at.folder, "quiet"))} });
+      console.log(process.moduleLoadList.join("\\n"));
+      await kernel.close();`;
+    const words = ["--input-type=module", "--eval", look];
+    const { code, output } = await runCommand(process.execPath, words, { cwd: at.folder, env: at.environment });
+    assert.equal(code, 0, output);
+    assert.match(output, /NativeModule sqlite\n/);
+    assert.doesNotMatch(output, /undici|NativeModule (?:http2|https|tls)\n/);
+  });
+
   describe("to a compiler", () => {
     let problems: readonly string[];
     before(async () => {

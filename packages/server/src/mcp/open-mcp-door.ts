@@ -31,7 +31,11 @@ export async function openMcpDoor({ listen, source, ...options }: McpDoorOptions
   const mcp = serveSource({ ...options, source, budget: createByteBudget(DEFAULT_BYTES_IN_FLIGHT) });
   const exchanges = createExchanges(limits.writeTimeoutMs);
   let isStopping = false;
-  const listener = createHttpListener({ limits, onRequest: receive, onRefused: (reason) => source.refuse(reason) });
+  const listener = await createHttpListener({
+    limits,
+    onRequest: receive,
+    onRefused: (reason) => source.refuse(reason),
+  });
   const address = await startListening(listener, listen).catch(async (error: unknown) => {
     exchanges.drop();
     await mcp.close();

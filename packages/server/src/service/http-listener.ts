@@ -1,13 +1,7 @@
 import { createServer as createHttp1, type IncomingMessage, type ServerResponse } from "node:http";
-import {
-  constants,
-  createServer as createHttp2,
-  type Http2ServerRequest,
-  type Http2ServerResponse,
-  type ServerHttp2Session,
-} from "node:http2";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { createServer, type Server, type Socket } from "node:net";
-import { createServer as createTls } from "node:tls";
+import type { Http2Sessions } from "./http2-sessions.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
@@ -40,10 +34,15 @@ export interface HttpListener {
 
 const HTTP2_PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
-/** One port for HTTP/1.1 and HTTP/2 without negotiation: the first bytes of a connection tell which it is. */
-export function createHttpListener({ limits, tls, onRequest, onRefused }: HttpListenerOptions): HttpListener {
+/**
+ * One port for HTTP/1.1 and HTTP/2 without negotiation: the first bytes of a connection tell which it is. HTTP/2 and TLS are
+ * loaded when they are needed: few kernels ever are asked by them.
+ */
+export async function createHttpListener(options: HttpListenerOptions): Promise<HttpListener> {
+  const { limits, tls, onRequest, onRefused } = options;
   const sockets = new Set<Socket>();
-  const sessions = new Set<ServerHttp2Session>();
+  let http2: Http2Sessions | undefined;
+  let loadingHttp2: Promise<Http2Sessions> | undefined;
   /** Connections that have not said yet what they are. */
   const undecided = new Set<Socket>();
   let emptied: (() => void) | undefined;
@@ -72,32 +71,16 @@ export function createHttpListener({ limits, tls, onRequest, onRefused }: HttpLi
   // A server that does not listen itself starts its time-outs only when told that it does.
   http1.emit("listening");
 
-  const http2 = createHttp2(
-    {
-      settings: { maxConcurrentStreams: limits.maxStreamsPerConnection, maxHeaderListSize: 16 * 1024 },
-      maxSessionMemory: 10,
-    },
-    onRequest,
-  );
-  http2.on("sessionError", () => onRefused("bad_http2"));
-  http2.on("session", (session) => {
-    let streams = 0;
-    sessions.add(session);
-    session.on("stream", (stream) => {
-      streams++;
-      stream.on("close", () => streams--);
-    });
-    session.setTimeout(limits.sessionIdleTimeoutMs, () => {
-      if (streams === 0) session.close();
-    });
-    session.on("close", () => sessions.delete(session));
-    session.on("error", () => session.destroy());
-  });
+  async function loadHttp2(): Promise<Http2Sessions> {
+    const { createHttp2Sessions } = await import("./http2-sessions.ts");
+    http2 = createHttp2Sessions(options);
+    return http2;
+  }
 
   const server =
     tls === undefined
       ? createServer({ noDelay: true }, sniff)
-      : createTls(
+      : (await import("node:tls")).createServer(
           {
             key: tls.key,
             cert: tls.cert,
@@ -142,11 +125,28 @@ export function createHttpListener({ limits, tls, onRequest, onRefused }: HttpLi
       const compared = Math.min(seen.length, HTTP2_PREFACE.length);
       const isHttp2 = seen.compare(HTTP2_PREFACE, 0, compared, 0, compared) === 0;
       if (isHttp2 && compared < HTTP2_PREFACE.length) return;
+      socket.off("readable", look);
+      if (!isHttp2) handOver((ready) => http1.emit("connection", ready));
+      else if (http2 !== undefined) handOver(http2.accept);
+      else void waitForHttp2();
+    }
+
+    /** SECURITY: until then the connection is undecided: its time-out runs, closing ends it, and it reads no further. */
+    async function waitForHttp2(): Promise<void> {
+      try {
+        loadingHttp2 ??= loadHttp2();
+        const { accept } = await loadingHttp2;
+        if (!socket.destroyed) handOver(accept);
+      } catch {
+        socket.destroy();
+      }
+    }
+
+    function handOver(accept: (socket: Socket) => void): void {
       decided();
       socket.off("close", decided);
-      socket.off("readable", look);
       socket.unshift(seen);
-      (isHttp2 ? http2 : http1).emit("connection", socket);
+      accept(socket);
     }
   }
 
@@ -159,7 +159,7 @@ export function createHttpListener({ limits, tls, onRequest, onRefused }: HttpLi
       server.close();
       http1.close();
       http1.closeIdleConnections();
-      for (const session of sessions) session.close();
+      http2?.close();
       for (const socket of undecided) socket.destroy();
     },
     drained() {
@@ -170,7 +170,7 @@ export function createHttpListener({ limits, tls, onRequest, onRefused }: HttpLi
       });
     },
     destroyAll() {
-      for (const session of sessions) session.destroy(undefined, constants.NGHTTP2_CANCEL);
+      http2?.destroy();
       for (const socket of sockets) socket.destroy();
     },
   };

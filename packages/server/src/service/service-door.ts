@@ -9,7 +9,6 @@ import { isMcpMethod, isMcpPath } from "../mcp/mcp-path.ts";
 import { LISTEN_BACKLOG, listenUnix } from "../listen-unix.ts";
 import type { Authorize } from "./token-scope.ts";
 import { createExchanges, rejectExchange } from "./exchanges.ts";
-import { createHttpDispatch } from "./http-dispatch.ts";
 import {
   createHttpListener,
   type HttpListener,
@@ -17,6 +16,7 @@ import {
   type NodeResponse,
   type TlsIdentity,
 } from "./http-listener.ts";
+import { createLateDispatch } from "./late-dispatch.ts";
 import { createPlainPages } from "./plain-pages.ts";
 import { createRequestGuard, type DoorAddress, pathOf } from "./request-guard.ts";
 import { DEFAULT_SERVICE_LIMITS, type ServiceLimits } from "./service-limits.ts";
@@ -74,7 +74,7 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
   const limits: ServiceLimits = { ...DEFAULT_SERVICE_LIMITS, ...options.limits };
   if (options.tls === undefined) requireLoopback(listen);
   const stopping = new AbortController();
-  const dispatch = createHttpDispatch({
+  const dispatch = createLateDispatch({
     kernel,
     limits,
     authorize: options.authorize,
@@ -88,13 +88,13 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
     connections: options.connections ?? (() => listener.connections),
     stopping: stopping.signal,
   });
-  const exchanges = createExchanges(limits.writeTimeoutMs);
-  const listener = createHttpListener({
+  const listener = await createHttpListener({
     limits,
     ...(options.tls === undefined ? {} : { tls: options.tls }),
     onRequest: receive,
     onRefused: (reason) => kernel.refuse({ door: DOOR, reason }),
   });
+  const exchanges = createExchanges(limits.writeTimeoutMs);
   const address = await startListening(listener, listen).catch((error: unknown) => {
     exchanges.drop();
     throw error;
