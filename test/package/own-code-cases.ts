@@ -44,6 +44,8 @@ export async function refuseOwnProject(at: Installation): Promise<void> {
 }
 
 export async function warnOnce(at: Installation): Promise<void> {
+  // One that a client started ends a while after it.
+  await at.run(["stop"]);
   const program = `import { createKernel } from "narthex";
     const said = [];
     const kernel = await createKernel({ log: (level, message) => said.push(level + " " + message) });

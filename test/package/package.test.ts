@@ -140,12 +140,9 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     const asked = await runCommand("narthex", ["--version"], { env });
     assert.match(asked.output, /^\d+\.\d+\.\d+\n$/);
     assert.ok((await realpath(join(prefix, "bin/narthex"))).startsWith(await realpath(prefix)));
-    assert.deepEqual((await readdir(join(prefix, "lib/node_modules/narthex/node_modules"))).toSorted(), [
-      ".cache",
-      "@cedar-policy",
-      "@napi-rs",
-      "@vscode",
-    ]);
+    const beside = await readdir(join(prefix, "lib/node_modules/narthex/node_modules"));
+    // Node's compile cache is there too, where it is not switched off.
+    assert.deepEqual(beside.filter((name) => name !== ".cache").toSorted(), ["@cedar-policy", "@napi-rs", "@vscode"]);
     const removed = await run("uninstall-global.mjs");
     assert.equal(removed.code, 0, removed.output);
     assert.deepEqual([await readdir(join(prefix, "bin")), await readdir(join(prefix, "lib/node_modules"))], [[], []]);

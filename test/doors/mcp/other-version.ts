@@ -35,7 +35,10 @@ async function replaceVersion(directory: string, version: string): Promise<void>
     if (!name.endsWith(".js")) continue;
     const file = join(directory, name);
     const text = await readFile(file, "utf8");
-    const other = text.replaceAll(`VERSION=\`${VERSION}\``, `VERSION=\`${version}\``);
+    const other = text.replaceAll(
+      new RegExp(`\\bVERSION = ["\`]${RegExp.escape(VERSION)}["\`]`, "g"),
+      `VERSION = "${version}"`,
+    );
     if (other === text) continue;
     replaced += 1;
     await writeFile(file, other);

@@ -63,8 +63,8 @@ export const connectCommand: Command = {
     const workspace = await resolveWorkspace(resolve(options.text("workspace") ?? "."), { home });
     const record = recordPath(workspace, name, invocation.environment);
     if (options.flag("undo")) return undo(record, invocation);
-    await checkOwner(workspace, { adopt: options.flag("adopt") });
     await checkOwnCode(invocation, workspace);
+    await checkOwner(workspace, { adopt: options.flag("adopt") });
     return connect({ name, client, workspace, record }, invocation);
   },
 };

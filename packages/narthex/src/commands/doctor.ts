@@ -1,4 +1,4 @@
-import { rm, stat } from "node:fs/promises";
+import { rmdir, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { isKernelError } from "@narthex/contracts";
@@ -78,7 +78,8 @@ async function chooseWorkspace({ options, environment }: Invocation): Promise<Ex
   return {
     directory: fresh,
     note: `looking at a fresh workspace: \`${directory}\` is root's, and a session on it needs --adopt (--workspace . looks at it)`,
-    remove: () => rm(fresh, { recursive: true, force: true }),
+    // SECURITY: it belongs to the user that programs run as, so root removes nothing below it by its path.
+    remove: () => rmdir(fresh).catch(() => undefined),
   };
 }
 
