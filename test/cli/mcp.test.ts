@@ -85,6 +85,9 @@ describe("mcp", { timeout: 120_000 }, () => {
     assert.ok(Buffer.byteLength(JSON.stringify(listed)) <= MAX_LISTED_BYTES, JSON.stringify(listed));
     const tools = objectsOf(listed["tools"]).map((tool) => textOf(tool["name"]));
     assert.ok(tools.includes("file_read") && !tools.includes("read_file") && !tools.includes("http_fetch"));
+    // Clients check arguments by themselves, so both spellings are listed.
+    const git = objectsOf(listed["tools"]).find((tool) => tool["name"] === "git");
+    assert.match(JSON.stringify(git), /"enum":\[.*"STATUS".*"status"/);
     const named = textOf(instructions).match(/\b[a-z]+_[a-z]+\b/g) ?? [];
     assert.deepEqual(
       named.filter((name) => !tools.includes(name)),

@@ -215,6 +215,8 @@ export interface ToolFacts {
   readonly reason: string;
   /** How much of a result a model is shown: what the tool declares, or less by the configuration. */
   readonly viewBytes: number;
+  /** Fields of the input whose values are taken in upper and lower case. */
+  readonly anyCase: readonly string[];
 }
 
 /** What a host enforces. */

@@ -239,6 +239,7 @@ const echoFacts: ToolFacts = {
   state: "ready",
   reason: "",
   viewBytes: 16_384,
+  anyCase: [],
 };
 
 function succeeded(requestId: string, result: Uint8Array): ToolResponse {

@@ -22,7 +22,13 @@ export function listTools(
 
 export function toolFacts({ tool, definitionHash, state }: RegisteredTool, kernel: KernelParts): ToolFacts {
   const found = state === "ready" ? kernel.host.stateOf(tool) : { state, reason: "" };
-  return { declaration: tool, definitionHash, ...found, viewBytes: kernel.viewBytesOf(tool) };
+  return {
+    declaration: tool,
+    definitionHash,
+    ...found,
+    viewBytes: kernel.viewBytesOf(tool),
+    anyCase: tool.anyCase ?? [],
+  };
 }
 
 function couldCall(registered: RegisteredTool, live: LiveSession, kernel: KernelParts): boolean {

@@ -9,7 +9,8 @@ const OUTSIDE_EFFECTS: ReadonlySet<string> = new Set(["net_read", "net_write", "
 export function toMcpTool(info: ToolInfo): Tool | undefined {
   const whole = toObjectSchema(info.inputSchema);
   if (whole === undefined) return undefined;
-  const inputSchema: ObjectSchema = isBuiltin(info) ? { ...listedSchema(whole), type: "object" } : whole;
+  const listed: ObjectSchema = isBuiltin(info) ? { ...listedSchema(whole), type: "object" } : whole;
+  const inputSchema = info.anyCase.reduce(withLowerCase, listed);
   const outputSchema = outputSchemaOf(info);
   const annotations = annotationsOf(info);
   return {
@@ -19,6 +20,16 @@ export function toMcpTool(info: ToolInfo): Tool | undefined {
     ...(outputSchema === undefined ? {} : { outputSchema }),
     ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
   };
+}
+
+/** Clients check input themselves: `status` reaches the kernel only if it is listed beside `STATUS`. */
+function withLowerCase(schema: ObjectSchema, field: string): ObjectSchema {
+  const { properties } = schema;
+  const of = isJsonObject(properties) ? properties[field] : undefined;
+  if (!isJsonObject(properties) || !isJsonObject(of) || !Array.isArray(of["enum"])) return schema;
+  const lower = of["enum"].flatMap((value) => (typeof value === "string" ? [value.toLowerCase()] : []));
+  const spellings = [...new Set([...of["enum"], ...lower])];
+  return { ...schema, properties: { ...properties, [field]: { ...of, enum: spellings } } };
 }
 
 /**

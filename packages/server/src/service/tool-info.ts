@@ -2,7 +2,7 @@ import { create, type ToolInfo, ToolInfoSchema } from "@narthex/contracts";
 import { capabilityToJson, type ToolFacts } from "@narthex/kernel";
 
 /** A registered tool as the wire shows it. */
-export function toToolInfo({ declaration, definitionHash, state, reason, viewBytes }: ToolFacts): ToolInfo {
+export function toToolInfo({ declaration, definitionHash, state, reason, viewBytes, anyCase }: ToolFacts): ToolInfo {
   const { bounds } = declaration;
   return create(ToolInfoSchema, {
     name: declaration.name,
@@ -30,5 +30,6 @@ export function toToolInfo({ declaration, definitionHash, state, reason, viewByt
     state,
     reason,
     price: BigInt(declaration.price),
+    anyCase: [...anyCase],
   });
 }

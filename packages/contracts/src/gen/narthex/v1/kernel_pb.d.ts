@@ -173,6 +173,13 @@ export declare type ToolInfo = Message<"narthex.v1.ToolInfo"> & {
    * @generated from field: string reason = 17;
    */
   reason: string;
+
+  /**
+   * Fields of the input whose values are taken in upper and lower case.
+   *
+   * @generated from field: repeated string any_case = 18;
+   */
+  anyCase: string[];
 };
 
 /**
