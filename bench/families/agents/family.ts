@@ -2,7 +2,7 @@ import type { Family } from "../../frame/measurement.ts";
 
 export const family: Family = {
   title: "agents' clients: MCP with policy, budget and ledger, every answer durable before it leaves; spans of calls",
-  measurements: ["over-stdio", "over-http", "lone-call", "many-servers", "first-call", "tracing"],
+  measurements: ["over-stdio", "over-http", "lone-call", "many-servers", "first-call", "client-start", "tracing"],
   packages: [
     "@modelcontextprotocol/server",
     "@modelcontextprotocol/client",
