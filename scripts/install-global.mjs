@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import { isNodeNewEnough } from "../packages/narthex/bin/node-version.js";
+import { OLDEST_NODE_MAJOR } from "../packages/narthex/bin/node-version.js";
 import { explainMissingNode, findPinnedNode } from "../packages/narthex/bin/pinned-node.js";
 import { directoryBytes } from "./directory-bytes.mjs";
 import { choosePrefix, globalPaths, pathProblem } from "./global-prefix.mjs";
@@ -43,6 +43,16 @@ async function install(options) {
   }
 }
 
+/**
+ * The version of the Node that the installed command will run on. Not this process's: npm puts the checkout's own Node first
+ * on the PATH of its scripts.
+ */
+async function usersNode() {
+  const { output } = await runProgram("node", ["--version"], environment);
+  const version = output.trim().split("\n").pop();
+  return { version, isNewEnough: Number.parseInt(version.slice(1), 10) >= OLDEST_NODE_MAJOR };
+}
+
 async function npmPrefix() {
   const { output } = await runProgram("npm", ["prefix", "--global", "--loglevel=error"], environment);
   return output.trim().split("\n").pop();
@@ -58,7 +68,8 @@ async function pack(stage) {
   }
   const words = [join(ROOT, "scripts/build/run-pack.ts"), stage, "--without-types"];
   const path = [join(ROOT, "node_modules", ".bin"), environment.PATH].join(delimiter);
-  const packed = await runProgram(node, isNodeNewEnough() ? words : [...words, "--with-node"], {
+  const { isNewEnough } = await usersNode();
+  const packed = await runProgram(node, isNewEnough ? words : [...words, "--with-node"], {
     ...environment,
     PATH: path,
   });
@@ -97,7 +108,8 @@ async function report({ prefix, isUsual }) {
   });
   const megabytes = Math.round(directoryBytes(paths.package) / 1e6);
   const own = findPinnedNode(join(paths.package, "package.json"));
-  const node = isNodeNewEnough() ? `${process.version}, the one on your PATH` : `${own} (yours is ${process.version})`;
+  const users = await usersNode();
+  const node = users.isNewEnough ? `${users.version}, the one on your PATH` : `${own} (yours is ${users.version})`;
   const problem = pathProblem(prefix, environment.PATH, homedir());
   const typed = problem ? paths.command : "narthex";
   console.log(`narthex ${started.output.trim()} is installed

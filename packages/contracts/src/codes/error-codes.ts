@@ -156,7 +156,7 @@ export const ERROR_CODES: ReadonlyMap<ErrorCode, CodeFacts> = new Map<ErrorCode,
     {
       retryable: false,
       meaning: "this host cannot contain the tool, so it was not run",
-      next: "do what the message names, then start the kernel again",
+      next: "do what the message names, then make the call again; after a change of the host start the kernel again",
     },
   ],
   [

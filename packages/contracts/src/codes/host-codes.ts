@@ -64,7 +64,7 @@ export const HOST_CODES: ReadonlyMap<HostCode, CodeFacts> = new Map<HostCode, Co
     {
       retryable: false,
       meaning: "the policy cannot be used, so every call is denied",
-      next: "correct the named line of the policy file and start the kernel again",
+      next: "correct the named line of the policy file, then run `narthex policy reload`, or start the kernel",
     },
   ],
   [

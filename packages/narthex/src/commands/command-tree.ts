@@ -29,7 +29,7 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
   },
   {
     name: "connect",
-    summary: "put narthex in front of Claude Code, Cursor or VS Code in this repository",
+    summary: "put narthex in front of a coding agent in this repository: Claude Code, Codex, opencode and others",
     load: async () => (await import("./connect.ts")).connectCommand,
   },
   {

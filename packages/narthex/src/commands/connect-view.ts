@@ -24,9 +24,9 @@ export interface ConnectionView {
   readonly next: readonly string[];
 }
 
-/** What the host and the policy give, then every line that changes. */
+/** What the host and the policy give, every line that changes, and what stays as it is. */
 export function printDifference(view: ConnectionView, terminal: Terminal): void {
-  const { client, plans, ignored, host, policy } = view;
+  const { client, plans, ignored, host, policy, warnings } = view;
   const rows = [
     ["unasked", policy.unasked],
     ["asks", policy.asks],
@@ -47,10 +47,13 @@ export function printDifference(view: ConnectionView, terminal: Terminal): void 
     for (const line of ignored.lines) terminal.print(`    ${terminal.paint.green(`+ ${visible(line)}`)}`);
   }
   if (plans.length > 0 || ignored !== undefined) terminal.print("");
+  // Before anything is written: what stays open may change the answer.
+  for (const text of client.stays) printFacts(terminal, ["stays", text]);
+  for (const text of [...warnings, ...policy.notes]) printFacts(terminal, ["beware", text]);
 }
 
 export function printSummary(
-  { client, plans, ignored, policy, warnings, undo, next }: ConnectionView,
+  { client, plans, ignored, undo, next }: ConnectionView,
   { isWritten, isDry }: { readonly isWritten: boolean; readonly isDry: boolean },
   terminal: Terminal,
 ): void {
@@ -62,8 +65,6 @@ export function printSummary(
   else {
     printFacts(terminal, ["changed", `${files}: ${client.switchedOff}`], ["undo", undo]);
   }
-  for (const text of client.stays) printFacts(terminal, ["stays", text]);
-  for (const text of [...warnings, ...policy.notes]) printFacts(terminal, ["beware", text]);
   if (!isWritten) return;
   printFacts(terminal, ["beware", "the files name paths of this machine: others connect for themselves"]);
   terminal.print("");
