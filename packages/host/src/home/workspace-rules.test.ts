@@ -22,6 +22,8 @@ test("a workspace around, inside or at the kernel's home, `/`, the user's home, 
     userHome,
     join(userHome, ".local"),
     join(userHome, ".local/state/narthex/sessions"),
+    // The pipes of other sessions lie there.
+    tmpdir(),
     join(base, "file"),
     join(base, "none"),
     JSON.parse("null") as string,

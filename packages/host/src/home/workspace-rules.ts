@@ -1,5 +1,5 @@
 import { opendir, realpath, stat } from "node:fs/promises";
-import { homedir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { KernelError } from "@narthex/contracts";
 import { isInside } from "./is-inside.ts";
@@ -18,7 +18,7 @@ export interface WorkspaceSurroundings {
  * The real path of a workspace a session may be opened on.
  *
  * SECURITY: a workspace around or inside the kernel's home would let an agent at policy, tokens and ledger; around or
- * inside the user's state at tokens of other sessions and at locks; `/` and the user's home would let it at everything.
+ * inside the user's state at tokens of other sessions and at locks; around the temporary directory at pipes of other sessions; `/` and the user's home would let it at everything.
  * Compared as real paths, so that no link leads around it.
  */
 export async function resolveWorkspace(workspace: string, around: WorkspaceSurroundings): Promise<string> {
@@ -29,6 +29,8 @@ export async function resolveWorkspace(workspace: string, around: WorkspaceSurro
   if (real === userHome) throw refused(real, "it is your home directory");
   if (isInside(real, home)) throw refused(real, "it holds the kernel's own home");
   if (isInside(home, real)) throw refused(real, "it lies inside the kernel's own home");
+  const temporary = await realpath(tmpdir()).catch(() => resolve(tmpdir()));
+  if (isInside(real, temporary)) throw refused(real, "it holds the directory of the kernel's temporary files");
   for (const directory of stateDirectories(userHome)) {
     const kept = await realpath(directory).catch(() => resolve(directory));
     if (isInside(real, kept)) throw refused(real, "it holds your session tokens or locks");

@@ -186,14 +186,17 @@ async function startTimeOfFirst(pid: number): Promise<string> {
 interface ProcessFacts {
   readonly state: string;
   readonly startTime: string;
+  /** Of the whole process; a first thread that has ended waits for the others, and shows as ended meanwhile. */
+  readonly threads: number;
 }
 
 /** What follows the name, which may hold anything, in brackets. */
 async function readState(pid: number): Promise<ProcessFacts | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  const [state, startTime] = [fields[0], fields[19]];
-  return state === undefined || startTime === undefined || !/^\d+$/.test(startTime) ? undefined : { state, startTime };
+  const [state, threads, startTime] = [fields[0], fields[17], fields[19]];
+  if (state === undefined || startTime === undefined || !/^\d+$/.test(startTime)) return undefined;
+  return { state, startTime, threads: Number(threads) };
 }
 
 /**
@@ -218,7 +221,8 @@ async function isGone({ pid, startTime }: StartedProgram): Promise<boolean> {
   if (!exists(pid)) return true;
   const facts = await readState(pid);
   if (facts === undefined) return !exists(pid);
-  return facts.startTime !== startTime || facts.state === "Z" || facts.state === "X";
+  const hasEnded = facts.state === "X" || (facts.state === "Z" && facts.threads <= 1);
+  return facts.startTime !== startTime || hasEnded;
 }
 
 function kill(pid: number): void {

@@ -35,6 +35,8 @@ export function bubblewrapOptions(plan: SandboxPlan, descriptors: SandboxDescrip
     ...certificateAuthorities().map((path) => ["--ro-bind-try", path, path]),
     ...Object.entries(descriptors.etc).map(([name, fd]) => ["--ro-bind-data", String(fd), `/etc/${name}`]),
     ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"],
+    // SECURITY: process 1 is bubblewrap's own, of the program's user: a program that writes its memory decides when the sandbox ends.
+    ["--size", "4096", "--perms", "0555", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"],
     ["--size", String(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"],
     ["--size", String(plan.temporaryBytes), "--perms", "1777", "--tmpfs", "/tmp"],
     ...plan.mounts.map(({ source, target, access }) => [access === "read" ? "--ro-bind" : "--bind", source, target]),

@@ -138,6 +138,13 @@ describe("a program in a sandbox", () => {
     assert.equal(stdout.match(/cannot create/g)?.length, 4);
   });
 
+  test("cannot reach the sandbox's own first process", async () => {
+    const { stdout } = await sandbox.run(
+      "ls -A /proc/1 | wc -l; for f in mem task/1/mem environ; do (exec 3<>/proc/1/$f) 2>/dev/null && echo open; done; echo 1 > /proc/1/x || true",
+    );
+    assert.equal(stdout, "0\n");
+  });
+
   test("inherits no open file, whatever this process was started with", async () => {
     const script = `
       import { createTestSandbox } from ${JSON.stringify(import.meta.resolve("./testing/test-sandbox.ts"))};

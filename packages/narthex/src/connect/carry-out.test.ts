@@ -196,10 +196,13 @@ describe("connecting a client", () => {
   });
 
   it("writes into opencode.jsonc where that is there, with its comments", async () => {
-    const own = '{\n  // mine\n  "permission": { "bash": { "git *": "allow" }, },\n}\n';
+    // opencode goes by the last rule that matches: one that stood after ours would allow everything again.
+    const own = '{\n  // mine\n  "permission": { "bash": { "git *": "allow" }, "*": "allow", },\n}\n';
     await writeFile(path("opencode.jsonc"), own);
     assert.deepEqual(await connect("opencode"), ["opencode.jsonc"]);
-    assert.match(await read("opencode.jsonc"), /\/\/ mine\n {2}"permission": \{ "bash": "deny", "edit": "deny",/);
+    const text = await read("opencode.jsonc");
+    assert.match(text, /\/\/ mine\n {2}"permission": \{\s*"bash": "deny",\s*"edit": "deny",/);
+    assert.doesNotMatch(text, /"\*"/);
     await undo();
     assert.deepEqual(await everything(), { "opencode.jsonc": own });
   });

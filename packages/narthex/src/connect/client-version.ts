@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { access, constants, realpath } from "node:fs/promises";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
+import { isInside, pathOutside } from "./path-outside.ts";
 
 /** Which versions of a client the configuration is known to work with. */
 export interface ClientVersions {
@@ -29,7 +30,8 @@ export async function versionWarning(
   if (program === undefined) {
     return `\`${command}\` is not on the PATH, so its version is unknown; version ${least} or later of ${title} is needed`;
   }
-  const version = await readVersion(program, where.environment);
+  const PATH = pathOutside(where.environment["PATH"] ?? "", where.workspace);
+  const version = await readVersion(program, { ...where.environment, PATH });
   if (version === undefined) return `\`${command} --version\` told no version; ${least} or later of ${title} is needed`;
   if (isBefore(version, least))
     return `${title} ${version} ${before}: update it to ${least} or later (tried: ${tried})`;
@@ -55,11 +57,6 @@ async function findProgram(
     if (isProgram) return program;
   }
   return undefined;
-}
-
-function isInside(path: string, directory: string): boolean {
-  const way = relative(directory, path);
-  return way !== ".." && !way.startsWith(`..${sep}`);
 }
 
 async function readVersion(program: string, environment: NodeJS.ProcessEnv): Promise<string | undefined> {

@@ -3,6 +3,7 @@ import { realpath, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { promisify } from "node:util";
 import type { IgnoredFiles } from "./connection-record.ts";
+import { pathOutside } from "./path-outside.ts";
 import { readWorkspaceFile, removeWorkspaceFile, writeWorkspaceFile } from "./workspace-file.ts";
 
 /** Git's own list of ignored files for one clone: it is never committed. */
@@ -72,7 +73,7 @@ async function gitIn(workspace: string): Promise<Git> {
   const { uid, gid } = await stat(workspace);
   const isRoot = process.getuid?.() === 0;
   const env = {
-    PATH: process.env["PATH"],
+    PATH: pathOutside(process.env["PATH"] ?? "", workspace),
     HOME: isRoot && uid !== 0 ? "/" : process.env["HOME"],
     LC_ALL: "C",
     GIT_OPTIONAL_LOCKS: "0",

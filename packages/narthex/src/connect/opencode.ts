@@ -50,15 +50,16 @@ export const opencode: Client = {
             value: { type: "local", command: [command, ...words], enabled: true },
             mayReplace: isServerEntry,
           },
-          ...OFF.map((name) => permission(name, "deny")),
-          permission(`${SERVER_NAME}_*`, "allow"),
+          {
+            kind: "member",
+            at: [],
+            key: "permission",
+            // SECURITY: whole, because the last match counts: a wildcard that stood there could allow everything again.
+            value: { ...Object.fromEntries(OFF.map((name) => [name, "deny"])), [`${SERVER_NAME}_*`]: "allow" },
+            mayReplace: () => true,
+          },
         ],
       },
     ];
   },
 };
-
-/** The last rule that matches counts, so these stand at the end. */
-function permission(key: string, value: "allow" | "deny"): ConfigurationEdit {
-  return { kind: "member", at: ["permission"], key, value, mayReplace: () => true };
-}

@@ -21,7 +21,8 @@ export function unreachable(socketPath: string, reason: unknown): Error {
 /** No process listens there, as opposed to one that answers badly. */
 export function isNotListening(error: unknown): boolean {
   const code = systemCode(error);
-  return code === "ENOENT" || code === "ECONNREFUSED" || code === "ENOTDIR";
+  // A path that is too long for a socket's address has none.
+  return code === "ENOENT" || code === "ECONNREFUSED" || code === "ENOTDIR" || code === "EINVAL";
 }
 
 /** The home, or its socket, is another user's. */
