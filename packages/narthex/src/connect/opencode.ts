@@ -1,6 +1,5 @@
 import { AGENT_NAMES } from "./agent-names.ts";
 import type { Client } from "./client.ts";
-import type { ConfigurationEdit } from "./configuration-edit.ts";
 import { isServerEntry, SERVER_NAME, serverWords } from "./server-entry.ts";
 
 const agent = AGENT_NAMES.opencode;
