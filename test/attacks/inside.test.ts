@@ -134,7 +134,8 @@ describe("a program that tries everything from inside", { timeout: 120_000 }, ()
   test("sees only its own processes, and no secret in their environments, arguments or open files", () => {
     const commands = Object.values(found("command lines") as Record<string, string>);
     assert.ok(commands.length >= 2, "processes were looked at");
-    for (const command of commands) assert.match(command, /^(?:\/usr\/bin\/bwrap|python3)\0/);
+    // The sandbox's own first process is covered.
+    for (const command of commands) assert.match(command, /^(?:ENOENT$|python3\0)/);
     const environments = Object.values(found("environments") as Record<string, string>);
     assert.ok(environments.some((text) => text.includes("HOME=/home/agent")));
     assert.ok(!JSON.stringify(surroundings).includes(at.secret));
