@@ -4,7 +4,10 @@ import { chown, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/pr
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, afterEach, before, describe, it } from "node:test";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { JsonObject } from "@narthex/contracts";
+import { inspect } from "../doors/mcp/inspector.ts";
 import {
   createHostedHome,
   ended,
@@ -147,6 +150,37 @@ describe("narthex connect", { timeout: 180_000 }, () => {
     const claude = await at.run(connect("claude", "--dry-run"));
     assert.match(claude.stdout, /^ {4}\+ \/\.claude\/settings\.local\.json$/m);
   });
+
+  for (const { client, file, under } of [
+    { client: "cursor", file: ".cursor/mcp.json", under: "mcpServers" },
+    { client: "vscode", file: ".vscode/mcp.json", under: "servers" },
+  ]) {
+    it(`gives ${client} a server that the official SDK's client and Inspector start and use`, async () => {
+      await at.ask(connect(client, "--yes"), 0, { ownProcess: true });
+      if (isRoot) spawnSync("chown", ["-R", "1000:1000", at.workspace]);
+      const entry = objectOf(objectOf(parseObject(await readFile(path(file), "utf8"))[under])["narthex"]);
+      const args = Array.isArray(entry["args"]) ? entry["args"].map(textOf) : [];
+      const command = textOf(entry["command"]);
+      const env = { HOME: at.root };
+      const sdk = new Client({ name: "generic", version: "1" });
+      await sdk.connect(new StdioClientTransport({ command, args, env, cwd: "/", stderr: "ignore" }));
+      const { tools } = await sdk.listTools();
+      assert.ok(tools.some(({ name }) => name === "git"));
+      const write = { name: "file_write", arguments: { path: "by-sdk", content: client } };
+      assert.notEqual((await sdk.callTool(write)).isError, true);
+      assert.equal(await readFile(path("by-sdk"), "utf8"), client);
+      // What starts a program in the editor is not the agent's to change.
+      const own = { name: "file_write", arguments: { path: file, content: "{}" } };
+      assert.equal((await sdk.callTool(own)).isError, true);
+      await sdk.close();
+      const read = ["--method", "tools/call", "--tool-name", "file_read", "--tool-arg", "path=by-sdk"];
+      const { code, output } = await inspect({ command, args, env }, ...read);
+      assert.equal(code, 0, output);
+      assert.match(output, new RegExp(client));
+      await at.ask(connect(client, "--undo"), 0, { ownProcess: true });
+      assert.deepEqual(await readdir(at.workspace), ["by-sdk"]);
+    });
+  }
 
   if (isRoot) {
     it("refuses a workspace of root's, and with consent makes the client hand it over", async () => {
