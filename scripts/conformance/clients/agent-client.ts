@@ -40,5 +40,7 @@ export interface RunMode {
 
 export interface OwnCall {
   readonly name: string;
+  /** Declared to other models only; one that knows the name may call it all the same. */
+  readonly isKnown?: boolean;
   readonly input: Readonly<Record<string, string | number | boolean>>;
 }

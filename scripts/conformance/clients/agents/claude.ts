@@ -23,11 +23,12 @@ export const claude: AgentClient = {
     ANTHROPIC_API_KEY: KEY,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     DISABLE_AUTOUPDATER: "1",
+    // Without it permissive runs are refused for root, whose permissions nothing would limit.
+    IS_SANDBOX: "1",
   }),
   arguments: (prompt, { isPermissive }) => [
     "--print",
-    // Refused for root, whose permissions nothing would limit.
-    ...(isPermissive && process.getuid?.() !== 0 ? ["--dangerously-skip-permissions"] : []),
+    ...(isPermissive ? ["--dangerously-skip-permissions"] : []),
     prompt,
   ],
   toolName: (name) => ({ name: `mcp__narthex__${name}` }),

@@ -35,7 +35,11 @@ export const codex: AgentClient = {
   toolName: (name) => ({ name, namespace: "mcp__narthex" }),
   ownTools: (path) => [
     { name: "exec_command", input: { cmd: `touch ${path}` } },
-    { name: "shell_command", input: { command: `touch ${path}` } },
-    { name: "apply_patch", input: { input: `*** Begin Patch\n*** Add File: ${path}\n+x\n*** End Patch\n` } },
+    { name: "shell_command", isKnown: true, input: { command: `touch ${path}` } },
+    {
+      name: "apply_patch",
+      isKnown: true,
+      input: { input: `*** Begin Patch\n*** Add File: ${path}\n+x\n*** End Patch\n` },
+    },
   ],
 };

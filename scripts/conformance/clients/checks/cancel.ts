@@ -20,6 +20,7 @@ export const cancel: Check = {
       const slow = await prepareSlowCommand(site);
       await using run = await site.start([SLOW_STEP]);
       await slow.started();
+      expect(await slow.isRunning(), `${signal}: the command is not among the processes`);
       run.signal(signal, to);
       if (!(await run.isGone(10_000))) {
         deaf.push(signal);
@@ -30,6 +31,8 @@ export const cancel: Check = {
       expect(isGone, `${signal}: the command still runs 20 s after its client ended`);
       const unsettled = await waitFor(async () => ((await openCalls(site)) === "" ? "" : undefined), 20_000);
       expect(unsettled === "", `${signal}: the ledger does not say how it ended: ${excerpt(await openCalls(site))}`);
+      const end = await lastEnd(site);
+      expect(/^(?:CANCELLED|KILLED)$/.test(end), `${signal}: the ledger says that the command ended with ${end}`);
     }
     return deaf.length === 0 ? undefined : `${site.client.title} itself goes on after ${deaf.join(", ")}`;
   },
@@ -40,4 +43,11 @@ async function openCalls(site: Site): Promise<string> {
   const { intents } = await site.ask("journal");
   expect(Array.isArray(intents), "`narthex journal --json` lists no intents");
   return intents.length === 0 ? "" : JSON.stringify(intents);
+}
+
+/** The code with which the last call ended, as the ledger has it. */
+async function lastEnd(site: Site): Promise<string> {
+  const { records } = await site.ask("ledger", "list", "--limit", "20");
+  const codes = [...JSON.stringify(records).matchAll(/"tool_(?:completed|failed)":\{"success":\w+,"code":"(\w*)"/g)];
+  return codes.at(-1)?.[1] || "no code";
 }

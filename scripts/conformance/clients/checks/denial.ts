@@ -15,16 +15,14 @@ export const denial: Check = {
     const { results } = await run.end();
     expect((await readFile(join(site.project, ".git/config"), "utf8")) === before, "the file was written");
     const [write = "", read = ""] = results;
-    expect(
-      /NO_MATCHING_RULE|PROTECTED|write_protected|not allowed|denied/i.test(write),
-      `no denial: ${excerpt(write)}`,
-    );
+    expect(/Denied \(NO_MATCHING_RULE\)/.test(write), `no denial: ${excerpt(write)}`);
+    expect(write.includes("write_protected"), `the denial does not say what is not permitted: ${excerpt(write)}`);
     expect(write.includes(".git/config"), `the denial does not name the path: ${excerpt(write)}`);
     expect(
       !/without-effects|ask-network/.test(write),
       `the denial names rules for other calls: ${excerpt(write, 400)}`,
     );
-    expect(/PATH_ESCAPE|outside/i.test(read), `reading /etc/shadow: ${excerpt(read)}`);
+    expect(/PATH_ESCAPE: .*\/etc\/shadow/.test(read), `reading /etc/shadow: ${excerpt(read)}`);
     return undefined;
   },
 };

@@ -19,6 +19,7 @@ export interface SlowCommand {
   /** Waits until it runs. */
   started(): Promise<void>;
   release(): Promise<void>;
+  isRunning(): Promise<boolean>;
   /** Waits until no process of it is left; false when the time is over. */
   isGone(timeoutMs: number): Promise<boolean>;
 }
@@ -27,6 +28,8 @@ export interface SlowCommand {
 export async function prepareSlowCommand(site: Site): Promise<SlowCommand> {
   const path = (name: string): string => join(site.project, name);
   const forget = (name: string): Promise<void> => rm(path(name), { force: true });
+  // Test files run in processes of their own; the sandbox has the project at its real path.
+  const find = async (): Promise<number> => (await findCommands("slow/wait.js")).length;
   await Promise.all([STARTED, RELEASE].map(forget));
   return {
     async started() {
@@ -35,9 +38,8 @@ export async function prepareSlowCommand(site: Site): Promise<SlowCommand> {
       await forget(STARTED);
     },
     release: () => writeFile(path(RELEASE), ""),
+    isRunning: async () => (await find()) > 0,
     async isGone(timeoutMs) {
-      // Test files run in processes of their own; the sandbox has the project at its real path.
-      const find = async () => (await findCommands("slow/wait.js")).length;
       return (await waitFor(async () => ((await find()) === 0 ? true : undefined), timeoutMs)) === true;
     },
   };
