@@ -137,6 +137,7 @@ describe("narthex connect", { timeout: 180_000 }, () => {
     assert.match(stdout, /^ {4}\+ \/\.codex\/config\.toml$/m);
     assert.match(stdout, /^ {2}beware +Codex 0\.20\.0 was not tried.*: update it to 0\.169\.0 or later/m);
     assert.match(stdout, /^next: without a terminal: codex exec --trust/m);
+    assert.match(stdout, /^next: answer what the agent asks you in another terminal: .*narthex.* approvals watch$/m);
     assert.equal(await readFile(path(".git/info/exclude"), "utf8"), `${list}/.codex/config.toml\n`);
     const written = await readFile(path(".codex/config.toml"), "utf8");
     assert.match(written, /^# ours\nmodel = "o"\nweb_search = "disabled"\n\n\[features\]\nshell_tool = false\n/);

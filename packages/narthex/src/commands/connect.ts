@@ -20,6 +20,7 @@ import { EXIT_OK } from "../terminal/exit-code.ts";
 import type { Command, Invocation } from "./command.ts";
 import { confirm } from "./connect-confirm.ts";
 import { checkOwnCode } from "./own-code-option.ts";
+import { typedHere } from "./typed-here.ts";
 import {
   connectionToJson,
   type ConnectionView,
@@ -100,7 +101,7 @@ async function connect({ name, client, workspace, record }: Connecting, invocati
     policy: await withConnection(invocation, "connect", policyTable),
     warnings: warnings.filter((warning) => warning !== undefined),
     undo: undoLine(typedCommand(environment), name, options.text("workspace") === undefined ? undefined : workspace),
-    next: client.next(setting),
+    next: [...client.next(setting), answerLine(typedHere(invocation))],
   };
   const isDry = options.flag("dry-run");
   if (!terminal.json) printDifference(view, terminal);
@@ -110,6 +111,11 @@ async function connect({ name, client, workspace, record }: Connecting, invocati
   if (terminal.json) terminal.printJson(connectionToJson(view, { workspace, isWritten }));
   else printSummary(view, { isWritten, isDry }, terminal);
   return EXIT_OK;
+}
+
+/** Some clients show nothing of a call that waits. */
+function answerLine(program: string): string {
+  return `answer what the agent asks you in another terminal: ${program} approvals watch`;
 }
 
 /** The workspace is named where it is not the current directory. */

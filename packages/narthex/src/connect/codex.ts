@@ -6,7 +6,7 @@ import { serverEdit } from "./server-entry.ts";
 const agent = AGENT_NAMES.codex;
 
 /** Features that give the agent tools which act on the machine or on what its account can reach. */
-const OFF = ["shell_tool", "unified_exec", "view_image", "multi_agent", "apps", "browser_use", "computer_use"];
+const OFF = ["shell_tool", "unified_exec", "view_image", "multi_agent_v2", "apps", "browser_use", "computer_use"];
 
 /** An hour: a call may wait for a person, and tests take their time. */
 const TOOL_TIMEOUT_SECONDS = 3600;
@@ -44,7 +44,8 @@ export const codex: Client = {
       {
         name: ".codex/config.toml",
         format: "toml",
-        edits: [member([], "web_search", "disabled"), ...features, server],
+        // Subagents of the first kind; those of the second are a feature.
+        edits: [member([], "web_search", "disabled"), ...features, member(["agents"], "enabled", false), server],
       },
     ];
   },

@@ -8,6 +8,9 @@ const KNOWN_AS: ReadonlyMap<string, string> = new Map([
   ["control groups", "cgroups"],
 ]);
 
+/** A directory or a program on the PATH that says nothing to a person; `narthex doctor` lists them. */
+const NAMELESS: ReadonlySet<ToolchainKind> = new Set(["file", "other"]);
+
 /** What this host gives, in one line. */
 export function hostLine({ level, mechanisms, toolchains }: HostReport): string {
   if (level === "L2") return "L2: nothing is contained here, so no program is run; see `narthex doctor --fix`";
@@ -16,6 +19,7 @@ export function hostLine({ level, mechanisms, toolchains }: HostReport): string 
   const names = holding.map(({ name }) => KNOWN_AS.get(name)).filter((name) => name !== undefined);
   const usable = toolchains
     .filter(({ unusable, directories }) => unusable === undefined && directories.length > 0)
+    .filter(({ kind }) => !NAMELESS.has(kind))
     .map(({ kind, version }) => [kind, shortVersion(kind, version)].filter((part) => part !== "").join(" "));
   const found = usable.length === 0 ? "those of the system" : [...new Set(usable)].join(", ");
   const checks = `${holding.length} of ${mechanisms.length} checks${lacking.length === 0 ? "" : ` (not: ${lacking.join(", ")})`}`;
