@@ -116,9 +116,12 @@ describe("narthex hook", { concurrency: 2, timeout: 120_000 }, () => {
   it("leaves each decision in the ledger, marked as not contained, in the chain of the client's session", async () => {
     const opened = await at.ask(["session", "open", "--workspace", at.workspace, "--agent", "claude-code"]);
     await claude(call("Write", { file_path: ".git/hooks/pre-commit", content: "hunter2" }));
+    const write = JSON.stringify({ path: ".git/config", content: "" });
+    await at.run(["call", "file_write", write, "--session", textOf(opened["session_id"])]);
     // Others are decided on at the same time.
     const { stdout } = await at.run(["ledger", "list", "--limit", "100", "--session", textOf(opened["session_id"])]);
     assert.match(stdout, /claude's own Write, not contained: deny/);
+    assert.match(stdout, /file_write@.*no rule permits it/);
     assert.doesNotMatch(stdout, /hunter2/);
     assert.equal((await at.run(["ledger", "verify"])).code, 0);
   });

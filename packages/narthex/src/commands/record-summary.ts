@@ -112,7 +112,8 @@ function summariseEntry(entry: Entry): string {
 }
 
 function summariseDecision({ allowed, approve, ruleIds }: PolicyDecision): string {
-  const rules = ruleIds.join(", ") || "no rule";
+  if (!allowed && ruleIds.length === 0) return "no rule permits it";
+  const rules = ruleIds.join(", ");
   if (!allowed) return `denied by ${rules}`;
   return approve === "human" || approve === "console" ? `${rules} asks a person` : `allowed by ${rules}`;
 }
