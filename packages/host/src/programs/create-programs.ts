@@ -290,7 +290,7 @@ class Programs implements ProgramsDriver {
 
   #follow(
     started: StartedProgram,
-    { mayFork }: ProgramPlace,
+    place: ProgramPlace,
     signal: AbortSignal,
     { finish, overfull }: Following,
     leave: () => void,
@@ -305,16 +305,18 @@ class Programs implements ProgramsDriver {
     const end = async (): Promise<ContainedEnd> => {
       try {
         const [outcome] = await Promise.allSettled([started.ended]);
-        if (outcome.status === "rejected") await untilGone(started);
+        // SECURITY: however it ended. What it left behind could change protected paths again after they were put back.
+        const isGone = await untilGone(started);
         // SECURITY: also after a sandbox that failed; the program may have run.
         const putBack = await finish();
+        if (!isGone) throw await this.#refuseAfter(place);
         // Whom we killed had no time to say how it ended, or only that it was killed.
         const full = overfull();
         if (outcome.status === "rejected" && !isKilled && full === undefined) throw outcome.reason;
         const { exitCode: said, exceeded, peakMemoryBytes } = outcome.status === "fulfilled" ? outcome.value : NOT_SAID;
         const exitCode = (isKilled || full !== undefined) && said === KILLED ? undefined : said;
         const { cpuMs } = started.processor;
-        const triedToFork = !mayFork && exitCode === KILLED_BY_FILTER;
+        const triedToFork = !place.mayFork && exitCode === KILLED_BY_FILTER;
         return { exitCode, exceeded: exceeded ?? full, peakMemoryBytes, cpuMs, triedToFork, putBack };
       } finally {
         this.#running.delete(started);
@@ -334,6 +336,13 @@ class Programs implements ProgramsDriver {
       ended,
       kill,
     };
+  }
+
+  /** No program runs in a workspace that processes of an earlier one may still change. */
+  async #refuseAfter({ workspace, sessionId, access }: ProgramPlace): Promise<KernelError> {
+    const problem = "processes that a program left behind could not be ended";
+    if (access === "write") await this.distrust(workspace, sessionId, problem);
+    return new KernelError("SANDBOX_ERROR", problem);
   }
 
   /** SECURITY: a client's PATH leads to programs of its own session only; others in the workspace have theirs. */

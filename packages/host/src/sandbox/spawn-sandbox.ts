@@ -19,7 +19,7 @@ export interface SandboxedProcess {
   readonly channel?: Duplex | undefined;
   /** The first process inside, by its number outside. */
   readonly pid: Promise<number>;
-  /** Resolves when nothing of it runs any more. Rejects with SANDBOX_ERROR if the sandbox itself failed. */
+  /** Resolves when the program has ended; processes that it left behind are being killed. Rejects with SANDBOX_ERROR if the sandbox itself failed. */
   readonly ended: Promise<{ readonly exitCode: number }>;
   /** Ends every process inside, at once. */
   kill(): void;
