@@ -41,6 +41,7 @@ function applyMember(text: string, edit: MemberEdit): EditedText {
   const current = findMember(way.object, edit.key);
   const { at, key, value } = edit;
   if (current === undefined) {
+    if (edit.onlyReplaces === true) return { text, applied: [] };
     return {
       text: insertMember(way.text, way.object, key, value),
       applied: [...way.applied, { kind: "member", at, key, value }],

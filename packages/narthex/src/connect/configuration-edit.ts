@@ -11,6 +11,8 @@ export interface MemberEdit {
   readonly value: JsonValue;
   /** Whether another value there may be replaced; it is kept for undo. Otherwise the file is refused. */
   mayReplace(current: JsonValue): boolean;
+  /** Written only in the place of another value. */
+  readonly onlyReplaces?: true;
 }
 
 /** `value` in the list that the keys of `at` lead to. */

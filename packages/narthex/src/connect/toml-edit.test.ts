@@ -42,9 +42,19 @@ const TEXTS: readonly string[] = [
   'features.x = true\n[mcp_servers]\n[mcp_servers.other]\ncommand = "x"\n',
   "[mcp_servers]\nother.command = 'x'\n  # the end",
   'text = """\n[features]\nshell_tool = 1 \\"""\n""""\nother = \'\'\'\n[mcp_servers.narthex]\'\'\'\n',
-  '[mcp_servers.narthex]\ncommand = "/old/narthex"\nargs = ["mcp"]\nstartup_timeout_sec = 20\n\n[profiles.x]\nmodel = "y"',
-  'web_search = "live"\n[mcp_servers . "narthex"]\nenv = { A = "1" }\n[[skills.config]]\npath = "a"\n[[skills.config]]\npath = "b"\n',
+  '[mcp_servers.narthex]\ncommand = "/old/narthex"\nargs = ["mcp"]\n\n[profiles.x]\nmodel = "y"',
+  'web_search = "live"\n[mcp_servers . "narthex"]\n[[skills.config]]\npath = "a"\n[[skills.config]]\npath = "b"\n',
   "[a]\nb = 1979-05-27 07:32:00\nc = {d = [1, 2], e = 'f'}\nd = 1e5\n\n# trailing\n",
+];
+
+/** Texts in which the table holds more than the edits ask for. */
+const WITH_MORE: readonly string[] = [
+  '[mcp_servers.narthex]\ncommand = "/n/node"\nargs = ["a b", \'q"\']\nrequired = true\nenv.NODE_OPTIONS = "--require /x.js"\n',
+  '# kept\n[mcp_servers.narthex] # mine\ncommand = "x"\n\n[mcp_servers.narthex.env]\nNODE_OPTIONS = "x"\n\n[mcp_servers.other]\ncommand = "o" # other\n',
+  '[mcp_servers.narthex.env]\r\nNODE_OPTIONS = "x"\r\n[mcp_servers.narthex]\r\ncommand = "x"\r\n\r\n[mcp_servers.other.env]\r\nA = "other"',
+  '[mcp_servers]\nother.command = "o"\nnarthex.command = "x"\nnarthex.env.NODE_OPTIONS = "x"\nkept.command = "k"\n',
+  'mcp_servers.narthex.cwd = "/x"\nmcp_servers.narthex."env" = { NODE_OPTIONS = "x" } # mine\n[other]\na = 1\n',
+  '[mcp_servers.narthex]\ncommand = "x"\n[[mcp_servers.narthex.tools]]\na = 1\n[[mcp_servers.narthex.tools]]\na = 2',
 ];
 
 describe("editing TOML", () => {
@@ -64,6 +74,22 @@ describe("editing TOML", () => {
     }
   });
 
+  it("replaces a table with all that stands in it, and below it, where it holds more than was asked for", () => {
+    for (const text of WITH_MORE) {
+      const { text: edited, applied } = applyTomlEdits(text, EDITS);
+      const [before, after] = readByPython([text, edited]).map((value) => value as Record<string, JsonValue>);
+      const servers = (value: unknown) => (value as { mcp_servers: Record<string, JsonValue> }).mcp_servers;
+      assert.deepEqual(servers(after), { ...servers(before), ...ASKED.mcp_servers }, edited);
+      for (const line of text.split(/\r?\n/)) if (/other|kept/.test(line)) assert.ok(edited.includes(line), line);
+      assert.deepEqual(applyTomlEdits(edited, EDITS), { text: edited, applied: [] });
+      assert.deepEqual(takeBackToml(edited, applied), { text, left: [] }, edited);
+      const touched = `# later\n${edited}`;
+      assert.deepEqual(takeBackToml(touched, applied), { text: `# later\n${text}`, left: [] }, touched);
+    }
+    const { text, applied } = applyTomlEdits(WITH_MORE[0] ?? "", EDITS);
+    assert.deepEqual(takeBackToml(text.replace("/n/node", "/mine"), applied).left, ["mcp_servers.narthex"]);
+  });
+
   it("leaves what was changed since, and comments that were added", () => {
     const { text, applied } = applyTomlEdits('model = "o"\n', EDITS);
     const changed = text.replace("shell_tool = false", "shell_tool = true").replace("view_image = false", "# note");
@@ -80,6 +106,7 @@ describe("editing TOML", () => {
       ["mcp_servers.narthex = { command = 'x' }\n", /`mcp_servers\.narthex` is not narthex's/],
       ["mcp_servers = {}\n", /`mcp_servers` is not a plain table/],
       ["[[mcp_servers]]\nx = 1\n", /not a plain table/],
+      ["[[mcp_servers.narthex]]\ncommand = 'x'\n", /`mcp_servers\.narthex` is not narthex's/],
       ["features = { shell_tool = true }\n", /`features` is not a plain table/],
       ["[features.shell_tool]\nx = 1\n", /not a plain table/],
       ["model = \n", /a value is missing/],

@@ -3,10 +3,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contract
 import type { EditedText } from "./apply-edits.ts";
 import { type AppliedEdit, EditProblem, type MemberEdit } from "./configuration-edit.ts";
 import { indentAt, lineStart, styleOf } from "./text-style.ts";
+import { findTable, holdsOnly, isBelow, isSame } from "./toml-table.ts";
 import { parseToml, type TomlAssignment, type TomlHeader, type TomlStatement } from "./toml-text.ts";
 
 /**
- * Makes a TOML text hold what is asked for, and changes nothing else. An object stands for a table, whose other keys stay.
+ * Makes a TOML text hold what is asked for, and changes nothing else. An object stands for a table, of which nothing else stays.
  * What is there already is not added again.
  */
 export function applyTomlEdits(text: string, edits: readonly MemberEdit[]): EditedText {
@@ -21,44 +22,51 @@ export function applyTomlEdits(text: string, edits: readonly MemberEdit[]): Edit
 }
 
 function applyEdit(text: string, edit: MemberEdit): EditedText {
+  return isJsonObject(edit.value) ? applyTable(text, edit, edit.value) : applyOne(text, edit);
+}
+
+/**
+ * Puts a table in the place of one that is narthex's.
+ *
+ * SECURITY: of the whole one, with its sub-tables. A variable that stood there would be given to the program that the table
+ * starts, and `NODE_OPTIONS` runs code in it, outside of any sandbox.
+ */
+function applyTable(text: string, edit: MemberEdit, value: JsonObject): EditedText {
+  const { at, key } = edit;
+  const path = [...at, key];
+  const found = findTable(text, path);
+  if (found === undefined) return applyKeys(text, path, value);
+  if (holdsOnly(found, path, value)) return { text, applied: [] };
+  const [first] = found.statements;
+  const isNew = Object.entries(value).some(([name, wanted]) => !isDeepStrictEqual(found.value[name], wanted));
+  if (isNew && !edit.mayReplace(found.value)) throw foreign(first.start, path);
+  const isOwn = found.statements.every(({ kind, path: { length }, path: { [at.length + 1]: name = "" } }) =>
+    kind === "header" ? length === path.length : length === path.length + 1 && Object.hasOwn(value, name),
+  );
+  if (isOwn) return applyKeys(text, path, value);
+  if (found.form === undefined) {
+    const name = path.join(".");
+    throw new EditProblem(first.start, `\`${name}\` holds more than narthex's keys, in several places; remove it`);
+  }
+  const { form } = found;
+  const keys = form === "header" ? [] : path.slice(form.tableDepth);
+  const entries = Object.entries(value).map(([name, item]) => renderLine([...keys, name], item));
+  const lines = form === "header" ? [`[${renderKeys(path)}]`, ...entries] : entries;
+  const end = found.statements.at(-1)?.end ?? first.end;
+  return {
+    text: text.slice(0, first.start) + lines.join(styleOf(text).lineEnd) + text.slice(end),
+    applied: [{ kind: "member", at, key, value, previous: text.slice(first.start, end) }],
+  };
+}
+
+/** Each key of a table by itself. */
+function applyKeys(text: string, at: readonly string[], value: JsonObject): EditedText {
   let edited: EditedText = { text, applied: [] };
-  for (const single of singleValues(text, edit)) {
-    const next = applyOne(edited.text, single);
+  for (const [key, item] of Object.entries(value)) {
+    const next = applyOne(edited.text, { kind: "member", at, key, value: item, mayReplace: () => true });
     edited = { text: next.text, applied: [...edited.applied, ...next.applied] };
   }
   return edited;
-}
-
-/** The edits of a table's keys, if it is not another's. */
-function singleValues(text: string, edit: MemberEdit): readonly MemberEdit[] {
-  const { at, key, value } = edit;
-  if (!isJsonObject(value)) return [edit];
-  const table = [...at, key];
-  const inside = parseToml(text).filter((statement) => isBelow(statement.path, table) || isSame(statement.path, table));
-  const [first] = inside;
-  if (first !== undefined) {
-    const current = tableValue(inside, table);
-    const holdsAll = Object.entries(value).every(([name, wanted]) => isDeepStrictEqual(current[name], wanted));
-    if (!holdsAll && !edit.mayReplace(current)) throw foreign(first.start, table);
-  }
-  return Object.entries(value).map(([name, item]) => ({
-    kind: "member",
-    at: table,
-    key: name,
-    value: item,
-    mayReplace: () => true,
-  }));
-}
-
-/** The values of a table's own keys, as far as they are plain. */
-function tableValue(inside: readonly TomlStatement[], table: readonly string[]): JsonObject {
-  const own = inside.filter((statement) => statement.kind === "assignment" && statement.path.length > table.length);
-  return Object.fromEntries(
-    own.map((statement) => [
-      statement.path[table.length] ?? "",
-      statement.kind === "assignment" ? (statement.value ?? null) : null,
-    ]),
-  );
 }
 
 function applyOne(text: string, { at, key, value, mayReplace }: MemberEdit): EditedText {
@@ -183,15 +191,6 @@ function renderToml(value: JsonValue): string {
 /** Basic strings are JSON's, which leaves one control character as it is. */
 function renderText(text: string): string {
   return JSON.stringify(text).replaceAll("\u007f", "\\u007f");
-}
-
-export function isSame(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((key, index) => key === other[index]);
-}
-
-/** Whether a path leads through another one and further. */
-export function isBelow(path: readonly string[], above: readonly string[]): boolean {
-  return path.length > above.length && above.every((key, index) => key === path[index]);
 }
 
 function foreign(at: number, path: readonly string[]): EditProblem {

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
+import { isJsonObject, type JsonObject } from "@narthex/contracts";
 import type { AppliedEdit } from "./configuration-edit.ts";
 import type { TakenBack } from "./take-back.ts";
 import { lineStart } from "./text-style.ts";
-import { isBelow, isSame } from "./toml-edit.ts";
+import { findTable, holdsOnly, isBelow, isSame } from "./toml-table.ts";
 import { parseToml, type TomlStatement } from "./toml-text.ts";
 
 /** Takes back what was done to a TOML text, the last first. Whatever was changed since stays. */
@@ -20,11 +21,27 @@ export function takeBackToml(text: string, applied: readonly AppliedEdit[]): Tak
 
 /** Undefined where it was changed since. */
 function removeMember(text: string, edit: AppliedEdit & { readonly kind: "member" }): string | undefined {
-  const found = parseToml(text).find((statement) => isSame(statement.path, [...edit.at, edit.key]));
+  const path = [...edit.at, edit.key];
+  if (isJsonObject(edit.value)) return restoreTable(text, path, edit.value, edit.previous ?? "");
+  const found = parseToml(text).find((statement) => isSame(statement.path, path));
   if (found === undefined) return text;
   if (found.kind !== "assignment" || !isDeepStrictEqual(found.value, edit.value)) return undefined;
   if (edit.previous !== undefined) return text.slice(0, found.valueStart) + edit.previous + text.slice(found.end);
   return removeLine(text, found, edit.blank === true ? "after" : undefined);
+}
+
+/** Puts back a table that was replaced as a whole. Undefined where it was changed since. */
+function restoreTable(
+  text: string,
+  path: readonly string[],
+  value: JsonObject,
+  previous: string,
+): string | undefined {
+  const found = findTable(text, path);
+  if (found === undefined) return text;
+  if (found.form === undefined || !holdsOnly(found, path, value)) return undefined;
+  const [first] = found.statements;
+  return text.slice(0, first.start) + previous + text.slice(found.statements.at(-1)?.end);
 }
 
 /** A table stays that holds anything, a comment too. */
