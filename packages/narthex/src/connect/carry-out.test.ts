@@ -16,7 +16,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { promisify } from "node:util";
 import { carryOut, carryOutUndo } from "./carry-out.ts";
@@ -205,6 +205,54 @@ describe("connecting a client", () => {
     assert.doesNotMatch(text, /"\*"/);
     await undo();
     assert.deepEqual(await everything(), { "opencode.jsonc": own });
+  });
+
+  it("replaces a server of its own with all its keys, in every file that a client merges, and gives them back", async () => {
+    const more = { env: { NODE_OPTIONS: "x" }, environment: { NODE_OPTIONS: "x" }, envFile: "x", cwd: "x" };
+    const server = { command: "npx", args: ["narthex", "mcp"], ...more };
+    const listed = { type: "local", ...server, command: ["npx", "narthex", "mcp"] };
+    for (const [client, key, names] of [
+      ["claude", "mcpServers", [".mcp.json"]],
+      ["cursor", "mcpServers", [".cursor/mcp.json"]],
+      ["gemini", "mcpServers", [".gemini/settings.json"]],
+      ["qwen", "mcpServers", [".qwen/settings.json"]],
+      ["vscode", "servers", [".vscode/mcp.json"]],
+      ["opencode", "mcp", ["opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"]],
+    ] as const) {
+      // A wildcard of another file of opencode's would come after what ours denies.
+      const own = { [key]: { narthex: client === "opencode" ? listed : server }, permission: { bash: "deny", "*": "allow" } };
+      for (const name of names) {
+        await mkdir(dirname(path(name)), { recursive: true });
+        await writeFile(path(name), JSON.stringify(own));
+      }
+      const before = await everything();
+      await connect(client);
+      for (const name of names) {
+        const text = await read(name);
+        assert.doesNotMatch(text, /NODE_OPTIONS|envFile|"cwd"/, name);
+        if (client === "opencode") assert.doesNotMatch(text, /"\*"/, name);
+      }
+      assert.deepEqual(await undo(), []);
+      assert.deepEqual(await everything(), before);
+      for (const name of await readdir(workspace)) await rm(path(name), { recursive: true });
+    }
+  });
+
+  it("replaces settings that would switch off what it writes, and gives them back", async () => {
+    await mkdir(path(".claude"));
+    await mkdir(path(".vscode"));
+    const settings = { "chat.tools.edits.autoApprove": { "**/*": true, "src/**": true } };
+    await writeFile(path(".claude/settings.json"), '{"disableAllHooks": true}');
+    await writeFile(path(".vscode/settings.json"), JSON.stringify(settings));
+    const before = await everything();
+    await connect("claude");
+    assert.match(await read(".claude/settings.json"), /"disableAllHooks": false/);
+    await undo();
+    await connect("vscode");
+    const approved = JSON.parse(await read(".vscode/settings.json")) as typeof settings;
+    assert.deepEqual(approved["chat.tools.edits.autoApprove"], { "**/*": false });
+    await undo();
+    assert.deepEqual(await everything(), before);
   });
 
   it("replaces the whole file: another name of the old one keeps the old text", async () => {

@@ -48,6 +48,8 @@ export const claude: Client = {
           ...OFF.map((tool): ConfigurationEdit => ({ kind: "element", at: ["permissions", "deny"], value: tool })),
           // The kernel decides and asks by itself; being asked twice teaches people to say yes.
           { kind: "element", at: ["permissions", "allow"], value: `mcp__${SERVER_NAME}` },
+          // SECURITY: where it stands here, the hook below would never run.
+          { kind: "member", at: [], key: "disableAllHooks", value: false, mayReplace: () => true, onlyReplaces: true },
           {
             kind: "element",
             at: ["hooks", "PreToolUse"],

@@ -1,5 +1,6 @@
 import { AGENT_NAMES } from "./agent-names.ts";
 import type { Client } from "./client.ts";
+import type { ConfigurationEdit } from "./configuration-edit.ts";
 import { isServerEntry, SERVER_NAME, serverWords } from "./server-entry.ts";
 
 const agent = AGENT_NAMES.opencode;
@@ -20,12 +21,15 @@ const OFF = [
   "lsp",
 ];
 
+/** Files of a workspace that opencode merges, in its order. */
+const NAMES = ["opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"];
+
 export const opencode: Client = {
   title: "opencode",
   agent,
   switchedOff: "built-in shell, edit, read, search, web, skill and subagent tools off",
   stays: [
-    "permissions in .opencode, of single agents and in OPENCODE_CONFIG go before this; plugins run as you",
+    "permissions of single agents, in folders above this one and in OPENCODE_CONFIG can go before this; plugins run as you",
     "what you type yourself stays: `!` commands and `@` mentions of files",
   ],
   versions: {
@@ -37,28 +41,26 @@ export const opencode: Client = {
   next: () => ["start `opencode` here; it asks nothing", "without a terminal: opencode run ..."],
   files(setting) {
     const { command, arguments: words } = setting.line(...serverWords(setting.workspace, agent, setting));
-    return [
+    const edits: readonly ConfigurationEdit[] = [
       {
-        // It reads both, and this one last.
-        name: setting.has("opencode.jsonc") ? "opencode.jsonc" : "opencode.json",
-        edits: [
-          {
-            kind: "member",
-            at: ["mcp"],
-            key: SERVER_NAME,
-            value: { type: "local", command: [command, ...words], enabled: true },
-            mayReplace: isServerEntry,
-          },
-          {
-            kind: "member",
-            at: [],
-            key: "permission",
-            // SECURITY: whole, because the last match counts: a wildcard that stood there could allow everything again.
-            value: { ...Object.fromEntries(OFF.map((name) => [name, "deny"])), [`${SERVER_NAME}_*`]: "allow" },
-            mayReplace: () => true,
-          },
-        ],
+        kind: "member",
+        at: ["mcp"],
+        key: SERVER_NAME,
+        value: { type: "local", command: [command, ...words], enabled: true },
+        mayReplace: isServerEntry,
+      },
+      {
+        kind: "member",
+        at: [],
+        key: "permission",
+        // SECURITY: whole, because the last match counts: a wildcard that stood there could allow everything again.
+        value: { ...Object.fromEntries(OFF.map((name) => [name, "deny"])), [`${SERVER_NAME}_*`]: "allow" },
+        mayReplace: () => true,
       },
     ];
+    // SECURITY: it merges all of them, key by key, and keeps the order of the first. A wildcard in another file would come after
+    // what this one denies, and a variable there would be given to narthex's server.
+    const names = NAMES.filter((name) => setting.has(name));
+    return (names.length > 0 ? names : NAMES.slice(0, 1)).map((name) => ({ name, edits }));
   },
 };

@@ -40,7 +40,14 @@ export const vscode: Client = {
             value: { approve: false, matchCommandLine: true },
             mayReplace: isAnything,
           },
-          { kind: "member", at: ["chat.tools.edits.autoApprove"], key: "**/*", value: false, mayReplace: isAnything },
+          {
+            kind: "member",
+            at: [],
+            key: "chat.tools.edits.autoApprove",
+            // SECURITY: whole, because a pattern after this one would approve files again.
+            value: { "**/*": false },
+            mayReplace: isAnything,
+          },
         ],
       },
       { name: ".github/agents/narthex.agent.md", whole: AGENT_FILE },
