@@ -97,6 +97,8 @@ describe("narthex hook", { concurrency: 2, timeout: 120_000 }, () => {
       ["Write", { file_path: "src/a.ts", content: "x" }, "allow"],
       ["Write", { file_path: ".git/config", content: "[core]" }, "deny"],
       ["Glob", { pattern: "/etc/*" }, "deny"],
+      ["Glob", { pattern: "{..,**/*}" }, "deny"],
+      ["Grep", { pattern: "x", file_path: "src", path: "/etc" }, "deny"],
       ["Bash", { command: "cat /etc/shadow" }, "ask"],
       // No host is given to sessions of this home.
       ["WebFetch", { url: "https://example.com" }, "deny"],
@@ -110,7 +112,7 @@ describe("narthex hook", { concurrency: 2, timeout: 120_000 }, () => {
       cases.map(([tool, , decision]) => [tool, decision]),
     );
     assert.equal(answers[0]?.reason, "narthex: allowed (read-workspace)");
-    assert.equal(answers[7]?.reason, "narthex has no rule for this tool, so you are asked");
+    assert.equal(answers[9]?.reason, "narthex has no rule for this tool, so you are asked");
   });
 
   it("leaves each decision in the ledger, marked as not contained, in the chain of the client's session", async () => {

@@ -9,7 +9,7 @@ import { openWorkshop, type Workshop } from "../open-workshop.ts";
 
 /** The system needs a while to end it: it holds much memory, and so do the processes that it left behind. */
 const LEAVES_PROCESSES =
-  "for i in 1 2 3; do (setsid python3 -c 'held=b\"x\"*(64<<20);open(\"held\",\"a\").write(\"x\");import time;time.sleep(1000)' >/dev/null 2>&1 &); done; until [ \"$(wc -c <held 2>/dev/null)\" = 3 ]; do sleep 0.01; done; rm held";
+  'for i in 1 2 3; do (setsid python3 -c \'held=b"x"*(64<<20);open("held","a").write("x");import time;time.sleep(1000)\' >/dev/null 2>&1 &); done; until [ "$(wc -c <held 2>/dev/null)" = 3 ]; do sleep 0.01; done; rm held';
 
 let root: string;
 let workspace: string;

@@ -220,7 +220,10 @@ describe("connecting a client", () => {
       ["opencode", "mcp", ["opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"]],
     ] as const) {
       // A wildcard of another file of opencode's would come after what ours denies.
-      const own = { [key]: { narthex: client === "opencode" ? listed : server }, permission: { bash: "deny", "*": "allow" } };
+      const own = {
+        [key]: { narthex: client === "opencode" ? listed : server },
+        permission: { bash: "deny", "*": "allow" },
+      };
       for (const name of names) {
         await mkdir(dirname(path(name)), { recursive: true });
         await writeFile(path(name), JSON.stringify(own));

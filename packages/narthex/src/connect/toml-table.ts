@@ -50,7 +50,8 @@ function ownValue(statement: TomlStatement, { length }: readonly string[]): [str
 }
 
 function formOf([first, ...others]: readonly TomlStatement[], path: readonly string[]): TomlTable["form"] {
-  if (first === undefined || (isSame(first.path, path) && (first.kind === "assignment" || first.isElement))) return undefined;
+  if (first === undefined || (isSame(first.path, path) && (first.kind === "assignment" || first.isElement)))
+    return undefined;
   if (first.kind === "header") return "header";
   const { tableDepth } = first;
   const isDotted = others.every((other) => other.kind === "assignment" && other.tableDepth === tableDepth);

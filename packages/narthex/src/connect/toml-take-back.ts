@@ -31,12 +31,7 @@ function removeMember(text: string, edit: AppliedEdit & { readonly kind: "member
 }
 
 /** Puts back a table that was replaced as a whole. Undefined where it was changed since. */
-function restoreTable(
-  text: string,
-  path: readonly string[],
-  value: JsonObject,
-  previous: string,
-): string | undefined {
+function restoreTable(text: string, path: readonly string[], value: JsonObject, previous: string): string | undefined {
   const found = findTable(text, path);
   if (found === undefined) return text;
   if (found.form === undefined || !holdsOnly(found, path, value)) return undefined;

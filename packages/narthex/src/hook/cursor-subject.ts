@@ -34,11 +34,16 @@ const HARMLESS: ReadonlySet<string> = new Set(["AskQuestion", "SwitchMode", "Tas
 export function cursorSubject(call: HookCall, ownCommands: readonly string[]): HookSubject {
   const { event, input, toolName } = call;
   if (event === "beforeShellExecution") return command(input);
-  if (event === "beforeReadFile" || event === "beforeTabFileRead") return readFile(input);
+  if (event === "beforeReadFile" || event === "beforeTabFileRead") return readFile(ownPath(input));
   if (event === "beforeMCPExecution") return serverTool(input, ownCommands);
   if (toolName.startsWith("MCP:")) return { kind: "unknown", why: "which server it goes to is told in another event" };
   if (HARMLESS.has(toolName)) return { kind: "harmless" };
   return SUBJECTS.get(toolName)?.(input) ?? { kind: "unknown", why: NO_RULE };
+}
+
+/** Of the whole message, which names the transcript and the workspace as well. */
+function ownPath({ file_path = null }: JsonObject): JsonObject {
+  return { file_path };
 }
 
 /**

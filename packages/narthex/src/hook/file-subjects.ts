@@ -1,9 +1,9 @@
 import type { JsonObject } from "@narthex/contracts";
+import { globPlaces } from "./glob-places.ts";
 import { HookProblem, type HookSubject, type SubjectCall } from "./hook-call.ts";
 import { findText, requireObject, requireText } from "./hook-fields.ts";
+import { namedPaths, requirePaths, unknownPathField } from "./named-paths.ts";
 
-/** Names under which clients tell of the file that a tool works on. */
-const PATH_NAMES = ["file_path", "path", "target_file", "notebook_path"] as const;
 /** One question to the kernel each. */
 const MAX_EDITS = 50;
 
@@ -12,40 +12,49 @@ export function command(input: JsonObject): HookSubject {
 }
 
 export function readFile(input: JsonObject): HookSubject {
-  return calls({ tool: "file_read", input: {}, path: requireText(input, ...PATH_NAMES) });
+  return onPaths(input, requirePaths(input), (path) => [{ tool: "file_read", input: {}, path }]);
 }
 
 export function writeFile(input: JsonObject): HookSubject {
-  const path = requireText(input, ...PATH_NAMES);
   const content = findText(input, "content", "contents", "new_source") ?? "";
-  return calls({ tool: "file_write", input: { content }, path });
+  return onPaths(input, requirePaths(input), (path) => [{ tool: "file_write", input: { content }, path }]);
 }
 
 export function deleteFile(input: JsonObject): HookSubject {
-  return calls({ tool: "file_delete", input: {}, path: requireText(input, ...PATH_NAMES) });
+  return onPaths(input, requirePaths(input), (path) => [{ tool: "file_delete", input: {}, path }]);
 }
 
 /** One replacement, or a list of them. */
 export function editFile(input: JsonObject): HookSubject {
-  const path = requireText(input, ...PATH_NAMES);
+  const paths = requirePaths(input);
   const { edits } = input;
-  if (edits === undefined) return calls(edit(path, input));
+  if (edits === undefined) return onPaths(input, paths, (path) => [edit(path, input)]);
   if (!Array.isArray(edits) || edits.length === 0) throw new HookProblem("`edits` is no list of edits");
   if (edits.length > MAX_EDITS) return { kind: "unknown", why: `it makes more than ${MAX_EDITS} edits at once` };
-  return calls(...edits.map((one) => edit(path, requireObject(one, "edits"))));
+  const several = edits.map((one) => requireObject(one, "edits"));
+  // SECURITY: an edit may name a file of its own.
+  if (
+    several.some((one) => namedPaths(one).some((path) => !paths.includes(path)) || unknownPathField(one) !== undefined)
+  ) {
+    return { kind: "unknown", why: "its edits name files of their own" };
+  }
+  return onPaths(input, paths, (path) => several.map((one) => edit(path, one)));
 }
 
 export function search(input: JsonObject): HookSubject {
-  const path = findText(input, ...PATH_NAMES) ?? ".";
-  return calls({ tool: "file_search", input: { pattern: requireText(input, "pattern") }, path });
+  const pattern = requireText(input, "pattern");
+  return onPaths(input, pathsOrHere(input), (path) => [{ tool: "file_search", input: { pattern }, path }]);
 }
 
 export function listFiles(input: JsonObject): HookSubject {
-  const glob = findText(input, "pattern", "glob_pattern") ?? "*";
-  // SECURITY: a pattern can lead anywhere by itself: `/etc/*`, `../*`.
-  const base = /^(?:[~/]|.*\.\.)/.test(glob) ? glob.replace(/[^/]*[*?[{].*$/, "") : undefined;
-  const path = base ?? findText(input, ...PATH_NAMES, "target_directory") ?? ".";
-  return calls({ tool: "file_list", input: { recursive: true }, path });
+  const patterns = ["pattern", "glob_pattern"].flatMap((name) => findText(input, name) ?? []);
+  const places = new Set<string>();
+  for (const pattern of patterns.length > 0 ? patterns : ["*"]) {
+    const starts = globPlaces(pattern);
+    if (starts === undefined) return { kind: "unknown", why: "its pattern has too many alternatives" };
+    for (const start of starts) for (const path of pathsOrHere(input)) places.add(below(path, start));
+  }
+  return onPaths(input, [...places], (path) => [{ tool: "file_list", input: { recursive: true }, path }]);
 }
 
 export function fetchPage(input: JsonObject): HookSubject {
@@ -54,6 +63,30 @@ export function fetchPage(input: JsonObject): HookSubject {
 
 export function searchWeb(input: JsonObject): HookSubject {
   return calls({ tool: "web_search", input: { query: requireText(input, "query", "search_term") } });
+}
+
+function pathsOrHere(input: JsonObject): readonly string[] {
+  const paths = namedPaths(input);
+  return paths.length > 0 ? paths : ["."];
+}
+
+/** Where a pattern begins to look from a directory. */
+function below(directory: string, start: string): string {
+  if (start === "") return directory;
+  if (/^[~/]/.test(start) || directory === ".") return start;
+  return `${directory}/${start}`;
+}
+
+/** The calls for each of the paths. */
+function onPaths(
+  input: JsonObject,
+  paths: readonly string[],
+  callsOn: (path: string) => readonly SubjectCall[],
+): HookSubject {
+  const unknown = unknownPathField(input);
+  if (unknown !== undefined)
+    return { kind: "unknown", why: `narthex has no rule for the field \`${unknown.slice(0, 60)}\`` };
+  return calls(...paths.flatMap(callsOn));
 }
 
 function edit(path: string, input: JsonObject): SubjectCall {

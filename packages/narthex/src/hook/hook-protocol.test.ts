@@ -89,17 +89,56 @@ describe("Claude Code's hook", () => {
     }
   });
 
+  const pathsOf = (tool: string, input: JsonObject): unknown => {
+    const subject = claude(tool, input);
+    return subject.kind === "calls" ? subject.calls.map(({ path }) => path) : subject.kind;
+  };
+
   it("looks where a pattern leads, not only where it is said to start", () => {
-    for (const [pattern, path] of [
-      ["/etc/*", "/etc/"],
-      ["/etc/**/pass*", "/etc/"],
-      ["../*/x", "../"],
-      ["~/.ssh/*", "~/.ssh/"],
-      ["src/../../*", "src/../../"],
+    for (const [pattern, paths] of [
+      ["/etc/*", ["/etc/"]],
+      ["/etc/**/pass*", ["/etc/"]],
+      ["~/.ssh/*", ["~/.ssh/"]],
+      [" /etc/passwd ", ["/etc/passwd"]],
+      ["{/etc,{~,a}}/x*", ["~/", "src/a/", "/etc/"]],
+      ["out/*", ["src/out/"]],
+      ["**/*.{ts,test.ts}", ["src"]],
+      ["...*/[jt].ts", ["src"]],
     ] as const) {
-      const subject = claude("Glob", { pattern, path: "src" });
-      assert.deepEqual(subject.kind === "calls" && subject.calls[0]?.path, path, pattern);
+      assert.deepEqual([...(pathsOf("Glob", { pattern, path: "src" }) as string[])].sort(), [...paths].sort(), pattern);
     }
+    assert.deepEqual(pathsOf("Glob", { pattern: "*", glob_pattern: "/etc/*" }), [".", "/etc/"]);
+    assert.equal(pathsOf("Glob", { pattern: "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}" }), "unknown");
+  });
+
+  it("refuses a pattern that leads upwards, or could", () => {
+    for (const pattern of [
+      "../*/x",
+      "src/../../*",
+      "{..,**/*}",
+      "{a,{b,..}}/x",
+      "{.,a}./x",
+      "[.][.]/x",
+      ".[.]/x",
+      "\\.\\./x",
+      "@(..|a)/x",
+      "@(/etc|a)/x",
+      " ../x",
+    ]) {
+      assert.throws(() => claude("Glob", { pattern, path: "src" }), /leads upwards/, pattern);
+    }
+  });
+
+  it("decides on every path that an input names, and asks about one under a name it does not know", () => {
+    assert.deepEqual(pathsOf("Grep", { pattern: "x", file_path: "a", path: "/etc" }), ["a", "/etc"]);
+    assert.deepEqual(pathsOf("Read", { file_path: "a", notebook_path: "b" }), ["a", "b"]);
+    assert.deepEqual(pathsOf("Read", { file_path: " /etc/passwd" }), [" /etc/passwd", "/etc/passwd"]);
+    assert.deepEqual(pathsOf("Read", { file_path: "e\u0301" }), ["e\u0301", "\u00e9"]);
+    assert.equal(pathsOf("Grep", { pattern: "x", path: "a", paths: ["/etc"] }), "unknown");
+    assert.equal(pathsOf("Read", { file_path: "a", filePath: "/etc/passwd" }), "unknown");
+    const one = { old_string: "1", new_string: "2" };
+    assert.equal(pathsOf("MultiEdit", { file_path: "a", edits: [{ ...one, file_path: "/b" }] }), "unknown");
+    assert.deepEqual(pathsOf("Edit", { file_path: "a", path: "b", ...one }), ["a", "b"]);
   });
 
   it("knows its own server by its name, and nothing that only looks like it", () => {
@@ -167,7 +206,7 @@ describe("Cursor's hook", () => {
     for (const [event, message, tool] of [
       ["beforeShellExecution", { command: "ls", cwd: "" }, "shell_exec"],
       ["beforeReadFile", { file_path: "/repository/a", content: "x" }, "file_read"],
-      ["beforeTabFileRead", { file_path: "/repository/a" }, "file_read"],
+      ["beforeTabFileRead", { file_path: "/repository/a", transcript_path: "/t" }, "file_read"],
       ["preToolUse", { tool_name: "Shell", tool_input: { command: "ls" } }, "shell_exec"],
       ["preToolUse", { tool_name: "Write", tool_input: { path: "a", contents: "x" } }, "file_write"],
       [
