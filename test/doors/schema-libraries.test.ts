@@ -88,13 +88,42 @@ const lying = defineTool({
   outputSchema: z.object({ n: z.number().refine((n) => n > 5, "must be above 5") }),
   run: async () => ({ n: 1 }),
 });
+/** Validators that do not keep to the standard, each with what its callers are told; and one that finds very much. */
+const BROKEN: readonly (readonly [name: string, answer: unknown, code: string, message: RegExp])[] = [
+  ["nothing", undefined, "EXECUTION_FAILED", /answers neither a value nor a list of issues/],
+  ["null", null, "EXECUTION_FAILED", /answers neither/],
+  ["true", true, "EXECUTION_FAILED", /answers neither/],
+  ["function", () => ({ value: {} }), "EXECUTION_FAILED", /answers neither/],
+  ["no_value", {}, "EXECUTION_FAILED", /answers neither/],
+  ["text", { issues: "bad" }, "EXECUTION_FAILED", /answers neither/],
+  ["none", { issues: null, value: {} }, "EXECUTION_FAILED", /answers neither/],
+  [
+    "issue",
+    { issues: [null, { message: Symbol("x"), path: [null] }] },
+    "INVALID_INPUT",
+    /^`broken_issue`: \$: is refused/,
+  ],
+  [
+    "much",
+    { issues: Array.from({ length: 5000 }, (_, index) => ({ message: "m".repeat(5000), path: [index] })) },
+    "INVALID_INPUT",
+    /m$/,
+  ],
+];
+const broken = BROKEN.map(([name, answer]) => {
+  const jsonSchema = { input: () => ({}), output: () => ({}) };
+  const inputSchema = {
+    "~standard": { version: 1 as const, vendor: "broken", validate: () => answer as never, jsonSchema },
+  };
+  return defineTool({ ...plain, name: `broken_${name}`, inputSchema, run: () => assert.fail("it ran") });
+});
 
 const directory = await mkdtemp(join(tmpdir(), "narthex-schemas-"));
 const rule = `@id("small") @message("no changed paths") forbid(principal, action == Action::"meddling", resource)
   when { context.input has path && context.input.path == "changed" };`;
 const kernel = await createKernel({
   data: join(directory, "home"),
-  tools: [withZod, withValibot, withArktype, late, meddling, lying],
+  tools: [withZod, withValibot, withArktype, late, meddling, lying, ...broken],
   policies: [{ name: "test.cedar", text: rule }],
 });
 const session = await kernel.session({ workspace: await mkdtemp(join(directory, "workspace-")) });
@@ -156,6 +185,16 @@ test("the JSON Schema is what is declared, and is checked first; then the librar
   assert.deepEqual(await told("late", { name: "x" }), ["EXECUTION_FAILED"]);
   const explained = await session.explain("with_zod", { ...valid, pin: "hunter2" });
   assert.deepEqual([explained.answer, explained.code], ["deny", "INVALID_INPUT"]);
+});
+
+test("a validator that answers something else than the standard says lets nothing through", async () => {
+  for (const [name, , code, message] of BROKEN) {
+    const { result } = (await session.callTool(`broken_${name}`, {})).response;
+    assert.ok(result.case === "error", `${name}: ${result.case}`);
+    assert.equal(result.value.errorCode, code, name);
+    assert.match(result.value.message, message, name);
+    assert.ok(result.value.violations.length <= 50, name);
+  }
 });
 
 test("a tool's code is given what the library makes of the input, and rules what was sent", async () => {

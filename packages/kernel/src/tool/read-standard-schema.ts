@@ -1,9 +1,13 @@
 import { type ErrorCode, KernelError, type Violation } from "@narthex/contracts";
 import { fieldAt } from "../schema/report.ts";
-import type { StandardIssue, StandardResult, StandardSchema } from "./standard-schema.ts";
+import type { StandardSchema } from "./standard-schema.ts";
 
 /** As messages about more of them name no more. */
 const MAX_SHOWN = 10;
+/** A caller chooses how many there are. No error keeps more. */
+const MAX_READ = 50;
+const MAX_MESSAGE = 1000;
+const MAX_PATH = 32;
 
 /** The JSON Schema of a library's schema: what is checked, hashed and declared. Throws INVALID_DECLARATION without one. */
 export function toJsonSchema(schema: StandardSchema, name: "inputSchema" | "outputSchema"): Record<string, unknown> {
@@ -36,31 +40,45 @@ export function parseStandard(
     subject,
   }: { readonly code: Extract<ErrorCode, "INVALID_INPUT" | "INVALID_OUTPUT">; readonly subject: string },
 ): unknown {
-  const result = schema["~standard"].validate?.(value) ?? { value };
+  const properties = schema["~standard"];
+  if (properties.validate === undefined) return value;
+  const result: unknown = properties.validate(value);
+  const changedNothing = code === "INVALID_INPUT";
   if (isPromise(result)) {
     result.then(undefined, () => undefined);
-    throw new KernelError(
-      "EXECUTION_FAILED",
-      `the schema of \`${subject}\` is validated asynchronously: check that in \`run\``,
-      { changedNothing: code === "INVALID_INPUT" },
-    );
+    const message = `the schema of \`${subject}\` is validated asynchronously: check that in \`run\``;
+    throw new KernelError("EXECUTION_FAILED", message, { changedNothing });
   }
-  if (result.issues === undefined) return result.value;
-  const violations = result.issues.map(toViolation);
+  const issues = isHolder(result) ? result["issues"] : null;
+  if (isHolder(result) && issues === undefined && "value" in result) return result["value"];
+  // SECURITY: an answer that is not the standard's is no yes.
+  if (!Array.isArray(issues)) {
+    const message = `the schema of \`${subject}\` answers neither a value nor a list of issues`;
+    throw new KernelError("EXECUTION_FAILED", message, { changedNothing });
+  }
+  const violations = issues.slice(0, MAX_READ).map(toViolation);
   const shown = violations.slice(0, MAX_SHOWN).map(({ field, message }) => `${field}: ${message}`);
-  const more = violations.length > shown.length ? ` and ${violations.length - shown.length} more` : "";
-  const changedNothing = code === "INVALID_INPUT";
+  const more = issues.length > shown.length ? ` and ${issues.length - shown.length} more` : "";
   throw new KernelError(code, `\`${subject}\`: ${shown.join("; ")}${more}`, { violations, changedNothing });
 }
 
-function toViolation({ message, path = [] }: StandardIssue): Violation {
-  const keys = path.map((segment) => (typeof segment === "object" ? segment.key : segment));
-  const field = fieldAt(keys.map((key) => (typeof key === "number" ? key : String(key))));
-  return { field, rule: "schema", message };
+function toViolation(issue: unknown): Violation {
+  const { message, path } = isHolder(issue) ? issue : {};
+  const keys: readonly unknown[] = Array.isArray(path) ? path.slice(0, MAX_PATH) : [];
+  const field = fieldAt(keys.map((segment) => keyOf(isHolder(segment) ? segment["key"] : segment)));
+  return { field, rule: "schema", message: typeof message === "string" ? message.slice(0, MAX_MESSAGE) : "is refused" };
 }
 
-function isPromise<T>(result: StandardResult<T> | Promise<StandardResult<T>>): result is Promise<StandardResult<T>> {
-  return "then" in result && typeof result.then === "function";
+function keyOf(key: unknown): string | number {
+  return typeof key === "number" ? key : String(key);
+}
+
+function isHolder(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function isPromise(result: unknown): result is Promise<unknown> {
+  return isHolder(result) && "then" in result && typeof result["then"] === "function";
 }
 
 function howToGiveIt(library: string): string {
