@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, chown, mkdir, mkdtemp, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { describeHolder } from "./holder.ts";
 import { homePaths } from "./home-paths.ts";
@@ -123,4 +123,30 @@ test("a home whose path is too long for sockets has them elsewhere, and says whe
   assert.ok(Buffer.byteLength(home.sockets.services) <= 103);
   assert.deepEqual(await findSocketPaths(home.paths), home.sockets);
   await home.close();
+});
+
+test("sockets elsewhere are looked for only in a directory that is its owner's alone", async () => {
+  const path = join(await fresh(), "a".repeat(120));
+  const home = await open(path);
+  const found = dirname(home.sockets.services);
+  await home.close();
+  // The kernel was killed, and the directory of temporary files emptied since.
+  await writeFile(join(home.paths.run, "sockets"), found);
+  const none = join(home.paths.run, "services.sock");
+  const services = async () => (await findSocketPaths(home.paths)).services;
+  assert.equal(await services(), none, "it is gone");
+  await mkdir(found, { mode: 0o700 });
+  assert.equal(await services(), home.sockets.services);
+  await chmod(found, 0o755);
+  assert.equal(await services(), none, "others can enter it");
+  if (process.getuid?.() === 0) {
+    await chmod(found, 0o700);
+    await chown(found, 1000, 1000);
+    assert.equal(await services(), none, "another user made it");
+  }
+  await rm(found, { recursive: true });
+  const elsewhere = await fresh();
+  await symlink(elsewhere, found);
+  assert.equal(await services(), none, "it is a link");
+  await rm(found);
 });

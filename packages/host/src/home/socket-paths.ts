@@ -12,17 +12,30 @@ export interface SocketPaths {
 
 /** The system cuts longer socket paths off. */
 const MAX_SOCKET_PATH_BYTES = 103;
+const OTHERS_MAY_ANYTHING = 0o077;
 const ELSEWHERE = "sockets";
 const PREFIX = "narthex-";
 
-/** Where the kernel of this home opens its sockets: in `run/`, or where its path is too long, where a file there says. */
+/**
+ * Where the kernel of this home opens its sockets: in `run/`, or where its path is too long, where a file there says.
+ *
+ * SECURITY: temporary files are removed by the system, and another user can then make a directory of that name. A client would
+ * give the administrator's token to the kernel that answers there, and believe its answers. Tested by "sockets elsewhere are
+ * looked for only in a directory that is its owner's alone".
+ */
 export async function findSocketPaths(paths: HomePaths): Promise<SocketPaths> {
   if (fits(paths.run)) return socketsIn(paths.run);
   try {
-    return socketsIn((await readFile(join(paths.run, ELSEWHERE), "utf8")).trim());
+    const named = (await readFile(join(paths.run, ELSEWHERE), "utf8")).trim();
+    return socketsIn((await isAloneOf(named, (await lstat(paths.run)).uid)) ? named : paths.run);
   } catch {
     return socketsIn(paths.run);
   }
+}
+
+async function isAloneOf(directory: string, owner: number): Promise<boolean> {
+  const facts = await lstat(directory);
+  return facts.isDirectory() && facts.uid === owner && (facts.mode & OTHERS_MAY_ANYTHING) === 0;
 }
 
 /** The same, making the other directory if one is needed. For whoever holds the home. */
