@@ -11,7 +11,7 @@ export interface TomlTable {
   readonly form: "header" | { readonly tableDepth: number } | undefined;
 }
 
-/** Undefined where there is none. */
+/** Undefined where the text has no such table. */
 export function findTable(text: string, path: readonly string[]): TomlTable | undefined {
   const all = parseToml(text);
   const inside = all.filter((statement) => isSame(statement.path, path) || isBelow(statement.path, path));

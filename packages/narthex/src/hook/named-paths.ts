@@ -17,14 +17,14 @@ export function namedPaths(input: JsonObject): readonly string[] {
   return [...new Set(given.flatMap((path) => [path, path.trim(), path.trim().normalize("NFC")]))];
 }
 
-/** Throws where an input names none. */
+/** Throws where an input names no path. */
 export function requirePaths(input: JsonObject): readonly string[] {
   const paths = namedPaths(input);
   if (paths.length === 0) throw new HookProblem(`\`${PATH_NAMES[0]}\` is missing`);
   return paths;
 }
 
-/** A field that seems to hold a path, under a name that no tool known here uses; undefined where there is none. */
+/** A field that seems to hold a path, under a name that no tool known here uses; undefined where no field does. */
 export function unknownPathField(input: JsonObject): string | undefined {
   const known: readonly string[] = PATH_NAMES;
   return Object.keys(input).find((name) => PATH_LIKE.test(name) && !known.includes(name));
