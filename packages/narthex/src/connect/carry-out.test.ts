@@ -241,6 +241,18 @@ describe("connecting a client", () => {
     }
   });
 
+  it("denies opencode's tools after a wildcard of a file that is not the workspace's, too", async () => {
+    await connect("opencode");
+    const { permission } = JSON.parse(await read("opencode.json")) as { permission: Record<string, string> };
+    // As opencode merges its files, and goes by the last match: a key keeps the place that it has in the first of them.
+    const rules = Object.entries({ bash: "ask", lsp: "allow", "*": "allow", ...permission });
+    const matches = (pattern: string, tool: string) =>
+      new RegExp(`^${pattern.replaceAll("*", ".*").replaceAll("?", ".")}$`).test(tool);
+    const answer = (tool: string) => rules.findLast(([pattern]) => matches(pattern, tool))?.[1];
+    for (const tool of ["bash", "edit", "read", "task", "lsp"]) assert.equal(answer(tool), "deny", tool);
+    for (const tool of ["narthex_shell_exec", "todowrite", "tasks_list"]) assert.equal(answer(tool), "allow", tool);
+  });
+
   it("replaces settings that would switch off what it writes, and gives them back", async () => {
     await mkdir(path(".claude"));
     await mkdir(path(".vscode"));

@@ -1,3 +1,4 @@
+import type { JsonObject } from "@narthex/contracts";
 import { AGENT_NAMES } from "./agent-names.ts";
 import type { Client } from "./client.ts";
 import type { ConfigurationEdit } from "./configuration-edit.ts";
@@ -29,7 +30,7 @@ export const opencode: Client = {
   agent,
   switchedOff: "built-in shell, edit, read, search, web, skill and subagent tools off",
   stays: [
-    "permissions of single agents, in folders above this one and in OPENCODE_CONFIG can go before this; plugins run as you",
+    "permissions of single agents and in OPENCODE_CONFIG go before this; plugins run as you",
     "what you type yourself stays: `!` commands and `@` mentions of files",
   ],
   versions: {
@@ -54,7 +55,7 @@ export const opencode: Client = {
         at: [],
         key: "permission",
         // SECURITY: whole, because the last match counts: a wildcard that stood there could allow everything again.
-        value: { ...Object.fromEntries(OFF.map((name) => [name, "deny"])), [`${SERVER_NAME}_*`]: "allow" },
+        value: { ...denied(OFF), ...denied(OFF.map(asPattern)), [`${SERVER_NAME}_*`]: "allow" },
         mayReplace: () => true,
       },
     ];
@@ -64,3 +65,17 @@ export const opencode: Client = {
     return (names.length > 0 ? names : NAMES.slice(0, 1)).map((name) => ({ name, edits }));
   },
 };
+
+function denied(names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, "deny"]));
+}
+
+/**
+ * `bas?` for `bash`.
+ *
+ * SECURITY: where a file of the user's or of a folder above names a tool and then a wildcard, the tool's own key keeps its place
+ * before that. A key that no other file has comes last, and so counts.
+ */
+function asPattern(name: string): string {
+  return `${name.slice(0, -1)}?`;
+}
