@@ -137,7 +137,7 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
       for (let made = 0; !seen && made < 20; made += 1)
         await at.ask(["call", "hash", '{"data":"watched"}', "--session", id]);
       const call = parseObject(await next);
-      assert.equal(call["tool"], "hash@1.0.0");
+      assert.deepEqual([call["tool"], call["subject"]], ["hash@1.0.0", '{"data":"watched"}']);
       assert.deepEqual([call["decision"], call["rule_ids"], call["success"]], ["allowed", ["without-effects"], true]);
       assert.equal(call["result_size"], 64);
       watching.kill("SIGINT");
@@ -157,8 +157,11 @@ describe("a kernel that holds the home", { timeout: 90_000 }, () => {
         return stdout.trimEnd().split("\n").slice(1);
       };
       assert.equal((await listed()).length, 3);
-      assert.match((await listed("--tool", "hash")).join("\n"), /^ *\d+ .* first +hash@1\.0\.0 · .*$/);
-      assert.match((await listed("--denied")).join("\n"), /^ *\d+ .* http_fetch@1\.0\.0 · .*CAPABILITY_MISSING.*$/);
+      assert.match((await listed("--tool", "hash")).join("\n"), /^ *\d+ .* first +hash@1\.0\.0 \{"data":"a"\} · .*$/);
+      assert.match(
+        (await listed("--denied")).join("\n"),
+        /^ *\d+ .* http_fetch@1\.0\.0 https:\/\/example\.com\/ · .*CAPABILITY_MISSING.*$/,
+      );
       assert.deepEqual(await listed("--tool", "hash", "--denied"), []);
       assert.equal((await listed("--agent", "filtered", "--since", "1h", "--limit", "2")).length, 2);
       assert.deepEqual(await listed("--agent", "another"), []);

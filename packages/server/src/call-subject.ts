@@ -1,11 +1,31 @@
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@narthex/contracts";
+import {
+  ContentRole,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  type RecordContent,
+  type RecordMessage,
+} from "@narthex/contracts";
 
 /** Fields that say what a call acts on, the telling ones first. */
 const TELLING = ["command", "operation", "path", "from", "to", "url", "pattern", "query", "name"] as const;
 const MAX_SUBJECT = 300;
 
+/** What the call of a record acts on; empty for a record that holds no input and names no capabilities. */
+export function recordSubject(record: RecordMessage, content: RecordContent | undefined): string {
+  const input = content?.items.find(({ role }) => role === ContentRole.INPUT);
+  const told = input === undefined ? "" : callSubject(input.data);
+  if (told !== "") return told;
+  for (const { kind } of record.entries) {
+    const needed = kind.case === "capabilityCheck" ? capabilitySubject(kind.value.required) : "";
+    if (needed !== "") return needed;
+  }
+  return "";
+}
+
 /** What a call acts on, in one line for lists: its command, path or address; else its whole input, cut. */
-export function callSubject(input: Uint8Array): string {
+function callSubject(input: Uint8Array): string {
   if (input.length === 0) return "";
   const value = parseJson(Buffer.from(input).toString());
   if (!isJsonObject(value)) return cut(JSON.stringify(value));
@@ -15,7 +35,7 @@ export function callSubject(input: Uint8Array): string {
 }
 
 /** The same for an input that is not at hand, from the capabilities that the call needed. */
-export function capabilitySubject(required: readonly string[]): string {
+function capabilitySubject(required: readonly string[]): string {
   const needed = required.map((text) => parseJson(text)).filter(isJsonObject);
   const [first] = needed.flatMap(({ prefixes, hosts }) => [...listOf(prefixes), ...listOf(hosts)]);
   const named = isJsonObject(first) ? first["host"] : first;

@@ -1,19 +1,11 @@
-import {
-  ContentRole,
-  type Entry,
-  type Outcome,
-  type PolicyDecision,
-  type RecordContent,
-  type RecordMessage,
-} from "@narthex/contracts";
-import { callSubject, capabilitySubject } from "./call-subject.ts";
+import type { Entry, Outcome, PolicyDecision, RecordMessage } from "@narthex/contracts";
 
 /** A record and its place among all records. */
 export interface PlacedRecord {
   readonly index: number;
   readonly record: RecordMessage;
-  /** Where it is at hand, calls are told with their subject. */
-  readonly content?: RecordContent | undefined;
+  /** What the call acts on, where this record tells. */
+  readonly subject: string;
 }
 
 /** One finished call, gathered from the records that tell of it. */
@@ -55,7 +47,7 @@ export function createCallWatcher(): (placed: PlacedRecord) => WatchedCall | und
     const { record } = placed;
     const key = `${record.chain}/${record.requestId}`;
     const call = pending.get(key) ?? { tool: "?", subject: "", policy: undefined, approver: "" };
-    call.subject = inputSubject(placed) || call.subject;
+    call.subject ||= placed.subject;
     for (const entry of record.entries) {
       const outcome = readEntry(entry, call);
       if (outcome === undefined) continue;
@@ -71,20 +63,12 @@ export function createCallWatcher(): (placed: PlacedRecord) => WatchedCall | und
   };
 }
 
-function inputSubject({ content }: PlacedRecord): string {
-  const input = content?.items.find(({ role }) => role === ContentRole.INPUT);
-  return input === undefined ? "" : callSubject(input.data);
-}
-
 /** Notes what an entry says; gives the outcome if it is one. */
 function readEntry({ kind }: Entry, call: CallSoFar): Outcome | "repeated" | undefined {
   switch (kind.case) {
     case "toolInvoked":
       call.tool =
         kind.value.toolVersion === "" ? kind.value.toolName : `${kind.value.toolName}@${kind.value.toolVersion}`;
-      return undefined;
-    case "capabilityCheck":
-      call.subject ||= capabilitySubject(kind.value.required);
       return undefined;
     case "policyDecision":
       call.policy = kind.value;

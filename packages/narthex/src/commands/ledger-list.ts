@@ -5,7 +5,7 @@ import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { renderTable } from "../terminal/table.ts";
 import type { Command } from "./command.ts";
-import { RECORD_COLUMNS } from "./record-table.ts";
+import { recordColumns } from "./record-table.ts";
 import { createRecordMatcher, FILTER_OPTIONS, readRecordFilter, type RecordFilter } from "./record-filter.ts";
 import { decodeRecord, recordToJson, type RecordView } from "./record-view.ts";
 
@@ -46,7 +46,7 @@ export const ledgerListCommand: Command = {
       filter === undefined ? (await readPages(kernel, query)).map(decodeRecord) : readFiltered(kernel, query, filter),
     );
     if (terminal.json) terminal.printJson({ records: records.map(recordToJson) });
-    else terminal.print(...renderTable(RECORD_COLUMNS, records, terminal.columns));
+    else terminal.print(...renderTable(recordColumns(terminal.columns), records, terminal.columns));
     return EXIT_OK;
   },
 };

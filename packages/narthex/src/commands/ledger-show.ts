@@ -60,7 +60,7 @@ function printInput(input: Uint8Array, terminal: Terminal): void {
 }
 
 function printRecord(
-  { index, hash, record, content }: RecordView,
+  { index, hash, record, content, subject }: RecordView,
   input: Uint8Array | undefined,
   terminal: Terminal,
 ): void {
@@ -83,7 +83,7 @@ function printRecord(
     terminal.print("", terminal.paint.bold(entryName(entry)));
     terminal.print(...renderFacts(entryFacts(entry), inner(terminal)).map((line) => `  ${line}`));
   }
-  const items = recordToJson({ index, hash, record, content })["content"];
+  const items = recordToJson({ index, hash, record, content, subject })["content"];
   if (!Array.isArray(items) || items.length === 0) return;
   const field = (name: string) => (item: unknown) => {
     const value: unknown = typeof item === "object" && item !== null ? Reflect.get(item, name) : "";

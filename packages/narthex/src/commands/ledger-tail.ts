@@ -2,6 +2,7 @@ import { followRecords } from "../connection/follow-records.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { formatTime } from "../terminal/units.ts";
 import { visible } from "../terminal/visible.ts";
+import { wrapWords } from "../terminal/wrap-words.ts";
 import type { Command } from "./command.ts";
 import { summariseRecord } from "./record-summary.ts";
 import { decodeRecord, recordToJson } from "./record-view.ts";
@@ -26,7 +27,8 @@ export const ledgerTailCommand: Command = {
       }
       const { wallTimeMs, chain, requestId } = view.record;
       const place = requestId === "" ? chain : `${chain}/${requestId}`;
-      terminal.print(visible(`${view.index}  ${formatTime(wallTimeMs)}  ${place}  ${summariseRecord(view)}`));
+      const line = visible(`${view.index}  ${formatTime(wallTimeMs)}  ${place}  ${summariseRecord(view)}`);
+      terminal.print(...wrapWords(line, { width: terminal.columns ?? Number.POSITIVE_INFINITY, longWords: "keep" }));
     }
     return EXIT_OK;
   },

@@ -8,11 +8,26 @@ import type {
   SessionOpened,
 } from "@narthex/contracts";
 import { formatBytes, formatTime } from "../terminal/units.ts";
+import { cutText } from "../terminal/visible.ts";
 import { entryName, type RecordView } from "./record-view.ts";
 
 /** One record in a few words: what was asked and how it ended. */
-export function summariseRecord({ record }: RecordView): string {
-  return record.entries.map(summariseEntry).filter(Boolean).join(" · ") || "empty";
+export function summariseRecord({ record, subject }: SummarisedRecord, options: SummaryOptions = {}): string {
+  const { maxSubject = Number.POSITIVE_INFINITY } = options;
+  const invoked = (tool: string): string => (subject === "" ? tool : `${tool} ${cutText(subject, maxSubject)}`);
+  const decision = summariseDecisions(record.entries);
+  const told = record.entries.map((entry) => {
+    if (entry.kind.case === "policyDecision") return entry === decision?.entry ? decision.text : "";
+    return entry.kind.case === "toolInvoked" ? invoked(summariseEntry(entry)) : summariseEntry(entry);
+  });
+  return told.filter(Boolean).join(" · ") || "empty";
+}
+
+type SummarisedRecord = Pick<RecordView, "record" | "subject">;
+
+export interface SummaryOptions {
+  /** Characters of what a call acts on. */
+  readonly maxSubject?: number;
 }
 
 function summariseEntry(entry: Entry): string {
@@ -22,8 +37,9 @@ function summariseEntry(entry: Entry): string {
       return kind.value.toolVersion === "" ? kind.value.toolName : `${kind.value.toolName}@${kind.value.toolVersion}`;
     case "capabilityCheck":
       return kind.value.granted ? "" : `refused ${kind.value.rationaleCode}`;
+    // Told once for all decisions of a record.
     case "policyDecision":
-      return summariseDecision(kind.value);
+      return "";
     case "approvalRequested":
       return `approval ${kind.value.approvalId} asked for`;
     case "approvalResolved":
@@ -111,11 +127,46 @@ function summariseEntry(entry: Entry): string {
   }
 }
 
-function summariseDecision({ allowed, approve, ruleIds }: PolicyDecision): string {
-  if (!allowed && ruleIds.length === 0) return "no rule permits it";
-  const rules = ruleIds.join(", ");
-  if (!allowed) return `denied by ${rules}`;
-  return approve === "human" || approve === "console" ? `${rules} asks a person` : `allowed by ${rules}`;
+interface DecisionSummary {
+  /** The one in whose place it is told. */
+  readonly entry: Entry;
+  readonly text: string;
+}
+
+/**
+ * What policy said of a call, in one clause. A call is decided once for each of its targets, and again after a wait: it is
+ * denied if any answer denies it, and asks a person if any asks who has not answered yet.
+ */
+function summariseDecisions(entries: readonly Entry[]): DecisionSummary | undefined {
+  const answered = entries.findIndex(
+    ({ kind }) => kind.case === "approvalResolved" && kind.value.answer === "approved",
+  );
+  const decisions = entries.flatMap((entry, at) =>
+    entry.kind.case === "policyDecision" ? [{ entry, at, decision: entry.kind.value }] : [],
+  );
+  const denial = decisions.find(({ decision }) => !decision.allowed);
+  if (denial !== undefined) return { entry: denial.entry, text: denialText(denial.decision) };
+  const asking = decisions.filter(({ decision }) => asksPerson(decision));
+  if (asking.length > 0) {
+    const [open] = asking.filter(({ at }) => answered < 0 || at < answered);
+    return open && { entry: open.entry, text: `${rulesText(asking)} asks a person` };
+  }
+  const [first] = decisions;
+  return first && { entry: first.entry, text: `allowed by ${rulesText(decisions)}` };
+}
+
+function rulesText(decisions: readonly { readonly decision: PolicyDecision }[]): string {
+  return [...new Set(decisions.flatMap(({ decision }) => decision.ruleIds))].join(", ") || "no rule";
+}
+
+function denialText({ ruleIds, rationaleCode, observedOnly }: PolicyDecision): string {
+  if (observedOnly) return `denied by ${ruleIds.join(", ") || "no rule"} but only observed`;
+  if (ruleIds.length > 0) return `denied by ${ruleIds.join(", ")}`;
+  return rationaleCode === "NO_MATCHING_RULE" ? "denied: no rule permits it" : "denied";
+}
+
+function asksPerson({ allowed, approve }: PolicyDecision): boolean {
+  return allowed && (approve === "human" || approve === "console");
 }
 
 /** How a question ended, and by which answer; one that its caller withdrew has no person behind it. */
@@ -153,5 +204,10 @@ function summariseOutcome(outcome: Outcome): string {
     ? `ok, ${formatBytes(outcome.resultSize)} in ${outcome.durationMs} ms`
     : outcome.code === "APPROVAL_PENDING"
       ? "no answer yet"
-      : `${outcome.code}${outcome.ruleId === "" ? "" : ` by ${outcome.ruleId}`}`;
+      : `${outcome.code}${isOwnRule(outcome.ruleId) ? "" : ` by ${outcome.ruleId}`}`;
+}
+
+/** The kernel's own stages are named like rules, and mean nothing to who reads a list. */
+function isOwnRule(ruleId: string): boolean {
+  return ruleId === "" || ruleId.startsWith("kernel:");
 }

@@ -4,7 +4,21 @@ import { cutText } from "../terminal/visible.ts";
 import { summariseRecord } from "./record-summary.ts";
 import type { RecordView } from "./record-view.ts";
 
-export const RECORD_COLUMNS: readonly Column<RecordView>[] = [
+/** With the width of the terminal, what a call acts on takes about a line of its cell. */
+export function recordColumns(width: number | undefined): readonly Column<RecordView>[] {
+  const maxSubject = width === undefined ? MAX_SUBJECT : Math.max(MIN_SUBJECT, width - OTHER_COLUMNS);
+  const summary = (view: RecordView): string =>
+    cutText(summariseRecord(view, { maxSubject }), MAX_SUMMARY + maxSubject);
+  return [...PLACE_COLUMNS, { title: "WHAT", narrow: "wrap", value: summary }];
+}
+
+/** What the other columns take on a narrow terminal. */
+const OTHER_COLUMNS = 34;
+const MIN_SUBJECT = 24;
+const MAX_SUBJECT = 160;
+const MAX_SUMMARY = 160;
+
+const PLACE_COLUMNS: readonly Column<RecordView>[] = [
   { title: "INDEX", align: "right", value: (view) => String(view.index) },
   {
     title: "TIME",
@@ -17,5 +31,4 @@ export const RECORD_COLUMNS: readonly Column<RecordView>[] = [
     value: (view) => view.record.chain,
   },
   { title: "REQUEST", narrow: "drop", value: (view) => cutText(view.record.requestId, 24) },
-  { title: "WHAT", narrow: "wrap", value: (view) => cutText(summariseRecord(view), 160) },
 ];

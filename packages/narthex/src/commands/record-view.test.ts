@@ -59,10 +59,32 @@ describe("records for people", () => {
     assert.equal(summariseRecord(decodeRecord(stored)), "echo@1.0.0 · allowed by r1 · ok, 2.0 KB in 3 ms");
   });
 
+  it("say one decision and what the call acts on, however often policy was asked", () => {
+    const decided = (allowed: boolean, ...ruleIds: string[]): MessageInitShape<typeof EntrySchema> => ({
+      kind: {
+        case: "policyDecision",
+        value: { allowed, ruleIds, rationaleCode: allowed ? "" : "NO_MATCHING_RULE" },
+      },
+    });
+    const sumUp = (...entries: MessageInitShape<typeof EntrySchema>[]): string =>
+      summariseRecord(
+        { record: create(RecordSchema, { chain: "ses_a", entries }), subject: "a-long-path" },
+        { maxSubject: 5 },
+      );
+    const invoked: EntryKind = { case: "toolInvoked", value: { toolName: "file_move" } };
+    const denied: EntryKind = { case: "toolDenied", value: { code: "NO_MATCHING_RULE", ruleId: "kernel:decide" } };
+    assert.equal(
+      sumUp({ kind: invoked }, decided(true, "write"), decided(false), { kind: denied }),
+      "file_move a-lo… · denied: no rule permits it · NO_MATCHING_RULE",
+    );
+    assert.equal(sumUp(decided(true, "write"), decided(true, "read"), decided(true, "read")), "allowed by write, read");
+    assert.equal(sumUp(decided(true, "write"), decided(false, "no-env")), "denied by no-env");
+  });
+
   it("say who is asked, what was answered and by whom, and that a question was withdrawn", () => {
     const sumUp = (...entries: MessageInitShape<typeof EntrySchema>[]): string => {
       const asked = create(RecordSchema, { chain: "ses_a", entries });
-      return summariseRecord({ index: 0, hash: new Uint8Array(), record: asked, content: undefined });
+      return summariseRecord({ record: asked, subject: "" });
     };
     const asks: EntryKind = {
       case: "policyDecision",
@@ -74,6 +96,9 @@ describe("records for people", () => {
     assert.equal(sumUp({ kind: { case: "approvalResolved", value: approved } }), "approval apr_a approved by ann");
     const withdrawn = { approvalId: "apr_a", answer: "withdrawn" };
     assert.equal(sumUp({ kind: { case: "approvalResolved", value: withdrawn } }), "approval apr_a withdrawn");
+    // After the wait the call is decided again, and by then a person has answered.
+    const afterwards = sumUp({ kind: { case: "approvalResolved", value: approved } }, { kind: asks });
+    assert.equal(afterwards, "approval apr_a approved by ann");
     const granted: EntryKind = { case: "leaseGranted", value: { leaseId: "lea_a" } };
     assert.equal(sumUp({ kind: granted }), "lease lea_a granted");
   });

@@ -18,6 +18,8 @@ export interface RecordView {
   readonly hash: Uint8Array;
   readonly record: RecordMessage;
   readonly content: RecordContent | undefined;
+  /** What a call acts on: its command, path or address; empty where the record does not tell. */
+  readonly subject: string;
 }
 
 export function decodeRecord(stored: LedgerRecord): RecordView {
@@ -26,12 +28,14 @@ export function decodeRecord(stored: LedgerRecord): RecordView {
     hash: stored.hash,
     record: fromBinary(RecordSchema, stored.record),
     content: stored.content.length === 0 ? undefined : fromBinary(RecordContentSchema, stored.content),
+    subject: stored.subject,
   };
 }
 
 /** The record's fields beside its hash; of its content what the commitments point at, without the bytes. */
 export function recordToJson(view: RecordView): JsonObject {
-  const json: JsonObject = { hash: toHex(view.hash), ...messageToJson(RecordSchema, view.record) };
+  const about = view.subject === "" ? {} : { subject: view.subject };
+  const json: JsonObject = { hash: toHex(view.hash), ...about, ...messageToJson(RecordSchema, view.record) };
   if (view.content === undefined) return json;
   const items = messageToJson(RecordContentSchema, view.content)["items"];
   const content = Array.isArray(items) ? items : [];

@@ -4,7 +4,7 @@ import { followRecords } from "../connection/follow-records.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { formatBytes } from "../terminal/units.ts";
-import { visible } from "../terminal/visible.ts";
+import { cutText, visible } from "../terminal/visible.ts";
 import type { Command } from "./command.ts";
 import { decodeRecord } from "./record-view.ts";
 
@@ -46,6 +46,7 @@ function callToJson(call: WatchedCall): JsonObject {
     session_id: call.sessionId,
     request_id: call.requestId,
     tool: call.tool,
+    subject: call.subject,
     decision: call.decision,
     rule_ids: [...call.rules],
     approver: call.approver,
@@ -57,29 +58,38 @@ function callToJson(call: WatchedCall): JsonObject {
   };
 }
 
-function renderCall(call: WatchedCall, { paint, columns = Number.POSITIVE_INFINITY }: Terminal): string {
-  const [toolWidth, decisionWidth] = columns < WIDE ? NARROW_WIDTHS : WIDTHS;
+function renderCall(call: WatchedCall, { paint, columns }: Terminal): string {
   const time = new Date(call.timeMs).toTimeString().slice(0, 8);
   const said = visible(describeDecision(call));
   const decision = call.decision === "denied" ? paint.red(said) : said;
   const end = call.success ? `${formatBytes(call.resultSize)} in ${call.durationMs} ms` : visible(call.code);
   const paintEnd = call.success ? paint.green : call.decision === "denied" ? paint.red : paint.yellow;
-  const tool = visible(call.tool).padEnd(toolWidth);
+  const subject = visible(call.subject);
+  const isNarrow = columns !== undefined && columns < WIDE;
+  const tool = visible(call.tool).padEnd(isNarrow ? 0 : TOOL_WIDTH);
   const head = `${paint.dim(time)}  ${visible(call.sessionId.slice(-6))}  ${paint.bold(tool)}`;
-  const gap = " ".repeat(Math.max(0, decisionWidth - said.length));
-  const used = INDENT + tool.length + 2 + said.length + gap.length + 2 + end.length;
-  // A second line, where one would be broken anywhere.
-  return used <= columns
-    ? `${head}  ${decision}${gap}  ${paintEnd(end)}`
-    : `${head}  ${paintEnd(end)}\n${" ".repeat(INDENT)}${decision}`;
+  if (isNarrow) {
+    const room = Math.max(MIN_SUBJECT, columns - INDENT - tool.length - 2);
+    const about = subject === "" ? "" : `  ${cutText(subject, room)}`;
+    return `${head}${about}\n${" ".repeat(INDENT)}${decision}  ${paintEnd(end)}`;
+  }
+  const fixed = `${decision}${" ".repeat(Math.max(0, DECISION_WIDTH - said.length))}  ${paintEnd(end)}`;
+  if (subject === "") return `${head}  ${fixed}`;
+  const gap = " ".repeat(Math.max(0, END_WIDTH - end.length));
+  const used =
+    INDENT + tool.length + 2 + Math.max(said.length, DECISION_WIDTH) + 2 + Math.max(end.length, END_WIDTH) + 2;
+  const about = columns === undefined ? subject : cutText(subject, Math.max(MIN_SUBJECT, columns - used));
+  return `${head}  ${fixed}${gap}  ${about}`;
 }
 
 /** Time and session. */
 const INDENT = 18;
-/** Of a tool and of a decision. */
-const WIDTHS = [22, 34] as const;
-const NARROW_WIDTHS = [16, 27] as const;
-const WIDE = 100;
+const TOOL_WIDTH = 18;
+const DECISION_WIDTH = 30;
+const END_WIDTH = 16;
+const MIN_SUBJECT = 12;
+/** A narrower terminal shows a call on two lines. */
+const WIDE = 120;
 
 /** What became of the call, in words. */
 export function describeDecision({ decision, code, rules, asks, approver, tool }: WatchedCall): string {

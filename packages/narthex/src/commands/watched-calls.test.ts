@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { ContentRole, create, type EntrySchema, RecordContentSchema, RecordSchema } from "@narthex/contracts";
+import {
+  ContentRole,
+  create,
+  type EntrySchema,
+  type RecordContent,
+  RecordContentSchema,
+  RecordSchema,
+} from "@narthex/contracts";
+import { recordSubject } from "@narthex/server/call-subject";
 import { createCallWatcher } from "@narthex/server/watched-calls";
 import type { RecordView } from "./record-view.ts";
 import { describeDecision } from "./watch.ts";
@@ -10,7 +18,7 @@ type EntryInit = MessageInitShape<typeof EntrySchema>;
 
 function view(index: number, requestId: string, entries: EntryInit[]): RecordView {
   const record = create(RecordSchema, { index: BigInt(index), chain: "ses_a", requestId, wallTimeMs: 5n, entries });
-  return { index, hash: new Uint8Array(32), record, content: undefined };
+  return { index, hash: new Uint8Array(32), record, content: undefined, subject: "" };
 }
 
 const INVOKED: EntryInit = { kind: { case: "toolInvoked", value: { toolName: "echo", toolVersion: "1.0.0" } } };
@@ -50,15 +58,16 @@ describe("createCallWatcher", () => {
   });
 
   it("says what a call is about: by its input, or by what it needed where the input is kept elsewhere", () => {
-    const input = (value: object) => ({
-      content: create(RecordContentSchema, {
+    const input = (value: object) =>
+      create(RecordContentSchema, {
         items: [{ role: ContentRole.INPUT, data: Buffer.from(JSON.stringify(value)) }],
-      }),
-    });
+      });
     const end: EntryInit = { kind: { case: "toolCompleted", value: { success: true } } };
     const needed = { required: ['{"kind":"fs_write","prefixes":["/w/big.txt"]}'] };
-    const subject = (entries: EntryInit[], content: object = {}) =>
-      createCallWatcher()({ ...view(0, "r", [INVOKED, ...entries, end]), ...content })?.subject;
+    const subject = (entries: EntryInit[], content?: RecordContent) => {
+      const placed = view(0, "r", [INVOKED, ...entries, end]);
+      return createCallWatcher()({ ...placed, subject: recordSubject(placed.record, content) })?.subject;
+    };
     assert.equal(subject([], input({ command: "npm test", timeout_ms: 5 })), "npm test");
     assert.equal(subject([], input({ operation: "DIFF", path: "src" })), "DIFF src");
     assert.equal(subject([], input({ text: "hi" })), '{"text":"hi"}');

@@ -2,8 +2,6 @@ import {
   create,
   type IntentInfo,
   IntentInfoSchema,
-  type LedgerRecord,
-  LedgerRecordSchema,
   parseJson,
   ReleaseLeaseResponseSchema,
   ResolveApprovalResponseSchema,
@@ -17,7 +15,6 @@ import {
   type Log,
   type OpenSessionOptions,
   parseLeaseRequest,
-  type StoredRecord,
 } from "@narthex/kernel";
 import { type OpenedKernel, openKernel } from "../open-kernel.ts";
 import type { OwnCodeMode } from "../own-code.ts";
@@ -77,6 +74,7 @@ function createLocalConnection(kernel: OpenedKernel): KernelConnection {
   const sessionOf = async (token: string | undefined): Promise<string | undefined> =>
     token === undefined ? undefined : (await kernel.authenticate(token)).session.id;
   const logMethods = async () => (await import("@narthex/server/log-methods")).createLogMethods(kernel);
+  const ledgerRecord = () => import("@narthex/server/ledger-record");
 
   return {
     call: (request, options) => kernel.call({ request, door: DOOR, ...options }),
@@ -165,20 +163,22 @@ function createLocalConnection(kernel: OpenedKernel): KernelConnection {
 
     async listRecords({ fromIndex, limit, chain }) {
       const start = fromIndex === undefined ? { newest: true } : { fromIndex };
+      const { toLedgerRecord } = await ledgerRecord();
       const records = await kernel.listRecords({ ...start, limit, ...(chain === undefined ? {} : { chain }) });
-      return records.map(toLedgerRecord);
+      return records.map((record) => toLedgerRecord(record, "content"));
     },
     async getRecord(which) {
       const record = await ("index" in which
         ? kernel.readRecord(which.index)
         : kernel.findCall(which.sessionId, which.requestId));
       if (record === undefined) throw new CommandError("RECORD_NOT_FOUND", "the ledger has no such record");
-      return { ...toLedgerRecord(record), content: record.content };
+      return { ...(await ledgerRecord()).toLedgerRecord(record, "content"), content: record.content };
     },
     async *tailRecords({ fromIndex, chain, signal }) {
       const from = fromIndex === undefined ? {} : { fromIndex };
       const records = kernel.tailRecords({ ...from, ...(chain === undefined ? {} : { chain }), signal });
-      for await (const record of records) yield toLedgerRecord(record);
+      const { toLedgerRecord } = await ledgerRecord();
+      for await (const record of records) yield toLedgerRecord(record, "content");
     },
     async verify(options) {
       const { verifySource } = await import("./verify-report.ts");
@@ -278,10 +278,6 @@ function parseLeaseText(text: string): ReturnType<typeof parseJson> {
     const reason = cause instanceof Error ? cause.message : "it cannot be read";
     throw new CommandError("LEASE_INVALID", `the lease is not JSON: ${reason}`, { cause });
   }
-}
-
-function toLedgerRecord({ index, hash, record }: StoredRecord): LedgerRecord {
-  return create(LedgerRecordSchema, { index: BigInt(index), hash, record });
 }
 
 function toIntentInfo({ recordIndex, startedAtMs, ...intent }: IntentFacts): IntentInfo {

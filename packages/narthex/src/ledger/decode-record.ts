@@ -1,5 +1,6 @@
 import { type Entry, EntrySchema, type JsonObject, type Outcome, toHex } from "@narthex/contracts";
 import type { StoredRecord } from "@narthex/kernel";
+import { recordSubject } from "@narthex/server/call-subject";
 import { summariseRecord } from "../commands/record-summary.ts";
 import { decodeRecord as readRecord, entryName, type RecordView } from "../commands/record-view.ts";
 import { messageToJson } from "../terminal/message-json.ts";
@@ -28,7 +29,12 @@ const DECISIONS: ReadonlyMap<string, RecordedCall["decision"]> = new Map([
 
 /** Takes in what a record says about a call, for the records that come after it; gives it in plain values. */
 export function decodeRecord(stored: StoredRecord, earlier: EarlierCalls): DecodedRecord {
-  const view = readRecord({ ...stored, $typeName: "narthex.v1.LedgerRecord", index: BigInt(stored.index) });
+  const view = readRecord({
+    ...stored,
+    $typeName: "narthex.v1.LedgerRecord",
+    index: BigInt(stored.index),
+    subject: "",
+  });
   const { record, hash, index } = view;
   return {
     index,
@@ -38,7 +44,7 @@ export function decodeRecord(stored: StoredRecord, earlier: EarlierCalls): Decod
     requestId: record.requestId === "" ? undefined : record.requestId,
     call: readCall(view, earlier),
     entries: record.entries.map(toEntry),
-    sentence: summariseRecord(view),
+    sentence: summariseRecord({ record, subject: recordSubject(record, view.content) }),
   };
 }
 

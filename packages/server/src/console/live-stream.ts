@@ -3,6 +3,7 @@ import type { Writable } from "node:stream";
 import { fromBinary, RecordContentSchema, type RecordMessage, RecordSchema } from "@narthex/contracts";
 import type { ApprovalList } from "@narthex/kernel";
 import type { NodeResponse } from "../service/http-listener.ts";
+import { recordSubject } from "../call-subject.ts";
 import { createCallWatcher } from "../watched-calls.ts";
 import { createCallerNames } from "./caller-names.ts";
 import type { ConsoleKernel } from "./console-kernel.ts";
@@ -86,7 +87,7 @@ async function sendCalls({ kernel, limits }: LiveStreamOptions, send: Send, sign
   for await (const { index, record: bytes, content: about } of kernel.tailRecords({ fromIndex, signal })) {
     const record = fromBinary(RecordSchema, bytes);
     const content = about.length === 0 ? undefined : fromBinary(RecordContentSchema, about);
-    const call = observe({ index, record, content });
+    const call = observe({ index, record, subject: recordSubject(record, content) });
     if (call !== undefined) await send({ kind: "call", call: shownCall(call, await callerOf(call.sessionId)) });
     if (index < now) continue;
     for (const answered of shownAnswers(record)) await send({ kind: "answered", answered });

@@ -5,7 +5,8 @@ import { createApprovalMethods } from "./approval-methods.ts";
 import { createErasureMethods } from "./erasure-methods.ts";
 import { createLabelMethods } from "./label-methods.ts";
 import { type ExportLedger, streamExport } from "./export-stream.ts";
-import { toLedgerRecord, withoutBytes } from "./ledger-record.ts";
+import { callerKey } from "./authorization.ts";
+import { type SubjectSource, toLedgerRecord, withoutBytes } from "./ledger-record.ts";
 import { createLeaseMethods, toDelegation } from "./lease-methods.ts";
 import { parseLeaseText } from "./lease-text.ts";
 import { createLogMethods } from "./log-methods.ts";
@@ -70,20 +71,21 @@ export function createAdminService({
       return { session: toSessionInfo(session) };
     },
 
-    async listRecords({ fromIndex, limit, chain, newest }) {
+    async listRecords({ fromIndex, limit, chain, newest }, context) {
       const records = await kernel.listRecords({
         fromIndex: toWholeNumber(fromIndex, "from_index"),
         limit: toListLimit(limit),
         newest,
         ...(chain === "" ? {} : { chain }),
       });
-      return { records: records.map(toLedgerRecord) };
+      const source = subjectSource(context);
+      return { records: records.map((record) => toLedgerRecord(record, source)) };
     },
 
-    async getRecord(request) {
+    async getRecord(request, context) {
       const record = await findRecord(kernel, request);
       if (record === undefined) throw new KernelError("RECORD_NOT_FOUND", "no such record; see `narthex ledger list`");
-      return { record: { ...toLedgerRecord(record), content: withoutBytes(record.content) } };
+      return { record: { ...toLedgerRecord(record, subjectSource(context)), content: withoutBytes(record.content) } };
     },
 
     async *tailLedger({ fromIndex, chain }, context) {
@@ -92,7 +94,8 @@ export function createAdminService({
         ...(fromIndex === undefined ? {} : { fromIndex: toWholeNumber(fromIndex, "from_index") }),
         ...(chain === "" ? {} : { chain }),
       });
-      for await (const record of records) yield { record: toLedgerRecord(record) };
+      const source = subjectSource(context);
+      for await (const record of records) yield { record: toLedgerRecord(record, source) };
       endStopped(context, stopping);
     },
 
@@ -138,6 +141,12 @@ export function createAdminService({
       return { calls: calls.map(toUndoneCall) };
     },
   };
+}
+
+/** SECURITY: a read token gets no content. */
+function subjectSource(context: HandlerContext): SubjectSource {
+  const caller = context.values.get(callerKey);
+  return caller.kind === "scoped" && caller.scope === "admin" ? "content" : "record";
 }
 
 function toOpenOptions(request: OpenSessionRequest): OpenSessionOptions {

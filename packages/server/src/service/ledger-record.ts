@@ -4,12 +4,30 @@ import {
   type LedgerRecord,
   LedgerRecordSchema,
   RecordContentSchema,
+  RecordSchema,
   toBinary,
 } from "@narthex/contracts";
 import type { StoredRecord } from "@narthex/kernel";
+import { recordSubject } from "../call-subject.ts";
 
-export function toLedgerRecord({ index, hash, record }: StoredRecord): LedgerRecord {
-  return create(LedgerRecordSchema, { index: BigInt(index), hash, record });
+/** Whether content may be read for the subject of a call. */
+export type SubjectSource = "record" | "content";
+
+/** Without its content, of which an administrator is told what the call acts on. */
+export function toLedgerRecord(stored: StoredRecord, source: SubjectSource): LedgerRecord {
+  const { index, hash, record } = stored;
+  return create(LedgerRecordSchema, { index: BigInt(index), hash, record, subject: readSubject(stored, source) });
+}
+
+/** Empty for a damaged record, which is passed on as it is: verifying it is up to its reader. */
+function readSubject({ record, content }: StoredRecord, source: SubjectSource): string {
+  try {
+    const hasContent = source === "content" && content.length > 0;
+    const about = hasContent ? fromBinary(RecordContentSchema, content) : undefined;
+    return recordSubject(fromBinary(RecordSchema, record), about);
+  } catch {
+    return "";
+  }
 }
 
 /** An encoded RecordContent that names its items and leaves their bytes out. */

@@ -400,6 +400,14 @@ export declare type LedgerRecord = Message<"narthex.v1.LedgerRecord"> & {
    * @generated from field: bytes content = 4;
    */
   content: Uint8Array;
+
+  /**
+   * What a call acts on, in one line: its command, path or address. Read from its input for admin tokens, else only from
+   * the record.
+   *
+   * @generated from field: string subject = 5;
+   */
+  subject: string;
 };
 
 /**
