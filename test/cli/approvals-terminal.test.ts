@@ -4,7 +4,16 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { after, before, describe, it } from "node:test";
-import { createTestHome, ended, inheritedEnvironment, objectsOf, type TestHome, textOf } from "./home.ts";
+import {
+  createTestHome,
+  ended,
+  inheritedEnvironment,
+  objectOf,
+  objectsOf,
+  parseObject,
+  type TestHome,
+  textOf,
+} from "./home.ts";
 
 interface OnTerminal {
   readonly child: ChildProcessByStdio<Writable, Readable, null>;
@@ -84,6 +93,19 @@ describe("a person at a terminal", { timeout: 180_000 }, () => {
       assert.equal(await ended(terminal.child), isMade ? 0 : 3, terminal.shown());
       assert.equal(existsSync(join(at.workspace, "here")), isMade);
     }
+  });
+
+  it("reads what a command printed as text, with the exit code where that is not 0", async () => {
+    const listed = onTerminal(at, callArgs("ls; ls nope"));
+    await listed.see("exit code 2");
+    assert.equal(await ended(listed.child), 0);
+    assert.match(listed.shown(), /^here\r\nls: cannot access 'nope': .*\r\nexit code 2\r\nshell_exec@1\.0\.0, /m);
+    assert.doesNotMatch(listed.shown(), /"stdout"/);
+    const asJson = onTerminal(at, [...callArgs("ls"), "--json"]);
+    await asJson.see('"exit_code": 0');
+    await ended(asJson.child);
+    const piped = parseObject((await at.run(callArgs("ls"))).stdout);
+    assert.deepEqual([piped["exit_code"], objectOf(piped["stdout"])["text"]], [0, "here\n"]);
   });
 
   it("answers questions of a served kernel as they come, one that ends elsewhere is taken away", async () => {

@@ -1,6 +1,7 @@
 import {
   findCode,
   type JsonObject,
+  type JsonValue,
   type ToolDenied,
   ToolDeniedSchema,
   type ToolError,
@@ -22,6 +23,7 @@ import { visible, visibleJson, visibleLines } from "../terminal/visible.ts";
 import { type CallResultPlace, isJsonResult, resultToJson } from "./call-result.ts";
 import { decodeText } from "./decode-text.ts";
 import { readJsonText } from "./json-text.ts";
+import { readProgramOutput } from "./program-output.ts";
 
 /** The one object `call --json` prints. */
 export function responseToJson(response: ToolResponse, place: CallResultPlace | undefined): JsonObject {
@@ -80,10 +82,19 @@ async function printResult(success: ToolSuccess, bytes: Uint8Array, terminal: Te
   if (text === undefined) {
     terminal.note(`the result is not text (${formatBytes(bytes.length)}); write it to a file with --out FILE`);
   } else if (isJsonResult(success.resultType)) {
-    terminal.print(visibleJson(JSON.stringify(readJsonText(text), undefined, 2)));
+    printJsonResult(readJsonText(text), terminal);
   } else {
     terminal.print(visibleLines(text).replace(/\n$/, ""));
   }
+}
+
+/** What a program printed is text for a person; every other result is shown as the JSON that it is. */
+function printJsonResult(result: JsonValue, terminal: Terminal): void {
+  const program = readProgramOutput(result);
+  if (program === undefined) return terminal.print(visibleJson(JSON.stringify(result, undefined, 2)));
+  if (program.output !== "") terminal.print(program.output.replace(/\n$/, ""));
+  if (program.error !== "") terminal.note(program.error.replace(/\n$/, ""));
+  terminal.note(...program.notes.map((note) => terminal.errorPaint.yellow(typedAdvice(note, terminal))));
 }
 
 function printDenied(denied: ToolDenied, terminal: Terminal): void {

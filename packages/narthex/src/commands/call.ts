@@ -18,6 +18,8 @@ export const callCommand: Command = {
   details:
     "Goes through the kernel that holds the home, else opens its store for this one call, and asks on this terminal what " +
     "needs an approval. A call that waits for a person says so on the error stream, with the command that answers it. " +
+    "At a terminal a program's output is printed as text, and its exit code if that is not 0; a pipe gets the result as the " +
+    "tool gave it, and --json adds what is known about the call. " +
     "The session is the one named, " +
     "or that of NARTHEX_TOKEN, or the first session of `narthex serve`.",
   arguments: [

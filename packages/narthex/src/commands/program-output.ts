@@ -1,0 +1,31 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
+import { formatBytes } from "../terminal/units.ts";
+import { visibleLines } from "../terminal/visible.ts";
+
+/** What a program printed and how it ended, for a person at a terminal. */
+export interface ProgramOutput {
+  readonly output: string;
+  readonly error: string;
+  /** Lines about the end of the program and about output that is missing; none for a program that succeeded. */
+  readonly notes: readonly string[];
+}
+
+/** Reads the result of a tool that runs a program, such as `shell_exec`; undefined for every other result. */
+export function readProgramOutput(result: JsonValue): ProgramOutput | undefined {
+  if (!isJsonObject(result)) return undefined;
+  const { exit_code: exitCode, signal, stdout, stderr } = result;
+  if (!isJsonObject(stdout) || !isJsonObject(stderr)) return undefined;
+  if (typeof stdout["text"] !== "string" || typeof stderr["text"] !== "string") return undefined;
+  if (typeof exitCode !== "number" && typeof signal !== "string") return undefined;
+  const ended = typeof signal === "string" ? `ended by ${signal}` : exitCode === 0 ? "" : `exit code ${exitCode}`;
+  return {
+    output: visibleLines(stdout["text"]),
+    error: visibleLines(stderr["text"]),
+    notes: [ended, cutNote("output", stdout), cutNote("error output", stderr)].filter((note) => note !== ""),
+  };
+}
+
+function cutNote(name: string, { cut, size, hash }: JsonObject): string {
+  if (cut !== true || typeof size !== "number" || typeof hash !== "string") return "";
+  return `the ${name} was cut; all ${formatBytes(size)} of it: \`narthex cas get ${hash}\``;
+}
