@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { chown, writeFile } from "node:fs/promises";
@@ -114,6 +115,13 @@ describe("advice for a mistake fits the mistake", { timeout: 240_000 }, () => {
       says: /`nope\.json` cannot be read/,
       next: /name a file that you can read/,
     },
+    {
+      args: ["connect", "claude", "--workspace", "."],
+      exit: 4,
+      says: /it is your home directory/,
+      next: /run `narthex connect claude` there, or name it with --workspace DIR/,
+      code: "WORKSPACE_REFUSED",
+    },
     { args: ["undo", "nothing"], exit: 3, says: /no session/, next: /`narthex session list --all`/ },
     { args: ["replay", "ses_nope"], exit: 3, says: /`ses_nope`/, next: /`narthex session list --all`/ },
     { args: ["session", "show", "nope"], exit: 3, says: /no session `nope`/, next: /`narthex session list --all`/ },
@@ -204,7 +212,13 @@ describe("advice for a mistake fits the mistake", { timeout: 240_000 }, () => {
     await check(["call", "echo", "{}", "--session", session], denied);
     const child = at.start(["serve", "--listen", "127.0.0.1:0"]);
     const printed = text(child.stdout);
-    child.stdout.once("data", () => child.kill("SIGTERM"));
+    await once(child.stdout, "data");
+    const { stdout: status } = await at.run(["status"]);
+    assert.match(
+      status,
+      /^policy +not in force, every call is denied: broken\.cedar:1:35: .* `narthex policy reload`$/m,
+    );
+    child.kill("SIGTERM");
     assert.equal(await ended(child), 0);
     assert.match(
       await printed,

@@ -1,10 +1,12 @@
-import type { GetKernelResponse } from "@narthex/contracts";
-import { isNotListening } from "../connection/connection-error.ts";
+import type { GetKernelResponse, JsonObject, PolicyInfo } from "@narthex/contracts";
+import { isNotListening, unreachable } from "../connection/connection-error.ts";
 import { findSockets } from "../connection/kernel-files.ts";
 import { openProcessClient } from "../connection/process-client.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { renderFacts } from "../terminal/table.ts";
-import { formatTime } from "../terminal/units.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { typedAdvice } from "../terminal/typed-advice.ts";
+import { formatCounted, formatTime } from "../terminal/units.ts";
 import type { Command } from "./command.ts";
 
 export const statusCommand: Command = {
@@ -12,32 +14,49 @@ export const statusCommand: Command = {
   examples: ["narthex status", "narthex status --json"],
 
   async run({ home, terminal }) {
-    const kernel = await findKernel(home);
-    if (terminal.json) terminal.printJson(kernel === undefined ? { running: false } : toJson(kernel));
-    else if (kernel === undefined) {
+    const found = await findKernel(home);
+    if (terminal.json) terminal.printJson(found === undefined ? { running: false } : toJson(found));
+    else if (found === undefined) {
       terminal.print(`no kernel runs on ${home}; \`narthex mcp\` starts one when it needs one`);
     } else {
+      const { kernel, policy } = found;
       terminal.print(
-        ...renderFacts([
-          ["kernel", `process ${kernel.pid}, narthex ${kernel.version}`],
-          ["command", kernel.command],
-          ["since", formatTime(kernel.startedAtMs)],
-          ["clients", String(kernel.clients)],
-          ["home", home],
-        ]),
+        ...renderFacts(
+          [
+            ["kernel", `process ${kernel.pid}, narthex ${kernel.version}`],
+            ["command", kernel.command],
+            ["since", formatTime(kernel.startedAtMs)],
+            ["clients", String(kernel.clients)],
+            ...(policy === undefined ? [] : [["policy", describePolicy(policy, terminal)] as const]),
+            ["home", home],
+          ],
+          terminal.columns,
+        ),
       );
     }
     return EXIT_OK;
   },
 };
 
-async function findKernel(home: string): Promise<GetKernelResponse | undefined> {
+interface FoundKernel {
+  readonly kernel: GetKernelResponse;
+  /** Undefined from a kernel that does not say. */
+  readonly policy: PolicyInfo | undefined;
+}
+
+async function findKernel(home: string): Promise<FoundKernel | undefined> {
   const { stat } = await import("node:fs/promises");
   const { services } = await findSockets(home);
-  if ((await stat(services).catch(() => undefined)) === undefined) return undefined;
+  try {
+    await stat(services);
+  } catch (error) {
+    if (isNotListening(error)) return undefined;
+    throw unreachable(services, error);
+  }
   const client = await openProcessClient(home);
   try {
-    return await client.getKernel();
+    const [kernel, policy] = await Promise.all([client.getKernel(), client.getPolicy()]);
+    return { kernel, policy };
   } catch (error) {
     if (isNotListening(error)) return undefined;
     throw error;
@@ -46,6 +65,26 @@ async function findKernel(home: string): Promise<GetKernelResponse | undefined> 
   }
 }
 
-function toJson({ pid, version, command, startedAtMs, onDemand, clients }: GetKernelResponse) {
-  return { running: true, pid, version, command, started_at_ms: Number(startedAtMs), on_demand: onDemand, clients };
+/** One line: that rules are in force, or that every call is denied and what to do about it. */
+function describePolicy({ problem, ruleCount, mode }: PolicyInfo, terminal: Terminal): string {
+  if (problem !== "") {
+    const next = "correct it, then `narthex policy reload`";
+    return typedAdvice(`not in force, every call is denied: ${problem}; ${next}`, terminal);
+  }
+  const observed = mode === "observe" ? ", observed only: refusals are recorded and not carried out" : "";
+  return `in force, ${formatCounted(ruleCount, "rule")}${observed}`;
+}
+
+function toJson({ kernel, policy }: FoundKernel): JsonObject {
+  const { pid, version, command, startedAtMs, onDemand, clients } = kernel;
+  const own = {
+    running: true,
+    pid,
+    version,
+    command,
+    started_at_ms: Number(startedAtMs),
+    on_demand: onDemand,
+    clients,
+  };
+  return { ...own, ...(policy !== undefined && { policy_problem: policy.problem }) };
 }

@@ -4,6 +4,8 @@ import {
   create,
   GetKernelRequestSchema,
   type GetKernelResponse,
+  GetPolicyRequestSchema,
+  type PolicyInfo,
   StopKernelRequestSchema,
 } from "@narthex/contracts";
 import { findAdminToken, findSockets } from "./kernel-files.ts";
@@ -12,6 +14,8 @@ import { createServicesClient } from "./services-client.ts";
 /** The process that is the kernel of a home, as opposed to what the kernel does. */
 export interface ProcessClient {
   getKernel(): Promise<GetKernelResponse>;
+  /** The policy in force, or why there is none. */
+  getPolicy(): Promise<PolicyInfo | undefined>;
   /** Asks it to finish its calls and let go of the home. Throws HOME_BUSY if it was not started on demand. */
   stop(reason: string): Promise<void>;
   /**
@@ -29,6 +33,7 @@ export async function openProcessClient(home: string): Promise<ProcessClient> {
   const client = createServicesClient(services);
   return {
     getKernel: () => client.unary(method.getKernel, create(GetKernelRequestSchema), admin),
+    getPolicy: async () => (await client.unary(method.getPolicy, create(GetPolicyRequestSchema), admin)).policy,
     async stop(reason) {
       await client.unary(method.stopKernel, create(StopKernelRequestSchema, { reason }), admin);
     },
