@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { isKernelError } from "@narthex/contracts";
 import type { HostReport } from "@narthex/host";
 import { carryOut, carryOutUndo } from "../connect/carry-out.ts";
 import { CLIENT_NAMES, findClient } from "../connect/clients.ts";
@@ -15,7 +16,7 @@ import { programLine, programWarning, shellWords } from "../connect/program-line
 import { checkOwner } from "../connect/root-workspace.ts";
 import { typedCommand } from "../connect/typed-command.ts";
 import { withConnection } from "../connection/open-connection.ts";
-import { usageError } from "../terminal/command-error.ts";
+import { CommandError, usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import type { Command, Invocation } from "./command.ts";
 import { confirm } from "./connect-confirm.ts";
@@ -61,7 +62,10 @@ export const connectCommand: Command = {
         "docs/guides/other-clients.md has entries for other MCP clients",
       );
     const { resolveWorkspace } = await import("@narthex/host");
-    const workspace = await resolveWorkspace(resolve(options.text("workspace") ?? "."), { home });
+    const named = options.text("workspace");
+    const workspace = await resolveWorkspace(resolve(named ?? "."), { home }).catch((error: unknown) => {
+      throw refusedHere(error, `narthex connect ${name}`);
+    });
     const record = recordPath(workspace, name, invocation.environment);
     if (options.flag("undo")) return undo(record, invocation);
     await checkOwnCode(invocation, workspace);
@@ -69,6 +73,13 @@ export const connectCommand: Command = {
     return connect({ name, client, workspace, record }, invocation);
   },
 };
+
+/** The same refusal with what to type for this command: a code's own advice is about opening a session. */
+function refusedHere(error: unknown, command: string): unknown {
+  if (!isKernelError(error) || error.code !== "WORKSPACE_REFUSED") return error;
+  const next = `go to the repository that the agent works in and run \`${command}\` there, or name it with --workspace DIR`;
+  return new CommandError("WORKSPACE_REFUSED", error.message, { cause: error, next });
+}
 
 interface Connecting {
   readonly name: string;
