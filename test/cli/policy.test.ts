@@ -153,6 +153,8 @@ describe("the policy of a kernel that runs", { timeout: 300_000 }, () => {
     const refused = objectOf((await at.ask(["policy", "reload"], 4))["error"]);
     assert.equal(refused["code"], "POLICY_INVALID");
     assert.equal(objectsOf(refused["violations"])[0]?.["field"], "default.cedar:2:29");
+    const { stderr } = await at.run(["policy", "reload"]);
+    assert.equal(stderr.split("default.cedar:2:29").length, 2, stderr);
     assert.deepEqual(await at.ask(["policy", "show"]), before);
     await echo("while-invalid");
   });

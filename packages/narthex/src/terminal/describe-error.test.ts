@@ -36,6 +36,8 @@ it("broken rules are listed unless the message names each with its field", () =>
   const missing = { field: "path", message: "missing required field 'path'" };
   const pattern = { field: "from", message: "must match the pattern `x`" };
   assert.deepEqual(violationLines("`a`: missing required field 'path'", [missing]), []);
+  const place = { field: "a.cedar:1:8", message: "unexpected end of input" };
+  assert.deepEqual(violationLines("a.cedar:1:8: unexpected end of input", [place]), []);
   const both = violationLines("`a`: missing required field 'path'; must match the pattern `x`", [missing, pattern]);
   assert.deepEqual(both, ["  path: missing required field 'path'", "  from: must match the pattern `x`"]);
 });

@@ -4,7 +4,8 @@ import { visible } from "./visible.ts";
 /** A line for each broken rule; no lines where the message says all of it already, fields included. */
 export function violationLines(message: string, violations: readonly Omit<Violation, "rule">[]): string[] {
   const isSaid = ({ field, message: said }: Omit<Violation, "rule">): boolean =>
-    message.includes(said) && (field === "$" || field === "" || said.includes(field));
+    message.includes(`${field}: ${said}`) ||
+    (message.includes(said) && (field === "$" || field === "" || said.includes(field)));
   if (violations.every(isSaid)) return [];
   return violations.map((violation) => `  ${visible(`${violation.field}: ${violation.message}`)}`);
 }
