@@ -82,9 +82,10 @@ async function hold(paths: HomePaths, taker: HomeTaker, database: DatabaseSync):
 
 async function busy(paths: HomePaths): Promise<KernelError> {
   const holder = await describeHolder(paths);
-  const who =
-    holder === undefined
-      ? "another process"
-      : `\`${holder.command}\` (process ${holder.pid}, since ${new Date(holder.startedAtMs).toISOString()})`;
-  return new KernelError("HOME_BUSY", `${who} holds the home \`${paths.home}\``);
+  if (holder === undefined) return new KernelError("HOME_BUSY", `another process holds the home \`${paths.home}\``);
+  const { command, pid, startedAtMs, onDemand } = holder;
+  const who = onDemand ? "a kernel that was started on demand" : `\`${command}\``;
+  const end = onDemand ? `; \`narthex stop --data ${paths.home}\` ends it` : "";
+  const since = new Date(startedAtMs).toISOString();
+  return new KernelError("HOME_BUSY", `${who} (process ${pid}, since ${since}) holds the home \`${paths.home}\`${end}`);
 }
