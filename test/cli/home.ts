@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
-import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -16,6 +16,8 @@ import { runHosted } from "./hosted-commands.ts";
 export const SOURCES = fileURLToPath(new URL("../../packages/narthex/bin/narthex.js", import.meta.url));
 /** As `npm test` built it, which starts in half the time; a test file that is run by itself takes the sources. */
 export const COMMAND = process.env["NARTHEX_TEST_COMMAND"] ?? SOURCES;
+
+const WORKSPACE_USER = 1000;
 
 export type Running = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -77,6 +79,8 @@ async function openTestHome(program: string, isHosted: boolean): Promise<TestHom
   const home = join(root, "home");
   const workspace = join(root, "workspace");
   await mkdir(workspace);
+  // Tools of a kernel of root's never run as root: a workspace of root's is one that they can only read.
+  if (process.getuid?.() === 0) await chown(workspace, WORKSPACE_USER, WORKSPACE_USER);
   const children = new Set<Running>();
 
   const environmentWith = (env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({

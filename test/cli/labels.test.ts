@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { access, mkdir, writeFile } from "node:fs/promises";
+import { access, chown, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { JsonObject } from "@narthex/contracts";
@@ -15,6 +15,7 @@ describe("labels and released leases through a served kernel", { timeout: 240_00
   let session: { readonly id: string; readonly token: string };
   before(async () => {
     at = await createHostedHome();
+    if (isRoot) await chown(at.workspace, 0, 0);
     serving = await at.serve();
     session = await at.openSession("--adopt", "--label", "secret", "--label", "own");
   });

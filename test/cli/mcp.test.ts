@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { JsonObject } from "@narthex/contracts";
 import { createKernel } from "narthex";
@@ -77,6 +79,16 @@ describe("mcp", { timeout: 120_000 }, () => {
       assert.equal(stdout, "");
       assert.match(stderr, /error: /);
     }
+  });
+
+  it("refuses a directory of root's at once, and says how to hand it over", async (t) => {
+    if (process.getuid?.() !== 0) return t.diagnostic("only root owns such a directory");
+    const owned = join(at.root, "owned");
+    await mkdir(owned);
+    const { code, stderr } = await at.run(["mcp", "--workspace", owned]);
+    assert.equal(code, 4);
+    assert.match(stderr, /`.*owned` belongs to root: .*\ncode: {2}WORKSPACE_REFUSED\nnext: {2}say --adopt /);
+    assert.deepEqual(await kernelsOf(at.home), []);
   });
 
   it("starts a kernel where none runs, and others find it", async () => {

@@ -104,6 +104,7 @@ describe("the guides, word for word", { timeout: 600_000 }, () => {
 
   it("a client by hand calls a tool over MCP", async () => {
     const { home, settings } = await settle("mcp");
+    await makeWorkspace(join(home, "by-hand"));
     assert.equal(await runGuide({ guide: guideAt("mcp"), cwd: home, env: settings }), 1);
   });
 

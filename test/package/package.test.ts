@@ -241,7 +241,7 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     assert.doesNotMatch(call, /blake-hash|sqlite|commander/);
     const workspace = join(at.folder, "watched");
     await mkdir(workspace);
-    const served = await run("mcp", "--workspace", workspace);
+    const served = await run("mcp", "--workspace", workspace, "--adopt");
     // Whether the MCP server is loaded before the end of its input is a matter of time.
     assert.match(served, /\/dist\//);
     assert.doesNotMatch(served, /\/dist\/(?:home-(?!paths)|ledger-|records-|parser-)|cedar/);
@@ -331,7 +331,7 @@ describe("the package, packed and installed", { timeout: 600_000 }, () => {
     const env = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, value ?? ""]));
     const transport = new StdioClientTransport({
       command: program,
-      args: ["mcp", "--workspace", workspace],
+      args: ["mcp", "--workspace", workspace, "--adopt"],
       env,
       cwd: folder,
     });

@@ -11,6 +11,7 @@ import { VERSION } from "../version.ts";
 import type { Invocation } from "./command.ts";
 import { formatListenAddress, parseListenAddress } from "./listen-address.ts";
 import { checkOwnCode } from "./own-code-option.ts";
+import { checkWritable } from "../connect/root-workspace.ts";
 import { readSessionOptions } from "./session-options.ts";
 
 /** What runs when it is told to stop may still be answered. */
@@ -22,6 +23,7 @@ export async function serveMcpHttp(invocation: Invocation, address: string): Pro
   const listen = parseListenAddress(address);
   const request = await readSessionOptions(invocation);
   const allowOwnCode = (await checkOwnCode(invocation, request.workspace)) === "allow";
+  await checkWritable(request);
   const log = createLineLog(terminal, environment);
   // Clients hold this session's token: another session would be none of theirs.
   const link = await openLastingLink({ home, environment, request, renew: false, log, allowOwnCode, signal });

@@ -7,6 +7,7 @@ import { reportError } from "../terminal/report-error.ts";
 import { VERSION } from "../version.ts";
 import type { Command, Invocation } from "./command.ts";
 import { checkOwnCode } from "./own-code-option.ts";
+import { checkWritable } from "../connect/root-workspace.ts";
 import { readSessionOptions, SESSION_OPTIONS } from "./session-options.ts";
 
 export const mcpCommand: Command = {
@@ -42,6 +43,7 @@ async function serveClient(invocation: Invocation): Promise<number> {
   const { terminal, environment, home, signal } = invocation;
   const request = await readSessionOptions(invocation);
   const allowOwnCode = (await checkOwnCode(invocation, request.workspace)) === "allow";
+  await checkWritable(request);
   const log = createLineLog(terminal, environment);
   // The largest part of this command: loaded while the kernel starts, or opens the session.
   const loadServer = () => import("@narthex/server/mcp-stdio");

@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
+import type { SessionToOpen } from "../connection/kernel-connection.ts";
 import { CommandError } from "../terminal/command-error.ts";
 
 /**
@@ -13,7 +15,12 @@ export async function checkOwner(workspace: string, { adopt }: { readonly adopt:
     {
       next:
         "say --adopt to hand the directory and its files to the user that tools run as, each time the client starts; " +
-        "or chown it to a user, or connect as one",
+        "or chown it to a user, or run this command as one",
     },
   );
+}
+
+/** The same for a session, whose lease may be one for reading alone. */
+export async function checkWritable(session: Pick<SessionToOpen, "workspace" | "adopt" | "lease">): Promise<void> {
+  if (session.lease === undefined && existsSync(session.workspace)) await checkOwner(session.workspace, session);
 }
