@@ -1,6 +1,7 @@
 import { Option, Command as Parser } from "commander";
 import type { Command, CommandEntry, CommandLeaf, OptionDescription } from "./command.ts";
 import { usageError } from "../terminal/command-error.ts";
+import { exampleLines } from "./help-text.ts";
 import { GLOBAL_OPTIONS } from "./global-options.ts";
 
 export interface ParserOptions {
@@ -8,7 +9,7 @@ export interface ParserOptions {
   readonly description: string;
   readonly version: string;
   /** Shown at the end of the help for everything. */
-  readonly epilogue: string;
+  epilogue(width: number | undefined): string;
   writeHelp(text: string, kind: "asked" | "needed"): void;
   /** Called with the chosen command, once it is loaded. */
   run(command: Command, words: readonly string[], values: Readonly<Record<string, unknown>>): Promise<void>;
@@ -21,10 +22,10 @@ export function createParser(options: ParserOptions): Parser {
     .version(options.version, "-V, --version", "print the version")
     .helpOption("-h, --help", "show help")
     .helpCommand(false)
-    .addHelpText("after", options.epilogue)
+    .addHelpText("after", ({ error }) => options.epilogue(columnsOf(error)))
     .exitOverride()
     .showSuggestionAfterError(true)
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, minWidthToWrap: 12 })
     .configureOutput({
       writeOut: (text) => options.writeHelp(text, "asked"),
       writeErr: (text) => options.writeHelp(text, "needed"),
@@ -57,10 +58,14 @@ function describe(parser: Parser, command: Command, options: ParserOptions): voi
   for (const argument of command.arguments ?? []) parser.argument(argument.name, argument.description);
   for (const option of command.options ?? []) parser.addOption(createOption(option));
   if (command.details !== undefined) parser.description(`${parser.description()}\n\n${command.details}`);
-  const [first] = command.examples;
-  const heading = command.examples.length === 1 || first === undefined ? "Example" : "Examples";
-  parser.addHelpText("after", `\n${heading}:\n${command.examples.map((line) => `  $ ${line}`).join("\n")}`);
+  parser.addHelpText("after", ({ error }) => exampleLines(command.examples, columnsOf(error)));
   parser.action(() => options.run(command, parser.args, parser.optsWithGlobals()));
+}
+
+/** Of the terminal that help is printed on; undefined where it is none. */
+function columnsOf(isError: boolean): number | undefined {
+  const stream = isError ? process.stderr : process.stdout;
+  return stream.isTTY ? stream.columns : undefined;
 }
 
 function createOption({ flags, description, repeatable }: OptionDescription): Option {

@@ -20,14 +20,18 @@ const MECHANISMS: readonly Column<Mechanism>[] = [
   { title: "MECHANISM", value: ({ name }) => name },
   { title: "ENFORCED", value: ({ state }) => STATES[state] },
   { title: "HOW IT WAS TRIED", narrow: "drop", value: ({ how }) => how },
-  { title: "WHAT WAS SEEN", narrow: "wrap", value: ({ found }) => cutText(found.replaceAll(/\s+/g, " "), MAX_CELL) },
+  {
+    title: "WHAT WAS SEEN",
+    narrow: "wrap",
+    value: ({ found }) => cutText(found.replaceAll(/\s+/g, " ").replace(/,$/, ""), MAX_CELL),
+  },
   { title: "WHAT TO DO", narrow: "wrap", value: ({ advice }) => advice ?? "" },
 ];
 
 const TOOLCHAINS: readonly Column<Toolchain>[] = [
   { title: "TOOLCHAIN", value: ({ kind }) => kind },
   { title: "VERSION", value: ({ version }) => version ?? "" },
-  { title: "PREFIX", value: ({ prefix }) => prefix },
+  { title: "PREFIX", narrow: "tail", value: ({ prefix }) => prefix },
   {
     title: "INSIDE",
     narrow: "wrap",

@@ -15,9 +15,7 @@ export const hookCommand: Command = {
     { flags: "--workspace <dir>", description: "the repository (default: the one that the client names)" },
     { flags: "--deadline <duration>", description: "answer no after so long (default: 45s)" },
   ],
-  examples: [
-    `echo '{"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"a"},"cwd":"."}' | narthex hook claude`,
-  ],
+  examples: ["narthex hook claude < message.json"],
 
   async run(invocation) {
     const { environment, home, input, options, terminal } = invocation;

@@ -32,7 +32,7 @@ test("every command takes --json, before and after what it is given", async () =
         tree: COMMAND_TREE,
         description: "",
         version: "",
-        epilogue: "",
+        epilogue: () => "",
         writeHelp: () => undefined,
         run: async (run, _, { json }) => void chosen.push(run === command, json),
       });

@@ -18,7 +18,7 @@ async function parse(argv: readonly string[]): Promise<Parsed | undefined> {
     tree: COMMAND_TREE,
     description: "",
     version: "1.0.0",
-    epilogue: "",
+    epilogue: () => "",
     writeHelp: () => undefined,
     async run(command, words, values) {
       parsed = { command, words: [...words], values };

@@ -3,27 +3,11 @@ import { EXIT_OK, EXIT_USAGE } from "../terminal/exit-code.ts";
 import { VERSION } from "../version.ts";
 import type { CommandEntry } from "./command.ts";
 import { createParser, type ParserOptions } from "./create-parser.ts";
+import { helpEpilogue } from "./help-text.ts";
 import { usageProblem } from "./usage-problem.ts";
 
 const DESCRIPTION =
   "The tool kernel for AI agents: every call is checked before it runs, contained while it runs, provable after it ran.";
-
-const EPILOGUE = `
-Start here:
-  $ narthex serve --first-session                 # a kernel, and a session to try it with
-  $ narthex call echo '{"text":"hello"}'          # one tool call, from another terminal
-  $ narthex watch                                 # every call as it happens
-  $ narthex ledger verify                         # nothing was changed or removed
-
-For your own agent:
-  $ narthex session open --workspace ~/project    # a session; its token is kept for you
-  $ narthex mcp --workspace ~/project             # the same for any MCP client
-
-Exit codes: 0 ok, 1 tool error, 2 usage, 3 denied, 4 invalid input, 5 kernel unavailable,
-            6 protected paths could not be put back, 10 replay or what-if differs, 20 ledger broken,
-            30 ledger unreadable.
-            They stay the same if the reader of the output leaves early, as \`| head -1\` does;
-            commands that run until they are interrupted then end with 0.`;
 
 /** Reads any command line: runs what it names, shows the help it asks for, or throws what is wrong with it. */
 export async function runParser(
@@ -37,7 +21,7 @@ export async function runParser(
     tree,
     description: DESCRIPTION,
     version: VERSION,
-    epilogue: EPILOGUE,
+    epilogue: helpEpilogue,
     writeHelp: (text, kind) => (kind === "asked" ? process.stdout : process.stderr).write(text),
     async run(...parsed) {
       exitCode = await run(...parsed);

@@ -16,7 +16,7 @@ const COLUMNS: readonly Column<SessionInfo>[] = [
   { title: "CALLS", align: "right", value: (session) => formatCount(session.calls) },
   { title: "OPENED", narrow: "drop", value: (session) => formatTime(session.openedAtMs) },
   { title: "EXPIRES", narrow: "drop", value: (session) => formatTime(session.expiresAtMs) },
-  { title: "WORKSPACE", narrow: "wrap", value: (session) => session.workspace },
+  { title: "WORKSPACE", narrow: "tail", value: (session) => session.workspace },
 ];
 
 export const sessionListCommand: Command = {

@@ -3,7 +3,7 @@ import { countCharacters } from "./wrap-words.ts";
 export interface ColumnCells {
   readonly title: string;
   readonly align: "left" | "right";
-  readonly narrow: "drop" | "wrap" | "cut" | undefined;
+  readonly narrow: "drop" | "wrap" | "cut" | "tail" | undefined;
   readonly cells: readonly string[];
   /** Shorter ones, where there are any. */
   readonly shortCells: readonly string[] | undefined;
@@ -35,7 +35,7 @@ export function fitColumns(columns: readonly ColumnCells[], width: number | unde
 }
 
 function givesWay({ narrow }: ColumnCells): boolean {
-  return narrow === "wrap" || narrow === "cut";
+  return narrow === "wrap" || narrow === "cut" || narrow === "tail";
 }
 
 /** The least that a column that gives way can do with before others are dropped for it. */

@@ -34,9 +34,16 @@ describe("a table that is wider than the terminal", () => {
     assert.doesNotMatch(renderTable(COLUMNS, ROWS, 30).join("\n"), /EXTRA|identifier/);
   });
 
+  it("breaks a word that is longer than its column", () => {
+    const columns = [{ title: "TEXT", narrow: "wrap" as const, value: () => `at ${"x".repeat(30)}` }];
+    assert.deepEqual(renderTable(columns, ROWS, 20), ["TEXT", "at", "x".repeat(20), "x".repeat(10)]);
+  });
+
   it("cuts a column that is to stay on one line", () => {
     const columns = [{ title: "TEXT", narrow: "cut" as const, value: (row: Row) => row.note }];
     assert.deepEqual(renderTable(columns, ROWS, 16), ["TEXT", "a note of sever…"]);
+    const paths = [{ title: "PATH", narrow: "tail" as const, value: () => "/home/user/projects/shop" }];
+    assert.deepEqual(renderTable(paths, ROWS, 16), ["PATH", "…r/projects/shop"]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { type FittedColumn, fitColumns } from "./fit-columns.ts";
-import { cutText, visible } from "./visible.ts";
+import { cutText, tailText, visible } from "./visible.ts";
 import { countCharacters, wrapWords } from "./wrap-words.ts";
 
 export interface Column<Row> {
@@ -7,9 +7,9 @@ export interface Column<Row> {
   readonly align?: "left" | "right";
   /**
    * What gives way where the table is wider than the terminal: `drop` leaves the column out, `wrap` breaks its cells
-   * between words, `cut` ends them with an ellipsis, a function gives a shorter cell.
+   * between words, `cut` ends them with an ellipsis, `tail` begins them with one, a function gives a shorter cell.
    */
-  readonly narrow?: "drop" | "wrap" | "cut" | ((row: Row) => string);
+  readonly narrow?: "drop" | "wrap" | "cut" | "tail" | ((row: Row) => string);
   value(row: Row): string;
 }
 
@@ -42,8 +42,8 @@ function renderRow(
   const wrapped = cells.map((cell, at) => {
     const width = columns[at]?.width ?? 0;
     if (columns[at]?.narrow === "cut") return [cutText(cell, width)];
-    const isLast = at === cells.length - 1;
-    return countCharacters(cell) <= width ? [cell] : wrapWords(cell, { width, longWords: isLast ? "keep" : "break" });
+    if (columns[at]?.narrow === "tail") return [tailText(cell, width)];
+    return countCharacters(cell) <= width ? [cell] : wrapWords(cell, { width, longWords: "break" });
   });
   const height = Math.max(...wrapped.map((lines) => lines.length));
   return Array.from({ length: height }, (_, row) =>

@@ -30,6 +30,12 @@ export function cutText(text: string, limit: number): string {
   return characters.length <= limit ? text : `${characters.slice(0, limit - 1).join("")}…`;
 }
 
+/** The same for text that its end tells apart, such as a path. */
+export function tailText(text: string, limit: number): string {
+  const characters = Array.from(text);
+  return characters.length <= limit ? text : `…${characters.slice(characters.length - limit + 1).join("")}`;
+}
+
 function escapeCodePoint(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code === 0x0a) return "\\n";
