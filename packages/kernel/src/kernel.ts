@@ -164,9 +164,9 @@ export interface WireCall {
   readonly isOwned?: boolean;
   /** framed, connect, grpc, grpc-web, mcp, cli, ... : named in the ledger. */
   readonly door: string;
-  /** Aborts when the caller has gone or its deadline passed. */
+  /** Aborts when the caller has gone. */
   readonly signal?: AbortSignal;
-  /** The caller gives up after this. */
+  /** The caller's deadline, kept by the kernel: what is not finished by then ends as TIMEOUT. */
   readonly timeoutMs?: number;
   /** Output while the tool runs; awaited, so a slow reader slows the tool. */
   readonly onChunk?: (chunk: Uint8Array) => void | Promise<void>;

@@ -71,6 +71,10 @@ export class Failed extends EndOfCall {
     return this.retryable || this.code === "TIMEOUT" || this.code === "CANCELLED";
   }
 
+  static pastDeadline(): Failed {
+    return new Failed("TIMEOUT", "the caller's deadline passed before the call began; nothing was done");
+  }
+
   /** A fault as its caller may see it: unknown ones give away nothing. */
   static from(fault: unknown, otherwise: ErrorCode, message: string): Failed {
     if (isKernelError(fault) && isErrorCode(fault.code)) {

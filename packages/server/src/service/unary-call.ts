@@ -1,7 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes, parseTimeout } from "@connectrpc/connect/protocol-connect";
 import { encodeResponse, isKernelError, KernelError, type ToolResponse, ToolResponseSchema } from "@narthex/contracts";
-import type { WireCall } from "@narthex/kernel";
 import { invalidRequest, withRequestId } from "../refused-response.ts";
 import { createBodySource } from "./body-source.ts";
 import { toConnectError } from "./connect-error.ts";
@@ -75,7 +74,9 @@ async function answerBody(
       bytes = message.bytes;
       const call = gathering.isJson ? parseRequestJson(bytes) : bytes;
       const traceParent = request.headers["traceparent"]?.toString();
-      const answer = await callWithin(gathering, { request: call, traceParent }, timeoutMs);
+      // The kernel keeps the deadline: a timer here would begin earlier, and end the call as CANCELLED.
+      const deadline = timeoutMs === undefined ? {} : { timeoutMs };
+      const answer = await kernel.call({ request: call, traceParent, door, signal: gathering.signal, ...deadline });
       return gathering.isJson ? answer : withRequestId(answer, bytes);
     } finally {
       message.release();
@@ -86,21 +87,6 @@ async function answerBody(
     kernel.refuse({ door, reason: fault instanceof RequestJsonError ? "invalid_json" : "malformed", bytes });
     const violations = fault.violations.length > 0 ? fault.violations : [malformed(fault.message)];
     return invalidRequest(fault.message, violations, fault instanceof RequestJsonError ? fault.requestId : "");
-  }
-}
-
-async function callWithin(
-  { kernel, door, signal }: Gathering,
-  call: Pick<WireCall, "request" | "traceParent">,
-  timeoutMs: number | undefined,
-): Promise<ToolResponse> {
-  if (timeoutMs === undefined) return await kernel.call({ ...call, door, signal });
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), timeoutMs);
-  try {
-    return await kernel.call({ ...call, door, signal: AbortSignal.any([signal, deadline.signal]), timeoutMs });
-  } finally {
-    clearTimeout(timer);
   }
 }
 

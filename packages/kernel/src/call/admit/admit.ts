@@ -42,9 +42,10 @@ function admitFrom(
 
   if (kernel.closing())
     return new Failed("STORE_UNAVAILABLE", "the kernel is shutting down; try again when it is back");
-  if (frame.signal?.aborted === true || frame.deadlineMs <= trail.startedAtMs) {
-    return new Failed("CANCELLED", "the caller's deadline had passed before the call began; nothing was done");
+  if (frame.signal?.aborted === true) {
+    return new Failed("CANCELLED", "the caller left before the call began; nothing was done");
   }
+  if (frame.deadlineMs <= trail.startedAtMs) return Failed.pastDeadline();
   const variant = request.tool;
   if (variant.case === undefined) return new Failed("INTERNAL", "a validated request names no tool");
   if (variant.case === "cancel") return cancel(session, variant.value.requestId, frame, kernel);

@@ -86,9 +86,10 @@ function grantNow(call: PermittedCall, kernel: KernelParts): GrantedCall | Endin
   kernel.expiry.expect(Math.min(live.lease.expiresAtMs, live.session.expiresAtMs));
   const startedAtMs = kernel.clock.monotonicMs();
   const remainingMs = call.frame.deadlineMs - startedAtMs;
-  if (trail.running?.cancelled !== undefined || remainingMs <= 0) {
+  if (trail.running?.cancelled !== undefined) {
     return new Failed("CANCELLED", "the call was cancelled before it began; nothing was done");
   }
+  if (remainingMs <= 0) return Failed.pastDeadline();
   const boundMs = timeoutFor(call.timeoutMs, remainingMs);
   const bounds = { timeoutMs: boundMs, maxCpuMs: call.maxCpuMs };
   const reservation = live.account.reserve(...callReservation(call, bounds));
