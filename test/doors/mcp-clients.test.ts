@@ -106,6 +106,24 @@ describe("three MCP clients on one home", { timeout: 300_000 }, () => {
     await until(() => all.every((client) => client.toolsChanged() === 2));
   });
 
+  it("are told when their lease is revoked, and offered no tool from then on", async (t) => {
+    const revoked = await startClient(at, { agent: "revoked", revision: "auto" });
+    t.after(() => revoked.client.close());
+    const toolCount = async (): Promise<number> => (await revoked.client.listTools()).tools.length;
+    assert.notEqual(await toolCount(), 0);
+    const told = [first, second, third].map((client) => client.toolsChanged());
+    const { session_id: id, lease_id: lease } =
+      objectsOf((await at.ask(["session", "list"]))["sessions"]).find(({ agent }) => agent === "revoked") ?? {};
+    assert.ok(typeof id === "string" && typeof lease === "string");
+    await at.ask(["lease", "revoke", lease]);
+    await until(() => revoked.toolsChanged() === 1);
+    assert.equal(await toolCount(), 0);
+    assert.deepEqual(
+      [first, second, third].map((client) => client.toolsChanged()),
+      told,
+    );
+  });
+
   it("go on when the kernel is killed: another is started, and nothing runs twice", async () => {
     const long = "x".repeat(40_000);
     await second.client.callTool({ name: "file_write", arguments: { path: "kept", content: long } });

@@ -33,6 +33,7 @@ import { createLearnPlaced } from "./secret/learn-placed.ts";
 import { loadPlacedFiles } from "./secret/placed-files.ts";
 import { KnownSecrets } from "./secret/known-secrets.ts";
 import { createDescent } from "./session/descent.ts";
+import { LeaseEnds } from "./session/lease-ends.ts";
 import { SessionExpiry } from "./session/session-expiry.ts";
 import { createSessionTable } from "./session/session-table.ts";
 import { DEFAULT_VIOLATION_WINDOW } from "./session/violation-window.ts";
@@ -119,6 +120,7 @@ export async function assembleParts(
     registry,
     sessions: createSessionTable({ store, ledger, requests, maxStoredBytes: settings.maxStoredBytes }),
     expiry: new SessionExpiry(),
+    leaseEnds: new LeaseEnds(),
     requests,
     answers: createAnswerArchive({
       store,

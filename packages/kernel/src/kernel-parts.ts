@@ -32,6 +32,7 @@ import type { LearnPlaced } from "./secret/learn-placed.ts";
 import type { PlacedFiles } from "./secret/placed-files.ts";
 import type { SessionShells } from "./session-shells.ts";
 import type { Descent } from "./session/descent.ts";
+import type { LeaseEnds } from "./session/lease-ends.ts";
 import type { SessionExpiry } from "./session/session-expiry.ts";
 import type { SessionTable } from "./session/session-table.ts";
 import type { ViolationWindowOptions } from "./session/violation-window.ts";
@@ -62,6 +63,7 @@ export interface KernelParts {
   readonly registry: Registry;
   readonly sessions: SessionTable;
   readonly expiry: SessionExpiry;
+  readonly leaseEnds: LeaseEnds;
   readonly requests: RequestMemory;
   readonly answers: AnswerArchive;
   readonly approvals: Approvals;

@@ -147,6 +147,8 @@ export interface Kernel {
   watchApprovals(signal: AbortSignal): AsyncIterable<ApprovalList>;
   /** Says that people can answer from outside this process; gives the closing of that door. */
   openApprovalDoor(): () => void;
+  /** Tells of each session whose lease was revoked or expired; gives the end of it. */
+  onLeaseEnded(told: (sessionId: string) => void): () => void;
 
   /** A request that never reached a session: counted, and recorded at most once per door, reason and second. */
   refuse(refusal: Refusal): void;

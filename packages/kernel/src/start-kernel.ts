@@ -286,6 +286,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     },
     watchApprovals: (signal) => parts.approvals.watch(signal),
     openApprovalDoor: () => parts.approvals.openDoor(),
+    onLeaseEnded: (told) => parts.leaseEnds.listen(told),
 
     refuse: (refusal) => parts.refusals.count(refusal),
     get closing() {

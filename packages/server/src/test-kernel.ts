@@ -137,6 +137,7 @@ export function createTestKernel(): TestKernel {
     revokeApproval: notUsed,
     watchApprovals: notUsed,
     openApprovalDoor: () => () => undefined,
+    onLeaseEnded: () => () => undefined,
     listIntents: () => Promise.resolve([]),
     settleIntent: () => Promise.resolve({ recordIndex: 5 }),
     undo: () => Promise.resolve([]),

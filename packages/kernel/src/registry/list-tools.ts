@@ -5,6 +5,7 @@ import type { KernelParts } from "../kernel-parts.ts";
 import { leaseAllowsTool } from "../lease/check-lease.ts";
 import type { Lease } from "../lease/lease.ts";
 import { tierWithin } from "../lease/tier.ts";
+import { lineageProblem } from "../session/lineage.ts";
 import type { LiveSession } from "../session/live-session.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { RegisteredTool } from "./registry.ts";
@@ -16,7 +17,9 @@ export function listTools(
 ): ToolFacts[] {
   const tools = kernel.registry.list({ allVersions: query.allVersions });
   const live = query.sessionId === undefined ? undefined : kernel.sessions.inMemory(query.sessionId);
-  const shown = query.sessionId === undefined ? tools : tools.filter((tool) => live && couldCall(tool, live, kernel));
+  const isValid = live !== undefined && lineageProblem(live, kernel.ledger.nowMs()) === undefined;
+  const shown =
+    query.sessionId === undefined ? tools : tools.filter((tool) => isValid && couldCall(tool, live, kernel));
   return shown.map((registered) => toolFacts(registered, kernel));
 }
 
@@ -34,7 +37,7 @@ export function toolFacts({ tool, definitionHash, state }: RegisteredTool, kerne
 function couldCall(registered: RegisteredTool, live: LiveSession, kernel: KernelParts): boolean {
   const { tool } = registered;
   const { lease } = live;
-  if (lease.revoked || !leaseAllowsTool(lease, tool.name) || "problem" in kernel.policy.current) return false;
+  if (!leaseAllowsTool(lease, tool.name) || "problem" in kernel.policy.current) return false;
   // A tool that narrows itself may need less for some inputs; any other needs all that it declares.
   if (tool.narrow === undefined) {
     if (!tierWithin(tool.tier, lease.highestTier)) return false;

@@ -63,6 +63,7 @@ async function append(live: LiveSession, { reason, by }: Revocation, kernel: Ker
     const approvals = await kernel.approvals.endSession(live.id);
     const entries = [{ case: "leaseRevoked", value }] as const;
     await kernel.ledger.append({ chain: live.id, entries, state: [leaseRow(lease), ...approvals] });
+    kernel.leaseEnds.tell(live.id);
   } finally {
     live.leave();
   }

@@ -15,6 +15,8 @@ test("a running call is cancelled when its lease ends, though its session goes o
   const { open, clock, kernel } = await createTestKernel({ tools: [echoTool, waiting.tool] });
   const session = await open({ lease: { ttl_ms: SHORT_MS } });
   const other = await open();
+  const told: string[] = [];
+  kernel.onLeaseEnded((sessionId) => told.push(sessionId));
   const running = session.call("wait", {});
   await waiting.started;
   clock.advance(SHORT_MS);
@@ -26,6 +28,9 @@ test("a running call is cancelled when its lease ends, though its session goes o
   assert.equal(codeOf(await session.call("echo", 1)), "LEASE_EXPIRED");
   assert.equal((await kernel.getSession(session.id))?.session.state, "open");
   assert.equal(codeOf(await other.call("echo", 1)), "success");
+  assert.deepEqual(told, [session.id]);
+  const offered = (sessionId: string) => kernel.listTools({ sessionId, allVersions: false }).length;
+  assert.deepEqual([offered(session.id), offered(other.id)], [0, 2]);
   await kernel.close();
 });
 

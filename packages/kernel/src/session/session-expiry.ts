@@ -71,6 +71,7 @@ export class SessionExpiry {
     for (const call of live.running.list()) call.cancel("expired");
     if (this.#stopped.has(live)) return;
     this.#stopped.add(live);
+    kernel.leaseEnds.tell(live.id);
     kernel.shells?.endSession(live.id).catch((fault: unknown) => {
       kernel.log("warn", "jobs of an expired lease could not be ended", {
         session: live.id,

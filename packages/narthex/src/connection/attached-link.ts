@@ -105,7 +105,7 @@ function linkTo({ kernel, framed, health, holder, client }: Attached, { elicitat
     sessionState: (sessionId) => sessionStateIn(kernel, sessionId),
     closeSession: async (sessionId) => void (await kernel.closeSession(sessionId)),
     async createCaller({ sessionId, token }) {
-      const { ended } = await client.attend(sessionId, path, closing.signal);
+      const { ended } = await client.attend({ sessionId, path, signal: closing.signal, onLeaseEnded: tools.tell });
       void ended.then(() => going.abort());
       return createRemoteCaller({ framed, kernel, sessionId, token });
     },

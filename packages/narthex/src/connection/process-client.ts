@@ -21,8 +21,17 @@ export interface ProcessClient {
   /**
    * Ties a session to this process. Resolves once the kernel knows; `ended` resolves when the kernel stops or is gone.
    */
-  attend(sessionId: string, path: string, signal: AbortSignal): Promise<{ readonly ended: Promise<void> }>;
+  attend(attended: AttendedSession): Promise<{ readonly ended: Promise<void> }>;
   close(): void;
+}
+
+export interface AttendedSession {
+  readonly sessionId: string;
+  /** The PATH of this client. */
+  readonly path: string;
+  readonly signal: AbortSignal;
+  /** Called each time the session's lease was revoked or expired. */
+  onLeaseEnded(): void;
 }
 
 const { method } = AdminService;
@@ -37,20 +46,20 @@ export async function openProcessClient(home: string): Promise<ProcessClient> {
     async stop(reason) {
       await client.unary(method.stopKernel, create(StopKernelRequestSchema, { reason }), admin);
     },
-    async attend(sessionId, path, signal) {
+    async attend({ sessionId, path, signal, onLeaseEnded }) {
       const request = create(AttendSessionRequestSchema, { sessionId, path });
       const messages = client.serverStream(method.attendSession, request, { ...admin, signal });
       const stream = messages[Symbol.asyncIterator]();
       await stream.next();
-      return { ended: readToEnd(stream) };
+      return { ended: readToEnd(stream, onLeaseEnded) };
     },
     close: () => client.close(),
   };
 }
 
-async function readToEnd(stream: AsyncIterator<unknown>): Promise<void> {
+async function readToEnd(stream: AsyncIterator<unknown>, onMessage: () => void): Promise<void> {
   try {
-    while ((await stream.next()).done !== true);
+    while ((await stream.next()).done !== true) onMessage();
   } catch {
     // However it ended, it has ended.
   }

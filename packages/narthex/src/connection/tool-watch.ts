@@ -3,6 +3,8 @@ import type { KernelConnection } from "./kernel-connection.ts";
 
 export interface ToolWatch {
   listen(told: () => void): void;
+  /** Of a change that the kernel's own chain does not have. */
+  tell(): void;
   /** Resolves when the kernel has nothing more to tell: it goes, or is gone. */
   readonly ended: Promise<void>;
 }
@@ -14,6 +16,7 @@ export function createToolWatch(tailRecords: KernelConnection["tailRecords"], si
   const tell = (): void => listeners.forEach((told) => told());
   return {
     listen: (told) => void listeners.add(told),
+    tell,
     ended: watchToolChanges(records, tell).catch(() => undefined),
   };
 }

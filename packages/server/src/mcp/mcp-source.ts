@@ -25,7 +25,14 @@ export function createKernelSource(kernel: Kernel): McpSource {
     authenticate: async (token) => (await kernel.authenticate(token)).session.id,
     requireOpen: async (token) => void (await kernel.authenticate(token)),
     createCaller: (token) => createKernelCaller(kernel, token),
-    watchTools: (told, signal) => watchToolChanges(kernel.tailRecords({ chain: CHANGES_CHAIN, signal }), told),
+    async watchTools(told, signal) {
+      const stopListening = kernel.onLeaseEnded(told);
+      try {
+        await watchToolChanges(kernel.tailRecords({ chain: CHANGES_CHAIN, signal }), told);
+      } finally {
+        stopListening();
+      }
+    },
     refuse: (reason, bytes) => kernel.refuse({ door: MCP_DOOR, reason, ...(bytes && { bytes }) }),
   };
 }

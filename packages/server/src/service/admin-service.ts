@@ -53,7 +53,7 @@ export function createAdminService({
     ...createErasureMethods(kernel),
     ...createPolicyMethods(kernel),
     ...createApprovalMethods(kernel),
-    ...createProcessMethods({ stopping, ...rest }),
+    ...createProcessMethods({ kernel, stopping, ...rest }),
 
     async closeSession({ sessionId }) {
       return { session: toSessionInfo(await kernel.closeSession(sessionId)) };

@@ -1,5 +1,6 @@
-import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
+import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
 import { type AdminService, KernelError } from "@narthex/contracts";
+import type { Kernel } from "@narthex/kernel";
 import type { SessionAttendance } from "./session-attendance.ts";
 
 /** The process behind the doors, as its clients may know it. */
@@ -15,6 +16,7 @@ export interface KernelProcess {
 }
 
 export interface ProcessMethodsOptions {
+  readonly kernel: Pick<Kernel, "onLeaseEnded">;
   readonly attendance: SessionAttendance;
   readonly process: KernelProcess | undefined;
   connections(): number;
@@ -26,6 +28,7 @@ type ProcessMethods = Pick<ServiceImpl<typeof AdminService>, "attendSession" | "
 const MAX_REASON_CHARACTERS = 256;
 
 export function createProcessMethods({
+  kernel,
   attendance,
   process: kernelProcess,
   connections,
@@ -37,7 +40,7 @@ export function createProcessMethods({
       const attending = attendance.attend(sessionId, { path });
       try {
         yield {};
-        await eitherAborts(context.signal, stopping);
+        for await (const _ of leaseEnds(sessionId, kernel, AbortSignal.any([context.signal, stopping]))) yield {};
       } finally {
         attending.leave();
       }
@@ -68,10 +71,30 @@ export function createProcessMethods({
   };
 }
 
-function eitherAborts(first: HandlerContext["signal"], second: AbortSignal): Promise<void> {
-  const either = AbortSignal.any([first, second]);
-  if (either.aborted) return Promise.resolve();
-  return new Promise((resolve) => either.addEventListener("abort", () => resolve(), { once: true }));
+/** Once each time the session's lease was revoked or expired, until the signal aborts. */
+async function* leaseEnds(
+  sessionId: string,
+  kernel: ProcessMethodsOptions["kernel"],
+  signal: AbortSignal,
+): AsyncGenerator<void> {
+  let told = false;
+  let wake: (() => void) | undefined;
+  const stopListening = kernel.onLeaseEnded((ended) => {
+    if (ended !== sessionId) return;
+    told = true;
+    wake?.();
+  });
+  signal.addEventListener("abort", () => wake?.(), { once: true });
+  try {
+    while (!signal.aborted) {
+      if (!told) await new Promise<void>((resolve) => (wake = resolve));
+      if (!told) continue;
+      told = false;
+      yield;
+    }
+  } finally {
+    stopListening();
+  }
 }
 
 function shuttingDown(): ConnectError {

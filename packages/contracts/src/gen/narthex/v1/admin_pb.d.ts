@@ -2969,7 +2969,8 @@ export declare type AttendSessionRequest = Message<"narthex.v1.AttendSessionRequ
 export declare const AttendSessionRequestSchema: GenMessage<AttendSessionRequest>;
 
 /**
- * Sent once, when the session is tied to its client.
+ * Sent when the session is tied to its client, and again each time the session's lease was revoked or expired: its tools may be
+ * others then.
  *
  * @generated from message narthex.v1.AttendSessionResponse
  */
