@@ -68,6 +68,18 @@ describe("approvals asked for in an MCP client, where the configuration allows i
           return client.callTool({ name, arguments: input });
         }
 
+        /** As a client's own answer, on record and where people look. */
+        async function isDeclined(pending: string): Promise<void> {
+          const [, id = ""] = /Approval: (apr_\w+)/.exec(pending) ?? assert.fail(pending);
+          const { notes } = await served.at.ask(["approvals", "show", id]);
+          assert.match(JSON.stringify(notes), /client \\"test\\" answered for itself \(decline\) at .*; no person did/);
+          const { records } = await served.at.ask(["ledger", "list", "--limit", "3"]);
+          const declined = objectsOf(records).find((record) => JSON.stringify(record).includes("approval_declined"));
+          const { stdout } = await served.at.run(["ledger", "show", String(declined?.["index"])]);
+          const told = stdout.replaceAll(/\s+/g, " ");
+          assert.ok(told.includes(`ApprovalDeclined approval_id ${id} door mcp client test action decline`), told);
+        }
+
         it("run by a yes to what was shown, once", async () => {
           const name = `yes\u202e-${revision}`;
           for (const _ of [1, 2]) {
@@ -96,6 +108,7 @@ describe("approvals asked for in an MCP client, where the configuration allows i
           const first = await callAs({ action: "decline" }, "file_delete", { path: `again-${revision}` });
           assert.match(textIn(first.content), /^APPROVAL_PENDING/);
           assert.doesNotMatch(textIn(first.content), /said no|denied/i);
+          await isDeclined(textIn(first.content));
           const again = await callAs(YES, "file_delete", { path: `again-${revision}` });
           assert.notEqual(again.isError, true, JSON.stringify(again.content));
           assert.equal(shown.length, 1);
@@ -125,6 +138,7 @@ describe("approvals asked for in an MCP client, where the configuration allows i
     const again = await client.callTool(call);
     assert.notEqual(again.isError, true, JSON.stringify(again.content));
     assert.equal(await exists(path), false);
+    await served.at.ask(["ledger", "verify"]);
   });
 
   for (const [way, connect] of ways) {

@@ -200,6 +200,7 @@ export {
   type ResolveApprovalResponse,
   ResolveApprovalResponseSchema,
   type RevokeApprovalRequest,
+  DeclineApprovalRequestSchema,
   RevokeApprovalRequestSchema,
   type RevokeApprovalResponse,
   RevokeApprovalResponseSchema,
@@ -264,6 +265,7 @@ export {
 export {
   type ApprovalRequested,
   ApprovalRequestedSchema,
+  type ApprovalDeclined,
   type ApprovalResolved,
   ApprovalResolvedSchema,
   type ArtifactPublished,

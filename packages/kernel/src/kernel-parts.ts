@@ -9,7 +9,7 @@ import type { DecidedCall } from "./call/call.ts";
 import type { PermittedCall } from "./call/decide/decide.ts";
 import type { Vault } from "./vault.ts";
 import type { WorkspaceFiles } from "./workspace-files.ts";
-import type { Approvals } from "./approval/approvals.ts";
+import type { Approvals } from "./approval/approval-desk.ts";
 import type { Artifacts } from "./artifact/artifacts.ts";
 import type { AnswerArchive } from "./journal/answer-archive.ts";
 import type { RequestMemory } from "./journal/request-memory.ts";

@@ -3,6 +3,7 @@
 import type { JsonValue, ToolRequest, ToolResponse, Violation } from "@narthex/contracts";
 import type {
   ApprovalList,
+  ApprovalDecline,
   ApprovalResolution,
   ApprovalRevocation,
   ResolvedApproval,
@@ -141,6 +142,8 @@ export interface Kernel {
   listApprovals(): ApprovalList;
   /** Answers a question, durably. Throws APPROVAL_NOT_FOUND for one that is not open: the first answer counts. */
   resolveApproval(resolution: ApprovalResolution): Promise<ResolvedApproval>;
+  /** Records that a client answered by itself. The question stays open. Throws APPROVAL_NOT_FOUND. */
+  declineApproval(decline: ApprovalDecline): Promise<void>;
   /** Takes back an answer that was given for longer. */
   revokeApproval(revocation: ApprovalRevocation): Promise<StandingApproval>;
   /** The list now, and the whole of it again after each change, until the signal aborts. */

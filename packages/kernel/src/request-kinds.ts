@@ -1,4 +1,4 @@
-import type { ApprovalResolution, ApprovalRevocation } from "./approval/approval.ts";
+import type { ApprovalDecline, ApprovalResolution, ApprovalRevocation } from "./approval/approval.ts";
 import type { OptionKinds } from "./check-options.ts";
 import type { Erasure } from "./erasure/erasure.ts";
 import type {
@@ -84,5 +84,11 @@ export const REQUEST_KINDS = {
     reason: "text?",
     door: "text",
   } satisfies OptionKinds<ApprovalResolution>,
+  declineApproval: {
+    approvalId: "text",
+    door: "text",
+    client: "text",
+    action: ["decline", "cancel", "no_answer"],
+  } satisfies OptionKinds<ApprovalDecline>,
   revokeApproval: { standingId: "text", by: "text" } satisfies OptionKinds<ApprovalRevocation>,
 } as const;

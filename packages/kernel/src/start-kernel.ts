@@ -280,6 +280,10 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       checkOptions(resolution, REQUEST_KINDS.resolveApproval, "resolveApproval");
       return parts.approvals.resolve(resolution);
     },
+    async declineApproval(decline) {
+      checkOptions(decline, REQUEST_KINDS.declineApproval, "declineApproval");
+      await parts.approvals.decline(decline);
+    },
     async revokeApproval(revocation) {
       checkOptions(revocation, REQUEST_KINDS.revokeApproval, "revokeApproval");
       return parts.approvals.revoke(revocation);

@@ -134,6 +134,7 @@ export function createTestKernel(): TestKernel {
     clearWorkspaceLabels: notUsed,
     listApprovals: () => ({ open: [], standing: [] }),
     resolveApproval: notUsed,
+    declineApproval: notUsed,
     revokeApproval: notUsed,
     watchApprovals: notUsed,
     openApprovalDoor: () => () => undefined,

@@ -312,6 +312,23 @@ test("an answer at a door to a question nobody asked, or answered before, is nam
   );
 });
 
+test("a client's own answer leaves its question open, and is named where no question is", async () => {
+  const { ledger, call } = withCall({ approve: "human" });
+  const decline: EntryPlain = {
+    case: "approvalDeclined",
+    value: { approvalId: "apr_1", client: "c", action: "decline" },
+  };
+  const declineAlone = () => ledger.append({ chain: SESSION, entries: [decline] });
+  append(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
+  declineAlone();
+  append(ledger, call, [PENDING, call.failed], [call.error]);
+  answerAt(ledger, { approvalId: "apr_1", answer: "denied" });
+  assert.deepEqual((await verifyLedger(ledger)).problems, []);
+  declineAlone();
+  const [problem] = (await verifyLedger(ledger)).problems;
+  assert.deepEqual([problem?.recordIndex, problem?.code], [6, "approval_missing"]);
+});
+
 test("a yes that waits for its call is good for one call, and a second is named", async () => {
   const { ledger, call } = withCall({ approve: "human" });
   append(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);

@@ -59,6 +59,9 @@ export function checkCall(chain: Chain, record: DecodedRecord, problems: Problem
   let call: Call | undefined;
   for (const { kind } of record.entries) {
     if (kind.case === "standingApprovalRevoked") chain.revokeStanding(kind.value.standingId);
+    if (kind.case === "approvalDeclined" && chain.approvalState(kind.value.approvalId) !== "open" && !chain.damaged) {
+      problems.add("approval_missing", record, "what a client declined is no question that is open");
+    }
     if (kind.case === "approvalResolved" && record.requestId === "") {
       const wrong = answered(chain, kind.value);
       if (wrong !== undefined) problems.add(wrong.code, record, wrong.message);

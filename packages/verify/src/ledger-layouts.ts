@@ -31,6 +31,7 @@ export const KEPT = {
   HookDecided: () => ({ inputCommitment: NO_BYTES }),
   ApprovalRequested: () => ({ approvalId: "", inputCommitment: NO_BYTES }),
   ApprovalResolved: () => ({ approvalId: "", answer: "", scope: "", standingId: "" }),
+  ApprovalDeclined: () => ({ approvalId: "" }),
   StandingApprovalRevoked: () => ({ standingId: "" }),
   ToolStarted: () => ({ intent: false }),
   Outcome: () => ({

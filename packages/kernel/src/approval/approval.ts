@@ -75,6 +75,16 @@ export interface ApprovalResolution {
   readonly door: string;
 }
 
+/** A client answered a question by itself: no person's answer, and the question stays open. */
+export interface ApprovalDecline {
+  readonly approvalId: string;
+  readonly door: string;
+  /** As it calls itself. */
+  readonly client: string;
+  /** What it said: `no_answer` is a form that was sent off without one. */
+  readonly action: "decline" | "cancel" | "no_answer";
+}
+
 export interface ResolvedApproval {
   readonly answer: ApprovalResolution["answer"];
   /** Whether a caller waited for it. If not, a call that was approved runs when the same call is made again. */

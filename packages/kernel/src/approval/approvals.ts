@@ -10,6 +10,7 @@ import type {
   ResolvedApproval,
   StandingApproval,
 } from "./approval.ts";
+import type { Approvals } from "./approval-desk.ts";
 import { type ApprovalOutcome, KERNEL_DOOR, resolvedEntry } from "./approval-outcome.ts";
 import { aboutYes, putRow, readRow, removeRow, type StandingRow, type YesRow } from "./approval-rows.ts";
 import { type ApprovalSubject, keyOf } from "./approval-subject.ts";
@@ -17,6 +18,7 @@ import type { ApprovalWait } from "./approval-wait.ts";
 import { askApprover, cut, MAX_APPROVER, MAX_REASON } from "./ask-approver.ts";
 import { createChangeSignal } from "./change-signal.ts";
 import { isCrowded } from "./crowding.ts";
+import { noteDecline } from "./declines.ts";
 import { createEndedQuestions } from "./ended-questions.ts";
 import { createQuestion, type OpenQuestion } from "./open-question.ts";
 import { questionNotes } from "./question-notes.ts";
@@ -26,43 +28,6 @@ import { createStandingAnswers } from "./standing-answers.ts";
 import { allowsOf, standingRow, unfit } from "./standing-row.ts";
 import { createUnusedYeses } from "./unused-yeses.ts";
 import { waitForAnswer } from "./wait-for-answer.ts";
-
-/** The desk at which people are asked: every door answers here, and the first answer counts. */
-export interface Approvals {
-  /** Whether anyone may ever answer such a question. */
-  isAvailable(kind: ApprovalKind): boolean;
-  /** Says that people can reach the desk from outside this process; gives the closing of that door. */
-  openDoor(): () => void;
-
-  /** A yes that was given already: while nobody waited for it, or for the session. */
-  findGiven(subject: ApprovalSubject): ApprovalOutcome | undefined;
-  /** The rule that somebody gave for such a call, until it is in force; undefined if none is on its way. */
-  ruleOnItsWay(subject: ApprovalSubject): Promise<void> | undefined;
-  /**
-   * A caller who was told `pending` and comes back with the same call joins the question that is already out. Undefined
-   * if nobody is asked: there is no door for it, or too many questions are open.
-   */
-  ask(subject: ApprovalSubject, wait: ApprovalWait): Promise<ApprovalOutcome | undefined>;
-  /** Proves, when the call is about to run, that its yes is a yes to exactly this. */
-  redeem(approvalId: string, subject: ApprovalSubject): boolean;
-  /** Uses a yes up: the row goes with the record that starts the call. */
-  spend(approvalId: string): StateChange;
-  /** A call that had a yes has ended. One it proved and did not use is good for the same call again; else it is void. */
-  release(approvalId: string): Promise<void>;
-
-  list(): ApprovalList;
-  watch(signal: AbortSignal): AsyncIterable<ApprovalList>;
-  resolve(resolution: ApprovalResolution): Promise<ResolvedApproval>;
-  revoke(revocation: ApprovalRevocation): Promise<StandingApproval>;
-
-  /** After a start: takes up what was answered, and withdraws what was not. */
-  recover(store: Pick<Store, "listState">): Promise<void>;
-  /** Withdraws what a session asked, forgets what was said for it, and gives the rows that go with its end. */
-  endSession(sessionId: string): Promise<StateChange[]>;
-  /** Forgets yeses to these inputs, given as hex, and takes back what was said for longer about them; gives the rows that go. */
-  forgetInputs(inputDigests: ReadonlySet<string>, by: string): Promise<StateChange[]>;
-  close(): Promise<void>;
-}
 
 export interface ApprovalOptions {
   readonly approver: Approver | undefined;
@@ -307,7 +272,11 @@ export function createApprovals(options: ApprovalOptions): Approvals {
   const list = (): ApprovalList => ({
     open: [...open.values()]
       .filter(({ isAnswered }) => !isAnswered)
-      .map(({ shown, isAwaited }) => ({ ...shown, isAwaited })),
+      .map(({ shown, isAwaited, declines }) => ({
+        ...shown,
+        notes: [...shown.notes, ...declines.values()],
+        isAwaited,
+      })),
     standing: standing.list(),
   });
 
@@ -354,6 +323,12 @@ export function createApprovals(options: ApprovalOptions): Approvals {
       }
     },
     resolve,
+    async decline(decline) {
+      const question = openQuestion(decline.approvalId);
+      const entries = [noteDecline(question, decline, nowMs())];
+      changes.changed();
+      await options.append({ chain: question.shown.sessionId, entries });
+    },
     revoke,
 
     async recover(store) {

@@ -24,6 +24,8 @@ export interface OpenQuestion {
   isConcluding: boolean;
   /** The answer was no, and is kept for whoever asked. */
   isRefused: boolean;
+  /** The clients that answered by themselves, the latest last, each in a line for people. */
+  readonly declines: Map<string, string>;
   /** Nobody answered it in time, or nobody wants to know: it is not joined any more. */
   isGone: boolean;
 }
@@ -56,6 +58,7 @@ export function createQuestion(
     isAnswered: false,
     isConcluding: false,
     isRefused: false,
+    declines: new Map(),
     isGone: false,
   };
 }

@@ -6,7 +6,8 @@ import type { PolicyRules, StateChange } from "../ports.ts";
 import type { ApprovalResolution } from "./approval.ts";
 import type { CommandScope } from "./approval-scope.ts";
 import type { ApprovalSubject } from "./approval-subject.ts";
-import { type Approvals, createApprovals } from "./approvals.ts";
+import type { Approvals } from "./approval-desk.ts";
+import { createApprovals } from "./approvals.ts";
 import { subject as example } from "./testing/example-subject.ts";
 
 const desks: Approvals[] = [];

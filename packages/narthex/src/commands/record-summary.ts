@@ -1,4 +1,5 @@
 import type {
+  ApprovalDeclined,
   ApprovalResolved,
   EgressRefused,
   Entry,
@@ -44,6 +45,8 @@ function summariseEntry(entry: Entry): string {
       return `approval ${kind.value.approvalId} asked for`;
     case "approvalResolved":
       return summariseAnswer(kind.value);
+    case "approvalDeclined":
+      return summariseDecline(kind.value);
     case "standingApprovalRevoked":
       return `approval ${kind.value.standingId} taken back by ${kind.value.by || "an unnamed user"}`;
     case "toolStarted":
@@ -83,6 +86,8 @@ function summariseEntry(entry: Entry): string {
       return `registered ${kind.value.toolName}@${kind.value.toolVersion}`;
     case "toolQuarantined":
       return `quarantined ${kind.value.toolName}@${kind.value.toolVersion}: its definition changed`;
+    case "toolUnregistered":
+      return `unregistered ${kind.value.toolName}@${kind.value.toolVersion}`;
     case "policyRefused":
       return `policy not taken, asked by ${kind.value.by || "an unnamed user"}: ${kind.value.problem}`;
     case "policyLoaded":
@@ -174,6 +179,10 @@ function summariseAnswer({ approvalId, answer, approver, door, scope }: Approval
   const by = approver || door;
   const term = scope === "" || scope === "once" ? "" : ` (${scope})`;
   return `approval ${approvalId} ${answer.replaceAll("_", " ")}${term}${by === "" ? "" : ` by ${by}`}`;
+}
+
+function summariseDecline({ approvalId, client, action }: ApprovalDeclined): string {
+  return `approval ${approvalId} still open: client ${client} answered for itself (${action.replaceAll("_", " ")}), no person did`;
 }
 
 function summariseProtection({

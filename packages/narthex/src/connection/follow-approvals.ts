@@ -40,11 +40,16 @@ export async function* followKernelApprovals(kernel: KernelConnection, signal: A
   }
 }
 
+const CHANGES: ReadonlySet<string> = new Set([
+  "approvalRequested",
+  "approvalResolved",
+  "approvalDeclined",
+  "standingApprovalRevoked",
+]);
+
 function concernsApprovals({ record }: LedgerRecord): boolean {
   return fromBinary(RecordSchema, record).entries.some(({ kind }) => {
-    return (
-      kind.case === "approvalRequested" || kind.case === "approvalResolved" || kind.case === "standingApprovalRevoked"
-    );
+    return kind.case !== undefined && CHANGES.has(kind.case);
   });
 }
 

@@ -29,7 +29,15 @@ import type {
   VerifyReport,
 } from "@narthex/contracts";
 import type { ReplayAsked, ReplayEvent } from "@narthex/server";
-import type { CallExplanation, Collection, Erasure, ExplainQuestion, HomeCopying, HookDecision } from "@narthex/kernel";
+import type {
+  ApprovalDecline,
+  CallExplanation,
+  Collection,
+  Erasure,
+  ExplainQuestion,
+  HomeCopying,
+  HookDecision,
+} from "@narthex/kernel";
 
 /** What a call asks of a kernel. */
 export interface CallConnection {
@@ -101,6 +109,8 @@ export interface KernelConnection extends CallConnection {
 
   listApprovals(): Promise<ListedApprovals>;
   resolveApproval(resolution: ResolutionToMake): Promise<ResolveApprovalResponse>;
+  /** Records that a client answered by itself; the question stays open. */
+  declineApproval(decline: ApprovalDecline): Promise<void>;
   revokeApproval(revocation: { readonly standingId: string; readonly by: string }): Promise<StandingApproval>;
 }
 

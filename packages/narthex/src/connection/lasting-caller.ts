@@ -112,6 +112,7 @@ export function createLastingCaller(link: LastingLink): LastingCaller {
           await caller.approvals.answer(answer);
         });
       },
+      decline: (decline) => ask((caller) => caller.approvals.decline(decline)),
     },
     refuse(reason, bytes) {
       void link

@@ -239,6 +239,7 @@ function createLocalConnection(kernel: OpenedKernel): KernelConnection {
       const given = standing === undefined ? {} : { standing: toStandingApproval(standing) };
       return create(ResolveApprovalResponseSchema, { answer, isAwaited, ...given });
     },
+    declineApproval: (decline) => kernel.declineApproval(decline),
     async revokeApproval(revocation) {
       const { toStandingApproval } = await import("@narthex/server/approval-info");
       return toStandingApproval(await kernel.revokeApproval(revocation));

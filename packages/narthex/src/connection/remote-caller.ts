@@ -86,6 +86,7 @@ function createRemoteApprovals(kernel: KernelConnection, sessionId: string): Mcp
     async answer({ approvalId, answer, approver }) {
       await kernel.resolveApproval({ approvalId, answer, approver, words: undefined, reason: undefined, door: "mcp" });
     },
+    decline: (decline) => kernel.declineApproval({ ...decline, door: "mcp" }),
   };
 }
 

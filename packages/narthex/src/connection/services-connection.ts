@@ -28,6 +28,7 @@ import {
   RevokeLeaseRequestSchema,
   type SessionInfo,
   ResolveApprovalRequestSchema,
+  DeclineApprovalRequestSchema,
   RevokeApprovalRequestSchema,
   SettleIntentRequestSchema,
   SignCheckpointRequestSchema,
@@ -242,6 +243,10 @@ export function createServicesConnection({ socketPath, adminToken }: ServicesEnd
     resolveApproval({ words = 0, reason = "", door, ...rest }) {
       const request = create(ResolveApprovalRequestSchema, { ...rest, words, reason });
       return client.unary(adminService.resolveApproval, request, { ...admin, ...(door && { door }) });
+    },
+    async declineApproval({ door, ...decline }) {
+      const request = create(DeclineApprovalRequestSchema, decline);
+      await client.unary(adminService.declineApproval, request, { ...admin, door });
     },
     async revokeApproval(revocation) {
       const request = create(RevokeApprovalRequestSchema, revocation);

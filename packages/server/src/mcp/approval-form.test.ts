@@ -45,12 +45,12 @@ test("only a field that was sent off is a person's yes or no", () => {
   for (const [result, said] of [
     [{ action: "accept", content: { approve: true } }, "once"],
     [{ action: "accept", content: { approve: false } }, "deny"],
-    [{ action: "accept", content: { approve: "true" } }, "none"],
-    [{ action: "accept" }, "none"],
-    [{ action: "decline" }, "none"],
-    [{ action: "decline", content: { approve: true } }, "none"],
-    [{ action: "cancel" }, "none"],
-    [undefined, "none"],
+    [{ action: "accept", content: { approve: "true" } }, "no_answer"],
+    [{ action: "accept" }, "no_answer"],
+    [{ action: "decline" }, "decline"],
+    [{ action: "decline", content: { approve: true } }, "decline"],
+    [{ action: "cancel" }, "cancel"],
+    [undefined, "no_answer"],
   ] as const) {
     assert.equal(readFormAnswer(result), said, JSON.stringify(result));
   }

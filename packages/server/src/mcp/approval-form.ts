@@ -2,8 +2,8 @@ import { type ElicitRequestFormParams, inputResponse } from "@modelcontextprotoc
 import { isJsonObject, type JsonValue, type Mark, markText } from "@narthex/contracts";
 import type { AskedQuestion } from "./mcp-caller.ts";
 
-/** How a client answered a form; `none` decides nothing. */
-export type FormAnswer = "once" | "deny" | "none";
+/** How a client answered a form; only `once` and `deny` decide anything. */
+export type FormAnswer = "once" | "deny" | "decline" | "cancel" | "no_answer";
 
 /** A call that is longer is not shown in a client: nobody says yes to what was cut. */
 const MAX_MESSAGE = 16 * 1024;
@@ -32,10 +32,11 @@ export function approvalForm(question: AskedQuestion): ElicitRequestFormParams |
  */
 export function readFormAnswer(result: unknown): FormAnswer {
   const answer = inputResponse({ approval: result }, "approval");
-  if (answer.kind !== "elicit" || answer.action !== "accept") return "none";
+  if (answer.kind !== "elicit") return "no_answer";
+  if (answer.action !== "accept") return answer.action;
   const said = answer.content?.["approve"];
   if (said === true) return "once";
-  return said === false ? "deny" : "none";
+  return said === false ? "deny" : "no_answer";
 }
 
 /**

@@ -73,10 +73,10 @@ export async function giveAnswer(
   { caller, elicitation, log }: McpSession,
 ): Promise<void> {
   if (elicitation !== true) return;
-  if (answer === "none") {
-    log?.("info", "a client declined a question; it stays open elsewhere", {
-      approval: approvalId,
-      client: client.name,
+  if (answer !== "once" && answer !== "deny") {
+    // It decides nothing, so the call goes on whether it can be recorded or not.
+    await caller.approvals.decline({ approvalId, client: client.name, action: answer }).catch((fault: unknown) => {
+      log?.("warn", "a client's decline could not be recorded", { approval: approvalId, error: describe(fault) });
     });
     return;
   }

@@ -8,7 +8,7 @@ import {
   type ToolResponse,
   utf8,
 } from "@narthex/contracts";
-import type { ApprovalQuestion, CallExplanation, ContentReading, Kernel } from "@narthex/kernel";
+import type { ApprovalDecline, ApprovalQuestion, CallExplanation, ContentReading, Kernel } from "@narthex/kernel";
 import { toToolInfo } from "../service/tool-info.ts";
 
 /** How an MCP server reaches its session's kernel: in this process or over sockets. */
@@ -51,6 +51,8 @@ export interface McpApprovals {
   notice(fits: (question: AskedQuestion) => boolean, signal: AbortSignal): Promise<AskedQuestion | undefined>;
   /** Throws APPROVAL_NOT_FOUND if it was answered elsewhere, APPROVAL_UNAVAILABLE if it is for the console. */
   answer(answer: McpAnswer): Promise<void>;
+  /** Records that the client answered by itself; the question stays open. Throws as `answer` does. */
+  decline(decline: Omit<ApprovalDecline, "door">): Promise<void>;
 }
 
 /** What somebody at the client is shown of a question. */
@@ -76,7 +78,15 @@ export const MCP_DOOR = "mcp";
 
 type CallerKernel = Pick<
   Kernel,
-  "authenticate" | "listTools" | "call" | "getContent" | "explainCall" | "watchApprovals" | "resolveApproval" | "refuse"
+  | "authenticate"
+  | "listTools"
+  | "call"
+  | "getContent"
+  | "explainCall"
+  | "watchApprovals"
+  | "resolveApproval"
+  | "declineApproval"
+  | "refuse"
 >;
 
 /** The session of a kernel in this process that a token proves. Throws SESSION_* if none is open. */
@@ -113,6 +123,7 @@ export function createSessionCaller(
       async answer(answer) {
         await kernel.resolveApproval({ ...answer, door: MCP_DOOR });
       },
+      decline: (decline) => kernel.declineApproval({ ...decline, door: MCP_DOOR }),
     },
     refuse: (reason, bytes) => kernel.refuse({ door: MCP_DOOR, reason, bytes }),
   };

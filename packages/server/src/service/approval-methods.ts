@@ -1,15 +1,16 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { type AdminService, KernelError } from "@narthex/contracts";
-import type { ApprovalResolution, Kernel } from "@narthex/kernel";
+import type { ApprovalDecline, ApprovalResolution, Kernel } from "@narthex/kernel";
 import { toApprovalInfo, toStandingApproval } from "./approval-info.ts";
 import { callerKey } from "./authorization.ts";
 
-type ApprovalMethods = Pick<ServiceImpl<typeof AdminService>, "listApprovals" | "resolveApproval" | "revokeApproval">;
+type Methods = "listApprovals" | "resolveApproval" | "declineApproval" | "revokeApproval";
+type ApprovalMethods = Pick<ServiceImpl<typeof AdminService>, Methods>;
 
 /** Of those that may answer, the ones that answer for somebody at an MCP client. It only ever takes rights away. */
 const DOOR_HEADER = "narthex-door";
 
-type ApprovalKernel = Pick<Kernel, "listApprovals" | "resolveApproval" | "revokeApproval">;
+type ApprovalKernel = Pick<Kernel, Methods>;
 
 /** SECURITY: none of these is open to a session's token: who asks cannot answer. See authorization.ts. */
 export function createApprovalMethods(kernel: ApprovalKernel): ApprovalMethods {
@@ -38,6 +39,12 @@ export function createApprovalMethods(kernel: ApprovalKernel): ApprovalMethods {
       };
     },
 
+    async declineApproval({ approvalId, client, action }, context) {
+      const named = requireName(client, "client");
+      await kernel.declineApproval({ approvalId, client: named, action: parseAction(action), door: doorOf(context) });
+      return {};
+    },
+
     async revokeApproval({ standingId, by }) {
       return { standing: toStandingApproval(await kernel.revokeApproval({ standingId, by: requireName(by, "by") })) };
     },
@@ -58,6 +65,11 @@ function doorOf(context: HandlerContext): string {
 function parseAnswer(text: string): ApprovalResolution["answer"] {
   if (text === "once" || text === "session" || text === "rule" || text === "deny") return text;
   throw invalid("answer", "one_of", "`answer` is once, session, rule or deny");
+}
+
+function parseAction(text: string): ApprovalDecline["action"] {
+  if (text === "decline" || text === "cancel" || text === "no_answer") return text;
+  throw invalid("action", "one_of", "`action` is decline, cancel or no_answer");
 }
 
 /** The ledger names who answered. */

@@ -37,6 +37,7 @@ const OPEN_TO: ReadonlyMap<unknown, readonly ("anyone" | "session" | TokenScope)
   [AdminService.method.reloadPolicy, ["admin"]],
   [AdminService.method.listApprovals, ["admin", "approve"]],
   [AdminService.method.resolveApproval, ["admin", "approve"]],
+  [AdminService.method.declineApproval, ["admin", "approve"]],
   [AdminService.method.revokeApproval, ["admin", "approve"]],
   [AdminService.method.settleIntent, ["admin"]],
   [AdminService.method.undo, ["admin"]],

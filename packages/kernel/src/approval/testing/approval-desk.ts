@@ -6,7 +6,8 @@ import type { Approver, PolicyRules, StateChange } from "../../ports.ts";
 import type { ApprovalAnswer, ApprovalQuestion, ApprovalResolution } from "../approval.ts";
 import type { ApprovalOutcome } from "../approval-outcome.ts";
 import type { ApprovalSubject } from "../approval-subject.ts";
-import { type Approvals, createApprovals } from "../approvals.ts";
+import type { Approvals } from "../approval-desk.ts";
+import { createApprovals } from "../approvals.ts";
 import { subject } from "./example-subject.ts";
 
 mock.timers.enable({ apis: ["setTimeout"] });

@@ -2451,6 +2451,48 @@ export declare type RevokeApprovalResponse = Message<"narthex.v1.RevokeApprovalR
 export declare const RevokeApprovalResponseSchema: GenMessage<RevokeApprovalResponse>;
 
 /**
+ * @generated from message narthex.v1.DeclineApprovalRequest
+ */
+export declare type DeclineApprovalRequest = Message<"narthex.v1.DeclineApprovalRequest"> & {
+  /**
+   * @generated from field: string approval_id = 1;
+   */
+  approvalId: string;
+
+  /**
+   * As it calls itself.
+   *
+   * @generated from field: string client = 2;
+   */
+  client: string;
+
+  /**
+   * decline, cancel or no_answer.
+   *
+   * @generated from field: string action = 3;
+   */
+  action: string;
+};
+
+/**
+ * Describes the message narthex.v1.DeclineApprovalRequest.
+ * Use `create(DeclineApprovalRequestSchema)` to create a new message.
+ */
+export declare const DeclineApprovalRequestSchema: GenMessage<DeclineApprovalRequest>;
+
+/**
+ * @generated from message narthex.v1.DeclineApprovalResponse
+ */
+export declare type DeclineApprovalResponse = Message<"narthex.v1.DeclineApprovalResponse"> & {
+};
+
+/**
+ * Describes the message narthex.v1.DeclineApprovalResponse.
+ * Use `create(DeclineApprovalResponseSchema)` to create a new message.
+ */
+export declare const DeclineApprovalResponseSchema: GenMessage<DeclineApprovalResponse>;
+
+/**
  * @generated from message narthex.v1.GetWorkspaceLabelsRequest
  */
 export declare type GetWorkspaceLabelsRequest = Message<"narthex.v1.GetWorkspaceLabelsRequest"> & {
@@ -3375,6 +3417,16 @@ export declare const AdminService: GenService<{
     methodKind: "unary";
     input: typeof RevokeApprovalRequestSchema;
     output: typeof RevokeApprovalResponseSchema;
+  },
+  /**
+   * Records that a client answered a question by itself. The question stays open.
+   *
+   * @generated from rpc narthex.v1.AdminService.DeclineApproval
+   */
+  declineApproval: {
+    methodKind: "unary";
+    input: typeof DeclineApprovalRequestSchema;
+    output: typeof DeclineApprovalResponseSchema;
   },
   /**
    * @generated from rpc narthex.v1.AdminService.GetWorkspaceLabels

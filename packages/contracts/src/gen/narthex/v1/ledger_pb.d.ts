@@ -344,6 +344,18 @@ export declare type Entry = Message<"narthex.v1.Entry"> & {
      */
     value: ProtectedPathsRestored;
     case: "protectedPathsRestored";
+  } | {
+    /**
+     * @generated from field: narthex.v1.ApprovalDeclined approval_declined = 50;
+     */
+    value: ApprovalDeclined;
+    case: "approvalDeclined";
+  } | {
+    /**
+     * @generated from field: narthex.v1.ToolUnregistered tool_unregistered = 51;
+     */
+    value: ToolUnregistered;
+    case: "toolUnregistered";
   } | { case: undefined; value?: undefined };
 };
 
@@ -619,6 +631,43 @@ export declare type ApprovalResolved = Message<"narthex.v1.ApprovalResolved"> & 
  * Use `create(ApprovalResolvedSchema)` to create a new message.
  */
 export declare const ApprovalResolvedSchema: GenMessage<ApprovalResolved>;
+
+/**
+ * A client answered a question by itself, as clients that show no form do: no person decided, and the question stays open.
+ *
+ * @generated from message narthex.v1.ApprovalDeclined
+ */
+export declare type ApprovalDeclined = Message<"narthex.v1.ApprovalDeclined"> & {
+  /**
+   * @generated from field: string approval_id = 1;
+   */
+  approvalId: string;
+
+  /**
+   * @generated from field: string door = 2;
+   */
+  door: string;
+
+  /**
+   * As it calls itself.
+   *
+   * @generated from field: string client = 3;
+   */
+  client: string;
+
+  /**
+   * decline, cancel, or no_answer for a form that was sent off without one.
+   *
+   * @generated from field: string action = 4;
+   */
+  action: string;
+};
+
+/**
+ * Describes the message narthex.v1.ApprovalDeclined.
+ * Use `create(ApprovalDeclinedSchema)` to create a new message.
+ */
+export declare const ApprovalDeclinedSchema: GenMessage<ApprovalDeclined>;
 
 /**
  * @generated from message narthex.v1.ToolStarted
@@ -1362,6 +1411,34 @@ export declare type ToolQuarantined = Message<"narthex.v1.ToolQuarantined"> & {
  * Use `create(ToolQuarantinedSchema)` to create a new message.
  */
 export declare const ToolQuarantinedSchema: GenMessage<ToolQuarantined>;
+
+/**
+ * The program that registered a tool took it away.
+ *
+ * @generated from message narthex.v1.ToolUnregistered
+ */
+export declare type ToolUnregistered = Message<"narthex.v1.ToolUnregistered"> & {
+  /**
+   * @generated from field: string tool_name = 1;
+   */
+  toolName: string;
+
+  /**
+   * @generated from field: string tool_version = 2;
+   */
+  toolVersion: string;
+
+  /**
+   * @generated from field: bytes definition_hash = 3;
+   */
+  definitionHash: Uint8Array;
+};
+
+/**
+ * Describes the message narthex.v1.ToolUnregistered.
+ * Use `create(ToolUnregisteredSchema)` to create a new message.
+ */
+export declare const ToolUnregisteredSchema: GenMessage<ToolUnregistered>;
 
 /**
  * Requests without a valid session, gathered: one per door, reason and second.
