@@ -229,7 +229,7 @@ describe("a tool that is registered while the kernel runs", () => {
       services: [{ host: "127.0.0.1", port: 0 }],
       mcp: { version: "1", elicitation: false },
     });
-    const told = Promise.withResolvers<void>();
+    let told = Promise.withResolvers<void>();
     const listChanged = { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => told.resolve() } };
     const client = new Client({ name: "test", version: "1" }, { listChanged });
     const [address] = doors.addresses.services;
@@ -271,6 +271,11 @@ describe("a tool that is registered while the kernel runs", () => {
       reports.map(({ clean, ran }) => [clean, ran]),
       [[true, 1n]],
     );
+
+    told = Promise.withResolvers<void>();
+    await kernel.tools.unregister("late_double");
+    await told.promise;
+    assert.ok(!(await names()).includes("late_double"));
   });
 
   it("cannot take a name that is taken, or come with rules that do not fit it; nothing is changed then", async () => {
@@ -318,6 +323,38 @@ describe("a tool that is registered while the kernel runs", () => {
     assert.equal((await newer.callTool("late_write", { n: 4 })).value, 8);
     const denied = await newer.callTool("late_write", { n: 5 });
     assert.deepEqual([denied.status, denied.code], ["denied", "NO_MATCHING_RULE"]);
+  });
+
+  it("is taken back with its rules: running calls finish, later ones find no tool", async () => {
+    const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow = defineTool({
+      ...plain,
+      name: "late_slow",
+      inputSchema: true,
+      tier: "side_effecting",
+      async run() {
+        begun.resolve();
+        await go.promise;
+        return "done";
+      },
+    });
+    await kernel.tools.register(slow, { policies: [{ name: "slow.cedar", text: permitting("late_slow") }] });
+    const own = await kernel.session({ workspace });
+    const running = own.callTool("late_slow", null);
+    await begun.promise;
+    await kernel.tools.unregister("late_slow");
+    assert.equal((await own.callTool("late_slow", null)).code, "TOOL_NOT_FOUND");
+    go.resolve();
+    assert.equal((await running).value, "done");
+    assert.equal(kernel.tools.get("late_slow"), undefined);
+    const { records } = await kernel.ledger.list({ session: "system", limit: 1000 });
+    assert.match(records.at(-1)?.sentence ?? "", /policy loaded.* unregistered late_slow@1\.0\.0$/);
+    await kernel.reloadPolicy("ann");
+    for (const name of ["late_slow", "echo", "never"]) {
+      await assert.rejects(() => kernel.tools.unregister(name), { code: "TOOL_NOT_FOUND" });
+    }
+    await kernel.tools.register(late("late_slow"));
+    await kernel.tools.unregister("late_slow");
   });
 
   it("is refused by a kernel that closes", async () => {

@@ -121,6 +121,7 @@ export async function assembleParts(
     sessions: createSessionTable({ store, ledger, requests, maxStoredBytes: settings.maxStoredBytes }),
     expiry: new SessionExpiry(),
     leaseEnds: new LeaseEnds(),
+    runtimeTools: new Set(),
     requests,
     answers: createAnswerArchive({
       store,

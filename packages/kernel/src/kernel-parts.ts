@@ -64,6 +64,8 @@ export interface KernelParts {
   readonly sessions: SessionTable;
   readonly expiry: SessionExpiry;
   readonly leaseEnds: LeaseEnds;
+  /** Names of tools that were registered while the kernel runs. */
+  readonly runtimeTools: Set<string>;
   readonly requests: RequestMemory;
   readonly answers: AnswerArchive;
   readonly approvals: Approvals;

@@ -72,6 +72,11 @@ export interface Kernel {
    * INVALID_DECLARATION, ALREADY_REGISTERED for a name that is taken, or POLICY_INVALID; nothing is changed then.
    */
   registerTool(registration: ToolRegistration): Promise<ToolFacts>;
+  /**
+   * Takes back a tool that was registered while the kernel runs, with its rules: calls that run finish, later ones are
+   * TOOL_NOT_FOUND. Throws TOOL_NOT_FOUND, or POLICY_INVALID where other rules name it; nothing is changed then.
+   */
+  unregisterTool(name: string): Promise<void>;
 
   /** Throws a KernelError: CONTENT_NOT_FOUND, INVALID_INPUT on a wrong hash, BUDGET_EXCEEDED, SESSION_*. */
   putContent(put: ContentPut): Promise<ContentReceipt>;

@@ -244,10 +244,12 @@ export interface PolicySource {
    * This set and some rules besides, for a kernel with one more tool. Loads that come later know the tool and the rules once
    * `keep` was called.
    */
-  loadWithTool(set: Uint8Array, tool: Tool, rules: readonly PolicyFile[]): Promise<PolicyWithTool>;
+  loadWithTool(set: Uint8Array, tool: Tool, rules: readonly PolicyFile[]): Promise<LoadedPolicy>;
+  /** The reverse of it: this set without the rules that came with the tool, for a kernel without it. */
+  loadWithoutTool(set: Uint8Array, tool: Tool): Promise<LoadedPolicy>;
 }
 
-export interface PolicyWithTool {
+export interface LoadedPolicy {
   readonly policy: Policy;
   keep(): void;
 }

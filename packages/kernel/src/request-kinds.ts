@@ -35,6 +35,7 @@ export const REQUEST_KINDS = {
   revokeLease: { leaseId: "text", reason: "text", by: "text" } satisfies OptionKinds<Revocation>,
   listTools: { sessionId: "text?", allVersions: "flag" } satisfies OptionKinds<OptionsOf<"listTools">>,
   registerTool: { tool: "object", policies: "list" } satisfies OptionKinds<ToolRegistration>,
+  unregisterTool: { name: "text" } satisfies OptionKinds<{ readonly name: string }>,
   putContent: {
     sessionId: "text",
     door: "text",

@@ -27,6 +27,7 @@ import { listTools, toolFacts } from "./registry/list-tools.ts";
 import type { Checkpoints } from "./merkle/checkpoints.ts";
 import { quarantineTool } from "./registry/quarantine-tool.ts";
 import { registerTool } from "./registry/register-tool.ts";
+import { unregisterTool } from "./registry/unregister-tool.ts";
 import type { FoundContent } from "./result/content-library.ts";
 import { grantContent } from "./result/grant-content.ts";
 import { REQUEST_KINDS } from "./request-kinds.ts";
@@ -153,6 +154,12 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       checkOptions(registration, REQUEST_KINDS.registerTool, "registerTool");
       if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
       return toolFacts(await parts.uses.during(() => registerTool(registration, reloader, parts)), parts);
+    },
+
+    async unregisterTool(name) {
+      checkOptions({ name }, REQUEST_KINDS.unregisterTool, "unregisterTool");
+      if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
+      await parts.uses.during(() => unregisterTool(name, reloader, parts));
     },
 
     async putContent(put) {

@@ -15,6 +15,12 @@ export interface KernelTools {
    * with POLICY_INVALID; nothing is changed then.
    */
   register(tool: Tool, options?: RegisterOptions): Promise<ToolFacts>;
+  /**
+   * Takes back a tool that was registered while the kernel runs, and the rules that came with it. Calls that run finish; later
+   * ones are answered TOOL_NOT_FOUND. Rejects with TOOL_NOT_FOUND for any other name, or with POLICY_INVALID where rules that
+   * did not come with the tool name it; nothing is changed then.
+   */
+  unregister(name: string): Promise<void>;
   /** The highest release of a name; undefined without one. */
   get(name: string): ToolFacts | undefined;
   /** The highest release of every name, by name. */
@@ -29,7 +35,7 @@ export interface RegisterOptions {
 const OPTIONS: OptionKinds<RegisterOptions> = { policies: "list?" };
 const POLICY: OptionKinds<PolicyFile> = { name: "text", text: "text" };
 
-export function createKernelTools(kernel: Pick<Kernel, "registerTool" | "listTools">): KernelTools {
+export function createKernelTools(kernel: Pick<Kernel, "registerTool" | "unregisterTool" | "listTools">): KernelTools {
   const list = (): readonly ToolFacts[] => kernel.listTools({ allVersions: false });
   return {
     async register(tool, options = {}) {
@@ -38,6 +44,7 @@ export function createKernelTools(kernel: Pick<Kernel, "registerTool" | "listToo
       for (const policy of policies) checkOptions(policy, POLICY, "a policy");
       return kernel.registerTool({ tool, policies });
     },
+    unregister: async (name) => kernel.unregisterTool(name),
     get: (name) => list().find(({ declaration }) => declaration.name === name),
     list,
   };

@@ -29,6 +29,8 @@ export interface HomePolicyOptions {
 /** The rules of the home's policy directory and those that the embedding program adds. */
 export function openPolicy(paths: HomePaths, { tools, schemaFor, added, warn }: HomePolicyOptions): HomePolicy {
   let inCode = added;
+  /** Names of the files that came with a tool, by its name. */
+  const rulesOf = new Map<string, ReadonlySet<string>>();
   let checking = checkingFor(tools, inCode, schemaFor);
   const assemble = async (files: readonly PolicyFile[], { schema, review } = checking): Promise<Policy> =>
     warnOf(await assemblePolicy(files, schema, { ...(await loading(paths)), inThread: true }, review), warn);
@@ -56,7 +58,23 @@ export function openPolicy(paths: HomePaths, { tools, schemaFor, added, warn }: 
         policy: await assemble([...files, ...rules], next),
         keep() {
           tools.push(tool);
+          rulesOf.set(tool.name, new Set(rules.map(({ name }) => name)));
           inCode = more;
+          checking = next;
+        },
+      };
+    },
+    loadWithoutTool: async (set, tool) => {
+      const isKept = ({ name }: PolicyFile): boolean => rulesOf.get(tool.name)?.has(name) !== true;
+      const left = tools.filter(({ name }) => name !== tool.name);
+      const less = inCode.filter(isKept);
+      const next = checkingFor(left, less, schemaFor);
+      return {
+        policy: await assemble(filesOf(set).filter(isKept), next),
+        keep() {
+          tools.splice(0, tools.length, ...left);
+          rulesOf.delete(tool.name);
+          inCode = less;
           checking = next;
         },
       };

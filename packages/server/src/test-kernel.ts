@@ -75,6 +75,7 @@ export function createTestKernel(): TestKernel {
 
     listTools: () => [echoFacts],
     registerTool: () => Promise.resolve(echoFacts),
+    unregisterTool: notUsed,
     examineHost: () => Promise.resolve({ level: "", envelope: "" }),
     unsafeWorkspaces: () => [],
     announce: () => Promise.resolve(),

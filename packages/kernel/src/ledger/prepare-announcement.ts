@@ -77,6 +77,20 @@ export async function announcementOfTool(
   };
 }
 
+/** The entry that a tool was taken back. Registered again, it is announced again. */
+export function forgottenTool(registered: RegisteredTool): {
+  readonly entries: EntryDraft[];
+  readonly content: ContentDraft[];
+  readonly state: StateChange[];
+} {
+  const { tool, definitionHash } = registered;
+  return {
+    entries: [{ case: "toolUnregistered", value: { toolName: tool.name, toolVersion: tool.version, definitionHash } }],
+    content: [],
+    state: [{ table: "meta", key: stateKey(registered), value: undefined }],
+  };
+}
+
 function stateKey({ id }: RegisteredTool): string {
   return `tool/${id}`;
 }

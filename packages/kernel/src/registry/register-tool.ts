@@ -1,10 +1,10 @@
 import { KernelError } from "@narthex/contracts";
 import type { KernelParts } from "../kernel-parts.ts";
 import { announcementOfTool } from "../ledger/prepare-announcement.ts";
-import { SYSTEM_CHAIN } from "../ledger/record-draft.ts";
 import type { PolicyFile } from "../policy/policy-file.ts";
-import { announcementOf, type PolicyReloader } from "../policy/reload-policy.ts";
+import type { PolicyReloader } from "../policy/reload-policy.ts";
 import type { Tool } from "../tool/tool.ts";
+import { policyInForce, putInForce } from "./policy-for-tools.ts";
 import type { RegisteredTool } from "./registry.ts";
 
 /** A tool for a kernel that runs. */
@@ -30,29 +30,12 @@ export async function registerTool(
   const registered = kernel.registry.prepare(tool);
   return reloader.inTurn(async () => {
     refuseTakenName(registered, kernel);
-    const { policy, policySource } = kernel;
-    const { current } = policy;
-    if (policySource === undefined) {
-      throw new KernelError(
-        "POLICY_INVALID",
-        "this kernel was given its policy in code: give it all tools at its start",
-      );
-    }
-    if ("problem" in current) throw new KernelError("POLICY_INVALID", `no policy is in force: ${current.problem}`);
-    const { policy: next, keep } = await policySource.loadWithTool(current.bytes, registered.tool, policies);
-    if ("problem" in next.current) throw new KernelError("POLICY_INVALID", next.current.problem);
-    const rules = await announcementOf(next.current, `registering ${registered.id}`, kernel);
+    const { set, source } = policyInForce(kernel);
+    const next = await source.loadWithTool(set, registered.tool, policies);
     const definition = await announcementOfTool(registered, kernel);
-    if (kernel.closing()) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
-    await kernel.ledger.append({
-      chain: SYSTEM_CHAIN,
-      entries: [...rules.entries, ...definition.entries],
-      content: [...rules.content, ...definition.content],
-      state: [...rules.state, ...definition.state],
-    });
+    await putInForce(next, { why: `registering ${registered.id}`, ...definition }, kernel);
     kernel.registry.add(registered);
-    policy.replace(next);
-    keep();
+    kernel.runtimeTools.add(registered.tool.name);
     return registered;
   });
 }

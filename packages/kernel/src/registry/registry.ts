@@ -37,6 +37,8 @@ export interface Registry {
   requirePlace(registered: RegisteredTool): void;
   /** Registers a tool that was made ready. Throws as `requirePlace` does. */
   add(registered: RegisteredTool): void;
+  /** Forgets a tool in every version. */
+  remove(name: string): void;
   /**
    * Without a version the highest release, which is never a prerelease. A quarantined tool is found like any other:
    * whoever asked for the newest must not silently get an older one.
@@ -81,6 +83,11 @@ export function createRegistry(redactors: readonly Redactor[] = []): Registry {
     families.set(name, family);
   }
 
+  function remove(name: string): void {
+    count -= families.get(name)?.versions.size ?? 0;
+    families.delete(name);
+  }
+
   function register(tool: Tool): RegisteredTool {
     const registered = prepare(tool, redactors);
     add(registered);
@@ -112,7 +119,16 @@ export function createRegistry(redactors: readonly Redactor[] = []): Registry {
     return entry.registered;
   }
 
-  return { register, prepare: (tool) => prepare(tool, redactors), requirePlace, add, resolve, list, quarantine };
+  return {
+    register,
+    prepare: (tool) => prepare(tool, redactors),
+    requirePlace,
+    add,
+    remove,
+    resolve,
+    list,
+    quarantine,
+  };
 }
 
 function prepare(original: Tool, redactors: readonly Redactor[]): RegisteredTool {

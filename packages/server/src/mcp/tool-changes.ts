@@ -1,7 +1,12 @@
 import { fromBinary, RecordSchema } from "@narthex/contracts";
 
 /** What a session may call follows from these. */
-const CHANGES: ReadonlySet<string | undefined> = new Set(["policyLoaded", "toolRegistered", "toolQuarantined"]);
+const CHANGES: ReadonlySet<string | undefined> = new Set([
+  "policyLoaded",
+  "toolRegistered",
+  "toolUnregistered",
+  "toolQuarantined",
+]);
 
 /** The chain in which changes that concern every session are recorded. */
 export const CHANGES_CHAIN = "system";
