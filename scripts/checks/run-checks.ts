@@ -1,19 +1,8 @@
-import { enableCompileCache } from "node:module";
-import { availableParallelism } from "node:os";
-import { join } from "node:path";
-import { createLanes } from "./lanes.ts";
-import { seconds } from "./run-test-process.ts";
-import { runTests, type TestRun } from "./run-tests.ts";
-import { REPOSITORY } from "./run-tool.ts";
-import { STEPS, type Step } from "./steps.ts";
-import { TEST_CACHE } from "./test-cache.ts";
-import { addCounts, NO_TESTS, type TestCounts } from "./test-counts.ts";
+import { print, runSteps } from "./run-steps.ts";
+import { STEPS } from "./steps.ts";
 
-/** Four more than there are cores: tests mostly wait for processes, disks and clocks. */
-const lanes = createLanes(Math.min(6, availableParallelism() + 4));
-
-/** What everything together should take on two cores. */
-const WANTED_MS = 600_000;
+/** `npm test`: every step, or only those named on the command line. */
+const BUDGET_MS = 600_000;
 
 const chosen = process.argv.slice(2);
 const unknown = chosen.filter((name) => !STEPS.some((step) => step.name === name));
@@ -21,99 +10,8 @@ if (unknown.length > 0) {
   print(`no step is called \`${unknown.join("`, `")}\`; there are: ${STEPS.map((step) => step.name).join(", ")}`);
   process.exitCode = 2;
 } else {
-  process.exitCode = await runAll(STEPS.filter((step) => chosen.length === 0 || chosen.includes(step.name)));
-}
-
-/** Runs every step, whatever the others found, and answers the exit code. All share the lanes, checks first. */
-async function runAll(steps: readonly Step[]): Promise<number> {
-  const startedMs = performance.now();
-  const failures: string[] = [];
-  let total = NO_TESTS;
-  if (steps.some(({ tests }) => tests !== undefined)) {
-    // It loads the sources, which a check by itself would wait for; the tests have them compiled.
-    enableCompileCache(TEST_CACHE);
-    const { checkDefaultPolicy } = await import("../build/check-default-policy.ts");
-    await checkDefaultPolicy(join(REPOSITORY, "policies"));
-  }
-  const run = async (step: Step): Promise<void> => {
-    const { counts, note, details, durationMs } = await runStep(step);
-    const isFailure = counts.passed < counts.tests;
-    if (isFailure) failures.push(step.name);
-    if (details !== "") print(details);
-    const remark = note === "" ? "" : `: ${note}`;
-    print(`${isFailure ? "FAILED" : "ok"} ${step.name} (${seconds(durationMs)})${remark}`);
-    total = addCounts(total, counts);
-  };
-  await Promise.all(steps.map(run));
-  if (failures.length > 0) print(`\nfailed: ${failures.join(", ")} (one of them again: npm test -- ${failures[0]})`);
-  const durationMs = performance.now() - startedMs;
-  if (durationMs > WANTED_MS)
-    print(`\nSLOW: ${seconds(durationMs)}, where all of it should take ${seconds(WANTED_MS)} on two cores`);
-  printClosingLines(total, durationMs);
-  return failures.length > 0 ? 1 : 0;
-}
-
-interface StepEnd {
-  readonly counts: TestCounts;
-  readonly note: string;
-  readonly details: string;
-  readonly durationMs: number;
-}
-
-/** A check counts as one test. */
-async function runStep(step: Step): Promise<StepEnd> {
-  const startedMs = performance.now();
-  if (step.tests !== undefined) {
-    const counts =
-      step.startsCommand === true ? await runOnCommand(step.tests) : await runTests(step.tests, lanes, print);
-    const durationMs = performance.now() - startedMs;
-    if (counts.tests > 0) return { counts, note: `${counts.tests} tests`, details: "", durationMs };
-    return { counts: { ...NO_TESTS, tests: 1, failed: 1 }, note: "", details: "  there are no tests", durationMs };
-  }
-  return await lanes.run(async () => {
-    const begunMs = performance.now();
-    const { passed, note, details } = await runCheck(step);
-    const counts = { ...NO_TESTS, tests: 1, passed: passed ? 1 : 0, failed: passed ? 0 : 1 };
-    return { counts, note, details, durationMs: performance.now() - begunMs };
-  });
-}
-
-/** Tests start the command hundreds of times: it is built once, as it is published. One of them starts the sources. */
-async function runOnCommand(tests: TestRun): Promise<TestCounts> {
-  const { buildCommand, kernelsRunning } = await import("../build/build-command.ts");
-  await using command = await buildCommand();
-  const environment = { NARTHEX_TEST_COMMAND: command.program };
-  // Files that open a kernel themselves take it from there too: it loads in a third of the time of the sources.
-  const before = [new URL("../../test/built/use-built.ts", import.meta.url).href];
-  const counts = await runTests({ ...tests, environment, before }, lanes, print);
-  const left = await kernelsRunning(command.program);
-  if (left.length === 0) return counts;
-  print(`FAILED tests left kernels behind that clients started: process ${left.join(", ")}`);
-  return addCounts(counts, { ...NO_TESTS, tests: 1, failed: 1 });
-}
-
-async function runCheck(step: Step): Promise<{ passed: boolean; note: string; details: string }> {
-  try {
-    return (await step.check?.()) ?? { passed: false, note: "", details: "nothing to do" };
-  } catch (error) {
-    return { passed: false, note: "", details: String(error) };
-  }
-}
-
-/** The closing lines of Node's own test runner, for whoever reads those, and the same in words. */
-function printClosingLines(total: TestCounts, durationMs: number): void {
-  print("");
-  print(`# tests ${total.tests}`);
-  print(`# suites ${total.suites}`);
-  print(`# pass ${total.passed}`);
-  print(`# fail ${total.failed}`);
-  print(`# cancelled ${total.cancelled}`);
-  print(`# skipped ${total.skipped}`);
-  print(`# todo ${total.todo}`);
-  print(`# duration_ms ${durationMs.toFixed(0)}`);
-  print(`${total.passed} passed, ${total.tests - total.passed} failed`);
-}
-
-function print(line: string): void {
-  console.log(line);
+  process.exitCode = await runSteps(
+    STEPS.filter((step) => chosen.length === 0 || chosen.includes(step.name)),
+    BUDGET_MS,
+  );
 }
