@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { after, before, describe, it } from "node:test";
 import { blake3, utf8 } from "@narthex/contracts";
-import { homePaths, openContentFiles, openSqliteStore } from "@narthex/host";
+import { homePaths, openContentFiles, openLedgerStore } from "@narthex/host";
 import { type VerifyReport, verifyLedger } from "@narthex/verify";
 import { createKernel } from "narthex";
 import { storeLedgerSource } from "../../packages/narthex/src/ledger-source.ts";
@@ -42,7 +42,7 @@ describe("an erasure that is cut short", { timeout: 240_000 }, () => {
   /** What an independent reader finds before any kernel has looked at the home. */
   async function verifyAsLeft(): Promise<VerifyReport> {
     const paths = homePaths(at.home);
-    const store = await openSqliteStore({ directory: paths.store, isBrief: true });
+    const store = await openLedgerStore({ paths, isBrief: true });
     try {
       return await verifyLedger(storeLedgerSource(store, await openContentFiles(paths.content), paths.log));
     } finally {

@@ -3,7 +3,14 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setInterval } from "node:timers";
 import { ContentPlace, ContentRole } from "@narthex/contracts";
-import { createLogPublication, createSystemRandom, openSigningKeys, openSqliteStore, systemClock } from "@narthex/host";
+import {
+  createLogPublication,
+  createSystemRandom,
+  homePaths,
+  openLedgerStore,
+  openSigningKeys,
+  systemClock,
+} from "@narthex/host";
 import type { ContentDraft, EntryDraft } from "@narthex/kernel";
 import { createLedger } from "../../../packages/kernel/src/ledger/ledger.ts";
 import { createCheckpoints } from "../../../packages/kernel/src/merkle/checkpoints.ts";
@@ -27,7 +34,7 @@ export async function openBenchedLedger(
   log: "with the log" | "chain alone",
 ): Promise<BenchedLedger> {
   mkdirSync(join(directory, "keys"), { recursive: true, mode: 0o700 });
-  const store = await openSqliteStore({ directory: join(directory, "store"), logDirectory: join(directory, "log") });
+  const store = await openLedgerStore({ paths: homePaths(directory) });
   const ledger = await createLedger({
     store,
     clock: systemClock,

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ContentPlace, ContentRole, hashRecord } from "@narthex/contracts";
-import { openSqliteStore } from "@narthex/host";
+import { homePaths, openLedgerStore } from "@narthex/host";
 import type { ContentDraft, StateChange, Store, StoreWrite } from "@narthex/kernel";
 import { interleave } from "../../frame/interleave.ts";
 import type { Measurement, Row } from "../../frame/measurement.ts";
@@ -14,7 +14,7 @@ const IN_FLIGHT = 64;
 
 /** Appends a second, alone and with many in flight, beside commits of as many rows by `node:sqlite`. */
 export const appends: Measurement = async ({ rounds, scale, directory }) => {
-  const store = await openSqliteStore({ directory: join(directory, "store") });
+  const store = await openLedgerStore({ paths: homePaths(directory) });
   const raw = openRaw(join(directory, "raw.db"));
   const writes = createWrites();
   const [lone, shared] = [Math.max(50, Math.round(LONE * scale)), Math.max(1000, Math.round(SHARED * scale))];

@@ -1,4 +1,4 @@
-export { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from "./store/sqlite-store.ts";
+export { type LedgerStoreOptions, openLedgerStore } from "./store/open-ledger-store.ts";
 export { createLogPublication } from "./log/log-publication.ts";
 export { openRedactionKey } from "./secrets/redaction-key.ts";
 export { openSigningKeys } from "./log/signing-keys.ts";
@@ -13,7 +13,7 @@ export { defaultHomePath, type HomePaths, homePaths } from "./home/home-paths.ts
 export { type Home, openHome, type OpenHomeOptions } from "./home/open-home.ts";
 export { findSocketPaths, type SocketPaths } from "./home/socket-paths.ts";
 export { isInside } from "./home/is-inside.ts";
-export { writePrivateFile } from "./home/private-directory.ts";
+export { writePrivateFile } from "./home/private-file.ts";
 export { loadSessionToken, saveSessionToken, stateDirectory } from "./home/session-tokens.ts";
 export { resolveWorkspace } from "./home/workspace-rules.ts";
 export { findOwnCode, type OwnCode, type OwnCodeOptions } from "./own-code/own-code.ts";
@@ -47,7 +47,7 @@ export { type McpServers, openServers, readPinnedTools, type ServersOptions } fr
 export { pinsDirectory } from "./mcp-servers/pin-store.ts";
 export { reviewServer, type ServerReview, trustReview } from "./mcp-servers/review-server.ts";
 export { openContentFiles } from "./content/content-files.ts";
-export { storeUnavailable } from "./content/system-error.ts";
+export { storeUnavailable } from "./system/system-error.ts";
 export { examineHost, type ExamineOptions } from "./doctor/examine-host.ts";
 export { acceptWorkspace, findUnsafeWorkspaces } from "./doctor/unsafe-workspaces.ts";
 export type { FixStep, HostReport, Mechanism, ToolClass } from "./doctor/host-report.ts";

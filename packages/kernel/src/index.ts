@@ -33,7 +33,7 @@ export * from "./bundled-programs.ts";
 export type { BundleLog } from "./bundle/bundle-log.ts";
 export { createStoreBundleSource } from "./bundle/store-bundle-source.ts";
 export { type BundleSource, writeBundle } from "./bundle/write-bundle.ts";
-export { joinSubtrees, perfectRoot } from "./merkle/tree-hash.ts";
+export { joinSubtrees, leafHash, perfectRoot } from "./merkle/tree-hash.ts";
 export { type LeafRange, wholeSubtrees } from "./merkle/tree-shape.ts";
 export type * from "./contained-programs.ts";
 export type * from "./egress.ts";

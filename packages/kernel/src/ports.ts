@@ -166,6 +166,13 @@ export interface RecordTree {
   proveConsistency(from: number, to: number): Promise<Uint8Array[]>;
 }
 
+/** What a ledger is kept in: records with their state, the tree over the records, and a way to copy both. */
+export interface LedgerStore extends Store {
+  readonly tree: RecordTree;
+  /** Copies records and state, as of one moment, into a new file. Appends go on meanwhile. */
+  copyTo(target: string): Promise<void>;
+}
+
 /** One Ed25519 key. */
 export interface Signer {
   /** 32 bytes. */

@@ -14,12 +14,11 @@ import {
   openHome,
   openRedactionKey,
   openSigningKeys,
-  openSqliteStore,
+  openLedgerStore,
   openWorkshop,
   resolveWorkspace,
   schemaForTools,
   type SocketPaths,
-  type SqliteStore,
   storeUnavailable,
   systemClock,
   type TokenScope,
@@ -36,6 +35,7 @@ import {
   type Observer,
   startKernel,
   type Tool,
+  type LedgerStore,
 } from "@narthex/kernel";
 import type { ExportLedger, Replay, ServiceListen, Serving } from "@narthex/server";
 import { createSessionAttendance, type SessionAttendance } from "@narthex/server/session-attendance";
@@ -165,11 +165,7 @@ async function startOn(home: Home, options: OpenKernelOptions, clock: Clock): Pr
   });
   const gate = await openHomeGate(configuration, process.env);
   const contentStore = await openContentFiles(paths.content);
-  const store = await openSqliteStore({
-    directory: paths.store,
-    logDirectory: paths.log,
-    isBrief: options.isBrief ?? false,
-  });
+  const store = await openLedgerStore({ paths, isBrief: options.isBrief ?? false });
   const telemetry = await startTelemetry(process.env, options.log);
   const builtins = builtinsFor(configuration);
   let opened: Kernel | undefined;
@@ -283,7 +279,7 @@ interface HomeParts {
   readonly home: Home;
   readonly configuration: Configuration;
   readonly policy: HomePolicy;
-  readonly store: SqliteStore;
+  readonly store: LedgerStore;
   readonly contentStore: ContentStore;
   readonly workshop: Workshop;
   readonly gate: OpenedGate;

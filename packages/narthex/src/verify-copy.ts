@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { KernelError, toHex } from "@narthex/contracts";
-import { type HomePaths, openContentFiles, openSqliteStore } from "@narthex/host";
+import { type HomePaths, openContentFiles, openLedgerStore } from "@narthex/host";
 import { verifyLedger } from "@narthex/verify";
 import { storeLedgerSource } from "./ledger-source.ts";
 
@@ -10,7 +10,7 @@ export async function verifyCopy(
   paths: HomePaths,
   isBrief: boolean,
 ): Promise<{ readonly records: number; readonly headHash: string }> {
-  const store = await openSqliteStore({ directory: paths.store, isBrief });
+  const store = await openLedgerStore({ paths, isBrief });
   try {
     const report = await verifyLedger(storeLedgerSource(store, await openContentFiles(paths.content), paths.log));
     const [first] = report.problems;

@@ -1,4 +1,9 @@
 export { contentStoreContract } from "./content-store-contract.ts";
+export {
+  type LedgerStoreContractOptions,
+  type LedgerStoreDriver,
+  testLedgerStoreContract,
+} from "./ledger-store-contract.ts";
 export { createLedgerWrites, type WriteFacts } from "./ledger-writes.ts";
 export { createMemoryContentStore } from "./memory-content-store.ts";
 export { createMemoryStore, type MemoryStore } from "./memory-store.ts";

@@ -3,11 +3,11 @@ import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { blake3, KernelError, toHex } from "@narthex/contracts";
-import { openPrivateDirectory } from "../home/private-directory.ts";
+import { openPrivateDirectory } from "../system/private-directory.ts";
+import { removeOwnTree } from "../system/remove-own-tree.ts";
 import { type AddedTool, addedToolId, type CandidateTool, filesOf, type ToolPin } from "./added-tool.ts";
 import type { PinnedFile } from "./program-pin.ts";
 import { decodeToolRecord, encodeToolRecord } from "./tool-record.ts";
-import { removeOwnTree } from "../system/remove-own-tree.ts";
 
 /** A tool of the home, and where its files lie. */
 export interface StoredTool<Pin extends ToolPin = ToolPin> extends AddedTool<Pin> {

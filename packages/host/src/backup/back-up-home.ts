@@ -3,14 +3,14 @@ import { lstat, rename } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import { isKernelError, KernelError } from "@narthex/contracts";
 import type { HomeCopy, HomeCopying } from "@narthex/kernel";
-import { syncDirectory } from "../content/private-directory.ts";
-import { pathUnusable, systemErrorCode } from "../content/system-error.ts";
-import { requireSafeParents } from "../home/safe-parents.ts";
 import { type HomePaths, homePaths } from "../home/home-paths.ts";
-import { writeManifest } from "./backup-manifest.ts";
-import { copyDurably, copyTree } from "./copy-tree.ts";
 import { makeDirectories } from "../system/make-directories.ts";
 import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
+import { requireSafeParents } from "../system/safe-parents.ts";
+import { syncDirectory } from "../system/sync-directory.ts";
+import { pathUnusable, systemErrorCode } from "../system/system-error.ts";
+import { writeManifest } from "./backup-manifest.ts";
+import { copyDurably, copyTree } from "./copy-tree.ts";
 
 export interface BackupParts {
   readonly paths: HomePaths;

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { copyFile, mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { syncDirectory } from "../content/private-directory.ts";
+import { syncDirectory } from "../system/sync-directory.ts";
 
 /** What was copied. */
 export interface CopiedTree {

@@ -2,16 +2,16 @@ import { randomUUID } from "node:crypto";
 import { chmod, readdir, rename } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { KernelError } from "@narthex/contracts";
-import { syncDirectory } from "../content/private-directory.ts";
-import { systemErrorCode } from "../content/system-error.ts";
-import { requireSafeParents } from "../home/safe-parents.ts";
 import { homePaths } from "../home/home-paths.ts";
 import { markRestored } from "../store/mark-restored.ts";
+import { makeDirectories } from "../system/make-directories.ts";
+import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
+import { requireSafeParents } from "../system/safe-parents.ts";
+import { syncDirectory } from "../system/sync-directory.ts";
+import { systemErrorCode } from "../system/system-error.ts";
 import type { BackupParts } from "./back-up-home.ts";
 import { type BackupManifest, MANIFEST, readManifest } from "./backup-manifest.ts";
 import { copyTree } from "./copy-tree.ts";
-import { makeDirectories } from "../system/make-directories.ts";
-import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
 
 export interface RestoreOptions {
   readonly backup: string;

@@ -1,7 +1,7 @@
 import { type FileHandle, unlink } from "node:fs/promises";
 import { createBlake3, KernelError } from "@narthex/contracts";
 import type { ContentWriter } from "@narthex/kernel";
-import { storeUnavailable } from "./system-error.ts";
+import { storeUnavailable } from "../system/system-error.ts";
 
 /** Held by every open writer. */
 const BUFFER_BYTES = 128 * 1024;

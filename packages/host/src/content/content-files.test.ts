@@ -143,7 +143,7 @@ describe("opening", () => {
   test("a directory open to others, or a link in a directory's place, is refused and nothing is touched", async () => {
     const shared = freshDirectory();
     await mkdir(shared, { recursive: true });
-    await chmod(shared, 0o750);
+    await chmod(shared, 0o770);
     await assert.rejects(openContentFiles(shared), { code: "HOME_UNSAFE" });
 
     const victim = join(base, "victim");

@@ -4,10 +4,11 @@ import { lstat, mkdir, open, opendir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { HASH_SIZE, KernelError, toHex } from "@narthex/contracts";
 import type { ContentStore } from "@narthex/kernel";
+import { openPrivateDirectory } from "../system/private-directory.ts";
+import { syncDirectory } from "../system/sync-directory.ts";
+import { storeUnavailable, systemErrorCode } from "../system/system-error.ts";
 import { createContentFileWriter } from "./content-file-writer.ts";
-import { openPrivateDirectory, syncDirectory } from "./private-directory.ts";
 import { damaged, readContentFile } from "./read-content-file.ts";
-import { storeUnavailable, systemErrorCode } from "./system-error.ts";
 
 const TEMPORARY = "tmp";
 const TEMPORARY_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { type Blake3Stream, createBlake3, equalBytes, KernelError } from "@narthex/contracts";
-import { storeUnavailable, systemErrorCode } from "./system-error.ts";
+import { storeUnavailable, systemErrorCode } from "../system/system-error.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { equalBytes, hashToken } from "@narthex/contracts";
 import type { HomePaths } from "./home-paths.ts";
-import { writePrivateFile } from "./private-directory.ts";
+import { writePrivateFile } from "./private-file.ts";
 
 export type TokenScope = "admin" | "approve" | "read";
 

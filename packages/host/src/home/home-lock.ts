@@ -2,10 +2,11 @@ import { rm } from "node:fs/promises";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { KernelError } from "@narthex/contracts";
+import { tryExclusiveLock } from "../system/exclusive-lock.ts";
+import { openNamedDirectory, openPrivateDirectory } from "../system/private-directory.ts";
 import { describeHolder, type Holder } from "./holder.ts";
 import { type HomePaths, homePaths } from "./home-paths.ts";
-import { openPrivateDirectory, writePrivateFile } from "./private-directory.ts";
-import { tryExclusiveLock } from "../system/exclusive-lock.ts";
+import { writePrivateFile } from "./private-file.ts";
 
 export interface HomeLock {
   release(): Promise<void>;
@@ -38,7 +39,7 @@ export async function takeHome(paths: HomePaths, taker: HomeTaker, waitMs: numbe
  * if another one has the claim.
  */
 export async function claimHome(path: string): Promise<HomeClaim | undefined> {
-  const paths = homePaths(await openPrivateDirectory(path));
+  const paths = homePaths(await openNamedDirectory(path));
   await openPrivateDirectory(paths.run);
   const database = tryLock(paths.claim);
   return database && { release: () => database.close() };

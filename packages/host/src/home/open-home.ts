@@ -1,8 +1,9 @@
-import { pathUnusable, storeUnavailable, systemErrorCode } from "../content/system-error.ts";
+import { openNamedDirectory, openPrivateDirectory } from "../system/private-directory.ts";
+import { pathUnusable, storeUnavailable, systemErrorCode } from "../system/system-error.ts";
 import { type BearerTokens, issueBearerTokens } from "./bearer-tokens.ts";
 import { type HomeLock, takeHome } from "./home-lock.ts";
 import { type HomePaths, homePaths } from "./home-paths.ts";
-import { openPrivateDirectory, removeDrafts } from "./private-directory.ts";
+import { removeDrafts } from "./private-file.ts";
 import { prepareSocketPaths, removeSocketDirectory, type SocketPaths } from "./socket-paths.ts";
 
 /** A home that this process holds until it closes it or ends. */
@@ -40,7 +41,7 @@ export async function openHome(options: OpenHomeOptions): Promise<Home> {
 }
 
 async function open(options: OpenHomeOptions): Promise<Home> {
-  const path = await openPrivateDirectory(options.path);
+  const path = await openNamedDirectory(options.path);
   const paths = homePaths(path);
   for (const directory of [paths.run, paths.policy, paths.keys, paths.log, paths.store, paths.content]) {
     await openPrivateDirectory(directory);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { makeDirectories } from "../system/make-directories.ts";
-import { writePrivateFile } from "./private-directory.ts";
+import { writePrivateFile } from "./private-file.ts";
 
 /** SECURITY: ids become file names; only the text of a real one does. */
 const SESSION_ID = /^ses_[a-z2-7]{20}$/;

@@ -1,9 +1,10 @@
 import { lstat, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import type { HomePaths } from "./home-paths.ts";
-import { openPrivateDirectory, writePrivateFile } from "./private-directory.ts";
+import { openPrivateDirectory } from "../system/private-directory.ts";
 import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
+import type { HomePaths } from "./home-paths.ts";
+import { writePrivateFile } from "./private-file.ts";
 
 export interface SocketPaths {
   readonly framed: string;

@@ -1,6 +1,6 @@
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { syncDirectory } from "../content/private-directory.ts";
+import { syncDirectory } from "../system/sync-directory.ts";
 
 /**
  * Puts a file in its place, whole and durable, with its owner's rights only; whoever reads meanwhile sees the old one.

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { LogPublication } from "@narthex/kernel";
-import { openPrivateDirectory } from "../content/private-directory.ts";
-import { storeUnavailable, systemErrorCode } from "../content/system-error.ts";
+import { openPrivateDirectory } from "../system/private-directory.ts";
+import { storeUnavailable, systemErrorCode } from "../system/system-error.ts";
 import { writeDurableFile } from "./durable-file.ts";
 
 /** The files of a log that are told to others. SPEC: docs/formats/log.md, "Files". */

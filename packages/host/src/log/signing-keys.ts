@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { equalBytes, KernelError } from "@narthex/contracts";
 import type { Signer, SigningKeys } from "@narthex/kernel";
-import { syncDirectory } from "../content/private-directory.ts";
-import { storeUnavailable, systemErrorCode } from "../content/system-error.ts";
+import { syncDirectory } from "../system/sync-directory.ts";
+import { storeUnavailable, systemErrorCode } from "../system/system-error.ts";
 import { writeDurableFile } from "./durable-file.ts";
 
 const OTHERS = 0o077;

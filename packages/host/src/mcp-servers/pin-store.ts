@@ -4,7 +4,7 @@ import { open, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isJsonObject, type JsonValue, KernelError, parseJson } from "@narthex/contracts";
 import { ownField } from "@narthex/kernel";
-import { openPrivateDirectory } from "../home/private-directory.ts";
+import { openPrivateDirectory } from "../system/private-directory.ts";
 import { decodeDefinition, type ToolDefinition } from "./tool-definition.ts";
 
 /** A server's tools as they were when somebody first saw them, or trusted them again. */

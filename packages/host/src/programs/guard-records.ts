@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isKernelError, KernelError } from "@narthex/contracts";
-import { systemErrorCode } from "../content/system-error.ts";
 import { DurableDirectory } from "../home/durable-directory.ts";
-import { removeDrafts } from "../home/private-directory.ts";
+import { removeDrafts } from "../home/private-file.ts";
+import { systemErrorCode } from "../system/system-error.ts";
 import { decodeRecord, encodeRecord, type GuardRecord, type RecordedScan, recordName } from "./guard-record.ts";
 
 /** One program's part in the record of its workspace. */

@@ -1,11 +1,11 @@
 import { lchown, lstat, mkdir, readdir, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { KernelError } from "@narthex/contracts";
-import { systemErrorCode } from "../content/system-error.ts";
 import type { Containment } from "../sandbox/open-containment.ts";
 import { type SandboxIdentity, type SandboxMount, SCRATCH_PATH } from "../sandbox/sandbox-plan.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
 import { StorageArea } from "../storage/storage-area.ts";
+import { systemErrorCode } from "../system/system-error.ts";
 import { findCacheParents } from "../toolchains/cache-directory.ts";
 import { workOnDirectory } from "../toolchains/cache-work.ts";
 

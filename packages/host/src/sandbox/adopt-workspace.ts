@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
-import { type FileHandle, chown, open, readdir, readFile, readlink } from "node:fs/promises";
+import { chown, type FileHandle, open, readdir, readFile, readlink } from "node:fs/promises";
 import { KernelError } from "@narthex/contracts";
-import { systemErrorCode } from "../content/system-error.ts";
+import { systemErrorCode } from "../system/system-error.ts";
 import type { SandboxIdentity } from "./sandbox-plan.ts";
 
 const O_PATH = 0o10000000;

@@ -3,8 +3,8 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { KernelError } from "@narthex/contracts";
-import { storeUnavailable, systemErrorCode } from "../content/system-error.ts";
 import { writeDurableFile } from "../log/durable-file.ts";
+import { storeUnavailable, systemErrorCode } from "../system/system-error.ts";
 
 const KEY_BYTES = 32;
 const HEX = /^[0-9a-f]{64}\n?$/;

@@ -1,18 +1,24 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { it } from "node:test";
-import { createLedgerWrites, testStoreContract } from "@narthex/testkit";
+import { createLedgerWrites, testLedgerStoreContract } from "@narthex/testkit";
 import { openSqliteStore } from "./sqlite-store.ts";
 
 for (const isBrief of [false, true]) {
-  testStoreContract(isBrief ? "the sqlite store of a brief program" : "the sqlite store", {
+  testLedgerStoreContract(isBrief ? "the sqlite store of a brief program" : "the sqlite store", {
     persistent: true,
     createDriver: async () => {
       const home = await mkdtemp(join(tmpdir(), "narthex-store-"));
       return {
         open: () => openSqliteStore({ directory: join(home, "store"), isBrief }),
+        async openCopy(store) {
+          const directory = join(home, "copy", "store");
+          await mkdir(directory, { recursive: true, mode: 0o700 });
+          await store.copyTo(join(directory, "records.db"));
+          return openSqliteStore({ directory, isBrief });
+        },
         dispose: () => rm(home, { recursive: true }),
       };
     },

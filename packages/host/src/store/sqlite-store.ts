@@ -1,12 +1,12 @@
 import { dirname, join } from "node:path";
 import { equalBytes, hashRecord, KernelError } from "@narthex/contracts";
-import type { RecordTree, StateRow, Store, StoredRecord } from "@narthex/kernel";
+import type { LedgerStore, StateRow, StoredRecord } from "@narthex/kernel";
 import { createRecordTree } from "../log/record-tree.ts";
 import { copyRecords, copyRecordsInThread } from "./copy-records.ts";
 import { GroupCommit, type OpenedStore } from "./group-commit.ts";
+import { createLocalReader } from "./local-reader.ts";
 import { Maintenance } from "./maintenance.ts";
 import { tableNumber } from "./packed-group.ts";
-import { createLocalReader } from "./local-reader.ts";
 import type { Reader } from "./reader.ts";
 import { createScrubber, type Scrubber } from "./scrubber.ts";
 import { startWriterHere, startWriterThread } from "./start-writer.ts";
@@ -21,13 +21,6 @@ export interface SqliteStoreOptions {
   readonly isBrief?: boolean;
 }
 
-/** A store, and the tree over its records. */
-export interface SqliteStore extends Store {
-  readonly tree: RecordTree;
-  /** Copies records and state, as they are at one moment, into a new file. */
-  copyTo(target: string): Promise<void>;
-}
-
 const MAX_GATHERED_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -37,7 +30,7 @@ const MAX_GATHERED_BYTES = 64 * 1024 * 1024;
  * INVARIANT: one store per directory. The home's lock sees to that; should it fail, the second writer of an index
  * breaks its store instead of forking the ledger.
  */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<LedgerStore> {
   const { directory, logDirectory = join(dirname(directory), "log"), isBrief = false } = options;
   const startWriter = isBrief ? startWriterHere : startWriterThread;
   const commit = new GroupCommit({ directory, maxGatheredBytes: MAX_GATHERED_BYTES, startWriter });
@@ -73,7 +66,7 @@ function createStore(
   reader: Reader,
   maintenance: Maintenance,
   scrubber: Scrubber,
-): Omit<SqliteStore, "copyTo"> {
+): Omit<LedgerStore, "copyTo"> {
   let closed: Promise<void> | undefined;
   return {
     tree: createRecordTree(reader),

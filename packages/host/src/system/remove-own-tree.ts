@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { KernelError } from "@narthex/contracts";
-import { systemErrorCode } from "../content/system-error.ts";
+import { systemErrorCode } from "./system-error.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 

@@ -1,4 +1,4 @@
-import { loadConfiguration, openContentFiles, openHome, openSqliteStore, openWorkshop } from "@narthex/host";
+import { loadConfiguration, openContentFiles, openHome, openLedgerStore, openWorkshop } from "@narthex/host";
 import type { ExportLedger, Replay } from "@narthex/server";
 import { createStoreExport } from "../bundle/export-store.ts";
 import { homeTools } from "../home-tools.ts";
@@ -22,7 +22,7 @@ export async function openStoreAlone(
   const home = await openHome({ path, command, waitMs });
   try {
     const configuration = await loadConfiguration(home.paths.configuration);
-    const store = await openSqliteStore({ directory: home.paths.store }).catch((cause: unknown) => {
+    const store = await openLedgerStore({ paths: home.paths }).catch((cause: unknown) => {
       throw unreadableLedger(path, cause);
     });
     const contentStore = await openContentFiles(home.paths.content);

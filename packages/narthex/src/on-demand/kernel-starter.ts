@@ -4,7 +4,7 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { homePaths } from "@narthex/host/home-paths";
-import { openPrivateDirectory } from "@narthex/host/private-directory";
+import { openNamedDirectory, openPrivateDirectory } from "@narthex/host/private-directory";
 import { PACKAGE_DIRECTORY } from "../package-directory.ts";
 import { CommandError } from "../terminal/command-error.ts";
 import { ownStreams } from "./inherited-descriptors.ts";
@@ -100,7 +100,7 @@ export function createKernelStarter(options: KernelStarterOptions): KernelStarte
  */
 async function startKernelProcess(options: KernelStarterOptions): Promise<Starting> {
   const { home, environment, allowOwnCode, program = PROGRAM } = options;
-  const paths = homePaths(await openPrivateDirectory(home));
+  const paths = homePaths(await openNamedDirectory(home));
   await openPrivateDirectory(paths.run);
   const { O_WRONLY, O_RDONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
   const log = await open(paths.kernelLog, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
