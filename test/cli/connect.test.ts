@@ -74,7 +74,7 @@ describe("narthex connect", { timeout: 180_000 }, () => {
       tried.stdout,
       /^ {2}unasked +read, edit, tests, builds, linters, git add, commit, branch, commands that/m,
     );
-    assert.match(tried.stdout, /^ {2}asks +other commands, background jobs, git push$/m);
+    assert.match(tried.stdout, /^ {2}asks +other commands, background jobs, git reset --hard, git push$/m);
     assert.match(
       tried.stdout,
       /^ {2}denied +writes to \.git, to CI, to \.env, to configuration of agents .*, the network$/m,

@@ -139,7 +139,7 @@ test("descriptions name the calls that wait for a person, as the policy decides 
   decide = () => "deny";
   assert.deepEqual((await told()).slice(0, 2), [
     "A command is denied.",
-    "Denied: STATUS, DIFF, ADD, COMMIT, CHECKOUT, RESET, PULL, PUSH.",
+    "Denied: STATUS, DIFF, ADD, COMMIT, CHECKOUT -b NAME, CHECKOUT NAME --, CHECKOUT NAME, RESET --hard, STASH, PULL, PUSH.",
   ]);
 });
 

@@ -32,7 +32,20 @@ const FORMS: ReadonlyMap<string, string> = new Map([
 ]);
 /** The name of no program, so no rule lists it. */
 const OTHER_COMMAND = "narthex-other-command";
-const GIT_SAMPLES: readonly string[] = ["STATUS", "DIFF", "ADD", "COMMIT", "CHECKOUT", "RESET", "PULL", "PUSH"];
+/** Calls by what a description names them. */
+const GIT_SAMPLES: ReadonlyMap<string, JsonObject> = new Map([
+  ["STATUS", { operation: "STATUS" }],
+  ["DIFF", { operation: "DIFF" }],
+  ["ADD", { operation: "ADD" }],
+  ["COMMIT", { operation: "COMMIT" }],
+  ["CHECKOUT -b NAME", { operation: "CHECKOUT", args: ["-b", "narthex-sample"] }],
+  ["CHECKOUT NAME --", { operation: "CHECKOUT", args: ["narthex-sample", "--"] }],
+  ["CHECKOUT NAME", { operation: "CHECKOUT", args: ["narthex-sample"] }],
+  ["RESET --hard", { operation: "RESET", args: ["--hard"] }],
+  ["STASH", { operation: "STASH" }],
+  ["PULL", { operation: "PULL" }],
+  ["PUSH", { operation: "PUSH" }],
+]);
 /** One call for each tool of which all calls are usually decided alike. */
 const PLAIN_SAMPLES: ReadonlyMap<string, Sample> = new Map([
   ["file_write", { label: "", input: { path: "narthex-sample", content: "" } }],
@@ -82,8 +95,9 @@ async function describeCommands(decide: (input: JsonObject) => Promise<Answer>):
 }
 
 async function describeGit(decide: (input: JsonObject) => Promise<Answer>): Promise<string> {
-  const answers = await Promise.all(GIT_SAMPLES.map((operation) => decide({ operation })));
-  const namesOf = (wanted: Answer): string => GIT_SAMPLES.filter((_, at) => answers[at] === wanted).join(", ");
+  const answers = await Promise.all([...GIT_SAMPLES.values()].map(decide));
+  const namesOf = (wanted: Answer): string =>
+    [...GIT_SAMPLES.keys()].filter((_, at) => answers[at] === wanted).join(", ");
   const [asked, denied] = [namesOf("ask"), namesOf("deny")];
   return [
     ...(asked === "" ? [] : [`Waits for a person's approval: ${asked}.`]),

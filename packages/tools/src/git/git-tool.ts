@@ -2,6 +2,7 @@ import { GIT_OPERATIONS } from "@narthex/contracts";
 import { type Capability, defineTool, type Effect } from "@narthex/kernel";
 import { PROGRAM_ANSWER, programText } from "../programs/program-answer.ts";
 import { checkGit } from "./check-git.ts";
+import { discardsWork } from "./discards-work.ts";
 import { gitHosts, gitRights } from "./git-hosts.ts";
 import { GIT_OPERATION_FACTS } from "./git-operations.ts";
 import { runGit } from "./run-git.ts";
@@ -64,6 +65,10 @@ export const gitTool = defineTool({
   bounds: { timeoutMs: MAX_TIMEOUT_MS, maxOutputBytes: 32_768 },
   actions: GIT_OPERATIONS.map(actionOf),
   action: ({ operation }) => actionOf(operation),
+  derived: {
+    schema: { type: "object", properties: { discards: { type: "boolean" } }, required: ["discards"] },
+    of: ({ operation, args = [] }) => ({ discards: discardsWork(GIT_OPERATION_FACTS[operation].command, args) }),
+  },
   needsAnyOf: ["git"],
   anyCase: ["operation"],
   narrow(input) {

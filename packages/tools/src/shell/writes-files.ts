@@ -1,3 +1,4 @@
+import { discardsWork } from "../git/discards-work.ts";
 import { GIT_OPTIONS } from "./git-options.ts";
 import { type ArgumentsTest, hasOption } from "./option-match.ts";
 
@@ -46,9 +47,15 @@ export function writesFiles(name: string, args: readonly string[]): boolean {
   return WRITERS.get(name)?.(args) ?? false;
 }
 
-/** `-o` names a file except where the subcommand has a table of its own options, in which it means something else. */
+/**
+ * Replaces or deletes what was not committed or merged, or names a file to write. `-o` does so except where the
+ * subcommand has a table of its own options, in which it means something else.
+ */
 function writesFromGit(args: readonly string[]): boolean {
-  const letters = GIT_OPTIONS.has(args[0] ?? "") ? {} : { pattern: /^-o/ };
+  const at = args.findIndex((arg) => !arg.startsWith("-"));
+  const command = args[at] ?? "";
+  if (discardsWork(command, args.slice(at + 1))) return true;
+  const letters = GIT_OPTIONS.has(command) ? {} : { pattern: /^-o/ };
   return hasOption({ ...letters, long: "output" })(args);
 }
 
