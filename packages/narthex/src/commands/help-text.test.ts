@@ -16,7 +16,6 @@ it("help fits the terminal, and is whole where there is none", () => {
 it("an example that is too long is broken as a shell takes it, and never inside quotes", () => {
   assert.deepEqual(exampleLines([EXAMPLE], 60).split("\n").slice(2), [
     `  $ narthex call echo '{"text": "hello to all"}' \\`,
-    "      --session ses_abcdefghij234567abcd \\",
-    "      --request-id first",
+    "      --session ses_abcdefghij234567abcd --request-id first",
   ]);
 });

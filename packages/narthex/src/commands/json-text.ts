@@ -8,3 +8,9 @@ export function readJsonText(text: string): JsonValue {
     return text;
   }
 }
+
+/** JSON with spaces, where it can be broken into lines that fit. */
+export function spacedJson(value: JsonValue): string {
+  // A line feed in a text is escaped: these are all between values.
+  return typeof value === "string" ? value : JSON.stringify(value, undefined, 1).replaceAll(/\n */g, " ");
+}

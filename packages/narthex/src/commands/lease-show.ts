@@ -22,7 +22,7 @@ export const leaseShowCommand: Command = {
       kernel.getLease(leaseId ?? (await kernel.getSession(holder?.sessionId ?? "")).leaseId),
     );
     if (terminal.json) terminal.printJson(leaseToJson(lease));
-    else terminal.print(...renderFacts(leaseFacts(lease)));
+    else terminal.print(...renderFacts(leaseFacts(lease), terminal.columns));
     return EXIT_OK;
   },
 };

@@ -1,6 +1,6 @@
 import { type JsonObject, type LeaseInfo, LeaseInfoSchema } from "@narthex/contracts";
 import { messageToJson } from "../terminal/message-json.ts";
-import { readJsonText } from "./json-text.ts";
+import { readJsonText, spacedJson } from "./json-text.ts";
 
 /** A lease as scripts see it: the message's fields, with the lease itself and the budgets as JSON values. */
 export function leaseToJson(lease: LeaseInfo): JsonObject {
@@ -18,8 +18,8 @@ export function leaseFacts(lease: LeaseInfo): (readonly [string, string])[] {
     ["state", lease.state],
     ["held by", lease.sessionId],
     ...(lease.parentLeaseId === "" ? [] : [["split off", lease.parentLeaseId] as const]),
-    ["budget left", lease.budgetRemaining === "{}" ? "unlimited" : lease.budgetRemaining],
+    ["budget left", lease.budgetRemaining === "{}" ? "unlimited" : spacedJson(readJsonText(lease.budgetRemaining))],
     ["split off it", lease.childLeaseIds.join(", ") || "none"],
-    ["rights", lease.lease],
+    ["rights", spacedJson(readJsonText(lease.lease))],
   ];
 }

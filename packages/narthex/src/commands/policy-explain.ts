@@ -5,6 +5,7 @@ import { withConnection } from "../connection/open-connection.ts";
 import { CommandError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { renderFacts } from "../terminal/table.ts";
+import { wrapWords } from "../terminal/wrap-words.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { visible } from "../terminal/visible.ts";
 import { adviseName } from "./call-advice.ts";
@@ -73,7 +74,9 @@ const ANSWERS = { allow: "allowed", ask: "allowed once a person says yes", deny:
 function printExplanation({ answer, code, message, missing, questions }: CallExplanation, terminal: Terminal): void {
   const { paint, columns } = terminal;
   const colour = { allow: paint.green, ask: paint.yellow, deny: paint.red }[answer];
-  terminal.print(`${colour(ANSWERS[answer])}${visible(message === "" ? "" : `: ${message}`)}${code && ` (${code})`}`);
+  const said = `${ANSWERS[answer]}${visible(message === "" ? "" : `: ${message}`)}${code && ` (${code})`}`;
+  const [first = "", ...rest] = wrapWords(said, { width: columns ?? Number.POSITIVE_INFINITY, longWords: "keep" });
+  terminal.print(first.replace(ANSWERS[answer], colour), ...rest);
   for (const right of missing) {
     if (right.message !== message) terminal.print(visible(`  missing: ${right.message} (${right.code})`));
   }

@@ -11,6 +11,7 @@ import {
   toHex,
 } from "@narthex/contracts";
 import { messageToJson } from "../terminal/message-json.ts";
+import { spacedJson } from "./json-text.ts";
 
 /** A record as it was read from the ledger. */
 export interface RecordView {
@@ -61,7 +62,7 @@ export function entryFacts(entry: Entry): (readonly [string, string])[] {
   if (typeof fields !== "object" || fields === null || Array.isArray(fields)) return [];
   return Object.entries(fields)
     .filter(([, value]) => !isDefault(value))
-    .map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]);
+    .map(([name, value]) => [name, spacedJson(value)]);
 }
 
 function isDefault(value: unknown): boolean {

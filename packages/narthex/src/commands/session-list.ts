@@ -11,9 +11,9 @@ const DEFAULT_LIMIT = 100;
 
 const COLUMNS: readonly Column<SessionInfo>[] = [
   { title: "SESSION", value: (session) => session.sessionId },
-  { title: "STATE", value: (session) => session.state },
+  { title: "STATE", narrow: "drop", value: (session) => session.state },
   { title: "AGENT", value: (session) => session.agent },
-  { title: "CALLS", align: "right", value: (session) => formatCount(session.calls) },
+  { title: "CALLS", align: "right", narrow: "drop", value: (session) => formatCount(session.calls) },
   { title: "OPENED", narrow: "drop", value: (session) => formatTime(session.openedAtMs) },
   { title: "EXPIRES", narrow: "drop", value: (session) => formatTime(session.expiresAtMs) },
   { title: "WORKSPACE", narrow: "tail", value: (session) => session.workspace },

@@ -1,7 +1,7 @@
 import { type JsonObject, type ToolInfo, ToolInfoSchema, toHex } from "@narthex/contracts";
 import { messageToJson } from "../terminal/message-json.ts";
 import { formatBytes, formatDuration } from "../terminal/units.ts";
-import { readJsonText } from "./json-text.ts";
+import { readJsonText, spacedJson } from "./json-text.ts";
 
 /** A tool as scripts see it: the message's fields, with schemas and capabilities as JSON values. */
 export function toolToJson(tool: ToolInfo): JsonObject {
@@ -21,7 +21,7 @@ export function toolFacts(tool: ToolInfo): (readonly [string, string])[] {
     ["safety tier", tool.safetyTier],
     ["determinism", tool.determinism],
     ["effects", tool.effects.join(", ") || "none"],
-    ["capabilities", tool.capabilities.join("  ") || "none"],
+    ["capabilities", tool.capabilities.map((text) => spacedJson(readJsonText(text))).join(", ") || "none"],
     ["result", tool.resultType],
     ["source", `${tool.source}, runs ${tool.isolation}`],
     ["price", `${tool.price} cost units`],

@@ -9,7 +9,7 @@ import { toolToJson } from "./tool-view.ts";
 
 const COLUMNS: readonly Column<ToolInfo>[] = [
   { title: "TOOL", value: (tool) => `${tool.name}@${tool.version}` },
-  { title: "TIER", value: (tool) => tool.safetyTier },
+  { title: "TIER", narrow: "drop", value: (tool) => tool.safetyTier },
   { title: "DETERMINISM", narrow: "drop", value: (tool) => tool.determinism },
   { title: "EFFECTS", narrow: "drop", value: (tool) => tool.effects.join(", ") || "none" },
   { title: "STATE", value: (tool) => tool.state },

@@ -3,6 +3,7 @@ import { CommandError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { renderFacts } from "../terminal/table.ts";
 import { visible, visibleJson, visibleLines } from "../terminal/visible.ts";
+import { wrapWords } from "../terminal/wrap-words.ts";
 import { adviseName } from "./call-advice.ts";
 import type { Command } from "./command.ts";
 import { readJsonText } from "./json-text.ts";
@@ -31,7 +32,10 @@ export const toolsShowCommand: Command = {
       return EXIT_OK;
     }
     const heading = (text: string): string => terminal.paint.bold(text);
-    terminal.print(visibleLines(tool.description), "", ...renderFacts(toolFacts(tool)));
+    const width = terminal.columns ?? Number.POSITIVE_INFINITY;
+    const lines = visibleLines(tool.description).split("\n");
+    terminal.print(...lines.flatMap((line) => wrapWords(line, { width, longWords: "keep" })), "");
+    terminal.print(...renderFacts(toolFacts(tool), terminal.columns));
     terminal.print("", heading("input schema"), schemaText(tool.inputSchema));
     if (tool.outputSchema !== "") terminal.print("", heading("output schema"), schemaText(tool.outputSchema));
     return EXIT_OK;
