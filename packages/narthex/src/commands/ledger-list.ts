@@ -46,7 +46,7 @@ export const ledgerListCommand: Command = {
       filter === undefined ? (await readPages(kernel, query)).map(decodeRecord) : readFiltered(kernel, query, filter),
     );
     if (terminal.json) terminal.printJson({ records: records.map(recordToJson) });
-    else terminal.print(...renderTable(recordColumns(terminal.columns), records, terminal.columns));
+    else terminal.print(...renderTable(recordColumns(records, terminal.columns), records, terminal.columns));
     return EXIT_OK;
   },
 };

@@ -14,21 +14,49 @@ import { entryName, type RecordView } from "./record-view.ts";
 
 /** One record in a few words: what was asked and how it ended. */
 export function summariseRecord({ record, subject }: SummarisedRecord, options: SummaryOptions = {}): string {
-  const { maxSubject = Number.POSITIVE_INFINITY } = options;
+  const { maxSubject = Number.POSITIVE_INFINITY, call } = options;
   const invoked = (tool: string): string => (subject === "" ? tool : `${tool} ${cutText(subject, maxSubject)}`);
   const decision = summariseDecisions(record.entries);
   const told = record.entries.map((entry) => {
     if (entry.kind.case === "policyDecision") return entry === decision?.entry ? decision.text : "";
     return entry.kind.case === "toolInvoked" ? invoked(summariseEntry(entry)) : summariseEntry(entry);
   });
-  return told.filter(Boolean).join(" · ") || "empty";
+  const summary = shortenRegistrations(record.entries, told).filter(Boolean).join(" · ") || "empty";
+  return call === undefined || record.entries.some(isInvocation) ? summary : `${call} · ${summary}`;
 }
+
+/** The call that a record begins: its tool and what it acts on. */
+export function summariseCall({ record, subject }: SummarisedRecord, options: SummaryOptions = {}): string | undefined {
+  const invoked = record.entries.filter(isInvocation);
+  return invoked.length === 0
+    ? undefined
+    : summariseRecord({ record: { ...record, entries: invoked }, subject }, options);
+}
+
+function isInvocation({ kind }: Entry): boolean {
+  return kind.case === "toolInvoked";
+}
+
+/** Tools that a kernel registers at its start are counted and not named. */
+function shortenRegistrations(entries: readonly Entry[], told: readonly string[]): readonly string[] {
+  const first = entries.findIndex(({ kind }) => kind.case === "toolRegistered");
+  const count = entries.filter(({ kind }) => kind.case === "toolRegistered").length;
+  if (count <= MAX_NAMED_TOOLS) return told;
+  return told.map((text, at) => {
+    if (entries[at]?.kind.case !== "toolRegistered") return text;
+    return at === first ? `${count} tools registered` : "";
+  });
+}
+
+const MAX_NAMED_TOOLS = 3;
 
 type SummarisedRecord = Pick<RecordView, "record" | "subject">;
 
 export interface SummaryOptions {
   /** Characters of what a call acts on. */
   readonly maxSubject?: number;
+  /** The call that an earlier record began and this one goes on with. */
+  readonly call?: string | undefined;
 }
 
 function summariseEntry(entry: Entry): string {

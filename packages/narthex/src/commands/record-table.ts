@@ -1,15 +1,27 @@
 import type { Column } from "../terminal/table.ts";
 import { formatTime } from "../terminal/units.ts";
 import { cutText } from "../terminal/visible.ts";
-import { summariseRecord } from "./record-summary.ts";
+import { summariseCall, summariseRecord } from "./record-summary.ts";
 import type { RecordView } from "./record-view.ts";
 
 /** With the width of the terminal, what a call acts on takes about a line of its cell. */
-export function recordColumns(width: number | undefined): readonly Column<RecordView>[] {
+export function recordColumns(
+  records: readonly RecordView[],
+  width: number | undefined,
+): readonly Column<RecordView>[] {
   const maxSubject = width === undefined ? MAX_SUBJECT : Math.max(MIN_SUBJECT, width - OTHER_COLUMNS);
+  const calls = new Map<string, string>();
+  for (const view of records) {
+    const call = summariseCall(view, { maxSubject });
+    if (call !== undefined) calls.set(callKey(view), call);
+  }
   const summary = (view: RecordView): string =>
-    cutText(summariseRecord(view, { maxSubject }), MAX_SUMMARY + maxSubject);
+    cutText(summariseRecord(view, { maxSubject, call: calls.get(callKey(view)) }), MAX_SUMMARY + maxSubject);
   return [...PLACE_COLUMNS, { title: "WHAT", narrow: "wrap", value: summary }];
+}
+
+function callKey({ record: { chain, requestId } }: RecordView): string {
+  return `${chain}/${requestId}`;
 }
 
 /** What the other columns take on a narrow terminal. */

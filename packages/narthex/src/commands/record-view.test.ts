@@ -79,6 +79,12 @@ describe("records for people", () => {
     );
     assert.equal(sumUp(decided(true, "write"), decided(true, "read"), decided(true, "read")), "allowed by write, read");
     assert.equal(sumUp(decided(true, "write"), decided(false, "no-env")), "denied by no-env");
+    const ended = create(RecordSchema, { entries: [{ kind: { case: "toolTimedOut", value: { code: "TIMEOUT" } } }] });
+    assert.equal(summariseRecord({ record: ended, subject: "" }, { call: "file_move a" }), "file_move a · TIMEOUT");
+    const tools = ["a", "b", "c", "d"].map((toolName) => ({
+      kind: { case: "toolRegistered" as const, value: { toolName, toolVersion: "1.0.0" } },
+    }));
+    assert.equal(sumUp(...tools), "4 tools registered");
   });
 
   it("say who is asked, what was answered and by whom, and that a question was withdrawn", () => {

@@ -71,7 +71,7 @@ function renderCall(call: WatchedCall, { paint, columns }: Terminal): string {
   if (isNarrow) {
     const room = Math.max(MIN_SUBJECT, columns - INDENT - tool.length - 2);
     const about = subject === "" ? "" : `  ${cutText(subject, room)}`;
-    return `${head}${about}\n${" ".repeat(INDENT)}${decision}  ${paintEnd(end)}`;
+    return `${head}${about}\n${" ".repeat(columns < VERY_NARROW ? SMALL_INDENT : INDENT)}${decision}  ${paintEnd(end)}`;
   }
   const fixed = `${decision}${" ".repeat(Math.max(0, DECISION_WIDTH - said.length))}  ${paintEnd(end)}`;
   if (subject === "") return `${head}  ${fixed}`;
@@ -84,6 +84,8 @@ function renderCall(call: WatchedCall, { paint, columns }: Terminal): string {
 
 /** Time and session. */
 const INDENT = 18;
+const SMALL_INDENT = 2;
+const VERY_NARROW = 64;
 const TOOL_WIDTH = 18;
 const DECISION_WIDTH = 30;
 const END_WIDTH = 16;
@@ -93,7 +95,9 @@ const WIDE = 120;
 
 /** What became of the call, in words. */
 export function describeDecision({ decision, code, rules, asks, approver, tool }: WatchedCall): string {
-  const by = [rules.join(", "), approver].filter((part) => part !== "").join(", ");
+  // The kernel's own stages are named like rules, and mean nothing to who watches.
+  const named = rules.filter((rule) => !rule.startsWith("kernel:"));
+  const by = [named.join(", "), approver].filter((part) => part !== "").join(", ");
   if (code === "APPROVAL_PENDING") return `waits for a person (${rules.join(", ") || "approval"})`;
   if (asks && decision === "allowed" && approver === "" && code === "CANCELLED")
     return `ended unanswered (${rules.join(", ")})`;
