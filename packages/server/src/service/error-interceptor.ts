@@ -3,12 +3,15 @@ import { isKernelError } from "@narthex/contracts";
 import type { Log } from "@narthex/kernel";
 import { toConnectError } from "./connect-error.ts";
 
-/** Turns faults of the kernel into transport errors, and tells the operator about those nobody expected. */
+/**
+ * Turns faults of the kernel into transport errors, and logs those that were not expected. That a client has gone, in the
+ * middle of what is written to it, is none of these: what became of its calls is in the ledger.
+ */
 export function createErrorInterceptor(log: Log | undefined): Interceptor {
-  const translate = (fault: unknown, method: string): unknown => {
+  const translate = (fault: unknown, method: string, signal: AbortSignal): unknown => {
     const error = toConnectError(fault);
     const { cause } = error;
-    if (cause !== undefined && !isKernelError(cause)) {
+    if (cause !== undefined && !isKernelError(cause) && !signal.aborted) {
       log?.("error", "a door's handler failed", { method, error: cause instanceof Error ? cause.message : "unknown" });
     }
     return error;
@@ -17,9 +20,10 @@ export function createErrorInterceptor(log: Log | undefined): Interceptor {
     try {
       const response = await next(request);
       if (!response.stream) return response;
-      return { ...response, message: translated(response.message, (fault) => translate(fault, request.method.name)) };
+      const ofStream = (fault: unknown): unknown => translate(fault, request.method.name, request.signal);
+      return { ...response, message: translated(response.message, ofStream) };
     } catch (fault) {
-      throw translate(fault, request.method.name);
+      throw translate(fault, request.method.name, request.signal);
     }
   };
 }
