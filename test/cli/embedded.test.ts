@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, before, describe, it, test } from "node:test";
 import { createKernel, defineTool, type KernelSession, type NarthexKernel } from "narthex";
-import { createTestHome, ended, parseObject, readLines, type TestHome, textOf } from "./home.ts";
+import { createTestHome, ended, parseObject, readLines, type TestHome } from "./home.ts";
 
 const ticks = defineTool({
   name: "ticks",
@@ -96,4 +96,27 @@ describe("commands through a kernel with tools of its own", { timeout: 60_000, c
     const names = JSON.stringify((await at.ask(["tools", "list"], 0, asSession()))["tools"]);
     for (const name of ["ticks", "slow", "echo"]) assert.ok(names.includes(`"name":"${name}"`), name);
   });
+});
+
+test("a program cannot take a home from an on-demand kernel, and is told what ends it", async () => {
+  const at = await createTestHome();
+  try {
+    const client = at.start(["mcp", "--workspace", at.workspace]);
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+    client.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`);
+    await readLines(client)();
+    const { pid } = await at.ask(["status"]);
+    await assert.rejects(createKernel({ data: at.home }), {
+      code: "HOME_BUSY",
+      message: new RegExp(
+        `^a kernel that was started on demand \\(process ${String(pid)}, .*\\) holds the home .*; ` +
+          `\`narthex stop --data ${at.home}\` ends it$`,
+      ),
+    });
+    await at.ask(["stop"]);
+    client.stdin.end();
+    await ended(client);
+  } finally {
+    await at.remove();
+  }
 });

@@ -163,7 +163,7 @@ describe("a client that vanishes while the kernel writes to it", { timeout: 60_0
     });
     assert.match(String((await once(live, "data"))[0]), /"kind":"hello"/);
     socket.resetAndDestroy();
-    // Each of these is told to whoever watches.
+    // The live stream would be sent an event for each of these.
     for (const text of ["one", "two"]) {
       await served.at.ask(["call", "echo", JSON.stringify(text), "--session", served.session.id]);
     }

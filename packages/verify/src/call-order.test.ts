@@ -2,24 +2,23 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ContentPlace } from "@narthex/contracts";
 import type { EntryPlain, ItemPlain } from "./testing/ledger-builder.ts";
-import { LedgerBuilder } from "./testing/ledger-builder.ts";
 import {
   type CallOptions,
   type CallParts,
+  appendEntries,
   callParts,
   closeSession,
   completeIntent,
-  decision,
   intentOf,
-  openSession,
+  ledgerWithCall,
   readOnlyCall,
   SESSION,
+  startedLedger,
 } from "./testing/ledger-story.ts";
 import { verifyLedger } from "./verify-ledger.ts";
 
 const ASKED: EntryPlain = { case: "approvalRequested", value: { approvalId: "apr_1", kind: "human" } };
 const APPROVED: EntryPlain = { case: "approvalResolved", value: { approvalId: "apr_1", answer: "approved" } };
-const PENDING: EntryPlain = { case: "approvalResolved", value: { approvalId: "apr_1", answer: "pending" } };
 const DENIED: EntryPlain = { case: "approvalResolved", value: { approvalId: "apr_1", answer: "denied" } };
 const UNGRANTED: EntryPlain = { case: "capabilityCheck", value: { granted: false, rationaleCode: "LEASE_SCOPE" } };
 const SETTLED: EntryPlain = { case: "outcomeSettled", value: { requestId: "req-1", answer: "happened", by: "ada" } };
@@ -100,8 +99,8 @@ const WRONG: readonly {
 
 for (const { name, shape, code, options } of WRONG) {
   test(`a call that ${name} is named`, async () => {
-    const { ledger, call } = withCall(options);
-    append(ledger, call, shape(call), [...call.items, call.result, call.error]);
+    const { ledger, call } = ledgerWithCall(options);
+    appendEntries(ledger, call, shape(call), [...call.items, call.result, call.error]);
     const report = await verifyLedger(ledger);
     assert.equal(report.problems[0]?.recordIndex, 2);
     assert.ok(
@@ -112,9 +111,9 @@ for (const { name, shape, code, options } of WRONG) {
 }
 
 test("a policy that says no is followed by nothing but a refusal", async () => {
-  const { ledger, call } = withCall();
+  const { ledger, call } = ledgerWithCall();
   const forbidden: EntryPlain = { case: "policyDecision", value: { ...value(call.decided), allowed: false } };
-  append(
+  appendEntries(
     ledger,
     call,
     [call.invoked, call.checked, forbidden, call.started, call.completed],
@@ -124,12 +123,12 @@ test("a policy that says no is followed by nothing but a refusal", async () => {
 });
 
 test("observed policy that says no lets the call go on", async () => {
-  const { ledger, call } = withCall();
+  const { ledger, call } = ledgerWithCall();
   const observed: EntryPlain = {
     case: "policyDecision",
     value: { ...value(call.decided), allowed: false, observedOnly: true },
   };
-  append(
+  appendEntries(
     ledger,
     call,
     [call.invoked, call.checked, observed, call.started, call.completed],
@@ -141,7 +140,7 @@ test("observed policy that says no lets the call go on", async () => {
 });
 
 test("a second outcome in a later record is named there", async () => {
-  const ledger = opened();
+  const ledger = startedLedger();
   const call = intentOf(ledger, 1);
   completeIntent(ledger, call);
   completeIntent(ledger, call);
@@ -150,10 +149,10 @@ test("a second outcome in a later record is named there", async () => {
 });
 
 test("an outcome that repeats another call's request or decision is named", async () => {
-  const ledger = opened();
+  const ledger = startedLedger();
   const first = intentOf(ledger, 1);
   const second = intentOf(ledger, 2);
-  append(ledger, first, [second.completed], [second.result]);
+  appendEntries(ledger, first, [second.completed], [second.result]);
   const [problem] = (await verifyLedger(ledger)).problems;
   assert.deepEqual([problem?.recordIndex, problem?.code], [4, "outcome_contradicts"]);
 });
@@ -164,9 +163,9 @@ for (const [name, wrong] of [
   ["completes without a result", { resultCommitment: new Uint8Array(0) }],
 ] as const) {
   test(`a call that ${name} is named`, async () => {
-    const { ledger, call } = withCall();
+    const { ledger, call } = ledgerWithCall();
     const completed: EntryPlain = { case: "toolCompleted", value: { ...value(call.completed), ...wrong } };
-    append(
+    appendEntries(
       ledger,
       call,
       [call.invoked, call.checked, call.decided, call.started, completed],
@@ -178,7 +177,7 @@ for (const [name, wrong] of [
 }
 
 test("a call opened under the id of an intent without an outcome is named", async () => {
-  const ledger = opened();
+  const ledger = startedLedger();
   intentOf(ledger, 1);
   intentOf(ledger, 1);
   const [problem] = (await verifyLedger(ledger)).problems;
@@ -186,14 +185,14 @@ test("a call opened under the id of an intent without an outcome is named", asyn
 });
 
 test("a repeat that names a later record is named", async () => {
-  const { ledger, call } = withCall();
+  const { ledger, call } = ledgerWithCall();
   const repeated: EntryPlain = { case: "callRepeated", value: { firstRecordIndex: 2, matchedBy: "request_id" } };
-  append(ledger, call, [call.invoked, call.checked, call.decided, repeated], call.items);
+  appendEntries(ledger, call, [call.invoked, call.checked, call.decided, repeated], call.items);
   assert.equal((await verifyLedger(ledger)).problems[0]?.code, "outcome_contradicts");
 });
 
 test("an intent without an outcome is counted, whatever comes after it, and is no problem", async () => {
-  const ledger = opened();
+  const ledger = startedLedger();
   intentOf(ledger, 1);
   readOnlyCall(ledger, 2);
   closeSession(ledger);
@@ -202,22 +201,22 @@ test("an intent without an outcome is counted, whatever comes after it, and is n
 });
 
 test("a call cut off while a person was asked is open and no intent", async () => {
-  const { ledger, call } = withCall({ approve: "human" });
-  append(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
+  const { ledger, call } = ledgerWithCall({ approve: "human" });
+  appendEntries(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
   const report = await verifyLedger(ledger);
   assert.deepEqual([report.problemCount, report.openCalls, report.openIntents], [0, 1, 0]);
 });
 
 test("a call cut off while a person was asked may be made again under its id", async () => {
-  const { ledger, call } = withCall({ approve: "human" });
-  append(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
+  const { ledger, call } = ledgerWithCall({ approve: "human" });
+  appendEntries(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
   completeIntent(ledger, intentOf(ledger, 1));
   const report = await verifyLedger(ledger);
   assert.deepEqual([report.problems, report.openCalls], [[], 0]);
 });
 
 test("a settled intent is no longer open, and its id may be used again", async () => {
-  const ledger = opened();
+  const ledger = startedLedger();
   intentOf(ledger, 1);
   ledger.append({ chain: SESSION, entries: [SETTLED] });
   const again = intentOf(ledger, 1);
@@ -227,7 +226,7 @@ test("a settled intent is no longer open, and its id may be used again", async (
 });
 
 test("a settlement repeats the request and the proof of its intent, and may know the result", async () => {
-  const ledger = opened();
+  const ledger = startedLedger();
   const items = (call: CallParts): readonly ItemPlain[] => [
     ...call.items.slice(1, 2),
     { ...call.proof.item, place: ContentPlace.ELSEWHERE, data: new Uint8Array(0) },
@@ -239,13 +238,13 @@ test("a settlement repeats the request and the proof of its intent, and may know
     case: "outcomeSettled",
     value: { requestId: "req-2", answer: "happened", by: "reconciled" },
   };
-  append(ledger, found, [settled, found.completed], [...items(found), found.result]);
+  appendEntries(ledger, found, [settled, found.completed], [...items(found), found.result]);
   const report = await verifyLedger(ledger);
   assert.deepEqual([report.problems, report.openCalls], [[], 0]);
 });
 
 test("settling what has an outcome is named", async () => {
-  const ledger = opened();
+  const ledger = startedLedger();
   completeIntent(ledger, intentOf(ledger, 1));
   ledger.append({ chain: SESSION, entries: [SETTLED] });
   const [problem] = (await verifyLedger(ledger)).problems;
@@ -253,10 +252,10 @@ test("settling what has an outcome is named", async () => {
 });
 
 test("a refusal under the id of a running call leaves that call open", async () => {
-  const ledger = opened();
+  const ledger = startedLedger();
   const running = intentOf(ledger, 1);
   const refused = callParts(ledger, 1);
-  append(
+  appendEntries(
     ledger,
     refused,
     [refused.invoked, refused.checked, refused.decided, refused.failed],
@@ -267,110 +266,8 @@ test("a refusal under the id of a running call leaves that call open", async () 
   assert.deepEqual([report.problems, report.openCalls], [[], 0]);
 });
 
-test("a caller that was told to wait joins the question that is out", async () => {
-  const { ledger, call } = withCall({ approve: "human" });
-  append(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
-  append(ledger, call, [PENDING, call.failed], [call.error]);
-  const again = decision(ledger, 1, "human");
-  const second = callParts(ledger, 1, { approve: "human", last: again });
-  append(
-    ledger,
-    second,
-    [
-      second.invoked,
-      second.checked,
-      second.decided,
-      APPROVED,
-      again.checked,
-      again.decided,
-      second.started,
-      second.completed,
-    ],
-    [...second.items, ...again.items, second.result],
-  );
-  assert.deepEqual((await verifyLedger(ledger)).problems, []);
-});
-
-/** An answer as it was given at a door: a record without a request. */
-function answerAt(ledger: LedgerBuilder, value: Extract<EntryPlain, { case: "approvalResolved" }>["value"]): void {
-  ledger.append({ chain: SESSION, entries: [{ case: "approvalResolved", value }] });
-}
-
-test("an answer at a door to a question nobody asked, or answered before, is named", async () => {
-  const { ledger, call } = withCall({ approve: "human" });
-  answerAt(ledger, { approvalId: "apr_other", answer: "approved" });
-  append(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
-  answerAt(ledger, { approvalId: "apr_1", answer: "denied" });
-  answerAt(ledger, { approvalId: "apr_1", answer: "approved" });
-  const { problems } = await verifyLedger(ledger);
-  assert.deepEqual(
-    problems.map(({ recordIndex, code }) => [recordIndex, code]),
-    [
-      [2, "approval_missing"],
-      [5, "approval_missing"],
-    ],
-  );
-});
-
-test("a client's own answer leaves its question open, and is named where no question is", async () => {
-  const { ledger, call } = withCall({ approve: "human" });
-  const decline: EntryPlain = {
-    case: "approvalDeclined",
-    value: { approvalId: "apr_1", client: "c", action: "decline" },
-  };
-  const declineAlone = () => ledger.append({ chain: SESSION, entries: [decline] });
-  append(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
-  declineAlone();
-  append(ledger, call, [PENDING, call.failed], [call.error]);
-  answerAt(ledger, { approvalId: "apr_1", answer: "denied" });
-  assert.deepEqual((await verifyLedger(ledger)).problems, []);
-  declineAlone();
-  const [problem] = (await verifyLedger(ledger)).problems;
-  assert.deepEqual([problem?.recordIndex, problem?.code], [6, "approval_missing"]);
-});
-
-test("a yes that waits for its call is good for one call, and a second is named", async () => {
-  const { ledger, call } = withCall({ approve: "human" });
-  append(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
-  append(ledger, call, [PENDING, call.failed], [call.error]);
-  answerAt(ledger, { approvalId: "apr_1", answer: "approved" });
-  const use = (number: number): void => {
-    const again = callParts(ledger, number, { approve: "human" });
-    const entries = [again.invoked, again.checked, again.decided, APPROVED, again.started, again.completed];
-    append(ledger, again, entries, [...again.items, again.result]);
-  };
-  use(2);
-  assert.deepEqual((await verifyLedger(ledger)).problems, []);
-  use(3);
-  const [problem] = (await verifyLedger(ledger)).problems;
-  assert.deepEqual([problem?.recordIndex, problem?.code], [6, "approval_missing"]);
-});
-
-test("an answer for the session covers calls until it is revoked", async () => {
-  const { ledger, call } = withCall({ approve: "human" });
-  append(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);
-  append(ledger, call, [PENDING, call.failed], [call.error]);
-  answerAt(ledger, { approvalId: "apr_1", answer: "approved", scope: "session", standingId: "sta_1" });
-  const rested: EntryPlain = {
-    case: "approvalResolved",
-    value: { approvalId: "apr_1", answer: "approved", scope: "session", standingId: "sta_1" },
-  };
-  const rest = (number: number): void => {
-    const again = callParts(ledger, number, { approve: "human" });
-    const entries = [again.invoked, again.checked, again.decided, rested, again.started, again.completed];
-    append(ledger, again, entries, [...again.items, again.result]);
-  };
-  rest(2);
-  rest(3);
-  assert.deepEqual((await verifyLedger(ledger)).problems, []);
-  ledger.append({ chain: SESSION, entries: [{ case: "standingApprovalRevoked", value: { standingId: "sta_1" } }] });
-  rest(4);
-  const [problem] = (await verifyLedger(ledger)).problems;
-  assert.deepEqual([problem?.recordIndex, problem?.code], [8, "approval_missing"]);
-});
-
 test("calls end early at every stage", async () => {
-  const ledger = opened();
+  const ledger = startedLedger();
   const shapes: Shape[] = [
     (c) => [c.invoked, c.failed],
     (c) => [c.invoked, c.checked, c.failed],
@@ -381,7 +278,7 @@ test("calls end early at every stage", async () => {
     const call = callParts(ledger, i + 1);
     const entries = shape(call).map((entry) => withoutProof(entry, i < 2));
     const items = i === 0 || i === 1 ? call.items.slice(0, 2) : call.items;
-    append(ledger, call, entries, [...items, call.error]);
+    appendEntries(ledger, call, entries, [...items, call.error]);
   }
   assert.deepEqual((await verifyLedger(ledger)).problems, []);
 });
@@ -389,27 +286,6 @@ test("calls end early at every stage", async () => {
 function withoutProof(entry: EntryPlain, without: boolean): EntryPlain {
   if (!without || entry.case !== "toolFailed") return entry;
   return { case: "toolFailed", value: { ...entry.value, proofCommitment: new Uint8Array(0) } };
-}
-
-function opened(): LedgerBuilder {
-  const ledger = new LedgerBuilder();
-  ledger.append({ chain: "system", entries: [{ case: "kernelStarted", value: { version: "0.1.0" } }] });
-  openSession(ledger);
-  return ledger;
-}
-
-function withCall(options: CallOptions = {}): { readonly ledger: LedgerBuilder; readonly call: CallParts } {
-  const ledger = opened();
-  return { ledger, call: callParts(ledger, 1, options) };
-}
-
-function append(
-  ledger: LedgerBuilder,
-  call: CallParts,
-  entries: readonly EntryPlain[],
-  items: readonly ItemPlain[],
-): void {
-  ledger.append({ chain: SESSION, requestId: call.requestId, entries, items });
 }
 
 function value(entry: EntryPlain): object {

@@ -1,7 +1,7 @@
 import { createId, KernelError } from "@narthex/contracts";
 import type { AppendedRecord, RecordDraft } from "../ledger/record-draft.ts";
 import { SYSTEM_CHAIN } from "../ledger/record-draft.ts";
-import type { Approver, PolicyRules, Random, StateChange, Store } from "../ports.ts";
+import type { Approver, PolicyRules, Random, StateChange } from "../ports.ts";
 import type {
   ApprovalKind,
   ApprovalList,

@@ -16,8 +16,8 @@ export function readProgramOutput(result: JsonValue): ProgramOutput | undefined 
   const { exit_code: exitCode, signal, stdout, stderr } = result;
   if (!isJsonObject(stdout) || !isJsonObject(stderr)) return undefined;
   if (typeof stdout["text"] !== "string" || typeof stderr["text"] !== "string") return undefined;
-  if (typeof exitCode !== "number" && typeof signal !== "string") return undefined;
-  const ended = typeof signal === "string" ? `ended by ${signal}` : exitCode === 0 ? "" : `exit code ${exitCode}`;
+  const ended = describeEnd(exitCode, signal);
+  if (ended === undefined) return undefined;
   return {
     output: visibleLines(stdout["text"]),
     error: visibleLines(stderr["text"]),
@@ -28,4 +28,11 @@ export function readProgramOutput(result: JsonValue): ProgramOutput | undefined 
 function cutNote(name: string, { cut, size, hash }: JsonObject): string {
   if (cut !== true || typeof size !== "number" || typeof hash !== "string") return "";
   return `the ${name} was cut; all ${formatBytes(size)} of it: \`narthex cas get ${hash}\``;
+}
+
+/** Empty for a program that succeeded; undefined if the fields say nothing about an end. */
+function describeEnd(exitCode: JsonValue | undefined, signal: JsonValue | undefined): string | undefined {
+  if (typeof signal === "string") return `ended by ${signal}`;
+  if (typeof exitCode !== "number") return undefined;
+  return exitCode === 0 ? "" : `exit code ${exitCode}`;
 }

@@ -4,8 +4,8 @@ import type { Log } from "@narthex/kernel";
 import { toConnectError } from "./connect-error.ts";
 
 /**
- * Turns faults of the kernel into transport errors, and logs those that were not expected. That a client has gone, in the
- * middle of what is written to it, is none of these: what became of its calls is in the ledger.
+ * Turns faults of the kernel into transport errors, and logs unexpected ones. A client that disconnects while the kernel
+ * writes to it is expected: the ledger records how its calls ended.
  */
 export function createErrorInterceptor(log: Log | undefined): Interceptor {
   const translate = (fault: unknown, method: string, signal: AbortSignal): unknown => {

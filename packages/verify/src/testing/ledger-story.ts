@@ -11,7 +11,7 @@ import {
   ToolErrorSchema,
   utf8,
 } from "@narthex/contracts";
-import type { Committed, EntryPlain, ItemPlain, LedgerBuilder } from "./ledger-builder.ts";
+import { type Committed, type EntryPlain, type ItemPlain, LedgerBuilder } from "./ledger-builder.ts";
 
 export const SESSION = "ses_aaaaaaaaaaaaaaaaaaaa";
 export const OTHER_SESSION = "ses_bbbbbbbbbbbbbbbbbbbb";
@@ -215,4 +215,28 @@ export function intentOf(ledger: LedgerBuilder, callNumber: number, session = SE
 
 export function completeIntent(ledger: LedgerBuilder, call: CallParts, session = SESSION): void {
   ledger.append({ chain: session, requestId: call.requestId, entries: [call.completed], items: [call.result] });
+}
+
+export function startedLedger(): LedgerBuilder {
+  const ledger = new LedgerBuilder();
+  ledger.append({ chain: "system", entries: [{ case: "kernelStarted", value: { version: "0.1.0" } }] });
+  openSession(ledger);
+  return ledger;
+}
+
+export function ledgerWithCall(options: CallOptions = {}): {
+  readonly ledger: LedgerBuilder;
+  readonly call: CallParts;
+} {
+  const ledger = startedLedger();
+  return { ledger, call: callParts(ledger, 1, options) };
+}
+
+export function appendEntries(
+  ledger: LedgerBuilder,
+  call: CallParts,
+  entries: readonly EntryPlain[],
+  items: readonly ItemPlain[],
+): void {
+  ledger.append({ chain: SESSION, requestId: call.requestId, entries, items });
 }
