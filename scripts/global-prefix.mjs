@@ -28,7 +28,7 @@ export function pathProblem(prefix, path, home) {
   if (found)
     return `your shell runs ${found} as narthex, which is another one: remove it, or put ${folder} before it on PATH`;
   const shown = folder.startsWith(join(home, "/")) ? `$HOME/${folder.slice(join(home, "/").length)}` : folder;
-  return `${folder} is not on your PATH; put this line into ~/.profile and log in again: export PATH="${shown}:$PATH"`;
+  return `${folder} is not on your PATH; put this line into ~/.profile and log in again:\n  export PATH="${shown}:$PATH"`;
 }
 
 /** For a folder that does not exist yet: whether it may be made. */

@@ -114,7 +114,7 @@ async function report({ prefix, isUsual }) {
   const typed = problem ? paths.command : "narthex";
   console.log(`narthex ${started.output.trim()} is installed
   command  ${paths.command}
-  package  ${paths.package} (${megabytes} MB; needs this checkout no more)
+  package  ${paths.package} (${megabytes} MB; it no longer needs this checkout)
   runs on  Node ${node}
   upgrade  git pull, then npm run install:global; restart kernels that run
   remove   npm run uninstall:global${isUsual ? "" : ` -- --prefix ${prefix}`}

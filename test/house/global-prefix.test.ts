@@ -31,7 +31,7 @@ test("a folder that is not on the PATH is named with the line that puts it there
   assert.equal(commandOnPath("/nowhere"), undefined);
   assert.equal(pathProblem(prefix, `/nowhere:${prefix}/bin`, home), undefined);
   const missing = pathProblem(prefix, "/nowhere", home) ?? "";
-  assert.match(missing, /\/\.local\/bin is not on your PATH; .*: export PATH="\$HOME\/\.local\/bin:\$PATH"$/);
+  assert.match(missing, /\/\.local\/bin is not on your PATH; .*:\n {2}export PATH="\$HOME\/\.local\/bin:\$PATH"$/);
   const shadowed = pathProblem(prefix, `${home}/other:${prefix}/bin`, home) ?? "";
   assert.match(shadowed, /^your shell runs \/.*\/other\/narthex as narthex, which is another one/);
 });

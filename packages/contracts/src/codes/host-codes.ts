@@ -72,7 +72,7 @@ export const HOST_CODES: ReadonlyMap<HostCode, CodeFacts> = new Map<HostCode, Co
     {
       retryable: false,
       meaning: "this directory cannot be a workspace",
-      next: "open the session on a project directory of its own with `narthex session open --workspace DIR`",
+      next: "name a project directory of its own as the workspace, with `--workspace DIR`",
     },
   ],
   [

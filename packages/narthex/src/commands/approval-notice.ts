@@ -2,9 +2,10 @@ import { type ApprovalInfo, canonicalJson, parseJson, type ToolRequest } from "@
 import { askConsoleLink } from "../connection/console-link.ts";
 import { followKernelApprovals } from "../connection/follow-approvals.ts";
 import { tryServicesConnection } from "../connection/open-connection.ts";
+import { labelledLines } from "../terminal/labelled-lines.ts";
 import { renderFacts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { visible, visibleJson } from "../terminal/visible.ts";
+import { visibleJson } from "../terminal/visible.ts";
 import type { Invocation } from "./command.ts";
 import { typedHere } from "./typed-here.ts";
 
@@ -101,7 +102,11 @@ interface Ways {
 function printNotice({ tool, ruleIds }: ApprovalInfo, ways: Ways, terminal: Terminal): void {
   const paint = terminal.errorPaint;
   terminal.note(
-    `${paint.yellow("waiting:")} ${visible(`a person has to approve ${tool} (rule ${ruleIds.join(", ")}). In another terminal:`)}`,
+    ...labelledLines(
+      { text: "waiting:", width: "waiting: ".length, paint: paint.yellow },
+      `a person has to approve ${tool} (rule ${ruleIds.join(", ")}). In another terminal:`,
+      terminal,
+    ),
     ...renderFacts([
       ["look", ways.show],
       ["approve", ways.approve],

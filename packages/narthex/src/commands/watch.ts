@@ -60,18 +60,20 @@ function callToJson(call: WatchedCall): JsonObject {
 
 function renderCall(call: WatchedCall, { paint, columns }: Terminal): string {
   const time = new Date(call.timeMs).toTimeString().slice(0, 8);
-  const said = visible(describeDecision(call));
-  const decision = call.decision === "denied" ? paint.red(said) : said;
   const end = call.success ? `${formatBytes(call.resultSize)} in ${call.durationMs} ms` : visible(call.code);
   const paintEnd = call.success ? paint.green : call.decision === "denied" ? paint.red : paint.yellow;
   const subject = visible(call.subject);
   const isNarrow = columns !== undefined && columns < WIDE;
+  const indent = isNarrow && columns < VERY_NARROW ? SMALL_INDENT : INDENT;
+  const whole = visible(describeDecision(call));
+  const said = isNarrow ? cutText(whole, Math.max(MIN_SUBJECT, columns - indent - 2 - end.length)) : whole;
+  const decision = call.decision === "denied" ? paint.red(said) : said;
   const tool = visible(call.tool).padEnd(isNarrow ? 0 : TOOL_WIDTH);
   const head = `${paint.dim(time)}  ${visible(call.sessionId.slice(-6))}  ${paint.bold(tool)}`;
   if (isNarrow) {
     const room = Math.max(MIN_SUBJECT, columns - INDENT - tool.length - 2);
     const about = subject === "" ? "" : `  ${cutText(subject, room)}`;
-    return `${head}${about}\n${" ".repeat(columns < VERY_NARROW ? SMALL_INDENT : INDENT)}${decision}  ${paintEnd(end)}`;
+    return `${head}${about}\n${" ".repeat(indent)}${decision}  ${paintEnd(end)}`;
   }
   const fixed = `${decision}${" ".repeat(Math.max(0, DECISION_WIDTH - said.length))}  ${paintEnd(end)}`;
   if (subject === "") return `${head}  ${fixed}`;
