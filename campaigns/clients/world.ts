@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { access, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { GetKernelResponse } from "@narthex/contracts";
+import { openProcessClient, type ProcessClient } from "../../packages/narthex/src/connection/process-client.ts";
 import { VERSION } from "../../packages/narthex/src/version.ts";
 import { kernelsOf } from "../../scripts/build/on-demand-kernels.ts";
 import { ended, type Serving } from "../../test/cli/home.ts";
@@ -29,16 +31,19 @@ const PATIENCE_MS = 60_000;
 export async function openWorld() {
   const versions = await openOtherVersions();
   const at = await createSharedHome();
-  const programs = new Map([[VERSION, versions.program]]);
-  for (const version of VERSIONS) {
-    if (!programs.has(version)) programs.set(version, await versions.copyAs(version, at.root));
-  }
+  const programs = new Map([[VERSION, Promise.resolve(versions.program)]]);
   const clients = new Set<LineClient>();
   let serving: Serving | undefined;
   let made = 0;
 
+  function programOf(version: string): Promise<string> {
+    const program = programs.get(version) ?? versions.copyAs(version, at.root);
+    programs.set(version, program);
+    return program;
+  }
+
   async function startClient(version: string): Promise<LineClient> {
-    const words = [programs.get(version) ?? "", "mcp", "--workspace", at.workspace];
+    const words = [await programOf(version), "mcp", "--workspace", at.workspace];
     const env = { HOME: at.root, NARTHEX_DATA: at.home, PATH: process.env["PATH"] ?? "" };
     const stdio: ["pipe", "pipe", "pipe"] = ["pipe", "pipe", "pipe"];
     const child = spawn(process.execPath, words, { cwd: at.root, env, stdio, detached: true });
@@ -128,8 +133,8 @@ export async function openWorld() {
         const started = await kernelsOf(at.home);
         if (serving === undefined ? started.join() !== String(holder) : started.length > 0) return false;
         // A newer client may have replaced the kernel that an older one has just started.
-        const status = await at.ask(["status"]);
-        return status["pid"] === holder && Number(status["clients"]) >= clients.size;
+        const attached = await lookAtKernel(at.home);
+        return attached?.pid === holder && attached.clients >= clients.size;
       };
       await inTime(until(isOne), "one kernel with all clients");
     },
@@ -140,6 +145,19 @@ export async function openWorld() {
       await versions[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Asked in this process: a command for each look would take the processor from what is waited for. */
+async function lookAtKernel(home: string): Promise<GetKernelResponse | undefined> {
+  let client: ProcessClient | undefined;
+  try {
+    client = await openProcessClient(home);
+    return await client.getKernel();
+  } catch {
+    return undefined;
+  } finally {
+    client?.close();
+  }
 }
 
 function exists(path: string): Promise<boolean> {
