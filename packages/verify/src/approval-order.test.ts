@@ -37,7 +37,7 @@ function answerAt(ledger: LedgerBuilder, value: Extract<EntryPlain, { case: "app
   ledger.append({ chain: SESSION, entries: [{ case: "approvalResolved", value }] });
 }
 
-test("an answer at a door to a question nobody asked, or answered before, is named", async () => {
+test("reports a decision on an approval that was never requested, or was decided before", async () => {
   const { ledger, call } = ledgerWithCall({ approve: "human" });
   answerAt(ledger, { approvalId: "apr_other", answer: "approved" });
   appendEntries(ledger, call, [call.invoked, call.checked, call.decided, ASKED], call.items);

@@ -19,13 +19,13 @@ export interface Approvals {
   /** Says that people can reach the desk from outside this process; gives the closing of that door. */
   openDoor(): () => void;
 
-  /** A yes that was given already: while nobody waited for it, or for the session. */
+  /** Returns an approval that was granted before: while no caller waited, or for the session. */
   findGiven(subject: ApprovalSubject): ApprovalOutcome | undefined;
-  /** The rule that somebody gave for such a call, until it is in force; undefined if none is on its way. */
+  /** Resolves when a rule that a user gave for such a call is in force; undefined if none is pending. */
   ruleOnItsWay(subject: ApprovalSubject): Promise<void> | undefined;
   /**
-   * A caller who was told `pending` and comes back with the same call joins the question that is already out. Undefined
-   * if nobody is asked: there is no door for it, or too many questions are open.
+   * A caller who was told `pending` and repeats the same call joins the request that is already open. Undefined
+   * if no user can be asked: no door is open for it, or too many requests are.
    */
   ask(subject: ApprovalSubject, wait: ApprovalWait): Promise<ApprovalOutcome | undefined>;
   /** Proves, when the call is about to run, that its yes is a yes to exactly this. */
@@ -46,7 +46,7 @@ export interface Approvals {
   recover(store: Pick<Store, "listState">): Promise<void>;
   /** Withdraws what a session asked, forgets what was said for it, and gives the rows that go with its end. */
   endSession(sessionId: string): Promise<StateChange[]>;
-  /** Forgets yeses to these inputs, given as hex, and takes back what was said for longer about them; gives the rows that go. */
+  /** Removes approvals of these inputs, given as hex, one-time and standing; returns the removed rows. */
   forgetInputs(inputDigests: ReadonlySet<string>, by: string): Promise<StateChange[]>;
   close(): Promise<void>;
 }

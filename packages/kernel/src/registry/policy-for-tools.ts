@@ -4,7 +4,7 @@ import { type ContentDraft, type EntryDraft, SYSTEM_CHAIN } from "../ledger/reco
 import { announcementOf } from "../policy/reload-policy.ts";
 import type { LoadedPolicy, PolicySource, StateChange } from "../ports.ts";
 
-/** The set that a change of the tools starts from. Throws POLICY_INVALID where there is none. */
+/** The policy set that a change of tools starts from. Throws POLICY_INVALID if no policy is in force. */
 export function policyInForce({ policy, policySource }: KernelParts): {
   readonly set: Uint8Array;
   readonly source: PolicySource;

@@ -62,7 +62,7 @@ function describe(parser: Parser, command: Command, options: ParserOptions): voi
   parser.action(() => options.run(command, parser.args, parser.optsWithGlobals()));
 }
 
-/** Of the terminal that help is printed on; undefined where it is none. */
+/** Width of the stream that help is printed on; undefined if the stream is not a terminal. */
 function columnsOf(isError: boolean): number | undefined {
   const stream = isError ? process.stderr : process.stdout;
   return stream.isTTY ? stream.columns : undefined;

@@ -4,7 +4,7 @@ import { exampleLines, helpEpilogue } from "./help-text.ts";
 
 const EXAMPLE = `narthex call echo '{"text": "hello to all"}' --session ses_abcdefghij234567abcd --request-id first`;
 
-it("help fits the terminal, and is whole where there is none", () => {
+it("help fits the terminal, and is unbroken where the output is not a terminal", () => {
   for (const width of [50, 80, 120]) {
     for (const text of [helpEpilogue(width), exampleLines([EXAMPLE], width)]) {
       for (const line of text.split("\n")) assert.ok(line.length <= width, `${width}: ${line}`);

@@ -14,7 +14,7 @@ import { createServicesClient } from "./services-client.ts";
 /** The process that is the kernel of a home, as opposed to what the kernel does. */
 export interface ProcessClient {
   getKernel(): Promise<GetKernelResponse>;
-  /** The policy in force, or why there is none. */
+  /** The policy in force, or the reason why no policy is. */
   getPolicy(): Promise<PolicyInfo | undefined>;
   /** Asks it to finish its calls and let go of the home. Throws HOME_BUSY if it was not started on demand. */
   stop(reason: string): Promise<void>;
