@@ -9,8 +9,13 @@ export function readJsonText(text: string): JsonValue {
   }
 }
 
-/** JSON with spaces, where it can be broken into lines that fit. */
+/** JSON with a space after each comma, where it can be broken into lines that fit. */
 export function spacedJson(value: JsonValue): string {
-  // A line feed in a text is escaped: these are all between values.
-  return typeof value === "string" ? value : JSON.stringify(value, undefined, 1).replaceAll(/\n */g, " ");
+  if (typeof value === "string") return value;
+  // One member to a line: a line feed or a quote in a text is escaped.
+  const lines = JSON.stringify(value, undefined, 1).split("\n");
+  return lines.map((line) => line.trim().replace(MEMBER, "$1:").replace(/,$/, ", ")).join("");
 }
+
+/** A member's name and what separates it from its value. */
+const MEMBER = /^("(?:[^"\\]|\\.)*"): /;

@@ -11,6 +11,7 @@ import {
   toBinary,
 } from "@narthex/contracts";
 import { summariseRecord } from "./record-summary.ts";
+import { spacedJson } from "./json-text.ts";
 import { decodeRecord, entryFacts, entryName, recordToJson } from "./record-view.ts";
 
 const record = create(RecordSchema, {
@@ -118,4 +119,11 @@ describe("records for people", () => {
       ["tool_version", "1.0.0"],
     ]);
   });
+});
+
+it("JSON can be broken after its commas, and its texts stay as they are", () => {
+  const value = { kind: "exec", names: ["a, b", 'say "x": ', "two\nlines"], empty: [], none: null };
+  const text = String.raw`{"kind":"exec", "names":["a, b", "say \"x\": ", "two\nlines"], "empty":[], "none":null}`;
+  assert.equal(spacedJson(value), text);
+  assert.deepEqual(JSON.parse(text), value);
 });
