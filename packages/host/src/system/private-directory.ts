@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { open, realpath } from "node:fs/promises";
+import { lstat, open, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import { KernelError } from "@narthex/contracts";
 import { makeDirectories } from "./make-directories.ts";
@@ -13,15 +13,25 @@ const OTHERS_MAY_ANYTHING = 0o077;
 const NOT_A_DIRECTORY = new Set(["ENOTDIR", "ELOOP"]);
 
 /**
- * Creates a directory that only its owner can enter, durably, or verifies an existing one. Returns its real path.
+ * Creates a directory that only its owner can enter, durably, or verifies an existing one. Returns its real path. Messages
+ * call it by `name`.
  *
  * SECURITY: another user who owns the directory, can write to it, or can put a link in its place would choose what the
  * kernel reads, writes and removes. A directory that others could only read is made private. The checks and the change
  * of mode use one descriptor. Tested by private-directory.test.ts.
  */
-export async function openPrivateDirectory(path: string): Promise<string> {
-  await createDurably(path).catch((cause: unknown) => refuse(path, cause));
-  const directory = await open(path, DIRECTORY_FLAGS).catch((cause: unknown) => refuse(path, cause));
+export async function openPrivateDirectory(path: string, name = "directory"): Promise<string> {
+  const unusable = (cause: unknown): never => {
+    throw pathUnusable(`the ${name} \`${path.slice(0, 300)}\` cannot be used`, cause);
+  };
+  await createDurably(path).catch(async (cause: unknown) => {
+    // What stands there already is judged below; a part of the path that is not a directory is not.
+    if (!(await isThere(path))) unusable(cause);
+  });
+  const directory = await open(path, DIRECTORY_FLAGS).catch((cause: unknown) => {
+    if (!NOT_A_DIRECTORY.has(systemErrorCode(cause) ?? "")) return unusable(cause);
+    throw unsafe(path, "is not a directory, or only a link to one", "remove it, or use another directory", cause);
+  });
   try {
     const { mode, uid } = await directory.stat();
     const own = process.getuid?.() ?? uid;
@@ -40,9 +50,16 @@ export async function openPrivateDirectory(path: string): Promise<string> {
   return real;
 }
 
-/** Opens a directory that the user names, such as a home. It may be a link: the directory behind it is verified. */
+/** Opens a home, which the user names. It may be a link: the directory behind it is verified. */
 export async function openNamedDirectory(path: string): Promise<string> {
-  return await openPrivateDirectory(await realpath(path).catch(() => path));
+  return await openPrivateDirectory(await realpath(path).catch(() => path), "home");
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function createDurably(path: string): Promise<void> {
@@ -51,13 +68,6 @@ async function createDurably(path: string): Promise<void> {
   for (let created = path; created.length >= first.length; created = dirname(created)) {
     await syncDirectory(dirname(created));
   }
-}
-
-function refuse(path: string, cause: unknown): never {
-  if (NOT_A_DIRECTORY.has(systemErrorCode(cause) ?? "")) {
-    throw unsafe(path, "is not a directory, or only a link to one", "remove it, or use another directory", cause);
-  }
-  throw pathUnusable(`the directory \`${path.slice(0, 300)}\` cannot be used`, cause);
 }
 
 function unsafe(path: string, problem: string, fix: string, cause?: unknown): KernelError {
