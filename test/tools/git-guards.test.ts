@@ -209,7 +209,7 @@ describe("what is protected", () => {
 });
 
 describe("policy", () => {
-  it("has a person asked for PUSH alone, and without a yes nothing is pushed", async () => {
+  it("asks a person before PUSH and before work is discarded, and pushes nothing that was denied", async () => {
     fixture.approve = false;
     const asked = fixture.asked.length;
     const { code } = await fixture.refusal("PUSH", ["../shared.git", "main:refs/heads/denied"], "repository");
@@ -219,11 +219,14 @@ describe("policy", () => {
     assert.equal(fixture.host("shared.git", "branch", "--list", "denied"), "");
     assert.equal((await fixture.git("PUSH", ["../shared.git", "main:refs/heads/yes"], "repository")).exitCode, 0);
     assert.deepEqual(fixture.asked.slice(asked), ["git@1.0.0", "git@1.0.0"]);
-    for (const operation of ["STATUS", "DIFF", "LOG", "SHOW", "BRANCH", "REMOTE", "TAG", "STASH"]) {
+    for (const operation of ["STATUS", "DIFF", "LOG", "SHOW", "BRANCH", "REMOTE", "TAG"]) {
       await fixture.git(operation, [], "repository");
     }
+    await fixture.git("STASH", ["list"], "repository");
     assert.equal((await fixture.git("COMMIT", ["--allow-empty", "-m", "more"], "repository")).exitCode, 0);
     assert.deepEqual(fixture.asked.slice(asked), ["git@1.0.0", "git@1.0.0"]);
+    await fixture.git("RESET", ["--hard"], "repository");
+    assert.deepEqual(fixture.asked.slice(asked), ["git@1.0.0", "git@1.0.0", "git@1.0.0"]);
   });
 
   it("is asked about one action for each operation", async () => {
