@@ -7,8 +7,15 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { create, encode, KernelService, type ToolRequest, ToolRequestSchema } from "@narthex/contracts";
-import { ended, readLines, textOf } from "../cli/home.ts";
+import {
+  create,
+  encode,
+  type JsonObject,
+  KernelService,
+  type ToolRequest,
+  ToolRequestSchema,
+} from "@narthex/contracts";
+import { ended, objectOf, objectsOf, readLines, textOf } from "../cli/home.ts";
 import { NAMES, type ServedMcp, serveMcp } from "./mcp/served-mcp.ts";
 
 const META = {
@@ -19,7 +26,7 @@ const META = {
 const CURRENT = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "shell_exec" };
 const FRAMED_PREFACE = Buffer.from("NTX1");
 
-describe("a client that vanishes while the kernel writes to it", { timeout: 60_000 }, () => {
+describe("a client that vanishes while the kernel writes to it", { timeout: 300_000 }, () => {
   let served: ServedMcp;
   let kernelSaid = "";
   /** How calls ended so far, oldest first. */
@@ -62,8 +69,8 @@ describe("a client that vanishes while the kernel writes to it", { timeout: 60_0
   }
 
   async function endings(): Promise<string[]> {
-    const { stdout } = await served.at.run(["ledger", "list", "--tool", "shell_exec", "--limit", "1000"]);
-    return [...stdout.matchAll(/ {2}(ok|[A-Z]{5,})(?:, | by |$)/gm)].map(([, end = ""]) => end);
+    const { records } = await served.at.ask(["ledger", "list", "--tool", "shell_exec", "--limit", "1000"]);
+    return objectsOf(records).flatMap(({ entries }) => objectsOf(entries).flatMap(endOf));
   }
 
   /** The call has gone on, its end is on record, and the kernel takes the next one. */
@@ -187,6 +194,12 @@ describe("a client that vanishes while the kernel writes to it", { timeout: 60_0
     assert.deepEqual([await ending, said], [0, ""]);
   });
 });
+
+/** Of an entry that ends a call. */
+function endOf({ tool_completed: completed, tool_failed: failed }: JsonObject): string[] {
+  if (completed !== undefined) return ["ok"];
+  return failed === undefined ? [] : [textOf(objectOf(failed)["code"])];
+}
 
 const yes = (): boolean => true;
 const no = (): boolean => false;
