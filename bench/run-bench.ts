@@ -1,12 +1,12 @@
 import { join, resolve } from "node:path";
-import { judge } from "./frame/judge.ts";
-import { listFamilies, loadFamily } from "./frame/load-family.ts";
-import { type BenchOptions, HELP, parseOptions } from "./frame/options.ts";
-import { CACHE, chooseScratch, REPOSITORY } from "./frame/places.ts";
-import { renderTerminal, wantsColours } from "./frame/render-terminal.ts";
-import type { FamilyReport } from "./frame/report.ts";
-import { runFamily } from "./frame/run-family.ts";
-import { readReports, writeDocs, writeRaw } from "./frame/write-reports.ts";
+import { judge } from "./harness/judge.ts";
+import { listFamilies, loadFamily } from "./harness/load-family.ts";
+import { type BenchOptions, HELP, parseOptions } from "./harness/options.ts";
+import { CACHE, chooseScratch, REPOSITORY } from "./harness/places.ts";
+import { renderTerminal, wantsColours } from "./harness/render-terminal.ts";
+import type { FamilyReport } from "./harness/report.ts";
+import { runFamily } from "./harness/run-family.ts";
+import { readReports, writeDocs, writeRaw } from "./harness/write-reports.ts";
 
 process.exitCode = await main(process.argv.slice(2));
 

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { packNarthex } from "../scripts/build/pack-narthex.ts";
-import { startServer } from "./frame/start-server.ts";
-import { median } from "./frame/statistics.ts";
+import { startServer } from "./harness/start-server.ts";
+import { median } from "./harness/statistics.ts";
 
 export interface StartTimes {
   /** `node -e 0`. */

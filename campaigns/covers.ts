@@ -3,7 +3,7 @@ import type { Capability, Lease } from "@narthex/kernel";
 import { BUDGET_DIMENSIONS, SAFETY_TIERS } from "@narthex/kernel";
 import { contains, coveredByAny, covers as coversOne, isWithin } from "../packages/kernel/src/capability/covers.ts";
 import { checkLease } from "../packages/kernel/src/lease/check-lease.ts";
-import { isInside } from "../packages/kernel/src/lease/is-inside.ts";
+import { isLeaseSubset } from "../packages/kernel/src/lease/is-lease-subset.ts";
 import type { Campaign } from "./campaign.ts";
 import { Chance } from "./chance/chance.ts";
 import { Findings } from "./chance/findings.ts";
@@ -103,7 +103,7 @@ function compareLeases(chance: Chance, findings: Findings, number: number): void
         [parent, grandparent],
         [child, grandparent],
       ] as const;
-      const inside = pairs.map(([inner, outer]) => isInside(inner, outer));
+      const inside = pairs.map(([inner, outer]) => isLeaseSubset(inner, outer));
       for (const [index, [inner, outer]] of pairs.entries()) if (inside[index]) assertNotWider(inner, outer);
       if (inside[0] && inside[1]) {
         assert.equal(inside[2], true, "a grandchild is outside its grandparent");

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JsonValue } from "@narthex/contracts";
-import type { CedarAnswer, CedarEngine, CedarPolicy } from "../../packages/kernel/src/policy/cedar/cedar.ts";
+import type { CedarDecision, CedarEngine, CedarPolicy } from "../../packages/kernel/src/policy/cedar/cedar.ts";
 import type { CampaignOutcome, CampaignRound } from "../campaign.ts";
 import { Chance } from "../chance/chance.ts";
 import { Findings } from "../chance/findings.ts";
@@ -70,17 +70,17 @@ function compareOne(contest: Contest, number: number, chance: Chance, findings: 
   );
 }
 
-function outcomeOf({ rules, errors }: CedarAnswer, id: string): string {
+function outcomeOf({ rules, errors }: CedarDecision, id: string): string {
   return errors.some(({ rule }) => rule === id) ? "error" : rules.includes(id) ? "determining" : "none";
 }
 
 /** Everything but the wording of errors. */
-function comparable({ allowed, rules, errors }: CedarAnswer): unknown {
+function comparable({ allowed, rules, errors }: CedarDecision): unknown {
   return { allowed, rules, errors: errors.map(({ rule }) => rule) };
 }
 
 function countAnswer(
-  { allowed, rules, errors }: CedarAnswer,
+  { allowed, rules, errors }: CedarDecision,
   policies: readonly CedarPolicy[],
   findings: Findings,
 ): void {

@@ -99,7 +99,7 @@ export async function startGuardRace(seed: number): Promise<GuardRace> {
   const recorder = new GuardRecorder({
     paths: [".git"],
     // Putting back is not raced here: it would take away what the swapper works with.
-    setAside: () => Promise.resolve([]),
+    restoreProtected: () => Promise.resolve([]),
     records: new GuardRecords(join(directory, "guards")),
   });
   const programs = createPrograms({

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { meterModule, readMeterEnd } from "@narthex/meter";
+import { meterModule, readTrapCause } from "@narthex/meter";
 import type { ModuleRun } from "./module-run.ts";
 
 /** Runs every module of a directory, plain or metered, and prints what they did. Tiers are chosen by flags of V8. */
@@ -138,7 +138,7 @@ function meterOf(instance: WebAssembly.Instance, names: { readonly fuel: string;
       fuel.value = units;
       depth.value = DEPTH;
     },
-    end: () => readMeterEnd({ fuel: left(), depth: Number(depth.value) }),
+    end: () => readTrapCause({ fuel: left(), depth: Number(depth.value) }),
   };
 }
 

@@ -10,7 +10,7 @@ await session.call("file_read", { path: "../etc/passwd" });
 
 // The newest records, the oldest of them first; with `from`, a page from there on.
 const { records } = await kernel.ledger.list({ session: session.id, limit: 100 });
-for (const { call, sentence } of records) console.log(call === undefined ? sentence : `${call.tool}: ${sentence}`);
+for (const { call, summary } of records) console.log(call === undefined ? summary : `${call.tool}: ${summary}`);
 const refused = records.filter(({ call }) => call !== undefined && call.outcome !== "success");
 assert.deepEqual(
   refused.map(({ call }) => [call?.tool, call?.code]),

@@ -28,7 +28,7 @@ test("the agent sends only what a person allows", async () => {
   const { text } = await runAgent({ session, model, messages: [{ role: "user", text: "Write to both." }] });
   assert.equal(text, "Ann has it, Bob does not.");
   assert.deepEqual(sent, ["ann@example.com"]);
-  assert.equal(approver.questions.length, 2);
+  assert.equal(approver.requests.length, 2);
   clock.advance(60_000);
   assert.equal((await session.call("send_mail", { to: "ann@example.com" })).code, "SESSION_EXPIRED");
 });

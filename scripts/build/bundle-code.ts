@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { type CodeSplittingGroup, type OutputChunk, type OutputOptions, rolldown } from "rolldown";
 import { REPOSITORY } from "../checks/run-tool.ts";
 import { directBuiltins } from "./direct-builtins.ts";
-import { readyDescriptors } from "./ready-descriptors.ts";
+import { readyDescriptors } from "./descriptor-literals.ts";
 
 /** Native code and WebAssembly are installed, not bundled. */
 export const INSTALLED = ["@cedar-policy/cedar-wasm", "@napi-rs/blake-hash", "@vscode/ripgrep"];

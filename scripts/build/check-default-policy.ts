@@ -1,13 +1,13 @@
 import { chmod, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { keepKnownSet, readPolicyDirectory, schemaForTools } from "../../packages/host/src/index.ts";
+import { cachePolicySet, readPolicyDirectory, schemaForTools } from "../../packages/host/src/index.ts";
 import { builtinTools } from "../../packages/tools/src/index.ts";
 
 /** Writes beside the default policy what its check found, so that no home that begins with it checks it again. */
 export async function checkDefaultPolicy(policies: string): Promise<void> {
   const directory = join(policies, "checked");
   await rm(directory, { recursive: true, force: true });
-  await keepKnownSet(await readPolicyDirectory(policies), schemaForTools(builtinTools()), directory);
+  await cachePolicySet(await readPolicyDirectory(policies), schemaForTools(builtinTools()), directory);
   // As readable as the code beside it, whoever installs that.
   await chmod(directory, 0o755);
   for (const name of await readdir(directory)) await chmod(join(directory, name), 0o644);

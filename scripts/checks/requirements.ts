@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type CheckResult, judge } from "./check.ts";
-import { findDoorProblem } from "./front-doors.ts";
+import { findDoorProblem } from "./kernel-entry-points.ts";
 import { parseRequirement, type Requirement } from "./parse-requirement.ts";
 import { REPOSITORY } from "./run-tool.ts";
 import { listSourceFiles } from "./source-files.ts";

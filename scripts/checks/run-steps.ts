@@ -72,7 +72,7 @@ async function runOnCommand(tests: TestRun): Promise<TestCounts> {
   await using command = await buildCommand();
   const environment = { NARTHEX_TEST_COMMAND: command.program };
   // Files that open a kernel themselves take it from there too: it loads in a third of the time of the sources.
-  const before = [new URL("../../test/built/use-built.ts", import.meta.url).href];
+  const before = [new URL("../../test/built/load-built-packages.ts", import.meta.url).href];
   const counts = await runTests({ ...tests, environment, before }, lanes, print);
   const left = await kernelsRunning(command.program);
   if (left.length === 0) return counts;

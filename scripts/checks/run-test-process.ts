@@ -1,7 +1,7 @@
 import { relative, resolve as resolvePath } from "node:path";
 import { type EventData, run } from "node:test";
 import { inspect } from "node:util";
-import type { TestProcess } from "./load-together.ts";
+import type { TestProcess } from "./shared-test-processes.ts";
 import { REPOSITORY } from "./run-tool.ts";
 import { NO_TESTS, type TestCounts } from "./test-counts.ts";
 

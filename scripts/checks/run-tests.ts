@@ -1,6 +1,6 @@
 import { globSync } from "node:fs";
 import type { Lanes } from "./lanes.ts";
-import { alone, loadTogether, type SharedFolder, type TestProcess } from "./load-together.ts";
+import { alone, loadTogether, type SharedFolder, type TestProcess } from "./shared-test-processes.ts";
 import { runTestProcess } from "./run-test-process.ts";
 import { REPOSITORY } from "./run-tool.ts";
 import { TEST_CACHE } from "./test-cache.ts";

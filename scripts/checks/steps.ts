@@ -51,8 +51,8 @@ const UNITS = [
 ].map((name) => ({ folder: `packages/${name}` }));
 
 /** Folders of whole-system tests whose files share processes, by how long they take. */
-const SYSTEMS = ["tools", "crash", "doors", "attacks", "cli", "network", "foreign", "wasm", "erasure", "campaigns"]
-  .concat("house", "package", "properties")
+const SYSTEMS = ["tools", "crash", "doors", "attacks", "cli", "network", "interop", "wasm", "erasure", "campaigns"]
+  .concat("repository", "package", "properties")
   .map((name) => ({ folder: `test/${name}`, atMost: 6 }));
 
 /** Everything `npm test` does. `npm test -- NAME...` does only what is named. Checks are started longest first. */

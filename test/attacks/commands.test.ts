@@ -3,7 +3,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { type AttackedKernel, type AttackSession, startAttackedKernel } from "./support/attacked-kernel.ts";
-import { findInCaches } from "./support/cache-places.ts";
+import { findInCaches } from "./support/program-caches.ts";
 import { type HostServices, startHostServices } from "./support/host-services.ts";
 import { treeFacts } from "./support/tree-facts.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { JsonValue } from "narthex";
 import { createKernel, type SocketKernel, type SocketSession } from "../doors/socket-kernel.ts";
-import { removeCaches } from "./support/cache-places.ts";
+import { removeCaches } from "./support/program-caches.ts";
 import { hostGit, makeRepository } from "./support/repository.ts";
 
 /** The default policy, an agent that does as an attacker says, and a person who says what `answer` says. */

@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { REPOSITORY } from "../../scripts/checks/run-tool.ts";
-import { runCommand } from "../house/run-command.ts";
-import { createTemporaryTree } from "../house/temporary-tree.ts";
+import { runCommand } from "../repository/run-command.ts";
+import { createTemporaryTree } from "../repository/temporary-tree.ts";
 import { assertWellFormed } from "./well-formed.ts";
 
 const COMMAND = join(REPOSITORY, "bench/run-bench.ts");

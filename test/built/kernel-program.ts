@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 
-const USE_BUILT = new URL("./use-built.ts", import.meta.url).href;
+const USE_BUILT = new URL("./load-built-packages.ts", import.meta.url).href;
 
 /**
  * What Node is told to run a program of the tests that opens a kernel: with packages as `npm test` built them, which

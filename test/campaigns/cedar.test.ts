@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 import { ACTION_GROUPS } from "../../campaigns/cedar/cedar-world.ts";
 import { compareEngines } from "../../campaigns/cedar/compare-engines.ts";
-import type { CedarAnswer, CedarEngine, CedarPolicy } from "../../packages/kernel/src/policy/cedar/cedar.ts";
+import type { CedarDecision, CedarEngine, CedarPolicy } from "../../packages/kernel/src/policy/cedar/cedar.ts";
 import { compileCedar } from "../../packages/kernel/src/policy/cedar/compile-cedar.ts";
 
 const SEED = 20_261_116;
@@ -32,7 +32,7 @@ async function firstFailure(broken: Compile, count: number): Promise<string> {
 }
 
 /** The engine, and afterwards a fault in what it says. */
-function answering(alter: (answer: CedarAnswer) => CedarAnswer): Compile {
+function answering(alter: (answer: CedarDecision) => CedarDecision): Compile {
   return (policies) => {
     const engine = compile(policies);
     return { name: engine.name, evaluate: (request) => alter(engine.evaluate(request)) };

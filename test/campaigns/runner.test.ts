@@ -4,8 +4,8 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { REPOSITORY } from "../../scripts/checks/run-tool.ts";
-import { type CommandEnd, type CommandOptions, runCommand } from "../house/run-command.ts";
-import { createTemporaryTree } from "../house/temporary-tree.ts";
+import { type CommandEnd, type CommandOptions, runCommand } from "../repository/run-command.ts";
+import { createTemporaryTree } from "../repository/temporary-tree.ts";
 
 const RUNNER = join(REPOSITORY, "campaigns/runner/run-campaigns.ts");
 

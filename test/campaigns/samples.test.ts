@@ -32,7 +32,7 @@ const PARTS: ReadonlyMap<string, number> = new Map([
   ["clients", 3],
   ["covers", 4000],
   ["decoder", 3000],
-  // A million are tried in test/foreign/es6-numbers.test.ts.
+  // A million are tried in test/interop/es6-numbers.test.ts.
   ["es6-numbers", 1000],
   ["frames", 250],
   ["schema", 1000],

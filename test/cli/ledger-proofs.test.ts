@@ -3,7 +3,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fromBinary, RecordSchema } from "@narthex/contracts";
-import { checkCheckpoint, checkConsistency, checkInclusion } from "./foreign-check.ts";
+import { checkCheckpoint, checkConsistency, checkInclusion } from "./independent-proof-check.ts";
 import { createHostedHome, objectOf, objectsOf, type TestHome, textOf } from "./home.ts";
 
 const ALONE = { ownProcess: true };

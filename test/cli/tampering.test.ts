@@ -5,7 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import { blake3, type ContentItem, fromBinary, RecordContentSchema, toBinary } from "@narthex/contracts";
 import { createHostedHome, objectsOf, type TestHome } from "./home.ts";
-import { signAgain } from "./signed-again.ts";
+import { signAgain } from "./sign-again.ts";
 import {
   countRecords,
   createSignedHome,

@@ -16,7 +16,7 @@ import {
   showMarkdown,
   showTable,
 } from "../../scripts/conformance/clients/suite-table.ts";
-import { runCommand } from "../house/run-command.ts";
+import { runCommand } from "../repository/run-command.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../scripts/conformance/clients/run-suite.ts", import.meta.url));
 

@@ -161,8 +161,8 @@ test("the ledger is read in plain values: pages, one record, one call, and what 
   const following = new AbortController();
   const lines: string[] = [];
   const followed = (async () => {
-    for await (const { sentence, call } of kernel.ledger.follow({ session: own.id, signal: following.signal })) {
-      lines.push(sentence);
+    for await (const { summary, call } of kernel.ledger.follow({ session: own.id, signal: following.signal })) {
+      lines.push(summary);
       if (call?.tool === "forbidden@1.0.0") break;
     }
   })();
@@ -180,7 +180,7 @@ test("the ledger is read in plain values: pages, one record, one call, and what 
     [opened.call, opened.entries.map(({ kind }) => kind), opened.entries[0]?.fields["agent"]],
     [undefined, ["SessionOpened", "LeaseGranted"], "reader"],
   );
-  assert.match(opened.sentence, /^session opened by reader on /);
+  assert.match(opened.summary, /^session opened by reader on /);
   assert.ok(Math.abs(Date.now() - opened.time.getTime()) < 600_000);
   const calls = records.flatMap(({ call }) => call ?? []);
   assert.deepEqual(
@@ -257,7 +257,7 @@ describe("a tool that is registered while the kernel runs", () => {
     assert.equal((await newer.callTool("late_double", { n: 3 })).value, 6);
     assert.equal((await newer.callTool("late_double", { n: "3" })).code, "INVALID_INPUT");
     const { records } = await kernel.ledger.list({ session: "system" });
-    const registered = records.find(({ sentence }) => sentence.endsWith("registered late_double@1.0.0"));
+    const registered = records.find(({ summary }) => summary.endsWith("registered late_double@1.0.0"));
     assert.deepEqual(
       registered?.entries.map(({ kind }) => kind),
       ["PolicyLoaded", "ToolRegistered"],
@@ -348,7 +348,7 @@ describe("a tool that is registered while the kernel runs", () => {
     assert.equal((await running).value, "done");
     assert.equal(kernel.tools.get("late_slow"), undefined);
     const { records } = await kernel.ledger.list({ session: "system", limit: 1000 });
-    assert.match(records.at(-1)?.sentence ?? "", /policy loaded.* unregistered late_slow@1\.0\.0$/);
+    assert.match(records.at(-1)?.summary ?? "", /policy loaded.* unregistered late_slow@1\.0\.0$/);
     await kernel.reloadPolicy("ann");
     for (const name of ["late_slow", "echo", "never"]) {
       await assert.rejects(() => kernel.tools.unregister(name), { code: "TOOL_NOT_FOUND" });

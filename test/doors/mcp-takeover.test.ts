@@ -4,13 +4,16 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import { isKernelError, type JsonObject, type ToolResponse } from "@narthex/contracts";
-import type { Log, Observer } from "@narthex/kernel";
+import type { Logger, Observer } from "@narthex/kernel";
 import type { McpCaller } from "@narthex/server";
-import { attachKernel } from "../../packages/narthex/src/connection/attached-link.ts";
-import { createLastingCaller } from "../../packages/narthex/src/connection/lasting-caller.ts";
-import { type LastingLink, openLastingLink } from "../../packages/narthex/src/connection/lasting-link.ts";
-import type { LinkTimes } from "../../packages/narthex/src/connection/link-times.ts";
-import { createOwnSource } from "../../packages/narthex/src/connection/own-source.ts";
+import { attachKernel } from "../../packages/narthex/src/connection/attach-kernel.ts";
+import { createReconnectingCaller } from "../../packages/narthex/src/connection/reconnecting-caller.ts";
+import {
+  type ReconnectingLink,
+  openReconnectingLink,
+} from "../../packages/narthex/src/connection/reconnecting-link.ts";
+import type { LinkTimeouts } from "../../packages/narthex/src/connection/link-timeouts.ts";
+import { createSingleSessionSource } from "../../packages/narthex/src/connection/single-session-source.ts";
 import { type OpenedKernel, openKernel } from "../../packages/narthex/src/open-kernel.ts";
 import { VERSION } from "../../packages/narthex/src/version.ts";
 import { WIRE_PROTOCOL } from "../../packages/narthex/src/wire-protocol.ts";
@@ -19,13 +22,13 @@ import { ended, parseObject, type Serving, type TestHome } from "../cli/home.ts"
 import { createSharedHome, holderOf, sessionsOf, startClient, until } from "./mcp/shared-home.ts";
 
 interface LinkChoices {
-  readonly log?: Log;
+  readonly log?: Logger;
   readonly signal?: AbortSignal;
 }
 
 /** A client of a home's kernels that is this very process. */
-async function openLink(at: TestHome, agent: string, times: Partial<LinkTimes> = {}, choices: LinkChoices = {}) {
-  const link = await openLastingLink({
+async function openLink(at: TestHome, agent: string, times: Partial<LinkTimeouts> = {}, choices: LinkChoices = {}) {
+  const link = await openReconnectingLink({
     home: at.home,
     environment: { HOME: at.root, PATH: process.env["PATH"] ?? "" },
     request: {
@@ -48,7 +51,7 @@ async function openLink(at: TestHome, agent: string, times: Partial<LinkTimes> =
     times,
     ...choices,
   });
-  return { link, caller: createLastingCaller(link) };
+  return { link, caller: createReconnectingCaller(link) };
 }
 
 const exists = (path: string): Promise<boolean> =>
@@ -85,8 +88,8 @@ describe("a kernel that hangs", { timeout: 120_000 }, () => {
     // Nobody else can be the kernel meanwhile, so that nobody else is waited for.
     const times = { askMs: 20, silenceMs: 1000, greetingMs: 1000, waitMs: 600_000 };
     const { link, caller } = await openLink(at, "waiting", times);
-    const source = createOwnSource(link, caller);
-    const { token, sessionId } = link.now().session;
+    const source = createSingleSessionSource(link, caller);
+    const { token, sessionId } = link.latest().session;
     assert.equal(codeOf(await call(caller, "echo", {})), "");
     const input = { command: "echo run >> hung" };
     process.kill(kernel, "SIGSTOP");
@@ -109,7 +112,7 @@ describe("a kernel that hangs", { timeout: 120_000 }, () => {
   it("does not get a cancelled call run by the one that takes its place", async () => {
     const { link, caller } = await openLink(at, "cancelling");
     await call(caller, "echo", {});
-    const { sessionId } = link.now().session;
+    const { sessionId } = link.latest().session;
     process.kill(kernel, "SIGSTOP");
     const cancelled = call(caller, "shell_exec", { command: "echo run >> cancelled" }, "cancelled");
     const kept = call(caller, "shell_exec", { command: "echo run >> kept" }, "kept");
@@ -120,7 +123,7 @@ describe("a kernel that hangs", { timeout: 120_000 }, () => {
     assert.equal(await exists(join(at.workspace, "cancelled")), false);
     assert.equal(await readFile(join(at.workspace, "kept"), "utf8"), "run\n");
     assert.notEqual(await holderOf(at), kernel);
-    assert.equal(link.now().session.sessionId, sessionId);
+    assert.equal(link.latest().session.sessionId, sessionId);
     await link.close();
   });
 });
@@ -128,7 +131,7 @@ describe("a kernel that hangs", { timeout: 120_000 }, () => {
 describe("a kernel that is served", { timeout: 120_000 }, () => {
   let at: TestHome;
   let serving: Serving;
-  let link: LastingLink;
+  let link: ReconnectingLink;
   let caller: McpCaller;
   before(async () => {
     at = await createSharedHome();
@@ -148,38 +151,38 @@ describe("a kernel that is served", { timeout: 120_000 }, () => {
   }
 
   it("is left the time to come back, and the session goes on there", async () => {
-    const { sessionId } = link.now().session;
+    const { sessionId } = link.latest().session;
     await restart();
     assert.equal(codeOf(await call(caller, "echo", {})), "");
     assert.equal(await holderOf(at), serving.child.pid);
-    assert.equal(link.now().session.sessionId, sessionId);
+    assert.equal(link.latest().session.sessionId, sessionId);
     assert.equal(caller.takeNotice?.(), undefined);
   });
 
   it("whose store is another one gives a new session, and the client is told once", async () => {
-    const { sessionId } = link.now().session;
+    const { sessionId } = link.latest().session;
     await restart(async () => {
       for (const part of ["store", "content"]) await rm(join(at.home, part), { recursive: true });
     });
     assert.equal(codeOf(await call(caller, "echo", {})), "");
-    const now = link.now().session.sessionId;
+    const now = link.latest().session.sessionId;
     assert.notEqual(now, sessionId);
     assert.match(caller.takeNotice?.() ?? "", new RegExp(`new session, ${now}.*${sessionId}`));
     assert.equal(caller.takeNotice?.(), undefined);
   });
 
   it("gives no new session for one that was closed", async () => {
-    const { sessionId } = link.now().session;
+    const { sessionId } = link.latest().session;
     await at.ask(["session", "close", sessionId]);
     await restart();
     assert.equal(codeOf(await call(caller, "echo", {})), "SESSION_CLOSED");
-    assert.equal(link.now().session.sessionId, sessionId);
+    assert.equal(link.latest().session.sessionId, sessionId);
     assert.deepEqual(await sessionsOf(at), {});
   });
 
   it("leaves the home to a kernel that a client starts, which says too that its session was closed", async () => {
     const other = await openLink(at, "late", { returnMs: 0 });
-    await at.ask(["session", "close", other.link.now().session.sessionId]);
+    await at.ask(["session", "close", other.link.latest().session.sessionId]);
     await link.close();
     assert.equal(await serving.stop(), 0);
     assert.equal(codeOf(await call(other.caller, "echo", {})), "SESSION_CLOSED");
@@ -203,7 +206,7 @@ describe("a kernel whose store fails", { timeout: 60_000 }, () => {
     store.exec(FAIL);
     await assert.rejects(kernel.openSession({ workspace: at.workspace }), { code: "STORE_UNAVAILABLE" });
     const text = new RegExp(`process ${process.pid}\\) holds the home and takes no calls`);
-    await assert.rejects(attachKernel(at.home, { silenceMs: 60_000, path: "", acceptsOlder: false }), {
+    await assert.rejects(attachKernel(at.home, { responseTimeoutMs: 60_000, path: "", acceptsOlder: false }), {
       code: "KERNEL_UNREACHABLE",
       message: text,
     });
@@ -215,7 +218,7 @@ describe("a kernel whose store fails", { timeout: 60_000 }, () => {
   it("lets the home go, is not attached to again, and its clients go on once the disk is well", async () => {
     const at = await createSharedHome();
     const lines: string[] = [];
-    const log: Log = (_, message) => void lines.push(message);
+    const log: Logger = (_, message) => void lines.push(message);
     const clients = [await openLink(at, "holder", {}, { log }), await openLink(at, "guest", {}, { log })];
     for (const { caller } of clients) assert.equal(codeOf(await call(caller, "echo", {})), "");
     const store = new DatabaseSync(join(at.home, "store/records.db"));
@@ -263,7 +266,7 @@ describe("a kernel that leaves in good order", { timeout: 60_000 }, () => {
     const leaving = new AbortController();
     const { link, caller } = await openLink(at, "leaving", { wordMs: 1 }, { signal: leaving.signal });
     leaving.abort();
-    await link.now().untilLost();
+    await link.latest().waitUntilLost();
     await assert.rejects(call(caller, "echo", {}), /shutting down/);
     await link.close();
   });
@@ -283,7 +286,7 @@ describe("a kernel that leaves in good order", { timeout: 60_000 }, () => {
     await kernel.close({ graceMs: 0 });
     const question = (await looking) ?? assert.fail("the question is gone");
     assert.notEqual(await holderOf(at), process.pid);
-    await guest.caller.approvals.answer({ approvalId: question.approvalId, answer: "once", approver: "somebody" });
+    await guest.caller.approvals.decide({ approvalId: question.approvalId, answer: "once", approver: "somebody" });
     assert.equal(codeOf(await answer), "");
     assert.equal(await exists(join(at.workspace, "asked")), false);
   });
@@ -294,10 +297,10 @@ describe("a kernel that leaves in good order", { timeout: 60_000 }, () => {
     const looking = other.caller.approvals.find(() => false, never);
     const said = { approvalId: "apr_made_up", answer: "once", approver: "somebody" } as const;
     const isRefused = (code: string) => (fault: unknown) => isKernelError(fault) && fault.code === code;
-    await assert.rejects(other.caller.approvals.answer(said), isRefused("APPROVAL_NOT_FOUND"));
+    await assert.rejects(other.caller.approvals.decide(said), isRefused("APPROVAL_NOT_FOUND"));
     await at.ask(["stop"]);
     assert.equal(await looking, undefined);
-    await assert.rejects(other.caller.approvals.answer(said), isRefused("APPROVAL_UNAVAILABLE"));
+    await assert.rejects(other.caller.approvals.decide(said), isRefused("APPROVAL_UNAVAILABLE"));
     await other.link.close();
     await guest.link.close();
   });

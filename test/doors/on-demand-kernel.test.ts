@@ -4,7 +4,7 @@ import { chmod, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from "
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { endKernels, kernelsOf } from "../../scripts/build/on-demand-kernels.ts";
-import { openLastingLink } from "../../packages/narthex/src/connection/lasting-link.ts";
+import { openReconnectingLink } from "../../packages/narthex/src/connection/reconnecting-link.ts";
 import { VERSION } from "../../packages/narthex/src/version.ts";
 import { ended, objectOf, parseObject, type TestHome, textOf } from "../cli/home.ts";
 import { openOtherVersions, type OtherVersions } from "./mcp/other-version.ts";
@@ -27,7 +27,7 @@ describe("a kernel that a client starts", { timeout: 120_000 }, () => {
   const startClient = (env: NodeJS.ProcessEnv = {}): Promise<LineClient> =>
     connectLines(at.start(["mcp", "--workspace", at.workspace], { env }));
   const start = (program: string, times = {}) =>
-    openLastingLink({
+    openReconnectingLink({
       home: at.home,
       environment: process.env,
       request: { workspace: at.workspace, labels: [], adopt: false, ...NOT_SAID },

@@ -110,12 +110,12 @@ describe("a kernel for tests", () => {
   for (const [name, run] of ways) {
     it(`runs a scripted model in ${name}, with a person who answers`, async () => {
       days.length = 0;
-      const before = approver.questions.length;
+      const before = approver.requests.length;
       const model = script();
       assert.equal(await run(model), "It is Monday.");
       assert.deepEqual(days, ["Monday"]);
       assert.deepEqual(
-        approver.questions.slice(before).map(({ tool, input }) => [tool, input]),
+        approver.requests.slice(before).map(({ tool, input }) => [tool, input]),
         [
           ["move_release@1.0.0", { day: "Friday" }],
           ["move_release@1.0.0", { day: "Monday" }],

@@ -11,8 +11,8 @@ import { fromBinary, type JsonObject, RecordSchema } from "@narthex/contracts";
 import { createTestHome } from "../cli/home.ts";
 import { createMcpHome, leaseFor, type McpHome, type McpSession, permits } from "../tools/mcp-kernel.ts";
 import { startServer, type TestServer } from "./network-kernel.ts";
-import { ODD_RESUMED, oddModes } from "./odd-http-modes.ts";
-import { createOddServer, LEAKY, QUOTING } from "./odd-http-server.ts";
+import { ODD_RESUMED, oddModes } from "./misbehaving-http-modes.ts";
+import { createOddServer, LEAKY, QUOTING } from "./misbehaving-http-server.ts";
 
 const SECRET = "s3cret-of-the-servers/+";
 

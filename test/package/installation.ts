@@ -9,7 +9,7 @@ import { copyProgram } from "../../scripts/build/build-command.ts";
 import { endKernels, kernelsOf } from "../../scripts/build/on-demand-kernels.ts";
 import { packNarthex } from "../../scripts/build/pack-narthex.ts";
 import { REPOSITORY } from "../../scripts/checks/run-tool.ts";
-import { type CommandEnd, type CommandOptions, runCommand } from "../house/run-command.ts";
+import { type CommandEnd, type CommandOptions, runCommand } from "../repository/run-command.ts";
 
 export const PINNED_NODE = `node-${process.platform}-${process.arch}`;
 

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { runCommand } from "../house/run-command.ts";
+import { runCommand } from "../repository/run-command.ts";
 import { type Installation, stop } from "./installation.ts";
 
 /** Code that a kernel of this installation loads. npm puts it beside the package, in the project's own directory. */

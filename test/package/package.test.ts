@@ -7,7 +7,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { publishedManifest } from "../../scripts/build/published-manifest.ts";
 import { REPOSITORY } from "../../scripts/checks/run-tool.ts";
-import { runCommand } from "../house/run-command.ts";
+import { runCommand } from "../repository/run-command.ts";
 import { compileProgram } from "./compile-program.ts";
 import { createInstallation, type Installation, PINNED_NODE, stop } from "./installation.ts";
 import { keepOwnCode, refuseOwnProject, warnOnce } from "./own-code-cases.ts";

@@ -23,9 +23,9 @@ describe("the program of wasm hosts as it is published", () => {
       containment: () => Promise.reject(new Error("nothing is contained here")),
       start: () => Promise.resolve(startProgram(["--disallow-code-generation-from-strings", "wasm-host.mjs"], folder)),
     });
-    const { how, use } = await runner.run(callOf(MODULE), () => Promise.resolve(new Uint8Array(0)), signal());
+    const { ending, usage } = await runner.run(callOf(MODULE), () => Promise.resolve(new Uint8Array(0)), signal());
     await runner.close();
-    assert.equal(how.kind === "answered" && Buffer.from(how.output).toString(), "0");
-    assert.ok((use?.fuel ?? 0) > 0);
+    assert.equal(ending.kind === "answered" && Buffer.from(ending.output).toString(), "0");
+    assert.ok((usage?.fuel ?? 0) > 0);
   });
 });

@@ -12,7 +12,7 @@ import { kernelProgram } from "../built/kernel-program.ts";
 import { sampled } from "../sampled.ts";
 import { codeOf } from "./file-kernel.ts";
 
-const CRASHING = new URL("./crashing-files.ts", import.meta.url);
+const CRASHING = new URL("./crashing-file-kernel.ts", import.meta.url);
 const hashOf = (content: string): string => toHex(blake3(Buffer.from(content)));
 
 /** Files before, the call, and what its tool answers of itself once it is asked; undefined where it cannot tell. */

@@ -9,7 +9,7 @@ import { createKernel, type SocketKernel, type SocketSession } from "../doors/so
 
 type Result = Awaited<ReturnType<SocketSession["call"]>>;
 
-export const ODD_SERVER = fileURLToPath(new URL("./odd-mcp-server.ts", import.meta.url));
+export const ODD_SERVER = fileURLToPath(new URL("./misbehaving-mcp-server.ts", import.meta.url));
 /** As they are installed, to be run as they are. */
 const PUBLISHED = {
   memory: import.meta.resolve("@modelcontextprotocol/server-memory/dist/index.js"),

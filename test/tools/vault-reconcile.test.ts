@@ -11,7 +11,7 @@ import { type CallResult, createKernel, type NarthexKernel } from "narthex";
 import { kernelProgram } from "../built/kernel-program.ts";
 import { createVaultKernel, endOf, PERMIT, type VaultKernel } from "./vault-kernel.ts";
 
-const CRASHING = new URL("./crashing-vault.ts", import.meta.url);
+const CRASHING = new URL("./crashing-vault-kernel.ts", import.meta.url);
 const SECRET = "hunter2-hunter2-hunter2";
 const HASH = toHex(blake3(utf8(SECRET)));
 const INPUT = { source: "key", destination: "placed" };

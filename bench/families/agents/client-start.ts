@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { buildCommand } from "../../../scripts/build/build-command.ts";
-import type { Measurement } from "../../frame/measurement.ts";
-import { median, ratioOf } from "../../frame/statistics.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { median, ratioOf } from "../../harness/statistics.ts";
 import { connectStdio } from "./connect-client.ts";
 import { openPlace, type Place } from "./open-place.ts";
 

@@ -1,7 +1,7 @@
-import { callFor } from "../../frame/call-for.ts";
-import { interleave } from "../../frame/interleave.ts";
-import type { Bench, Outcome, Row } from "../../frame/measurement.ts";
-import { ratioOf } from "../../frame/statistics.ts";
+import { callFor } from "../../harness/call-for.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Bench, Outcome, Row } from "../../harness/measurement.ts";
+import { ratioOf } from "../../harness/statistics.ts";
 import type { Pair } from "../calls/mcp/connect-pairs.ts";
 
 export interface Contest {

@@ -1,4 +1,4 @@
-import type { Family } from "../../frame/measurement.ts";
+import type { Family } from "../../harness/measurement.ts";
 
 export const family: Family = {
   title: "agents' clients: MCP with policy, budget and ledger, every answer durable before it leaves; spans of calls",

@@ -3,7 +3,7 @@ import { chown, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { buildCommand } from "../../../scripts/build/build-command.ts";
-import { type Measurement, NotMeasured } from "../../frame/measurement.ts";
+import { type Measurement, NotMeasured } from "../../harness/measurement.ts";
 import { connectStdio } from "./connect-client.ts";
 import { openPlace, type Place, WORKSPACE_OWNER } from "./open-place.ts";
 

@@ -1,9 +1,9 @@
 import { fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { buildCommand } from "../../../scripts/build/build-command.ts";
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement, Row } from "../../frame/measurement.ts";
-import { medianTime, ratioOf } from "../../frame/statistics.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement, Row } from "../../harness/measurement.ts";
+import { medianTime, ratioOf } from "../../harness/statistics.ts";
 import type { Pair } from "../calls/mcp/connect-pairs.ts";
 import { bareOverHttp, bareOverStdio } from "./bare/bare-server.ts";
 import { narthexOverHttp, narthexOverStdio } from "./narthex-server.ts";

@@ -1,4 +1,4 @@
-import { startServer } from "../../frame/start-server.ts";
+import { startServer } from "../../harness/start-server.ts";
 import { type Pair, toPair } from "../calls/mcp/connect-pairs.ts";
 import { connectHttp, connectStdio, type Revision } from "./connect-client.ts";
 import { openPlace } from "./open-place.ts";

@@ -1,5 +1,5 @@
 import { buildCommand } from "../../../scripts/build/build-command.ts";
-import type { Measurement } from "../../frame/measurement.ts";
+import type { Measurement } from "../../harness/measurement.ts";
 import { bareOverStdio } from "./bare/bare-server.ts";
 import { compareRates } from "./compare-rates.ts";
 import { narthexOverStdio } from "./narthex-server.ts";

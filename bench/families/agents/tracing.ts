@@ -3,11 +3,11 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { createKernel } from "narthex";
 import { buildCommand } from "../../../scripts/build/build-command.ts";
-import { callFor } from "../../frame/call-for.ts";
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement, Row } from "../../frame/measurement.ts";
-import { startServer } from "../../frame/start-server.ts";
-import { median, ratioOf } from "../../frame/statistics.ts";
+import { callFor } from "../../harness/call-for.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement, Row } from "../../harness/measurement.ts";
+import { startServer } from "../../harness/start-server.ts";
+import { median, ratioOf } from "../../harness/statistics.ts";
 
 interface Narthex {
   readonly createKernel: typeof createKernel;

@@ -3,8 +3,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { packNarthex } from "../../../scripts/build/pack-narthex.ts";
-import { type Measurement, NotMeasured } from "../../frame/measurement.ts";
-import { ratioOf } from "../../frame/statistics.ts";
+import { type Measurement, NotMeasured } from "../../harness/measurement.ts";
+import { ratioOf } from "../../harness/statistics.ts";
 import { measureStart } from "../../start.ts";
 
 const RUNS_PER_ROUND = 4;

@@ -2,12 +2,12 @@ import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { create, KernelService, type ToolRequest, ToolRequestSchema, type ToolResponse } from "@narthex/contracts";
 import { connectFramed } from "@narthex/server/framed-client";
-import { callFor } from "../../frame/call-for.ts";
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement, Row } from "../../frame/measurement.ts";
-import { openEmbedded } from "../../frame/open-embedded.ts";
-import { serveKernel } from "../../frame/serve-kernel.ts";
-import { median, ratioOf } from "../../frame/statistics.ts";
+import { callFor } from "../../harness/call-for.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement, Row } from "../../harness/measurement.ts";
+import { openEmbedded } from "../../harness/open-embedded.ts";
+import { serveKernel } from "../../harness/serve-kernel.ts";
+import { median, ratioOf } from "../../harness/statistics.ts";
 import { connectHttp } from "./mcp/connect-http.ts";
 import { openSessionStream } from "./session-stream.ts";
 

@@ -1,4 +1,4 @@
-import type { Family } from "../../frame/measurement.ts";
+import type { Family } from "../../harness/measurement.ts";
 
 export const family: Family = {
   title: "tool calls with everything on: policy, budget, ledger, every answer durable before it leaves",

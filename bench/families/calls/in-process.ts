@@ -1,8 +1,8 @@
-import { callFor, type LoadResult } from "../../frame/call-for.ts";
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement, Row } from "../../frame/measurement.ts";
-import { openEmbedded } from "../../frame/open-embedded.ts";
-import { ratioOf } from "../../frame/statistics.ts";
+import { callFor, type LoadResult } from "../../harness/call-for.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement, Row } from "../../harness/measurement.ts";
+import { openEmbedded } from "../../harness/open-embedded.ts";
+import { ratioOf } from "../../harness/statistics.ts";
 import { connectBare, connectFirst, connectSecond } from "./mcp/connect-pairs.ts";
 
 const IN_FLIGHT = 64;

@@ -1,7 +1,7 @@
 import { createKernel, verifyLedger } from "narthex";
-import { callMany } from "../../frame/call-many.ts";
-import type { Measurement } from "../../frame/measurement.ts";
-import { openEmbedded } from "../../frame/open-embedded.ts";
+import { callMany } from "../../harness/call-many.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { openEmbedded } from "../../harness/open-embedded.ts";
 
 const CALLS = 50_000;
 const IN_FLIGHT = 256;

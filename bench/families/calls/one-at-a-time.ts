@@ -1,9 +1,9 @@
 import { fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement } from "../../frame/measurement.ts";
-import { type Embedded, openEmbedded } from "../../frame/open-embedded.ts";
-import { medianTime, ratioOf } from "../../frame/statistics.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { type Embedded, openEmbedded } from "../../harness/open-embedded.ts";
+import { medianTime, ratioOf } from "../../harness/statistics.ts";
 
 const COUNT = 400;
 /** What a call may cost besides making its record durable. */

@@ -1,7 +1,7 @@
 import { compileEncoder, create, type RecordMessage, RecordSchema, toBinary } from "@narthex/contracts";
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement } from "../../frame/measurement.ts";
-import { ratioOf } from "../../frame/statistics.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { ratioOf } from "../../harness/statistics.ts";
 
 const COUNT = 30_000;
 

@@ -1,8 +1,8 @@
-import { callFor } from "../../frame/call-for.ts";
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement } from "../../frame/measurement.ts";
-import { openEmbedded } from "../../frame/open-embedded.ts";
-import { ratioOf } from "../../frame/statistics.ts";
+import { callFor } from "../../harness/call-for.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { openEmbedded } from "../../harness/open-embedded.ts";
+import { ratioOf } from "../../harness/statistics.ts";
 import { openLongLedger } from "./long-ledger.ts";
 
 const RECORDS = 1_000_000;

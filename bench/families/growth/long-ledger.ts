@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { callFor } from "../../frame/call-for.ts";
-import { type Bench, NotMeasured } from "../../frame/measurement.ts";
-import { type Embedded, openEmbedded } from "../../frame/open-embedded.ts";
-import { REPOSITORY } from "../../frame/places.ts";
+import { callFor } from "../../harness/call-for.ts";
+import { type Bench, NotMeasured } from "../../harness/measurement.ts";
+import { type Embedded, openEmbedded } from "../../harness/open-embedded.ts";
+import { REPOSITORY } from "../../harness/places.ts";
 
 /** Calls are made in slices, each in a session of its own, until there are enough or the time is over. */
 const SLICE_MS = 5000;

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { callFor } from "../../frame/call-for.ts";
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement } from "../../frame/measurement.ts";
-import { ratioOf } from "../../frame/statistics.ts";
+import { callFor } from "../../harness/call-for.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { ratioOf } from "../../harness/statistics.ts";
 import { openBenchedLedger } from "./signed-ledger.ts";
 
 const IN_FLIGHT = 64;

@@ -1,4 +1,4 @@
-import type { Family } from "../../frame/measurement.ts";
+import type { Family } from "../../harness/measurement.ts";
 
 export const family: Family = {
   title: "the ledger signed and proven: the Merkle log beside the chains, and proofs from its tiles",

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { rootOfInclusion } from "@narthex/kernel";
-import { createTreeMethods, type TreeMethods } from "../../../packages/host/src/log/tree-methods.ts";
+import { rootFromInclusionPath } from "@narthex/kernel";
+import { createTreeMethods, type TreeMethods } from "../../../packages/host/src/merkle/tree-methods.ts";
 import { leafHash } from "../../../packages/kernel/src/merkle/tree-hash.ts";
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement } from "../../frame/measurement.ts";
-import { ratioOf } from "../../frame/statistics.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { ratioOf } from "../../harness/statistics.ts";
 import { leafData, makeSyntheticTiles } from "./synthetic-tiles.ts";
 
 const LARGE = 10_000_000;
@@ -63,5 +63,5 @@ async function pathOf(tree: TreeMethods, index: number, size: number): Promise<U
 }
 
 function rootOf(index: number, size: number, path: readonly Uint8Array[]): string {
-  return Buffer.from(rootOfInclusion(leafHash(leafData(index)), index, size, path) ?? []).toString("hex");
+  return Buffer.from(rootFromInclusionPath(leafHash(leafData(index)), index, size, path) ?? []).toString("hex");
 }

@@ -1,9 +1,9 @@
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { createKernel, defineTool } from "narthex";
-import { callMany } from "../../frame/call-many.ts";
-import type { Measurement } from "../../frame/measurement.ts";
-import { ratioOf } from "../../frame/statistics.ts";
+import { callMany } from "../../harness/call-many.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { ratioOf } from "../../harness/statistics.ts";
 
 const CALLS = 10_000;
 /** As many as the fastest run has. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setInterval } from "node:timers";
 import { ContentPlace, ContentRole } from "@narthex/contracts";
 import {
-  createLogPublication,
+  createMerklePublication,
   createSystemRandom,
   homePaths,
   openLedgerStore,
@@ -46,13 +46,13 @@ export async function openBenchedLedger(
   await ledger.loadChain("system");
   const draft = exampleCall();
   let signed = 0;
-  const publication = createLogPublication(join(directory, "log"));
+  const publication = createMerklePublication(join(directory, "log"));
   const checkpoints = createCheckpoints({
     store,
     ledger,
     clock: systemClock,
     random: createSystemRandom(),
-    log: (_level, message) => {
+    logger: (_level, message) => {
       throw new Error(message);
     },
     tree: store.tree,

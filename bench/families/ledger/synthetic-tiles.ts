@@ -1,6 +1,6 @@
 import { linkSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { GrowingTree, TILE_WIDTH, type TilePlace, tilePath } from "@narthex/kernel/merkle";
+import { GrowingTree, TILE_WIDTH, type TileAddress, tilePath } from "@narthex/kernel/merkle";
 
 /** So many leaves are different, then they come again. */
 const PERIOD = TILE_WIDTH * TILE_WIDTH;
@@ -45,7 +45,7 @@ function repeatingRows(): Buffer[] {
   return [Buffer.concat(leaves), Buffer.concat(above), Buffer.concat(Array.from({ length: TILE_WIDTH }, () => root))];
 }
 
-function pathOf(directory: string, place: TilePlace): string {
+function pathOf(directory: string, place: TileAddress): string {
   const path = join(directory, "tile", tilePath(place));
   mkdirSync(dirname(path), { recursive: true });
   return path;

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { openLedgerFile, readHashedPages, verifyLedger } from "@narthex/verify";
-import { callMany } from "../../frame/call-many.ts";
-import type { Measurement } from "../../frame/measurement.ts";
-import { openEmbedded } from "../../frame/open-embedded.ts";
-import { ratioOf } from "../../frame/statistics.ts";
+import { callMany } from "../../harness/call-many.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { openEmbedded } from "../../harness/open-embedded.ts";
+import { ratioOf } from "../../harness/statistics.ts";
 
 const CALLS = 100_000;
 const IN_FLIGHT = 256;

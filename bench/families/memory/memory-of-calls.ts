@@ -1,7 +1,7 @@
-import { callMany } from "../../frame/call-many.ts";
-import type { Measurement } from "../../frame/measurement.ts";
-import { openEmbedded } from "../../frame/open-embedded.ts";
-import { MB, measureMemory } from "../../frame/resident.ts";
+import { callMany } from "../../harness/call-many.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { openEmbedded } from "../../harness/open-embedded.ts";
+import { MB, measureMemory } from "../../harness/resident.ts";
 
 const FIRST = 20_000;
 const LAST = 100_000;

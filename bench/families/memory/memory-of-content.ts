@@ -1,7 +1,7 @@
 import type { NarthexKernel } from "narthex";
-import type { Measurement } from "../../frame/measurement.ts";
-import { openEmbedded } from "../../frame/open-embedded.ts";
-import { MB, measureMemory } from "../../frame/resident.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { openEmbedded } from "../../harness/open-embedded.ts";
+import { MB, measureMemory } from "../../harness/resident.ts";
 
 const CONTENT_BYTES = 1024 * MB;
 const WARM_UP_BYTES = 16 * MB;

@@ -1,9 +1,9 @@
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
-import { callMany } from "../../frame/call-many.ts";
-import type { Measurement } from "../../frame/measurement.ts";
-import { openEmbedded } from "../../frame/open-embedded.ts";
-import { measureMemory } from "../../frame/resident.ts";
+import { callMany } from "../../harness/call-many.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { openEmbedded } from "../../harness/open-embedded.ts";
+import { measureMemory } from "../../harness/resident.ts";
 
 const WARM_UP = 2000;
 const SESSIONS = 20_000;

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement, Row } from "../../frame/measurement.ts";
-import { ratioOf } from "../../frame/statistics.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement, Row } from "../../harness/measurement.ts";
+import { ratioOf } from "../../harness/statistics.ts";
 import { BIG_MB } from "./bodies.ts";
 import { openNetwork } from "./open-network.ts";
 import { serveLoopback } from "./serve-loopback.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
-import type { Measurement } from "../../frame/measurement.ts";
-import { MB, measureMemory } from "../../frame/resident.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { MB, measureMemory } from "../../harness/resident.ts";
 import { openNetwork } from "./open-network.ts";
 import { serveLoopback } from "./serve-loopback.ts";
 

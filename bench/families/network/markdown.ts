@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { Defuddle } from "defuddle/node";
 import { createPageReader } from "../../../packages/host/src/pages/create-page-reader.ts";
 import { openContainment } from "../../../packages/host/src/sandbox/open-containment.ts";
-import { interleave } from "../../frame/interleave.ts";
-import { type Measurement, NotMeasured } from "../../frame/measurement.ts";
-import { medianTime, ratioOf } from "../../frame/statistics.ts";
+import { interleave } from "../../harness/interleave.ts";
+import { type Measurement, NotMeasured } from "../../harness/measurement.ts";
+import { medianTime, ratioOf } from "../../harness/statistics.ts";
 
 const COUNT = 12;
 const PAGE_BYTES = 54 * 1024;

@@ -1,8 +1,8 @@
 import { createEgressGate } from "../../../packages/host/src/egress/create-egress-gate.ts";
-import { callFor } from "../../frame/call-for.ts";
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement, Row } from "../../frame/measurement.ts";
-import { ratioOf } from "../../frame/statistics.ts";
+import { callFor } from "../../harness/call-for.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement, Row } from "../../harness/measurement.ts";
+import { ratioOf } from "../../harness/statistics.ts";
 import { readBody, UNDICI, undici } from "./gate-undici.ts";
 import { openPass } from "./open-pass.ts";
 import { serveLoopback } from "./serve-loopback.ts";

@@ -1,7 +1,7 @@
-import type { EgressPass } from "@narthex/kernel";
+import type { EgressGrant } from "@narthex/kernel";
 
 /** A pass to the loopback that counts what it is told, as a call's does, and writes nothing down. */
-export function openPass(port: number): EgressPass & { readonly seen: { requests: number; bytes: number } } {
+export function openPass(port: number): EgressGrant & { readonly seen: { requests: number; bytes: number } } {
   const seen = { requests: 0, bytes: 0 };
   return {
     seen,

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { startServer } from "../../frame/start-server.ts";
+import { startServer } from "../../harness/start-server.ts";
 import { BIG_MB } from "./bodies.ts";
 
 export interface LoopbackServer {

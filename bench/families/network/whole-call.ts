@@ -1,6 +1,6 @@
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement } from "../../frame/measurement.ts";
-import { medianTime, ratioOf } from "../../frame/statistics.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { medianTime, ratioOf } from "../../harness/statistics.ts";
 import { openNetwork } from "./open-network.ts";
 import { serveLoopback } from "./serve-loopback.ts";
 

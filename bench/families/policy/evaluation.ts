@@ -1,5 +1,5 @@
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement, Row } from "../../frame/measurement.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement, Row } from "../../harness/measurement.ts";
 import { openCasbin, openCasl, openCompiled, openPreparsed, openWasm } from "./engines.ts";
 import { sampleRequests } from "./sample-requests.ts";
 import { DEFAULT_TOOLS, sampleRules } from "./sample-rules.ts";

@@ -1,6 +1,6 @@
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement, Row } from "../../frame/measurement.ts";
-import { ratioOf } from "../../frame/statistics.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement, Row } from "../../harness/measurement.ts";
+import { ratioOf } from "../../harness/statistics.ts";
 import { openCompiled, openPreparsed } from "./engines.ts";
 import { sampleRequests } from "./sample-requests.ts";
 import { DEFAULT_TOOLS, type SampleSize, sampleRules } from "./sample-rules.ts";

@@ -1,5 +1,5 @@
 import type { CedarRequest } from "../../../packages/kernel/src/policy/cedar/cedar.ts";
-import { percentile } from "../../frame/statistics.ts";
+import { percentile } from "../../harness/statistics.ts";
 import type { Decide } from "./engines.ts";
 
 export interface DecisionTimes {

@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Observer } from "@narthex/kernel";
 import { createKernel } from "narthex";
-import { callFor } from "../../frame/call-for.ts";
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement } from "../../frame/measurement.ts";
-import { percentile, ratioOf } from "../../frame/statistics.ts";
+import { callFor } from "../../harness/call-for.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { percentile, ratioOf } from "../../harness/statistics.ts";
 
 const ROUND_MS = 800;
 const IN_FLIGHT = 64;

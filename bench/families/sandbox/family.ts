@@ -1,4 +1,4 @@
-import type { Family } from "../../frame/measurement.ts";
+import type { Family } from "../../harness/measurement.ts";
 
 export const family: Family = {
   title: "tools in sandboxes: every call checked, contained and durable before its answer leaves",

@@ -1,9 +1,9 @@
 import { chown, writeFile } from "node:fs/promises";
 import { fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement } from "../../frame/measurement.ts";
-import { medianTime, ratioOf } from "../../frame/statistics.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { medianTime, ratioOf } from "../../harness/statistics.ts";
 import { openWorkbench, WORKSPACE_OWNER } from "./open-workbench.ts";
 
 const COUNT = 300;

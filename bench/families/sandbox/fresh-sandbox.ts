@@ -1,10 +1,10 @@
 import { openContainment } from "../../../packages/host/src/sandbox/open-containment.ts";
-import { interleave } from "../../frame/interleave.ts";
-import { type Measurement, NotMeasured } from "../../frame/measurement.ts";
-import { medianTime, ratioOf } from "../../frame/statistics.ts";
+import { interleave } from "../../harness/interleave.ts";
+import { type Measurement, NotMeasured } from "../../harness/measurement.ts";
+import { medianTime, ratioOf } from "../../harness/statistics.ts";
 import { prepareBareBubblewrap } from "./bare-bubblewrap.ts";
 import { openWorkbench } from "./open-workbench.ts";
-import { planOfShell } from "./plan-of-shell.ts";
+import { planOfShell } from "./shell-sandbox-plan.ts";
 import { prepareSandboxRuntime } from "./sandbox-runtime.ts";
 
 const COUNT = 30;

@@ -1,6 +1,6 @@
 import { chown, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Measurement } from "../../frame/measurement.ts";
+import type { Measurement } from "../../harness/measurement.ts";
 import { openWorkbench, WORKSPACE_OWNER } from "./open-workbench.ts";
 
 const SESSIONS = 1000;

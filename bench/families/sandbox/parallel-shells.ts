@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
-import type { Measurement } from "../../frame/measurement.ts";
+import type { Measurement } from "../../harness/measurement.ts";
 import { openWorkbench } from "./open-workbench.ts";
 
 const CALLS = 200;

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { dirname } from "node:path";
 import { findRipgrep } from "@narthex/host";
 import { SandboxManager } from "@anthropic-ai/sandbox-runtime";
-import { NotMeasured } from "../../frame/measurement.ts";
+import { NotMeasured } from "../../harness/measurement.ts";
 
 export interface OtherSandbox {
   run(): Promise<void>;

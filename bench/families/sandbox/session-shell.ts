@@ -1,8 +1,8 @@
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement } from "../../frame/measurement.ts";
-import { medianTime, ratioOf } from "../../frame/statistics.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { medianTime, ratioOf } from "../../harness/statistics.ts";
 import { openWorkbench } from "./open-workbench.ts";
 
 const COUNT = 30;

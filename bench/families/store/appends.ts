@@ -4,9 +4,9 @@ import { DatabaseSync } from "node:sqlite";
 import { ContentPlace, ContentRole, hashRecord } from "@narthex/contracts";
 import { homePaths, openLedgerStore } from "@narthex/host";
 import type { ContentDraft, StateChange, Store, StoreWrite } from "@narthex/kernel";
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement, Row } from "../../frame/measurement.ts";
-import { ratioOf } from "../../frame/statistics.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement, Row } from "../../harness/measurement.ts";
+import { ratioOf } from "../../harness/statistics.ts";
 
 const LONE = 500;
 const SHARED = 20_000;

@@ -8,9 +8,9 @@ import { WASM_PAGE_BYTES } from "@narthex/kernel";
 import { startWasmHost } from "../../../packages/host/src/wasm/start-wasm-host.ts";
 import { WasmHostProcess } from "../../../packages/host/src/wasm/wasm-host-process.ts";
 import { writeWasmProgram } from "../../../scripts/build/write-wasm-program.ts";
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement } from "../../frame/measurement.ts";
-import { medianTime, ratioOf } from "../../frame/statistics.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { medianTime, ratioOf } from "../../harness/statistics.ts";
 import { checksumCall } from "./checksum-tool.ts";
 
 const COUNT = 8;
@@ -40,7 +40,7 @@ export const coldHost: Measurement = async ({ rounds, scale, directory }) => {
     await host.load("checksum", bytes, options, START_MS);
     const job = { key: "checksum", fuel: limits.fuel, input };
     const end = await host.run(job, () => Promise.resolve(new Uint8Array(0)), signal);
-    if (end?.how.kind !== "answered") throw new Error(`the module ended otherwise: ${end?.how.kind}`);
+    if (end?.ending.kind !== "answered") throw new Error(`the module ended otherwise: ${end?.ending.kind}`);
   };
   /** The host's end is not part of it. */
   const timed = async (work: (host: WasmHostProcess) => Promise<void>): Promise<number> => {

@@ -1,4 +1,4 @@
-import type { Family } from "../../frame/measurement.ts";
+import type { Family } from "../../harness/measurement.ts";
 
 export const family: Family = {
   title: "WebAssembly tools: what metering costs, beside the same modules plain on V8",

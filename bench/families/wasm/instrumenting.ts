@@ -5,8 +5,8 @@ import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { meterModule, type MeterOptions } from "@narthex/meter";
 import { findWasmProgram } from "../../../packages/host/src/wasm/wasm-program.ts";
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement } from "../../frame/measurement.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement } from "../../harness/measurement.ts";
 
 const MIN_RATE = 50;
 const WARM_UP_RUNS = 4;

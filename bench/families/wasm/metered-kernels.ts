@@ -1,6 +1,6 @@
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement, Row } from "../../frame/measurement.ts";
-import { ratioOf } from "../../frame/statistics.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement, Row } from "../../harness/measurement.ts";
+import { ratioOf } from "../../harness/statistics.ts";
 import { KERNELS, type KernelName, openKernel } from "./kernels.ts";
 
 const MAX_MEAN_RATIO = 1.6;

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import createPlugin from "@extism/extism";
 import { createWasmRunner, findTools, openContainment, storeTool } from "@narthex/host";
-import { interleave } from "../../frame/interleave.ts";
-import type { Measurement } from "../../frame/measurement.ts";
-import { medianTime, ratioOf } from "../../frame/statistics.ts";
+import { interleave } from "../../harness/interleave.ts";
+import type { Measurement } from "../../harness/measurement.ts";
+import { medianTime, ratioOf } from "../../harness/statistics.ts";
 import { openWorkbench } from "../sandbox/open-workbench.ts";
 import { CHECKSUM_ANSWER, CHECKSUM_MODULE, checksumCall } from "./checksum-tool.ts";
 
@@ -39,8 +39,8 @@ export const smallTool: Measurement = async ({ rounds, scale, directory }) => {
   );
 
   const runAlone = async (): Promise<void> => {
-    const { how } = await runner.run(alone, () => Promise.resolve(new Uint8Array(0)), signal);
-    if (how.kind !== "answered") throw new Error(`the module ended otherwise: ${how.kind}`);
+    const { ending } = await runner.run(alone, () => Promise.resolve(new Uint8Array(0)), signal);
+    if (ending.kind !== "answered") throw new Error(`the module ended otherwise: ${ending.kind}`);
   };
   const roundTrip = (): Promise<void> =>
     new Promise((resolve) => {

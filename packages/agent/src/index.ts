@@ -1,4 +1,4 @@
-export { problemOf } from "./correct/correction-text.ts";
+export { describeViolation } from "./correct/correction-text.ts";
 export { describeShape } from "./correct/describe-shape.ts";
 export { type AiSdkSchema, type AiSdkToolDecl, toAiSdkTools } from "./declare/ai-sdk-tools.ts";
 export { type AnthropicTool, toAnthropicTools } from "./declare/anthropic-tools.ts";
@@ -27,7 +27,7 @@ export { openTranscriptFile, type TranscriptFile } from "./run/open-transcript-f
 export { runAgent } from "./run/run-agent.ts";
 export type { BeginEntry, ResultEntry, Transcript, TranscriptEntry, TurnEntry } from "./run/transcript.ts";
 export {
-  type AgentAnswer,
+  type AgentCallResponse,
   type AgentCallOptions,
   type AgentSession,
   type AgentTool,
@@ -35,9 +35,9 @@ export {
   type InProcessSession,
   type SessionCallOptions,
 } from "./session/agent-session.ts";
-export type { CallOutcome } from "./session/answer-call.ts";
+export type { CallOutcome } from "./session/execute-call.ts";
 export { type DescribedResponse, describeResponse } from "./session/describe-response.ts";
-export { whatIsAllowed } from "./session/what-is-allowed.ts";
+export { findNearestRules } from "./session/find-nearest-rules.ts";
 export type { CallDelta, DeltaReader, StreamedCall } from "./stream/call-delta.ts";
 export { readAiSdk } from "./stream/read-ai-sdk.ts";
 export { readAnthropic } from "./stream/read-anthropic.ts";

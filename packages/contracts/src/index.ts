@@ -354,7 +354,7 @@ export {
 export { canonicalJson, canonicalJsonBytes } from "./json/canonical-json.ts";
 export { JsonSyntaxError } from "./json/json-syntax-error.ts";
 export { JsonValueError } from "./json/json-value-error.ts";
-export { countOf, fieldOf, listOf, textOf } from "./json/loose-fields.ts";
+export { readCount, readField, readList, readText } from "./json/untrusted-fields.ts";
 export { parseJson } from "./json/parse-json.ts";
 export type { JsonBounds } from "./json/scan-json.ts";
 export { isKernelError, KernelError, type KernelErrorOptions, type Violation } from "./kernel-error.ts";
@@ -385,7 +385,7 @@ export {
 } from "./limits.ts";
 export { RULES, type Rule } from "./rule.ts";
 export { type Mark, type MarkedText, type MarkKind, markText, unmarkText } from "./text/mark-text.ts";
-export { UNSEEN_CHARACTER } from "./text/unseen-characters.ts";
+export { INVISIBLE_CHARACTER } from "./text/invisible-character.ts";
 export { GIT_OPERATIONS } from "./wire/check-tool.ts";
 export { decode, decodeResponse, encode, encodeResponse } from "./wire/codec.ts";
 export { DecodeError } from "./wire/decode-error.ts";

@@ -1,13 +1,13 @@
 export { type LedgerStoreOptions, openLedgerStore } from "./store/open-ledger-store.ts";
-export { createLogPublication } from "./log/log-publication.ts";
+export { createMerklePublication } from "./merkle/merkle-publication.ts";
 export { openRedactionKey } from "./secrets/redaction-key.ts";
-export { openSigningKeys } from "./log/signing-keys.ts";
+export { openSigningKeys } from "./merkle/signing-keys.ts";
 export { backUpHome, type BackupParts } from "./backup/back-up-home.ts";
 export { type LedgerFiles, openLedgerFiles } from "./store/read-ledger-files.ts";
 export { restoreHome } from "./backup/restore-home.ts";
 export type { BearerTokens, TokenScope } from "./home/bearer-tokens.ts";
 export { readAdminToken } from "./home/admin-token.ts";
-export { describeHolder, type Holder } from "./home/holder.ts";
+export { readHolder, type Holder } from "./home/holder.ts";
 export { claimHome, type HomeClaim } from "./home/home-lock.ts";
 export { defaultHomePath, type HomePaths, homePaths } from "./home/home-paths.ts";
 export { type Home, openHome, type OpenHomeOptions } from "./home/open-home.ts";
@@ -17,7 +17,7 @@ export { writePrivateFile } from "./home/private-file.ts";
 export { loadSessionToken, saveSessionToken, stateDirectory } from "./home/session-tokens.ts";
 export { resolveWorkspace } from "./home/workspace-rules.ts";
 export { findOwnCode, type OwnCode, type OwnCodeOptions } from "./own-code/own-code.ts";
-export { keepCallsYoung } from "./system/keep-calls-young.ts";
+export { disablePretenuring } from "./system/disable-pretenuring.ts";
 export { removeOwnTree } from "./system/remove-own-tree.ts";
 export { createSystemRandom, systemClock } from "./system/system-drivers.ts";
 export { type Configuration, DEFAULT_CONFIGURATION } from "./configuration/configuration.ts";
@@ -27,7 +27,7 @@ export {
   type AddedTool,
   addedToolId,
   type CandidateTool,
-  filesOf,
+  listPinnedFiles,
   isEndpoint,
   isProgram,
   isWasm,
@@ -53,7 +53,7 @@ export { acceptWorkspace, findUnsafeWorkspaces } from "./doctor/unsafe-workspace
 export type { FixStep, HostReport, Mechanism, ToolClass } from "./doctor/host-report.ts";
 export { findToolchains, type ToolchainOptions } from "./toolchains/find-toolchains.ts";
 export type { Toolchain, ToolchainKind, ToolchainMount } from "./toolchains/toolchain.ts";
-export { insideEnvironment, insidePath, toolchainMounts } from "./toolchains/toolchain-plan.ts";
+export { toolchainEnvironment, toolchainPath, toolchainMounts } from "./toolchains/toolchain-plan.ts";
 export {
   type CacheUse,
   openWorkspaceCache,
@@ -65,20 +65,20 @@ export {
   type WorkspaceFilesDriver,
   type WorkspaceFilesOptions,
 } from "./files/create-workspace-files.ts";
-export { readBundleLog } from "./bundle/read-bundle-log.ts";
+export { readBundledTree } from "./bundle/read-bundled-tree.ts";
 export { createVirtualFiles } from "./files/virtual/create-virtual-files.ts";
 export { findRipgrep } from "./search/find-ripgrep.ts";
 export { type Containment, type ContainmentOptions, openContainment } from "./sandbox/open-containment.ts";
 export { summariseEnvelope } from "./bootstrap/envelope.ts";
-export { isWorkable, makeWorkspace } from "./bootstrap/make-workspace.ts";
+export { isWritableByTools, makeWorkspace } from "./bootstrap/make-workspace.ts";
 export { handOverWorkspace } from "./bootstrap/hand-over-workspace.ts";
 export { type OpenedGate, openGate } from "./network/open-gate.ts";
-export { openWorkshop, type Workshop, type WorkshopOptions } from "./open-workshop.ts";
+export { openToolRuntime, type ToolRuntime, type ToolRuntimeOptions } from "./open-tool-runtime.ts";
 export {
   type DecideExample,
-  type ExampleAnswer,
+  type ExampleDecision,
   type ExampleFailure,
-  type ExpectedAnswer,
+  type ExpectedDecision,
   type PolicyExample,
   runExamples,
 } from "./policy/examples.ts";
@@ -91,8 +91,8 @@ export { readPolicyDirectory } from "./policy/read-policy-directory.ts";
 export type { LoadedRule } from "./policy/read-rules.ts";
 export { createRechecker } from "./policy/create-rechecker.ts";
 export { recheckStored } from "./policy/recheck-stored.ts";
-export { createWasmEngine, WASM_ENGINE } from "./policy/wasm-engine.ts";
-export { keepKnownSet, type PolicyLoading } from "./policy/known-sets.ts";
+export { createCedarWasmEngine, CEDAR_WASM_ENGINE } from "./policy/cedar-wasm-engine.ts";
+export { cachePolicySet, type PolicyLoadOptions } from "./policy/policy-set-cache.ts";
 export {
   assemblePolicy,
   assemblePolicyOrNone,

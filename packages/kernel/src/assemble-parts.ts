@@ -4,13 +4,13 @@ import { createArtifacts } from "./artifact/artifacts.ts";
 import { mayChangeProtected } from "./call/decide/may-change-protected.ts";
 import { createProtectedPaths } from "./policy/protected-paths.ts";
 import { createSecretPaths } from "./call/grant/secret-paths.ts";
-import { decideAgain, decideOnHost } from "./call/decide-again.ts";
+import { redecide, decideHost } from "./call/redecide.ts";
 import { createContentUses } from "./erasure/content-uses.ts";
-import { SharedLock } from "./erasure/shared-lock.ts";
-import { createUsedContent } from "./erasure/used-content.ts";
+import { ReadWriteLock } from "./erasure/read-write-lock.ts";
+import { createTrackedContentStore } from "./erasure/tracked-content-store.ts";
 import { createExaminedHost } from "./host-examination.ts";
-import { createAnswerArchive } from "./journal/answer-archive.ts";
-import { createRequestMemory } from "./journal/request-memory.ts";
+import { createResponseArchive } from "./journal/response-archive.ts";
+import { createUsedRequestIds } from "./journal/used-request-ids.ts";
 import type { KernelOptions, KernelSettings } from "./kernel-options.ts";
 import type { KernelParts } from "./kernel-parts.ts";
 import { loadWorkspaceLabels } from "./label/workspace-labels.ts";
@@ -19,7 +19,7 @@ import { createLedger } from "./ledger/ledger.ts";
 import { SYSTEM_CHAIN } from "./ledger/record-draft.ts";
 import { createRefusals } from "./ledger/refusals.ts";
 import { createCheckpoints } from "./merkle/checkpoints.ts";
-import type { Log } from "./ports.ts";
+import type { Logger } from "./ports.ts";
 import { createReloadablePolicy } from "./policy/reloadable-policy.ts";
 import { createRegistry } from "./registry/registry.ts";
 import { sealRedactors } from "./registry/seal-tool.ts";
@@ -29,11 +29,11 @@ import { createHeldContent } from "./result/held-content.ts";
 import { plainText } from "./result/plain-text.ts";
 import { redactText } from "./result/redact.ts";
 import { guardContent } from "./secret/guarded-content.ts";
-import { createLearnPlaced } from "./secret/learn-placed.ts";
+import { createPlacedFilesLearner } from "./secret/learn-placed-files.ts";
 import { loadPlacedFiles } from "./secret/placed-files.ts";
 import { KnownSecrets } from "./secret/known-secrets.ts";
-import { createDescent } from "./session/descent.ts";
-import { LeaseEnds } from "./session/lease-ends.ts";
+import { createDescendantCheck } from "./session/descendant-check.ts";
+import { LeaseEndListeners } from "./session/lease-end-listeners.ts";
 import { SessionExpiry } from "./session/session-expiry.ts";
 import { createSessionTable } from "./session/session-table.ts";
 import { DEFAULT_VIOLATION_WINDOW } from "./session/violation-window.ts";
@@ -60,22 +60,22 @@ const DEFAULT_SETTINGS: KernelSettings = {
 const PROGRAM_REQUESTS = 10_000;
 
 /** Whether the kernel takes calls. */
-export interface Gate {
+export interface KernelLifecycle {
   closing: boolean;
 }
 
 /** Makes the engines from the ports and ties them together. */
 export async function assembleParts(
   options: KernelOptions,
-  gate: Gate,
+  gate: KernelLifecycle,
 ): Promise<{ readonly parts: KernelParts; readonly settings: KernelSettings }> {
   const { store, clock, random } = options;
   const uses = createContentUses();
   const redactors = sealRedactors(options.redactors ?? []);
   const secrets = new KnownSecrets(redactors, () => options.redactionKey ?? random.bytes(HASH_SIZE));
-  const contentStore = createUsedContent(guardContent(options.contentStore, secrets), uses);
+  const contentStore = createTrackedContentStore(guardContent(options.contentStore, secrets), uses);
   const settings = { ...DEFAULT_SETTINGS, ...options.settings };
-  const log = createSafeLog(options.log, secrets);
+  const log = createSafeLogger(options.logger, secrets);
   const ledger = await createLedger({
     store,
     clock,
@@ -94,9 +94,9 @@ export async function assembleParts(
   const held = createHeldContent();
   const placed = await loadPlacedFiles(store);
   const registry = createRegistry(redactors);
-  const isDescendant = createDescent(store);
+  const isDescendant = createDescendantCheck(store);
   for (const tool of options.tools) registry.register(tool);
-  const requests = createRequestMemory(store, random);
+  const requests = createUsedRequestIds(store, random);
   const viewBytesOf = (tool: Pick<ToolDeclaration, "bounds">) =>
     Math.min(tool.bounds.maxOutputBytes, settings.viewBytes);
   const parts: KernelParts = {
@@ -104,26 +104,34 @@ export async function assembleParts(
     random,
     store,
     contentStore,
-    publicStore: createUsedContent(options.contentStore, uses),
-    uses,
-    erasing: new SharedLock(),
+    publicStore: createTrackedContentStore(options.contentStore, uses),
+    contentUses: uses,
+    erasureLock: new ReadWriteLock(),
     policy: createReloadablePolicy(options.policy),
     policySource: options.policySource,
     policyMode: options.policyMode ?? "enforce",
     observer: options.observer,
-    log,
+    logger: log,
     ledger,
     refusals: createRefusals(ledger),
     checkpoints:
-      options.merkleLog &&
-      createCheckpoints({ ...options.merkleLog, store, ledger, random, clock, log, settings: settings.checkpoints }),
+      options.merkle &&
+      createCheckpoints({
+        ...options.merkle,
+        store,
+        ledger,
+        random,
+        clock,
+        logger: log,
+        settings: settings.checkpoints,
+      }),
     registry,
     sessions: createSessionTable({ store, ledger, requests, maxStoredBytes: settings.maxStoredBytes }),
     expiry: new SessionExpiry(),
-    leaseEnds: new LeaseEnds(),
+    leaseEndListeners: new LeaseEndListeners(),
     runtimeTools: new Set(),
-    requests,
-    answers: createAnswerArchive({
+    usedRequestIds: requests,
+    responses: createResponseArchive({
       store,
       contentStore,
       viewBytesOf(toolId) {
@@ -153,9 +161,9 @@ export async function assembleParts(
     }),
     content: createContentLibrary({ store, files: contentStore, held, uses, isDescendant }),
     secrets,
-    held,
-    placed,
-    learnPlaced: createLearnPlaced(placed, secrets, options.files, log),
+    heldContent: held,
+    placedFiles: placed,
+    learnPlaced: createPlacedFilesLearner(placed, secrets, options.files, log),
     isDescendant,
     artifacts: createArtifacts({ store, ledger, random, uses, recordedId: (id) => secrets.recordedId(id) }),
     workspaceLabels: await loadWorkspaceLabels(store),
@@ -169,16 +177,16 @@ export async function assembleParts(
     pages: options.pages,
     wasm: options.wasm,
     secretNames: options.secretNames ?? new Set(),
-    decideOnHost,
+    decideHost,
     isProtected: createProtectedPaths(options.protectedPaths ?? []),
-    program: options.program ?? "narthex",
+    commandName: options.commandName ?? "narthex",
     trustedPaths: options.trustedPaths,
     isSecret: createSecretPaths(options.secretPaths ?? []),
     host: createExaminedHost(options.examineHost?.bind(options), ledger),
     adoptWorkspace: options.adoptWorkspace?.bind(options),
     mayChangeProtected,
-    decideAgain,
-    settling: new Set(),
+    redecide,
+    settlingIntents: new Set(),
     counters: { lateResults: 0, running: 0 },
     viewBytesOf,
     quarantine: settings.quarantine,
@@ -188,7 +196,7 @@ export async function assembleParts(
 }
 
 /** An operator's log that fails must not fail a call. */
-function createSafeLog(log: Log | undefined, secrets: KnownSecrets): Log {
+function createSafeLogger(log: Logger | undefined, secrets: KnownSecrets): Logger {
   if (log === undefined) return () => undefined;
   return (level, message, fields) => {
     try {
@@ -199,7 +207,7 @@ function createSafeLog(log: Log | undefined, secrets: KnownSecrets): Log {
   };
 }
 
-function hideInFields(fields: Parameters<Log>[2], secrets: KnownSecrets): Parameters<Log>[2] {
+function hideInFields(fields: Parameters<Logger>[2], secrets: KnownSecrets): Parameters<Logger>[2] {
   if (fields === undefined || secrets.all.length === 0) return fields;
   const hidden: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {

@@ -1,4 +1,4 @@
-import type { Gate } from "./assemble-parts.ts";
+import type { KernelLifecycle } from "./assemble-parts.ts";
 import type { KernelParts } from "./kernel-parts.ts";
 
 /** How often a closing kernel looks whether its calls are done. */
@@ -7,7 +7,7 @@ const POLL_MS = 20;
 const CANCEL_MS = 2000;
 
 /** Takes no new calls, lets running ones finish, cancels those that do not, signs for them all, and closes the store. */
-export async function closeKernel(graceMs: number, gate: Gate, parts: KernelParts): Promise<void> {
+export async function closeKernel(graceMs: number, gate: KernelLifecycle, parts: KernelParts): Promise<void> {
   gate.closing = true;
   await drained(parts, graceMs);
   for (const live of parts.sessions.live()) for (const call of live.running.list()) call.cancel("closing");

@@ -9,14 +9,14 @@ import type { NetworkCapability } from "./capability/capability.ts";
  */
 export interface EgressGate {
   /** For requests of one call. Connections are kept within it, and closed with it. */
-  open(pass: EgressPass): EgressExit;
+  open(pass: EgressGrant): EgressClient;
   /** The same for a sandboxed program: a socket to hand into its sandbox, and what to say there. */
-  openProxy(pass: EgressPass): Promise<EgressProxy>;
+  openProxy(pass: EgressGrant): Promise<EgressProxy>;
   close(): Promise<void>;
 }
 
 /** Who is told of what leaves, and who pays for it. */
-export interface EgressWitness {
+export interface EgressAccounting {
   /** Told of each request that left and of each that was refused, when it has ended. */
   onEvent(event: EgressEvent): void;
   /** Takes from the budget, before the bytes are handed on. Throws RESOURCE_EXCEEDED. */
@@ -24,7 +24,7 @@ export interface EgressWitness {
 }
 
 /** What one call may send, and who is told of it. */
-export interface EgressPass extends EgressWitness {
+export interface EgressGrant extends EgressAccounting {
   /** Throws unless the call may ask this host. Asked before every request, and before every hop of a redirect. */
   admit(target: EgressTarget): void;
   /**
@@ -84,9 +84,9 @@ export interface SecretValue {
   readonly basicUser?: string;
 }
 
-export interface EgressExit {
+export interface EgressClient {
   /** Throws NETWORK_BLOCKED for what is refused, UPSTREAM_ERROR, TIMEOUT or RESOURCE_EXCEEDED for what failed. */
-  request(request: OutgoingRequest, signal: AbortSignal): Promise<IncomingAnswer>;
+  request(request: OutgoingRequest, signal: AbortSignal): Promise<IncomingResponse>;
   close(): Promise<void>;
 }
 
@@ -106,7 +106,7 @@ export interface OutgoingRequest {
   readonly silenceMs?: number;
 }
 
-export interface IncomingAnswer {
+export interface IncomingResponse {
   readonly status: number;
   /** Names in lower case, in the order they came. */
   readonly headers: HeaderList;

@@ -1,6 +1,6 @@
 import type { CheckpointSettings } from "./merkle/checkpoints.ts";
-import type { LogPorts } from "./merkle/open-log.ts";
-import type { ContainedPrograms } from "./contained-programs.ts";
+import type { MerklePorts } from "./merkle/open-tree.ts";
+import type { SandboxedPrograms } from "./sandboxed-programs.ts";
 import type { EgressCredential, EgressGate } from "./egress.ts";
 import type { PageReader } from "./page-reader.ts";
 import type { BudgetLimits } from "./budget/budget.ts";
@@ -9,7 +9,7 @@ import type {
   Approver,
   Clock,
   ContentStore,
-  Log,
+  Logger,
   Observer,
   Policy,
   PolicyRules,
@@ -17,7 +17,7 @@ import type {
   Random,
   Store,
 } from "./ports.ts";
-import type { HomeCopy, HomeCopying } from "./restore/home-copy.ts";
+import type { HomeCopy, HomeCopyOptions } from "./restore/home-copy.ts";
 import type { Retention } from "./erasure/erasure.ts";
 import type { SessionShells } from "./session-shells.ts";
 import type { ViolationWindowOptions } from "./session/violation-window.ts";
@@ -44,7 +44,7 @@ export interface KernelOptions {
   /** Without it, tools that work on files cannot run. */
   readonly files?: WorkspaceFiles | undefined;
   /** Without it, tools that run programs cannot run. */
-  readonly programs?: ContainedPrograms | undefined;
+  readonly programs?: SandboxedPrograms | undefined;
   /** Without it, there are no shell commands. */
   readonly shells?: SessionShells | undefined;
   /** Without it, nothing can be copied out of a vault. */
@@ -67,7 +67,7 @@ export interface KernelOptions {
   /** Without it, nobody can answer by a rule. */
   readonly rules?: PolicyRules | undefined;
   readonly observer?: Observer | undefined;
-  readonly log?: Log | undefined;
+  readonly logger?: Logger | undefined;
   /** Paths in a workspace that only a rule for `write_protected` lets an agent change. */
   readonly protectedPaths?: readonly string[];
   /** Without it, paths are protected by their names alone. */
@@ -75,7 +75,7 @@ export interface KernelOptions {
   /** Paths in a workspace whose readers carry the label `secret` from then on. */
   readonly secretPaths?: readonly string[];
   /** What a person types to run the command line, in messages that ask for it; `narthex` by default. */
-  readonly program?: string;
+  readonly commandName?: string;
   /** The version that KernelStarted names. */
   readonly version: string;
   /** Finds out, once, what this host enforces: before the first session, or call that rests on it. */
@@ -85,11 +85,11 @@ export interface KernelOptions {
   /** Makes a workspace one that tools can change, if somebody asks for it: true if it had to. A WORKSPACE_REFUSED says why not. */
   adoptWorkspace?(workspace: string): Promise<boolean>;
   /** Copies all that this kernel keeps, while it is in use. */
-  copyHome?(copying: HomeCopying): Promise<HomeCopy>;
+  copyHome?(copying: HomeCopyOptions): Promise<HomeCopy>;
   /** Called once, if the store fails: the kernel has stopped. */
   onFailure?(failure: Error): void;
   /** Where the Merkle log of the ledger is kept. Without it nothing is signed. */
-  readonly merkleLog?: LogPorts | undefined;
+  readonly merkle?: MerklePorts | undefined;
   readonly settings?: Partial<KernelSettings>;
 }
 

@@ -1,4 +1,4 @@
-import type { ContainedPrograms } from "./contained-programs.ts";
+import type { SandboxedPrograms } from "./sandboxed-programs.ts";
 import type { Capability, NetworkCapability } from "./capability/capability.ts";
 import type { EgressCredential, EgressGate } from "./egress.ts";
 import type { PageReader } from "./page-reader.ts";
@@ -9,30 +9,30 @@ import type { DecidedCall } from "./call/call.ts";
 import type { PermittedCall } from "./call/decide/decide.ts";
 import type { Vault } from "./vault.ts";
 import type { WorkspaceFiles } from "./workspace-files.ts";
-import type { Approvals } from "./approval/approval-desk.ts";
+import type { Approvals } from "./approval/approvals-api.ts";
 import type { Artifacts } from "./artifact/artifacts.ts";
-import type { AnswerArchive } from "./journal/answer-archive.ts";
-import type { RequestMemory } from "./journal/request-memory.ts";
+import type { ResponseArchive } from "./journal/response-archive.ts";
+import type { UsedRequestIds } from "./journal/used-request-ids.ts";
 import type { ContentUses } from "./erasure/content-uses.ts";
-import type { SharedLock } from "./erasure/shared-lock.ts";
-import type { UsedContent } from "./erasure/used-content.ts";
+import type { ReadWriteLock } from "./erasure/read-write-lock.ts";
+import type { TrackedContentStore } from "./erasure/tracked-content-store.ts";
 import type { ExaminedHost } from "./host-examination.ts";
 import type { PolicyMode } from "./kernel-options.ts";
 import type { WorkspaceLabels } from "./label/workspace-labels.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Checkpoints } from "./merkle/checkpoints.ts";
 import type { Refusals } from "./ledger/refusals.ts";
-import type { Clock, Log, Observer, PolicySource, Random, Store } from "./ports.ts";
+import type { Clock, Logger, Observer, PolicySource, Random, Store } from "./ports.ts";
 import type { ReloadablePolicy } from "./policy/reloadable-policy.ts";
 import type { Registry } from "./registry/registry.ts";
 import type { ContentLibrary } from "./result/content-library.ts";
 import type { HeldContent } from "./result/held-content.ts";
 import type { KnownSecrets } from "./secret/known-secrets.ts";
-import type { LearnPlaced } from "./secret/learn-placed.ts";
+import type { LearnPlacedFiles } from "./secret/learn-placed-files.ts";
 import type { PlacedFiles } from "./secret/placed-files.ts";
 import type { SessionShells } from "./session-shells.ts";
-import type { Descent } from "./session/descent.ts";
-import type { LeaseEnds } from "./session/lease-ends.ts";
+import type { DescendantCheck } from "./session/descendant-check.ts";
+import type { LeaseEndListeners } from "./session/lease-end-listeners.ts";
 import type { SessionExpiry } from "./session/session-expiry.ts";
 import type { SessionTable } from "./session/session-table.ts";
 import type { ViolationWindowOptions } from "./session/violation-window.ts";
@@ -44,18 +44,18 @@ export interface KernelParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly store: Store;
-  readonly contentStore: UsedContent;
+  readonly contentStore: TrackedContentStore;
   /** The same files, for texts of rules and tools: those are not searched for secrets. */
-  readonly publicStore: UsedContent;
+  readonly publicStore: TrackedContentStore;
   /** What records still to come may name. */
-  readonly uses: ContentUses;
+  readonly contentUses: ContentUses;
   /** Whoever erases has it alone; whoever needs the ledger to stand still shares it. */
-  readonly erasing: SharedLock;
+  readonly erasureLock: ReadWriteLock;
   readonly policy: ReloadablePolicy;
   readonly policySource: PolicySource | undefined;
   readonly policyMode: PolicyMode;
   readonly observer: Observer | undefined;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly ledger: Ledger;
   readonly refusals: Refusals;
   /** Undefined where nothing is signed. */
@@ -63,19 +63,19 @@ export interface KernelParts {
   readonly registry: Registry;
   readonly sessions: SessionTable;
   readonly expiry: SessionExpiry;
-  readonly leaseEnds: LeaseEnds;
+  readonly leaseEndListeners: LeaseEndListeners;
   /** Names of tools that were registered while the kernel runs. */
   readonly runtimeTools: Set<string>;
-  readonly requests: RequestMemory;
-  readonly answers: AnswerArchive;
+  readonly usedRequestIds: UsedRequestIds;
+  readonly responses: ResponseArchive;
   readonly approvals: Approvals;
   readonly content: ContentLibrary;
-  readonly isDescendant: Descent;
+  readonly isDescendant: DescendantCheck;
   readonly artifacts: Artifacts;
   readonly workspaceLabels: WorkspaceLabels;
   /** Undefined where nothing can be contained. */
   readonly files: WorkspaceFiles | undefined;
-  readonly programs: ContainedPrograms | undefined;
+  readonly programs: SandboxedPrograms | undefined;
   readonly shells: SessionShells | undefined;
   readonly vault: Vault | undefined;
   readonly egress: EgressGate | undefined;
@@ -89,12 +89,12 @@ export interface KernelParts {
   /** What must not be stored in clear. */
   readonly secrets: KnownSecrets;
   /** Content that is stored by its hash at most. */
-  readonly held: HeldContent;
-  readonly placed: PlacedFiles;
-  readonly learnPlaced: LearnPlaced;
+  readonly heldContent: HeldContent;
+  readonly placedFiles: PlacedFiles;
+  readonly learnPlaced: LearnPlacedFiles;
   readonly isProtected: ProtectedPaths;
   /** What a person types to run the command line. */
-  readonly program: string;
+  readonly commandName: string;
   /** Undefined where only names are protected. */
   readonly trustedPaths: TrustedPaths | undefined;
   readonly isSecret: SecretPaths;
@@ -104,11 +104,11 @@ export interface KernelParts {
   /** Whether a rule lets the programs of this call change what is protected, without anyone being asked. */
   mayChangeProtected(call: DecidedCall, kernel: KernelParts): boolean;
   /** Throws unless the call may also do this. */
-  decideAgain(call: PermittedCall, needed: readonly Capability[], kernel: KernelParts): void;
+  redecide(call: PermittedCall, needed: readonly Capability[], kernel: KernelParts): void;
   /** Why the call may not ask this host besides; undefined if it may. */
-  decideOnHost(call: PermittedCall, right: NetworkCapability, kernel: KernelParts): string | undefined;
+  decideHost(call: PermittedCall, right: NetworkCapability, kernel: KernelParts): string | undefined;
   /** Intents that a person is settling right now, by key. */
-  readonly settling: Set<string>;
+  readonly settlingIntents: Set<string>;
   readonly counters: Counters;
   /** How much of a tool's result a model is shown. */
   viewBytesOf(tool: ToolDeclaration): number;

@@ -12,18 +12,18 @@ import type {
 import type { ClearedLabels, LabelClearing } from "./label/clear-workspace-labels.ts";
 import type { LabelledWorkspace } from "./label/workspace-labels.ts";
 import type { CollectionReport, Erasure, ErasureReport, Retention } from "./erasure/erasure.ts";
-import type { UnsafeWorkspace } from "./contained-programs.ts";
-import type { HomeCopy, HomeCopying } from "./restore/home-copy.ts";
+import type { UnsafeWorkspace } from "./sandboxed-programs.ts";
+import type { HomeCopy, HomeCopyOptions } from "./restore/home-copy.ts";
 import type { HookDecision } from "./hook/record-hook.ts";
-import type { GivenCheckpoint, RotatedKey } from "./merkle/checkpoints.ts";
+import type { IssuedCheckpoint, RotatedKey } from "./merkle/checkpoints.ts";
 import type { ConsistencyProof, InclusionProof } from "./merkle/proof-text.ts";
-import type { SignedCheckpoint } from "./merkle/recorded-log.ts";
+import type { SignedCheckpoint } from "./merkle/recorded-checkpoint.ts";
 import type { PolicyChange, StoredRecord } from "./ports.ts";
 import type { OpenSessionOptions, Session } from "./session/session.ts";
 import type { Delegation, LeaseRelease, ReleasedLease, Revocation, RevokedLeases } from "./lease/delegation.ts";
 import type { Lease } from "./lease/lease.ts";
 import type { BudgetAmounts } from "./budget/budget.ts";
-import type { CallExplanation, ExplainQuestion } from "./policy/explain.ts";
+import type { CallExplanation, ExplainRequest } from "./policy/explain.ts";
 import type { ToolRegistration } from "./registry/register-tool.ts";
 import type { CallResult } from "./call-result.ts";
 import type { ToolDeclaration } from "./tool/tool.ts";
@@ -93,11 +93,11 @@ export interface Kernel {
    */
   erase(erasure: Erasure): Promise<ErasureReport>;
   /** Erases what no artifact and no open session needs, by the retention in force or by narrower limits. */
-  collect(collection: Collection): Promise<CollectionReport>;
+  collect(collection: CollectionRequest): Promise<CollectionReport>;
   /** Copies the home while it is in use, and verifies the copy. Throws where this kernel has no home. */
-  backUp(copying: HomeCopying): Promise<HomeCopy>;
+  backUp(copying: HomeCopyOptions): Promise<HomeCopy>;
   /** For whoever reads the ledger as one: nothing is erased meanwhile. */
-  whileNothingIsErased<T>(work: () => Promise<T>): Promise<T>;
+  withErasurePaused<T>(work: () => Promise<T>): Promise<T>;
 
   readRecord(index: number): Promise<StoredRecord | undefined>;
   /** The newest record of a call. */
@@ -112,15 +112,18 @@ export interface Kernel {
    * Signs for the records that no checkpoint covers yet; gives the newest one again if there are none. Throws
    * LOG_CONTRADICTS, LEDGER_ROLLED_BACK and LOG_KEY_UNUSABLE, and signs nothing then.
    */
-  signCheckpoint(): Promise<GivenCheckpoint>;
+  signCheckpoint(): Promise<IssuedCheckpoint>;
   /** The checkpoint of a size; the newest without one. Throws CHECKPOINT_NOT_FOUND. */
   getCheckpoint(treeSize?: number): Promise<SignedCheckpoint>;
   /** Hands over to a new signing key. Throws as `signCheckpoint` does. */
   rotateLogKey(options?: { readonly lost: boolean }): Promise<RotatedKey>;
   /** That a record is in the log, by the checkpoint of this size or the newest. Throws RECORD_NOT_SIGNED. */
-  proveRecord(question: RecordProofQuestion): Promise<RecordProof>;
+  proveRecord(question: RecordProofRequest): Promise<RecordProof>;
   /** That a checkpoint (the newest without a size) extends an older one. */
-  proveConsistency(question: { readonly from: number; readonly to?: number | undefined }): Promise<CheckpointsProof>;
+  proveConsistency(question: {
+    readonly from: number;
+    readonly to?: number | undefined;
+  }): Promise<CheckpointConsistencyProof>;
 
   /** The directories whose labels hold on a workspace. Throws WORKSPACE_REFUSED for what is none. */
   listWorkspaceLabels(workspace: string): Promise<LabelledWorkspace[]>;
@@ -139,7 +142,7 @@ export interface Kernel {
   /** Puts the set in force with one file more or less; what else changed in its directory is not read. */
   changePolicy(change: PolicyChange, by: string): Promise<PolicyReload>;
   /** What would be said of a call if it came now. Runs nothing, spends nothing, records nothing. */
-  explainCall(question: ExplainQuestion): Promise<CallExplanation>;
+  explainCall(question: ExplainRequest): Promise<CallExplanation>;
   /** Keeps what was answered about a call that the kernel neither runs nor contains. */
   recordHookDecision(decision: HookDecision): Promise<void>;
 
@@ -156,7 +159,7 @@ export interface Kernel {
   /** Says that people can answer from outside this process; gives the closing of that door. */
   openApprovalDoor(): () => void;
   /** Tells of each session whose lease was revoked or expired; gives the end of it. */
-  onLeaseEnded(told: (sessionId: string) => void): () => void;
+  onLeaseEnded(listener: (sessionId: string) => void): () => void;
 
   /** A request that never reached a session: counted, and recorded at most once per door, reason and second. */
   refuse(refusal: Refusal): void;
@@ -275,7 +278,7 @@ export interface ContentStatus {
   }[];
 }
 
-export interface Collection extends Partial<Retention> {
+export interface CollectionRequest extends Partial<Retention> {
   /** Only says what would be done. */
   readonly dryRun: boolean;
 }
@@ -287,7 +290,7 @@ export interface RecordListQuery {
   readonly newest?: boolean;
 }
 
-export interface RecordProofQuestion {
+export interface RecordProofRequest {
   readonly index: number;
   readonly treeSize?: number | undefined;
 }
@@ -297,7 +300,7 @@ export interface RecordProof extends InclusionProof {
   readonly treeSize: number;
 }
 
-export interface CheckpointsProof extends ConsistencyProof {
+export interface CheckpointConsistencyProof extends ConsistencyProof {
   readonly from: number;
   readonly to: number;
 }

@@ -2,10 +2,10 @@
 
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 import type { ContentDraft } from "./ledger/record-draft.ts";
-import type { ApprovalAnswer, ApprovalQuestion } from "./approval/approval.ts";
+import type { ApprovalDecision, ApprovalRequest } from "./approval/approval.ts";
 import type { TreeHead } from "./merkle/checkpoint-note.ts";
 import type { RuleFinding } from "./policy/explain.ts";
-import type { PolicyAnswer, PolicyRequest, PolicySet } from "./policy/policy.ts";
+import type { PolicyEvaluation, PolicyRequest, PolicySet } from "./policy/policy.ts";
 import type { PolicyFile } from "./policy/policy-file.ts";
 import type { Tool } from "./tool/tool.ts";
 
@@ -155,7 +155,7 @@ export interface StateRow {
 }
 
 /** The Merkle tree over a store's records, kept in tiles. SPEC: docs/formats/log.md. */
-export interface RecordTree {
+export interface MerkleTree {
   /**
    * Brings the tiles to so many records, durably. Throws LOG_CONTRADICTS, and changes no tile that is there, unless the
    * tiles give the root of `from`, which was signed before, and say what the records say.
@@ -168,7 +168,7 @@ export interface RecordTree {
 
 /** What a ledger is kept in: records with their state, the tree over the records, and a way to copy both. */
 export interface LedgerStore extends Store {
-  readonly tree: RecordTree;
+  readonly tree: MerkleTree;
   /** Copies records and state, as of one moment, into a new file. Appends go on meanwhile. */
   copyTo(target: string): Promise<void>;
 }
@@ -195,7 +195,7 @@ export interface SigningKeys {
 }
 
 /** What everybody may see of a log. */
-export interface LogPublication {
+export interface MerklePublication {
   /** The newest checkpoint that was published, as it is found. */
   readCheckpoint(): Promise<string | undefined>;
   writeCheckpoint(note: string): Promise<void>;
@@ -226,7 +226,7 @@ export interface ContentWriter {
 export interface Policy {
   /** The set in force, or why there is none. */
   readonly current: PolicySet | PolicyProblem;
-  evaluate(request: PolicyRequest): PolicyAnswer;
+  evaluate(request: PolicyRequest): PolicyEvaluation;
   /** Whether any rule could permit this action, whatever the rest. */
   couldPermit(action: string): boolean;
   /** The part of an input that rules about this action can see. Throws where what they rely on is not there. */
@@ -251,14 +251,14 @@ export interface PolicySource {
    * This set and some rules besides, for a kernel with one more tool. Loads that come later know the tool and the rules once
    * `keep` was called.
    */
-  loadWithTool(set: Uint8Array, tool: Tool, rules: readonly PolicyFile[]): Promise<LoadedPolicy>;
+  loadWithTool(set: Uint8Array, tool: Tool, rules: readonly PolicyFile[]): Promise<PolicyCandidate>;
   /** The reverse of it: this set without the rules that came with the tool, for a kernel without it. */
-  loadWithoutTool(set: Uint8Array, tool: Tool): Promise<LoadedPolicy>;
+  loadWithoutTool(set: Uint8Array, tool: Tool): Promise<PolicyCandidate>;
 }
 
-export interface LoadedPolicy {
+export interface PolicyCandidate {
   readonly policy: Policy;
-  keep(): void;
+  commit(): void;
 }
 
 /** One file of a policy set, by its name. */
@@ -276,7 +276,7 @@ export interface Approver {
   /** Shown in the ledger as the door that answered. */
   readonly door: string;
   /** Resolves with the answer; a rejection denies. The signal aborts when the answer is no longer wanted. */
-  ask(question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer>;
+  ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalDecision>;
 }
 
 /** Where rules that people gave as an answer are written. */
@@ -330,6 +330,6 @@ export const STAGES = [
 export type Stage = (typeof STAGES)[number];
 
 /** Diagnostics for the operator. Never given tokens, inputs or results. */
-export interface Log {
+export interface Logger {
   (level: "debug" | "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>): void;
 }

@@ -1,4 +1,4 @@
-import type { ContainedEnd, ProgramPlace, RunningProgram } from "./contained-programs.ts";
+import type { ProgramExit, SandboxProfile, RunningProgram } from "./sandboxed-programs.ts";
 
 /**
  * How shell commands are run: each in a fresh sandbox, in one shell per session that lives in a sandbox, not at all, or
@@ -15,9 +15,9 @@ export interface SessionShells {
    * Starts a command, once its turn has come. The signal kills it with all it started.
    * INVARIANT: this and `spawn` reject only if nothing of the command has run.
    */
-  run(place: ProgramPlace, command: ShellCommand, signal: AbortSignal): Promise<RunningCommand>;
+  run(place: SandboxProfile, command: ShellCommand, signal: AbortSignal): Promise<RunningCommand>;
   /** Starts a job that goes on after its call, until it ends, is killed, or its session ends. */
-  spawn(place: ProgramPlace, job: JobCommand, signal: AbortSignal): Promise<ShellJob>;
+  spawn(place: SandboxProfile, job: JobCommand, signal: AbortSignal): Promise<ShellJob>;
   /** Throws INVALID_INPUT if the session has no such job. */
   job(sessionId: string, jobId: string): ShellJob;
   /** Kills what still runs of a session. Resolves when nothing is left of it. */
@@ -45,7 +45,7 @@ export interface RunningCommand extends RunningProgram {
   readonly ended: Promise<CommandEnd>;
 }
 
-export interface CommandEnd extends ContainedEnd {
+export interface CommandEnd extends ProgramExit {
   /** What the caller should know beside the result: that a shell's state was lost, say. */
   readonly notes: readonly string[];
 }
@@ -56,7 +56,7 @@ export interface ShellJob {
    * What both streams printed from an offset on, in the order in which it came. Waits up to `waitMs` while there is
    * nothing new and the job runs.
    */
-  read(offset: number, waitMs: number, signal: AbortSignal): Promise<JobReading>;
+  read(offset: number, waitMs: number, signal: AbortSignal): Promise<JobOutput>;
   /** Throws EXECUTION_FAILED if the job takes no more input. Resolves once it is on its way. */
   write(data: Uint8Array): Promise<void>;
   endInput(): void;
@@ -74,7 +74,7 @@ export interface JobState {
   readonly notes: readonly string[];
 }
 
-export interface JobReading extends JobState {
+export interface JobOutput extends JobState {
   readonly bytes: Uint8Array;
   /** Of the first byte; later than asked for if that was dropped already. */
   readonly offset: number;

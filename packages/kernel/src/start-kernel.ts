@@ -1,6 +1,6 @@
 import { ContentRole, KernelError } from "@narthex/contracts";
-import { assembleParts, type Gate } from "./assemble-parts.ts";
-import { callInProcess, callOverWire } from "./call/entrances.ts";
+import { assembleParts, type KernelLifecycle } from "./assemble-parts.ts";
+import { callInProcess, callOverWire } from "./call/call-entry-points.ts";
 import { checkOptions } from "./check-options.ts";
 import { closeKernel } from "./close-kernel.ts";
 import { collectGarbage } from "./erasure/collect-garbage.ts";
@@ -10,18 +10,18 @@ import { startRetention } from "./erasure/start-retention.ts";
 import { recordHook } from "./hook/record-hook.ts";
 import { listIntents } from "./journal/list-intents.ts";
 import { reconcileIntents } from "./journal/reconcile.ts";
-import { settleByHand } from "./journal/settle-by-hand.ts";
+import { settleManually } from "./journal/settle-manually.ts";
 import type { HostPattern } from "./capability/capability.ts";
 import type { ContentReading, Kernel } from "./kernel.ts";
 import type { KernelOptions } from "./kernel-options.ts";
 import type { KernelParts } from "./kernel-parts.ts";
 import { clearWorkspaceLabels } from "./label/clear-workspace-labels.ts";
 import { listWorkspaceLabels } from "./label/list-workspace-labels.ts";
-import { prepareAnnouncement } from "./ledger/prepare-announcement.ts";
+import { prepareStartRecord } from "./ledger/prepare-start-record.ts";
 import type { EntryDraft } from "./ledger/record-draft.ts";
 import { tailRecords } from "./ledger/tail-records.ts";
 import { type ExplainParts, explainCall } from "./policy/explain-call.ts";
-import { labelsFor } from "./label/labels-for.ts";
+import { sessionLabels } from "./label/session-labels.ts";
 import { createPolicyReloader, policyFacts } from "./policy/reload-policy.ts";
 import { listTools, toolFacts } from "./registry/list-tools.ts";
 import type { Checkpoints } from "./merkle/checkpoints.ts";
@@ -30,7 +30,7 @@ import { registerTool } from "./registry/register-tool.ts";
 import { unregisterTool } from "./registry/unregister-tool.ts";
 import type { FoundContent } from "./result/content-library.ts";
 import { grantContent } from "./result/grant-content.ts";
-import { REQUEST_KINDS } from "./request-kinds.ts";
+import { METHOD_OPTIONS } from "./method-options.ts";
 import { putContent } from "./result/put-content.ts";
 import { closeSession } from "./session/close-session.ts";
 import { delegateLease } from "./session/delegate-lease.ts";
@@ -55,9 +55,9 @@ const TICK_MS = 1000;
 
 /** Starts a kernel on its ports: settles what a crash left open, and takes calls. */
 export async function startKernel(options: KernelOptions): Promise<Kernel> {
-  const gate: Gate = { closing: false };
+  const gate: KernelLifecycle = { closing: false };
   const { parts, settings } = await assembleParts(options, gate);
-  await prepareAnnouncement(options.version, parts);
+  await prepareStartRecord(options.version, parts);
   const isCopy = await settleRestored(parts);
   const reconciled = await reconcileIntents(parts);
   if (!isCopy) await parts.approvals.recover(parts.store);
@@ -69,14 +69,14 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
   if (parts.ledger.failure !== undefined) throw parts.ledger.failure;
   if (reconciled.unknown > 0) {
     // Told by a kernel that stays; a command that opens the home for a moment would say it each time.
-    parts.log("info", "calls with an unknown outcome wait in the journal: see `narthex journal`", {
+    parts.logger("info", "calls with an unknown outcome wait in the journal: see `narthex journal`", {
       count: reconciled.unknown,
     });
   }
   const explaining: ExplainParts = {
     ...parts,
     nowMs: () => parts.ledger.nowMs(),
-    labelsOf: (live, effects) => labelsFor(live, effects, parts),
+    labelsOf: (live, effects) => sessionLabels(live, effects, parts),
   };
   const reloader = createPolicyReloader(parts);
   await resumeErasing(parts);
@@ -110,7 +110,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       return { session: facts(live), token };
     },
     async closeSession(sessionId) {
-      checkOptions({ sessionId }, REQUEST_KINDS.closeSession, "closeSession");
+      checkOptions({ sessionId }, METHOD_OPTIONS.closeSession, "closeSession");
       return facts(await closeSession(sessionId, "closed", parts));
     },
     async getSession(sessionId) {
@@ -118,24 +118,24 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       return live && facts(live);
     },
     async listSessions(query) {
-      checkOptions(query, REQUEST_KINDS.listSessions, "listSessions");
+      checkOptions(query, METHOD_OPTIONS.listSessions, "listSessions");
       return listSessions(query, parts);
     },
     async delegateLease(delegation) {
       if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
-      const { live, token } = await parts.uses.during(() => delegateLease(delegation, parts));
+      const { live, token } = await parts.contentUses.during(() => delegateLease(delegation, parts));
       return { session: facts(live), token };
     },
     async releaseLease(release) {
-      checkOptions(release, REQUEST_KINDS.releaseLease, "releaseLease");
+      checkOptions(release, METHOD_OPTIONS.releaseLease, "releaseLease");
       return releaseLease(release, parts);
     },
     async getLease(leaseId) {
-      checkOptions({ leaseId }, REQUEST_KINDS.getLease, "getLease");
+      checkOptions({ leaseId }, METHOD_OPTIONS.getLease, "getLease");
       return describeLease(await findHolder(leaseId, parts), parts.ledger.nowMs());
     },
     async revokeLease(revocation) {
-      checkOptions(revocation, REQUEST_KINDS.revokeLease, "revokeLease");
+      checkOptions(revocation, METHOD_OPTIONS.revokeLease, "revokeLease");
       return revokeLease(revocation, parts);
     },
     authenticate: async (token) => facts(requireOpen(await parts.sessions.authenticate(token), parts.ledger.nowMs())),
@@ -146,29 +146,29 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     },
     unsafeWorkspaces: () => parts.programs?.unsafeWorkspaces?.() ?? [],
     listTools(query) {
-      checkOptions(query, REQUEST_KINDS.listTools, "listTools");
+      checkOptions(query, METHOD_OPTIONS.listTools, "listTools");
       return listTools(query, parts);
     },
 
     async registerTool(registration) {
-      checkOptions(registration, REQUEST_KINDS.registerTool, "registerTool");
+      checkOptions(registration, METHOD_OPTIONS.registerTool, "registerTool");
       if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
-      return toolFacts(await parts.uses.during(() => registerTool(registration, reloader, parts)), parts);
+      return toolFacts(await parts.contentUses.during(() => registerTool(registration, reloader, parts)), parts);
     },
 
     async unregisterTool(name) {
-      checkOptions({ name }, REQUEST_KINDS.unregisterTool, "unregisterTool");
+      checkOptions({ name }, METHOD_OPTIONS.unregisterTool, "unregisterTool");
       if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
-      await parts.uses.during(() => unregisterTool(name, reloader, parts));
+      await parts.contentUses.during(() => unregisterTool(name, reloader, parts));
     },
 
     async putContent(put) {
-      checkOptions(put, REQUEST_KINDS.putContent, "putContent");
+      checkOptions(put, METHOD_OPTIONS.putContent, "putContent");
       if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
       const live = requireUsable(await parts.sessions.find(put.sessionId), parts.ledger.nowMs());
       parts.counters.running++;
       try {
-        return await parts.uses.during(() => putContent(put, live, parts));
+        return await parts.contentUses.during(() => putContent(put, live, parts));
       } finally {
         parts.counters.running--;
       }
@@ -180,8 +180,8 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       return reading(found, offset, limit, parts);
     },
     async grantContent(grant) {
-      checkOptions(grant, REQUEST_KINDS.grantContent, "grantContent");
-      return parts.uses.during(() => grantContent(grant, parts));
+      checkOptions(grant, METHOD_OPTIONS.grantContent, "grantContent");
+      return parts.contentUses.during(() => grantContent(grant, parts));
     },
     async statContent(hash) {
       const found = await parts.content.findAny(hash);
@@ -204,7 +204,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
     },
 
     async erase(erasure) {
-      checkOptions(erasure, REQUEST_KINDS.erase, "erase");
+      checkOptions(erasure, METHOD_OPTIONS.erase, "erase");
       if (gate.closing) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
       parts.counters.running++;
       try {
@@ -214,17 +214,17 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       }
     },
     async collect(collection) {
-      checkOptions(collection, REQUEST_KINDS.collect, "collect");
+      checkOptions(collection, METHOD_OPTIONS.collect, "collect");
       const maxItems = Number.POSITIVE_INFINITY;
       return collectGarbage({ ...settings.retention, ...collection, maxItems }, parts);
     },
     async backUp(copying) {
-      checkOptions(copying, REQUEST_KINDS.backUp, "backUp");
+      checkOptions(copying, METHOD_OPTIONS.backUp, "backUp");
       const copy = options.copyHome?.bind(options);
       if (copy === undefined) throw new KernelError("STORE_UNAVAILABLE", "this kernel has no home to copy");
-      return parts.erasing.share(() => copy(copying));
+      return parts.erasureLock.withShared(() => copy(copying));
     },
-    whileNothingIsErased: (work) => parts.erasing.share(work),
+    withErasurePaused: (work) => parts.erasureLock.withShared(work),
 
     readRecord: (index) => parts.store.readRecord(index),
     async findCall(sessionId, requestId) {
@@ -232,79 +232,79 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
       return index === undefined ? undefined : parts.store.readRecord(index);
     },
     async listRecords(asked) {
-      checkOptions(asked, REQUEST_KINDS.listRecords, "listRecords");
+      checkOptions(asked, METHOD_OPTIONS.listRecords, "listRecords");
       const { fromIndex, ...query } = asked;
       return parts.store.readRecords({ ...query, ...(fromIndex !== undefined && { from: fromIndex }) });
     },
     recordCount: () => parts.ledger.durableCount(),
     tailRecords(tail) {
-      checkOptions(tail, REQUEST_KINDS.tailRecords, "tailRecords");
+      checkOptions(tail, METHOD_OPTIONS.tailRecords, "tailRecords");
       return tailRecords(tail, parts.ledger, parts.store);
     },
 
-    signCheckpoint: async () => logOf(parts).sign(),
-    getCheckpoint: async (treeSize) => logOf(parts).find(treeSize),
+    signCheckpoint: async () => requireCheckpoints(parts).sign(),
+    getCheckpoint: async (treeSize) => requireCheckpoints(parts).find(treeSize),
     async rotateLogKey(rotation = { lost: false }) {
-      checkOptions(rotation, REQUEST_KINDS.rotateLogKey, "rotateLogKey");
-      return rotation.lost ? logOf(parts).replaceLostKey() : logOf(parts).rotateKey();
+      checkOptions(rotation, METHOD_OPTIONS.rotateLogKey, "rotateLogKey");
+      return rotation.lost ? requireCheckpoints(parts).replaceLostKey() : requireCheckpoints(parts).rotateKey();
     },
     async proveRecord(question) {
-      checkOptions(question, REQUEST_KINDS.proveRecord, "proveRecord");
-      return logOf(parts).proveRecord(question.index, question.treeSize);
+      checkOptions(question, METHOD_OPTIONS.proveRecord, "proveRecord");
+      return requireCheckpoints(parts).proveRecord(question.index, question.treeSize);
     },
     async proveConsistency(question) {
-      checkOptions(question, REQUEST_KINDS.proveConsistency, "proveConsistency");
-      return logOf(parts).proveExtension(question.from, question.to);
+      checkOptions(question, METHOD_OPTIONS.proveConsistency, "proveConsistency");
+      return requireCheckpoints(parts).proveConsistency(question.from, question.to);
     },
 
     listWorkspaceLabels: (workspace) => listWorkspaceLabels(workspace, realWorkspace, parts.workspaceLabels),
     async clearWorkspaceLabels(clearing) {
-      checkOptions(clearing, REQUEST_KINDS.clearWorkspaceLabels, "clearWorkspaceLabels");
+      checkOptions(clearing, METHOD_OPTIONS.clearWorkspaceLabels, "clearWorkspaceLabels");
       return clearWorkspaceLabels(clearing, realWorkspace, parts);
     },
 
     listIntents: () => listIntents(parts),
     async settleIntent(settlement) {
-      checkOptions(settlement, REQUEST_KINDS.settleIntent, "settleIntent");
-      return parts.uses.during(() => settleByHand(settlement, parts));
+      checkOptions(settlement, METHOD_OPTIONS.settleIntent, "settleIntent");
+      return parts.contentUses.during(() => settleManually(settlement, parts));
     },
     async undo(undoing) {
-      checkOptions(undoing, REQUEST_KINDS.undo, "undo");
+      checkOptions(undoing, METHOD_OPTIONS.undo, "undo");
       return undo(undoing, parts);
     },
 
     policyFacts: () => policyFacts(parts),
-    reloadPolicy: (by) => parts.uses.during(() => reloader.reload(by)),
-    changePolicy: (change, by) => parts.uses.during(() => reloader.change(change, by)),
-    recordHookDecision: (decision) => parts.uses.during(() => recordHook(decision, parts)),
+    reloadPolicy: (by) => parts.contentUses.during(() => reloader.reload(by)),
+    changePolicy: (change, by) => parts.contentUses.during(() => reloader.change(change, by)),
+    recordHookDecision: (decision) => parts.contentUses.during(() => recordHook(decision, parts)),
     async explainCall(question) {
-      checkOptions(question, REQUEST_KINDS.explainCall, "explainCall");
+      checkOptions(question, METHOD_OPTIONS.explainCall, "explainCall");
       return explainCall(question, await sessionFor(question.sessionId, settings.hosts, parts), explaining);
     },
 
     listApprovals: () => parts.approvals.list(),
     async resolveApproval(resolution) {
-      checkOptions(resolution, REQUEST_KINDS.resolveApproval, "resolveApproval");
+      checkOptions(resolution, METHOD_OPTIONS.resolveApproval, "resolveApproval");
       return parts.approvals.resolve(resolution);
     },
     async declineApproval(decline) {
-      checkOptions(decline, REQUEST_KINDS.declineApproval, "declineApproval");
+      checkOptions(decline, METHOD_OPTIONS.declineApproval, "declineApproval");
       await parts.approvals.decline(decline);
     },
     async revokeApproval(revocation) {
-      checkOptions(revocation, REQUEST_KINDS.revokeApproval, "revokeApproval");
+      checkOptions(revocation, METHOD_OPTIONS.revokeApproval, "revokeApproval");
       return parts.approvals.revoke(revocation);
     },
     watchApprovals: (signal) => parts.approvals.watch(signal),
     openApprovalDoor: () => parts.approvals.openDoor(),
-    onLeaseEnded: (told) => parts.leaseEnds.listen(told),
+    onLeaseEnded: (told) => parts.leaseEndListeners.listen(told),
 
     refuse: (refusal) => parts.refusals.count(refusal),
     get closing() {
       return gate.closing;
     },
     async close(closing = {}) {
-      checkOptions(closing, REQUEST_KINDS.close, "close");
+      checkOptions(closing, METHOD_OPTIONS.close, "close");
       const { graceMs = 10_000 } = closing;
       parts.expiry.stop();
       clearInterval(ticking);
@@ -315,7 +315,7 @@ export async function startKernel(options: KernelOptions): Promise<Kernel> {
   };
 }
 
-function logOf({ checkpoints }: KernelParts): Checkpoints {
+function requireCheckpoints({ checkpoints }: KernelParts): Checkpoints {
   if (checkpoints === undefined) throw new KernelError("CHECKPOINT_NOT_FOUND", "this kernel keeps no Merkle log");
   return checkpoints;
 }

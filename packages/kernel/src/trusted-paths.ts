@@ -5,21 +5,21 @@
  */
 export interface TrustedPaths {
   /** Looks at the workspace. `written` are paths that a call may write, relative to the workspace's root. */
-  look(workspace: string, written: readonly string[]): Promise<TrustedLook>;
+  inspect(workspace: string, written: readonly string[]): Promise<TrustedPathsSnapshot>;
   /**
    * The same for paths that will be written next.
    *
    * SECURITY: until it is released, others see these paths as written. Two calls at once cannot make together what
    * neither may make alone.
    */
-  claim(workspace: string, written: readonly string[]): Promise<ClaimedLook>;
+  claim(workspace: string, written: readonly string[]): Promise<TrustedPathsClaim>;
 }
 
-export interface TrustedLook {
+export interface TrustedPathsSnapshot {
   /** Whether a path is trusted, holds such a path, or lies below one; or would be, if `written` were written. */
   isTrusted(path: string): boolean;
 }
 
-export interface ClaimedLook extends TrustedLook {
+export interface TrustedPathsClaim extends TrustedPathsSnapshot {
   release(): void;
 }

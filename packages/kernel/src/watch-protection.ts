@@ -1,4 +1,4 @@
-import type { ProtectionReport } from "./contained-programs.ts";
+import type { ProtectionReport } from "./sandboxed-programs.ts";
 import type { KernelParts } from "./kernel-parts.ts";
 import { SYSTEM_CHAIN } from "./ledger/record-draft.ts";
 import { describeFault } from "./result/describe-fault.ts";
@@ -13,8 +13,8 @@ export async function watchProtection(kernel: KernelParts): Promise<void> {
 async function recordProtection(report: ProtectionReport, kernel: KernelParts): Promise<void> {
   const { workspace, sessionIds, paths, keptIn, afterCrash, problem, acceptedBy } = report;
   const fields = { workspace, paths: paths.join(", "), kept_in: keptIn.join(", "), problem };
-  if (problem !== "") kernel.log("error", "protected paths could not be put back: no program runs there", fields);
-  else if (acceptedBy === "") kernel.log("warn", "protected paths were put back", fields);
+  if (problem !== "") kernel.logger("error", "protected paths could not be put back: no program runs there", fields);
+  else if (acceptedBy === "") kernel.logger("warn", "protected paths were put back", fields);
   const value = { workspace, sessionIds: [...sessionIds], paths: [...paths], keptIn: [...keptIn] };
   await kernel.ledger.append({
     chain: SYSTEM_CHAIN,
@@ -31,6 +31,6 @@ async function quarantine(sessionId: string, kernel: KernelParts): Promise<void>
     const { entries, state } = quarantineSession(live, "protected paths could not be put back", kernel);
     if (entries.length > 0) await kernel.ledger.append({ chain: live.id, entries: [...entries], state: [...state] });
   } catch (fault) {
-    kernel.log("error", "a session could not be quarantined", { session: sessionId, cause: describeFault(fault) });
+    kernel.logger("error", "a session could not be quarantined", { session: sessionId, cause: describeFault(fault) });
   }
 }

@@ -10,10 +10,10 @@ export interface WorkspaceFiles {
    * Opens what an operation is about, and does nothing yet. Throws a KernelError with the code of what is wrong. The
    * signal ends everything that follows too, up to the moment at which a change is made: then it is seen through.
    */
-  prepare(place: WorkspacePlace, operation: FileOperation, signal: AbortSignal): Promise<PreparedOperation>;
+  prepare(place: WorkspaceMount, operation: FileOperation, signal: AbortSignal): Promise<PreparedOperation>;
 }
 
-export interface WorkspacePlace {
+export interface WorkspaceMount {
   /** Absolute, real path on the host. */
   readonly workspace: string;
   readonly access: "read" | "write";
@@ -89,12 +89,12 @@ export interface PreparedOperation {
    * EXECUTION_FAILED otherwise, and has changed nothing. After a SANDBOX_ERROR only `inspect` tells whether it was done.
    * Errors that are known to have changed nothing say so (`changedNothing`).
    */
-  commit(): Promise<FileAnswer>;
+  commit(): Promise<FileResult>;
   /** Lets go of what is held. Nothing was done. */
   abandon(): Promise<void>;
 }
 
-export type FileAnswer =
+export type FileResult =
   /** `size` is the file's, `length` that of what was asked for. The file is held until `content` was read or left. */
   | {
       readonly kind: "read";

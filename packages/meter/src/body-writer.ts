@@ -20,7 +20,7 @@ const OPCODE = {
 
 const NO_RESULT = 0x40;
 /** A cost takes three bytes however small it is, because it is known only after its run. */
-const MOST_RUN_COST = 0xfffff;
+const MAX_RUN_COST = 0xfffff;
 
 /** Indexes of the globals that the meter adds. */
 export interface MeterGlobals {
@@ -96,7 +96,7 @@ export class BodyWriter {
 
   addCost(cost: number): void {
     this.#runCost += cost;
-    if (this.#runCost > MOST_RUN_COST - 0x10000) this.endRun();
+    if (this.#runCost > MAX_RUN_COST - 0x10000) this.endRun();
   }
 
   endRun(): void {
@@ -220,7 +220,7 @@ export class BodyWriter {
     this.#chargeLocals = this.#originalLocals;
     const { sink } = this;
     sink.byte(OPCODE.i64Const);
-    sink.room(3);
+    sink.reserve(3);
     sink.at += 3;
     this.subtractFuel();
     this.#charge.set(sink.bytes.subarray(0, sink.at));

@@ -13,7 +13,7 @@ export class ByteSink {
   }
 
   /** Makes sure that so many bytes can be written. */
-  room(count: number): void {
+  reserve(count: number): void {
     const needed = this.at + count;
     if (needed <= this.bytes.length) return;
     const larger = new Uint8Array(Math.max(needed, this.bytes.length * 2));
@@ -22,13 +22,13 @@ export class ByteSink {
   }
 
   byte(value: number): void {
-    if (this.at === this.bytes.length) this.room(1);
+    if (this.at === this.bytes.length) this.reserve(1);
     this.bytes[this.at++] = value;
   }
 
   twoBytes(first: number, second: number): void {
     const { at } = this;
-    if (at + 2 > this.bytes.length) this.room(2);
+    if (at + 2 > this.bytes.length) this.reserve(2);
     const { bytes } = this;
     bytes[at] = first;
     bytes[at + 1] = second;
@@ -36,7 +36,7 @@ export class ByteSink {
   }
 
   u32(value: number): void {
-    this.room(5);
+    this.reserve(5);
     let rest = value;
     while (rest >= 0x80) {
       this.bytes[this.at++] = (rest % 0x80) | 0x80;
@@ -57,7 +57,7 @@ export class ByteSink {
 
   copy(source: Uint8Array, start: number, end: number): void {
     const length = end - start;
-    if (this.at + length + STEP > this.bytes.length) this.room(length + STEP);
+    if (this.at + length + STEP > this.bytes.length) this.reserve(length + STEP);
     if (length < SHORT && end + STEP <= source.length) {
       const { bytes } = this;
       let to = this.at;
@@ -80,7 +80,7 @@ export class ByteSink {
 
   /** Leaves five bytes for a length that is not known yet, and answers where what it counts begins. */
   reserveLength(): number {
-    this.room(5);
+    this.reserve(5);
     this.at += 5;
     return this.at;
   }

@@ -15,7 +15,7 @@ const NAN_BYTES = { [F32]: [0, 0, 0xc0, 0x7f], [F64]: [0, 0, 0, 0, 0, 0, 0xf8, 0
  *
  * INVARIANT: locals, globals, memory, parameters, results and what branches take along never have loose bits.
  */
-export function fixFloats(writer: BodyWriter, operands: OperandStack, count: number): void {
+export function canonicalizeNans(writer: BodyWriter, operands: OperandStack, count: number): void {
   const { types, size } = operands;
   const lowest = size - count;
   if (operands.looseBelow <= lowest) return;
@@ -27,7 +27,7 @@ export function fixFloats(writer: BodyWriter, operands: OperandStack, count: num
     if (index > first) writer.localGet(temporaryFor(writer, types, index, first));
     if ((type & LOOSE) === 0) continue;
     types[index] = type & ~LOOSE;
-    fixTop(writer, (type & ~LOOSE) === F32 ? F32 : F64);
+    canonicalizeTopNan(writer, (type & ~LOOSE) === F32 ? F32 : F64);
   }
   operands.looseBelow = lowest;
 }
@@ -38,7 +38,7 @@ function temporaryFor(writer: BodyWriter, types: Uint8Array, index: number, firs
 }
 
 /** x -> x == x ? x : NaN */
-function fixTop(writer: BodyWriter, type: typeof F32 | typeof F64): void {
+function canonicalizeTopNan(writer: BodyWriter, type: typeof F32 | typeof F64): void {
   const temporary = writer.temporary(type);
   writer.localTee(temporary);
   writer.sink.byte(CONST[type]);

@@ -4,7 +4,7 @@ import { rejectedType } from "./read-limits.ts";
 import { isFloat, isValueType, type Signature, V128 } from "./value-type.ts";
 
 /** V8 takes no more, so a larger sum is not valid. */
-const MOST_LOCALS = 50_000;
+const MAX_LOCALS = 50_000;
 
 /** Parameters and locals of one function. */
 export class FunctionLocals {
@@ -44,7 +44,7 @@ export class FunctionLocals {
     if (type === V128 && !allowSimd) throw new Rejection("simd", at);
     if (isFloat(type)) this.hasFloats = true;
     const sum = this.count + count;
-    if (sum > MOST_LOCALS) throw new Rejection("invalid", at, "too many locals");
+    if (sum > MAX_LOCALS) throw new Rejection("invalid", at, "too many locals");
     this.#require(sum);
     this.types.fill(type, this.count, sum);
     this.count = sum;

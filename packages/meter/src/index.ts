@@ -1,5 +1,5 @@
 export { METER_VERSION } from "./cost-table.ts";
-export { type MeterEnd, readMeterEnd } from "./meter-end.ts";
+export { type TrapCause, readTrapCause } from "./trap-cause.ts";
 export { meterModule } from "./meter-module.ts";
 export type { CustomSection, Metered, MeterOptions, ModuleExports, ModuleFacts } from "./meter-options.ts";
 export { stackBytesFor } from "./stack-bytes.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { readMeterEnd } from "./meter-end.ts";
+import { readTrapCause } from "./trap-cause.ts";
 import { metered, type Ran, start } from "./testing/run-metered.ts";
 
 suite("memory", () => {
@@ -136,7 +136,7 @@ suite("after a trap the globals tell", () => {
     [{ fuel: 0n, depth: -0x8000_0000 }, "memory"],
     [{ fuel: 0n, depth: 0 }, "trap"],
   ] as const) {
-    test(end, () => assert.equal(readMeterEnd(globals), end));
+    test(end, () => assert.equal(readTrapCause(globals), end));
   }
 });
 

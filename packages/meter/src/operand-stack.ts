@@ -5,13 +5,13 @@ export class OperandStack {
   types = new Uint8Array(1024);
   size = 0;
   /** The largest size since `reset`. */
-  most = 0;
+  maxSize = 0;
   /** No operand at this height or above has loose bits. */
   looseBelow = 0;
 
   reset(): void {
     this.size = 0;
-    this.most = 0;
+    this.maxSize = 0;
     this.looseBelow = 0;
   }
 
@@ -20,7 +20,7 @@ export class OperandStack {
     if (size > this.types.length) this.#grow(size);
     this.types[this.size] = type;
     this.size = size;
-    if (size > this.most) this.most = size;
+    if (size > this.maxSize) this.maxSize = size;
     if ((type & LOOSE) !== 0) this.looseBelow = Math.max(this.looseBelow, size);
   }
 
@@ -30,7 +30,7 @@ export class OperandStack {
     if (types.length === 1) this.types[this.size] = types[0] ?? 0;
     else if (types.length > 1) this.types.set(types, this.size);
     this.size = size;
-    if (size > this.most) this.most = size;
+    if (size > this.maxSize) this.maxSize = size;
   }
 
   /** Leaves so many. */

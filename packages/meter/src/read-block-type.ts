@@ -6,7 +6,7 @@ const NO_TYPES = new Uint8Array(0);
 const NO_RESULT = 0x40;
 /** Of the last byte of a signed number; of its fifth byte another one, which makes it too large. */
 const SIGN_BIT = 0x40;
-const MOST_BYTES = 5;
+const MAX_BYTES = 5;
 const EMPTY: Signature = { params: NO_TYPES, results: NO_TYPES };
 const ONE_RESULT: ReadonlyMap<number, Signature> = new Map(
   [I32, I64, F32, F64, V128, FUNCREF, EXTERNREF].map((type) => [
@@ -26,7 +26,7 @@ export function readBlockType({ source, module, allowSimd }: RewriteState): Sign
   if ((first & 0xc0) !== 0x40) {
     const type = module.types[source.u32()];
     // SECURITY: the number is signed. One that is negative in more bytes than it needs is a value type for V8.
-    const isNegative = source.at - at < MOST_BYTES && ((source.bytes[source.at - 1] ?? 0) & SIGN_BIT) !== 0;
+    const isNegative = source.at - at < MAX_BYTES && ((source.bytes[source.at - 1] ?? 0) & SIGN_BIT) !== 0;
     if (type === undefined || isNegative) throw new Rejection("invalid", at, "a block has no type");
     return type;
   }

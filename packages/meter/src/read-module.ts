@@ -10,14 +10,14 @@ import { isValueType, type Signature, signatureText, V128 } from "./value-type.t
 export const RESERVED_PREFIX = "narthex:meter:";
 
 const HEADER_LENGTH = 8;
-const MOST_TABLES = 100;
+const MAX_TABLES = 100;
 /** All tables together may grow to so many times of what one may. */
-const MOST_TABLE_GROWTH = 10;
+const MAX_TABLE_GROWTH = 10;
 /** SECURITY: they are a few bytes each, and take a hundred times of that to keep. */
-const MOST_CUSTOM_SECTIONS = 1000;
-const MOST_TYPES = 100_000;
+const MAX_CUSTOM_SECTIONS = 1000;
+const MAX_TYPES = 100_000;
 /** Each is made anew for every call. */
-const MOST_EXPORTS = 10_000;
+const MAX_EXPORTS = 10_000;
 const FUNCTION_TYPE = 0x60;
 const EXTERNAL = { function: 0, table: 1, memory: 2, global: 3 } as const;
 /** Names from a module, as they are shown. */
@@ -35,7 +35,7 @@ export function readModule(bytes: Uint8Array, options: MeterOptions): ModuleShap
     const start = source.at;
     source.skip(length);
     if (id === SECTION.custom) {
-      if (customSections.length === MOST_CUSTOM_SECTIONS) throw new Rejection("too-many-parts", at);
+      if (customSections.length === MAX_CUSTOM_SECTIONS) throw new Rejection("too-many-parts", at);
       customSections.push(readCustom(bytes, start, source.at));
     } else if (id === SECTION.tag) throw new Rejection("exceptions", at);
     else if (id > SECTION.tag) throw new Rejection("unknown-section", at, `number ${id}`);
@@ -124,7 +124,7 @@ class ModuleReader {
 
   #readSignature(source: ByteSource): void {
     const at = source.at;
-    if (this.#types.length === MOST_TYPES) throw new Rejection("too-many-parts", at);
+    if (this.#types.length === MAX_TYPES) throw new Rejection("too-many-parts", at);
     if (source.byte() !== FUNCTION_TYPE) throw new Rejection("garbage-collection", at);
     this.#types.push({ params: this.#readTypes(source), results: this.#readTypes(source) });
   }
@@ -180,7 +180,7 @@ class ModuleReader {
     }
     if (initial > cap)
       throw new Rejection("table-above-cap", at, `${initial} entries together, where ${cap} are the most`);
-    if (this.#tables.length > MOST_TABLES || maximum > MOST_TABLE_GROWTH * cap)
+    if (this.#tables.length > MAX_TABLES || maximum > MAX_TABLE_GROWTH * cap)
       throw new Rejection("too-many-tables", at, `${this.#tables.length}, which can have ${maximum} entries together`);
   }
 
@@ -196,7 +196,7 @@ class ModuleReader {
 
   #readExport(source: ByteSource): void {
     const at = source.at;
-    if (++this.#exports > MOST_EXPORTS) throw new Rejection("too-many-parts", at);
+    if (++this.#exports > MAX_EXPORTS) throw new Rejection("too-many-parts", at);
     const name = source.name();
     if (name.startsWith(RESERVED_PREFIX)) throw new Rejection("reserved-name", at);
     const kind = source.byte();

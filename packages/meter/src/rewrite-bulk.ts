@@ -94,7 +94,7 @@ export function skipBulkImmediates(state: RewriteState, number: number, at: numb
 function chargeLength(state: RewriteState, at: number, table: number | undefined): void {
   const { writer } = state;
   const { sink } = writer;
-  state.catchUp(at);
+  state.copyUpTo(at);
   const length = writer.temporary(I32);
   writer.localSet(length);
   writer.pushFuel();

@@ -40,16 +40,16 @@ export function findHostTypes({ types, functionTypes, importedFunctions }: Modul
 function call(state: RewriteState, { params, results }: Signature, at: number, above: number): void {
   const { operands, writer } = state;
   const taken = params.length + above;
-  state.fix(at, taken);
+  state.canonicalizeTop(at, taken);
   if (writer.isDepthStale) {
-    state.catchUp(at);
+    state.copyUpTo(at);
     writer.beforeCall();
   }
   writer.afterCall();
   operands.cut(operands.size - taken);
   operands.pushAll(results);
   state.hasCalls = true;
-  state.mostPassed = Math.max(state.mostPassed, params.length + results.length);
+  state.maxPassed = Math.max(state.maxPassed, params.length + results.length);
 }
 
 function loosen({ operands }: RewriteState, from: number): void {

@@ -6,7 +6,7 @@ import type { RewriteState } from "./rewrite-state.ts";
 /** A block alone changes nothing: the run it is in goes on. */
 export function beginBlock(state: RewriteState, opcode: number, at: number): void {
   const type = readBlockType(state);
-  state.fix(at, type.params.length);
+  state.canonicalizeTop(at, type.params.length);
   state.controls.push(opcode, type, state.operands.size - type.params.length);
 }
 
@@ -16,7 +16,7 @@ export function beginBranching(state: RewriteState, opcode: number, at: number):
   const type = readBlockType(state);
   const conditions = opcode === IF ? 1 : 0;
   if (opcode === IF) state.charge(at, COST[opcode] ?? 1);
-  state.fix(at, type.params.length + conditions);
+  state.canonicalizeTop(at, type.params.length + conditions);
   operands.size -= conditions;
   state.beforeJoin(at);
   writer.endRun();
@@ -33,18 +33,18 @@ export function rewriteElse(state: RewriteState, at: number): void {
 }
 
 export function rewriteEnd(state: RewriteState, at: number): void {
-  const { writer, operands, controls, isDead } = state;
+  const { writer, operands, controls, isUnreachable } = state;
   if (controls.size === 1) {
-    if (!isDead) state.fix(at, controls.type.results.length);
-    if (isDead) state.leaveOut(at);
-    state.catchUp(state.source.at);
+    if (!isUnreachable) state.canonicalizeTop(at, controls.type.results.length);
+    if (isUnreachable) state.omitUpTo(at);
+    state.copyUpTo(state.source.at);
     controls.size = 0;
     return;
   }
   const { opcode, type, base } = controls;
   // Only the fall through its end leads out of a loop, or of a block that no branch names.
-  if (!isDead && (opcode === LOOP || (!controls.isTarget && opcode !== IF && opcode !== ELSE))) {
-    state.fix(at, type.results.length);
+  if (!isUnreachable && (opcode === LOOP || (!controls.isTarget && opcode !== IF && opcode !== ELSE))) {
+    state.canonicalizeTop(at, type.results.length);
     if (opcode === LOOP) state.writer.endRun();
   } else {
     leaveBlock(state, at);
@@ -57,12 +57,12 @@ export function rewriteEnd(state: RewriteState, at: number): void {
 
 /** Ends the run, with everything as others expect it who come to the same place. */
 function leaveBlock(state: RewriteState, at: number): void {
-  if (state.isDead) {
-    state.leaveOut(at);
-    state.isDead = false;
+  if (state.isUnreachable) {
+    state.omitUpTo(at);
+    state.isUnreachable = false;
     return;
   }
-  state.fix(at, state.controls.type.results.length);
+  state.canonicalizeTop(at, state.controls.type.results.length);
   state.beforeJoin(at);
   state.writer.endRun();
 }
@@ -70,7 +70,7 @@ function leaveBlock(state: RewriteState, at: number): void {
 /** A branch with so many operands above those that it takes along. */
 export function branch(state: RewriteState, label: number, at: number, above: number): void {
   const { controls } = state;
-  state.fix(at, controls.branch(label) + above);
+  state.canonicalizeTop(at, controls.branch(label) + above);
   if (label !== controls.size - 1) state.beforeJoin(at);
 }
 
@@ -79,8 +79,8 @@ export function branchByTable(state: RewriteState, at: number): void {
   state.charge(at, COST[0x0e] ?? 1);
   let taken = 0;
   for (let count = source.u32(); count >= 0; count--) taken = controls.branch(source.u32());
-  state.fix(at, taken + 1);
+  state.canonicalizeTop(at, taken + 1);
   state.beforeJoin(at);
   operands.size--;
-  state.die();
+  state.markUnreachable();
 }

@@ -53,9 +53,9 @@ function writeLocals({ locals, writer, source }: RewriteState, header: ByteSink)
  * How much of the call depth the function takes. V8 keeps at most a slot for each parameter, local, operand and value
  * passed, so this bounds the bytes of a frame. Small functions that call nobody are covered by what is kept free.
  */
-function depthUnits({ locals, writer, operands, hasCalls, mostPassed, allowSimd }: RewriteState): number {
+function depthUnits({ locals, writer, operands, hasCalls, maxPassed, allowSimd }: RewriteState): number {
   const width = allowSimd ? 2 : 1;
-  const slots = locals.slots + (writer.addedLocals.length + operands.most + mostPassed) * width;
+  const slots = locals.slots + (writer.addedLocals.length + operands.maxSize + maxPassed) * width;
   if (!hasCalls && slots <= LEAF_SLOTS) return 0;
   return 1 + Math.floor(slots / SLOTS_PER_DEPTH);
 }

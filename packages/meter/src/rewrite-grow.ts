@@ -1,5 +1,5 @@
 import type { ByteSink } from "./byte-sink.ts";
-import { HOST_MEMORY_MARK } from "./meter-end.ts";
+import { HOST_MEMORY_MARK } from "./trap-cause.ts";
 import { PAGE_COST_LOG2 } from "./cost-table.ts";
 import { COST } from "./opcode-table.ts";
 import type { RewriteState } from "./rewrite-state.ts";
@@ -23,7 +23,7 @@ export function rewriteMemoryGrow(state: RewriteState, at: number): void {
   const { writer, source, operands, module } = state;
   state.memoryIndex(at);
   state.charge(at, COST[0x40] ?? 1);
-  state.catchUp(at);
+  state.copyUpTo(at);
   const pages = writer.temporary(I32, 0);
   const fits = writer.temporary(I32, 1);
   chargeGrowth(state, {
@@ -33,7 +33,7 @@ export function rewriteMemoryGrow(state: RewriteState, at: number): void {
     fits,
     log2: PAGE_COST_LOG2,
   });
-  state.catchUp(source.at);
+  state.copyUpTo(source.at);
   writer.localTee(pages);
   writer.sink.byte(I32_CONST);
   writer.sink.signed(-1);
@@ -50,7 +50,7 @@ export function rewriteMemoryGrow(state: RewriteState, at: number): void {
 export function rewriteTableGrow(state: RewriteState, at: number): void {
   const { writer, source, operands, module } = state;
   const table = source.u32();
-  state.catchUp(at);
+  state.copyUpTo(at);
   chargeGrowth(state, {
     table,
     maximum: module.tables[table]?.maximum ?? 0,

@@ -26,12 +26,12 @@ import { F32, F64, FUNCREF, I32, I64, isFloat, LOOSE } from "./value-type.ts";
 /** Reads the next instruction of a function, and writes it with what it takes to meter it. */
 export function rewriteInstruction(state: RewriteState): void {
   const { source } = state;
-  if (!state.isDead) rewritePlainRun(state);
+  if (!state.isUnreachable) rewritePlainRun(state);
   const at = source.at;
   const opcode = source.byte();
   const kind = KIND[opcode] ?? KIND_UNKNOWN;
   if (kind === KIND_UNKNOWN) throw rejectedOpcode(opcode, at);
-  if (state.isDead) {
+  if (state.isUnreachable) {
     passOver(state, opcode, at);
     return;
   }
@@ -47,7 +47,7 @@ function rewriteNumeric(state: RewriteState, opcode: number, at: number): void {
   let push = PUSH[opcode] ?? 0;
   const floats = FLOATS[opcode] ?? FLOATS_NONE;
   if (floats !== FLOATS_NONE) {
-    if (floats !== FLOATS_PASS) state.fix(at, 1);
+    if (floats !== FLOATS_PASS) state.canonicalizeTop(at, 1);
     if (floats !== FLOATS_FIX) push |= operands.peek(pops - 1) & LOOSE;
   }
   operands.size -= pops;
@@ -57,10 +57,10 @@ function rewriteNumeric(state: RewriteState, opcode: number, at: number): void {
 }
 
 function passOver(state: RewriteState, opcode: number, at: number): void {
-  if (opcode === END && state.deadBlocks === 0) return rewriteEnd(state, at);
-  if (opcode === ELSE && state.deadBlocks === 0) return rewriteElse(state, at);
-  if (opcode === END) state.deadBlocks--;
-  if (opcode === BLOCK || opcode === LOOP || opcode === IF) state.deadBlocks++;
+  if (opcode === END && state.unreachableBlocks === 0) return rewriteEnd(state, at);
+  if (opcode === ELSE && state.unreachableBlocks === 0) return rewriteElse(state, at);
+  if (opcode === END) state.unreachableBlocks--;
+  if (opcode === BLOCK || opcode === LOOP || opcode === IF) state.unreachableBlocks++;
   skipImmediates(state, opcode, at);
 }
 
@@ -92,19 +92,19 @@ function rewriteOther(state: RewriteState, opcode: number, at: number): void {
   state.charge(at, COST[opcode] ?? 1);
   switch (opcode) {
     case 0x00: // unreachable
-      return state.die();
+      return state.markUnreachable();
     case 0x01: // nop
       return;
     case 0x0c: // br
       branch(state, source.u32(), at, 0);
-      return state.die();
+      return state.markUnreachable();
     case 0x0d: // br_if
       branch(state, source.u32(), at, 1);
       operands.size--;
       return;
     case 0x0f: // return
-      state.fix(at, state.controls.branch(state.controls.size - 1));
-      return state.die();
+      state.canonicalizeTop(at, state.controls.branch(state.controls.size - 1));
+      return state.markUnreachable();
     case 0x1a: // drop
       operands.size--;
       return;
@@ -117,12 +117,12 @@ function rewriteOther(state: RewriteState, opcode: number, at: number): void {
       return operands.push(state.locals.typeOf(source.u32()));
     case 0x21: // local.set
     case 0x24: // global.set
-      state.fix(at, 1);
+      state.canonicalizeTop(at, 1);
       source.skipNumber();
       operands.size--;
       return;
     case 0x22: // local.tee
-      state.fix(at, 1);
+      state.canonicalizeTop(at, 1);
       return source.skipNumber();
     case 0x23: // global.get
       return operands.push(state.module.globalTypes[source.u32()] ?? 0);
@@ -165,6 +165,6 @@ function rewriteOther(state: RewriteState, opcode: number, at: number): void {
 
 function select(state: RewriteState, at: number): void {
   const { operands } = state;
-  state.fix(at, 3);
+  state.canonicalizeTop(at, 3);
   operands.size -= 2;
 }

@@ -52,7 +52,7 @@ describe(0x42, { flags: HAS_NUMBER | 1, pops: 0, push: I64 }); // i64.const
 const INTEGER_BIT = 2;
 
 /** More than this is not charged at once here, so that costs stay within one charge. */
-const MOST_COST = 0x8000;
+const MAX_COST = 0x8000;
 
 /**
  * Passes over instructions that need nothing but their cost: most of any module. What is in doubt is left to
@@ -62,7 +62,7 @@ export function rewritePlainRun(state: RewriteState): void {
   const { source, operands, locals, writer } = state;
   const { bytes, end } = source;
   let { at } = source;
-  let mostCost = MOST_COST;
+  let mostCost = MAX_COST;
   if (!writer.isInRun) {
     const first = INFO[bytes[at] ?? 0] ?? 0;
     if (first === 0) return;
@@ -73,7 +73,7 @@ export function rewritePlainRun(state: RewriteState): void {
   const { types } = operands;
   const room = types.length;
   const localTypes = locals.types;
-  let { size, most, looseBelow } = operands;
+  let { size, maxSize, looseBelow } = operands;
   let cost = 0;
   let given = 0xff;
   while (at < end && size < room && cost < mostCost) {
@@ -93,14 +93,14 @@ export function rewritePlainRun(state: RewriteState): void {
     size -= (info >> POPS_SHIFT) & 3;
     types[size] = push;
     size += (info >> PUSHES_SHIFT) & 1;
-    if (size > most) most = size;
+    if (size > maxSize) maxSize = size;
     cost += (info >> COST_SHIFT) & COST_MASK;
     at = next;
     if (push >= LOOSE && size > looseBelow) looseBelow = size;
   }
   source.at = at;
   operands.size = size;
-  operands.most = most;
+  operands.maxSize = maxSize;
   operands.looseBelow = looseBelow;
   writer.addCost(cost);
   if ((given & INTEGER_BIT) === 0) state.usesFloats = true;

@@ -18,7 +18,7 @@ export function rewriteSimd(state: RewriteState, at: number): void {
   state.charge(at, PLAIN_COST);
   const number = skipSimd(state, at);
   // A float on top goes into a lane, whose bits can be seen.
-  state.fix(at, 1);
+  state.canonicalizeTop(at, 1);
   operands.size -= SIMD_POPS[number] ?? 0;
   const push = SIMD_PUSH[number] ?? 0;
   if (push !== 0) operands.push(push);

@@ -1,7 +1,7 @@
 import { BodyWriter, type MeterGlobals } from "./body-writer.ts";
 import { ByteSink } from "./byte-sink.ts";
 import { ByteSource } from "./byte-source.ts";
-import { fixFloats } from "./canonical-nan.ts";
+import { canonicalizeNans } from "./canonical-nan.ts";
 import { ControlStack } from "./control-stack.ts";
 import { FunctionLocals } from "./function-locals.ts";
 import { Rejection } from "./meter-reason.ts";
@@ -26,11 +26,11 @@ export class RewriteState {
   /** Whether the function calls others, and is not counted by itself. */
   hasCalls = false;
   /** The most parameters and results of a call, which have a place on the stack besides the operands. */
-  mostPassed = 0;
+  maxPassed = 0;
   /** Whether no path leads here. */
-  isDead = false;
+  isUnreachable = false;
   /** Blocks that began where it was dead. */
-  deadBlocks = 0;
+  unreachableBlocks = 0;
   usesSimd = false;
   usesFloats = false;
   /** Up to here the original was copied. */
@@ -54,50 +54,50 @@ export class RewriteState {
     this.controls.size = 0;
     this.#copied = this.source.at;
     this.hasCalls = false;
-    this.mostPassed = 0;
-    this.isDead = false;
+    this.maxPassed = 0;
+    this.isUnreachable = false;
   }
 
   /** Copies the original up to here, because something is to be put in. */
-  catchUp(at: number): void {
+  copyUpTo(at: number): void {
     this.writer.sink.copy(this.source.bytes, this.#copied, at);
     this.#copied = at;
   }
 
   /** The original up to here is not copied. */
-  leaveOut(at: number): void {
+  omitUpTo(at: number): void {
     this.#copied = at;
   }
 
   /** Charges the instruction at `at`, with the run it is in or as the first of a new one. */
   charge(at: number, cost: number): void {
     if (!this.writer.isInRun) {
-      this.catchUp(at);
+      this.copyUpTo(at);
       this.writer.beginRun();
     }
     this.writer.addCost(cost);
   }
 
   /** Fixes the bits of the top operands before the instruction at `at`. */
-  fix(at: number, count: number): void {
+  canonicalizeTop(at: number, count: number): void {
     if (this.operands.looseBelow <= this.operands.size - count) return;
-    this.catchUp(at);
-    fixFloats(this.writer, this.operands, count);
+    this.copyUpTo(at);
+    canonicalizeNans(this.writer, this.operands, count);
   }
 
   /** Restores, before the instruction at `at`, what a call left stale. */
   beforeJoin(at: number): void {
     if (!this.writer.isStale) return;
-    this.catchUp(at);
+    this.copyUpTo(at);
     this.writer.beforeJoin();
   }
 
   /** Up to the end of the block no path leads. */
-  die(): void {
-    this.catchUp(this.source.at);
+  markUnreachable(): void {
+    this.copyUpTo(this.source.at);
     this.writer.endRun();
-    this.isDead = true;
-    this.deadBlocks = 0;
+    this.isUnreachable = true;
+    this.unreachableBlocks = 0;
   }
 
   /** Alignment and offset. With bit 6 of the alignment, another memory is meant. */

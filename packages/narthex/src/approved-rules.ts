@@ -17,9 +17,9 @@ export function createApprovedRules(directory: string, kernel: () => Pick<Kernel
     return `${id}.cedar`;
   };
   return {
-    async addRule(id, given) {
+    async addRule(id, ruleText) {
       const name = nameOf(id);
-      const text = `${given.trimEnd()}\n`;
+      const text = `${ruleText.trimEnd()}\n`;
       await writeFile(join(directory, name), text, { flag: "wx", mode: 0o600 });
       try {
         await kernel().changePolicy({ add: { name, text } }, BY);

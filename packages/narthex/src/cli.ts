@@ -1,43 +1,43 @@
 import type { Command } from "./commands/command.ts";
 import { COMMAND_TREE } from "./commands/command-tree.ts";
 import { createOptionReader } from "./commands/option-reader.ts";
-import { readPlainLine } from "./commands/read-plain-line.ts";
-import { knownWords } from "./commands/known-words.ts";
-import { shellWords } from "./connect/program-line.ts";
+import { parseSimpleLine } from "./commands/parse-simple-line.ts";
+import { findCommandWords } from "./commands/find-command-words.ts";
+import { quoteShellWords } from "./connect/program-line.ts";
 import { homePath } from "./connection/home-path.ts";
 import { EXIT_INTERRUPTED, EXIT_OK } from "./terminal/exit-code.ts";
 import { watchInterruption } from "./terminal/interruption.ts";
-import { isReaderGone } from "./terminal/reader-gone.ts";
+import { isBrokenPipe } from "./terminal/broken-pipe.ts";
 import { reportError } from "./terminal/report-error.ts";
 import { createTerminal, type Terminal } from "./terminal/terminal.ts";
 import { watchUncaughtErrors } from "./terminal/uncaught-errors.ts";
 
 /** Runs one command line, given without the program's own name, and resolves with the exit code. */
 export async function runCli(argv: readonly string[]): Promise<number> {
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", goOnWithoutReader);
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", ignoreClosedPipe);
   const end = argv.indexOf("--");
   const asked = end < 0 ? argv : argv.slice(0, end);
   const streams = { output: process.stdout, error: process.stderr, environment: process.env };
-  const data = dataIn(asked);
+  const data = findDataOption(asked);
   const terminal = createTerminal(streams, {
     json: asked.includes("--json"),
-    ...(data !== undefined && { program: `narthex ${shellWords(["--data", data])}` }),
+    ...(data !== undefined && { program: `narthex ${quoteShellWords(["--data", data])}` }),
   });
   const unwatch = watchUncaughtErrors(process.env);
   try {
-    const plain = await readPlainLine(argv, COMMAND_TREE);
+    const plain = await parseSimpleLine(argv, COMMAND_TREE);
     if (plain !== undefined) return await runCommand(plain.command, plain.words, plain.values, terminal);
     const { runParser } = await import("./commands/run-parser.ts");
     return await runParser(argv, COMMAND_TREE, (...parsed) => runCommand(...parsed, terminal));
   } catch (error) {
-    return await reportError(error, terminal, ["narthex", ...knownWords(asked, COMMAND_TREE)].join(" "));
+    return await reportError(error, terminal, ["narthex", ...findCommandWords(asked, COMMAND_TREE)].join(" "));
   } finally {
     unwatch();
   }
 }
 
 /** The home as it was typed, for advice that names it again. */
-function dataIn(words: readonly string[]): string | undefined {
+function findDataOption(words: readonly string[]): string | undefined {
   const at = words.indexOf("--data");
   return at < 0 ? words.find((word) => word.startsWith("--data="))?.slice("--data=".length) : words[at + 1];
 }
@@ -46,8 +46,8 @@ function dataIn(words: readonly string[]): string | undefined {
  * A closed pipe stops the output and nothing else: the command goes on to its end, because its exit code tells whether the
  * ledger is broken or a call was denied, whatever `| head -1` reads of it.
  */
-function goOnWithoutReader(error: Error): void {
-  if (!isReaderGone(error)) throw error;
+function ignoreClosedPipe(error: Error): void {
+  if (!isBrokenPipe(error)) throw error;
 }
 
 async function runCommand(
@@ -56,7 +56,7 @@ async function runCommand(
   values: Readonly<Record<string, unknown>>,
   terminal: Terminal,
 ): Promise<number> {
-  const interruption = watchInterruption({ endsWithReader: command.endsWithReader === true });
+  const interruption = watchInterruption({ endsOnClosedOutput: command.endsOnClosedOutput === true });
   const options = createOptionReader(values);
   try {
     const exitCode = await command.run({
@@ -71,9 +71,9 @@ async function runCommand(
       },
       signal: interruption.signal,
     });
-    return interruption.endedByReader ? EXIT_OK : exitCode;
+    return interruption.endedByClosedOutput ? EXIT_OK : exitCode;
   } catch (error) {
-    if (interruption.endedByReader) return EXIT_OK;
+    if (interruption.endedByClosedOutput) return EXIT_OK;
     if (interruption.signal.aborted) return EXIT_INTERRUPTED;
     throw error;
   } finally {

@@ -1,8 +1,8 @@
 import type { OpenSessionOptions, Tool } from "@narthex/kernel";
 import { checkKernelOptions } from "./check-kernel-options.ts";
-import { holdSession, type KernelSession } from "./kernel-session.ts";
+import { createKernelSession, type KernelSession } from "./kernel-session.ts";
 import { createKernelTools, type KernelTools } from "./kernel-tools.ts";
-import { createLedgerReader, type LedgerReader } from "./ledger/read-ledger.ts";
+import { createLedgerReader, type LedgerReader } from "./ledger/ledger-reader.ts";
 import type { OpenedKernel, OpenKernelOptions } from "./open-kernel.ts";
 
 /** A kernel in this process, with sessions to call tools through. */
@@ -28,7 +28,11 @@ export async function createKernel<const Tools extends readonly Tool[] = readonl
   checkKernelOptions(options);
   // Loaded only now: a program that imports the library to define tools needs no kernel yet.
   const { openKernel } = await import("./open-kernel.ts");
-  const kernel = await openKernel({ command: "an embedding program", ...options, onPolicyWarning: warnFor(options) });
+  const kernel = await openKernel({
+    command: "an embedding program",
+    ...options,
+    onPolicyWarning: createPolicyWarner(options),
+  });
   await kernel.openDoors().catch(async (fault: unknown) => {
     await kernel.close({ graceMs: 0 }).catch(() => undefined);
     throw fault;
@@ -47,17 +51,17 @@ export function embedKernel<Tools extends readonly Tool[]>(kernel: OpenedKernel)
     ledger: createLedgerReader(kernel),
     async session(open) {
       const { session, token } = await kernel.openSession(open);
-      return holdSession<Tools>(kernel, { id: session.session.id, token });
+      return createKernelSession<Tools>(kernel, { id: session.session.id, token });
     },
     async resumeSession(token) {
       const { session } = await kernel.authenticate(token);
-      return holdSession<Tools>(kernel, { id: session.id, token });
+      return createKernelSession<Tools>(kernel, { id: session.id, token });
     },
   };
 }
 
 /** Without a log a warning about rules would reach no one. */
-export function warnFor({
+export function createPolicyWarner({
   log,
   onPolicyWarning,
 }: Pick<OpenKernelOptions, "log" | "onPolicyWarning">): (warning: string) => void {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** The rules that a new home begins with: in the checkout beside the packages, in the published package inside it. */
-export async function defaultPolicyDirectory(): Promise<string> {
+export async function findDefaultPolicyDirectory(): Promise<string> {
   for (const place of ["../policies", "../../../policies"]) {
     const directory = fileURLToPath(new URL(place, import.meta.url));
     if (
@@ -18,6 +18,6 @@ export async function defaultPolicyDirectory(): Promise<string> {
 }
 
 /** Where the default policy lies as it was found valid when the program was built. */
-export async function checkedDefaultPolicy(): Promise<string> {
-  return join(await defaultPolicyDirectory(), "checked");
+export async function findCheckedDefaultPolicy(): Promise<string> {
+  return join(await findDefaultPolicyDirectory(), "checked");
 }

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from "@narthex/contracts";
 import {
   assemblePolicy,
   DEFAULT_CONFIGURATION,
-  type ExpectedAnswer,
+  type ExpectedDecision,
   type PolicyExample,
   readExamples,
   readPolicyDirectory,
@@ -59,7 +59,7 @@ describe("the default policy", () => {
     examples = await readExamples(DIRECTORY);
   });
 
-  async function holds(expected: ExpectedAnswer): Promise<void> {
+  async function holds(expected: ExpectedDecision): Promise<void> {
     const chosen = examples.filter((example) => example.expected === expected);
     assert.ok(chosen.length > 5);
     const failures = await runExamples(chosen, async (example) => {

@@ -11,7 +11,7 @@ import {
   isWasm,
   secretProblem,
 } from "@narthex/host";
-import type { Log, Tool } from "@narthex/kernel";
+import type { Logger, Tool } from "@narthex/kernel";
 import { createHttpTool } from "@narthex/tools";
 
 /** A tool that was added and is asked over HTTP. Throws INVALID_DECLARATION for an endpoint that cannot be. */
@@ -20,7 +20,7 @@ export function describeEndpoint({ declaration, pin }: AddedTool<EndpointPin>): 
 }
 
 /** What an added tool will be to the registry: for whoever has to decide about it before it is kept. */
-export function describeAdded(tool: AddedTool): Tool {
+export function describeAddedTool(tool: AddedTool): Tool {
   if (isProgram(tool)) return describeCandidate(tool);
   if (isEndpoint(tool)) return describeEndpoint(tool);
   if (isWasm(tool)) return describeWasmCandidate(tool);
@@ -28,9 +28,9 @@ export function describeAdded(tool: AddedTool): Tool {
 }
 
 /** Makes such tools as a home has them. */
-export function endpointToolMaker(
+export function createEndpointToolFactory(
   { network }: Pick<Configuration, "network">,
-  log?: Log,
+  log?: Logger,
 ): (tool: AddedTool<EndpointPin>) => Tool {
   return (added) => {
     const tool = describeEndpoint(added);

@@ -41,8 +41,8 @@ export {
 } from "@narthex/agent";
 export { isKernelError, type JsonValue, KernelError } from "@narthex/contracts";
 export {
-  type ApprovalAnswer,
-  type ApprovalQuestion,
+  type ApprovalDecision,
+  type ApprovalRequest,
   type Approver,
   type CallDenied,
   type CallFailed,
@@ -65,5 +65,5 @@ export { createKernel, type CreateKernelOptions, type NarthexKernel } from "./cr
 export type { KernelSession, SessionDelegation, ToolInput, ToolName, ToolValue } from "./kernel-session.ts";
 export type { KernelTools, RegisterOptions } from "./kernel-tools.ts";
 export type { DecodedEntry, DecodedRecord, EntryKind, RecordedCall } from "./ledger/decoded-record.ts";
-export type { LedgerFollowing, LedgerPage, LedgerQuery, LedgerReader } from "./ledger/read-ledger.ts";
+export type { FollowOptions, LedgerPage, LedgerQuery, LedgerReader } from "./ledger/ledger-reader.ts";
 export type { OpenKernelOptions } from "./open-kernel.ts";

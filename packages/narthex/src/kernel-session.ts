@@ -91,11 +91,11 @@ export interface NamelessCallOptions extends Omit<SessionCallOptions, "requestId
   readonly dedupeKey?: undefined;
 }
 
-type HeldKernel = Parameters<typeof createAgentSession>[0] & Pick<Kernel, "closeSession" | "delegateLease">;
+type SessionKernel = Parameters<typeof createAgentSession>[0] & Pick<Kernel, "closeSession" | "delegateLease">;
 
 /** A session by its id and token. */
-export function holdSession<Tools extends readonly Tool[]>(
-  kernel: HeldKernel,
+export function createKernelSession<Tools extends readonly Tool[]>(
+  kernel: SessionKernel,
   { id, token }: { readonly id: string; readonly token: string },
 ): KernelSession<Tools> {
   const session = createAgentSession(kernel, { id, token });
@@ -108,7 +108,7 @@ export function holdSession<Tools extends readonly Tool[]>(
     async delegate(delegation = {}) {
       checkOptions(delegation, DELEGATION, "a delegation");
       const child = await kernel.delegateLease({ ...delegation, token });
-      return holdSession<Tools>(kernel, { id: child.session.session.id, token: child.token });
+      return createKernelSession<Tools>(kernel, { id: child.session.session.id, token: child.token });
     },
     close: async () => void (await kernel.closeSession(id)),
   };

@@ -1,6 +1,6 @@
 import type { ContentStore, Store, StoredRecord } from "@narthex/kernel";
 import { type LedgerFile, type LedgerSource, readHashedPages } from "@narthex/verify";
-import { homeLogFiles } from "./log-files.ts";
+import { createHomeMerkleFiles } from "./home-merkle-files.ts";
 
 const PAGE = 512;
 /** For fewer, to start a thread takes longer than it saves. */
@@ -15,16 +15,16 @@ interface HomeFiles {
  * The ledger of an open store, as the verifier reads it: in pages, from the first record on. While one page is looked
  * at, the store's own thread reads the next.
  */
-export function storeLedgerSource(store: Store, contentStore: ContentStore, logDirectory: string): LedgerSource {
+export function createStoreLedgerSource(store: Store, contentStore: ContentStore, logDirectory: string): LedgerSource {
   return {
     recordCount: async () => (await store.head()).nextIndex,
-    ...rowsOf((from) => readPages(store, from)),
-    ...filesOf(contentStore, logDirectory),
+    ...toRecordReaders((from) => readPages(store, from)),
+    ...toFileReaders(contentStore, logDirectory),
   };
 }
 
 /** The ledger of a home that nobody holds open, read where this is called. */
-export function fileLedgerSource(
+export function createFileLedgerSource(
   file: LedgerFile,
   path: string,
   { contentStore, logDirectory }: HomeFiles,
@@ -32,16 +32,16 @@ export function fileLedgerSource(
   return {
     recordCount: async () => file.recordCount(),
     ...(file.recordCount() >= THREAD_FROM_RECORDS && { hashedPages: (from) => readHashedPages(path, from) }),
-    ...rowsOf(async function* (from, leave) {
+    ...toRecordReaders(async function* (from, leave) {
       yield* file.pages(from, leave);
     }),
-    ...filesOf(contentStore, logDirectory),
+    ...toFileReaders(contentStore, logDirectory),
   };
 }
 
 type Pages = NonNullable<LedgerSource["pages"]>;
 
-function rowsOf(pages: Pages): Pick<LedgerSource, "records" | "pages"> {
+function toRecordReaders(pages: Pages): Pick<LedgerSource, "records" | "pages"> {
   return {
     async *records(from) {
       for await (const page of pages(from)) yield* page;
@@ -50,13 +50,13 @@ function rowsOf(pages: Pages): Pick<LedgerSource, "records" | "pages"> {
   };
 }
 
-function filesOf(contentStore: ContentStore, logDirectory: string): Pick<LedgerSource, "readFile" | "log"> {
+function toFileReaders(contentStore: ContentStore, logDirectory: string): Pick<LedgerSource, "readFile" | "log"> {
   return {
     async readFile(digest) {
       const facts = await contentStore.stat(digest);
       return facts && contentStore.read(digest, 0, facts.size);
     },
-    log: homeLogFiles(logDirectory),
+    log: createHomeMerkleFiles(logDirectory),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Configuration, SocketPaths } from "@narthex/host";
-import type { Kernel, Log } from "@narthex/kernel";
+import type { Kernel, Logger } from "@narthex/kernel";
 import {
   type ExportLedger,
   type KernelProcess,
@@ -28,7 +28,7 @@ export interface DoorOptions {
   readonly exportLedger: ExportLedger;
   readonly attendance: SessionAttendance;
   readonly holder: Pick<KernelProcess, "command" | "startedAtMs" | "stop">;
-  readonly log: Log | undefined;
+  readonly log: Logger | undefined;
 }
 
 /** The doors of a home, opened together: they share one budget of bytes in flight. People answer through them, too. */
@@ -62,7 +62,7 @@ function openServing(kernel: Kernel, options: DoorOptions): Promise<Serving> {
     process: { ...holder, version: VERSION, elicitation },
     authorize: authorizeToken,
     verify: ({ verifierKey, checkpoints, remember, verified, recordsOnly }, onProgress, signal) =>
-      kernel.whileNothingIsErased(() =>
+      kernel.withErasurePaused(() =>
         verifySource(ledgerSource(), {
           signal,
           verifierKey: verifierKey === "" ? undefined : verifierKey,

@@ -1,12 +1,12 @@
 import {
   backUpHome,
   type Configuration,
-  createLogPublication,
+  createMerklePublication,
   createSystemRandom,
   defaultHomePath,
   type Home,
   handOverWorkspace,
-  keepCallsYoung,
+  disablePretenuring,
   loadConfiguration,
   openContentFiles,
   type McpServers,
@@ -15,14 +15,14 @@ import {
   openRedactionKey,
   openSigningKeys,
   openLedgerStore,
-  openWorkshop,
+  openToolRuntime,
   resolveWorkspace,
   schemaForTools,
   type SocketPaths,
   storeUnavailable,
   systemClock,
   type TokenScope,
-  type Workshop,
+  type ToolRuntime,
 } from "@narthex/host";
 import { KernelError } from "@narthex/contracts";
 import {
@@ -31,7 +31,7 @@ import {
   type Clock,
   type ContentStore,
   type Kernel,
-  type Log,
+  type Logger,
   type Observer,
   startKernel,
   type Tool,
@@ -40,18 +40,18 @@ import {
 import type { ExportLedger, Replay, ServiceListen, Serving } from "@narthex/server";
 import { createSessionAttendance, type SessionAttendance } from "@narthex/server/session-attendance";
 import type { LedgerSource } from "@narthex/verify";
-import { typedCommand } from "./connect/typed-command.ts";
+import { formatNarthexCommand } from "./connect/narthex-command.ts";
 import { createApprovedRules } from "./approved-rules.ts";
-import { builtinsFor } from "./builtins-for.ts";
-import { addedTools } from "./home-tools.ts";
-import { openHomeServers } from "./home-servers.ts";
+import { createConfiguredBuiltins } from "./configured-builtins.ts";
+import { loadHomeAddedTools } from "./home-tools.ts";
+import { openHomeMcpServers } from "./home-mcp-servers.ts";
 import { openHomeGate } from "./open-home-gate.ts";
-import { storeLedgerSource } from "./ledger-source.ts";
-import { createOwnCodeCheck, ownCodeOf, type OwnCodeMode } from "./own-code.ts";
+import { createStoreLedgerSource } from "./ledger-source.ts";
+import { createOwnCodeCheck, locateOwnCode, type OwnCodeMode } from "./own-code.ts";
 import { type HomePolicy, openPolicy } from "./open-policy.ts";
-import { openAttendedFile } from "./on-demand/attended-file.ts";
+import { openAttendedSessionsFile } from "./on-demand/attended-sessions-file.ts";
 import { prepareHome } from "./prepare-home.ts";
-import { sharedStream } from "./shared-stream.ts";
+import { streamWithoutErasure } from "./stream-without-erasure.ts";
 import { startTelemetry } from "./telemetry/start-telemetry.ts";
 import { VERSION } from "./version.ts";
 import { WIRE_PROTOCOL } from "./wire-protocol.ts";
@@ -75,7 +75,7 @@ export interface OpenKernelOptions {
   /** Folders in which bubblewrap is looked for; those of the system by default. */
   readonly sandboxPrograms?: readonly string[];
   readonly observer?: Observer;
-  readonly log?: Log;
+  readonly log?: Logger;
   /**
    * What happens where a session's workspace holds the code of this kernel: a warning by default. `allow` is also what
    * `session.own_code` in the configuration says.
@@ -88,9 +88,9 @@ export interface OpenKernelOptions {
 }
 
 /** Answers to calls that were cancelled at the end of the grace still have to get out. */
-const LAST_ANSWERS_MS = 2000;
+const FINAL_RESPONSES_MS = 2000;
 /** Longer than a client waits between two looks for the next kernel. */
-const CLIENTS_RETURN_MS = 60_000;
+const RECONNECT_GRACE_MS = 60_000;
 
 /** A kernel that holds its home. */
 export interface OpenedKernel extends Kernel {
@@ -127,7 +127,7 @@ export async function openKernel(options: OpenKernelOptions = {}, clock: Clock =
     waitMs: options.waitMs ?? 0,
   });
   try {
-    return await startOn(home, options, clock);
+    return await startInHome(home, options, clock);
   } catch (fault) {
     // On a disk that cannot be written, letting go fails as well; why it could not start is worth more.
     await home.close().catch(() => undefined);
@@ -135,7 +135,7 @@ export async function openKernel(options: OpenKernelOptions = {}, clock: Clock =
   }
 }
 
-async function startOn(home: Home, options: OpenKernelOptions, clock: Clock): Promise<OpenedKernel> {
+async function startInHome(home: Home, options: OpenKernelOptions, clock: Clock): Promise<OpenedKernel> {
   const { paths } = home;
   const startedAtMs = systemClock.nowMs();
   const prepared = await prepareHome(paths).catch((fault: unknown) => {
@@ -143,17 +143,17 @@ async function startOn(home: Home, options: OpenKernelOptions, clock: Clock): Pr
   });
   const configuration = await loadConfiguration(paths.configuration);
   const { protectedPaths, secretPaths, vault, shell, session, storage } = configuration;
-  const ownCode = ownCodeOf(process.env);
+  const ownCode = locateOwnCode(process.env);
   const mode = session.ownCode === "allow" ? "allow" : (options.ownCode ?? "warn");
   const checkOwnCode = createOwnCodeCheck({ ownCode, mode, log: options.log });
-  const attended = openAttendedFile(paths.attended);
+  const attended = openAttendedSessionsFile(paths.connectedSessions);
   const attendance: SessionAttendance = createSessionAttendance(() => running(), {
     onChange: (sessionIds) => attended.write(sessionIds),
     log: options.log,
   });
-  const workshop = openWorkshop({
+  const workshop = openToolRuntime({
     paths,
-    pathOf: (sessionId) => attendance.pathOf(sessionId),
+    pathOf: (sessionId) => attendance.findPath(sessionId),
     protectedPaths,
     secretPaths,
     vault,
@@ -165,9 +165,9 @@ async function startOn(home: Home, options: OpenKernelOptions, clock: Clock): Pr
   });
   const gate = await openHomeGate(configuration, process.env);
   const contentStore = await openContentFiles(paths.content);
-  const store = await openLedgerStore({ paths, isBrief: options.isBrief ?? false });
+  const store = await openLedgerStore({ paths, isSingleThreaded: options.isBrief ?? false });
   const telemetry = await startTelemetry(process.env, options.log);
-  const builtins = builtinsFor(configuration);
+  const builtins = createConfiguredBuiltins(configuration);
   let opened: Kernel | undefined;
   function running(): Kernel {
     if (opened === undefined) throw new KernelError("INTERNAL", "the kernel has not been started yet");
@@ -176,35 +176,45 @@ async function startOn(home: Home, options: OpenKernelOptions, clock: Clock): Pr
   let servers: McpServers | undefined;
   try {
     const own = { environment: process.env, tools: options.tools, log: options.log };
-    const { tools: stored, unusable } = await addedTools(home, configuration, own);
+    const { tools: stored, unusable } = await loadHomeAddedTools(home, configuration, own);
     const added = [...stored, ...(options.tools ?? [])];
-    servers = await openHomeServers(home, configuration, workshop, gate, added, options.log);
+    servers = await openHomeMcpServers(home, configuration, workshop, gate, added, options.log);
     const tools = [...builtins, ...added, ...servers.tools];
     const policy = openPolicy(paths, {
       tools,
       schemaFor: (known) => schemaForTools(known, unusable),
-      added: options.policies ?? [],
+      embeddedFiles: options.policies ?? [],
       warn: options.onPolicyWarning ?? ((warning) => options.log?.("warn", warning)),
     });
-    const observer = observeBoth(options.observer, telemetry?.observer);
+    const observer = combineObservers(options.observer, telemetry?.observer);
     const kernel = await start(
       { home, configuration, policy, store, contentStore, workshop, gate, servers, tools, clock, checkOwnCode },
       { ...options, ...(observer && { observer }) },
     );
     opened = kernel;
     const authorizeToken: OpenedKernel["authorizeToken"] = async (token) => home.tokens.authorize(token);
-    const ledgerSource = (): LedgerSource => storeLedgerSource(store, contentStore, paths.log);
+    const ledgerSource = (): LedgerSource => createStoreLedgerSource(store, contentStore, paths.merkle);
     const { redactors } = gate;
     const replay: Replay = async function* (asked, signal) {
-      const { createStoreReplay } = await import("./replay/replay-store.ts");
+      const { createStoreReplay } = await import("./replay/store-replay.ts");
       const { programs, wasm } = workshop;
-      const logDirectory = paths.log;
-      const again = createStoreReplay({ store, contentStore, logDirectory, tools, redactors, programs, wasm });
-      yield* sharedStream(kernel, () => again(asked, signal));
+      const logDirectory = paths.merkle;
+      const again = createStoreReplay({
+        store,
+        contentStore,
+        merkleDirectory: logDirectory,
+        tools,
+        redactors,
+        programs,
+        wasm,
+      });
+      yield* streamWithoutErasure(kernel, () => again(asked, signal));
     };
     const exportLedger: ExportLedger = async function* (sessionId, signal) {
-      const { createStoreExport } = await import("./bundle/export-store.ts");
-      yield* sharedStream(kernel, () => createStoreExport(store, contentStore, paths.log)(sessionId, signal));
+      const { createStoreExport } = await import("./bundle/store-export.ts");
+      yield* streamWithoutErasure(kernel, () =>
+        createStoreExport(store, contentStore, paths.merkle)(sessionId, signal),
+      );
     };
     let doors: Serving | undefined;
     return {
@@ -245,16 +255,16 @@ async function startOn(home: Home, options: OpenKernelOptions, clock: Clock): Pr
         const left = await attended.read();
         doors = await openDoors(kernel, shared);
         // Their kernel is gone, and they were told so: those that live come at once.
-        for (const sessionId of left) attendance.expect(sessionId, CLIENTS_RETURN_MS);
+        for (const sessionId of left) attendance.expect(sessionId, RECONNECT_GRACE_MS);
         return doors.addresses;
       },
       isInUse: () => !attendance.isEmpty || (doors?.connections() ?? 0) > 0,
       async close(closing = {}) {
         checkOptions(closing, { graceMs: "amount?" }, "close");
         const { graceMs = configuration.timeouts.shutdownMs } = closing;
-        await Promise.all([kernel.close({ graceMs }), doors?.close({ graceMs: graceMs + LAST_ANSWERS_MS })]);
+        await Promise.all([kernel.close({ graceMs }), doors?.close({ graceMs: graceMs + FINAL_RESPONSES_MS })]);
         await servers?.close();
-        await Promise.all([workshop.close(), gate.gate.close(), telemetry?.close(), attended.settled()]);
+        await Promise.all([workshop.close(), gate.gate.close(), telemetry?.close(), attended.flush()]);
         await home.close();
       },
     };
@@ -265,7 +275,7 @@ async function startOn(home: Home, options: OpenKernelOptions, clock: Clock): Pr
   }
 }
 
-function observeBoth(first: Observer | undefined, second: Observer | undefined): Observer | undefined {
+function combineObservers(first: Observer | undefined, second: Observer | undefined): Observer | undefined {
   if (first === undefined || second === undefined) return first ?? second;
   return {
     stage(event) {
@@ -281,7 +291,7 @@ interface HomeParts {
   readonly policy: HomePolicy;
   readonly store: LedgerStore;
   readonly contentStore: ContentStore;
-  readonly workshop: Workshop;
+  readonly workshop: ToolRuntime;
   readonly gate: OpenedGate;
   readonly servers: McpServers;
   readonly tools: readonly Tool[];
@@ -293,13 +303,13 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
   const { home, configuration, policy, store, contentStore, workshop, gate, servers, tools, clock, checkOwnCode } =
     parts;
   const { session, timeouts, retention } = configuration;
-  keepCallsYoung();
+  disablePretenuring();
   const kernel: Kernel = await startKernel({
     store,
     contentStore,
     clock,
     random: createSystemRandom(),
-    policy: await policy.loadOrNone(),
+    policy: await policy.loadOrDenyAll(),
     policySource: policy,
     policyMode: configuration.policy.mode,
     rules: createApprovedRules(home.paths.policy, () => kernel),
@@ -307,7 +317,7 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
     watchTools: (report) => servers.watch(report),
     files: workshop.files,
     programs: workshop.programs,
-    shells: servers.endingWith(workshop.shells),
+    shells: servers.endWithShells(workshop.shells),
     protectedPaths: workshop.protectedPaths,
     trustedPaths: workshop.trustedPaths,
     secretPaths: workshop.secretPaths,
@@ -324,16 +334,19 @@ async function start(parts: HomeParts, options: OpenKernelOptions): Promise<Kern
     examineHost: () => workshop.examineHost(),
     approver: options.approver,
     observer: options.observer,
-    log: options.log,
-    program: typedCommand(process.env, home.path),
+    logger: options.log,
+    commandName: formatNarthexCommand(process.env, home.path),
     version: VERSION,
-    merkleLog: {
+    merkle: {
       tree: store.tree,
       keys: openSigningKeys(home.paths.keys),
-      publication: createLogPublication(home.paths.log),
+      publication: createMerklePublication(home.paths.merkle),
     },
     async resolveWorkspace(workspace) {
-      const real = await resolveWorkspace(workspace, { home: home.path, whyApart: workshop.vault?.whyApart });
+      const real = await resolveWorkspace(workspace, {
+        home: home.path,
+        findVaultConflict: workshop.vault?.findConflict,
+      });
       await checkOwnCode(real);
       return real;
     },

@@ -2,18 +2,18 @@ import {
   assemblePolicy,
   assemblePolicyOrNone,
   type HomePaths,
-  type PolicyLoading,
+  type PolicyLoadOptions,
   type PolicyReview,
   readPolicyDirectory,
 } from "@narthex/host";
 import { KernelError } from "@narthex/contracts";
 import type { Policy, PolicyFile, PolicySchema, PolicySource, Tool } from "@narthex/kernel";
-import { checkedDefaultPolicy } from "./default-policy-directory.ts";
+import { findCheckedDefaultPolicy } from "./default-policy-directory.ts";
 
 /** The policy of a home. */
 export interface HomePolicy extends PolicySource {
   /** For a start: what cannot be used denies everything and says why. */
-  loadOrNone(): Promise<Policy>;
+  loadOrDenyAll(): Promise<Policy>;
 }
 
 /** What the rules of a home are checked against, and who is told what is wrong with them. */
@@ -22,29 +22,32 @@ export interface HomePolicyOptions {
   readonly tools: Tool[];
   schemaFor(tools: readonly Tool[]): PolicySchema;
   /** Rules of the embedding program: a rule of these that does not do what it says is an error. */
-  readonly added: readonly PolicyFile[];
+  readonly embeddedFiles: readonly PolicyFile[];
   warn(warning: string): void;
 }
 
 /** The rules of the home's policy directory and those that the embedding program adds. */
-export function openPolicy(paths: HomePaths, { tools, schemaFor, added, warn }: HomePolicyOptions): HomePolicy {
-  let inCode = added;
+export function openPolicy(paths: HomePaths, { tools, schemaFor, embeddedFiles, warn }: HomePolicyOptions): HomePolicy {
+  let inCode = embeddedFiles;
   /** Names of the files that came with a tool, by its name. */
   const rulesOf = new Map<string, ReadonlySet<string>>();
-  let checking = checkingFor(tools, inCode, schemaFor);
+  let checking = createCheckContext(tools, inCode, schemaFor);
   const assemble = async (files: readonly PolicyFile[], { schema, review } = checking): Promise<Policy> =>
-    warnOf(await assemblePolicy(files, schema, { ...(await loading(paths)), inThread: true }, review), warn);
+    reportWarnings(
+      await assemblePolicy(files, schema, { ...(await createPolicyLoading(paths)), inThread: true }, review),
+      warn,
+    );
   const read = async (): Promise<PolicyFile[]> => [...(await readPolicyDirectory(paths.policy)), ...inCode];
   return {
     directory: paths.policy,
     load: async () => assemble(await read()),
     loadChanged: async (set, { add, remove }) => {
       const names = new Set([add?.name, remove]);
-      const files = filesOf(set).filter(({ name }) => !names.has(name));
+      const files = parsePolicySet(set).filter(({ name }) => !names.has(name));
       return assemble(add === undefined ? files : [...files, add]);
     },
     loadWithTool: async (set, tool, rules) => {
-      const files = filesOf(set);
+      const files = parsePolicySet(set);
       const taken = rules.find(({ name }) => files.some((file) => file.name === name));
       if (taken !== undefined) {
         throw new KernelError(
@@ -53,10 +56,10 @@ export function openPolicy(paths: HomePaths, { tools, schemaFor, added, warn }: 
         );
       }
       const more = [...inCode, ...rules];
-      const next = checkingFor([...tools, tool], more, schemaFor);
+      const next = createCheckContext([...tools, tool], more, schemaFor);
       return {
         policy: await assemble([...files, ...rules], next),
-        keep() {
+        commit() {
           tools.push(tool);
           rulesOf.set(tool.name, new Set(rules.map(({ name }) => name)));
           inCode = more;
@@ -68,10 +71,10 @@ export function openPolicy(paths: HomePaths, { tools, schemaFor, added, warn }: 
       const isKept = ({ name }: PolicyFile): boolean => rulesOf.get(tool.name)?.has(name) !== true;
       const left = tools.filter(({ name }) => name !== tool.name);
       const less = inCode.filter(isKept);
-      const next = checkingFor(left, less, schemaFor);
+      const next = createCheckContext(left, less, schemaFor);
       return {
-        policy: await assemble(filesOf(set).filter(isKept), next),
-        keep() {
+        policy: await assemble(parsePolicySet(set).filter(isKept), next),
+        commit() {
           tools.splice(0, tools.length, ...left);
           rulesOf.delete(tool.name);
           inCode = less;
@@ -79,40 +82,40 @@ export function openPolicy(paths: HomePaths, { tools, schemaFor, added, warn }: 
         },
       };
     },
-    loadOrNone: async () => {
+    loadOrDenyAll: async () => {
       const { schema, review } = checking;
-      return warnOf(await assemblePolicyOrNone(read, schema, await loading(paths), review), warn);
+      return reportWarnings(await assemblePolicyOrNone(read, schema, await createPolicyLoading(paths), review), warn);
     },
   };
 }
 
-interface Checking {
+interface CheckContext {
   readonly schema: PolicySchema;
   readonly review: PolicyReview;
 }
 
 /** What rules are checked against. */
-function checkingFor(
+function createCheckContext(
   tools: readonly Tool[],
   inCode: readonly PolicyFile[],
   schemaFor: HomePolicyOptions["schemaFor"],
-): Checking {
+): CheckContext {
   const strictFiles = new Set(inCode.map(({ name }) => name));
   return { schema: schemaFor(tools), review: { tools: [...tools], strictFiles } };
 }
 
 /** Of a set that was in force. */
-function filesOf(set: Uint8Array): PolicyFile[] {
+function parsePolicySet(set: Uint8Array): PolicyFile[] {
   return JSON.parse(Buffer.from(set).toString()) as PolicyFile[];
 }
 
-function warnOf(policy: Policy, warn: (warning: string) => void): Policy {
+function reportWarnings(policy: Policy, warn: (warning: string) => void): Policy {
   const { current } = policy;
   if ("problem" in current) warn(`no policy is in force, so every call is denied: ${current.problem}`);
   else current.warnings.forEach(warn);
   return policy;
 }
 
-async function loading({ checkedPolicy }: HomePaths): Promise<PolicyLoading> {
-  return { directory: checkedPolicy, shipped: await checkedDefaultPolicy() };
+async function createPolicyLoading({ checkedPolicy }: HomePaths): Promise<PolicyLoadOptions> {
+  return { directory: checkedPolicy, shipped: await findCheckedDefaultPolicy() };
 }

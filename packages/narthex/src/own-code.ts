@@ -1,19 +1,19 @@
 import { KernelError } from "@narthex/contracts";
 import { findOwnCode, type OwnCode } from "@narthex/host/own-code";
-import type { Log } from "@narthex/kernel";
+import type { Logger } from "@narthex/kernel";
 import { PACKAGE_DIRECTORY } from "./package-directory.ts";
 
 /** What happens where a workspace holds the code that this process runs. */
 export type OwnCodeMode = "refuse" | "warn" | "allow";
 
-export function ownCodeOf(environment: NodeJS.ProcessEnv): OwnCode {
+export function locateOwnCode(environment: NodeJS.ProcessEnv): OwnCode {
   return findOwnCode({ directory: PACKAGE_DIRECTORY, node: process.execPath, path: environment["PATH"] ?? "" });
 }
 
-export interface OwnCodeRule {
+export interface OwnCodeCheckOptions {
   readonly ownCode: OwnCode;
   readonly mode: OwnCodeMode;
-  readonly log?: Log | undefined;
+  readonly log?: Logger | undefined;
 }
 
 /**
@@ -22,13 +22,13 @@ export interface OwnCodeRule {
  * SECURITY: this code decides, signs and holds the tokens; an agent that changed it would be the kernel the next time it
  * is started. Its files are protected in the workspace as well, so a person may accept it.
  */
-export function createOwnCodeCheck({ ownCode, mode, log }: OwnCodeRule): (workspace: string) => Promise<void> {
+export function createOwnCodeCheck({ ownCode, mode, log }: OwnCodeCheckOptions): (workspace: string) => Promise<void> {
   const known = new Set<string>();
   return async (workspace) => {
     if (mode === "allow" || known.has(workspace)) return;
     const code = await ownCode.overlapping(workspace);
     if (code !== undefined && mode === "refuse") {
-      throw new KernelError("WORKSPACE_REFUSED", `${problemOf(workspace, code)}; ${WAYS_OUT}`);
+      throw new KernelError("WORKSPACE_REFUSED", `${problemOf(workspace, code)}; ${REMEDIES}`);
     }
     known.add(workspace);
     if (code === undefined) return;
@@ -39,7 +39,7 @@ export function createOwnCodeCheck({ ownCode, mode, log }: OwnCodeRule): (worksp
 }
 
 const PLACE_ELSEWHERE = "install it outside of the workspace (from its checkout: `npm run install:global`)";
-const WAYS_OUT =
+const REMEDIES =
   `${PLACE_ELSEWHERE}, or accept it with \`session: {own_code: allow}\` in narthex.yaml, or with --allow-own-code for ` +
   "one run of serve or mcp, or of session open where no kernel runs";
 

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { copyFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DEFAULT_CONFIGURATION_TEXT, type HomePaths } from "@narthex/host";
-import { defaultPolicyDirectory } from "./default-policy-directory.ts";
+import { findDefaultPolicyDirectory } from "./default-policy-directory.ts";
 
 /** What was written into a home that had none of it. */
 export interface PreparedHome {
@@ -24,7 +24,7 @@ export async function prepareHome(paths: HomePaths): Promise<PreparedHome> {
   }
   // In a home that was used, an empty policy directory is somebody's decision to deny everything.
   if ((await readdir(paths.policy)).length > 0 || (await readdir(paths.store)).length > 0) return { written };
-  const source = await defaultPolicyDirectory();
+  const source = await findDefaultPolicyDirectory();
   for (const name of (await readdir(source)).filter(
     (found) => isPolicyFile(found) || found.endsWith(EXAMPLES_SUFFIX),
   )) {

@@ -10,7 +10,7 @@ import { visibleJson } from "./terminal/visible.ts";
  * exit code, or with undefined, and nothing read, for a line that `connect` does not write and where no kernel runs.
  */
 export async function runQuickHook(argv: readonly string[]): Promise<number | undefined> {
-  const line = readLine(argv);
+  const line = parseHookLine(argv);
   if (line === undefined) return undefined;
   const home = homePath(line.data, process.env);
   const opened = await openHookKernel(home).catch(() => undefined);
@@ -19,10 +19,10 @@ export async function runQuickHook(argv: readonly string[]): Promise<number | un
   process.stdout.on("error", () => undefined);
   const { client, workspace } = line;
   const ask = { ask: opened.ask, input: process.stdin, environment: process.env };
-  const { answer, isLate } = await runHook({ client, workspace, home, ...ask });
-  process.stdout.write(`${visibleJson(JSON.stringify(answer))}\n`);
+  const { response, isTimedOut } = await runHook({ client, workspace, home, ...ask });
+  process.stdout.write(`${visibleJson(JSON.stringify(response))}\n`);
   opened.close();
-  if (isLate) process.exit(EXIT_OK);
+  if (isTimedOut) process.exit(EXIT_OK);
   return EXIT_OK;
 }
 
@@ -33,7 +33,7 @@ interface HookLine {
 }
 
 /** `hook CLIENT --workspace DIR [--data DIR]`. */
-function readLine(argv: readonly string[]): HookLine | undefined {
+function parseHookLine(argv: readonly string[]): HookLine | undefined {
   const [command, client, option, workspace, dataOption, data, ...rest] = argv;
   if (command !== "hook" || (client !== "claude" && client !== "cursor") || rest.length > 0) return undefined;
   if (option !== "--workspace" || workspace === undefined || workspace.startsWith("-")) return undefined;

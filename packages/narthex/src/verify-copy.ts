@@ -3,16 +3,18 @@ import { join } from "node:path";
 import { KernelError, toHex } from "@narthex/contracts";
 import { type HomePaths, openContentFiles, openLedgerStore } from "@narthex/host";
 import { verifyLedger } from "@narthex/verify";
-import { storeLedgerSource } from "./ledger-source.ts";
+import { createStoreLedgerSource } from "./ledger-source.ts";
 
 /** Has the independent reader read a copy of a home, alone. Throws BACKUP_INVALID with the first problem. */
 export async function verifyCopy(
   paths: HomePaths,
   isBrief: boolean,
 ): Promise<{ readonly records: number; readonly headHash: string }> {
-  const store = await openLedgerStore({ paths, isBrief });
+  const store = await openLedgerStore({ paths, isSingleThreaded: isBrief });
   try {
-    const report = await verifyLedger(storeLedgerSource(store, await openContentFiles(paths.content), paths.log));
+    const report = await verifyLedger(
+      createStoreLedgerSource(store, await openContentFiles(paths.content), paths.merkle),
+    );
     const [first] = report.problems;
     if (first !== undefined) {
       const message = `the copy is not sound: record ${first.recordIndex}: ${first.code}: ${first.message}`;

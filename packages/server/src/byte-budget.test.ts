@@ -1,27 +1,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { byteBudgetOf, createByteBudget } from "./byte-budget.ts";
+import { getByteBudget, createByteBudget } from "./byte-budget.ts";
 import { createTestKernel } from "./test-kernel.ts";
 
 test("nobody overtakes one who waits", () => {
   const budget = createByteBudget(100);
-  assert.ok(budget.tryTake(80));
+  assert.ok(budget.tryAcquire(80));
   const order: string[] = [];
-  budget.whenTaken(50, () => order.push("large"));
-  assert.equal(budget.tryTake(10), false);
-  budget.whenTaken(10, () => order.push("small"));
+  budget.acquire(50, () => order.push("large"));
+  assert.equal(budget.tryAcquire(10), false);
+  budget.acquire(10, () => order.push("small"));
   assert.deepEqual(order, []);
-  budget.give(80);
+  budget.release(80);
   assert.deepEqual(order, ["large", "small"]);
   assert.equal(budget.used, 60);
 });
 
 test("one who stops waiting lets those behind pass and takes nothing", () => {
   const budget = createByteBudget(100);
-  budget.tryTake(80);
-  const stop = budget.whenTaken(50, () => assert.fail("taken after leaving"));
+  budget.tryAcquire(80);
+  const stop = budget.acquire(50, () => assert.fail("taken after leaving"));
   let taken = false;
-  budget.whenTaken(10, () => {
+  budget.acquire(10, () => {
     taken = true;
   });
   stop();
@@ -31,12 +31,12 @@ test("one who stops waiting lets those behind pass and takes nothing", () => {
 
 test("something larger than the limit passes when nothing else is held", () => {
   const budget = createByteBudget(100);
-  assert.ok(budget.tryTake(1000));
-  assert.equal(budget.tryTake(1), false);
+  assert.ok(budget.tryAcquire(1000));
+  assert.equal(budget.tryAcquire(1), false);
 });
 
 test("the doors of one kernel share one budget", () => {
   const kernel = createTestKernel();
-  assert.equal(byteBudgetOf(kernel), byteBudgetOf(kernel));
-  assert.notEqual(byteBudgetOf(kernel), byteBudgetOf(createTestKernel()));
+  assert.equal(getByteBudget(kernel), getByteBudget(kernel));
+  assert.notEqual(getByteBudget(kernel), getByteBudget(createTestKernel()));
 });

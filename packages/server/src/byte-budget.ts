@@ -3,15 +3,15 @@ import type { Kernel } from "@narthex/kernel";
 /** Bytes of requests and answers that the doors of one kernel hold at once. */
 export interface ByteBudget {
   /** Takes at once, or not at all. Never overtakes somebody who waits. */
-  tryTake(bytes: number): boolean;
+  tryAcquire(bytes: number): boolean;
   /**
    * Calls back once the bytes are taken; first come, first served. The answer stops waiting. Right after a failed
    * `tryTake` it never calls back before it returns.
    */
-  whenTaken(bytes: number, taken: () => void): () => void;
+  acquire(bytes: number, onAcquired: () => void): () => void;
   /** Takes even if that exceeds the limit: for what exists already and cannot wait. */
-  add(bytes: number): void;
-  give(bytes: number): void;
+  acquireOverLimit(bytes: number): void;
+  release(bytes: number): void;
   readonly used: number;
 }
 
@@ -20,7 +20,7 @@ export const DEFAULT_BYTES_IN_FLIGHT = 256 * 1024 * 1024;
 const budgets = new WeakMap<Kernel, ByteBudget>();
 
 /** The one budget of a kernel, shared by all its doors. */
-export function byteBudgetOf(kernel: Kernel): ByteBudget {
+export function getByteBudget(kernel: Kernel): ByteBudget {
   let budget = budgets.get(kernel);
   if (budget === undefined) {
     budget = createByteBudget(DEFAULT_BYTES_IN_FLIGHT);
@@ -46,23 +46,23 @@ export function createByteBudget(limit: number): ByteBudget {
   }
 
   return {
-    tryTake(bytes) {
+    tryAcquire(bytes) {
       if (waiting.size > 0 || !fits(bytes)) return false;
       used += bytes;
       return true;
     },
-    whenTaken(bytes, taken) {
-      const waiter = { bytes, taken };
+    acquire(bytes, onAcquired) {
+      const waiter = { bytes, taken: onAcquired };
       waiting.add(waiter);
       serveWaiting();
       return () => {
         if (waiting.delete(waiter)) serveWaiting();
       };
     },
-    add(bytes) {
+    acquireOverLimit(bytes) {
       used += bytes;
     },
-    give(bytes) {
+    release(bytes) {
       used -= bytes;
       if (waiting.size > 0) serveWaiting();
     },

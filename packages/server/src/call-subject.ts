@@ -9,7 +9,7 @@ import {
 } from "@narthex/contracts";
 
 /** Fields that say what a call acts on, the telling ones first. */
-const TELLING = ["command", "operation", "path", "from", "to", "url", "pattern", "query", "name"] as const;
+const SUBJECT_FIELDS = ["command", "operation", "path", "from", "to", "url", "pattern", "query", "name"] as const;
 const MAX_SUBJECT = 300;
 
 /** What the call of a record acts on; empty for a record that holds no input and names no capabilities. */
@@ -29,7 +29,7 @@ function callSubject(input: Uint8Array): string {
   if (input.length === 0) return "";
   const value = parseJson(Buffer.from(input).toString());
   if (!isJsonObject(value)) return cut(JSON.stringify(value));
-  const told = TELLING.flatMap((name) => textsOf(value, name));
+  const told = SUBJECT_FIELDS.flatMap((name) => textsOf(value, name));
   if (told.length > 0) return cut(told.join(" "));
   return Object.keys(value).length === 0 ? "" : cut(JSON.stringify(value));
 }

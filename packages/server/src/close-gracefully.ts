@@ -7,17 +7,17 @@ export interface GracefulClose {
 }
 
 /** How long answers to cancelled calls may take to leave. */
-const LAST_ANSWERS_MS = 500;
+const FINAL_RESPONSES_MS = 500;
 
 /** Waits for running calls, cancels them when the grace is over, and leaves their answers a moment to be sent. */
 export async function closeGracefully({ graceMs, finished, cancel }: GracefulClose): Promise<void> {
   const done = finished().then((): true => true);
-  if (await within(done, graceMs)) return;
+  if (await completesWithin(done, graceMs)) return;
   cancel();
-  await within(done, LAST_ANSWERS_MS);
+  await completesWithin(done, FINAL_RESPONSES_MS);
 }
 
-async function within(done: Promise<true>, timeoutMs: number): Promise<boolean> {
+async function completesWithin(done: Promise<true>, timeoutMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<false>((resolve) => {
     timer = setTimeout(resolve, timeoutMs, false);

@@ -4,7 +4,7 @@ export { type FramedDoor, type FramedDoorOptions, openFramedDoor } from "./frame
 export { DEFAULT_FRAMED_LIMITS, type FramedLimits } from "./framed/framed-limits.ts";
 export {
   createSessionCaller,
-  type AskedQuestion,
+  type McpApprovalRequest,
   type McpApprovals,
   type McpCall,
   type McpCaller,
@@ -18,7 +18,7 @@ export type { McpSource, WatchTools } from "./mcp/mcp-source.ts";
 export { type McpStdioDoor, type McpStdioOptions, serveMcpStdio } from "./mcp/serve-mcp-stdio.ts";
 export { type ServeOptions, type Serving, serve } from "./serve.ts";
 export type { Authorize, TokenScope } from "./service/token-scope.ts";
-export { connectCodeOf, toConnectError, toKernelError } from "./service/connect-error.ts";
+export { toConnectCode, toConnectError, toKernelError } from "./service/connect-error.ts";
 export type { TlsIdentity } from "./service/http-listener.ts";
 export {
   openServiceDoor,
@@ -32,5 +32,5 @@ export { createSessionAttendance, type SessionAttendance } from "./service/sessi
 export { toSessionInfo } from "./service/session-info.ts";
 export { toToolInfo } from "./service/tool-info.ts";
 export type { ExportLedger } from "./service/export-stream.ts";
-export type { Replay, ReplayAsked, ReplayEvent } from "./service/replay-stream.ts";
+export type { Replay, ReplaySelection, ReplayEvent } from "./service/replay-stream.ts";
 export type { Verify, VerifyProgressFacts } from "./service/verify-stream.ts";

@@ -54,13 +54,13 @@ async function removeStaleSocket(path: string): Promise<void> {
   if (!stats.isSocket()) {
     throw new KernelError("HOME_UNSAFE", `\`${path}\` is in the way and is no socket; move it away`);
   }
-  if (await somebodyAnswers(path)) {
+  if (await isListening(path)) {
     throw new KernelError("HOME_BUSY", `another process answers on \`${path}\`; stop it first`);
   }
   await unlink(path);
 }
 
-function somebodyAnswers(path: string): Promise<boolean> {
+function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
     socket.once("connect", () => {

@@ -8,7 +8,7 @@ import {
   ToolResponseSchema,
   type Violation,
 } from "@narthex/contracts";
-import { requestHeadOf } from "./request-head.ts";
+import { parseRequestHead } from "./request-head.ts";
 
 /** The answer to something that is no request. Its id is empty where none could be read. */
 export function invalidRequest(message: string, violations: readonly Violation[], requestId = ""): ToolResponse {
@@ -61,7 +61,7 @@ export function isUndecodable(response: ToolResponse): boolean {
 export function withRequestId(response: ToolResponse, request: Uint8Array): ToolResponse {
   if (response.requestId !== "" || response.result.case !== "error") return response;
   if (response.result.value.errorCode !== "INVALID_REQUEST" || isUndecodable(response)) return response;
-  const { requestId } = requestHeadOf(request);
+  const { requestId } = parseRequestHead(request);
   if (requestId.length <= MAX_ID_LEN) response.requestId = requestId;
   return response;
 }

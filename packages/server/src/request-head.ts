@@ -1,7 +1,7 @@
 import { peekRequestHead } from "@narthex/contracts";
 
 /** The id and the token at the front of an encoded request; empty where they are not there. */
-export function requestHeadOf(bytes: Uint8Array): { readonly requestId: string; readonly sessionToken: string } {
+export function parseRequestHead(bytes: Uint8Array): { readonly requestId: string; readonly sessionToken: string } {
   const head = peekRequestHead(bytes);
   return { requestId: head?.requestId ?? "", sessionToken: head?.sessionToken ?? "" };
 }

@@ -1,11 +1,11 @@
 import { KernelError } from "@narthex/contracts";
-import { type Kernel, type Log, type OptionNames, refuseUnknownOptions } from "@narthex/kernel";
-import { type ByteBudget, byteBudgetOf, createByteBudget } from "./byte-budget.ts";
+import { type Kernel, type Logger, type OptionNames, refuseUnknownOptions } from "@narthex/kernel";
+import { type ByteBudget, getByteBudget, createByteBudget } from "./byte-budget.ts";
 import { type Console, type ConsoleOptions, createConsole } from "./console/console.ts";
 import { openFramedDoor } from "./framed/framed-door.ts";
 import type { FramedLimits } from "./framed/framed-limits.ts";
-import { createLateMcpHttp } from "./mcp/late-mcp-http.ts";
-import type { McpHttp, McpHttpChoices } from "./mcp/mcp-door.ts";
+import { createLazyMcpHttp } from "./mcp/lazy-mcp-http.ts";
+import type { McpHttp, McpHttpServingOptions } from "./mcp/mcp-door.ts";
 import type { KernelProcess } from "./service/process-methods.ts";
 import { createSessionAttendance, type SessionAttendance } from "./service/session-attendance.ts";
 import type { Authorize } from "./service/token-scope.ts";
@@ -35,14 +35,14 @@ export interface ServeOptions {
   /** Serves the web page on the ports among the services. */
   readonly console?: Pick<ConsoleOptions, "version" | "defaultApprover" | "limits">;
   /** Serves MCP under `/mcp`, wherever the services are. */
-  readonly mcp?: McpHttpChoices;
+  readonly mcp?: McpHttpServingOptions;
   /** The sessions whose clients are connected; one of its own by default. */
   readonly attendance?: SessionAttendance;
   /** What clients are told of this process. */
   readonly process?: KernelProcess;
   /** Of requests and answers in flight, over all doors; 256 MB by default. */
   readonly bytesInFlight?: number;
-  readonly log?: Log;
+  readonly log?: Logger;
 }
 
 export interface Serving {
@@ -87,14 +87,14 @@ interface Door {
 export async function serve(kernel: Kernel, options: ServeOptions): Promise<Serving> {
   refuseUnknownOptions(options, NAMES, "serve");
   const { framed, services = [], bytesInFlight, log, tls, hostNames, serviceLimits } = options;
-  const budget = bytesInFlight === undefined ? byteBudgetOf(kernel) : createByteBudget(bytesInFlight);
+  const budget = bytesInFlight === undefined ? getByteBudget(kernel) : createByteBudget(bytesInFlight);
   const doors: Door[] = [];
   const connections = (): number => doors.reduce((sum, door) => sum + door.connections, 0);
   const attendance = options.attendance ?? createSessionAttendance(() => kernel, { log });
   const addresses: ServiceListen[] = [];
   const page = await openConsole(kernel, options);
   const mcp = openMcp(kernel, options, budget);
-  const createLink = (): string | undefined => page && linkTo(page, addresses, tls !== undefined);
+  const createLink = (): string | undefined => page && createConsoleLink(page, addresses, tls !== undefined);
   try {
     if (framed !== undefined) doors.push(await openFramedDoor({ kernel, budget, ...framed }));
     for (const listen of services) {
@@ -142,11 +142,11 @@ async function openConsole(kernel: Kernel, options: ServeOptions): Promise<Conso
 }
 
 function openMcp(kernel: Kernel, { mcp, log }: ServeOptions, budget: ByteBudget): McpHttp | undefined {
-  return mcp && createLateMcpHttp({ kernel, budget, ...mcp, ...(log === undefined ? {} : { log }) });
+  return mcp && createLazyMcpHttp({ kernel, budget, ...mcp, ...(log === undefined ? {} : { log }) });
 }
 
 /** SECURITY: the code is in the link's query, which the page takes out of sight; a GET alone uses nothing up. */
-function linkTo(page: Console, addresses: readonly ServiceListen[], isTls: boolean): string | undefined {
+function createConsoleLink(page: Console, addresses: readonly ServiceListen[], isTls: boolean): string | undefined {
   const address = addresses.find((listen) => "host" in listen);
   if (address === undefined) return undefined;
   const host = address.host.includes(":") ? `[${address.host.replace(/^\[|\]$/g, "")}]` : address.host;

@@ -147,7 +147,7 @@ export function createTestKernel(): TestKernel {
     collect: () => Promise.resolve({ sessions: 1, items: 3, bytes: 9, files: 1, keptBytes: 4, more: false }),
     backUp: ({ directory }) =>
       Promise.resolve({ directory, records: 3, headHash: "ab".repeat(32), files: 1, bytes: 9 }),
-    whileNothingIsErased: (work) => work(),
+    withErasurePaused: (work) => work(),
     callInProcess: notUsed,
     close: () => Promise.resolve(),
   };

@@ -1,7 +1,7 @@
 import type { Entry, Outcome, PolicyDecision, RecordMessage } from "@narthex/contracts";
 
 /** A record and its place among all records. */
-export interface PlacedRecord {
+export interface IndexedRecord {
   readonly index: number;
   readonly record: RecordMessage;
   /** What the call acts on, where this record tells. */
@@ -30,7 +30,7 @@ export interface WatchedCall {
   readonly recordIndex: number;
 }
 
-interface CallSoFar {
+interface PendingCall {
   tool: string;
   subject: string;
   policy: PolicyDecision | undefined;
@@ -41,8 +41,8 @@ interface CallSoFar {
 const MAX_PENDING = 10_000;
 
 /** Takes records in order and gives a call when its outcome comes by. */
-export function createCallWatcher(): (placed: PlacedRecord) => WatchedCall | undefined {
-  const pending = new Map<string, CallSoFar>();
+export function createCallWatcher(): (placed: IndexedRecord) => WatchedCall | undefined {
+  const pending = new Map<string, PendingCall>();
   return (placed) => {
     const { record } = placed;
     const key = `${record.chain}/${record.requestId}`;
@@ -64,7 +64,7 @@ export function createCallWatcher(): (placed: PlacedRecord) => WatchedCall | und
 }
 
 /** Notes what an entry says; gives the outcome if it is one. */
-function readEntry({ kind }: Entry, call: CallSoFar): Outcome | "repeated" | undefined {
+function readEntry({ kind }: Entry, call: PendingCall): Outcome | "repeated" | undefined {
   switch (kind.case) {
     case "toolInvoked":
       call.tool =
@@ -88,7 +88,7 @@ function readEntry({ kind }: Entry, call: CallSoFar): Outcome | "repeated" | und
   }
 }
 
-function finishCall({ record, index }: PlacedRecord, call: CallSoFar, outcome: Outcome | "repeated"): WatchedCall {
+function finishCall({ record, index }: IndexedRecord, call: PendingCall, outcome: Outcome | "repeated"): WatchedCall {
   const known = {
     tool: call.tool,
     subject: call.subject,

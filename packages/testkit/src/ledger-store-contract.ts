@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { equalBytes } from "@narthex/contracts";
-import { isConsistent, type LedgerStore, leafHash, rootOfInclusion, type StoredRecord } from "@narthex/kernel";
+import { isConsistent, type LedgerStore, leafHash, rootFromInclusionPath, type StoredRecord } from "@narthex/kernel";
 import { createLedgerWrites } from "./ledger-writes.ts";
 import { type StoreContractOptions, type StoreDriver, testStoreContract } from "./store-contract.ts";
 
@@ -64,7 +64,7 @@ export function testLedgerStoreContract(name: string, options: LedgerStoreContra
           const record = await store.readRecord(index);
           assert.ok(record);
           const path = await store.tree.proveInclusion(index, LARGE);
-          const root = rootOfInclusion(leafHash(record.hash), index, LARGE, path);
+          const root = rootFromInclusionPath(leafHash(record.hash), index, LARGE, path);
           assert.ok(root && equalBytes(root, newer.root), `record ${index}`);
         }
         const path = await store.tree.proveConsistency(SMALL, LARGE);

@@ -14,7 +14,7 @@ it("a broken memory store rejects what waits and what comes", async () => {
   const write = createLedgerWrites();
   store.holdAppends();
   const waiting = store.append(write());
-  store.breakWith("the disk is gone");
+  store.failWith("the disk is gone");
   await assert.rejects(waiting, /the disk is gone/);
   await assert.rejects(store.append(write()), /the disk is gone/);
   assert.equal(store.size, 0);

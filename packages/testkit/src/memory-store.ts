@@ -29,7 +29,7 @@ export interface MemoryStore extends Store {
   /** Appends made from now on become durable only when the returned function is called. */
   holdAppends(): () => void;
   /** Every append not yet durable, and every later one, rejects with this reason. */
-  breakWith(reason: string): void;
+  failWith(reason: string): void;
   /** How many records are durable. */
   readonly size: number;
 }
@@ -39,7 +39,7 @@ interface Row extends StoredRecord {
   readonly items: readonly ContentItem[];
 }
 
-interface Waiting {
+interface PendingWrite {
   readonly row: Row;
   readonly state: readonly StateChange[];
   readonly erasures: readonly ErasedItem[];
@@ -52,7 +52,7 @@ const encodeContent = compileEncoder<RecordContent>(RecordContentSchema);
 export function createMemoryStore(): MemoryStore {
   const rows: Row[] = [];
   const state = new Map<string, Uint8Array>();
-  const waiting: Waiting[] = [];
+  const waiting: PendingWrite[] = [];
   let accepted = 0;
   let holds = 0;
   let problem: string | undefined;
@@ -102,7 +102,7 @@ export function createMemoryStore(): MemoryStore {
       };
     },
 
-    breakWith,
+    failWith: breakWith,
 
     async append(write) {
       if (problem === undefined && write.index !== accepted) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { blake3, toHex, utf8 } from "@narthex/contracts";
-import type { FileAnswer, FileChange, FileOperation, WorkspaceFiles } from "@narthex/kernel";
+import type { FileResult, FileChange, FileOperation, WorkspaceFiles } from "@narthex/kernel";
 
 /** Files that are there when a case begins, by path. */
 export type StartingFiles = Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export function testWorkspaceFilesContract(name: string, open: OpenFiles): void 
   const on = (
     what: string,
     start: StartingFiles,
-    act: (run: (operation: FileOperation) => Promise<FileAnswer>) => Promise<void>,
+    act: (run: (operation: FileOperation) => Promise<FileResult>) => Promise<void>,
     absent: readonly string[] = [],
   ): void => {
     test(`${name}: ${what}`, async () => {
@@ -145,7 +145,7 @@ export function testWorkspaceFilesContract(name: string, open: OpenFiles): void 
   );
 }
 
-async function changesOf(answering: Promise<FileAnswer>): Promise<readonly FileChange[]> {
+async function changesOf(answering: Promise<FileResult>): Promise<readonly FileChange[]> {
   const answer = await answering;
   assert.ok(answer.kind === "changed");
   return answer.changes;

@@ -1,5 +1,5 @@
 import { shellExec, shellInput, shellKill, shellOutput, shellSpawn } from "./shell/index.ts";
-import { bindToPorts, type Tool, vouchFor } from "@narthex/kernel";
+import { bindToPorts, type Tool, markPrevalidated } from "@narthex/kernel";
 import { artifactGet, artifactPublish } from "./artifact/index.ts";
 import { resultRead } from "./content/index.ts";
 import { dbQuery } from "./database/index.ts";
@@ -47,5 +47,5 @@ export function builtinTools({ search = [], inference = [] }: BuiltinProviders =
     webFetch,
     ...(search.length > 0 ? [createWebSearch(search)] : []),
   ];
-  return vouchFor(tools.map(bindToPorts));
+  return markPrevalidated(tools.map(bindToPorts));
 }

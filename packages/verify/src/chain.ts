@@ -56,7 +56,7 @@ export class Chain {
     if (this.#calls?.size === 0) this.#calls = undefined;
   }
 
-  askApproval(approvalId: string): void {
+  requestApproval(approvalId: string): void {
     this.#approvals ??= new Map();
     this.#approvals.set(approvalId, "open");
   }
@@ -70,7 +70,7 @@ export class Chain {
     return this.#approvals ?? [];
   }
 
-  giveApproval(approvalId: string): void {
+  grantApproval(approvalId: string): void {
     this.#approvals ??= new Map();
     this.#approvals.set(approvalId, "given");
   }

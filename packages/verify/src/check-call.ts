@@ -63,17 +63,17 @@ export function checkCall(chain: Chain, record: DecodedRecord, problems: Problem
       problems.add("approval_missing", record, "what a client declined is no question that is open");
     }
     if (kind.case === "approvalResolved" && record.requestId === "") {
-      const wrong = answered(chain, kind.value);
+      const wrong = applyRecordedResolution(chain, kind.value);
       if (wrong !== undefined) problems.add(wrong.code, record, wrong.message);
       continue;
     }
-    if (kind.case === "outcomeSettled") call ??= settle(chain, record, kind.value.requestId, problems);
-    if (kind.case === "egressRefused") goOn(call);
+    if (kind.case === "outcomeSettled") call ??= applySettlement(chain, record, kind.value.requestId, problems);
+    if (kind.case === "egressRefused") resumeAfterHostRefusal(call);
     if (!isCallEntry(kind)) continue;
     if (call === undefined) {
       call = kind.case === "toolInvoked" ? new Call() : chain.openCall(record.requestId);
       if (call === undefined) {
-        unopened(chain, record, kind.case, problems);
+        reportUnopened(chain, record, kind.case, problems);
         return undefined;
       }
     }
@@ -85,7 +85,7 @@ export function checkCall(chain: Chain, record: DecodedRecord, problems: Problem
 }
 
 /** What was refused is one host that turned up while the call ran, and not the call. */
-function goOn(call: Call | undefined): void {
+function resumeAfterHostRefusal(call: Call | undefined): void {
   if (call?.started === true && call.step === "refused") call.step = "started";
 }
 
@@ -93,12 +93,12 @@ function isCallEntry(kind: DecodedEntry): kind is CallEntry {
   return kind.case !== undefined && IS_CALL_KIND.has(kind.case);
 }
 
-interface Wrong {
+interface CallFault {
   readonly code: "call_order" | "approval_missing" | "outcome_contradicts";
   readonly message: string;
 }
 
-function advance(chain: Chain, call: Call, entry: CallEntry, record: DecodedRecord): Wrong | undefined {
+function advance(chain: Chain, call: Call, entry: CallEntry, record: DecodedRecord): CallFault | undefined {
   const from = call.step;
   call.step = stepAfter(entry);
   // A call that runs is decided on again for every host that turns up.
@@ -112,21 +112,21 @@ function advance(chain: Chain, call: Call, entry: CallEntry, record: DecodedReco
       call.requestCommitment = entry.value.requestCommitment;
       return undefined;
     case "policyDecision":
-      return decided(call, from, entry.value);
+      return applyDecision(call, from, entry.value);
     case "approvalRequested":
-      chain.askApproval(entry.value.approvalId);
+      chain.requestApproval(entry.value.approvalId);
       return undefined;
     case "approvalResolved":
-      return resolved(chain, call, entry.value);
+      return applyResolution(chain, call, entry.value);
     case "toolStarted":
       return started(chain, call, entry.value);
     case "callRepeated":
-      return repeated(call, entry.value, record);
+      return applyRepeat(call, entry.value, record);
     case "toolCompleted":
     case "toolFailed":
     case "toolTimedOut":
     case "toolDenied":
-      return outcome(call, from, entry);
+      return applyOutcome(call, from, entry);
     default:
       return undefined;
   }
@@ -151,7 +151,7 @@ function stepAfter(entry: CallEntry): CallStep {
   }
 }
 
-function decided(call: Call, from: CallStep, decision: EntryOf<"policyDecision">): Wrong | undefined {
+function applyDecision(call: Call, from: CallStep, decision: EntryOf<"policyDecision">): CallFault | undefined {
   call.decisions++;
   const asks = !decision.observedOnly && (decision.approve === "human" || decision.approve === "console");
   // Of two decisions about one call, either can ask.
@@ -162,26 +162,26 @@ function decided(call: Call, from: CallStep, decision: EntryOf<"policyDecision">
 }
 
 /** An answer as it was given at a door: a record of its own, whoever waits for it. */
-function answered(
+function applyRecordedResolution(
   chain: Chain,
   { approvalId, answer, scope, standingId }: EntryOf<"approvalResolved">,
-): Wrong | undefined {
+): CallFault | undefined {
   const state = chain.approvalState(approvalId);
-  if (answer === "approved") chain.giveApproval(approvalId);
+  if (answer === "approved") chain.grantApproval(approvalId);
   else chain.closeApproval(approvalId);
   if (answer === "approved" && scope === "session") chain.addStanding(standingId);
   // What was answered once is only taken back.
   const fits = state === "open" || (state === "given" && (answer === "timed_out" || answer === "withdrawn"));
-  return fits || chain.damaged ? undefined : NOT_ASKED;
+  return fits || chain.damaged ? undefined : APPROVAL_NOT_REQUESTED;
 }
 
-const NOT_ASKED: Wrong = {
+const APPROVAL_NOT_REQUESTED: CallFault = {
   code: "approval_missing",
   message: "the approval that was given is not one that was asked for, or is used up",
 };
 
 /** An answer as a call has it. */
-function resolved(chain: Chain, call: Call, answer: EntryOf<"approvalResolved">): Wrong | undefined {
+function applyResolution(chain: Chain, call: Call, answer: EntryOf<"approvalResolved">): CallFault | undefined {
   const { approvalId } = answer;
   const state = chain.approvalState(approvalId);
   if (answer.answer !== "approved") {
@@ -190,10 +190,12 @@ function resolved(chain: Chain, call: Call, answer: EntryOf<"approvalResolved">)
   }
   call.approved = true;
   if (state !== undefined) call.approvalId = approvalId;
-  return state !== undefined || chain.isStanding(answer.standingId) || chain.damaged ? undefined : NOT_ASKED;
+  return state !== undefined || chain.isStanding(answer.standingId) || chain.damaged
+    ? undefined
+    : APPROVAL_NOT_REQUESTED;
 }
 
-function started(chain: Chain, call: Call, start: EntryOf<"toolStarted">): Wrong | undefined {
+function started(chain: Chain, call: Call, start: EntryOf<"toolStarted">): CallFault | undefined {
   call.started = true;
   // One yes is one call.
   if (call.approvalId !== "") chain.closeApproval(call.approvalId);
@@ -202,13 +204,13 @@ function started(chain: Chain, call: Call, start: EntryOf<"toolStarted">): Wrong
   return { code: "approval_missing", message: "the tool was started without the approval its policy asks for" };
 }
 
-function repeated(call: Call, repeat: EntryOf<"callRepeated">, record: DecodedRecord): Wrong | undefined {
+function applyRepeat(call: Call, repeat: EntryOf<"callRepeated">, record: DecodedRecord): CallFault | undefined {
   if (call.started) return { code: "call_order", message: "a call that was started cannot be a repeat" };
   if (repeat.firstRecordIndex < record.index) return undefined;
   return { code: "outcome_contradicts", message: `a repeat cannot name the later record ${repeat.firstRecordIndex}` };
 }
 
-function outcome(call: Call, from: CallStep, entry: EntryEnding): Wrong | undefined {
+function applyOutcome(call: Call, from: CallStep, entry: OutcomeEntry): CallFault | undefined {
   const { success, code, requestCommitment, proofCommitment, resultCommitment } = entry.value;
   const completed = entry.case === "toolCompleted";
   if (completed && from === "permitted" && !call.started) {
@@ -223,7 +225,7 @@ function outcome(call: Call, from: CallStep, entry: EntryEnding): Wrong | undefi
   return { code: "outcome_contradicts", message: "the outcome is that of another request or another decision" };
 }
 
-type EntryEnding = Extract<CallEntry, { case: "toolCompleted" | (typeof FAILURES)[number] }>;
+type OutcomeEntry = Extract<CallEntry, { case: "toolCompleted" | (typeof FAILURES)[number] }>;
 
 function keepOrForget(chain: Chain, record: DecodedRecord, call: Call, problems: ProblemList): void {
   const open = chain.openCall(record.requestId);
@@ -242,7 +244,12 @@ function keepOrForget(chain: Chain, record: DecodedRecord, call: Call, problems:
   chain.keepCall(record.requestId, call);
 }
 
-function settle(chain: Chain, record: DecodedRecord, requestId: string, problems: ProblemList): Call | undefined {
+function applySettlement(
+  chain: Chain,
+  record: DecodedRecord,
+  requestId: string,
+  problems: ProblemList,
+): Call | undefined {
   const call = chain.openCall(requestId);
   if (call?.intent === true && call.step !== "settled") {
     call.step = "settled";
@@ -252,7 +259,7 @@ function settle(chain: Chain, record: DecodedRecord, requestId: string, problems
   return undefined;
 }
 
-function unopened(chain: Chain, record: DecodedRecord, kind: string, problems: ProblemList): void {
+function reportUnopened(chain: Chain, record: DecodedRecord, kind: string, problems: ProblemList): void {
   if (chain.damaged) return;
   problems.add("call_unopened", record, `${kind} belongs to a call that was never opened, or has ended`);
 }

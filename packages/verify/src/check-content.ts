@@ -2,7 +2,7 @@ import type { Call } from "./call.ts";
 import type { Chain } from "./chain.ts";
 import { type ItemsReport, checkItems } from "./check-items.ts";
 import { checkProofs } from "./check-proofs.ts";
-import { ContentElsewhere } from "./content-elsewhere.ts";
+import { ReferencedContent } from "./referenced-content.ts";
 import { ContentFiles } from "./content-files.ts";
 import { Erasures } from "./erasures.ts";
 import type { RowHashes } from "./hash/batch-hasher.ts";
@@ -25,7 +25,7 @@ export class ContentCheck {
   leftOut = 0;
   readonly #problems: ProblemList;
   readonly #files: ContentFiles;
-  readonly #elsewhere: ContentElsewhere;
+  readonly #elsewhere: ReferencedContent;
   readonly #erasures = new Erasures();
   /** Those of records before `#from`, which this run does not read. */
   readonly #older: OlderErasures;
@@ -46,7 +46,7 @@ export class ContentCheck {
     this.proofs = before?.proofs ?? 0;
     this.#allowed = { leavesOut: source.leavesOut === true };
     this.#files = new ContentFiles(source, signal);
-    this.#elsewhere = new ContentElsewhere(source, this.#files, problems, signal);
+    this.#elsewhere = new ReferencedContent(source, this.#files, problems, signal);
   }
 
   /** Answers a promise only if something has to be read: most records have their content in their row. */
@@ -63,7 +63,7 @@ export class ContentCheck {
     this.#report(chain, record, report, call);
     this.proofs += checkProofs(record, content.items, hashes, this.#problems);
     for (const position of report.erased) this.#erasures.note(record.index, position);
-    for (const item of report.elsewhere) this.#elsewhere.want(item, record);
+    for (const item of report.referenced) this.#elsewhere.add(item, record);
     this.#remember(chain, record, call, report);
     if (report.files.length === 0 && !this.#elsewhere.isFull) return undefined;
     return this.#readFiles(record, report.files);

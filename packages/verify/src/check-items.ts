@@ -17,7 +17,7 @@ export interface ItemsReport {
   readonly leftOut: number;
   /** Items whose bytes are in files or with other records. */
   readonly files: readonly DecodedItem[];
-  readonly elsewhere: readonly DecodedItem[];
+  readonly referenced: readonly DecodedItem[];
   /** Commitments that later records of the same call may repeat. */
   readonly opened: readonly OpenedCommitment[];
 }
@@ -69,7 +69,7 @@ export function checkItems(
       erased.push(position);
       continue;
     }
-    if (isLeftOut(item)) leftOut++;
+    if (isOmitted(item)) leftOut++;
     const commitment = openClaims({ item, position, chain: record.chain, call, hashes }, claims, problems);
     const bytesFault = rowFault(item, hashes.data(position));
     if (bytesFault !== undefined)
@@ -87,7 +87,7 @@ export function checkItems(
     }
   }
   if (claims.all.some(isUnopened)) checkUnopened(claims, countByRole(items, erased), call, problems);
-  return { problems, erased, leftOut, files, elsewhere, opened };
+  return { problems, erased, leftOut, files, referenced: elsewhere, opened };
 }
 
 function shapeFault(item: DecodedItem, withholds: boolean): string | undefined {
@@ -124,7 +124,7 @@ function saysWithheld({ kind }: DecodedRecord["entries"][number]): boolean {
 }
 
 /** All that is there of it is its digest. */
-function isLeftOut({ role, place }: DecodedItem): boolean {
+function isOmitted({ role, place }: DecodedItem): boolean {
   return place === ContentPlace.NONE && role !== ContentRole.REQUEST;
 }
 

@@ -1,10 +1,10 @@
 export { type LedgerFile, openLedgerFile } from "./file/open-ledger-file.ts";
 export { readHashedPages } from "./file/read-hashed-pages.ts";
-export type { FileBytes, LedgerRow, LedgerSource, LogFiles } from "./ledger-source.ts";
-export { type Checkpoint, parseCheckpoint } from "./log/checkpoint.ts";
-export { checkProofText, ProofFault, type ProofTrust, type ProvenFact } from "./log/check-proof-text.ts";
-export { type LogKey, parseLogKey } from "./log/log-key.ts";
-export type { LogReport } from "./log/log-report.ts";
+export type { FileBytes, LedgerRow, LedgerSource, TreeFiles } from "./ledger-source.ts";
+export { type Checkpoint, parseCheckpoint } from "./merkle/checkpoint.ts";
+export { checkProofText, ProofFault, type ProofTrust, type ProvenFact } from "./merkle/check-proof-text.ts";
+export { type VerifierKey, parseVerifierKey } from "./merkle/verifier-key.ts";
+export type { TreeReport } from "./merkle/tree-report.ts";
 export { type BundleFile, BundleFault } from "./bundle/bundle-file.ts";
 export type { BundledBytes } from "./bundle/bundle-index.ts";
 export { type Bundle, openBundle } from "./bundle/open-bundle.ts";

@@ -26,22 +26,22 @@ export interface LedgerSource {
   /** Every row, or those from an index on, ascending by index. May be asked for more than once; each time it starts anew. */
   records(from?: number): AsyncIterable<LedgerRow>;
   /** The same rows, many at a time, where that is quicker. A page is looked at before the next one is asked for. */
-  pages?(from?: number, leave?: LeftOut): AsyncIterable<readonly LedgerRow[]>;
+  pages?(from?: number, skip?: SkippedParts): AsyncIterable<readonly LedgerRow[]>;
   /** The same pages with all that their rows hash to, where something else computes that meanwhile. */
   hashedPages?(from?: number): AsyncIterable<HashedPage>;
   /** The bytes of a content file as they are on the disk; undefined if there is none. */
   readFile(digest: Uint8Array): FileBytes | undefined | Promise<FileBytes | undefined>;
   /** The files of the Merkle log, where there are any. */
-  readonly log?: LogFiles;
+  readonly log?: TreeFiles;
 }
 
 /** What a reader does not look at, and a source need not read: content may then be empty. */
-export interface LeftOut {
+export interface SkippedParts {
   readonly content: boolean;
 }
 
 /** SPEC: docs/formats/log.md, "Files". */
-export interface LogFiles {
+export interface TreeFiles {
   /** `log/checkpoint`; undefined if there is none. */
   readCheckpoint(): Promise<string | undefined>;
   /** The tile of so many hashes; undefined if there is none. */

@@ -6,7 +6,7 @@ import { ContentCheck } from "./check-content.ts";
 import { checkSession } from "./check-session.ts";
 import type { RowHashes } from "./hash/batch-hasher.ts";
 import type { LedgerRow, LedgerSource } from "./ledger-source.ts";
-import { LogCheck, type LogCheckOptions } from "./log/check-log.ts";
+import { TreeCheck, type TreeCheckOptions } from "./merkle/check-tree.ts";
 import { NOT_A_ROW, openRecord, RecordFault } from "./open-record.ts";
 import { ProblemList } from "./problem-list.ts";
 import { encodeVerifiedState, type VerifiedState } from "./verified/verified-state.ts";
@@ -27,7 +27,7 @@ export class LedgerWalk {
   readonly #problems = new ProblemList();
   readonly #chains = new Map<string, Chain>();
   readonly #content: ContentCheck;
-  readonly #log: LogCheck;
+  readonly #log: TreeCheck;
   /** Where others' records were left out, only each chain by itself is complete. */
   readonly #isPartial: boolean;
   readonly #recordsOnly: boolean;
@@ -37,10 +37,10 @@ export class LedgerWalk {
   /** No record so far was missing or bad. */
   #sound = true;
 
-  constructor(source: LedgerSource, log: LogCheckOptions, options: WalkOptions) {
+  constructor(source: LedgerSource, log: TreeCheckOptions, options: WalkOptions) {
     const { before } = options;
     this.#recordsOnly = options.recordsOnly;
-    this.#log = new LogCheck(this.#problems, { ...log, before: before?.log });
+    this.#log = new TreeCheck(this.#problems, { ...log, before: before?.verifiedTree });
     this.#content = new ContentCheck(source, this.#problems, options);
     this.#isPartial = source.isPartial === true;
     if (this.#isPartial) this.#log.stop();
@@ -68,7 +68,7 @@ export class LedgerWalk {
       leftOutItems: this.#content.leftOut,
       proofs: this.#content.proofs,
       chains: [...this.#chains.values()],
-      log,
+      verifiedTree: log,
       verifiedAtMs,
     };
     return encodeVerifiedState(state) ?? "it has more sessions than can be remembered";
@@ -93,7 +93,7 @@ export class LedgerWalk {
       );
     }
     if (!this.#checkIndex(record.index, record.chain)) return undefined;
-    this.#log.look(record);
+    this.#log.inspect(record);
     this.#log.add(hashes.record);
     if (record.wallTimeMs < this.#wallTimeMs) this.#problems.add("wall_time_back", record, "the wall clock goes back");
     this.#wallTimeMs = Math.max(this.#wallTimeMs, record.wallTimeMs);
@@ -120,8 +120,8 @@ export class LedgerWalk {
     this.#problems.add("unreadable", { index: this.#nextIndex, chain: "" }, "the ledger cannot be read from here on");
   }
 
-  leaveLogOut(): void {
-    this.#log.leaveOut();
+  skipTree(): void {
+    this.#log.skip();
   }
 
   /** Waits for what records asked to be read. */

@@ -1,10 +1,14 @@
-import type { LedgerRow, LedgerSource, LeftOut } from "./ledger-source.ts";
+import type { LedgerRow, LedgerSource, SkippedParts } from "./ledger-source.ts";
 
 /** Rows of a source that gives them one by one are gathered: what is done for many at once costs each of them less. */
 const GATHERED_ROWS = 64;
 
 /** The rows of a source, many at a time. */
-export function readPages(source: LedgerSource, from?: number, leave?: LeftOut): AsyncIterable<readonly LedgerRow[]> {
+export function readPages(
+  source: LedgerSource,
+  from?: number,
+  leave?: SkippedParts,
+): AsyncIterable<readonly LedgerRow[]> {
   return source.pages?.(from, leave) ?? gather(source.records(from));
 }
 

@@ -44,11 +44,11 @@ function refuseUnknown(options: VerifyOptions): void {
 }
 
 /** A kept checkpoint of fewer records than were read then has to have been compared then. */
-function requireComparable({ log }: VerifiedState, { keptCheckpoints = [], chainsOnly }: VerifyOptions): void {
+function requireComparable({ verifiedTree }: VerifiedState, { keptCheckpoints = [], chainsOnly }: VerifyOptions): void {
   if (chainsOnly === true) throw new VerifiedFault("without the log there is nothing to go on from");
   for (const { size, root } of keptCheckpoints) {
-    const isKnown = log.kept.some((known) => known.size === size && sameBytes(known.root, root));
-    if (size < log.size && !isKnown) {
+    const isKnown = verifiedTree.kept.some((known) => known.size === size && sameBytes(known.root, root));
+    if (size < verifiedTree.size && !isKnown) {
       throw new VerifiedFault(`it knows nothing of the kept checkpoint of ${size} records: all of it has to be read`);
     }
   }

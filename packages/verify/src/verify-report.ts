@@ -1,4 +1,4 @@
-import type { LogReport } from "./log/log-report.ts";
+import type { TreeReport } from "./merkle/tree-report.ts";
 import type { ProblemArea, VerifyProblem } from "./problem.ts";
 
 export interface VerifyReport {
@@ -21,7 +21,7 @@ export interface VerifyReport {
   /** Records after the last proven checkpoint: a dropped tail of them cannot be seen. */
   readonly unprovenTail: number;
   /** What signed checkpoints prove. */
-  readonly log: LogReport;
+  readonly log: TreeReport;
   /** What has problems, also those not listed. */
   readonly areas: readonly ProblemArea[];
   /** In the order of the records, at most 100. */

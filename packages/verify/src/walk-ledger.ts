@@ -2,17 +2,17 @@ import { BatchHasher } from "./hash/batch-hasher.ts";
 import { hashPages } from "./hash/hash-pages.ts";
 import type { HashedPage, LedgerSource } from "./ledger-source.ts";
 import { LedgerWalk } from "./ledger-walk.ts";
-import { type Checkpoint, parseCheckpoint } from "./log/checkpoint.ts";
-import type { LogKey } from "./log/log-key.ts";
+import { type Checkpoint, parseCheckpoint } from "./merkle/checkpoint.ts";
+import type { VerifierKey } from "./merkle/verifier-key.ts";
 import { readPages } from "./read-pages.ts";
-import type { SeenTree } from "./log/check-log.ts";
+import type { SeenTree } from "./merkle/check-tree.ts";
 import type { VerifiedState } from "./verified/verified-state.ts";
 import type { VerifiedBefore, VerifyReport } from "./verify-report.ts";
 
 export interface VerifyOptions {
   readonly onProgress?: (progress: VerifyProgress) => void;
   /** The key that checkpoints must lead to. Without it the ledger is taken at its word about who signs. */
-  readonly trustedKey?: LogKey | undefined;
+  readonly trustedKey?: VerifierKey | undefined;
   /** Checkpoints that somebody kept: the ledger must be an extension of each. */
   readonly keptCheckpoints?: readonly Checkpoint[];
   /** Leaves the Merkle log out: neither roots nor signatures are looked at, and nothing is proven. */
@@ -41,14 +41,14 @@ export async function walkLedger(
   { before, seen }: { readonly before?: VerifiedState; readonly seen?: SeenTree } = {},
 ): Promise<VerifyReport> {
   // Before the records: whatever it covers was durable by then.
-  const shown = options.chainsOnly === true ? undefined : await readShown(source);
+  const shown = options.chainsOnly === true ? undefined : await readPublishedCheckpoint(source);
   const { trustedKey, keptCheckpoints: kept = [], signal, nowMs, recordsOnly = false } = options;
   const walk = new LedgerWalk(
     source,
-    { trustedKey, kept, shown, seen, files: source.log },
+    { trustedKey, keptCheckpoints: kept, publishedCheckpoint: shown, seen, files: source.log },
     { signal, before, recordsOnly },
   );
-  if (options.chainsOnly === true) walk.leaveLogOut();
+  if (options.chainsOnly === true) walk.skipTree();
   const total = options.onProgress === undefined ? 0 : await countRecords(source);
   const report = (done: number): void =>
     options.onProgress?.({ recordsDone: done, recordsTotal: Math.max(total, done) });
@@ -86,8 +86,8 @@ function readHashed(source: LedgerSource, from: number | undefined, recordsOnly:
   return source.hashedPages?.(from) ?? hashPages(readPages(source, from));
 }
 
-function factsOf({ records, log, verifiedAtMs }: VerifiedState): VerifiedBefore {
-  return { records, checkpointSize: log.size, checkpointRoot: log.root, verifiedAtMs };
+function factsOf({ records, verifiedTree, verifiedAtMs }: VerifiedState): VerifiedBefore {
+  return { records, checkpointSize: verifiedTree.size, checkpointRoot: verifiedTree.root, verifiedAtMs };
 }
 
 /** What turned out only at the end is as good a reason as any. */
@@ -129,7 +129,7 @@ async function closePages(pages: Pages): Promise<void> {
   }
 }
 
-async function readShown(source: LedgerSource): Promise<Checkpoint | "unreadable" | undefined> {
+async function readPublishedCheckpoint(source: LedgerSource): Promise<Checkpoint | "unreadable" | undefined> {
   try {
     const text = await source.log?.readCheckpoint();
     return text === undefined ? undefined : (parseCheckpoint(text) ?? "unreadable");

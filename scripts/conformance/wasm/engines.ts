@@ -1,4 +1,4 @@
-import { meterModule, readMeterEnd } from "@narthex/meter";
+import { meterModule, readTrapCause } from "@narthex/meter";
 import type { Outcome } from "./outcome.ts";
 import type { Engine } from "./world.ts";
 
@@ -56,7 +56,7 @@ export function createMeteredEngine(): Engine {
     explain(fault) {
       if (!(fault instanceof WebAssembly.RuntimeError)) return explainFault(fault);
       for (const { fuel, depth } of states) {
-        const end = readMeterEnd({ fuel: BigInt(String(fuel.value)), depth: Number(depth.value) });
+        const end = readTrapCause({ fuel: BigInt(String(fuel.value)), depth: Number(depth.value) });
         if (end === "depth") return { kind: "exhausted" };
         if (end !== "trap") return { kind: "failed", message: `out of ${end}` };
       }

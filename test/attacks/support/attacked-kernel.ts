@@ -15,7 +15,7 @@ import {
 import { kernelProgram } from "../../built/kernel-program.ts";
 import { ended } from "../../cli/home.ts";
 import { connectServices, createSocketCaller, type SocketAnswer } from "../../doors/socket-session.ts";
-import { removeCaches } from "./cache-places.ts";
+import { removeCaches } from "./program-caches.ts";
 
 const KERNEL = new URL("./kernel-process.ts", import.meta.url);
 /** Whoever programs run as when the tests run as root. */

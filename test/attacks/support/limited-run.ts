@@ -1,4 +1,4 @@
-import { programAnswer, PROGRAM_ANSWER } from "../../../packages/tools/src/programs/program-answer.ts";
+import { toProgramOutput, PROGRAM_OUTPUT_SCHEMA } from "../../../packages/tools/src/programs/program-output.ts";
 import { defineTool } from "narthex";
 
 /** A tool like `shell_exec`, whose limits are the attacker's to choose: small ones make attacks on them quick. */
@@ -20,7 +20,7 @@ export const limitedRun = defineTool({
     required: ["command"],
     additionalProperties: false,
   },
-  outputSchema: PROGRAM_ANSWER,
+  outputSchema: PROGRAM_OUTPUT_SCHEMA,
   resultType: "object",
   effects: ["fs_read", "fs_write", "process_spawn"],
   capabilities: [
@@ -47,7 +47,7 @@ export const limitedRun = defineTool({
       ...(input.output_bytes !== undefined && { maxOutputBytes: input.output_bytes }),
       timeoutMs: input.timeout_ms ?? 30_000,
     });
-    return programAnswer(result);
+    return toProgramOutput(result);
   },
 });
 

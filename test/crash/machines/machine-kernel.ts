@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { kernelProgram } from "../../built/kernel-program.ts";
 import type { CrashHome } from "../rounds/crash-home.ts";
 
-const PROGRAM = new URL("./obedient-kernel.ts", import.meta.url);
+const PROGRAM = new URL("./stdin-driven-kernel.ts", import.meta.url);
 
 export interface MachineKernelOptions {
   readonly seed: number;

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { startServer } from "../../../frame/start-server.ts";
+import { startServer } from "../../../harness/start-server.ts";
 import { type Pair, toPair } from "./connect-pairs.ts";
 
 const SERVER = fileURLToPath(new URL("http-server.ts", import.meta.url));

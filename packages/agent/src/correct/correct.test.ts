@@ -7,8 +7,8 @@ import * as fc from "fast-check";
 import { runsOf } from "../../../../test/sampled.ts";
 import { createAgentSession } from "../session/agent-session.ts";
 import { listAgentTools } from "../session/agent-tools.ts";
-import { answerCall, type CallOutcome, readCall } from "../session/answer-call.ts";
-import { problemOf } from "./correction-text.ts";
+import { executeCall, type CallOutcome, readCall } from "../session/execute-call.ts";
+import { describeViolation } from "./correction-text.ts";
 import { describeShape } from "./describe-shape.ts";
 import { parseArguments } from "./parse-arguments.ts";
 
@@ -49,7 +49,7 @@ async function answering(...tools: Tool[]) {
     async answer(name: string, given: string): Promise<CallOutcome> {
       const call = readCall({ id: "c", name, arguments: given }, agentTools);
       if (typeof call === "string") return { status: "malformed", text: call, requestId: "", cost: 0 };
-      return (await answerCall(call, agentTools, session, options)).outcome;
+      return (await executeCall(call, agentTools, session, options)).outcome;
     },
   };
 }
@@ -193,6 +193,6 @@ test("a missing field is told with the object that lacks it", () => {
     ['$["x y"]', "arguments"],
   ] as const) {
     const violation = { field, rule: "required", message: "missing required field 'b'" };
-    assert.equal(problemOf(violation), `missing required field 'b' in ${place}`);
+    assert.equal(describeViolation(violation), `missing required field 'b' in ${place}`);
   }
 });

@@ -17,7 +17,7 @@ export function correctionText(problems: readonly string[], decl: FunctionDecl |
 }
 
 /** A broken rule as such a line. `within` is the field of the arguments that holds the tool's input, if it is not all of them. */
-export function problemOf(
+export function describeViolation(
   { field, rule, message }: Pick<Violation, "field" | "rule" | "message">,
   within = "",
 ): string {

@@ -3,7 +3,7 @@ import { mapSubschemas, type Subschema } from "./map-schema.ts";
 import { noteKeyword, withNotes } from "./note-keyword.ts";
 
 /** The part of JSON Schema that Gemini reads. */
-const READ: ReadonlySet<string> = new Set([
+const SUPPORTED_KEYWORDS: ReadonlySet<string> = new Set([
   "$anchor",
   "$defs",
   "$id",
@@ -26,7 +26,7 @@ const READ: ReadonlySet<string> = new Set([
   "type",
 ]);
 /** Says nothing that a model would need to know. */
-const UNSAID: ReadonlySet<string> = new Set(["$comment", "$schema"]);
+const DROPPED_KEYWORDS: ReadonlySet<string> = new Set(["$comment", "$schema"]);
 
 /** A schema in that part. What falls out of it stands in the descriptions, where a model reads it. */
 export function toGeminiSchema(schema: JsonObject): JsonObject {
@@ -34,8 +34,8 @@ export function toGeminiSchema(schema: JsonObject): JsonObject {
   const notes: string[] = [];
   const kept: [string, JsonValue][] = [];
   for (const [keyword, value] of Object.entries(renamed)) {
-    if (READ.has(keyword) && (keyword !== "enum" || isReadEnum(value))) kept.push([keyword, value]);
-    else if (!UNSAID.has(keyword)) notes.push(noteKeyword(keyword, value));
+    if (SUPPORTED_KEYWORDS.has(keyword) && (keyword !== "enum" || isReadEnum(value))) kept.push([keyword, value]);
+    else if (!DROPPED_KEYWORDS.has(keyword)) notes.push(noteKeyword(keyword, value));
   }
   const mapped = mapSubschemas(Object.fromEntries(kept), toObject);
   const { description } = mapped;

@@ -99,7 +99,7 @@ describe("files that cannot be used", () => {
   it("what cannot be put into another module is an error", () => {
     const output = join(tree.directory, "elsewhere/moved.tools.ts");
     assert.deepEqual(
-      tree.problems(["moved.ts"], (tools) => tools.printWholeModule(output)),
+      tree.problems(["moved.ts"], (tools) => tools.printStandaloneModule(output)),
       [
         "moved.ts:1:1: a line with `#!` can only be the first of a file",
         "moved.ts:1:1: `tools` is needed by the module: call it something else",
@@ -108,7 +108,7 @@ describe("files that cannot be used", () => {
       ],
     );
     assert.deepEqual(
-      tree.problems(["loading.ts"], (tools) => tools.printWholeModule(output)),
+      tree.problems(["loading.ts"], (tools) => tools.printStandaloneModule(output)),
       [
         "loading.ts:2:1: another file cannot be put into the module",
         "loading.ts:4:1: another file cannot be put into the module",
@@ -118,11 +118,11 @@ describe("files that cannot be used", () => {
       ],
     );
     assert.deepEqual(
-      tree.problems(["named-twice.ts"], (tools) => tools.printWholeModule(output)),
+      tree.problems(["named-twice.ts"], (tools) => tools.printStandaloneModule(output)),
       ["named-twice.ts:1:1: `tools` is needed by the module: call it something else"],
     );
     assert.deepEqual(
-      tree.problems(["a.ts", "good.ts"], (tools) => tools.printWholeModule(output)),
+      tree.problems(["a.ts", "good.ts"], (tools) => tools.printStandaloneModule(output)),
       ["good.ts:1:1: only one file can be put into the module"],
     );
   });

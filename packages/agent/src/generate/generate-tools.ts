@@ -4,11 +4,11 @@ import type { FunctionDecl } from "../declare/function-decl.ts";
 import type { Compiler } from "./compiler.ts";
 import { findFunctions } from "./find-functions.ts";
 import { openSources } from "./open-sources.ts";
-import { importPath, printImportingModule, printWholeModule } from "./print-module.ts";
+import { importPath, printImportingModule, printStandaloneModule } from "./print-module.ts";
 import { readFunction } from "./read-function.ts";
 import { createSourceProblems, type SourceProblems } from "./source-problems.ts";
 import type { ToolSource } from "./tool-source.ts";
-import { readWholeSource } from "./whole-source.ts";
+import { readStandaloneSource } from "./standalone-source.ts";
 
 /** The tools of some sources. */
 export interface GeneratedTools {
@@ -20,7 +20,7 @@ export interface GeneratedTools {
    */
   printModule(output: string): string;
   /** The same with the one file's functions in it, so that it is complete by itself. Throws INVALID_DECLARATION. */
-  printWholeModule(output: string): string;
+  printStandaloneModule(output: string): string;
 }
 
 /**
@@ -45,12 +45,12 @@ export function generateTools(compiler: Compiler, files: ReadonlyMap<string, str
       problems.throwIfAny();
       return printImportingModule(tools, output);
     },
-    printWholeModule(output) {
-      const wholes = sources.map((source) => readWholeSource(source, output, compiler, problems));
+    printStandaloneModule(output) {
+      const wholes = sources.map((source) => readStandaloneSource(source, output, compiler, problems));
       for (const source of sources.slice(1)) problems.addAt(source, 0, "only one file can be put into the module");
       problems.throwIfAny();
       const [{ text, locals } = { text: "", locals: [] }] = wholes;
-      return printWholeModule(tools, text, locals);
+      return printStandaloneModule(tools, text, locals);
     },
   };
 }

@@ -25,7 +25,7 @@ export function printImportingModule(tools: readonly ToolSource[], output: strin
  * A module that holds the functions, so that it is complete by itself. A tool that was added gets its rights from its
  * effects alone, so none are asked for here.
  */
-export function printWholeModule(tools: readonly ToolSource[], source: string, locals: readonly string[]): string {
+export function printStandaloneModule(tools: readonly ToolSource[], source: string, locals: readonly string[]): string {
   const names = namesBesideSource(tools, locals);
   const list = printList(tools, names, { withCapabilities: false });
   return `${[FIRST_LINE, importOwn(names), "", source.trim(), "", list].join("\n")}\n`;

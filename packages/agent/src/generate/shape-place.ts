@@ -31,10 +31,10 @@ export function refuseType(type: Type, place: ShapePlace, reason = "which has no
   return place.refuse(`${place.path} has the type \`${showType(type, place)}\`, ${reason}`);
 }
 
-const LONGEST_TYPE = 80;
+const MAX_TYPE_LENGTH = 80;
 
 function showType(type: Type, { compiler, node }: ShapePlace): string {
   const text = type.getText(node, compiler.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope);
   const line = text.replaceAll(/[\s`\p{C}]+/gu, " ");
-  return line.length > LONGEST_TYPE ? `${line.slice(0, LONGEST_TYPE)}…` : line;
+  return line.length > MAX_TYPE_LENGTH ? `${line.slice(0, MAX_TYPE_LENGTH)}…` : line;
 }

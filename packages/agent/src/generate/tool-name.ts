@@ -7,9 +7,9 @@ export function toolName(functionName: string): string {
 }
 
 /** The name itself, or with a number where it is taken. Takes it. */
-export function chooseName(wanted: string, taken: Set<string>): string {
-  let name = wanted;
-  for (let number = 2; taken.has(name); number += 1) name = `${wanted}${number}`;
+export function chooseName(preferred: string, taken: Set<string>): string {
+  let name = preferred;
+  for (let number = 2; taken.has(name); number += 1) name = `${preferred}${number}`;
   taken.add(name);
   return name;
 }

@@ -1,4 +1,4 @@
-import { countOf, fieldOf, textOf } from "../stream/loose-fields.ts";
+import { readCount, readField, readText } from "../stream/to-arguments-json.ts";
 import type { KeptBlock } from "./anthropic-model.ts";
 import type { ModelEvent } from "./model-client.ts";
 
@@ -20,11 +20,11 @@ export function createAnthropicEvents(): AnthropicEvents {
   let outputTokens = 0;
 
   function* readDelta(event: unknown): Generator<ModelEvent> {
-    const delta = fieldOf(event, "delta");
-    const block = reasoning.get(countOf(event, "index") ?? -1);
-    const text = textOf(delta, "text");
-    const thinking = textOf(delta, "thinking");
-    const signature = textOf(delta, "signature");
+    const delta = readField(event, "delta");
+    const block = reasoning.get(readCount(event, "index") ?? -1);
+    const text = readText(delta, "text");
+    const thinking = readText(delta, "thinking");
+    const signature = readText(delta, "signature");
     if (text !== undefined) yield { type: "text", text };
     if (thinking !== undefined) yield { type: "reasoning", text: thinking };
     if (thinking !== undefined) block?.thinking.push(thinking);
@@ -32,30 +32,30 @@ export function createAnthropicEvents(): AnthropicEvents {
   }
 
   function readStart(event: unknown): void {
-    const block = fieldOf(event, "content_block");
-    const data = textOf(block, "data");
-    if (fieldOf(block, "type") === "redacted_thinking" && data !== undefined) {
+    const block = readField(event, "content_block");
+    const data = readText(block, "data");
+    if (readField(block, "type") === "redacted_thinking" && data !== undefined) {
       kept.push({ type: "redacted_thinking", data });
-    } else if (fieldOf(block, "type") === "thinking") {
-      reasoning.set(countOf(event, "index") ?? -1, { thinking: [], signature: [] });
+    } else if (readField(block, "type") === "thinking") {
+      reasoning.set(readCount(event, "index") ?? -1, { thinking: [], signature: [] });
     }
   }
 
   function* readUsage(usage: unknown): Generator<ModelEvent> {
     if (typeof usage !== "object" || usage === null) return;
-    const given = countOf(usage, "input_tokens");
+    const given = readCount(usage, "input_tokens");
     const cached =
-      (countOf(usage, "cache_read_input_tokens") ?? 0) + (countOf(usage, "cache_creation_input_tokens") ?? 0);
+      (readCount(usage, "cache_read_input_tokens") ?? 0) + (readCount(usage, "cache_creation_input_tokens") ?? 0);
     if (given !== undefined) inputTokens = given + cached;
-    outputTokens = countOf(usage, "output_tokens") ?? outputTokens;
+    outputTokens = readCount(usage, "output_tokens") ?? outputTokens;
     yield { type: "usage", inputTokens, outputTokens };
   }
 
   return {
     *read(event) {
-      switch (fieldOf(event, "type")) {
+      switch (readField(event, "type")) {
         case "message_start":
-          yield* readUsage(fieldOf(fieldOf(event, "message"), "usage"));
+          yield* readUsage(readField(readField(event, "message"), "usage"));
           break;
         case "content_block_start":
           readStart(event);
@@ -64,8 +64,8 @@ export function createAnthropicEvents(): AnthropicEvents {
           yield* readDelta(event);
           break;
         case "message_delta":
-          yield* readUsage(fieldOf(event, "usage"));
-          if (fieldOf(fieldOf(event, "delta"), "stop_reason") === "max_tokens") yield { type: "cut" };
+          yield* readUsage(readField(event, "usage"));
+          if (readField(readField(event, "delta"), "stop_reason") === "max_tokens") yield { type: "cut" };
           break;
       }
     },

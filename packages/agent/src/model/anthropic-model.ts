@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 import { type AnthropicTool, toAnthropicTools } from "../declare/anthropic-tools.ts";
-import { fieldOf } from "../stream/loose-fields.ts";
-import { endedEarly } from "../stream/provider-fault.ts";
+import { readField } from "../stream/to-arguments-json.ts";
+import { streamTruncated } from "../stream/provider-error.ts";
 import { readAnthropic } from "../stream/read-anthropic.ts";
 import { ToolCallAccumulator } from "../stream/tool-call-accumulator.ts";
 import type { AgentMessage, AssistantMessage } from "./agent-message.ts";
@@ -72,10 +72,10 @@ export function anthropicModel(
       let isComplete = false;
       for await (const event of await client.messages.create(request, { signal })) {
         calls.push(event);
-        isComplete ||= fieldOf(event, "type") === "message_stop";
+        isComplete ||= readField(event, "type") === "message_stop";
         yield* events.read(event);
       }
-      if (!isComplete) throw endedEarly();
+      if (!isComplete) throw streamTruncated();
       yield* events.end();
       yield { type: "calls", calls: calls.finish() };
     },

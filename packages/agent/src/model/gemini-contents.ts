@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
-import { fieldOf, textOf } from "../stream/loose-fields.ts";
+import { readField, readText } from "../stream/to-arguments-json.ts";
 import type { AgentMessage, AssistantMessage, ToolMessage } from "./agent-message.ts";
 import { argumentsToSend } from "./call-arguments.ts";
 
@@ -39,7 +39,7 @@ function toParts(message: Exclude<AgentMessage, { role: "system" }>, ownIds: Rea
 
 /** What the model said, called or signed. Anything else is for others: an image to show, what another provider wants back. */
 export function isGeminiPart(part: unknown): part is JsonObject {
-  const isSaid = [textOf(part, "text"), fieldOf(part, "functionCall"), textOf(part, "thoughtSignature")];
+  const isSaid = [readText(part, "text"), readField(part, "functionCall"), readText(part, "thoughtSignature")];
   return isJsonObject(part as JsonValue | undefined) && isSaid.some((field) => field !== undefined);
 }
 
@@ -61,7 +61,7 @@ function toResponse({ callId, name, text, isError }: ToolMessage, ownIds: Readon
 }
 
 function idsIn({ kept = [] }: AssistantMessage): string[] {
-  return kept.flatMap((part) => textOf(fieldOf(part, "functionCall"), "id") ?? []);
+  return kept.flatMap((part) => readText(readField(part, "functionCall"), "id") ?? []);
 }
 
 function textParts(text: string): JsonObject[] {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@narthex/contracts";
-import { countOf, fieldOf, listOf, textOf } from "../stream/loose-fields.ts";
-import { endedEarly, providerFault } from "../stream/provider-fault.ts";
+import { readCount, readField, readList, readText } from "../stream/to-arguments-json.ts";
+import { streamTruncated, toProviderError } from "../stream/provider-error.ts";
 import { isGeminiPart, NO_SIGNATURE } from "./gemini-contents.ts";
 import type { ModelEvent } from "./model-client.ts";
 
@@ -25,26 +25,26 @@ export function createGeminiEvents(): GeminiEvents {
 
   function* readPart(part: unknown): Generator<ModelEvent> {
     if (isGeminiPart(part)) keep(parts, part);
-    const text = textOf(part, "text");
-    if (text !== undefined) yield { type: fieldOf(part, "thought") === true ? "reasoning" : "text", text };
+    const text = readText(part, "text");
+    if (text !== undefined) yield { type: readField(part, "thought") === true ? "reasoning" : "text", text };
   }
 
   return {
     *read(chunk) {
-      const blocked = textOf(fieldOf(chunk, "promptFeedback"), "blockReason");
-      if (blocked !== undefined) throw providerFault(`the prompt was blocked: ${blocked}`);
-      const [candidate] = listOf(chunk, "candidates");
-      for (const part of listOf(fieldOf(candidate, "content"), "parts")) yield* readPart(part);
-      yield* usageOf(fieldOf(chunk, "usageMetadata"));
-      const reason = textOf(candidate, "finishReason");
+      const blocked = readText(readField(chunk, "promptFeedback"), "blockReason");
+      if (blocked !== undefined) throw toProviderError(`the prompt was blocked: ${blocked}`);
+      const [candidate] = readList(chunk, "candidates");
+      for (const part of readList(readField(candidate, "content"), "parts")) yield* readPart(part);
+      yield* usageOf(readField(chunk, "usageMetadata"));
+      const reason = readText(candidate, "finishReason");
       if (reason === undefined) return;
       finish = reason;
-      if (UNREADABLE.has(reason)) unreadable = textOf(candidate, "finishMessage") ?? reason;
+      if (UNREADABLE.has(reason)) unreadable = readText(candidate, "finishMessage") ?? reason;
       else if (reason === "MAX_TOKENS") yield { type: "cut" };
-      else if (reason !== "STOP") throw providerFault(`the message was ended: ${reason}`);
+      else if (reason !== "STOP") throw toProviderError(`the message was ended: ${reason}`);
     },
     *end() {
-      if (finish === undefined) throw endedEarly();
+      if (finish === undefined) throw streamTruncated();
       for (const part of parts) yield { type: "keep", part };
       if (unreadable === undefined) return;
       const functionCall = { name: UNREADABLE_CALL, args: {} };
@@ -63,7 +63,7 @@ function keep(parts: JsonObject[], part: JsonObject): void {
     parts.push(part);
     return;
   }
-  parts[parts.length - 1] = { ...last, text: `${textOf(last, "text") ?? ""}${textOf(part, "text") ?? ""}` };
+  parts[parts.length - 1] = { ...last, text: `${readText(last, "text") ?? ""}${readText(part, "text") ?? ""}` };
 }
 
 function isPlainText(part: JsonObject): boolean {
@@ -71,8 +71,8 @@ function isPlainText(part: JsonObject): boolean {
 }
 
 function* usageOf(usage: unknown): Generator<ModelEvent> {
-  const asked = countOf(usage, "promptTokenCount");
+  const asked = readCount(usage, "promptTokenCount");
   if (asked === undefined) return;
-  const outputTokens = (countOf(usage, "candidatesTokenCount") ?? 0) + (countOf(usage, "thoughtsTokenCount") ?? 0);
-  yield { type: "usage", inputTokens: asked + (countOf(usage, "toolUsePromptTokenCount") ?? 0), outputTokens };
+  const outputTokens = (readCount(usage, "candidatesTokenCount") ?? 0) + (readCount(usage, "thoughtsTokenCount") ?? 0);
+  yield { type: "usage", inputTokens: asked + (readCount(usage, "toolUsePromptTokenCount") ?? 0), outputTokens };
 }

@@ -3,7 +3,7 @@ import { type AiSdkSchema, toAiSdkTools } from "../declare/ai-sdk-tools.ts";
 import { createCallLane } from "../run/call-lane.ts";
 import type { AgentSession } from "../session/agent-session.ts";
 import { listAgentTools } from "../session/agent-tools.ts";
-import { answerCall, readCall } from "../session/answer-call.ts";
+import { executeCall, readCall } from "../session/execute-call.ts";
 
 /** A tool as the AI SDK takes it, and executes it: by the kernel. */
 export interface AiSdkTool {
@@ -42,7 +42,7 @@ export function narthexTools(session: AgentSession, options: NarthexToolsOptions
     if (typeof call === "string") throw failure(call);
     const signal = abortSignal ?? new AbortController().signal;
     const { outcome } = await lane.run(tools.isReadOnly(call), () =>
-      answerCall(call, tools, session, { signal, approvalWaitMs }),
+      executeCall(call, tools, session, { signal, approvalWaitMs }),
     );
     if (outcome.status !== "success") throw failure(outcome.text);
     return outcome.text;

@@ -1,6 +1,6 @@
 import { type OpenaiChatTool, toOpenaiChatTools } from "../declare/openai-tools.ts";
-import { countOf, fieldOf, listOf, textOf } from "../stream/loose-fields.ts";
-import { endedEarly } from "../stream/provider-fault.ts";
+import { readCount, readField, readList, readText } from "../stream/to-arguments-json.ts";
+import { streamTruncated } from "../stream/provider-error.ts";
 import { readOpenaiChat } from "../stream/read-openai-chat.ts";
 import { ToolCallAccumulator } from "../stream/tool-call-accumulator.ts";
 import type { AgentMessage } from "./agent-message.ts";
@@ -57,24 +57,24 @@ export function openaiModel(client: OpenaiClient, model: string, parameters: Mod
       let isComplete = false;
       for await (const chunk of await client.chat.completions.create(request, { signal })) {
         calls.push(chunk);
-        isComplete ||= textOf(listOf(chunk, "choices")[0], "finish_reason") !== undefined;
+        isComplete ||= readText(readList(chunk, "choices")[0], "finish_reason") !== undefined;
         yield* eventsOf(chunk);
       }
-      if (!isComplete) throw endedEarly();
+      if (!isComplete) throw streamTruncated();
       yield { type: "calls", calls: calls.finish() };
     },
   };
 }
 
 function* eventsOf(chunk: unknown): Generator<ModelEvent> {
-  const [choice] = listOf(chunk, "choices");
-  const delta = fieldOf(choice, "delta");
-  const text = textOf(delta, "content") ?? textOf(delta, "refusal");
+  const [choice] = readList(chunk, "choices");
+  const delta = readField(choice, "delta");
+  const text = readText(delta, "content") ?? readText(delta, "refusal");
   if (text !== undefined) yield { type: "text", text };
-  if (fieldOf(choice, "finish_reason") === "length") yield { type: "cut" };
-  const usage = fieldOf(chunk, "usage");
-  const inputTokens = countOf(usage, "prompt_tokens");
-  const outputTokens = countOf(usage, "completion_tokens");
+  if (readField(choice, "finish_reason") === "length") yield { type: "cut" };
+  const usage = readField(chunk, "usage");
+  const inputTokens = readCount(usage, "prompt_tokens");
+  const outputTokens = readCount(usage, "completion_tokens");
   if (inputTokens !== undefined && outputTokens !== undefined) yield { type: "usage", inputTokens, outputTokens };
 }
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 import { type OpenaiResponsesTool, toOpenaiResponsesTools } from "../declare/openai-tools.ts";
-import { countOf, fieldOf, listOf, textOf } from "../stream/loose-fields.ts";
-import { endedEarly } from "../stream/provider-fault.ts";
+import { readCount, readField, readList, readText } from "../stream/to-arguments-json.ts";
+import { streamTruncated } from "../stream/provider-error.ts";
 import { readOpenaiResponses } from "../stream/read-openai-responses.ts";
 import { ToolCallAccumulator } from "../stream/tool-call-accumulator.ts";
 import type { AgentMessage, AssistantMessage } from "./agent-message.ts";
@@ -72,14 +72,14 @@ export function openaiResponsesModel(
       for await (const event of await client.responses.create(request, { signal })) {
         calls.push(event);
         yield* eventsOf(event);
-        const type = fieldOf(event, "type");
+        const type = readField(event, "type");
         isComplete ||= type === "response.completed" || type === "response.incomplete";
         if (type !== "response.output_item.done") continue;
-        const item = fieldOf(event, "item");
-        if (fieldOf(item, "type") === "function_call") callsBefore++;
+        const item = readField(event, "item");
+        if (readField(item, "type") === "function_call") callsBefore++;
         else if (isReasoning(item, given["store"])) yield { type: "keep", part: { callsBefore, item } };
       }
-      if (!isComplete) throw endedEarly();
+      if (!isComplete) throw streamTruncated();
       yield { type: "calls", calls: calls.finish() };
     },
   };
@@ -88,12 +88,12 @@ export function openaiResponsesModel(
 /** Models that do not reason refuse to be asked. */
 function withEncrypted(parameters: ModelParameters): ModelParameters {
   if (parameters["store"] === true || (parameters["reasoning"] ?? null) === null) return parameters;
-  return { ...parameters, include: [...new Set([...listOf(parameters, "include"), ENCRYPTED])] };
+  return { ...parameters, include: [...new Set([...readList(parameters, "include"), ENCRYPTED])] };
 }
 
 function* eventsOf(event: unknown): Generator<ModelEvent> {
-  const text = textOf(event, "delta");
-  switch (fieldOf(event, "type")) {
+  const text = readText(event, "delta");
+  switch (readField(event, "type")) {
     case "response.output_text.delta":
     case "response.refusal.delta":
       if (text !== undefined) yield { type: "text", text };
@@ -113,16 +113,16 @@ function* eventsOf(event: unknown): Generator<ModelEvent> {
 }
 
 function* usageOf(event: unknown): Generator<ModelEvent> {
-  const usage = fieldOf(fieldOf(event, "response"), "usage");
-  const inputTokens = countOf(usage, "input_tokens");
-  const outputTokens = countOf(usage, "output_tokens");
+  const usage = readField(readField(event, "response"), "usage");
+  const inputTokens = readCount(usage, "input_tokens");
+  const outputTokens = readCount(usage, "output_tokens");
   if (inputTokens !== undefined && outputTokens !== undefined) yield { type: "usage", inputTokens, outputTokens };
 }
 
 /** A provider that stores nothing knows its reasoning again only by what it encrypted. */
 function isReasoning(item: unknown, isStored: unknown): item is JsonObject {
-  if (fieldOf(item, "type") !== "reasoning") return false;
-  return isStored === true || textOf(item, "encrypted_content") !== undefined;
+  if (readField(item, "type") !== "reasoning") return false;
+  return isStored === true || readText(item, "encrypted_content") !== undefined;
 }
 
 function toItems(message: AgentMessage): OpenaiInputItem[] {

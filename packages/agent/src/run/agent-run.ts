@@ -1,8 +1,8 @@
-import { type ApprovalQuestion, checkOptions, type OptionKinds } from "@narthex/kernel";
+import { type ApprovalRequest, checkOptions, type OptionKinds } from "@narthex/kernel";
 import type { AgentMessage } from "../model/agent-message.ts";
 import type { ModelClient, ModelUsage } from "../model/model-client.ts";
 import type { AgentSession } from "../session/agent-session.ts";
-import type { CallOutcome } from "../session/answer-call.ts";
+import type { CallOutcome } from "../session/execute-call.ts";
 import type { StreamedCall } from "../stream/call-delta.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -84,7 +84,7 @@ export type AgentEvent =
   | { readonly type: "call"; readonly call: StreamedCall }
   | { readonly type: "result"; readonly call: StreamedCall; readonly outcome: CallOutcome }
   /** A person is asked; the call waits. */
-  | { readonly type: "question"; readonly question: ApprovalQuestion }
+  | { readonly type: "question"; readonly question: ApprovalRequest }
   | { readonly type: "usage"; readonly usage: ModelUsage; readonly cost: number };
 
 /** Why a run ended. `answered` is the only one that nobody need look into. */

@@ -1,5 +1,5 @@
 import type { AgentMessage, ToolMessage } from "../model/agent-message.ts";
-import type { AnsweredCall } from "../session/answer-call.ts";
+import type { ExecutedCall } from "../session/execute-call.ts";
 import type { StreamedCall } from "../stream/call-delta.ts";
 
 /**
@@ -19,7 +19,7 @@ export function completeMessages(messages: readonly AgentMessage[]): AgentMessag
   return [...messages.slice(0, at + 1), ...results, ...behind.filter((message) => !known.has(message))];
 }
 
-const ENDED: AnsweredCall = {
+const ENDED: ExecutedCall = {
   outcome: {
     status: "error",
     text: "The run ended before this call had a result. If it was made at all is in the ledger.",
@@ -29,7 +29,7 @@ const ENDED: AnsweredCall = {
   recorded: undefined,
 };
 
-export function toMessage({ id, name }: StreamedCall, { outcome, recorded }: AnsweredCall): ToolMessage {
+export function toMessage({ id, name }: StreamedCall, { outcome, recorded }: ExecutedCall): ToolMessage {
   const { text, status } = outcome;
   return { role: "tool", callId: id, name, text, isError: status !== "success", ...(recorded && { recorded }) };
 }

@@ -1,4 +1,4 @@
-import type { CallOutcome } from "../session/answer-call.ts";
+import type { CallOutcome } from "../session/execute-call.ts";
 import type { StreamedCall } from "../stream/call-delta.ts";
 
 /** Counts for how many messages in a row a model gets a tool's arguments wrong. */

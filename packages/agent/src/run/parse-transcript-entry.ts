@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, KernelError } from "@narthex/contracts";
 import type { AgentMessage, AssistantMessage, RecordedText, ToolMessage } from "../model/agent-message.ts";
-import type { CallOutcome } from "../session/answer-call.ts";
+import type { CallOutcome } from "../session/execute-call.ts";
 import type { StreamedCall } from "../stream/call-delta.ts";
 import type { TranscriptEntry } from "./transcript.ts";
 

@@ -1,7 +1,7 @@
 import type { AgentMessage, AssistantMessage, ToolMessage } from "../model/agent-message.ts";
 import type { AgentSession } from "../session/agent-session.ts";
 import type { AgentTools } from "../session/agent-tools.ts";
-import { type AnswerOptions, answerCall, readCall } from "../session/answer-call.ts";
+import { type ExecuteCallOptions, executeCall, readCall } from "../session/execute-call.ts";
 import { toMessage } from "./complete-messages.ts";
 
 /** A conversation as a transcript keeps it: without the texts that stay with the kernel. */
@@ -18,7 +18,7 @@ export async function restoreMessages(
   messages: readonly AgentMessage[],
   session: AgentSession,
   tools: AgentTools,
-  options: AnswerOptions,
+  options: ExecuteCallOptions,
 ): Promise<AgentMessage[]> {
   const restored: AgentMessage[] = [];
   let last: AssistantMessage | undefined;
@@ -34,7 +34,7 @@ async function restore(
   asked: AssistantMessage | undefined,
   session: AgentSession,
   tools: AgentTools,
-  options: AnswerOptions,
+  options: ExecuteCallOptions,
 ): Promise<ToolMessage> {
   const { recorded, callId } = message;
   if (recorded === undefined || "words" in recorded) return message;
@@ -44,5 +44,5 @@ async function restore(
   if (call === undefined || typeof read !== "object" || recorded.sessionId !== session.id) {
     return { ...message, text: "What this call came to is not kept. Make it again if you need it." };
   }
-  return toMessage(call, await answerCall(read, tools, session, { ...options, requestId: recorded.requestId }));
+  return toMessage(call, await executeCall(read, tools, session, { ...options, requestId: recorded.requestId }));
 }

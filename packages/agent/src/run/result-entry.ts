@@ -1,8 +1,8 @@
-import type { AnsweredCall } from "../session/answer-call.ts";
+import type { ExecutedCall } from "../session/execute-call.ts";
 import type { ResultEntry } from "./transcript.ts";
 
 /** What a transcript keeps of an outcome. The kernel gives a text that is left out again under the same request id. */
-export function toResultEntry(turn: number, at: number, { outcome, recorded }: AnsweredCall): ResultEntry {
+export function toResultEntry(turn: number, at: number, { outcome, recorded }: ExecutedCall): ResultEntry {
   const { status, requestId, cost, text } = outcome;
   const entry = { type: "result", turn, at, status, requestId, cost } as const;
   if (recorded === undefined) return { ...entry, text };

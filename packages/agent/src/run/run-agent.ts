@@ -1,6 +1,6 @@
 import type { AgentMessage } from "../model/agent-message.ts";
 import { type AgentTools, listAgentTools } from "../session/agent-tools.ts";
-import type { AnsweredCall } from "../session/answer-call.ts";
+import type { ExecutedCall } from "../session/execute-call.ts";
 import {
   type AgentEnd,
   type AgentEvent,
@@ -12,12 +12,12 @@ import {
 } from "./agent-run.ts";
 import { completeMessages, toMessage } from "./complete-messages.ts";
 import { type Corrections, createCorrections } from "./corrections.ts";
-import { holdTranscript } from "./hold-transcript.ts";
+import { lockTranscript } from "./lock-transcript.ts";
 import { restoreMessages } from "./recorded-messages.ts";
 import { runBatch } from "./run-batch.ts";
 import { openRunRecord, type RecordedTurn, type RunRecord } from "./run-record.ts";
 import { runTurn } from "./run-turn.ts";
-import { watchQuestions } from "./watch-questions.ts";
+import { watchApprovalRequests } from "./watch-approval-requests.ts";
 
 /**
  * Lets a model work with the tools of a session until it answers without a call, or a limit ends it. Never rejects: what
@@ -33,9 +33,9 @@ export async function runAgent(options: AgentOptions): Promise<AgentResult> {
   let letGo = (): void => undefined;
   try {
     checkAgentOptions(options);
-    letGo = holdTranscript(options.transcript);
+    letGo = lockTranscript(options.transcript);
     const record = await openRunRecord(options);
-    void watchQuestions(options.session, over.signal, run.tell);
+    void watchApprovalRequests(options.session, over.signal, run.tell);
     return run.result(await work({ options, limits, run, record, signal }));
   } catch (fault) {
     if (options.signal?.aborted === true) return run.result("cancelled");
@@ -81,7 +81,7 @@ function createRun({ messages, onEvent }: AgentOptions): Run {
   return run;
 }
 
-interface Work {
+interface RunState {
   readonly options: AgentOptions;
   readonly limits: AgentLimits;
   readonly run: Run;
@@ -89,7 +89,7 @@ interface Work {
   readonly signal: AbortSignal;
 }
 
-async function work(given: Work): Promise<AgentEnd> {
+async function work(given: RunState): Promise<AgentEnd> {
   const { options, limits, run, record, signal } = given;
   const { session, model, priceOf = ({ inputTokens, outputTokens }) => inputTokens + outputTokens } = options;
   let tools = listAgentTools(session);
@@ -103,7 +103,7 @@ async function work(given: Work): Promise<AgentEnd> {
   for (const turn of record.turns) {
     signal.throwIfAborted();
     run.turns++;
-    const end = await takeTurn(turn, { ...given, tools, corrections });
+    const end = await runTurnCalls(turn, { ...given, tools, corrections });
     if (end !== undefined) return end;
   }
   for (;;) {
@@ -119,26 +119,26 @@ async function work(given: Work): Promise<AgentEnd> {
     // INVARIANT: a message is kept before any of its calls is made, so that none is made that nobody knows of.
     await record.noteTurn(run.turns, turn);
     await run.tell({ type: "usage", usage, cost: run.cost + turn.cost });
-    const end = await takeTurn(turn, { ...given, tools, corrections });
+    const end = await runTurnCalls(turn, { ...given, tools, corrections });
     if (end !== undefined) return end;
   }
 }
 
 const NO_RESULTS: RecordedTurn["results"] = new Map();
 
-interface Taking extends Work {
+interface TurnState extends RunState {
   readonly tools: AgentTools;
   readonly corrections: Corrections;
 }
 
 /** Makes the calls of a message that have no result yet. Undefined if the model is to go on. */
-async function takeTurn(turn: RecordedTurn, taking: Taking): Promise<AgentEnd | undefined> {
+async function runTurnCalls(turn: RecordedTurn, taking: TurnState): Promise<AgentEnd | undefined> {
   const { run, corrections } = taking;
   run.cost += turn.cost;
   run.text = turn.message.text;
   run.messages.push(turn.message);
   if (turn.message.calls.length === 0) return turn.isCut ? "length" : "answered";
-  const answers = await answerAll(turn, taking);
+  const answers = await executeAll(turn, taking);
   corrections.note(
     turn.message.calls,
     answers.map((answered) => answered?.outcome),
@@ -146,10 +146,10 @@ async function takeTurn(turn: RecordedTurn, taking: Taking): Promise<AgentEnd | 
   return corrections.isExhausted ? "corrections" : undefined;
 }
 
-async function answerAll(
+async function executeAll(
   { message: { calls }, isCut, results }: RecordedTurn,
-  { options: { session }, limits, run, record, tools, signal }: Taking,
-): Promise<(AnsweredCall | undefined)[]> {
+  { options: { session }, limits, run, record, tools, signal }: TurnState,
+): Promise<(ExecutedCall | undefined)[]> {
   const answers = await runBatch({
     calls,
     isCut,

@@ -1,6 +1,6 @@
 import type { AgentSession } from "../session/agent-session.ts";
 import type { AgentTools } from "../session/agent-tools.ts";
-import { type AnsweredCall, answerCall, type CallOutcome, readCall } from "../session/answer-call.ts";
+import { type ExecutedCall, executeCall, type CallOutcome, readCall } from "../session/execute-call.ts";
 import type { StreamedCall } from "../stream/call-delta.ts";
 import type { AgentEvent, AgentLimits } from "./agent-run.ts";
 import { createCallLane } from "./call-lane.ts";
@@ -20,7 +20,7 @@ export interface Batch {
   readonly results: ReadonlyMap<number, ResultEntry>;
   readonly requestIdOf: (at: number, call: StreamedCall) => string | undefined;
   /** Keeps an outcome before anybody is told of it. */
-  readonly note: (at: number, answered: AnsweredCall) => Promise<void>;
+  readonly note: (at: number, answered: ExecutedCall) => Promise<void>;
   readonly tell: (event: AgentEvent) => Promise<void>;
 }
 
@@ -28,13 +28,13 @@ export interface Batch {
  * Runs the calls of one message: those that only read and follow each other side by side, all others in their order. The
  * answers are in the order of the calls, one for each; undefined for one that is not made any more.
  */
-export async function runBatch(batch: Batch): Promise<(AnsweredCall | undefined)[]> {
+export async function runBatch(batch: Batch): Promise<(ExecutedCall | undefined)[]> {
   const { calls, isCut, tools, limits, tell } = batch;
   const lane = createCallLane(limits.parallel);
   const failed = new AbortController();
   const signal = AbortSignal.any([batch.signal, failed.signal]);
 
-  async function settle(call: StreamedCall, at: number, answered: AnsweredCall): Promise<AnsweredCall> {
+  async function settle(call: StreamedCall, at: number, answered: ExecutedCall): Promise<ExecutedCall> {
     const known = batch.results.get(at);
     if (known === undefined) await batch.note(at, answered);
     const outcome = known === undefined ? answered.outcome : { ...answered.outcome, cost: known.cost };
@@ -42,22 +42,22 @@ export async function runBatch(batch: Batch): Promise<(AnsweredCall | undefined)
     return { ...answered, outcome };
   }
 
-  async function answer(call: StreamedCall, at: number): Promise<AnsweredCall | undefined> {
+  async function answer(call: StreamedCall, at: number): Promise<ExecutedCall | undefined> {
     const known = batch.results.get(at);
     if (known === undefined && batch.isSpent) return undefined;
-    const told = toldBefore(known);
+    const told = restoredCall(known);
     if (told !== undefined) return told;
     const why = at >= limits.callsPerTurn ? tooMany(limits) : isCut && at === calls.length - 1 ? CUT_OFF : undefined;
     const read = why ?? readCall(call, tools);
     if (typeof read === "string") {
-      return settle(call, at, open({ status: "malformed", text: read, requestId: "", cost: 0 }));
+      return settle(call, at, toUnrecorded({ status: "malformed", text: read, requestId: "", cost: 0 }));
     }
     return lane.run(tools.isReadOnly(read), async () => {
-      if (signal.aborted) return open(NOT_RUN);
+      if (signal.aborted) return toUnrecorded(NOT_RUN);
       await tell({ type: "call", call });
       const requestId = batch.requestIdOf(at, call);
       const options = { signal, approvalWaitMs: limits.approvalWaitMs, requestId };
-      return settle(call, at, await answerCall(read, tools, batch.session, options));
+      return settle(call, at, await executeCall(read, tools, batch.session, options));
     });
   }
 
@@ -73,14 +73,14 @@ export async function runBatch(batch: Batch): Promise<(AnsweredCall | undefined)
   return answered;
 }
 
-function toldBefore(known: ResultEntry | undefined): AnsweredCall | undefined {
+function restoredCall(known: ResultEntry | undefined): ExecutedCall | undefined {
   if (known?.text === undefined) return undefined;
   const { status, text, requestId, cost } = known;
-  return open({ status, text, requestId, cost });
+  return toUnrecorded({ status, text, requestId, cost });
 }
 
 /** An outcome that can be written down. */
-function open(outcome: CallOutcome): AnsweredCall {
+function toUnrecorded(outcome: CallOutcome): ExecutedCall {
   return { outcome, recorded: undefined };
 }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { blake3, createId, KernelError } from "@narthex/contracts";
 import type { AgentMessage, AssistantMessage } from "../model/agent-message.ts";
-import type { AnsweredCall } from "../session/answer-call.ts";
+import type { ExecutedCall } from "../session/execute-call.ts";
 import type { StreamedCall } from "../stream/call-delta.ts";
 import type { AgentOptions } from "./agent-run.ts";
 import { toRecordedMessages } from "./recorded-messages.ts";
@@ -26,7 +26,7 @@ export interface RunRecord {
   /** The model has answered: nothing is left to do. */
   readonly isOver: boolean;
   noteTurn(turn: number, said: Omit<RecordedTurn, "results">): Promise<void>;
-  noteResult(turn: number, at: number, answered: AnsweredCall): Promise<void>;
+  noteResult(turn: number, at: number, answered: ExecutedCall): Promise<void>;
   /** The same for the same call of the same run, in whichever process. Undefined if nothing is kept. */
   requestIdOf(turn: number, at: number, call: StreamedCall): string | undefined;
 }
@@ -48,7 +48,7 @@ export async function openRunRecord(options: AgentOptions): Promise<RunRecord> {
   const [first, ...entries] = await transcript.read();
   const turns = turnsOf(entries);
   const isOver = turns.at(-1)?.message.calls.length === 0;
-  const taken = first && takeUp(first, options);
+  const taken = first && resumeRun(first, options);
   if (!isOver) await session.authenticate();
   const begin = taken ?? (await beginRun(transcript, options));
   return {
@@ -73,7 +73,7 @@ async function beginRun(transcript: Transcript, { session, messages }: AgentOpti
 }
 
 /** SECURITY: another session knows none of the calls, and would make those again whose outcome is unknown. */
-function takeUp(first: TranscriptEntry, { session, messages }: AgentOptions): BeginEntry {
+function resumeRun(first: TranscriptEntry, { session, messages }: AgentOptions): BeginEntry {
   if (first.type !== "begin") throw damaged("has no beginning");
   if (first.sessionId !== session.id) {
     throw invalid("the transcript belongs to another session: take up that session, or begin a new transcript");

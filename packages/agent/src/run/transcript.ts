@@ -1,5 +1,5 @@
 import type { AgentMessage, AssistantMessage } from "../model/agent-message.ts";
-import type { CallOutcome } from "../session/answer-call.ts";
+import type { CallOutcome } from "../session/execute-call.ts";
 
 /** Keeps one run, so that it can go on after a crash. */
 export interface Transcript {

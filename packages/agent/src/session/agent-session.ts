@@ -1,7 +1,7 @@
 import { create, createId, type JsonValue, ToolRequestSchema } from "@narthex/contracts";
 import { findCallOptionFaults } from "./find-call-option-faults.ts";
 import type {
-  ApprovalQuestion,
+  ApprovalRequest,
   CallExplanation,
   CallResult,
   InProcessCall,
@@ -19,11 +19,11 @@ export interface AgentSession {
   /** The tools that its lease and the policy could permit, and that this host can run. */
   listTools(): readonly AgentTool[];
   /** Never rejects: a denial or an error is an answer like any other. An abort of the signal cancels the call. */
-  call(tool: string, input: JsonValue, options?: AgentCallOptions): Promise<AgentAnswer>;
+  call(tool: string, input: JsonValue, options?: AgentCallOptions): Promise<AgentCallResponse>;
   /** What would be said of a call if it came now, and why. */
   explain(tool: string, input: JsonValue): Promise<CallExplanation>;
   /** What people are asked about this session's calls: now, and again after each change, until the signal aborts. */
-  watchQuestions(signal: AbortSignal): AsyncIterable<readonly ApprovalQuestion[]>;
+  watchApprovalRequests(signal: AbortSignal): AsyncIterable<readonly ApprovalRequest[]>;
 }
 
 export interface AgentTool {
@@ -39,7 +39,7 @@ export interface InProcessSession extends AgentSession {
 
 export type SessionCallOptions = Omit<InProcessCall, "token" | "tool" | "input" | "faults">;
 export type AgentCallOptions = Pick<InProcessCall, "requestId" | "signal" | "timeoutMs">;
-export type AgentAnswer = Pick<CallResult, "requestId" | "response">;
+export type AgentCallResponse = Pick<CallResult, "requestId" | "response">;
 
 type SessionKernel = Pick<
   Kernel,
@@ -86,7 +86,7 @@ export function createAgentSession(
       return callUntil(signal, { ...options, requestId: options.requestId ?? newRequestId(), token, tool, input });
     },
     explain: (tool, input) => kernel.explainCall({ tool, input, sessionId: id }),
-    async *watchQuestions(signal) {
+    async *watchApprovalRequests(signal) {
       for await (const { open } of kernel.watchApprovals(signal))
         yield open.filter(({ sessionId }) => sessionId === id);
     },

@@ -1,6 +1,6 @@
 import { type DeclaredTools, declareTools } from "../declare/declare-tools.ts";
 import type { AgentSession } from "./agent-session.ts";
-import type { ReadCall } from "./answer-call.ts";
+import type { ReadCall } from "./execute-call.ts";
 
 /** The tools of a session as a model is told about them. */
 export interface AgentTools {

@@ -1,13 +1,20 @@
 import type { CallDelta } from "./call-delta.ts";
-import { fieldOf, jsonOf, listOf, textOf } from "./loose-fields.ts";
+import { readField, toArgumentsJson, readList, readText } from "./to-arguments-json.ts";
 
 /** Chunks of Gemini, which sends each call in one piece and most of them without an id. */
 export function readGemini(chunk: unknown): CallDelta[] {
-  const [candidate] = listOf(chunk, "candidates");
-  return listOf(fieldOf(candidate, "content"), "parts").flatMap((part): CallDelta[] => {
-    const call = fieldOf(part, "functionCall");
+  const [candidate] = readList(chunk, "candidates");
+  return readList(readField(candidate, "content"), "parts").flatMap((part): CallDelta[] => {
+    const call = readField(part, "functionCall");
     if (typeof call !== "object" || call === null) return [];
-    const id = textOf(call, "id");
-    return [{ id, name: textOf(call, "name"), whole: jsonOf(fieldOf(call, "args") ?? {}), isOther: id === undefined }];
+    const id = readText(call, "id");
+    return [
+      {
+        id,
+        name: readText(call, "name"),
+        whole: toArgumentsJson(readField(call, "args") ?? {}),
+        isOther: id === undefined,
+      },
+    ];
   });
 }

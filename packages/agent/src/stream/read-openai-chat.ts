@@ -1,22 +1,23 @@
 import type { CallDelta } from "./call-delta.ts";
-import { countOf, fieldOf, jsonOf, listOf, textOf } from "./loose-fields.ts";
-import { providerFault } from "./provider-fault.ts";
+import { readCount, readField, toArgumentsJson, readList, readText } from "./to-arguments-json.ts";
+import { toProviderError } from "./provider-error.ts";
 
 /** Chunks of OpenAI's chat completions, and of the many servers that speak like them. */
 export function readOpenaiChat(chunk: unknown): CallDelta[] {
   // A server that fails in the middle sends this in place of a chunk.
-  if (fieldOf(chunk, "error") !== undefined && fieldOf(chunk, "choices") === undefined) throw providerFault(chunk);
-  const [choice] = listOf(chunk, "choices");
-  const delta = fieldOf(choice, "delta");
-  return listOf(delta, "tool_calls").map((call) => {
-    const called = fieldOf(call, "function");
-    const given = fieldOf(called, "arguments");
+  if (readField(chunk, "error") !== undefined && readField(chunk, "choices") === undefined)
+    throw toProviderError(chunk);
+  const [choice] = readList(chunk, "choices");
+  const delta = readField(choice, "delta");
+  return readList(delta, "tool_calls").map((call) => {
+    const called = readField(call, "function");
+    const given = readField(called, "arguments");
     const isText = typeof given === "string" || given === undefined || given === null;
     return {
-      index: countOf(call, "index"),
-      id: textOf(call, "id"),
-      name: textOf(called, "name"),
-      ...(isText ? { text: given ?? undefined } : { whole: jsonOf(given) }),
+      index: readCount(call, "index"),
+      id: readText(call, "id"),
+      name: readText(called, "name"),
+      ...(isText ? { text: given ?? undefined } : { whole: toArgumentsJson(given) }),
     };
   });
 }

@@ -1,40 +1,40 @@
 import type { CallDelta } from "./call-delta.ts";
-import { countOf, fieldOf, listOf, textOf } from "./loose-fields.ts";
-import { providerFault } from "./provider-fault.ts";
+import { readCount, readField, readList, readText } from "./to-arguments-json.ts";
+import { toProviderError } from "./provider-error.ts";
 
 /** Events of OpenAI's responses. They are numbered, so a lost order can be put right. */
 export function readOpenaiResponses(event: unknown): CallDelta[] {
   const place = {
-    index: countOf(event, "output_index"),
-    key: textOf(event, "item_id"),
-    sequence: countOf(event, "sequence_number"),
+    index: readCount(event, "output_index"),
+    key: readText(event, "item_id"),
+    sequence: readCount(event, "sequence_number"),
   };
-  switch (fieldOf(event, "type")) {
+  switch (readField(event, "type")) {
     case "response.output_item.added":
-      return readItem(fieldOf(event, "item"), place.index, undefined);
+      return readItem(readField(event, "item"), place.index, undefined);
     case "response.output_item.done": {
-      const item = fieldOf(event, "item");
-      return readItem(item, place.index, textOf(item, "arguments"));
+      const item = readField(event, "item");
+      return readItem(item, place.index, readText(item, "arguments"));
     }
     case "response.function_call_arguments.delta":
-      return [{ ...place, text: textOf(event, "delta") }];
+      return [{ ...place, text: readText(event, "delta") }];
     case "response.function_call_arguments.done":
-      return [{ ...place, name: textOf(event, "name"), whole: textOf(event, "arguments") }];
+      return [{ ...place, name: readText(event, "name"), whole: readText(event, "arguments") }];
     case "response.completed":
     case "response.incomplete":
-      return listOf(fieldOf(event, "response"), "output").flatMap((item, index) =>
-        readItem(item, index, textOf(item, "arguments")),
+      return readList(readField(event, "response"), "output").flatMap((item, index) =>
+        readItem(item, index, readText(item, "arguments")),
       );
     case "response.failed":
-      throw providerFault(fieldOf(event, "response"));
+      throw toProviderError(readField(event, "response"));
     case "error":
-      throw providerFault(event);
+      throw toProviderError(event);
     default:
       return [];
   }
 }
 
 function readItem(item: unknown, index: number | undefined, whole: string | undefined): CallDelta[] {
-  if (fieldOf(item, "type") !== "function_call") return [];
-  return [{ index, key: textOf(item, "id"), id: textOf(item, "call_id"), name: textOf(item, "name"), whole }];
+  if (readField(item, "type") !== "function_call") return [];
+  return [{ index, key: readText(item, "id"), id: readText(item, "call_id"), name: readText(item, "name"), whole }];
 }

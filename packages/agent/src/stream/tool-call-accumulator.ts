@@ -1,7 +1,7 @@
 import { KernelError } from "@narthex/contracts";
 import { checkOptions, type OptionKinds } from "@narthex/kernel";
 import type { CallDelta, DeltaReader, StreamedCall } from "./call-delta.ts";
-import { splitGlued } from "./split-glued.ts";
+import { splitConcatenatedObjects } from "./split-concatenated-objects.ts";
 
 export interface AccumulatorOptions {
   readonly maxCalls?: number;
@@ -72,7 +72,7 @@ export class ToolCallAccumulator {
       return id;
     };
     const calls = this.#inOrder().flatMap((call) => {
-      const texts = splitGlued(textOf(call), this.#maxCalls);
+      const texts = splitConcatenatedObjects(textOf(call), this.#maxCalls);
       return texts.map((text, at) => ({ wantedId: at === 0 ? call.id : "", name: call.name || NAMELESS, text }));
     });
     if (calls.length > this.#maxCalls) throw tooMany(this.#maxCalls);

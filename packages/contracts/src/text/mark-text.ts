@@ -1,5 +1,5 @@
 import { findForeignLetters, isDisguisedAscii } from "./lookalikes.ts";
-import { UNSEEN_CHARACTER } from "./unseen-characters.ts";
+import { INVISIBLE_CHARACTER } from "./invisible-character.ts";
 
 /**
  * hidden: not shown, or changing how other characters are shown. blank: white space that is not a plain space, or so
@@ -27,7 +27,7 @@ const MAX_COMBINING = 3;
 
 const WORD = /[\p{L}\p{M}\p{N}_]+/uy;
 const RUN = /(.)\1*/suy;
-const UNSEEN = new RegExp(UNSEEN_CHARACTER, "u");
+const UNSEEN = new RegExp(INVISIBLE_CHARACTER, "u");
 const SPACE = /\p{Zs}/u;
 const TOO_MANY_COMBINING = new RegExp(`\\p{M}{${MAX_COMBINING + 1}}`, "u");
 /** Most text is like this, and nothing in it is marked. */

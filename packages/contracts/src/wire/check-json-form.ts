@@ -89,17 +89,17 @@ export function checkJsonForm(tool: string, input: JsonObject): Violation[] {
 }
 
 function checkField(report: Report, field: string, rules: TextRules, input: JsonObject): void {
-  if (!field.endsWith("[]")) return checkGiven(report, field, input[field], rules);
+  if (!field.endsWith("[]")) return checkTextField(report, field, input[field], rules);
   const name = field.slice(0, -2);
   const items = input[name];
   if (!Array.isArray(items)) return;
   for (const [index, item] of items.slice(0, MAX_REPEATED_ITEMS).entries()) {
-    checkGiven(report, `${name}[${index}]`, item, rules);
+    checkTextField(report, `${name}[${index}]`, item, rules);
   }
 }
 
 /** What is missing or no text, the schema tells of. */
-function checkGiven(report: Report, field: string, value: JsonValue | undefined, rules: TextRules): void {
+function checkTextField(report: Report, field: string, value: JsonValue | undefined, rules: TextRules): void {
   if (typeof value === "string") checkText(report, field, value, rules);
 }
 

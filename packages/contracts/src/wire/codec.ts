@@ -12,7 +12,7 @@ import { fromBinary } from "./protobuf.ts";
 
 const REQUEST_PLAN = planMessage(ToolRequestSchema);
 const encodeRequest = compileEncoder<ToolRequest>(ToolRequestSchema);
-const encodeAnswer = compileEncoder<ToolResponse>(ToolResponseSchema);
+const encodeToolResponse = compileEncoder<ToolResponse>(ToolResponseSchema);
 
 /** The request's one encoding: fields in order of number, defaults left out. */
 export function encode(request: ToolRequest): Uint8Array {
@@ -28,7 +28,7 @@ export function decode(bytes: Uint8Array): ToolRequest {
 }
 
 export function encodeResponse(response: ToolResponse): Uint8Array {
-  return encodeAnswer(response);
+  return encodeToolResponse(response);
 }
 
 /** Reads an answer. Fields this version does not know are kept aside, so that older callers read newer kernels. */

@@ -38,7 +38,7 @@ export function isWasm<Tool extends AddedTool>(tool: Tool): tool is Tool & Added
 }
 
 /** The files that are kept with it. */
-export function filesOf({ pin }: AddedTool): readonly PinnedFile[] {
+export function listPinnedFiles({ pin }: AddedTool): readonly PinnedFile[] {
   switch (pin.kind) {
     case "http":
       return [];

@@ -30,7 +30,7 @@ export const MODULE_FILE = /\.(?:ts|mts|js|mjs)$/;
  * SECURITY: the module is somebody's code. It is run once, in a sandbox with nothing in it, and never in this process.
  */
 export async function describeModule(file: string): Promise<FoundTools> {
-  const { directory, name } = await ToolDirectory.holding(file);
+  const { directory, name } = await ToolDirectory.openParentOf(file);
   try {
     const { bytes } = await directory.read(name, MAX_MODULE_BYTES);
     const pin: ProgramPin = {
@@ -39,7 +39,7 @@ export async function describeModule(file: string): Promise<FoundTools> {
       files: [pinFile(name, bytes, false)],
       secrets: new Map(),
     };
-    const described = parseDescription(await runDescribing(directory.path, name, bytes, pin), name);
+    const described = parseDescription(await runDescribeProgram(directory.path, name, bytes, pin), name);
     return { tools: readTools(described, name, pin, bytes), paths: [`${directory.path}/${name}`] };
   } finally {
     await directory.close();
@@ -79,7 +79,12 @@ function parseOutput(output: Uint8Array): JsonValue {
   }
 }
 
-async function runDescribing(place: string, name: string, bytes: Uint8Array, pin: ProgramPin): Promise<Uint8Array> {
+async function runDescribeProgram(
+  place: string,
+  name: string,
+  bytes: Uint8Array,
+  pin: ProgramPin,
+): Promise<Uint8Array> {
   const scratch = await mkdtemp(join(tmpdir(), "narthex-describe-"));
   try {
     const containment = await openContainment({ directory: scratch });

@@ -35,17 +35,17 @@ const MANIFESTS = [".yaml", ".yml", ".json"];
  * SECURITY: the module is somebody's bytes. They are read, metered and compiled in an empty sandbox, and never here.
  */
 export async function describeWasm(file: string): Promise<FoundTools> {
-  const { directory, name } = await ToolDirectory.holding(file);
+  const { directory, name } = await ToolDirectory.openParentOf(file);
   try {
     const { bytes } = await directory.read(name, MAX_MODULE_BYTES);
     return await withInspector(async (inspect) => {
       const { declaration: section } = await inspect(bytes, LENIENT, name);
       const found =
         section === undefined
-          ? await readBeside(directory, name)
+          ? await findAdjacentManifest(directory, name)
           : { json: parseSection(section, name), file: `${name}: ${SECTION_NAME}`, path: undefined };
       const tool = readModule(found.json, found.file, { name, bytes });
-      await inspect(bytes, optionsOf(tool.declaration), name);
+      await inspect(bytes, toLoadOptions(tool.declaration), name);
       const paths = [name, ...(found.path === undefined ? [] : [found.path])];
       return { tools: [tool], paths: paths.map((path) => `${directory.path}/${path}`) };
     });
@@ -61,7 +61,7 @@ export async function describeManifestModule(
 ): Promise<FoundTools> {
   const { bytes } = await directory.read(manifest.module, MAX_MODULE_BYTES);
   const tool = readModule(manifest.json, manifest.name, { name: manifest.module, bytes });
-  await withInspector((inspect) => inspect(bytes, optionsOf(tool.declaration), basename(manifest.module)));
+  await withInspector((inspect) => inspect(bytes, toLoadOptions(tool.declaration), basename(manifest.module)));
   return { tools: [tool], paths: [manifest.name, manifest.module].map((path) => `${directory.path}/${path}`) };
 }
 
@@ -70,7 +70,7 @@ const SECTION_NAME = "custom section narthex.tool";
 /** To see what it declares: what it really gets is looked at again. */
 const LENIENT = { memoryPages: WASM_MEMORY_CEILING / WASM_PAGE_BYTES, allowsSimd: true };
 
-function optionsOf({ bounds, determinism }: ProgramDeclaration): typeof LENIENT {
+function toLoadOptions({ bounds, determinism }: ProgramDeclaration): typeof LENIENT {
   const memoryBytes = Math.min(bounds.maxMemoryBytes ?? 0, WASM_MEMORY_CEILING);
   return {
     memoryPages: Math.floor(memoryBytes / WASM_PAGE_BYTES),
@@ -102,7 +102,7 @@ function parseSection(section: Uint8Array, name: string): JsonValue {
   }
 }
 
-async function readBeside(
+async function findAdjacentManifest(
   directory: ToolDirectory,
   name: string,
 ): Promise<{ readonly json: JsonValue; readonly file: string; readonly path: string }> {

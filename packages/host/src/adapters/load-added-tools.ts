@@ -1,5 +1,5 @@
-import type { Log, Tool } from "@narthex/kernel";
-import { type ReadSecrets, readSecrets } from "../secrets/read-secrets.ts";
+import type { Logger, Tool } from "@narthex/kernel";
+import { type ResolvedSecrets, readSecrets } from "../secrets/read-secrets.ts";
 import type { SecretSources } from "../secrets/secret-source.ts";
 import { type AddedTool, addedToolId, isEndpoint, isProgram, isWasm } from "./added-tool.ts";
 import type { EndpointPin } from "./endpoint-pin.ts";
@@ -19,7 +19,7 @@ export interface LoadAddedToolsOptions {
   createEndpointTool(tool: AddedTool<EndpointPin>): Tool;
   /** Names of other tools that this kernel has. */
   readonly taken: ReadonlySet<string>;
-  readonly log?: Log | undefined;
+  readonly logger?: Logger | undefined;
 }
 
 export interface AddedTools {
@@ -31,12 +31,12 @@ export interface AddedTools {
 
 /** The tools that were added to the home. What cannot be used is said and left out. */
 export async function loadAddedTools(options: LoadAddedToolsOptions): Promise<AddedTools> {
-  const { log } = options;
+  const { logger } = options;
   const { tools, problems } = await listStoredTools(options.directory);
   const unusable: string[] = [];
   const leaveOut = (id: string, problem: string): void => {
     unusable.push(id.split("@")[0] ?? id);
-    log?.("error", "an added tool cannot be used", { tool: id, problem });
+    logger?.("error", "an added tool cannot be used", { tool: id, problem });
   };
   for (const { id, message } of problems) leaveOut(id, message);
   const usable = tools.filter((tool) => {
@@ -66,12 +66,12 @@ function nameProblem({ declaration }: StoredTool, { taken, builtins }: LoadAdded
 /** Those of endpoints are the gate's alone. */
 async function readProgramSecrets(
   programs: readonly AddedTool<ProgramPin>[],
-  { secrets: sources, environment, log }: LoadAddedToolsOptions,
-): Promise<ReadSecrets> {
+  { secrets: sources, environment, logger }: LoadAddedToolsOptions,
+): Promise<ResolvedSecrets> {
   const wanted = new Set(programs.flatMap(({ pin }) => [...pin.secrets.values()]));
-  const secrets = await readSecrets({ sources, wanted, environment });
+  const secrets = await readSecrets({ sources, names: wanted, environment });
   for (const [name, secret] of secrets) {
-    if ("problem" in secret) log?.("warn", "a secret is not there", { secret: name, problem: secret.problem });
+    if ("problem" in secret) logger?.("warn", "a secret is not there", { secret: name, problem: secret.problem });
   }
   return secrets;
 }

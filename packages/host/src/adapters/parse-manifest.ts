@@ -18,7 +18,8 @@ const MANIFEST_KEYS = [...DECLARATION_KEYS, ...PROGRAM_KEYS, "endpoint"];
 const PROGRAM_NAME = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,127}$/;
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 /** What the sandbox sets itself, and what would change how a program is loaded. */
-const TAKEN_VARIABLES = /^(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|LANG|TZ|TERM|LD_.*|NARTHEX_.*|NODE_OPTIONS|BASH_ENV)$/;
+const RESERVED_VARIABLES =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|LANG|TZ|TERM|LD_.*|NARTHEX_.*|NODE_OPTIONS|BASH_ENV)$/;
 
 /** Reads a manifest. Throws INVALID_DECLARATION with every problem; `file` is how it is called in them. */
 export function parseManifest(json: JsonValue, file: string): ToolManifest {
@@ -98,7 +99,7 @@ function readSecrets(reader: JsonReader, json: JsonValue | undefined): ReadonlyM
   for (const variable of names) {
     const field = joinField("secrets", variable);
     if (!VARIABLE_NAME.test(variable)) reader.refuse(field, "format", "must be the name of a variable");
-    else if (TAKEN_VARIABLES.test(variable)) reader.refuse(field, "exclusive", "is set by the sandbox itself");
+    else if (RESERVED_VARIABLES.test(variable)) reader.refuse(field, "exclusive", "is set by the sandbox itself");
     const secret = ownField(object, variable);
     if (typeof secret === "string" && isSecretName(secret)) secrets.set(variable, secret);
     else reader.refuse(field, "format", "must be a secret's name, such as `weather_key`");

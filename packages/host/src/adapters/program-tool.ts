@@ -12,11 +12,11 @@ import {
   type ToolSession,
   secretRedactor,
 } from "@narthex/kernel";
-import type { ReadSecrets } from "../secrets/read-secrets.ts";
+import type { ResolvedSecrets } from "../secrets/read-secrets.ts";
 import { type AddedTool, programHash } from "./added-tool.ts";
 import type { ProgramPin } from "./program-pin.ts";
 import { moduleCommand, moduleContents, moduleFiles } from "./module-program.ts";
-import { MAX_ANSWER_BYTES, ProgramAnswer } from "./program-answer.ts";
+import { MAX_RESPONSE_BYTES, ProgramResponse } from "./program-response.ts";
 import { readPinnedFile, type StoredTool } from "./tool-store.ts";
 
 type StoredProgram = StoredTool<ProgramPin>;
@@ -25,7 +25,7 @@ type StoredProgram = StoredTool<ProgramPin>;
 export const PROGRAM_PATH = "/opt/tool";
 
 /** A tool that runs its program in a fresh sandbox for each call, with what its effects give it and no more. */
-export function createProgramTool(stored: StoredProgram, secrets: ReadSecrets): Tool {
+export function createProgramTool(stored: StoredProgram, secrets: ResolvedSecrets): Tool {
   const { declaration, pin } = stored;
   const { inputSchema, outputSchema, ...rest } = declaration;
   const redactors = redactorsFor(stored, secrets);
@@ -36,7 +36,7 @@ export function createProgramTool(stored: StoredProgram, secrets: ReadSecrets): 
     isolation: "process",
     changesByPrograms: true,
     ...(redactors.length > 0 && { redactors }),
-    needs: (_input, session) => needsOf(stored, session),
+    needs: (_input, session) => requiredCapabilities(stored, session),
     run: (input, context) => runProgram(stored, secrets, input, context),
   });
   return bindToPorts({ ...tool, inputSchema, outputSchema, program: { hash: programHash(stored) } });
@@ -48,7 +48,7 @@ export function describeCandidate(candidate: AddedTool<ProgramPin>): Tool {
 }
 
 /** The workspace is there as a whole, and whoever may start processes may start any; its hosts are those it names. */
-function needsOf({ declaration }: StoredProgram, { workspace }: ToolSession): Capability[] {
+function requiredCapabilities({ declaration }: StoredProgram, { workspace }: ToolSession): Capability[] {
   const { effects, capabilities } = declaration;
   return [
     ...capabilities.filter(({ kind }) => kind === "net_read" || kind === "net_write"),
@@ -60,14 +60,14 @@ function needsOf({ declaration }: StoredProgram, { workspace }: ToolSession): Ca
 
 async function runProgram(
   stored: StoredProgram,
-  secrets: ReadSecrets,
+  secrets: ResolvedSecrets,
   input: JsonValue,
   context: ToolContext,
 ): Promise<JsonValue> {
   const { pin, declaration } = stored;
   const { maxMemoryBytes, maxCpuMs } = declaration.bounds;
   const environment = { ...deterministicVariables(stored, context), ...secretVariables(stored, secrets) };
-  const answer = new ProgramAnswer();
+  const answer = new ProgramResponse();
   const isModule = pin.kind === "module";
   const files: readonly ProgramFile[] = isModule ? await moduleFiles() : [];
   const result = await context.programs.run({
@@ -81,7 +81,7 @@ async function runProgram(
       ...(maxMemoryBytes !== undefined && { memoryBytes: maxMemoryBytes }),
       ...(maxCpuMs !== undefined && { cpuMs: maxCpuMs }),
     },
-    maxOutputBytes: MAX_ANSWER_BYTES,
+    maxOutputBytes: MAX_RESPONSE_BYTES,
     // The answer is kept as the result; what it says besides is worth keeping for whoever looks for a mistake.
     kept: ["stderr"],
     isShown: false,
@@ -111,7 +111,7 @@ function deterministicVariables({ declaration }: StoredProgram, context: ToolCon
 }
 
 /** SECURITY: a tool whose secret could not be read does not run without it. */
-function secretVariables({ pin }: StoredProgram, secrets: ReadSecrets): Record<string, string> {
+function secretVariables({ pin }: StoredProgram, secrets: ResolvedSecrets): Record<string, string> {
   return Object.fromEntries(
     [...pin.secrets].map(([variable, name]) => {
       const found = secrets.get(name) ?? { problem: "narthex.yaml does not name it" };
@@ -121,7 +121,7 @@ function secretVariables({ pin }: StoredProgram, secrets: ReadSecrets): Record<s
   );
 }
 
-function redactorsFor({ pin }: StoredProgram, secrets: ReadSecrets): Redactor[] {
+function redactorsFor({ pin }: StoredProgram, secrets: ResolvedSecrets): Redactor[] {
   return [...new Set(pin.secrets.values())].flatMap((name) => {
     const found = secrets.get(name);
     return found !== undefined && "value" in found ? [secretRedactor(name, found.value)] : [];

@@ -20,17 +20,17 @@ export interface FoundTools {
 
 /** Reads a manifest and every file of its program, if it is one. Throws INVALID_DECLARATION with every problem. */
 export async function readCandidate(file: string): Promise<FoundTools> {
-  const { directory, name } = await ToolDirectory.holding(file);
+  const { directory, name } = await ToolDirectory.openParentOf(file);
   try {
     const { bytes: text } = await directory.read(name, MAX_MANIFEST_BYTES);
     const json = readManifestText(text, name);
     const imported = await readApi(json, name, directory);
     if (imported !== undefined) return imported;
-    const module = moduleIn(json, name);
+    const module = findModuleReference(json, name);
     if (module !== undefined) return await describeManifestModule(directory, module);
     const manifest = parseManifest(json, name);
     const { declaration } = manifest;
-    const source = declaredIn(json);
+    const source = pickDeclaration(json);
     if ("endpoint" in manifest) {
       const tool: CandidateTool = { declaration, source, pin: manifest.endpoint, bytes: new Map() };
       return { tools: [tool], paths: [`${directory.path}/${name}`] };
@@ -83,7 +83,7 @@ async function readApi(json: JsonValue, name: string, directory: ToolDirectory):
 }
 
 /** A manifest whose `module` is what runs. */
-function moduleIn(
+function findModuleReference(
   json: JsonValue,
   name: string,
 ): { readonly json: JsonObject; readonly name: string; readonly module: string } | undefined {
@@ -99,7 +99,7 @@ function moduleIn(
 const MODULE_PATH = /^\.\/[^/\\\0]{1,250}\.wasm$/;
 
 /** What of a manifest describes the tool. */
-function declaredIn(json: JsonValue): JsonObject {
+function pickDeclaration(json: JsonValue): JsonObject {
   return Object.fromEntries(
     Object.entries(isJsonObject(json) ? json : {}).filter(([key]) =>
       (DECLARATION_KEYS as readonly string[]).includes(key),

@@ -70,11 +70,11 @@ export function readDeclaration(
     price: Object.hasOwn(object, "price") ? readNumber(reader, object["price"], at("price")) : 1,
     ...(Object.hasOwn(object, "labels") && { labels: readLabels(reader, object["labels"], at("labels")) }),
   };
-  const refused = new Set(reader.violations.slice(known).map((violation) => topOf(violation.field, field)));
+  const refused = new Set(reader.violations.slice(known).map((violation) => topLevelKey(violation.field, field)));
   for (const violation of inspect(declaration, kind)) {
-    const name = ownName(violation.field);
+    const name = toManifestField(violation.field);
     // One mistake is one problem: the registry would only say in other words what was said already.
-    if (!refused.has(topOf(name, ""))) reader.refuse(at(name), asRule(violation.rule), violation.message);
+    if (!refused.has(topLevelKey(name, ""))) reader.refuse(at(name), asRule(violation.rule), violation.message);
   }
   return declaration;
 }
@@ -182,14 +182,14 @@ function inspect(declaration: ProgramDeclaration, { source, isolation, ownEffect
 }
 
 /** `bounds.timeoutMs` is `bounds.timeout_ms` in a manifest. */
-function ownName(field: string): string {
+function toManifestField(field: string): string {
   return field.replace(/^[A-Za-z]+(?:\.[A-Za-z]+)?/u, (path) =>
     path.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`),
   );
 }
 
 /** The key itself, without where in it the problem lies. */
-function topOf(field: string, parent: string): string {
+function topLevelKey(field: string, parent: string): string {
   const own = parent === "" ? field : field.slice(parent.length + 1);
   return /^(?:bounds\.[a-z_]+|[^.[/#]*)/u.exec(own)?.[0] ?? own;
 }

@@ -7,7 +7,7 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 const O_PATH = 0o10000000;
 
 /** What was read from one file. */
-export interface ReadFile {
+export interface FileContent {
   readonly bytes: Uint8Array;
   readonly isExecutable: boolean;
 }
@@ -29,7 +29,7 @@ export class ToolDirectory {
   }
 
   /** The directory that holds this file, and the file's own name in it. */
-  static async holding(file: string): Promise<{ readonly directory: ToolDirectory; readonly name: string }> {
+  static async openParentOf(file: string): Promise<{ readonly directory: ToolDirectory; readonly name: string }> {
     try {
       const path = await realpath(dirname(file));
       return { directory: new ToolDirectory(path, await open(path, O_PATH | O_DIRECTORY)), name: basename(file) };
@@ -39,7 +39,7 @@ export class ToolDirectory {
   }
 
   /** Throws where a link, a directory or anything else that is no plain file lies on the way. */
-  async read(path: string, maxBytes: number): Promise<ReadFile> {
+  async read(path: string, maxBytes: number): Promise<FileContent> {
     const parts = path.split("/");
     const name = parts.pop() ?? "";
     const opened: FileHandle[] = [];
@@ -67,7 +67,7 @@ export class ToolDirectory {
 }
 
 /** Trusts no size that was told before: the file may grow while it is read. */
-async function readAll(file: FileHandle, path: string, maxBytes: number): Promise<ReadFile> {
+async function readAll(file: FileHandle, path: string, maxBytes: number): Promise<FileContent> {
   const facts = await file.stat();
   if (!facts.isFile()) throw refused(path, "is not a file");
   if (facts.size > maxBytes) throw refused(path, `is larger than ${maxBytes} bytes`);

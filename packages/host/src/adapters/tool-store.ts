@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { blake3, KernelError, toHex } from "@narthex/contracts";
 import { openPrivateDirectory } from "../system/private-directory.ts";
 import { removeOwnTree } from "../system/remove-own-tree.ts";
-import { type AddedTool, addedToolId, type CandidateTool, filesOf, type ToolPin } from "./added-tool.ts";
+import { type AddedTool, addedToolId, type CandidateTool, listPinnedFiles, type ToolPin } from "./added-tool.ts";
 import type { PinnedFile } from "./program-pin.ts";
 import { decodeToolRecord, encodeToolRecord } from "./tool-record.ts";
 
@@ -50,13 +50,13 @@ export async function storeTool(
   const draft = join(parent, `.draft-${randomUUID()}`);
   try {
     await mkdir(join(draft, FILES), { recursive: true, mode: 0o700 });
-    for (const { path, hash } of filesOf(tool)) {
+    for (const { path, hash } of listPinnedFiles(tool)) {
       const bytes = tool.bytes.get(path) ?? new Uint8Array(0);
       // Under its hash: whatever a path looks like, nothing lies outside, and equal files are one.
       await writeFile(join(draft, FILES, hash), bytes, { mode: 0o600, flush: true });
     }
     await writeFile(join(draft, RECORD), record, { mode: 0o600, flush: true });
-    if (known !== undefined) await takeAway(parent, id);
+    if (known !== undefined) await removeTool(parent, id);
     await rename(draft, place);
   } finally {
     removeOwnTree(draft);
@@ -88,7 +88,7 @@ export async function removeStoredTools(directory: string, name: string, version
   const wanted = names
     .filter((id) => (version === "" ? id.startsWith(`${name}@`) : id === `${name}@${version}`))
     .sort();
-  for (const id of wanted) await takeAway(directory, id);
+  for (const id of wanted) await removeTool(directory, id);
   return wanted;
 }
 
@@ -107,7 +107,7 @@ export async function readPinnedFile({ directory }: StoredTool, { hash, size, pa
   );
 }
 
-async function takeAway(directory: string, id: string): Promise<void> {
+async function removeTool(directory: string, id: string): Promise<void> {
   const away = join(directory, `.draft-${randomUUID()}`);
   await rename(join(directory, id), away);
   removeOwnTree(away);

@@ -14,7 +14,7 @@ export function createWasmTool(stored: StoredTool<WasmPin>): Tool {
     source: "wasm",
     isolation: "wasm",
     capabilities: [...declaration.capabilities, ...execRight(declaration.bounds)],
-    needs: (_input, session) => needsOf(stored, session),
+    needs: (_input, session) => requiredCapabilities(stored, session),
     run: (_input, context) => context.wasm.run(module),
   });
   return bindToPorts({ ...tool, inputSchema, outputSchema, program: { hash: hashModule(pin) } });
@@ -31,7 +31,7 @@ function execRight({ maxFuel = 0, maxMemoryBytes = 0 }: StoredTool["declaration"
 }
 
 /** The workspace as a whole, and each host that it names. Others are decided on when it asks for them. */
-function needsOf({ declaration }: StoredTool<WasmPin>, { workspace }: ToolSession): Capability[] {
+function requiredCapabilities({ declaration }: StoredTool<WasmPin>, { workspace }: ToolSession): Capability[] {
   const { effects, capabilities } = declaration;
   return [
     ...(effects.includes("fs_read") ? [{ kind: "fs_read", prefixes: [workspace] } as const] : []),

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { lstat, rename } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import { isKernelError, KernelError } from "@narthex/contracts";
-import type { HomeCopy, HomeCopying } from "@narthex/kernel";
+import type { HomeCopy, HomeCopyOptions } from "@narthex/kernel";
 import { type HomePaths, homePaths } from "../home/home-paths.ts";
 import { makeDirectories } from "../system/make-directories.ts";
 import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
@@ -31,7 +31,7 @@ const TEMPORARY: ReadonlySet<string> = new Set(["tmp"]);
  * INVARIANT: records first, then content files: bytes are there before a record names them, and nothing is erased
  * meanwhile, which the caller sees to.
  */
-export async function backUpHome({ directory, withKeys }: HomeCopying, parts: BackupParts): Promise<HomeCopy> {
+export async function backUpHome({ directory, withKeys }: HomeCopyOptions, parts: BackupParts): Promise<HomeCopy> {
   const target = resolve(directory);
   try {
     await checkTarget(target, parts.paths);

@@ -32,15 +32,15 @@ export async function writeManifest(directory: string, manifest: BackupManifest)
 
 export async function readManifest(directory: string): Promise<BackupManifest> {
   const bytes = await readFile(join(directory, MANIFEST)).catch((cause: unknown) => {
-    throw noBackup(directory, "it has no `backup.json`", cause);
+    throw invalidBackup(directory, "it has no `backup.json`", cause);
   });
   const value = parse(bytes);
-  if (!isJsonObject(value ?? null)) throw noBackup(directory, "its `backup.json` cannot be read");
+  if (!isJsonObject(value ?? null)) throw invalidBackup(directory, "its `backup.json` cannot be read");
   const fields = value as Record<string, unknown>;
-  if (fields["format"] !== FORMAT) throw noBackup(directory, "its format is not known to this narthex");
+  if (fields["format"] !== FORMAT) throw invalidBackup(directory, "its format is not known to this narthex");
   const { taken_at_ms: takenAtMs, version, records, head_hash: headHash, has_keys: hasKeys } = fields;
   if (typeof takenAtMs !== "number" || typeof records !== "number" || typeof headHash !== "string") {
-    throw noBackup(directory, "its `backup.json` cannot be read");
+    throw invalidBackup(directory, "its `backup.json` cannot be read");
   }
   return { takenAtMs, version: String(version), records, headHash, hasKeys: hasKeys === true };
 }
@@ -53,6 +53,6 @@ function parse(bytes: Uint8Array): ReturnType<typeof parseJson> | undefined {
   }
 }
 
-function noBackup(directory: string, why: string, cause?: unknown): KernelError {
+function invalidBackup(directory: string, why: string, cause?: unknown): KernelError {
   return new KernelError("BACKUP_INVALID", `\`${directory.slice(0, 300)}\` is no backup: ${why}`, { cause });
 }

@@ -22,13 +22,13 @@ interface EnvelopeClass extends Omit<ToolClass, "name"> {
 /** What sessions of this kernel get: the level, the shell's backend, mounts, egress, limits, and which tools can run. */
 export async function describeEnvelope({ containment, shellBackend, vault }: EnvelopeParts): Promise<HostExamination> {
   const { level, problem, selfTest, controlGroups } = containment;
-  const found = { level, problem: problem?.problem, fix: problem?.fix, mechanisms: await lookForPrograms() };
+  const found = { level, problem: problem?.problem, fix: problem?.fix, mechanisms: await findPrograms() };
   const judged = judgeToolClasses({ ...found, access: "write", isWorkspace: false });
   const isBare = shellBackend === "host";
   const classes: EnvelopeClass[] = [
     ...withShellBackend(judged, shellBackend),
-    programsLike(judged),
-    modulesLike(judged),
+    deriveProgramsClass(judged),
+    deriveModulesClass(judged),
     await judgeVault(vault, judged),
   ];
   const envelope = {
@@ -74,7 +74,7 @@ const MOUNTS = {
 };
 
 /** Only what can be seen without a sandbox: `narthex doctor` tries everything. */
-async function lookForPrograms(): Promise<Mechanism[]> {
+async function findPrograms(): Promise<Mechanism[]> {
   const git = await isThere("/usr/bin/git");
   const ripgrep = await findRipgrep().then(isThere, () => false);
   return [
@@ -90,13 +90,13 @@ function mechanism(name: string, holds: boolean, found: string, advice: string):
 }
 
 /** Tools of other people's programs need what the shell needs. */
-function programsLike(judged: readonly ToolClass[]): EnvelopeClass {
+function deriveProgramsClass(judged: readonly ToolClass[]): EnvelopeClass {
   const shell = judged.find(({ name }) => name === "shell");
   return { state: "ready", reasons: [], fix: undefined, ...shell, name: "programs" };
 }
 
 /** Modules need the sandbox and Node in it, as file tools do. */
-function modulesLike(judged: readonly ToolClass[]): EnvelopeClass {
+function deriveModulesClass(judged: readonly ToolClass[]): EnvelopeClass {
   const files = judged.find(({ name }) => name === "files");
   if (files?.state === "disabled") return { ...files, name: "wasm" };
   return { name: "wasm", state: "ready", reasons: [], fix: undefined };
@@ -107,7 +107,7 @@ async function judgeVault(vault: OpenedVault | undefined, judged: readonly ToolC
   if (files?.state === "disabled") return { ...files, name: "vault" };
   const fix = "name its directory as `vault` in narthex.yaml";
   if (vault === undefined) return { name: "vault", state: "disabled", reasons: ["this kernel has no vault"], fix };
-  const closed = await vault.whyClosed();
+  const closed = await vault.findAccessProblem();
   if (closed === undefined) return { name: "vault", state: "ready", reasons: [], fix: undefined };
   return { name: "vault", state: "degraded", reasons: [closed], fix: undefined };
 }

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { KernelError } from "@narthex/contracts";
-import type { Log } from "@narthex/kernel";
+import type { Logger } from "@narthex/kernel";
 import { adoptWorkspace } from "../sandbox/adopt-workspace.ts";
 import { currentIdentity, type IdentityOptions } from "../sandbox/workspace-identity.ts";
 
@@ -18,7 +18,7 @@ const SHARED = ["/home", "/media", "/mnt", "/opt", "/root", "/srv", "/tmp", "/va
  */
 export async function handOverWorkspace(
   workspace: string,
-  log: Log | undefined,
+  log: Logger | undefined,
   who: IdentityOptions = currentIdentity(),
 ): Promise<boolean> {
   const { uid } = await stat(workspace);

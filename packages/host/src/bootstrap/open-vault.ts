@@ -5,7 +5,7 @@ import { KernelError } from "@narthex/contracts";
 import type { Vault, WorkspaceFiles } from "@narthex/kernel";
 import { currentIdentity, identityUnder } from "../sandbox/workspace-identity.ts";
 import { containsPath } from "../toolchains/path-containment.ts";
-import { whyUnreadable } from "../toolchains/why-unreadable.ts";
+import { findReadProblem } from "../toolchains/path-access.ts";
 
 export interface VaultOptions {
   /** As it is configured. */
@@ -18,15 +18,15 @@ export interface OpenedVault extends Vault {
   /** Without links, if it is there. */
   readonly directory: string;
   /** Why a directory may not be mounted for anybody: it holds the vault, or lies in it. */
-  whyApart(directory: string): string | undefined;
+  findConflict(directory: string): string | undefined;
   /** Why nothing can be copied out of it now, and what to do; undefined if something can. */
-  whyClosed(): Promise<string | undefined>;
+  findAccessProblem(): Promise<string | undefined>;
 }
 
 /** Every sandbox sees these, or something in them. */
 const SYSTEM_TREES = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives"];
 const AUTHORITIES = ["/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/var/lib/ca-certificates"];
-const NEVER = [...SYSTEM_TREES, ...AUTHORITIES, "/proc", "/sys", "/dev", "/var/cache/narthex"];
+const FORBIDDEN_DIRECTORIES = [...SYSTEM_TREES, ...AUTHORITIES, "/proc", "/sys", "/dev", "/var/cache/narthex"];
 
 /** Throws CONFIG_INVALID for a directory that is, holds or lies in what tools see or the kernel keeps. */
 export function openVault({ directory, kernelHome, files }: VaultOptions): OpenedVault {
@@ -35,7 +35,7 @@ export function openVault({ directory, kernelHome, files }: VaultOptions): Opene
   }
   const real = realPathOf(directory);
   const home = realPathOf(kernelHome);
-  const near = [...NEVER, home].find((path) => containsPath(real, path) || containsPath(path, real));
+  const near = [...FORBIDDEN_DIRECTORIES, home].find((path) => containsPath(real, path) || containsPath(path, real));
   if (near !== undefined) throw invalid(directory, `overlaps \`${near}\`; give it a directory of its own`);
 
   async function whyClosed(): Promise<string | undefined> {
@@ -43,15 +43,15 @@ export function openVault({ directory, kernelHome, files }: VaultOptions): Opene
     if (found?.isDirectory() !== true)
       return `the vault \`${directory}\` is no directory: make it, and put files into it`;
     const { identity } = identityUnder(found, real, currentIdentity());
-    const closed = await whyUnreadable(real, identity);
+    const closed = await findReadProblem(real, identity);
     return closed && `${closed}: give the vault to a user of its own, such as \`chown -R ${identity.uid} ${real}\``;
   }
 
   return {
     directory: real,
-    whyApart: (path) =>
+    findConflict: (path) =>
       containsPath(path, real) ? "it holds the vault" : containsPath(real, path) ? "it lies in the vault" : undefined,
-    whyClosed,
+    findAccessProblem: whyClosed,
     async prepareRead({ path, workspace }, signal) {
       const closed = await whyClosed();
       if (closed !== undefined) throw new KernelError("SANDBOX_UNAVAILABLE", closed);

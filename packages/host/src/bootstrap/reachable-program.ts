@@ -3,7 +3,7 @@ import { chmod, cp, lstat, mkdir, mkdtemp, readdir, rename, stat } from "node:fs
 import { basename, dirname, join } from "node:path";
 import { KernelError } from "@narthex/contracts";
 import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
-import { whyUnreadable } from "../toolchains/why-unreadable.ts";
+import { findReadProblem } from "../toolchains/path-access.ts";
 import { removeOwnTree } from "../system/remove-own-tree.ts";
 
 const DIRECTORY = "/var/cache/narthex/programs";
@@ -26,22 +26,22 @@ export function reachableProgram(path: string, identity: SandboxIdentity, direct
 }
 
 async function find(path: string, identity: SandboxIdentity, directory: string): Promise<string> {
-  if ((await whyUnreadable(path, identity)) === undefined) return path;
+  if ((await findReadProblem(path, identity)) === undefined) return path;
   const to = join(directory, await nameOf(path), basename(path));
   if (!(await isThere(to))) await copyProgram(path, to, directory);
-  await verifyRoots(dirname(to), directory);
-  const closed = await whyUnreadable(to, identity);
+  await verifyOwnedByRoot(dirname(to), directory);
+  const closed = await findReadProblem(to, identity);
   if (closed === undefined) return to;
   throw new KernelError("SANDBOX_UNAVAILABLE", `\`${path}\` cannot be read inside, and neither can a copy: ${closed}`);
 }
 
 async function copyProgram(path: string, to: string, directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o755 });
-  await verifyRoots(directory, directory);
+  await verifyOwnedByRoot(directory, directory);
   const made = await mkdtemp(join(directory, "new-"));
   try {
     await cp(path, join(made, basename(path)), { recursive: true });
-    await openToAll(made);
+    await makeWorldReadable(made);
     await rename(made, dirname(to)).catch(async (fault: unknown) => {
       // Another kernel was faster.
       if (!(await isThere(to))) throw fault;
@@ -52,15 +52,15 @@ async function copyProgram(path: string, to: string, directory: string): Promise
 }
 
 /** To be read and run, and changed by root alone. */
-async function openToAll(path: string): Promise<void> {
+async function makeWorldReadable(path: string): Promise<void> {
   const facts = await lstat(path);
   // A link's mode cannot be changed, and what it leads to is not ours to change.
   if (facts.isSymbolicLink()) return;
   await chmod(path, 0o755);
-  if (facts.isDirectory()) for (const name of await readdir(path)) await openToAll(join(path, name));
+  if (facts.isDirectory()) for (const name of await readdir(path)) await makeWorldReadable(join(path, name));
 }
 
-async function verifyRoots(path: string, directory: string): Promise<void> {
+async function verifyOwnedByRoot(path: string, directory: string): Promise<void> {
   for (const each of new Set([dirname(directory), directory, path])) {
     const { uid, mode } = await lstat(each);
     if (uid !== 0 || (mode & 0o022) !== 0) throw new KernelError("SANDBOX_ERROR", `\`${each}\` is not root's alone`);

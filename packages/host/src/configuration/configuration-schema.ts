@@ -30,7 +30,7 @@ export interface TextSchema {
 }
 
 /** A section whose keys are names that people choose. */
-export interface NamedSchema {
+export interface MapSchema {
   readonly type: "object";
   readonly description: string;
   readonly propertyNames: { readonly pattern: string };
@@ -56,7 +56,7 @@ export interface SourceSchema {
   };
 }
 
-export interface ChoiceSchema {
+export interface EnumSchema {
   readonly type: "string";
   readonly description: string;
   readonly enum: readonly string[];
@@ -73,13 +73,13 @@ export interface ListSchema {
 
 export type SettingSchema =
   | SectionSchema
-  | NamedSchema
+  | MapSchema
   | typeof SERVERS_SCHEMA
   | typeof NETWORK_SCHEMA
   | typeof WEB_SEARCH_SCHEMA
   | IntegerSchema
   | TextSchema
-  | ChoiceSchema
+  | EnumSchema
   | ListSchema;
 
 /** Whether its keys are settings with defaults of their own; others are read as a whole. */

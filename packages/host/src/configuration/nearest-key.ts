@@ -8,9 +8,14 @@ const MAX_COMPARED = 64;
  * own that takes the fewest changes.
  */
 export function nearestKey(key: string, section: SectionSchema, path: string, root: SectionSchema): string {
-  const wanted = plain(key);
-  const elsewhere = listPaths(root, "").find((known) => plain(known.slice(known.lastIndexOf(".") + 1)) === wanted);
-  const own = Object.keys(section.properties).map((name) => ({ name, distance: editDistance(wanted, plain(name)) }));
+  const wanted = normalizeKey(key);
+  const elsewhere = listPaths(root, "").find(
+    (known) => normalizeKey(known.slice(known.lastIndexOf(".") + 1)) === wanted,
+  );
+  const own = Object.keys(section.properties).map((name) => ({
+    name,
+    distance: editDistance(wanted, normalizeKey(name)),
+  }));
   const nearest = own.reduce((best, each) => (each.distance < best.distance ? each : best), {
     name: "",
     distance: Number.POSITIVE_INFINITY,
@@ -24,7 +29,7 @@ export function joinPath(path: string, key: string): string {
 }
 
 /** `ttlMs`, `ttl-ms` and `TTL_MS` are one word. */
-function plain(key: string): string {
+function normalizeKey(key: string): string {
   return key.slice(0, MAX_COMPARED).toLowerCase().replaceAll(/[-_ ]/g, "");
 }
 

@@ -3,7 +3,7 @@ import { isSecretName, type SecretSource } from "../secrets/secret-source.ts";
 import { quote } from "./configuration-problems.ts";
 import { joinPath } from "./nearest-key.ts";
 
-export interface SecretReading {
+export interface SecretReadingContext {
   add(at: unknown, field: string, rule: string, message: () => string): void;
   readonly secrets: Map<string, SecretSource>;
 }
@@ -15,7 +15,7 @@ const FILE = /^\/[^\0]{1,4095}$/u;
 const WORD = /^[^\0]{1,4096}$/u;
 
 /** Reads `secrets`: each name with one place where its value is found. What stands there is never repeated in a problem. */
-export function readSecretSources(map: YAMLMap.Parsed, path: string, { add, secrets }: SecretReading): void {
+export function readSecretSources(map: YAMLMap.Parsed, path: string, { add, secrets }: SecretReadingContext): void {
   if (map.items.length > MAX_SECRETS)
     add(map, path, "max_items", () => `\`${path}\` has more than ${MAX_SECRETS} names`);
   const seen = new Set<string>();

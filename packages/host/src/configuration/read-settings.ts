@@ -6,7 +6,7 @@ import { readInference, readNetwork, readSearch } from "../network/read-network.
 import type { SecretSource } from "../secrets/secret-source.ts";
 import { NO_SECTIONS, type Sections, type Settings } from "./configuration.ts";
 import {
-  type ChoiceSchema,
+  type EnumSchema,
   CONFIGURATION_SCHEMA,
   type IntegerSchema,
   isSection,
@@ -138,7 +138,7 @@ interface ValueProblem {
   readonly message: string;
 }
 
-function problemOf(value: unknown, schema: IntegerSchema | TextSchema | ChoiceSchema): ValueProblem | undefined {
+function problemOf(value: unknown, schema: IntegerSchema | TextSchema | EnumSchema): ValueProblem | undefined {
   if (schema.type === "integer") return integerProblem(value, schema);
   if (schema === CONFIGURATION_SCHEMA.properties["listen"]) return listenProblem(value);
   if (!("enum" in schema)) return pathProblem(value, schema.pattern);

@@ -10,14 +10,14 @@ import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
 import { startContained } from "../sandbox/start-contained.ts";
 import { findToolchains } from "../toolchains/find-toolchains.ts";
 import type { Toolchain } from "../toolchains/toolchain.ts";
-import { insidePath } from "../toolchains/toolchain-plan.ts";
+import { toolchainPath } from "../toolchains/toolchain-plan.ts";
 import { fixSteps } from "./fix-steps.ts";
 import type { HostReport, Mechanism, ToolClass } from "./host-report.ts";
 import { judgeToolClasses, withShellBackend } from "./judge-tool-classes.ts";
-import type { StartProgram } from "./trial.ts";
-import { tryLimits } from "./try-limits.ts";
-import { tryPrograms, tryToolchains } from "./try-programs.ts";
-import { tryWorkspace } from "./try-workspace.ts";
+import type { StartProgram } from "./run-probe.ts";
+import { probeLimits } from "./probe-limits.ts";
+import { probePrograms, probeToolchains } from "./probe-programs.ts";
+import { probeWorkspace } from "./probe-workspace.ts";
 import { removeOwnTree } from "../system/remove-own-tree.ts";
 
 export interface ExamineOptions {
@@ -48,7 +48,7 @@ async function examine(options: ExamineOptions, directory: string): Promise<Host
   const search = options.programs === undefined ? {} : { path: options.programs };
   const containment = await openContainment({ directory, ...search });
   const machine = await findMachine({ directory, ...search });
-  const trial = await tryWorkspace({ ...options, containment });
+  const trial = await probeWorkspace({ ...options, containment });
   const { workspace, identity, access } = trial;
   const toolchains = await findToolchains({ ...options, ...(workspace !== undefined && { workspace }), identity });
   const startWatched: StartProgram = (plan, command) => {
@@ -56,8 +56,8 @@ async function examine(options: ExamineOptions, directory: string): Promise<Host
     return startContained({ machine, files: new SandboxFiles(machine), groups: undefined }, plan, command);
   };
   const mechanisms = [
-    ...selfTested(containment),
-    ...(await tryInsideOf(containment, { identity, toolchains, startWatched })),
+    ...toMechanisms(containment),
+    ...(await probeSandbox(containment, { identity, toolchains, startWatched })),
     trial.mechanism,
   ];
   const { level, problem } = containment;
@@ -71,9 +71,9 @@ async function examine(options: ExamineOptions, directory: string): Promise<Host
     problem: problem && `${problem.problem}: ${problem.fix}`,
     mechanisms,
     toolchains,
-    path: insidePath(toolchains),
+    path: toolchainPath(toolchains),
     toolClasses,
-    shellBackend: backendHere(configured, toolClasses),
+    shellBackend: effectiveBackend(configured, toolClasses),
     steps: fixSteps({
       ...facts,
       cause: problem?.cause,
@@ -84,13 +84,13 @@ async function examine(options: ExamineOptions, directory: string): Promise<Host
 }
 
 /** Nothing but a bare shell works where nothing is contained. */
-function backendHere(configured: ShellBackend, toolClasses: readonly ToolClass[]): ShellBackend {
+function effectiveBackend(configured: ShellBackend, toolClasses: readonly ToolClass[]): ShellBackend {
   const isContained = toolClasses.some(({ name, state }) => name === "shell" && state !== "disabled");
   return isContained || configured === "host" ? configured : "disabled";
 }
 
 /** What was found out when the containment was opened. */
-function selfTested({ problem, selfTest }: Containment): Mechanism[] {
+function toMechanisms({ problem, selfTest }: Containment): Mechanism[] {
   const hasStarted = selfTest !== undefined && selfTest.failure === undefined;
   const rows: Mechanism[] = [
     {
@@ -116,18 +116,18 @@ function selfTested({ problem, selfTest }: Containment): Mechanism[] {
 
 const SELF_TEST_ADVICE = "no program is run here; report this as a fault, with your system's name and version";
 
-interface InsideTrials {
+interface SandboxProbeOptions {
   readonly identity: SandboxIdentity;
   readonly toolchains: readonly Toolchain[];
   readonly startWatched: StartProgram;
 }
 
-async function tryInsideOf(containment: Containment, trials: InsideTrials): Promise<Mechanism[]> {
+async function probeSandbox(containment: Containment, trials: SandboxProbeOptions): Promise<Mechanism[]> {
   const { identity, toolchains, startWatched } = trials;
   if (containment.level === "L2") return [];
   return [
-    ...(await tryLimits({ containment, startWatched, identity })),
-    ...(await tryPrograms(containment.start, identity)),
-    await tryToolchains(containment.start, identity, toolchains),
+    ...(await probeLimits({ containment, startWatched, identity })),
+    ...(await probePrograms(containment.start, identity)),
+    await probeToolchains(containment.start, identity, toolchains),
   ];
 }

@@ -42,7 +42,7 @@ export function fixSteps(facts: FixFacts): FixStep[] {
   if (cause === "namespaces") steps.push(SYSTEM_SETTINGS);
   if (failed.has("control groups")) steps.push(DELEGATION);
   const workspace = mechanisms.find(({ name, state }) => name === "workspace" && state === "fails");
-  if (rootOwned !== undefined) steps.push(handOver(rootOwned));
+  if (rootOwned !== undefined) steps.push(chownStep(rootOwned));
   else if (workspace !== undefined) steps.push({ title: `${workspace.advice}: ${workspace.found}`, lines: [] });
   return steps;
 }
@@ -85,7 +85,7 @@ const DELEGATION: FixStep = {
   lines: ["systemd-run --user --scope -p Delegate=yes narthex serve"],
 };
 
-function handOver(workspace: string): FixStep {
+function chownStep(workspace: string): FixStep {
   const quoted = `'${workspace.replaceAll("'", "'\\''")}'`;
   return {
     title: "let tools write in this directory: hand it to a user",

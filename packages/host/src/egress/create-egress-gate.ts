@@ -1,9 +1,9 @@
 import { chmod, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { EgressExit, EgressGate, EgressProxy, EgressTimes } from "@narthex/kernel";
+import type { EgressClient, EgressGate, EgressProxy, EgressTimes } from "@narthex/kernel";
 import type { EgressSecrets } from "./egress-secrets.ts";
-import { openExit } from "./open-exit.ts";
+import { openEgressClient } from "./open-egress-client.ts";
 import { openProxy } from "./open-proxy.ts";
 import { createHostResolver, type LookUp, systemLookUp } from "./resolve-host.ts";
 import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
@@ -25,8 +25,8 @@ export function createEgressGate(options: EgressGateOptions): EgressGate {
   const times = { ...TIMES, ...options.times };
   const parts = { resolver: createHostResolver(lookUp, times.resolveMs), times, authorities };
   let folder: Promise<string> | undefined;
-  const open = new Set<EgressExit | EgressProxy>();
-  const known = <T extends EgressExit | EgressProxy>(opened: T): T => {
+  const open = new Set<EgressClient | EgressProxy>();
+  const known = <T extends EgressClient | EgressProxy>(opened: T): T => {
     const close = async (): Promise<void> => {
       open.delete(closing);
       await opened.close();
@@ -36,7 +36,7 @@ export function createEgressGate(options: EgressGateOptions): EgressGate {
     return closing;
   };
   return {
-    open: (pass) => known(openExit(pass, parts, secrets)),
+    open: (pass) => known(openEgressClient(pass, parts, secrets)),
     async openProxy(pass) {
       folder ??= makeFolder();
       return known(await openProxy(pass, { ...parts, secrets, folder: await folder }));

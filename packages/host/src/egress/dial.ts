@@ -2,8 +2,8 @@ import { connect, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { KernelError } from "@narthex/contracts";
 import { addressBytes } from "./address-class.ts";
-import { blocked } from "./blocked.ts";
-import type { JudgedAddress } from "./resolve-host.ts";
+import { egressBlocked } from "./egress-blocked-error.ts";
+import type { CheckedAddress } from "./resolve-host.ts";
 
 export interface DialOptions {
   readonly host: string;
@@ -16,7 +16,7 @@ export interface DialOptions {
 }
 
 /** Connects to an address that was judged, and to no other. */
-export async function dial(judged: JudgedAddress, { host, port, connectMs, signal }: DialOptions): Promise<Socket> {
+export async function dial(judged: CheckedAddress, { host, port, connectMs, signal }: DialOptions): Promise<Socket> {
   signal.throwIfAborted();
   const socket = connect({ host: judged.address, port, autoSelectFamily: false, noDelay: true });
   const end = (): void => {
@@ -24,14 +24,15 @@ export async function dial(judged: JudgedAddress, { host, port, connectMs, signa
   };
   signal.addEventListener("abort", end);
   socket.once("close", () => signal.removeEventListener("abort", end));
-  return connected(socket, "connect", connectMs, host, () => {
+  return waitForConnection(socket, "connect", connectMs, host, () => {
     // SECURITY: what was dialled is what was judged, whatever happened to the text in between.
-    if (!isSame(socket.remoteAddress, judged.address)) throw blocked("host", `\`${host}\` is somewhere else by now`);
+    if (!isSame(socket.remoteAddress, judged.address))
+      throw egressBlocked("host", `\`${host}\` is somewhere else by now`);
   });
 }
 
 /** The same with TLS: the certificate must be the host's. */
-export async function dialSecure(judged: JudgedAddress, options: DialOptions): Promise<TLSSocket> {
+export async function dialSecure(judged: CheckedAddress, options: DialOptions): Promise<TLSSocket> {
   const { host, connectMs, authorities } = options;
   const socket = await dial(judged, options);
   const secure = connectTls({
@@ -42,10 +43,10 @@ export async function dialSecure(judged: JudgedAddress, options: DialOptions): P
     minVersion: "TLSv1.2",
     ...(authorities !== undefined && { ca: [...authorities] }),
   });
-  return connected(secure, "secureConnect", connectMs, host, () => undefined);
+  return waitForConnection(secure, "secureConnect", connectMs, host, () => undefined);
 }
 
-function connected<S extends Socket>(
+function waitForConnection<S extends Socket>(
   socket: S,
   event: "connect" | "secureConnect",
   connectMs: number,

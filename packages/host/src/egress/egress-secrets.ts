@@ -1,7 +1,7 @@
 import { isIPv4 } from "node:net";
 import { KernelError } from "@narthex/contracts";
 import { hostCovers, type EgressTarget, type HostPattern, type SecretValue } from "@narthex/kernel";
-import { blocked } from "./blocked.ts";
+import { egressBlocked } from "./egress-blocked-error.ts";
 
 /** A secret that only the gate holds. */
 export interface EgressSecret {
@@ -24,9 +24,10 @@ export function fillSecret(
   if (found === undefined) throw new KernelError("INVALID_INPUT", `there is no secret \`${name}\``);
   if ("problem" in found)
     throw new KernelError("EXECUTION_FAILED", `the secret \`${name}\` has no value: ${found.problem}`);
-  if (!coversTarget(found.hosts, target)) throw blocked("secret", `\`${name}\` may not be sent to \`${target.host}\``);
+  if (!coversTarget(found.hosts, target))
+    throw egressBlocked("secret", `\`${name}\` may not be sent to \`${target.host}\``);
   // SECURITY: in the clear anybody on the way reads it; an address that was granted exactly is a machine one runs.
-  if (!isSecure && !isLoopback(target.host)) throw blocked("secret", `\`${name}\` is sent by https only`);
+  if (!isSecure && !isLoopback(target.host)) throw egressBlocked("secret", `\`${name}\` is sent by https only`);
   if (value.basicUser === undefined) return `${value.prefix ?? ""}${found.value}`;
   return `Basic ${Buffer.from(`${value.basicUser}:${found.value}`).toString("base64")}`;
 }

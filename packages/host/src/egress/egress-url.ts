@@ -1,5 +1,5 @@
 import { type EgressTarget, canonicalHost } from "@narthex/kernel";
-import { blocked } from "./blocked.ts";
+import { egressBlocked } from "./egress-blocked-error.ts";
 
 /** Where a request goes. */
 export interface EgressUrl extends Omit<EgressTarget, "sends"> {
@@ -14,7 +14,7 @@ const MAX_PLACE = 253;
 const PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
 /** The place that a refused URL names, as far as it names one. */
-export function placeOf(text: string, base?: string): Pick<EgressTarget, "host" | "port"> {
+export function parseHostAndPort(text: string, base?: string): Pick<EgressTarget, "host" | "port"> {
   const url = URL.parse(text, base);
   return {
     host: url?.hostname.slice(0, MAX_PLACE) ?? "",
@@ -25,15 +25,17 @@ export function placeOf(text: string, base?: string): Pick<EgressTarget, "host" 
 /** Throws NETWORK_BLOCKED for every scheme but two, for names and passwords, and for hosts that are spelled oddly. */
 export function parseEgressUrl(text: string, base?: string): EgressUrl {
   const url = URL.parse(text, base);
-  if (url === null) throw blocked("host", "this is no URL");
+  if (url === null) throw egressBlocked("host", "this is no URL");
   const standard = PORTS[url.protocol];
-  if (standard === undefined) throw blocked("scheme", `\`${url.protocol.slice(0, 40)}\`; only http and https leave`);
+  if (standard === undefined)
+    throw egressBlocked("scheme", `\`${url.protocol.slice(0, 40)}\`; only http and https leave`);
   if (url.username !== "" || url.password !== "") {
-    throw blocked("credentials", "a name or password in a URL; name a secret in a header instead");
+    throw egressBlocked("credentials", "a name or password in a URL; name a secret in a header instead");
   }
   const spelled = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
   const host = canonicalHost(spelled);
-  if (host === undefined || host.includes("*")) throw blocked("host", `\`${spelled.slice(0, 80)}\` is no host to ask`);
+  if (host === undefined || host.includes("*"))
+    throw egressBlocked("host", `\`${spelled.slice(0, 80)}\` is no host to ask`);
   return {
     host,
     port: url.port === "" ? standard : Number(url.port),

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { KernelError } from "@narthex/contracts";
 import type { AddressClass, EgressEvent, EgressTarget } from "@narthex/kernel";
-import { EgressBlocked } from "./blocked.ts";
+import { EgressBlockedError } from "./egress-blocked-error.ts";
 
 /** Whose exchange it is. */
 export interface ExchangeOwner {
@@ -62,7 +62,7 @@ export class OpenExchange {
   }
 
   end(fault: unknown): void {
-    this.#end(fault, fault instanceof EgressBlocked ? fault.reason : undefined);
+    this.#end(fault, fault instanceof EgressBlockedError ? fault.reason : undefined);
   }
 
   #end(fault: unknown, refused: string | undefined): void {
@@ -73,7 +73,7 @@ export class OpenExchange {
       host,
       port,
       method: this.#method,
-      addressClass: fault instanceof EgressBlocked ? fault.addressClass : this.#owner.classOf(this.target),
+      addressClass: fault instanceof EgressBlockedError ? fault.addressClass : this.#owner.classOf(this.target),
       sentBytes: this.#sent,
       receivedBytes: this.#received,
       status: this.status,
@@ -85,7 +85,7 @@ export class OpenExchange {
 
 /** What the kernel itself says no to has a name that only it knows; other faults are named by their codes. */
 function reasonOf(fault: unknown): string | undefined {
-  if (fault instanceof EgressBlocked) return fault.reason;
+  if (fault instanceof EgressBlockedError) return fault.reason;
   if (!(fault instanceof KernelError) || fault.code === "NETWORK_BLOCKED") return undefined;
   return fault.code.toLowerCase();
 }

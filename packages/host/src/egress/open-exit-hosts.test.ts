@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { networkInterfaces } from "node:os";
 import { describe, it } from "node:test";
 import { addressBytes } from "./address-class.ts";
-import { createOwnAddresses } from "./own-addresses.ts";
+import { createOwnAddressCheck } from "./own-address-check.ts";
 import { serveHttp } from "./testing/loopback-servers.ts";
 import { openTestExit, textOf } from "./testing/test-pass.ts";
 
@@ -221,7 +221,7 @@ describe("a URL", () => {
 
 describe("this host's own addresses", () => {
   it("are known, whatever class they are of", () => {
-    const isOwn = createOwnAddresses();
+    const isOwn = createOwnAddressCheck();
     for (const { address } of Object.values(networkInterfaces()).flatMap((all) => all ?? [])) {
       assert.ok(isOwn(addressBytes(address)), address);
     }
@@ -230,7 +230,7 @@ describe("this host's own addresses", () => {
 
   it("are read again once they are old", () => {
     let now = 0;
-    const isOwn = createOwnAddresses(() => now);
+    const isOwn = createOwnAddressCheck(() => now);
     assert.ok(isOwn(addressBytes("127.0.0.1")));
     now = 60_000;
     assert.ok(isOwn(addressBytes("127.0.0.1")));

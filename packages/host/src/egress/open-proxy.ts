@@ -4,16 +4,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { isKernelError } from "@narthex/contracts";
-import type { EgressPass, EgressProxy } from "@narthex/kernel";
-import { blocked } from "./blocked.ts";
-import { EgressLine, type LineParts } from "./egress-line.ts";
+import type { EgressGrant, EgressProxy } from "@narthex/kernel";
+import { egressBlocked } from "./egress-blocked-error.ts";
+import { EgressConnections, type ConnectionParts } from "./egress-connections.ts";
 import type { EgressSecrets } from "./egress-secrets.ts";
-import { placeOf } from "./egress-url.ts";
+import { parseHostAndPort } from "./egress-url.ts";
 import { openTunnel } from "./open-tunnel.ts";
 import { sendProxied } from "./send-proxied.ts";
 import { tryToRemoveOwnTree } from "../system/remove-own-tree.ts";
 
-export interface ProxyParts extends LineParts {
+export interface ProxyParts extends ConnectionParts {
   readonly secrets: EgressSecrets;
   /** Sockets are made below it. */
   readonly folder: string;
@@ -32,8 +32,8 @@ const MAX_CONNECTIONS = 256;
  * SECURITY: the socket is in a folder with a name that nobody can guess, because it must be open to whoever the sandbox
  * runs as; and whoever speaks on it must say the call's own word first.
  */
-export async function openProxy(pass: EgressPass, parts: ProxyParts): Promise<EgressProxy> {
-  const line = new EgressLine(pass, parts);
+export async function openProxy(pass: EgressGrant, parts: ProxyParts): Promise<EgressProxy> {
+  const line = new EgressConnections(pass, parts);
   const word = randomBytes(24).toString("base64url");
   const expected = Buffer.from(`Basic ${Buffer.from(`${USER}:${word}`).toString("base64")}`);
   const detached = new Set<Duplex>();
@@ -58,7 +58,7 @@ export async function openProxy(pass: EgressPass, parts: ProxyParts): Promise<Eg
     socket.on("error", () => socket.destroy());
     if (head.length > 0) socket.unshift(head);
     if (isKnown(request)) return true;
-    socket.end(UNKNOWN);
+    socket.end(AUTHENTICATION_REQUIRED);
     return false;
   };
   server.on("connect", (request, socket, head) => {
@@ -68,8 +68,8 @@ export async function openProxy(pass: EgressPass, parts: ProxyParts): Promise<Eg
   });
   server.on("upgrade", (request, socket, head) => {
     if (!detach(request, socket, head)) return;
-    const fault = blocked("header", "a connection is not upgraded here; open a tunnel for TLS instead");
-    line.refuse(placeOf(request.url ?? ""), request.method ?? "", fault);
+    const fault = egressBlocked("header", "a connection is not upgraded here; open a tunnel for TLS instead");
+    line.refuse(parseHostAndPort(request.url ?? ""), request.method ?? "", fault);
     refuseTunnel(socket, fault);
   });
   const folder = await mkdtemp(join(parts.folder, "gate-"));
@@ -94,7 +94,8 @@ export async function openProxy(pass: EgressPass, parts: ProxyParts): Promise<Eg
   };
 }
 
-const UNKNOWN = "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n";
+const AUTHENTICATION_REQUIRED =
+  "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n";
 
 /** The program's client shows it to whoever started it. */
 function refuse(response: ServerResponse, fault: unknown): void {

@@ -1,13 +1,13 @@
 import type { Duplex } from "node:stream";
 import { KernelError } from "@narthex/contracts";
 import { canonicalHost, type EgressTimes } from "@narthex/kernel";
-import { blocked } from "./blocked.ts";
+import { egressBlocked } from "./egress-blocked-error.ts";
 import { readClientHello } from "./client-hello.ts";
-import type { EgressLine } from "./egress-line.ts";
+import type { EgressConnections } from "./egress-connections.ts";
 import { relay } from "./relay.ts";
 
 const AUTHORITY = /^(?:\[([0-9a-f:]{2,45})\]|([a-z0-9._-]{1,253})):(\d{1,5})$/i;
-const HIGHEST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
 /**
  * A tunnel to one host, for TLS and for nothing else.
@@ -18,12 +18,12 @@ const HIGHEST_PORT = 65_535;
 export async function openTunnel(
   authority: string,
   client: Duplex,
-  line: EgressLine,
+  line: EgressConnections,
   { connectMs, idleMs }: EgressTimes,
 ): Promise<void> {
   const target = parseAuthority(authority);
   if (target === undefined) {
-    const fault = blocked("host", "this is no host and port to connect to");
+    const fault = egressBlocked("host", "this is no host and port to connect to");
     line.refuse({ host: "", port: 0 }, "CONNECT", fault);
     throw fault;
   }
@@ -31,7 +31,7 @@ export async function openTunnel(
   try {
     const server = await line.connect(exchange);
     try {
-      if (client.destroyed) throw givenUp();
+      if (client.destroyed) throw clientGone();
       client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
       const hello = await readHello(client, server, target.host, connectMs);
       await relay(client, server, hello, exchange, idleMs);
@@ -49,10 +49,10 @@ function parseAuthority(authority: string): { readonly host: string; readonly po
   const [, address, name, digits] = AUTHORITY.exec(authority) ?? [];
   const host = canonicalHost(address ?? name ?? "");
   const port = Number(digits);
-  return host === undefined || port < 1 || port > HIGHEST_PORT ? undefined : { host, port };
+  return host === undefined || port < 1 || port > MAX_PORT ? undefined : { host, port };
 }
 
-function givenUp(): KernelError {
+function clientGone(): KernelError {
   return new KernelError("UPSTREAM_ERROR", "the tunnel was given up");
 }
 
@@ -67,20 +67,20 @@ function readHello(client: Duplex, server: Duplex, host: string, helloMs: number
       client.pause();
       settle();
     };
-    const gone = (): void => done(() => reject(givenUp()));
-    const timer = setTimeout(() => done(() => reject(blocked("tunnel", "nothing was said in it"))), helloMs);
+    const gone = (): void => done(() => reject(clientGone()));
+    const timer = setTimeout(() => done(() => reject(egressBlocked("tunnel", "nothing was said in it"))), helloMs);
     const take = (chunk: Buffer): void => {
       bytes = Buffer.concat([bytes, chunk]);
       const hello = readClientHello(bytes);
       if (hello.kind === "more") return;
-      if (hello.kind === "other") return done(() => reject(blocked("tunnel", "what goes through it is not TLS")));
+      if (hello.kind === "other") return done(() => reject(egressBlocked("tunnel", "what goes through it is not TLS")));
       if (hello.kind === "hidden") {
-        return done(() => reject(blocked("server_name", "a hello with an encrypted name in it; turn ECH off")));
+        return done(() => reject(egressBlocked("server_name", "a hello with an encrypted name in it; turn ECH off")));
       }
       const isRight = hello.serverName === undefined ? isAddress(host) : canonicalHost(hello.serverName) === host;
       if (isRight) return done(() => resolve(bytes));
       const said = hello.serverName === undefined ? "no server" : `\`${hello.serverName.slice(0, 80)}\``;
-      done(() => reject(blocked("server_name", `a tunnel to \`${host}\` asked for ${said}`)));
+      done(() => reject(egressBlocked("server_name", `a tunnel to \`${host}\` asked for ${said}`)));
     };
     client.on("data", take);
     for (const side of [client, server]) side.on("end", gone).on("close", gone);

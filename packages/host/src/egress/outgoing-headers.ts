@@ -1,16 +1,16 @@
 import { KernelError } from "@narthex/contracts";
 import type { EgressTarget, OutgoingRequest } from "@narthex/kernel";
-import { blocked } from "./blocked.ts";
+import { egressBlocked } from "./egress-blocked-error.ts";
 import { type EgressSecrets, fillSecret } from "./egress-secrets.ts";
 
-type AskedHeaders = NonNullable<OutgoingRequest["headers"]>;
+type RequestedHeaders = NonNullable<OutgoingRequest["headers"]>;
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const MAX_HEADERS = 100;
 const MAX_HEADER_BYTES = 64 * 1024;
 /** Those that say how the message is framed, or who is asked: they are the gate's to write. */
-const OWN = new Set(
+const GATE_HEADERS = new Set(
   "host content-length transfer-encoding connection keep-alive upgrade te trailer expect http2-settings x-unix-socket".split(
     " ",
   ),
@@ -23,12 +23,13 @@ const OTHER_METHOD = /^x-(?:http-)?method(?:-override)?$/i;
 
 /** SECURITY: leave to read is no leave to have a GET taken for a DELETE. */
 export function verifyMethodHeader(name: string, { sends }: Pick<EgressTarget, "sends">): void {
-  if (!sends && OTHER_METHOD.test(name)) throw blocked("header", `\`${name}\` makes of a request that reads another`);
+  if (!sends && OTHER_METHOD.test(name))
+    throw egressBlocked("header", `\`${name}\` makes of a request that reads another`);
 }
 
 /** Names and values in turn, as they are sent. Throws INVALID_INPUT for what would change the message itself. */
 export function outgoingHeaders(
-  headers: AskedHeaders,
+  headers: RequestedHeaders,
   target: EgressTarget,
   isSecure: boolean,
   secrets: EgressSecrets,
@@ -39,7 +40,7 @@ export function outgoingHeaders(
   for (const [name, asked] of headers) {
     const lower = name.toLowerCase();
     if (!TOKEN.test(name)) throw new KernelError("INVALID_INPUT", "a header has no valid name");
-    if (OWN.has(lower) || lower.startsWith("proxy-")) {
+    if (GATE_HEADERS.has(lower) || lower.startsWith("proxy-")) {
       throw new KernelError("INVALID_INPUT", `the header \`${lower}\` cannot be set`);
     }
     verifyMethodHeader(name, target);
@@ -55,11 +56,11 @@ export function outgoingHeaders(
 }
 
 /** On the way to another origin: whatever could be a credential stays behind, under whatever name. */
-export function withoutCredentials(headers: AskedHeaders): AskedHeaders {
+export function withoutCredentials(headers: RequestedHeaders): RequestedHeaders {
   return headers.filter(([name, value]) => typeof value === "string" && HARMLESS.test(name));
 }
 
 /** Once there is no body any more. */
-export function withoutBodyHeaders(headers: AskedHeaders): AskedHeaders {
+export function withoutBodyHeaders(headers: RequestedHeaders): RequestedHeaders {
   return headers.filter(([name]) => !name.toLowerCase().startsWith("content-"));
 }

@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import { freePiece } from "./free-piece.ts";
+import { freeBuffer } from "./free-buffer.ts";
 import type { OpenExchange } from "./open-exchange.ts";
 
 /** Both ways until one side is gone or breaks, nothing comes for a while, or the bounds are reached. */
@@ -28,7 +28,7 @@ export function relay(
           return end(asError(fault));
         }
         const hasRoom = to.write(chunk, (fault) => {
-          if (!fault) freePiece(chunk);
+          if (!fault) freeBuffer(chunk);
         });
         if (hasRoom) return;
         from.pause();

@@ -1,14 +1,14 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
 import { KernelError } from "@narthex/contracts";
-import type { AddressClass, EgressPass, EgressTarget } from "@narthex/kernel";
+import type { AddressClass, EgressGrant, EgressTarget } from "@narthex/kernel";
 import { addressBytes, classifyAddress, innermostAddress } from "./address-class.ts";
-import { blocked } from "./blocked.ts";
-import { createOwnAddresses } from "./own-addresses.ts";
-import { withinMs } from "./within-ms.ts";
+import { egressBlocked } from "./egress-blocked-error.ts";
+import { createOwnAddressCheck } from "./own-address-check.ts";
+import { withTimeout } from "./with-timeout.ts";
 
 /** An address that was judged: the only thing that is ever dialled. */
-export interface JudgedAddress {
+export interface CheckedAddress {
   readonly address: string;
   readonly addressClass: AddressClass;
 }
@@ -18,7 +18,7 @@ export type LookUp = (name: string) => Promise<readonly string[]>;
 
 export interface HostResolver {
   /** Throws NETWORK_BLOCKED unless every address of the host may be dialled. */
-  resolve(target: EgressTarget, pass: Pick<EgressPass, "isGranted">): Promise<JudgedAddress>;
+  resolve(target: EgressTarget, pass: Pick<EgressGrant, "isGranted">): Promise<CheckedAddress>;
 }
 
 const LOCAL_NAME = /(?:^|\.)localhost$/;
@@ -31,9 +31,9 @@ const LOCAL_ADDRESSES = ["127.0.0.1"];
 export function createHostResolver(
   lookUp: LookUp,
   resolveMs: number,
-  isOwn: (bytes: Uint8Array) => boolean = createOwnAddresses(),
+  isOwn: (bytes: Uint8Array) => boolean = createOwnAddressCheck(),
 ): HostResolver {
-  function judge(address: string): JudgedAddress {
+  function judge(address: string): CheckedAddress {
     const bytes = addressBytes(address);
     const addressClass = classifyAddress(bytes);
     const isHere = addressClass === "public" && isOwn(innermostAddress(bytes));
@@ -42,11 +42,11 @@ export function createHostResolver(
 
   return {
     async resolve({ host, port, sends }, pass) {
-      const addresses = await addressesOf(host, lookUp, resolveMs);
+      const addresses = await lookUpAddresses(host, lookUp, resolveMs);
       const judged = addresses.map(judge);
       for (const { address, addressClass } of judged) {
         if (addressClass === "public" || pass.isGranted(address, port, sends)) continue;
-        throw blocked(
+        throw egressBlocked(
           addressClass,
           isIP(host) === 0
             ? `\`${host}\` leads to a ${NAMES[addressClass]} address`
@@ -60,12 +60,12 @@ export function createHostResolver(
   };
 }
 
-async function addressesOf(host: string, lookUp: LookUp, resolveMs: number): Promise<readonly string[]> {
+async function lookUpAddresses(host: string, lookUp: LookUp, resolveMs: number): Promise<readonly string[]> {
   if (isIP(host) !== 0) return [host];
   if (LOCAL_NAME.test(host)) return LOCAL_ADDRESSES;
   let found: readonly string[];
   try {
-    found = await withinMs(
+    found = await withTimeout(
       lookUp(host),
       resolveMs,
       () => new KernelError("TIMEOUT", `\`${host}\` was not resolved in time`),

@@ -3,10 +3,10 @@ import { KernelError } from "@narthex/contracts";
 import type { Dispatcher } from "undici";
 import { explainFault } from "./explain-fault.ts";
 import { IncomingBody } from "./incoming-body.ts";
-import type { LineClients } from "./line-clients.ts";
+import type { OriginClients } from "./origin-clients.ts";
 import type { OpenExchange } from "./open-exchange.ts";
 
-export interface LineAnswer {
+export interface EgressResponse {
   readonly status: number;
   /** Names and values in turn. */
   readonly headers: readonly string[];
@@ -19,27 +19,27 @@ export interface SentMessage extends Omit<Dispatcher.DispatchOptions, "body" | "
   readonly body: Uint8Array | Readable | null;
 }
 
-const MAX_INTERIM_ANSWERS = 16;
+const MAX_INTERIM_RESPONSES = 16;
 
 /** Sends the message of an exchange, which ends with the last byte of its answer, with a fault, or when it is given up. */
 export function sendExchange(
-  clients: LineClients,
+  clients: OriginClients,
   message: SentMessage,
   exchange: OpenExchange,
   signal: AbortSignal,
-): Promise<LineAnswer> {
+): Promise<EgressResponse> {
   return new Promise((resolve, reject) => {
-    const handler = new AnswerHandler(message, exchange, signal, resolve, reject);
+    const handler = new ResponseHandler(message, exchange, signal, resolve, reject);
     if (signal.aborted) handler.onResponseError(null, signal.reason);
     else clients.dispatch({ origin: message.origin, sends: exchange.target.sends }, message, handler);
   });
 }
 
-class AnswerHandler implements Dispatcher.DispatchHandler {
+class ResponseHandler implements Dispatcher.DispatchHandler {
   readonly #message: SentMessage;
   readonly #exchange: OpenExchange;
   readonly #signal: AbortSignal;
-  readonly #resolve: (answer: LineAnswer) => void;
+  readonly #resolve: (answer: EgressResponse) => void;
   readonly #reject: (fault: unknown) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #body: IncomingBody | undefined;
@@ -51,7 +51,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     message: SentMessage,
     exchange: OpenExchange,
     signal: AbortSignal,
-    resolve: (answer: LineAnswer) => void,
+    resolve: (answer: EgressResponse) => void,
     reject: (fault: unknown) => void,
   ) {
     this.#message = message;
@@ -112,7 +112,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   /** SECURITY: each of them begins the wait for the answer anew, so there are only so many. */
   #noteInterim(headers: readonly string[]): void {
     this.#interim += 1;
-    if (this.#interim > MAX_INTERIM_ANSWERS) throw new KernelError("UPSTREAM_ERROR", "the answer never begins");
+    if (this.#interim > MAX_INTERIM_RESPONSES) throw new KernelError("UPSTREAM_ERROR", "the answer never begins");
     this.#exchange.noteReceived(sizeOfHeaders(headers));
   }
 

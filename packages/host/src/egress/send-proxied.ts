@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { KernelError } from "@narthex/contracts";
 import type { EgressCredential, EgressTarget } from "@narthex/kernel";
-import { blocked } from "./blocked.ts";
-import type { EgressLine } from "./egress-line.ts";
+import { egressBlocked } from "./egress-blocked-error.ts";
+import type { EgressConnections } from "./egress-connections.ts";
 import { coversTarget, type EgressSecrets, fillSecret } from "./egress-secrets.ts";
-import { type EgressUrl, parseEgressUrl, placeOf } from "./egress-url.ts";
-import { freePiece } from "./free-piece.ts";
-import { coverFor, type CredentialCover, refusePacked } from "./hide-credential.ts";
-import { isReading } from "./is-reading.ts";
+import { type EgressUrl, parseEgressUrl, parseHostAndPort } from "./egress-url.ts";
+import { freeBuffer } from "./free-buffer.ts";
+import { credentialRedactorFor, type CredentialRedactor, rejectCompressed } from "./credential-redactor.ts";
+import { isReadRequest } from "./is-read-request.ts";
 import { verifyMethodHeader } from "./outgoing-headers.ts";
 
 export interface ProxiedOptions {
@@ -15,7 +15,7 @@ export interface ProxiedOptions {
   readonly word: string;
   /** The request said who it is as a proxy's client does. */
   readonly isKnown: boolean;
-  readonly line: EgressLine;
+  readonly line: EgressConnections;
   readonly secrets: EgressSecrets;
 }
 
@@ -47,8 +47,8 @@ export async function sendProxied(
     return;
   }
   const method = request.method ?? "GET";
-  if (method === "TRACE") throw traced(asked, line);
-  const url = parseAsked(isOfGate ? byHttps(asked.slice(prefix.length)) : asked, method, line);
+  if (method === "TRACE") throw traceRefused(asked, line);
+  const url = parseRequestTarget(isOfGate ? toHttpsUrl(asked.slice(prefix.length)) : asked, method, line);
   // Whoever asked may be gone before there is an answer.
   const gone = new AbortController();
   response.once("close", () => {
@@ -59,15 +59,15 @@ export async function sendProxied(
     {
       url,
       method,
-      sends: !isReading({
+      sends: !isReadRequest({
         method,
         path: url.path,
         contentType: request.headers["content-type"],
         hasBody: hasBody(request),
       }),
       headers(target) {
-        const headers = endToEnd(request.rawHeaders);
-        each(headers, (name) => verifyMethodHeader(name, target));
+        const headers = withoutHopByHop(request.rawHeaders);
+        forEachHeader(headers, (name) => verifyMethodHeader(name, target));
         return credential === undefined ? headers : withCredential(headers, credential, url, target, secrets);
       },
       body: hasBody(request) ? request : undefined,
@@ -75,17 +75,17 @@ export async function sendProxied(
     gone.signal,
   );
   try {
-    const cover = coverOf(credential, secrets);
-    if (cover !== undefined) refusePacked(answer.headers);
-    const headers = endToEnd(cover === undefined ? answer.headers : cover.headers(answer.headers));
+    const cover = findRedactor(credential, secrets);
+    if (cover !== undefined) rejectCompressed(answer.headers);
+    const headers = withoutHopByHop(cover === undefined ? answer.headers : cover.headers(answer.headers));
     response.writeHead(answer.status, isOfGate ? withLocation(headers, url, prefix) : headers);
     const body = cover?.body();
     for await (const piece of answer.body) {
       const shown = body === undefined ? piece : body.push(piece);
       const hasRoom = response.write(shown, (fault) => {
-        if (!fault) freePiece(piece);
+        if (!fault) freeBuffer(piece);
       });
-      if (!hasRoom) await drained(response);
+      if (!hasRoom) await waitForDrain(response);
     }
     response.end(body?.end());
   } finally {
@@ -94,7 +94,7 @@ export async function sendProxied(
 }
 
 /** Who is gone takes nothing more: then the body ends by itself, with a fault. */
-function drained(response: ServerResponse): Promise<void> {
+function waitForDrain(response: ServerResponse): Promise<void> {
   if (response.closed) return Promise.resolve();
   return new Promise((resolve) => {
     const settle = (): void => {
@@ -105,19 +105,19 @@ function drained(response: ServerResponse): Promise<void> {
   });
 }
 
-function parseAsked(text: string, method: string, line: EgressLine): EgressUrl {
+function parseRequestTarget(text: string, method: string, line: EgressConnections): EgressUrl {
   try {
     return parseEgressUrl(text);
   } catch (fault) {
-    line.refuse(placeOf(text), method, fault);
+    line.refuse(parseHostAndPort(text), method, fault);
     throw fault;
   }
 }
 
 /** SECURITY: its answer is the request, with whatever the gate added. */
-function traced(asked: string, line: EgressLine): KernelError {
-  const fault = blocked("header", "TRACE is not sent");
-  line.refuse(placeOf(asked), "TRACE", fault);
+function traceRefused(asked: string, line: EgressConnections): KernelError {
+  const fault = egressBlocked("header", "TRACE is not sent");
+  line.refuse(parseHostAndPort(asked), "TRACE", fault);
   return fault;
 }
 
@@ -125,23 +125,23 @@ function traced(asked: string, line: EgressLine): KernelError {
  * Git's short form for ssh, `git@host:path`, asks the same host here. A name without a password is no credential: git
  * keeps it in addresses.
  */
-function byHttps(asked: string): string {
+function toHttpsUrl(asked: string): string {
   return asked.replace(/^git@([^:/@]+):\/*/, "https://$1/").replace(/^(https?:\/\/)[^/@:\\]+@/i, "$1");
 }
 
-function endToEnd(headers: readonly string[]): string[] {
+function withoutHopByHop(headers: readonly string[]): string[] {
   const named = new Set<string>();
-  each(headers, (name, value) => {
+  forEachHeader(headers, (name, value) => {
     if (name.toLowerCase() === "connection") for (const word of value.split(",")) named.add(word.trim().toLowerCase());
   });
   const kept: string[] = [];
-  each(headers, (name, value) => {
+  forEachHeader(headers, (name, value) => {
     if (!HOP_BY_HOP.test(name) && !named.has(name.toLowerCase())) kept.push(name, value);
   });
   return kept;
 }
 
-function each(headers: readonly string[], see: (name: string, value: string) => void): void {
+function forEachHeader(headers: readonly string[], see: (name: string, value: string) => void): void {
   for (let i = 0; i + 1 < headers.length; i += 2) see(headers[i] ?? "", headers[i + 1] ?? "");
 }
 
@@ -158,16 +158,19 @@ function withCredential(
   secrets: EgressSecrets,
 ): string[] {
   const kept: string[] = [];
-  each(headers, (name, value) => {
+  forEachHeader(headers, (name, value) => {
     const lower = name.toLowerCase();
     if (lower !== header.toLowerCase() && lower !== "accept-encoding") kept.push(name, value);
   });
   return [...kept, "accept-encoding", "identity", header, fillSecret(secret, target, url.isSecure, secrets)];
 }
 
-function coverOf(credential: EgressCredential | undefined, secrets: EgressSecrets): CredentialCover | undefined {
+function findRedactor(
+  credential: EgressCredential | undefined,
+  secrets: EgressSecrets,
+): CredentialRedactor | undefined {
   const secret = credential === undefined ? undefined : secrets.get(credential.value.secret);
-  return secret === undefined || "problem" in secret ? undefined : coverFor(secret);
+  return secret === undefined || "problem" in secret ? undefined : credentialRedactorFor(secret);
 }
 
 /** Where it leads to is asked of the gate again. */

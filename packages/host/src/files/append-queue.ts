@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { KernelError } from "@narthex/contracts";
 import type { PreparedOperation } from "@narthex/kernel";
-import { SessionQueue } from "../shells/session-queue.ts";
+import { Mutex } from "../system/mutex.ts";
 import { quotePath } from "./explain-fault.ts";
 import { verifyNotAborted } from "./worker-pool.ts";
 
 interface Waiting {
-  readonly queue: SessionQueue;
+  readonly mutex: Mutex;
   /** Those who wait or are at work. */
   count: number;
 }
@@ -53,14 +53,14 @@ export class AppendQueue {
 
   async #enter(file: string, signal: AbortSignal): Promise<() => void> {
     verifyNotAborted(signal);
-    const waiting = this.#files.get(file) ?? { queue: new SessionQueue(), count: 0 };
+    const waiting = this.#files.get(file) ?? { mutex: new Mutex(), count: 0 };
     this.#files.set(file, waiting);
     waiting.count++;
     const forget = (): void => {
       if (--waiting.count === 0) this.#files.delete(file);
     };
     try {
-      const leave = await waiting.queue.enter(signal);
+      const leave = await waiting.mutex.acquire(signal);
       return () => {
         leave();
         forget();

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isKernelError, KernelError } from "@narthex/contracts";
-import type { FileOperation, PreparedOperation, WorkspaceFiles, WorkspacePlace } from "@narthex/kernel";
+import type { FileOperation, PreparedOperation, WorkspaceFiles, WorkspaceMount } from "@narthex/kernel";
 import { type FoundWorkspace, findWorkspace } from "../sandbox/find-workspace.ts";
 import { SandboxFiles, type SandboxMachine } from "../sandbox/sandbox-machine.ts";
 import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
@@ -81,7 +81,7 @@ class WorkerFiles implements WorkspaceFilesDriver {
     return this.#pool.workers;
   }
 
-  async prepare(place: WorkspacePlace, operation: FileOperation, signal: AbortSignal): Promise<PreparedOperation> {
+  async prepare(place: WorkspaceMount, operation: FileOperation, signal: AbortSignal): Promise<PreparedOperation> {
     checkOperation(operation);
     const prepareNow = (): Promise<PreparedOperation> => this.#prepare(place, operation, signal);
     if (operation.kind !== "write" || operation.mode !== "append") return await prepareNow();
@@ -93,7 +93,7 @@ class WorkerFiles implements WorkspaceFilesDriver {
   }
 
   /** Asks the worker that is known while it looks whether the workspace still is the same: mostly it is. */
-  async #prepare(place: WorkspacePlace, operation: FileOperation, signal: AbortSignal): Promise<PreparedOperation> {
+  async #prepare(place: WorkspaceMount, operation: FileOperation, signal: AbortSignal): Promise<PreparedOperation> {
     const finding = this.#look(place);
     const name = `${place.access}:${place.workspace}`;
     const known = this.#known.get(name);
@@ -114,14 +114,14 @@ class WorkerFiles implements WorkspaceFilesDriver {
   }
 
   /** Whether it is what is known already. SECURITY: links are followed here, so nothing new is believed of it. */
-  async #look(place: WorkspacePlace): Promise<KnownWorkspace> {
+  async #look(place: WorkspaceMount): Promise<KnownWorkspace> {
     const { dev, ino, uid, gid } = await stat(place.workspace, { bigint: true }).catch((cause: unknown) => {
       throw new KernelError("FILE_NOT_FOUND", `the workspace ${quotePath(place.workspace)} is gone`, { cause });
     });
     return this.#identify(place, { device: dev, inode: ino, owner: { uid: Number(uid), gid: Number(gid) } });
   }
 
-  #identify(place: WorkspacePlace, { device, inode, owner }: FoundWorkspace): KnownWorkspace {
+  #identify(place: WorkspaceMount, { device, inode, owner }: FoundWorkspace): KnownWorkspace {
     const identity = (this.#options.identify ?? identifyBy(place.workspace))(owner, place.access);
     const key = `${identity.uid}:${place.access}:${place.workspace}`;
     return { place: { ...place, identity }, key, version: `${device}:${inode}` };

@@ -2,16 +2,16 @@ import { once } from "node:events";
 import { isKernelError, KernelError } from "@narthex/contracts";
 import type { SandboxedProcess } from "../sandbox/spawn-sandbox.ts";
 import { parseReply } from "./parse-reply.ts";
-import { encodeFrame, FrameReader, REPLY_BOUNDS } from "./worker/frame.ts";
+import { encodeMessage, MessageReader, REPLY_BOUNDS } from "./worker/worker-message.ts";
 import type { WorkerReply, WorkerRequest } from "./worker/messages.ts";
 
-export interface WorkerAnswer {
+export interface WorkerResponse {
   readonly reply: WorkerReply;
   readonly payload: Buffer;
 }
 
 interface Waiter {
-  resolve(answer: WorkerAnswer): void;
+  resolve(answer: WorkerResponse): void;
   reject(fault: unknown): void;
 }
 
@@ -25,7 +25,7 @@ export class FileWorker {
   /** Resolves when nothing of it runs any more. */
   readonly ended: Promise<void>;
   readonly #process: SandboxedProcess;
-  readonly #frames = new FrameReader(REPLY_BOUNDS);
+  readonly #frames = new MessageReader(REPLY_BOUNDS);
   readonly #waiters = new Map<number, Waiter[]>();
   #fault: KernelError | undefined;
   #nextId = 1;
@@ -58,11 +58,11 @@ export class FileWorker {
     return this.#nextId;
   }
 
-  async ask(id: number, request: WorkerRequest, payload?: Uint8Array): Promise<WorkerAnswer> {
+  async ask(id: number, request: WorkerRequest, payload?: Uint8Array): Promise<WorkerResponse> {
     this.#verifyAlive();
     // So that what waits to be sent stays little, however many ask for much.
     while (this.#process.stdin.writableNeedDrain) await this.#untilRoom();
-    const { promise, resolve, reject } = Promise.withResolvers<WorkerAnswer>();
+    const { promise, resolve, reject } = Promise.withResolvers<WorkerResponse>();
     const waiters = this.#waiters.get(id);
     if (waiters === undefined) this.#waiters.set(id, [{ resolve, reject }]);
     else waiters.push({ resolve, reject });
@@ -111,7 +111,7 @@ export class FileWorker {
   }
 
   #write(id: number, request: WorkerRequest, payload?: Uint8Array): void {
-    for (const piece of encodeFrame(id, request, payload)) this.#process.stdin.write(piece);
+    for (const piece of encodeMessage(id, request, payload)) this.#process.stdin.write(piece);
   }
 
   #receive(piece: Buffer): void {

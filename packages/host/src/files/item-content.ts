@@ -28,7 +28,7 @@ export async function* pullContent(
     const next = asked.shift();
     if (next === undefined) return;
     const { payload } = await next.answer;
-    if (payload.length !== next.length) throw ticket.distrust();
+    if (payload.length !== next.length) throw ticket.protocolViolation();
     yield payload;
   }
 }

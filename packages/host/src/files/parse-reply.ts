@@ -18,34 +18,38 @@ import {
  * numbers, and no word of its own is shown to anybody.
  */
 export function parseReply(header: unknown): WorkerReply {
-  const reply = objectOf(header);
+  const reply = requireObject(header);
   switch (reply["type"]) {
     case "ready":
-      return { type: "ready", device: digitsOf(reply["device"]), inode: digitsOf(reply["inode"]) };
+      return { type: "ready", device: requireDigits(reply["device"]), inode: requireDigits(reply["inode"]) };
     case "prepared":
       return {
         type: "prepared",
-        items: arrayOf(reply["items"], MAX_ITEMS).map(parseItem),
+        items: requireArray(reply["items"], MAX_ITEMS).map(parseItem),
         inline: reply["inline"] === true,
         held: reply["held"] === true,
-        occurrences: countOf(reply["occurrences"] ?? 0),
-        lines: arrayOf(reply["lines"] ?? [], MAX_LINES).map(countOf),
+        occurrences: requireCount(reply["occurrences"] ?? 0),
+        lines: requireArray(reply["lines"] ?? [], MAX_LINES).map(requireCount),
       };
     case "chunk":
       return { type: "chunk" };
     case "entries":
-      return { type: "entries", total: countOf(reply["total"]), partial: reply["partial"] === true };
+      return { type: "entries", total: requireCount(reply["total"]), partial: reply["partial"] === true };
     case "done":
-      return { type: "done", mode: modeOf(reply["mode"]), made: arrayOf(reply["made"], MAX_MADE).map(parseItem) };
+      return {
+        type: "done",
+        mode: requireMode(reply["mode"]),
+        made: requireArray(reply["made"], MAX_MADE).map(parseItem),
+      };
     case "failed":
       return {
         type: "failed",
-        code: oneOf<FaultCode>(FAULT_CODES, reply["code"]),
-        reason: oneOf<FaultReason>(FAULT_REASONS, reply["reason"]),
+        code: requireOneOf<FaultCode>(FAULT_CODES, reply["code"]),
+        reason: requireOneOf<FaultReason>(FAULT_REASONS, reply["reason"]),
         unchanged: reply["unchanged"] === true,
-        errno: /^E[A-Z0-9]{1,15}$/.exec(textOf(reply["errno"] ?? "EUNKNOWN"))?.[0] ?? "EUNKNOWN",
-        count: countOf(reply["count"] ?? 0),
-        lines: arrayOf(reply["lines"] ?? [], MAX_LINES).map(countOf),
+        errno: /^E[A-Z0-9]{1,15}$/.exec(requireText(reply["errno"] ?? "EUNKNOWN"))?.[0] ?? "EUNKNOWN",
+        count: requireCount(reply["count"] ?? 0),
+        lines: requireArray(reply["lines"] ?? [], MAX_LINES).map(requireCount),
       };
     default:
       throw new TypeError("unknown reply");
@@ -53,17 +57,17 @@ export function parseReply(header: unknown): WorkerReply {
 }
 
 export function parseItem(value: unknown): Item {
-  const item = objectOf(value);
-  return { path: pathOf(item["path"]), state: parseState(objectOf(item["state"])) };
+  const item = requireObject(value);
+  return { path: requirePath(item["path"]), state: parseState(requireObject(item["state"])) };
 }
 
 export function parseListed(value: unknown): ListedEntry {
-  const entry = objectOf(value);
+  const entry = requireObject(value);
   return {
-    name: pathOf(entry["name"]),
+    name: requirePath(entry["name"]),
     isExact: entry["isExact"] === true,
-    kind: oneOf(["file", "directory", "link", "other"] as const, entry["kind"]),
-    size: countOf(entry["size"]),
+    kind: requireOneOf(["file", "directory", "link", "other"] as const, entry["kind"]),
+    size: requireCount(entry["size"]),
   };
 }
 
@@ -76,11 +80,11 @@ function parseState(state: JsonObject): ItemState {
     case "absent":
       return { kind: "absent" };
     case "file":
-      return { kind: "file", size: countOf(state["size"]), mode: modeOf(state["mode"]) };
+      return { kind: "file", size: requireCount(state["size"]), mode: requireMode(state["mode"]) };
     case "directory":
-      return { kind: "directory", mode: modeOf(state["mode"]) };
+      return { kind: "directory", mode: requireMode(state["mode"]) };
     case "link":
-      return { kind: "link", target: textOf(state["target"]) };
+      return { kind: "link", target: requireText(state["target"]) };
     case "other":
       return { kind: "other" };
     default:
@@ -88,49 +92,49 @@ function parseState(state: JsonObject): ItemState {
   }
 }
 
-function pathOf(value: unknown): string {
-  const path = textOf(value);
+function requirePath(value: unknown): string {
+  const path = requireText(value);
   if (path === ".") return path;
   const isInside = path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
   if (!isInside || path.includes("\0")) throw new TypeError("not a path inside");
   return path;
 }
 
-function objectOf(value: unknown): JsonObject {
+function requireObject(value: unknown): JsonObject {
   const json = value as JsonValue;
   if (!isJsonObject(json)) throw new TypeError("not an object");
   return json;
 }
 
-function arrayOf(value: unknown, maxLength: number): readonly unknown[] {
+function requireArray(value: unknown, maxLength: number): readonly unknown[] {
   if (!Array.isArray(value) || value.length > maxLength) throw new TypeError("not an array of that length");
   return value;
 }
 
-function textOf(value: unknown): string {
+function requireText(value: unknown): string {
   if (typeof value !== "string" || value.length > MAX_PATH_LEN || !value.isWellFormed())
     throw new TypeError("not a text");
   return value;
 }
 
-function digitsOf(value: unknown): string {
-  const text = textOf(value);
+function requireDigits(value: unknown): string {
+  const text = requireText(value);
   if (!/^\d{1,20}$/.test(text)) throw new TypeError("not a number in digits");
   return text;
 }
 
-function countOf(value: unknown): number {
+function requireCount(value: unknown): number {
   if (!Number.isSafeInteger(value) || Number(value) < 0) throw new TypeError("not a count");
   return Number(value);
 }
 
-function modeOf(value: unknown): number {
-  const mode = countOf(value);
+function requireMode(value: unknown): number {
+  const mode = requireCount(value);
   if (mode > 0o7777) throw new TypeError("not a mode");
   return mode;
 }
 
-function oneOf<Name extends string>(names: readonly Name[], value: unknown): Name {
+function requireOneOf<Name extends string>(names: readonly Name[], value: unknown): Name {
   const found = names.find((name) => name === value);
   if (found === undefined) throw new TypeError("not one of the known words");
   return found;

@@ -1,15 +1,15 @@
 import { createBlake3, isKernelError, KernelError, toHex, utf8 } from "@narthex/contracts";
-import type { FileAnswer, FileChange, FileOperation, FileState, PreparedOperation } from "@narthex/kernel";
+import type { FileResult, FileChange, FileOperation, FileState, PreparedOperation } from "@narthex/kernel";
 import { quotePath } from "./explain-fault.ts";
 import { hashEdited } from "./hash-edited.ts";
 import { HeldItem } from "./item-content.ts";
 import { parseItem } from "./parse-reply.ts";
-import type { Prepared } from "./prepare-reading.ts";
+import type { PreparedItems } from "./prepare-reading.ts";
 import { readEntries } from "./read-entries.ts";
 import { sendContent } from "./send-content.ts";
 import type { DoneReply } from "./worker/messages.ts";
 
-type Of<Kind extends FileOperation["kind"]> = FileOperation & { readonly kind: Kind };
+type OperationOf<Kind extends FileOperation["kind"]> = FileOperation & { readonly kind: Kind };
 
 /** How a change is made, and what it changes. */
 interface Change {
@@ -22,11 +22,11 @@ interface Change {
 const ABSENT: FileState = { kind: "absent" };
 const MAX_TREE_ENTRIES = 100_000;
 
-export function prepareWrite(prepared: Prepared, operation: Of<"write">): PreparedOperation {
+export function prepareWrite(prepared: PreparedItems, operation: OperationOf<"write">): PreparedOperation {
   const { ticket } = prepared;
-  const item = theItem(prepared, 0);
-  return changing(prepared, {
-    before: () => present([item]),
+  const item = requireItem(prepared, 0);
+  return toPreparedChange(prepared, {
+    before: () => existingItems([item]),
     async perform() {
       const before = await item.state();
       const hasher = createBlake3();
@@ -36,18 +36,18 @@ export function prepareWrite(prepared: Prepared, operation: Of<"write">): Prepar
       const done = await ticket.commit(await sendContent(ticket, operation.content));
       const size = operation.content.length + (isAppended ? before.size : 0);
       const after: FileState = { kind: "file", hash: toHex(hasher.digest()), size, mode: done.mode };
-      return { changes: [...madeBy(done), { path: item.path, before, after }] };
+      return { changes: [...createdDirectories(done), { path: item.path, before, after }] };
     },
   });
 }
 
-export function prepareEdit(prepared: Prepared, operation: Of<"edit">): PreparedOperation {
+export function prepareEdit(prepared: PreparedItems, operation: OperationOf<"edit">): PreparedOperation {
   const { ticket, reply } = prepared;
-  const item = theItem(prepared, 0);
+  const item = requireItem(prepared, 0);
   const [oldText, text] = [utf8(operation.oldContent), utf8(operation.newContent)];
   const offsets = readOffsets(prepared, item.size, oldText.length);
-  return changing(prepared, {
-    before: () => present([item]),
+  return toPreparedChange(prepared, {
+    before: () => existingItems([item]),
     async perform() {
       const before = await item.state();
       const hash = await hashEdited(item.bytes(), { offsets, oldLength: oldText.length, text });
@@ -61,16 +61,16 @@ export function prepareEdit(prepared: Prepared, operation: Of<"edit">): Prepared
   });
 }
 
-export function prepareDelete(prepared: Prepared): PreparedOperation {
+export function prepareDelete(prepared: PreparedItems): PreparedOperation {
   const { ticket } = prepared;
-  const top = theItem(prepared, 0);
+  const top = requireItem(prepared, 0);
   let entries: Promise<readonly HeldItem[]> | undefined;
   const readTree = async (): Promise<readonly HeldItem[]> => {
     if (top.item.state.kind !== "directory") return [top];
     const found = [top];
     for await (const batch of readEntries(ticket, MAX_TREE_ENTRIES, parseItem).batches) {
       for (const item of batch) {
-        if (!item.path.startsWith(`${top.path}/`)) throw ticket.distrust();
+        if (!item.path.startsWith(`${top.path}/`)) throw ticket.protocolViolation();
         found.push(new HeldItem(ticket, found.length, item));
       }
     }
@@ -80,7 +80,7 @@ export function prepareDelete(prepared: Prepared): PreparedOperation {
     entries ??= readTree();
     yield* await entries;
   };
-  return changing(prepared, {
+  return toPreparedChange(prepared, {
     before: tree,
     async perform() {
       const changes: FileChange[] = [];
@@ -91,16 +91,16 @@ export function prepareDelete(prepared: Prepared): PreparedOperation {
   });
 }
 
-export function prepareMove(prepared: Prepared): PreparedOperation {
-  const [source, destination] = [theItem(prepared, 0), theItem(prepared, 1)];
-  return changing(prepared, {
-    before: () => present([destination]),
+export function prepareMove(prepared: PreparedItems): PreparedOperation {
+  const [source, destination] = [requireItem(prepared, 0), requireItem(prepared, 1)];
+  return toPreparedChange(prepared, {
+    before: () => existingItems([destination]),
     async perform() {
       const [moved, replaced] = [await source.state(), await destination.state()];
       const done = await prepared.ticket.commit();
       return {
         changes: [
-          ...madeBy(done),
+          ...createdDirectories(done),
           { path: source.path, before: moved, after: ABSENT },
           { path: destination.path, before: replaced, after: moved },
         ],
@@ -109,26 +109,29 @@ export function prepareMove(prepared: Prepared): PreparedOperation {
   });
 }
 
-export async function prepareRestore(prepared: Prepared, operation: Of<"restore">): Promise<PreparedOperation> {
+export async function prepareRestore(
+  prepared: PreparedItems,
+  operation: OperationOf<"restore">,
+): Promise<PreparedOperation> {
   const { ticket } = prepared;
-  const item = theItem(prepared, 0);
+  const item = requireItem(prepared, 0);
   const found = await item.state();
   if (!isSameState(found, operation.expected)) {
     ticket.close();
     throw new KernelError("EXECUTION_FAILED", `${quotePath(item.path)} is not as it was left; look at it first`);
   }
-  return changing(prepared, {
-    before: () => present([item]),
+  return toPreparedChange(prepared, {
+    before: () => existingItems([item]),
     async perform() {
       const done = await ticket.commit(await sendRestored(prepared, operation));
       const { before } = operation;
       const after = before.kind === "file" || before.kind === "directory" ? { ...before, mode: done.mode } : before;
-      return { changes: [...madeBy(done), { path: item.path, before: found, after }] };
+      return { changes: [...createdDirectories(done), { path: item.path, before: found, after }] };
     },
   });
 }
 
-function changing({ ticket, items }: Prepared, change: Change): PreparedOperation {
+function toPreparedChange({ ticket, items }: PreparedItems, change: Change): PreparedOperation {
   return {
     opened: items.map(({ path }) => path),
     async *preimages() {
@@ -136,12 +139,12 @@ function changing({ ticket, items }: Prepared, change: Change): PreparedOperatio
         yield { path: item.path, state: await item.state(), content: () => item.content() };
       }
     },
-    async commit(): Promise<FileAnswer> {
+    async commit(): Promise<FileResult> {
       try {
         const { changes, lines = [] } = await change.perform();
         return { kind: "changed", changes, lines };
       } catch (fault) {
-        throw ticket.isCommitting || !isKernelError(fault) ? fault : beforeChange(fault);
+        throw ticket.isCommitting || !isKernelError(fault) ? fault : asChangedNothing(fault);
       } finally {
         ticket.close();
       }
@@ -154,39 +157,42 @@ function changing({ ticket, items }: Prepared, change: Change): PreparedOperatio
 }
 
 /** The worker was not asked to change anything yet. */
-function beforeChange({ code, message, violations, cause }: KernelError): KernelError {
+function asChangedNothing({ code, message, violations, cause }: KernelError): KernelError {
   return new KernelError(code, message, { violations, cause, changedNothing: true });
 }
 
-async function* present(items: readonly HeldItem[]): AsyncGenerator<HeldItem, void> {
+async function* existingItems(items: readonly HeldItem[]): AsyncGenerator<HeldItem, void> {
   for (const item of items) if (item.item.state.kind !== "absent") yield item;
 }
 
-function theItem({ ticket, items }: Prepared, index: number): HeldItem {
+function requireItem({ ticket, items }: PreparedItems, index: number): HeldItem {
   const item = items[index];
-  if (item === undefined) throw ticket.distrust();
+  if (item === undefined) throw ticket.protocolViolation();
   return item;
 }
 
-function madeBy({ made }: DoneReply): FileChange[] {
+function createdDirectories({ made }: DoneReply): FileChange[] {
   return made.flatMap(({ path, state }) =>
     state.kind === "directory" ? [{ path, before: ABSENT, after: { kind: "directory", mode: state.mode } }] : [],
   );
 }
 
 /** Where the old text stands, as the worker says: in order, inside the file, none inside another. */
-function readOffsets({ ticket, reply, payload }: Prepared, size: number, oldLength: number): number[] {
+function readOffsets({ ticket, reply, payload }: PreparedItems, size: number, oldLength: number): number[] {
   const offsets = Array.from({ length: reply.occurrences ?? 0 }, (_, index) => payload.readDoubleBE(index * 8));
   let free = 0;
   for (const offset of offsets) {
-    if (!Number.isSafeInteger(offset) || offset < free || offset + oldLength > size) throw ticket.distrust();
+    if (!Number.isSafeInteger(offset) || offset < free || offset + oldLength > size) throw ticket.protocolViolation();
     free = offset + oldLength;
   }
   return offsets;
 }
 
 /** SECURITY: content of which the hash is not the one that was recorded is not put anywhere. */
-async function sendRestored({ ticket }: Prepared, operation: Of<"restore">): Promise<Uint8Array | undefined> {
+async function sendRestored(
+  { ticket }: PreparedItems,
+  operation: OperationOf<"restore">,
+): Promise<Uint8Array | undefined> {
   const { before, content } = operation;
   if (before.kind !== "file" || content === undefined) return undefined;
   const hasher = createBlake3();

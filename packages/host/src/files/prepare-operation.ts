@@ -2,7 +2,7 @@ import { utf8 } from "@narthex/contracts";
 import type { FileOperation, PreparedOperation } from "@narthex/kernel";
 import { HeldItem } from "./item-content.ts";
 import { prepareDelete, prepareEdit, prepareMove, prepareRestore, prepareWrite } from "./prepare-change.ts";
-import { type Prepared, MAX_LISTED, prepareInspect, prepareList, prepareRead } from "./prepare-reading.ts";
+import { type PreparedItems, MAX_LISTED, prepareInspect, prepareList, prepareRead } from "./prepare-reading.ts";
 import type { ItemState, PreparedReply, WorkerOperation } from "./worker/messages.ts";
 import type { WorkerTicket } from "./worker-ticket.ts";
 
@@ -11,7 +11,7 @@ export async function prepareOperation(ticket: WorkerTicket, operation: FileOper
   const wanted = operation.kind === "edit" ? utf8(operation.oldContent) : undefined;
   const request = { type: "prepare", operation: toWorker(operation) } as const;
   const { reply, payload } = await ticket.ask("prepared", request, wanted);
-  const prepared: Prepared = { ticket, reply, payload, items: heldItems(ticket, operation, reply, payload) };
+  const prepared: PreparedItems = { ticket, reply, payload, items: heldItems(ticket, operation, reply, payload) };
   switch (operation.kind) {
     case "read":
       return prepareRead(prepared, operation);
@@ -40,12 +40,12 @@ function heldItems(
   payload: Buffer,
 ): readonly HeldItem[] {
   const start = (reply.occurrences ?? 0) * 8;
-  if (start > payload.length) throw ticket.distrust();
+  if (start > payload.length) throw ticket.protocolViolation();
   const content = reply.inline && operation.kind !== "read" ? payload.subarray(start) : undefined;
   return reply.items.map((item, index) => {
     const inline = index === 0 ? content : undefined;
     if (inline !== undefined && (item.state.kind !== "file" || item.state.size !== inline.length))
-      throw ticket.distrust();
+      throw ticket.protocolViolation();
     return new HeldItem(ticket, index, item, inline);
   });
 }

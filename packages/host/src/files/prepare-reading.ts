@@ -6,25 +6,25 @@ import type { PreparedReply } from "./worker/messages.ts";
 import { readEntries } from "./read-entries.ts";
 import type { WorkerTicket } from "./worker-ticket.ts";
 
-export interface Prepared {
+export interface PreparedItems {
   readonly ticket: WorkerTicket;
   readonly reply: PreparedReply;
   readonly payload: Buffer;
   readonly items: readonly HeldItem[];
 }
 
-type Of<Kind extends FileOperation["kind"]> = FileOperation & { readonly kind: Kind };
+type OperationOf<Kind extends FileOperation["kind"]> = FileOperation & { readonly kind: Kind };
 
 /** Most entries of one listing. */
 export const MAX_LISTED = 100_000;
 
-export function prepareRead(prepared: Prepared, operation: Of<"read">): PreparedOperation {
+export function prepareRead(prepared: PreparedItems, operation: OperationOf<"read">): PreparedOperation {
   const { ticket, reply, payload } = prepared;
   const [item] = prepared.items;
-  if (item?.item.state.kind !== "file") throw ticket.distrust();
+  if (item?.item.state.kind !== "file") throw ticket.protocolViolation();
   const rest = Math.max(0, item.size - operation.offset);
   const length = operation.limit === 0 ? rest : Math.min(rest, operation.limit);
-  if (reply.inline && payload.length !== length) throw ticket.distrust();
+  if (reply.inline && payload.length !== length) throw ticket.protocolViolation();
   if (!reply.held) ticket.finish();
   async function* content(): AsyncGenerator<Uint8Array, void> {
     try {
@@ -35,12 +35,12 @@ export function prepareRead(prepared: Prepared, operation: Of<"read">): Prepared
     }
   }
   const { size } = item;
-  return reading(prepared, () => Promise.resolve({ kind: "read", size, length, content: content() }));
+  return toPreparedRead(prepared, () => Promise.resolve({ kind: "read", size, length, content: content() }));
 }
 
-export function prepareList(prepared: Prepared, operation: Of<"list">): PreparedOperation {
+export function prepareList(prepared: PreparedItems, operation: OperationOf<"list">): PreparedOperation {
   const { ticket } = prepared;
-  return reading(prepared, async () => {
+  return toPreparedRead(prepared, async () => {
     try {
       const entries: ListedEntry[] = [];
       const read = readEntries(ticket, Math.min(operation.limit, MAX_LISTED), parseListed);
@@ -52,10 +52,10 @@ export function prepareList(prepared: Prepared, operation: Of<"list">): Prepared
   });
 }
 
-export function prepareInspect(prepared: Prepared): PreparedOperation {
+export function prepareInspect(prepared: PreparedItems): PreparedOperation {
   const [item] = prepared.items;
-  if (item === undefined) throw prepared.ticket.distrust();
-  return reading(prepared, async () => {
+  if (item === undefined) throw prepared.ticket.protocolViolation();
+  return toPreparedRead(prepared, async () => {
     try {
       return { kind: "inspect", state: await item.state() };
     } finally {
@@ -65,7 +65,7 @@ export function prepareInspect(prepared: Prepared): PreparedOperation {
 }
 
 /** An operation that changes nothing. */
-function reading({ ticket, items }: Prepared, act: PreparedOperation["commit"]): PreparedOperation {
+function toPreparedRead({ ticket, items }: PreparedItems, act: PreparedOperation["commit"]): PreparedOperation {
   let isCommitted = false;
   return {
     opened: items.map(({ path }) => path),

@@ -13,8 +13,8 @@ export function readEntries<Entry>(
     while (from < total) {
       const { reply, payload } = await ticket.ask("entries", { type: "entries", from });
       const batch = parseBatch(ticket, payload, parse);
-      if (reply.total > maxEntries || from + batch.length > reply.total) throw ticket.distrust();
-      if (batch.length === 0 && from < reply.total) throw ticket.distrust();
+      if (reply.total > maxEntries || from + batch.length > reply.total) throw ticket.protocolViolation();
+      if (batch.length === 0 && from < reply.total) throw ticket.protocolViolation();
       isPartial = reply.partial;
       from += batch.length;
       total = reply.total;
@@ -30,6 +30,6 @@ function parseBatch<Entry>(ticket: WorkerTicket, payload: Buffer, parse: (value:
     if (!Array.isArray(values)) throw new TypeError("not an array");
     return values.map((value: unknown) => parse(value));
   } catch {
-    throw ticket.distrust();
+    throw ticket.protocolViolation();
   }
 }

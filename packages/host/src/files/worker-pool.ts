@@ -110,7 +110,7 @@ export class WorkerPool {
       this.#release(slot);
     };
     try {
-      return { worker: await orAborted(slot.starting, signal), release };
+      return { worker: await raceWithSignal(slot.starting, signal), release };
     } catch (fault) {
       release();
       throw fault;
@@ -165,7 +165,7 @@ export class WorkerPool {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.add(resolve);
     try {
-      await orAborted(promise, signal);
+      await raceWithSignal(promise, signal);
     } finally {
       this.#waiting.delete(resolve);
     }
@@ -177,7 +177,7 @@ export function verifyNotAborted(signal: AbortSignal): void {
 }
 
 /** The promise's value, unless the signal is faster. */
-export async function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+export async function raceWithSignal<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   verifyNotAborted(signal);
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(cancelled());

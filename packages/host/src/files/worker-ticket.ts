@@ -1,8 +1,8 @@
 import { KernelError } from "@narthex/contracts";
 import type { FileOperation } from "@narthex/kernel";
 import { explainFault } from "./explain-fault.ts";
-import type { WorkerAnswer } from "./file-worker.ts";
-import { type BorrowedWorker, orAborted, verifyNotAborted } from "./worker-pool.ts";
+import type { WorkerResponse } from "./file-worker.ts";
+import { type BorrowedWorker, raceWithSignal, verifyNotAborted } from "./worker-pool.ts";
 import type { WorkerReply, WorkerRequest } from "./worker/messages.ts";
 
 /** How long a worker may take for what nobody waits for any more, before it is held to hang. */
@@ -45,7 +45,7 @@ export class WorkerTicket {
     payload?: Uint8Array,
   ): Promise<{ reply: Reply<Type>; payload: Buffer }> {
     this.#verifyOpen();
-    return this.#read(expected, await orAborted(this.#ask(request, payload), this.#signal));
+    return this.#read(expected, await raceWithSignal(this.#ask(request, payload), this.#signal));
   }
 
   /** Asks for the change to be made. From here on there is no way back: only the answer tells what was done. */
@@ -59,11 +59,11 @@ export class WorkerTicket {
   /** A piece of what is to be written. Resolves when there is room for more. */
   async send(piece: Uint8Array): Promise<void> {
     this.#verifyOpen();
-    await orAborted(this.#borrowed.worker.tell(this.#id, { type: "content" }, piece), this.#signal);
+    await raceWithSignal(this.#borrowed.worker.tell(this.#id, { type: "content" }, piece), this.#signal);
   }
 
   /** Ends the worker: what it said cannot be. */
-  distrust(): KernelError {
+  protocolViolation(): KernelError {
     const fault = new KernelError("SANDBOX_ERROR", "the file worker said something that makes no sense");
     this.#borrowed.worker.fail(fault);
     this.close();
@@ -92,7 +92,7 @@ export class WorkerTicket {
     this.#releaseIfDone();
   }
 
-  async #ask(request: WorkerRequest, payload?: Uint8Array): Promise<WorkerAnswer> {
+  async #ask(request: WorkerRequest, payload?: Uint8Array): Promise<WorkerResponse> {
     this.#unanswered++;
     try {
       return await this.#borrowed.worker.ask(this.#id, request, payload);
@@ -110,13 +110,13 @@ export class WorkerTicket {
 
   #read<Type extends WorkerReply["type"]>(
     expected: Type,
-    { reply, payload }: WorkerAnswer,
+    { reply, payload }: WorkerResponse,
   ): { reply: Reply<Type>; payload: Buffer } {
     if (reply.type === "failed") {
       this.close();
       throw explainFault(this.operation, reply);
     }
-    if (reply.type !== expected) throw this.distrust();
+    if (reply.type !== expected) throw this.protocolViolation();
     return { reply: reply as Reply<Type>, payload };
   }
 

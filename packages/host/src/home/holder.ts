@@ -17,7 +17,7 @@ export interface Holder {
 type HolderFile = Readonly<Record<string, unknown>>;
 
 /** The holder of the home as it described itself; undefined if no process holds it, or it has not written its file yet. */
-export async function describeHolder(paths: HomePaths): Promise<Holder | undefined> {
+export async function readHolder(paths: HomePaths): Promise<Holder | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(paths.holder, "utf8"));
     if (typeof value !== "object" || value === null) return undefined;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { KernelError } from "@narthex/contracts";
 import { tryExclusiveLock } from "../system/exclusive-lock.ts";
 import { openNamedDirectory, openPrivateDirectory } from "../system/private-directory.ts";
-import { describeHolder, type Holder } from "./holder.ts";
+import { readHolder, type Holder } from "./holder.ts";
 import { type HomePaths, homePaths } from "./home-paths.ts";
 import { writePrivateFile } from "./private-file.ts";
 
@@ -16,21 +16,21 @@ export interface HomeClaim {
   release(): void;
 }
 
-type HomeTaker = Omit<Holder, "pid" | "startedAtMs">;
+type HomeLockOwner = Omit<Holder, "pid" | "startedAtMs">;
 
-const LOOK_AGAIN_MS = 25;
+const RETRY_MS = 25;
 
 /**
  * Takes the home for this process. The lock is SQLite's own on a file of its own: the system lets go of it when the
  * process ends, however it ends, and a second taker in the same process is refused like any other.
  */
-export async function takeHome(paths: HomePaths, taker: HomeTaker, waitMs: number): Promise<HomeLock> {
+export async function lockHome(paths: HomePaths, taker: HomeLockOwner, waitMs: number): Promise<HomeLock> {
   const deadline = performance.now() + waitMs;
   for (;;) {
     const database = tryLock(paths.lock);
     if (database !== undefined) return hold(paths, taker, database);
     if (performance.now() >= deadline) throw await busy(paths);
-    await sleep(LOOK_AGAIN_MS);
+    await sleep(RETRY_MS);
   }
 }
 
@@ -49,18 +49,18 @@ function tryLock(path: string): DatabaseSync | undefined {
   try {
     return tryExclusiveLock(path);
   } catch (fault) {
-    const code = isOfDisk(fault) ? "STORE_UNAVAILABLE" : "HOME_UNSAFE";
+    const code = isDiskError(fault) ? "STORE_UNAVAILABLE" : "HOME_UNSAFE";
     const reason = fault instanceof Error ? fault.message : String(fault);
     throw new KernelError(code, `the home's lock cannot be taken: ${reason}`, { cause: fault });
   }
 }
 
 /** SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN, the low byte of whatever finer code there is. */
-function isOfDisk(fault: unknown): boolean {
+function isDiskError(fault: unknown): boolean {
   return fault instanceof Error && "errcode" in fault && [8, 10, 13, 14].includes(Number(fault.errcode) & 0xff);
 }
 
-async function hold(paths: HomePaths, taker: HomeTaker, database: DatabaseSync): Promise<HomeLock> {
+async function hold(paths: HomePaths, taker: HomeLockOwner, database: DatabaseSync): Promise<HomeLock> {
   const { command, version, protocol, onDemand } = taker;
   const holder = { pid: process.pid, command, version, protocol, on_demand: onDemand, started_at_ms: Date.now() };
   try {
@@ -82,7 +82,7 @@ async function hold(paths: HomePaths, taker: HomeTaker, database: DatabaseSync):
 }
 
 async function busy(paths: HomePaths): Promise<KernelError> {
-  const holder = await describeHolder(paths);
+  const holder = await readHolder(paths);
   if (holder === undefined) return new KernelError("HOME_BUSY", `another process holds the home \`${paths.home}\``);
   const { command, pid, startedAtMs, onDemand } = holder;
   const who = onDemand ? "a kernel that was started on demand" : `\`${command}\``;

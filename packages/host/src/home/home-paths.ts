@@ -11,7 +11,7 @@ export interface HomePaths {
   readonly checkedPolicy: string;
   readonly keys: string;
   /** The Merkle log: tiles, checkpoints, public keys. */
-  readonly log: string;
+  readonly merkle: string;
   /** Tools that were added, each in a directory of its own. */
   readonly tools: string;
   readonly store: string;
@@ -33,7 +33,7 @@ export interface HomePaths {
   /** What a kernel that was started on demand writes on its error stream. */
   readonly kernelLog: string;
   /** The sessions whose clients were connected, for a kernel that takes over. */
-  readonly attended: string;
+  readonly connectedSessions: string;
   readonly adminToken: string;
   readonly approveToken: string;
   readonly readToken: string;
@@ -49,7 +49,7 @@ export function homePaths(home: string): HomePaths {
     policy: join(home, "policy"),
     checkedPolicy: join(home, "checked"),
     keys: join(home, "keys"),
-    log: join(home, "log"),
+    merkle: join(home, "log"),
     tools: join(home, "tools"),
     store: join(home, "store"),
     content: join(home, "content"),
@@ -62,7 +62,7 @@ export function homePaths(home: string): HomePaths {
     claim: join(run, "claim.db"),
     holder: join(run, "holder.json"),
     kernelLog: join(run, "kernel.log"),
-    attended: join(run, "attended.json"),
+    connectedSessions: join(run, "attended.json"),
     adminToken: join(run, "admin.token"),
     approveToken: join(run, "approve.token"),
     readToken: join(run, "read.token"),

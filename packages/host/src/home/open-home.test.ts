@@ -5,7 +5,7 @@ import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { describeHolder } from "./holder.ts";
+import { readHolder } from "./holder.ts";
 import { homePaths } from "./home-paths.ts";
 import { openHome } from "./open-home.ts";
 import { findSocketPaths } from "./socket-paths.ts";
@@ -66,7 +66,7 @@ test("a holder that is killed lets go of the home", async () => {
     console.log("held"); setInterval(() => {}, 1000);`;
   const holder = spawn(process.execPath, ["--input-type=module", "-e", script, path]);
   await once(holder.stdout, "data");
-  assert.equal((await describeHolder(homePaths(path)))?.command, "doomed");
+  assert.equal((await readHolder(homePaths(path)))?.command, "doomed");
   holder.kill("SIGKILL");
   await once(holder, "exit");
   await (await open(path)).close();

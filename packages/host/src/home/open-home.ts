@@ -1,7 +1,7 @@
 import { openNamedDirectory, openPrivateDirectory } from "../system/private-directory.ts";
 import { pathUnusable, storeUnavailable, systemErrorCode } from "../system/system-error.ts";
 import { type BearerTokens, issueBearerTokens } from "./bearer-tokens.ts";
-import { type HomeLock, takeHome } from "./home-lock.ts";
+import { type HomeLock, lockHome } from "./home-lock.ts";
 import { type HomePaths, homePaths } from "./home-paths.ts";
 import { removeDrafts } from "./private-file.ts";
 import { prepareSocketPaths, removeSocketDirectory, type SocketPaths } from "./socket-paths.ts";
@@ -43,11 +43,11 @@ export async function openHome(options: OpenHomeOptions): Promise<Home> {
 async function open(options: OpenHomeOptions): Promise<Home> {
   const path = await openNamedDirectory(options.path);
   const paths = homePaths(path);
-  for (const directory of [paths.run, paths.policy, paths.keys, paths.log, paths.store, paths.content]) {
+  for (const directory of [paths.run, paths.policy, paths.keys, paths.merkle, paths.store, paths.content]) {
     await openPrivateDirectory(directory);
   }
   const { command, version = "", protocol = 0, onDemand = false, waitMs } = options;
-  const lock = await takeHome(paths, { command, version, protocol, onDemand }, waitMs);
+  const lock = await lockHome(paths, { command, version, protocol, onDemand }, waitMs);
   try {
     await removeDrafts(paths.run);
     const sockets = await prepareSocketPaths(paths);

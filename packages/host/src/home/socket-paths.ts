@@ -14,7 +14,7 @@ export interface SocketPaths {
 /** The system cuts longer socket paths off. */
 const MAX_SOCKET_PATH_BYTES = 103;
 const OTHERS_MAY_ANYTHING = 0o077;
-const ELSEWHERE = "sockets";
+const POINTER_FILE = "sockets";
 const PREFIX = "narthex-";
 
 /**
@@ -27,7 +27,7 @@ const PREFIX = "narthex-";
 export async function findSocketPaths(paths: HomePaths): Promise<SocketPaths> {
   if (fits(paths.run)) return socketsIn(paths.run);
   try {
-    const named = (await readFile(join(paths.run, ELSEWHERE), "utf8")).trim();
+    const named = (await readFile(join(paths.run, POINTER_FILE), "utf8")).trim();
     return socketsIn((await isAloneOf(named, (await lstat(paths.run)).uid)) ? named : paths.run);
   } catch {
     return socketsIn(paths.run);
@@ -42,9 +42,9 @@ async function isAloneOf(directory: string, owner: number): Promise<boolean> {
 /** The same, making the other directory if one is needed. For whoever holds the home. */
 export async function prepareSocketPaths(paths: HomePaths): Promise<SocketPaths> {
   if (fits(paths.run)) return socketsIn(paths.run);
-  const found = await findLeftDirectory(paths);
+  const found = await findLeftoverDirectory(paths);
   const directory = found ?? (await openPrivateDirectory(await mkdtemp(join(tmpdir(), PREFIX))));
-  if (found === undefined) await writePrivateFile(join(paths.run, ELSEWHERE), directory);
+  if (found === undefined) await writePrivateFile(join(paths.run, POINTER_FILE), directory);
   return socketsIn(directory);
 }
 
@@ -53,9 +53,9 @@ export async function prepareSocketPaths(paths: HomePaths): Promise<SocketPaths>
  *
  * SECURITY: whoever may write to the directory above could have put another one in its place; it must be ours alone.
  */
-async function findLeftDirectory(paths: HomePaths): Promise<string | undefined> {
+async function findLeftoverDirectory(paths: HomePaths): Promise<string | undefined> {
   try {
-    const named = (await readFile(join(paths.run, ELSEWHERE), "utf8")).trim();
+    const named = (await readFile(join(paths.run, POINTER_FILE), "utf8")).trim();
     if (!basename(named).startsWith(PREFIX) || !(await lstat(named)).isDirectory()) return undefined;
     return await openPrivateDirectory(named);
   } catch {
@@ -66,7 +66,7 @@ async function findLeftDirectory(paths: HomePaths): Promise<string | undefined> 
 /** Leaves nothing behind where the sockets lay elsewhere. */
 export async function removeSocketDirectory(paths: HomePaths, sockets: SocketPaths): Promise<void> {
   if (fits(paths.run)) return;
-  await rm(join(paths.run, ELSEWHERE), { force: true });
+  await rm(join(paths.run, POINTER_FILE), { force: true });
   tryToRemoveOwnTree(dirname(sockets.framed));
 }
 

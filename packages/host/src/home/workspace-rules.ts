@@ -5,13 +5,13 @@ import { KernelError } from "@narthex/contracts";
 import { isInside } from "./is-inside.ts";
 import { stateDirectory } from "./session-tokens.ts";
 
-export interface WorkspaceSurroundings {
+export interface WorkspaceRules {
   /** The kernel's home. */
   readonly home: string;
   /** The user's own; the system's answer by default. */
   readonly userHome?: string;
   /** Why a directory has to stay apart from the vault; undefined if it need not. */
-  readonly whyApart?: ((directory: string) => string | undefined) | undefined;
+  readonly findVaultConflict?: ((directory: string) => string | undefined) | undefined;
 }
 
 /**
@@ -21,7 +21,7 @@ export interface WorkspaceSurroundings {
  * inside the user's state at tokens of other sessions and at locks; around the temporary directory at pipes of other sessions; `/` and the user's home would let it at everything.
  * Compared as real paths, so that no link leads around it.
  */
-export async function resolveWorkspace(workspace: string, around: WorkspaceSurroundings): Promise<string> {
+export async function resolveWorkspace(workspace: string, around: WorkspaceRules): Promise<string> {
   const real = await realWorkspace(workspace);
   const home = await realpath(around.home).catch(() => resolve(around.home));
   const userHome = await realpath(around.userHome ?? homedir()).catch(() => undefined);
@@ -36,7 +36,7 @@ export async function resolveWorkspace(workspace: string, around: WorkspaceSurro
     if (isInside(real, kept)) throw refused(real, "it holds your session tokens or locks");
     if (isInside(kept, real)) throw refused(real, "it lies among your session tokens or locks");
   }
-  const apart = around.whyApart?.(real);
+  const apart = around.findVaultConflict?.(real);
   if (apart !== undefined) throw refused(real, apart);
   return real;
 }

@@ -1,8 +1,8 @@
 import { KernelError } from "@narthex/contracts";
-import type { EgressPass, EgressWitness, Log } from "@narthex/kernel";
-import { blocked } from "../egress/blocked.ts";
+import type { EgressGrant, EgressAccounting, Logger } from "@narthex/kernel";
+import { egressBlocked } from "../egress/egress-blocked-error.ts";
 import { parseEgressUrl } from "../egress/egress-url.ts";
-import { openConversation } from "./conversation.ts";
+import { openServerClient } from "./server-client.ts";
 import { HttpTransport } from "./http-transport.ts";
 import { ServerConnection } from "./server-connection.ts";
 import { SERVER_LIMITS } from "./server-limits.ts";
@@ -11,9 +11,9 @@ import { secretVariables, type ServerPorts, type ServerSource, type StartedServe
 /** Comes to terms with a server over HTTP and asks it for its tools. */
 export async function connectServer(
   url: string,
-  { egress, log }: ServerPorts,
+  { egress, logger }: ServerPorts,
   source: ServerSource,
-  witness: EgressWitness | undefined,
+  witness: EgressAccounting | undefined,
   signal: AbortSignal,
 ): Promise<StartedServer> {
   if (egress === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel has no way to the network");
@@ -22,15 +22,15 @@ export async function connectServer(
   const [secret] = source.settings.secrets.values();
   const timed = AbortSignal.any([signal, AbortSignal.timeout(SERVER_LIMITS.startMs)]);
   let counting = witness;
-  const exit = egress.open(passFor(url, source.settings.name, () => counting, log));
+  const exit = egress.open(passFor(url, source.settings.name, () => counting, logger));
   const transport = new HttpTransport({ url, secret, exit });
   const connection = new ServerConnection(transport);
   try {
-    const conversation = await openConversation(connection, source, timed);
+    const conversation = await openServerClient(connection, source, timed);
     const listing = await conversation.listTools(timed);
     const ended = transport.ended.then(() => ({ putBack: [] }));
-    const countFor = (next: EgressWitness | undefined): void => void (counting = next);
-    return { connection, conversation, listing, countFor, ended };
+    const countFor = (next: EgressAccounting | undefined): void => void (counting = next);
+    return { connection, client: conversation, listing, attributeTo: countFor, ended };
   } catch (fault) {
     counting = undefined;
     connection.end("it could not be come to terms with");
@@ -48,14 +48,14 @@ export async function connectServer(
 function passFor(
   url: string,
   server: string,
-  witness: () => EgressWitness | undefined,
-  log: Log | undefined,
-): EgressPass {
+  witness: () => EgressAccounting | undefined,
+  log: Logger | undefined,
+): EgressGrant {
   const place = parseEgressUrl(url);
   const isPlace = (host: string, port: number): boolean => host === place.host && port === place.port;
   return {
     admit({ host, port }) {
-      if (!isPlace(host, port)) throw blocked("host", `\`${host}\` is not where the MCP server \`${server}\` is`);
+      if (!isPlace(host, port)) throw egressBlocked("host", `\`${host}\` is not where the MCP server \`${server}\` is`);
     },
     isGranted: isPlace,
     bounds: {

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from "@narthex/contracts";
 import { type HeaderList, type OutgoingRequest, ownField } from "@narthex/kernel";
 
 /** What the headers of a request follow from, besides its message. */
-export interface HttpStanding {
+export interface HttpSessionState {
   /** The name of the secret that is shown as a bearer token. */
   readonly secret: string | undefined;
   readonly sessionId: string | undefined;
@@ -15,11 +15,11 @@ const FIRST_STATELESS = "2026-07-28";
 const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;
 
 /** For every request to a server. */
-export function standingHeaders({
+export function sessionHeaders({
   secret,
   sessionId,
   revision,
-}: HttpStanding): NonNullable<OutgoingRequest["headers"]> {
+}: HttpSessionState): NonNullable<OutgoingRequest["headers"]> {
   return [
     ...(secret === undefined ? [] : [["authorization", { secret, prefix: "Bearer " }] as const]),
     ...(sessionId === undefined ? [] : [["mcp-session-id", sessionId] as const]),
@@ -28,24 +28,27 @@ export function standingHeaders({
 }
 
 /** For one that carries a message. */
-export function messageHeaders(message: JsonObject, standing: HttpStanding): NonNullable<OutgoingRequest["headers"]> {
+export function messageHeaders(
+  message: JsonObject,
+  standing: HttpSessionState,
+): NonNullable<OutgoingRequest["headers"]> {
   const { revision = "" } = standing;
   return [
     ["content-type", "application/json"],
     ["accept", "application/json, text/event-stream"],
-    ...standingHeaders(standing),
-    ...(revision >= FIRST_STATELESS ? repeated(message) : []),
+    ...sessionHeaders(standing),
+    ...(revision >= FIRST_STATELESS ? mirroredHeaders(message) : []),
   ];
 }
 
 /** The session that an answer opens; undefined for none. Throws for one that no header can hold. */
-export function sessionIn(headers: HeaderList): string | undefined {
+export function parseSessionId(headers: HeaderList): string | undefined {
   const given = headers.find(([name]) => name === "mcp-session-id")?.[1];
   if (given === undefined || SESSION_ID.test(given)) return given;
   throw new Error("it gave its session a name that cannot be one");
 }
 
-function repeated(message: JsonObject): (readonly [string, string])[] {
+function mirroredHeaders(message: JsonObject): (readonly [string, string])[] {
   const method = ownField(message, "method");
   if (typeof method !== "string") return [];
   const params = ownField(message, "params") ?? null;

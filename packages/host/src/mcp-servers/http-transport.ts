@@ -1,19 +1,19 @@
 import { setTimeout } from "node:timers/promises";
 import { isKernelError, type JsonObject, MAX_TIMEOUT_MS } from "@narthex/contracts";
-import { type EgressExit, type IncomingAnswer, ownField } from "@narthex/kernel";
+import { type EgressClient, type IncomingResponse, ownField } from "@narthex/kernel";
 import { EventStream } from "./event-stream.ts";
-import { errorIn, giveUp, isFine, typeOf } from "./http-answer.ts";
-import { messageHeaders, sessionIn, standingHeaders } from "./http-headers.ts";
+import { parseRpcError, discardBody, isSuccess, mediaType } from "./http-response.ts";
+import { messageHeaders, parseSessionId, sessionHeaders } from "./http-headers.ts";
 import { SERVER_LIMITS } from "./server-limits.ts";
 import type { ServerTransport, TransportEvents } from "./server-transport.ts";
-import { shownText } from "./shown-text.ts";
+import { toDisplayText } from "./display-text.ts";
 
 export interface HttpTransportOptions {
   readonly url: string;
   /** The name of the secret that is shown as a bearer token. */
   readonly secret: string | undefined;
   /** Closed with the transport. */
-  readonly exit: EgressExit;
+  readonly exit: EgressClient;
 }
 
 const EXPIRED = 404;
@@ -28,7 +28,7 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
  * was configured.
  */
 export class HttpTransport implements ServerTransport {
-  readonly tellsOfChanges = false;
+  readonly notifiesListChanges = false;
   /** Resolves when nothing of it is under way any more. */
   readonly ended: Promise<void>;
   readonly #options: HttpTransportOptions;
@@ -52,16 +52,16 @@ export class HttpTransport implements ServerTransport {
     this.#events = events;
   }
 
-  agreeOn(revision: string): void {
+  setRevision(revision: string): void {
     this.#revision = revision;
   }
 
   /** At once, so that the request is told of with the call that it was for. */
-  settled(): void {
+  completeRequest(): void {
     this.#lastAnswer.abort();
   }
 
-  lastWords(): string {
+  stderrTail(): string {
     return "";
   }
 
@@ -87,7 +87,7 @@ export class HttpTransport implements ServerTransport {
       await this.#before;
       const events = await this.#take(await this.#post(message, signal), message, id);
       if (events !== undefined) await this.#goOn(events, id, signal);
-      this.#events?.onAnswered(id);
+      this.#events?.onResponseEnd(id);
     } catch (fault) {
       if (!signal.aborted) this.#events?.onEnd(reasonOf(fault));
     }
@@ -97,14 +97,14 @@ export class HttpTransport implements ServerTransport {
     try {
       await this.#before;
       const answer = await this.#post(message, this.#life.signal);
-      await giveUp(answer);
-      if (!isFine(answer)) throw new Error(`it answered a notification with status ${answer.status}`);
+      await discardBody(answer);
+      if (!isSuccess(answer)) throw new Error(`it answered a notification with status ${answer.status}`);
     } catch (fault) {
       if (!this.#life.signal.aborted) this.#events?.onEnd(reasonOf(fault));
     }
   }
 
-  #post(message: JsonObject, signal: AbortSignal): Promise<IncomingAnswer> {
+  #post(message: JsonObject, signal: AbortSignal): Promise<IncomingResponse> {
     const { url, exit } = this.#options;
     return exit.request(
       {
@@ -121,20 +121,20 @@ export class HttpTransport implements ServerTransport {
   }
 
   /** Answers the stream if there was one. */
-  async #take(answer: IncomingAnswer, message: JsonObject, id: number): Promise<EventStream | undefined> {
-    if (!isFine(answer)) return await this.#takeRefusal(answer, id);
-    if (ownField(message, "method") === "initialize") this.#sessionId = sessionIn(answer.headers);
-    const type = typeOf(answer);
+  async #take(answer: IncomingResponse, message: JsonObject, id: number): Promise<EventStream | undefined> {
+    if (!isSuccess(answer)) return await this.#takeRefusal(answer, id);
+    if (ownField(message, "method") === "initialize") this.#sessionId = parseSessionId(answer.headers);
+    const type = mediaType(answer);
     if (type === "text/event-stream") return await this.#takeEvents(answer);
     if (type === "application/json") {
       this.#events?.onMessage(await this.#gather(answer, SERVER_LIMITS.lineBytes));
       return undefined;
     }
-    await giveUp(answer);
+    await discardBody(answer);
     throw new Error(`it answered with status ${answer.status} and neither JSON nor events`);
   }
 
-  async #takeEvents(answer: IncomingAnswer): Promise<EventStream> {
+  async #takeEvents(answer: IncomingResponse): Promise<EventStream> {
     const events = new EventStream({
       maxBytes: SERVER_LIMITS.lineBytes,
       onData: (data) => this.#events?.onMessage(data),
@@ -160,18 +160,18 @@ export class HttpTransport implements ServerTransport {
     const { url, exit } = this.#options;
     let { lastId } = ended;
     let waitMs = ended.retryMs ?? SERVER_LIMITS.retryMs;
-    for (let turn = 0; this.#events?.isAwaited(id) === true && lastId !== undefined; turn++) {
+    for (let turn = 0; this.#events?.isPending(id) === true && lastId !== undefined; turn++) {
       if (turn >= SERVER_LIMITS.resumptions) throw new Error("it broke off too often before it answered");
       await setTimeout(Math.min(waitMs, SERVER_LIMITS.longestRetryMs), undefined, { signal });
       const headers = [
         ["accept", "text/event-stream"] as const,
         ["last-event-id", lastId] as const,
-        ...standingHeaders(this.#standing()),
+        ...sessionHeaders(this.#standing()),
       ];
       const silenceMs = MAX_TIMEOUT_MS;
       const answer = await exit.request({ method: "GET", url, headers, redirect: "return", silenceMs }, signal);
-      if (!isFine(answer) || typeOf(answer) !== "text/event-stream") {
-        await giveUp(answer);
+      if (!isSuccess(answer) || mediaType(answer) !== "text/event-stream") {
+        await discardBody(answer);
         throw new Error(`it broke off, and answered with status ${answer.status} when it was to go on`);
       }
       const events = await this.#takeEvents(answer);
@@ -181,27 +181,27 @@ export class HttpTransport implements ServerTransport {
   }
 
   /** A refusal in the protocol's own words is an answer; any other status ends the conversation. */
-  async #takeRefusal(answer: IncomingAnswer, id: number): Promise<undefined> {
+  async #takeRefusal(answer: IncomingResponse, id: number): Promise<undefined> {
     const { status } = answer;
     if (status >= 300 && status < 400) {
-      await giveUp(answer);
+      await discardBody(answer);
       throw new Error(`it answered with status ${status}, and where that leads is not followed`);
     }
-    const error = errorIn(await this.#gather(answer, MAX_REFUSAL_BYTES).catch(() => new Uint8Array(0)));
+    const error = parseRpcError(await this.#gather(answer, MAX_REFUSAL_BYTES).catch(() => new Uint8Array(0)));
     if (status === EXPIRED && this.#sessionId !== undefined) {
       this.#sessionId = undefined;
       throw new Error("it does not know the session any more; the next call begins another");
     }
     const isRefusal = status >= 400 && status < 500 && status !== 401 && status !== 403;
     if (error === undefined || !isRefusal) {
-      const said = error === undefined ? "" : `: ${shownText(error.message, MAX_SHOWN)}`;
+      const said = error === undefined ? "" : `: ${toDisplayText(error.message, MAX_SHOWN)}`;
       throw new Error(`it answered with status ${status}${said}`);
     }
     this.#events?.onMessage(Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, error: { ...error } })));
     return undefined;
   }
 
-  async #gather(answer: IncomingAnswer, maxBytes: number): Promise<Uint8Array> {
+  async #gather(answer: IncomingResponse, maxBytes: number): Promise<Uint8Array> {
     const chunks: Uint8Array[] = [];
     let size = 0;
     for await (const chunk of answer.body) {
@@ -221,11 +221,11 @@ export class HttpTransport implements ServerTransport {
     try {
       if (abandoned !== undefined && this.#revision !== undefined) {
         const params = { requestId: abandoned };
-        await giveUp(await this.#post({ jsonrpc: "2.0", method: "notifications/cancelled", params }, signal));
+        await discardBody(await this.#post({ jsonrpc: "2.0", method: "notifications/cancelled", params }, signal));
       }
       if (standing.sessionId !== undefined) {
-        const headers = standingHeaders(standing);
-        await giveUp(await exit.request({ method: "DELETE", url, headers, redirect: "return" }, signal));
+        const headers = sessionHeaders(standing);
+        await discardBody(await exit.request({ method: "DELETE", url, headers, redirect: "return" }, signal));
       }
     } catch {
       // It was only a courtesy.

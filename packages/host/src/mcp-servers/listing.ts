@@ -1,6 +1,6 @@
 import type { JsonValue } from "@narthex/contracts";
 import type { ServerPins } from "./pin-store.ts";
-import { shownText } from "./shown-text.ts";
+import { toDisplayText } from "./display-text.ts";
 import { changedFields, parseDefinition, type ToolDefinition } from "./tool-definition.ts";
 
 /** What a server lists now. */
@@ -32,7 +32,7 @@ export function readListing(listed: readonly JsonValue[]): Listing {
   }
   for (const name of twice) {
     tools.delete(name);
-    problems.push(`\`${shownText(name, 80)}\` is listed twice`);
+    problems.push(`\`${toDisplayText(name, 80)}\` is listed twice`);
   }
   return { tools, problems };
 }

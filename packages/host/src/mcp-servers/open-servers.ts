@@ -1,6 +1,6 @@
 import { definitionHash, redactText, type SessionShells, type Tool } from "@narthex/kernel";
-import { idleTools } from "./idle-tools.ts";
-import { listServer } from "./list-server.ts";
+import { inspectionOnlyTools } from "./inspection-only-tools.ts";
+import { listServerTools } from "./list-server-tools.ts";
 import { readPins, type ServerPins, writePins } from "./pin-store.ts";
 import { prepareSources, type SourcesOptions } from "./prepare-sources.ts";
 import { Quarantine, type ToolChange } from "./quarantine.ts";
@@ -17,7 +17,7 @@ export interface McpServers {
   /** Says from now on which tools are not any more what was registered. */
   watch(report: (change: ToolChange) => void): void;
   /** The same shells, and with a session's shells its servers end. */
-  endingWith(shells: SessionShells): SessionShells;
+  endWithShells(shells: SessionShells): SessionShells;
   close(): Promise<void>;
 }
 
@@ -33,9 +33,9 @@ export interface ServersOptions extends SourcesOptions, ServerPorts, Pick<Server
  * all others are started when they are first called.
  */
 export async function openServers(options: ServersOptions): Promise<McpServers> {
-  const { programs, log } = options;
+  const { programs, logger } = options;
   const sources = await prepareSources(options);
-  const quarantine = new Quarantine(options.directory, log);
+  const quarantine = new Quarantine(options.directory, logger);
   const pool = new ServerPool({ ...options, onListed: (server, listing) => quarantine.compare(server, listing) });
   const ports: ServerTools = {
     call: (source, call, signal) => pool.call(source, call, signal),
@@ -54,7 +54,7 @@ export async function openServers(options: ServersOptions): Promise<McpServers> 
   return {
     tools: found.flatMap(({ tools }) => tools),
     watch: (report) => quarantine.watch(report),
-    endingWith: (shells) => endingWith(shells, pool),
+    endWithShells: (shells) => endingWith(shells, pool),
     close: () => pool.close(),
   };
 }
@@ -67,7 +67,8 @@ export async function readPinnedTools(
   for (const source of await prepareSources(options)) {
     const pins = await readPins(options.directory, source.settings.name).catch(() => undefined);
     tools.push(
-      ...findUsable(pins?.tools ?? [], (one) => createServerTool(source, one, idleTools), options.taken).tools,
+      ...findUsable(pins?.tools ?? [], (one) => createServerTool(source, one, inspectionOnlyTools), options.taken)
+        .tools,
     );
   }
   return tools;
@@ -83,11 +84,11 @@ interface OpenedServer {
 
 /** A server that fails costs its own tools, and is said. */
 async function openServer(source: ServerSource, ports: ServerTools, options: ServersOptions): Promise<OpenedServer> {
-  const { directory, taken, log } = options;
+  const { directory, taken, logger } = options;
   const { name } = source.settings;
   const make = (definition: ToolDefinition): Tool => createServerTool(source, definition, ports);
   const say = (problem: string): void =>
-    log?.("error", "an MCP server's tool cannot be used", { server: name, problem });
+    logger?.("error", "an MCP server's tool cannot be used", { server: name, problem });
   try {
     const known = await readPins(directory, name);
     if (known !== undefined) {
@@ -95,17 +96,17 @@ async function openServer(source: ServerSource, ports: ServerTools, options: Ser
       usable.problems.forEach(say);
       return { source, pins: known, tools: usable.tools };
     }
-    const listing = await listServer(options, source, new AbortController().signal);
+    const listing = await listServerTools(options, source, new AbortController().signal);
     const usable = findUsable([...listing.tools.values()], make, taken);
     [...listing.problems, ...usable.problems].forEach(say);
     const pins = { server: name, tools: usable.definitions };
     await writePins(directory, pins);
-    log?.("info", "the tools of an MCP server were pinned", { server: name, tools: usable.tools.length });
+    logger?.("info", "the tools of an MCP server were pinned", { server: name, tools: usable.tools.length });
     return { source, pins, tools: usable.tools };
   } catch (fault) {
     // Logs are not redacted by anybody else.
     const problem = redactText(fault instanceof Error ? fault.message : String(fault), redactorsFor(source));
-    log?.("error", "an MCP server cannot be used", { server: name, problem });
+    logger?.("error", "an MCP server cannot be used", { server: name, problem });
     return { source, pins: undefined, tools: [] };
   }
 }

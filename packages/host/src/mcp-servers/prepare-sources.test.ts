@@ -31,7 +31,7 @@ describe("the configuration of MCP servers", () => {
       environment: {},
       kernelHome: join(root, "home"),
       builtins: [GIT],
-      whyApart: (path) => (path.startsWith("/usr/share") ? "it is the vault" : undefined),
+      findVaultConflict: (path) => (path.startsWith("/usr/share") ? "it is the vault" : undefined),
       version: "1.0.0",
     });
   const refused = (pattern: RegExp) => (fault: unknown) =>

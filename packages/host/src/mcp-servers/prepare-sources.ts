@@ -6,10 +6,10 @@ import { reservedNameProblem } from "../adapters/reserved-names.ts";
 import { parseEgressUrl } from "../egress/egress-url.ts";
 import { readSecrets } from "../secrets/read-secrets.ts";
 import type { SecretSources } from "../secrets/secret-source.ts";
-import { findHomes, refusePlace } from "../toolchains/refuse-prefix.ts";
+import { findHomes, findPlacementProblem } from "../toolchains/prefix-restrictions.ts";
 import type { ServerSettings, ServersSettings } from "./server-settings.ts";
 import type { ServerSource } from "./server-source.ts";
-import { verifyStanding } from "./tool-standing.ts";
+import { verifyToolProfiles } from "./tool-profile.ts";
 
 export interface SourcesOptions {
   readonly settings: ServersSettings;
@@ -18,7 +18,7 @@ export interface SourcesOptions {
   readonly kernelHome: string;
   readonly builtins: readonly Tool[];
   /** Why a path has to stay apart from the vault. */
-  readonly whyApart?: ((path: string) => string | undefined) | undefined;
+  readonly findVaultConflict?: ((path: string) => string | undefined) | undefined;
   readonly version: string;
 }
 
@@ -26,10 +26,10 @@ export interface SourcesOptions {
 export async function prepareSources(options: SourcesOptions): Promise<ServerSource[]> {
   const { settings, environment } = options;
   const wanted = new Set([...settings.values()].flatMap((server) => [...server.secrets.values()]));
-  const secrets = await readSecrets({ sources: options.secrets, wanted, environment });
+  const secrets = await readSecrets({ sources: options.secrets, names: wanted, environment });
   return await Promise.all(
     [...settings.values()].map(async (server): Promise<ServerSource> => {
-      verifyStanding(server);
+      verifyToolProfiles(server);
       verifyUrl(server);
       const reserved = reservedNameProblem(`${server.name}_x`, options.builtins);
       if (reserved !== undefined) throw invalid(server, `needs another name: ${reserved}`);
@@ -59,7 +59,10 @@ async function findFiles(server: ServerSettings, options: SourcesOptions): Promi
       const source = await realpath(target).catch(() => {
         throw invalid(server, `names the file \`${target.slice(0, 200)}\`, which is not there`);
       });
-      const refused = refusePlace(source, around) ?? refusePlace(target, around) ?? options.whyApart?.(source);
+      const refused =
+        findPlacementProblem(source, around) ??
+        findPlacementProblem(target, around) ??
+        options.findVaultConflict?.(source);
       if (refused !== undefined) throw invalid(server, `cannot be shown \`${target.slice(0, 200)}\`: ${refused}`);
       return { source, target };
     }),

@@ -1,5 +1,5 @@
 import { KernelError, toHex, fromHex } from "@narthex/contracts";
-import type { Log } from "@narthex/kernel";
+import type { Logger } from "@narthex/kernel";
 import { findChanges, type Listing } from "./listing.ts";
 import type { ServerPins } from "./pin-store.ts";
 import { readQuarantine, writeQuarantine } from "./quarantine-store.ts";
@@ -28,13 +28,13 @@ const TOOL_VERSION = "1.0.0";
  */
 export class Quarantine {
   readonly #directory: string;
-  readonly #log: Log | undefined;
+  readonly #log: Logger | undefined;
   readonly #expected = new Map<string, Expected>();
   /** By the names that the tools have here. */
   readonly #changed = new Map<string, ToolChange>();
   #report: ((change: ToolChange) => void) | undefined;
 
-  constructor(directory: string, log: Log | undefined) {
+  constructor(directory: string, log: Logger | undefined) {
     this.#directory = directory;
     this.#log = log;
   }

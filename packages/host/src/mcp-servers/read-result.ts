@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, KernelError } from "@narthex/contracts";
 import { ownField } from "@narthex/kernel";
-import { shownText } from "./shown-text.ts";
+import { toDisplayText } from "./display-text.ts";
 
 const MAX_MESSAGE = 2000;
 
@@ -13,7 +13,7 @@ export function readResult(result: JsonObject): JsonValue {
   if (!Array.isArray(content)) throw new KernelError("INVALID_OUTPUT", "the MCP server's content is no list");
   const texts = content.map(textOf);
   if (ownField(result, "isError") === true) {
-    const said = shownText(texts.filter((text) => text !== undefined).join("\n"), MAX_MESSAGE);
+    const said = toDisplayText(texts.filter((text) => text !== undefined).join("\n"), MAX_MESSAGE);
     throw new KernelError(
       "EXECUTION_FAILED",
       said === "" ? "the MCP server says only that it failed" : `the MCP server says: ${said}`,

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 import { ownField } from "@narthex/kernel";
-import { readShaped, type ShapedReading } from "./read-shaped.ts";
-import type { ServerSettings, ServersSettings, ToolStanding } from "./server-settings.ts";
+import { readShaped, type ShapeReadingContext } from "./read-shaped.ts";
+import type { ServerSettings, ServersSettings, ToolProfile } from "./server-settings.ts";
 import { SERVERS_SCHEMA } from "./servers-schema.ts";
 
 const BEARER_HEADER = "authorization";
@@ -10,7 +10,7 @@ const BEARER_HEADER = "authorization";
 export function readServers(
   node: Parameters<typeof readShaped>[0],
   path: string,
-  reading: ShapedReading,
+  reading: ShapeReadingContext,
 ): ServersSettings {
   const json = readShaped(node, SERVERS_SCHEMA, path, reading);
   return new Map(entriesOf(json).map(([name, server]) => [name, serverOf(name, server)]));
@@ -28,16 +28,16 @@ function serverOf(name: string, json: JsonValue): ServerSettings {
     secrets: secret === undefined ? textMap(ownField(server, "secrets")) : new Map([[BEARER_HEADER, asText(secret)]]),
     files: textsOf(ownField(server, "files")),
     workspace: (ownField(server, "workspace") ?? "none") as ServerSettings["workspace"],
-    standing: standingOf(server),
-    tools: new Map(entriesOf(ownField(server, "tools")).map(([tool, given]) => [tool, standingOf(asObject(given))])),
+    defaultProfile: toToolProfile(server),
+    tools: new Map(entriesOf(ownField(server, "tools")).map(([tool, given]) => [tool, toToolProfile(asObject(given))])),
   };
 }
 
-function standingOf(given: JsonObject): ToolStanding {
+function toToolProfile(given: JsonObject): ToolProfile {
   const [tier, effects, timeoutMs] = [given["tier"], given["effects"], given["timeout_ms"]];
   return {
-    ...(tier !== undefined && { tier: tier as NonNullable<ToolStanding["tier"]> }),
-    ...(effects !== undefined && { effects: [...new Set(textsOf(effects))] as NonNullable<ToolStanding["effects"]> }),
+    ...(tier !== undefined && { tier: tier as NonNullable<ToolProfile["tier"]> }),
+    ...(effects !== undefined && { effects: [...new Set(textsOf(effects))] as NonNullable<ToolProfile["effects"]> }),
     ...(typeof timeoutMs === "number" && { timeoutMs }),
   };
 }

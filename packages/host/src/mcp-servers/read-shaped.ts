@@ -4,15 +4,15 @@ import { quote } from "../configuration/configuration-problems.ts";
 import { joinPath } from "../configuration/nearest-key.ts";
 import type {
   ListShape,
-  NamedShape,
+  MapShape,
   NumberShape,
-  RecordShape,
+  ObjectShape,
   ShapedSchema,
   TextShape,
-  WordShape,
+  EnumShape,
 } from "./servers-schema.ts";
 
-export interface ShapedReading {
+export interface ShapeReadingContext {
   add(at: unknown, field: string, rule: string, message: () => string): void;
   /** Where it is said what can stand there. */
   readonly guide?: string;
@@ -21,18 +21,18 @@ export interface ShapedReading {
 type Node = ParsedNode | null | undefined;
 
 /** The value of a node that keeps a shape. What does not is noted, and never repeated: it may be a secret. */
-export function readShaped(node: Node, shape: ShapedSchema, path: string, reading: ShapedReading): JsonValue {
+export function readShaped(node: Node, shape: ShapedSchema, path: string, reading: ShapeReadingContext): JsonValue {
   if (shape.type === "array") return readList(node, shape, path, reading);
   if (shape.type !== "object") return readScalar(node, shape, path, reading);
   if (!isMap(node)) return refuse(reading, node, path, "format", "must be a section of keys");
   if ("if" in shape) {
     const [key] = shape.if.required;
-    return readRecord(node, node.has(key) ? shape.then : shape.else, path, reading);
+    return readObject(node, node.has(key) ? shape.then : shape.else, path, reading);
   }
-  return "properties" in shape ? readRecord(node, shape, path, reading) : readNamed(node, shape, path, reading);
+  return "properties" in shape ? readObject(node, shape, path, reading) : readMap(node, shape, path, reading);
 }
 
-function readRecord(map: YAMLMap.Parsed, shape: RecordShape, path: string, reading: ShapedReading): JsonValue {
+function readObject(map: YAMLMap.Parsed, shape: ObjectShape, path: string, reading: ShapeReadingContext): JsonValue {
   const known = Object.keys(shape.properties);
   const object = readEntries(map, path, reading, (name, own, key) => {
     if (Object.hasOwn(shape.properties, name)) return shape.properties[name];
@@ -45,7 +45,7 @@ function readRecord(map: YAMLMap.Parsed, shape: RecordShape, path: string, readi
   return object;
 }
 
-function readNamed(map: YAMLMap.Parsed, shape: NamedShape, path: string, reading: ShapedReading): JsonValue {
+function readMap(map: YAMLMap.Parsed, shape: MapShape, path: string, reading: ShapeReadingContext): JsonValue {
   const { propertyNames, maxProperties, additionalProperties } = shape;
   if (map.items.length > maxProperties) {
     refuse(reading, map, path, "max_items", `has more than ${maxProperties} names`);
@@ -61,7 +61,7 @@ function readNamed(map: YAMLMap.Parsed, shape: NamedShape, path: string, reading
 function readEntries(
   map: YAMLMap.Parsed,
   path: string,
-  reading: ShapedReading,
+  reading: ShapeReadingContext,
   shapeOf: (name: string, own: string, key: unknown) => ShapedSchema | undefined,
 ): JsonObject {
   const entries = new Map<string, JsonValue>();
@@ -78,7 +78,7 @@ function readEntries(
   return Object.fromEntries(entries);
 }
 
-function readList(node: Node, shape: ListShape, path: string, reading: ShapedReading): JsonValue {
+function readList(node: Node, shape: ListShape, path: string, reading: ShapeReadingContext): JsonValue {
   if (!isSeq(node)) return refuse(reading, node, path, "format", "must be a list");
   const { minItems = 0, maxItems, items } = shape;
   if (node.items.length < minItems) refuse(reading, node, path, "required", "must not be empty");
@@ -88,9 +88,9 @@ function readList(node: Node, shape: ListShape, path: string, reading: ShapedRea
 
 function readScalar(
   node: Node,
-  shape: TextShape | WordShape | NumberShape,
+  shape: TextShape | EnumShape | NumberShape,
   path: string,
-  reading: ShapedReading,
+  reading: ShapeReadingContext,
 ): JsonValue {
   const value: unknown = isScalar(node) ? node.value : undefined;
   if (shape.type === "integer") {
@@ -118,7 +118,7 @@ function fits(text: string, pattern: string): boolean {
   return new RegExp(pattern, "u").test(text);
 }
 
-function refuse(reading: ShapedReading, at: unknown, path: string, rule: string, message: string): null {
+function refuse(reading: ShapeReadingContext, at: unknown, path: string, rule: string, message: string): null {
   reading.add(at, path, rule, () => `${quote(path, 200)} ${message}`);
   return null;
 }

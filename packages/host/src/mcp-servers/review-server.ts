@@ -1,7 +1,7 @@
 import { canonicalJson, KernelError } from "@narthex/contracts";
 import { showText } from "@narthex/kernel";
-import { idleTools } from "./idle-tools.ts";
-import { listServer } from "./list-server.ts";
+import { inspectionOnlyTools } from "./inspection-only-tools.ts";
+import { listServerTools } from "./list-server-tools.ts";
 import { readPins, type ServerPins, writePins } from "./pin-store.ts";
 import { type QuarantinedTools, readQuarantine, writeQuarantine } from "./quarantine-store.ts";
 import { prepareSources, type SourcesOptions } from "./prepare-sources.ts";
@@ -44,8 +44,8 @@ export async function reviewServer(options: ReviewOptions, asked: string, signal
   const { directory, taken } = options;
   const source = await findSource(options, asked);
   const { name } = source.settings;
-  const listing = await listServer(options, source, signal);
-  const make = (definition: ToolDefinition) => createServerTool(source, definition, idleTools);
+  const listing = await listServerTools(options, source, signal);
+  const make = (definition: ToolDefinition) => createServerTool(source, definition, inspectionOnlyTools);
   const usable = findUsable([...listing.tools.values()], make, taken);
   const pinned = (await readPins(directory, name).catch(() => undefined))?.tools ?? [];
   const isNamed = (tool: string): boolean => asked === name || serverToolName(name, tool) === asked;

@@ -2,16 +2,16 @@ import { type JsonObject, KernelError } from "@narthex/contracts";
 import { SERVER_LIMITS } from "./server-limits.ts";
 import { parseServerMessage, type ServerMessage } from "./server-message.ts";
 import type { ServerTransport } from "./server-transport.ts";
-import { shownText } from "./shown-text.ts";
+import { toDisplayText } from "./display-text.ts";
 
 /** A server's answer: what was asked for, or why not. */
-export type ServerAnswer =
+export type RpcResponse =
   | { readonly result: JsonObject }
   | { readonly refusal: { readonly code: number; readonly message: string } };
 
-interface Awaited {
+interface PendingRequest {
   readonly id: number;
-  resolve(answer: ServerAnswer): void;
+  resolve(answer: RpcResponse): void;
   reject(fault: KernelError): void;
 }
 
@@ -26,7 +26,7 @@ const MAX_SHOWN = 300;
  */
 export class ServerConnection {
   readonly #transport: ServerTransport;
-  #awaited: Awaited | undefined;
+  #awaited: PendingRequest | undefined;
   #fault: KernelError | undefined;
   #lastId = 0;
   /** Since the last request. */
@@ -41,16 +41,16 @@ export class ServerConnection {
     transport.listen({
       onBytes: (count) => this.#count(count),
       onMessage: (message) => this.#read(message),
-      isAwaited: (id) => this.#awaited?.id === id,
-      onAnswered: (id) => {
+      isPending: (id) => this.#awaited?.id === id,
+      onResponseEnd: (id) => {
         if (this.#awaited?.id === id) this.end("it ended its answer without answering");
       },
       onEnd: (why) => this.end(why),
     });
   }
 
-  get tellsOfChanges(): boolean {
-    return this.#transport.tellsOfChanges;
+  get notifiesListChanges(): boolean {
+    return this.#transport.notifiesListChanges;
   }
 
   /** Why it can be asked nothing any more. */
@@ -59,14 +59,14 @@ export class ServerConnection {
   }
 
   /** INVARIANT: one at a time. Giving up ends the server: what it would still do is nobody's any more. */
-  async request(method: string, params: JsonObject, signal: AbortSignal): Promise<ServerAnswer> {
+  async request(method: string, params: JsonObject, signal: AbortSignal): Promise<RpcResponse> {
     if (this.#fault !== undefined) throw this.#fault;
     if (this.#awaited !== undefined) throw new KernelError("INTERNAL", "a server is asked one thing at a time");
     const id = ++this.#lastId;
     this.#messageCount = 0;
     this.#byteCount = 0;
     this.#refused = 0;
-    const { promise, resolve, reject } = Promise.withResolvers<ServerAnswer>();
+    const { promise, resolve, reject } = Promise.withResolvers<RpcResponse>();
     this.#awaited = { id, resolve, reject };
     const giveUp = (): void => this.end("it did not answer in time, or the call was cancelled");
     signal.addEventListener("abort", giveUp, { once: true });
@@ -77,7 +77,7 @@ export class ServerConnection {
     } finally {
       signal.removeEventListener("abort", giveUp);
       this.#awaited = undefined;
-      this.#transport.settled();
+      this.#transport.completeRequest();
     }
   }
 
@@ -85,8 +85,8 @@ export class ServerConnection {
     this.#send({ jsonrpc: "2.0", method });
   }
 
-  agreeOn(revision: string): void {
-    this.#transport.agreeOn(revision);
+  setRevision(revision: string): void {
+    this.#transport.setRevision(revision);
   }
 
   /** Ends the server. What waits for an answer is told why. */
@@ -140,14 +140,14 @@ export class ServerConnection {
   #answerRequest(id: string | number, method: string): void {
     if (method === "ping") return this.#send({ jsonrpc: "2.0", id, result: {} });
     if (++this.#refused > SERVER_LIMITS.refusedRequests) {
-      return this.end(`it went on asking for \`${shownText(method, 60)}\`, which was refused`);
+      return this.end(`it went on asking for \`${toDisplayText(method, 60)}\`, which was refused`);
     }
     const error = { code: METHOD_NOT_FOUND, message: "this client takes no requests" };
     this.#send({ jsonrpc: "2.0", id, error });
   }
 
   #lastWords(): string {
-    const text = shownText(this.#transport.lastWords().slice(-MAX_SHOWN), MAX_SHOWN);
+    const text = toDisplayText(this.#transport.stderrTail().slice(-MAX_SHOWN), MAX_SHOWN);
     return text === "" ? "" : `; it said: ${text}`;
   }
 }

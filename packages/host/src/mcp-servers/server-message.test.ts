@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 import { LineReader } from "./line-reader.ts";
 import { parseServerMessage } from "./server-message.ts";
-import { shownText } from "./shown-text.ts";
+import { toDisplayText } from "./display-text.ts";
 import { serverToolName } from "./tool-name.ts";
 
 const read = (text: string) => parseServerMessage(Buffer.from(text));
@@ -88,8 +88,8 @@ describe("lines", () => {
 
 describe("a server's words", () => {
   it("show everything that is in them, on one line, and are cut", () => {
-    assert.equal(shownText("a\n\u001b[2Jb\u202ec", 100), "a \\u{1b}[2Jb\\u{202e}c");
-    assert.equal(shownText("x".repeat(1_000_000), 10), `${"x".repeat(10)}…`);
+    assert.equal(toDisplayText("a\n\u001b[2Jb\u202ec", 100), "a \\u{1b}[2Jb\\u{202e}c");
+    assert.equal(toDisplayText("x".repeat(1_000_000), 10), `${"x".repeat(10)}…`);
   });
 });
 

@@ -19,7 +19,7 @@ const SOURCE: ServerSource = {
     secrets: new Map(),
     files: [],
     workspace: "write",
-    standing: {},
+    defaultProfile: {},
     tools: new Map(),
   },
   secrets: new Map(),

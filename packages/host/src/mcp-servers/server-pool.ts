@@ -1,7 +1,7 @@
 import { type JsonObject, KernelError } from "@narthex/contracts";
-import { SessionQueue } from "../shells/session-queue.ts";
+import { Mutex } from "../system/mutex.ts";
 import type { Listing } from "./listing.ts";
-import { RestartPause } from "./restart-pause.ts";
+import { RestartBackoff } from "./restart-backoff.ts";
 import { SERVER_LIMITS } from "./server-limits.ts";
 import { type ProcessCall, ServerProcess } from "./server-process.ts";
 import type { ServerPlace, ServerPorts, ServerSource } from "./server-source.ts";
@@ -18,9 +18,9 @@ export interface ServerPoolOptions extends ServerPorts {
 /** One call of one tool. */
 export interface ServerCall extends ServerPlace, ProcessCall {}
 
-interface Place {
+interface PoolEntry {
   readonly sessionId: string;
-  readonly queue: SessionQueue;
+  readonly mutex: Mutex;
   process: ServerProcess | undefined;
   waiting: number;
   usedAtMs: number;
@@ -38,8 +38,8 @@ interface Place {
 export class ServerPool {
   readonly #options: ServerPoolOptions;
   readonly #nowMs: () => number;
-  readonly #places = new Map<string, Place>();
-  readonly #pauses = new Map<string, RestartPause>();
+  readonly #places = new Map<string, PoolEntry>();
+  readonly #pauses = new Map<string, RestartBackoff>();
 
   constructor(options: ServerPoolOptions) {
     this.#options = options;
@@ -53,7 +53,7 @@ export class ServerPool {
     clearTimeout(place.timer);
     let leave: (() => void) | undefined;
     try {
-      leave = await place.queue.enter(signal);
+      leave = await place.mutex.acquire(signal);
       return await this.#callAlone(place, source, call, signal);
     } finally {
       leave?.();
@@ -72,7 +72,7 @@ export class ServerPool {
     await Promise.all([...this.#places].map(([key, place]) => this.#remove(key, place, "the kernel stops")));
   }
 
-  async #callAlone(place: Place, source: ServerSource, call: ServerCall, signal: AbortSignal): Promise<JsonObject> {
+  async #callAlone(place: PoolEntry, source: ServerSource, call: ServerCall, signal: AbortSignal): Promise<JsonObject> {
     const { name } = source.settings;
     const pause = this.#pauseOf(name);
     const process = await this.#processOf(place, source, call, signal);
@@ -88,13 +88,18 @@ export class ServerPool {
     }
   }
 
-  async #processOf(place: Place, source: ServerSource, call: ServerCall, signal: AbortSignal): Promise<ServerProcess> {
+  async #processOf(
+    place: PoolEntry,
+    source: ServerSource,
+    call: ServerCall,
+    signal: AbortSignal,
+  ): Promise<ServerProcess> {
     const { name } = source.settings;
     if (place.hasEnded) throw new KernelError("CANCELLED", "the session has ended");
     if (place.process?.isAlive === true) return place.process;
     await endOf(place, "it has ended").catch(() => undefined);
     const pause = this.#pauseOf(name);
-    pause.verifyOver(name);
+    pause.verifyElapsed(name);
     try {
       const { sessionId, workspace, access, mayFork, witness } = call;
       const where = { sessionId, workspace, access, mayFork, witness };
@@ -109,7 +114,7 @@ export class ServerPool {
     throw new KernelError("CANCELLED", "the session has ended");
   }
 
-  #placeFor({ settings }: ServerSource, { sessionId, access, mayFork }: ServerCall): Place {
+  #placeFor({ settings }: ServerSource, { sessionId, access, mayFork }: ServerCall): PoolEntry {
     const key = [settings.name, sessionId, access, mayFork].join("\n");
     const known = this.#places.get(key);
     if (known !== undefined) {
@@ -117,9 +122,9 @@ export class ServerPool {
       throw new KernelError("RESOURCE_EXCEEDED", `${known.waiting} calls wait for this MCP server already`);
     }
     if (this.#places.size >= SERVER_LIMITS.processes) this.#makeRoom();
-    const fresh: Place = {
+    const fresh: PoolEntry = {
       sessionId,
-      queue: new SessionQueue(),
+      mutex: new Mutex(),
       process: undefined,
       waiting: 0,
       usedAtMs: this.#nowMs(),
@@ -141,7 +146,7 @@ export class ServerPool {
     void this.#remove(...oldest, "others need its place").catch(() => undefined);
   }
 
-  #rest(place: Place): void {
+  #rest(place: PoolEntry): void {
     const entry = [...this.#places].find(([, known]) => known === place);
     if (entry === undefined) return;
     const end = (): void => void this.#remove(...entry, "nobody called it for a while");
@@ -149,23 +154,23 @@ export class ServerPool {
     else place.timer = setTimeout(end, this.#options.idleMs ?? SERVER_LIMITS.idleMs).unref();
   }
 
-  async #remove(key: string, place: Place, why: string): Promise<void> {
+  async #remove(key: string, place: PoolEntry, why: string): Promise<void> {
     if (this.#places.get(key) === place) this.#places.delete(key);
     place.hasEnded = true;
     clearTimeout(place.timer);
     await endOf(place, why).catch(() => undefined);
   }
 
-  #pauseOf(server: string): RestartPause {
+  #pauseOf(server: string): RestartBackoff {
     const known = this.#pauses.get(server);
     if (known !== undefined) return known;
-    const fresh = new RestartPause(this.#nowMs);
+    const fresh = new RestartBackoff(this.#nowMs);
     this.#pauses.set(server, fresh);
     return fresh;
   }
 }
 
-async function endOf(place: Place, why: string): Promise<void> {
+async function endOf(place: PoolEntry, why: string): Promise<void> {
   const { process } = place;
   place.process = undefined;
   await process?.end(why);

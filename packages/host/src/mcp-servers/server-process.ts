@@ -1,5 +1,5 @@
 import { type JsonObject, KernelError } from "@narthex/contracts";
-import type { EgressWitness } from "@narthex/kernel";
+import type { EgressAccounting } from "@narthex/kernel";
 import type { Listing } from "./listing.ts";
 import { SERVER_LIMITS } from "./server-limits.ts";
 import type { StartedServer } from "./server-source.ts";
@@ -9,7 +9,7 @@ export interface ProcessCall {
   /** The server's own name for the tool. */
   readonly tool: string;
   readonly input: JsonObject;
-  readonly witness?: EgressWitness | undefined;
+  readonly witness?: EgressAccounting | undefined;
   /** Throws if the tool is not what it was. */
   verify(): void;
 }
@@ -32,19 +32,19 @@ export class ServerProcess {
 
   /** INVARIANT: one at a time. `verify` is asked once the list is known to be current, right before the call. */
   async call({ tool, input, witness, verify }: ProcessCall, signal: AbortSignal): Promise<JsonObject> {
-    const { connection, conversation, processor, beginCall, countFor } = this.#started;
-    processor?.judgeBy(undefined);
+    const { connection, client, processor, beginCall, attributeTo } = this.#started;
+    processor?.setCheck(undefined);
     beginCall?.();
-    countFor?.(witness);
+    attributeTo?.(witness);
     try {
       if (connection.listHasChanged) {
         connection.listHasChanged = false;
-        this.#onListed(await conversation.listTools(signal));
+        this.#onListed(await client.listTools(signal));
       }
       verify();
-      return await conversation.callTool(tool, input, signal);
+      return await client.callTool(tool, input, signal);
     } finally {
-      countFor?.(undefined);
+      attributeTo?.(undefined);
       await this.#rest();
     }
   }
@@ -66,11 +66,11 @@ export class ServerProcess {
   async #rest(): Promise<void> {
     const { connection, processor } = this.#started;
     // SECURITY: of one that cannot tell, the list is asked for before every further call.
-    if (!connection.tellsOfChanges) connection.listHasChanged = true;
+    if (!connection.notifiesListChanges) connection.listHasChanged = true;
     if (connection.fault !== undefined || processor === undefined) return;
     const from = await processor.read();
     const allowed = SERVER_LIMITS.idleCpuMs;
-    processor.judgeBy((cpuMs) =>
+    processor.setCheck((cpuMs) =>
       cpuMs - from <= allowed ? undefined : { limit: "cpu", allowed, peak: Math.round(cpuMs - from) },
     );
   }

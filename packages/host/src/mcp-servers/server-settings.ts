@@ -14,15 +14,15 @@ export interface ServerSettings {
   /** The most that any of its tools gets of a session's workspace. */
   readonly workspace: WorkspaceAccess;
   /** What its tools count as. */
-  readonly standing: ToolStanding;
+  readonly defaultProfile: ToolProfile;
   /** The same of single tools, by the names that the server has for them. */
-  readonly tools: ReadonlyMap<string, ToolStanding>;
+  readonly tools: ReadonlyMap<string, ToolProfile>;
 }
 
 export type WorkspaceAccess = "none" | "read" | "write";
 
 /** What is left out is the most that there is. */
-export interface ToolStanding {
+export interface ToolProfile {
   readonly tier?: SafetyTier;
   readonly effects?: readonly Effect[];
   readonly timeoutMs?: number;

@@ -1,16 +1,16 @@
 import { KernelError } from "@narthex/contracts";
 import {
-  type ContainedEnd,
+  type ProgramExit,
   type EgressGate,
-  type EgressWitness,
-  type Log,
+  type EgressAccounting,
+  type Logger,
   type ProgramFile,
   type Redactor,
   secretRedactor,
 } from "@narthex/kernel";
-import type { ProgramsDriver, StartedLasting } from "../programs/create-programs.ts";
-import type { ReadSecrets } from "../secrets/read-secrets.ts";
-import type { Conversation } from "./conversation.ts";
+import type { ProgramsDriver, LongRunningProgram } from "../programs/create-programs.ts";
+import type { ResolvedSecrets } from "../secrets/read-secrets.ts";
+import type { ServerClient } from "./server-client.ts";
 import type { Listing } from "./listing.ts";
 import type { ServerConnection } from "./server-connection.ts";
 import type { ServerSettings, WorkspaceAccess } from "./server-settings.ts";
@@ -20,13 +20,13 @@ export interface ServerPorts {
   readonly programs: ProgramsDriver;
   /** Without one, no server can be asked over HTTP. */
   readonly egress?: EgressGate | undefined;
-  readonly log?: Log | undefined;
+  readonly logger?: Logger | undefined;
 }
 
 /** Everything that decides what runs as a server, or where one is asked. */
 export interface ServerSource {
   readonly settings: ServerSettings;
-  readonly secrets: ReadSecrets;
+  readonly secrets: ResolvedSecrets;
   /** Its files, under the names that the configuration has for them. */
   readonly files: readonly ProgramFile[];
   /** What the server is told of this kernel. */
@@ -41,20 +41,20 @@ export interface ServerPlace {
   readonly access: WorkspaceAccess;
   readonly mayFork: boolean;
   /** Of the call that is under way, for a server that is asked over HTTP. */
-  readonly witness?: EgressWitness | undefined;
+  readonly witness?: EgressAccounting | undefined;
 }
 
 export interface StartedServer {
   readonly connection: ServerConnection;
-  readonly conversation: Conversation;
+  readonly client: ServerClient;
   readonly listing: Listing;
   /** Of one that runs here. */
-  readonly processor?: StartedLasting["processor"];
-  readonly beginCall?: StartedLasting["beginCall"];
+  readonly processor?: LongRunningProgram["processor"];
+  readonly beginCall?: LongRunningProgram["beginCall"];
   /** Of one that is asked over HTTP: whose requests they are from now on; nobody's if undefined. */
-  readonly countFor?: (witness: EgressWitness | undefined) => void;
+  readonly attributeTo?: (witness: EgressAccounting | undefined) => void;
   /** Resolves when nothing of it runs any more, and protected paths are as they were. */
-  readonly ended: Promise<Pick<ContainedEnd, "putBack">>;
+  readonly ended: Promise<Pick<ProgramExit, "putBack">>;
 }
 
 /** SECURITY: a server whose secret could not be read does not run without it. */

@@ -19,11 +19,11 @@ import {
 import { readResult } from "./read-result.ts";
 import type { ServerCall } from "./server-pool.ts";
 import type { ServerSettings, WorkspaceAccess } from "./server-settings.ts";
-import { shownText } from "./shown-text.ts";
+import { toDisplayText } from "./display-text.ts";
 import { redactorsFor, type ServerSource } from "./server-source.ts";
 import type { ToolDefinition } from "./tool-definition.ts";
 import { serverToolName } from "./tool-name.ts";
-import { accessFor, capabilitiesFor, standingOf } from "./tool-standing.ts";
+import { accessFor, capabilitiesFor, resolveToolProfile } from "./tool-profile.ts";
 
 /** What the tools of servers run by. */
 export interface ServerTools {
@@ -38,7 +38,7 @@ export interface ServerTools {
 export function createServerTool(source: ServerSource, definition: ToolDefinition, tools: ServerTools): Tool {
   const { settings } = source;
   const name = serverToolName(settings.name, definition.name);
-  const { tier, effects, timeoutMs } = standingOf(settings, definition.name);
+  const { tier, effects, timeoutMs } = resolveToolProfile(settings, definition.name);
   const redactors = redactorsFor(source);
   const tool = defineTool({
     name,
@@ -53,7 +53,7 @@ export function createServerTool(source: ServerSource, definition: ToolDefinitio
     source: "mcp",
     isolation: "mcp",
     ...(redactors.length > 0 && { redactors }),
-    needs: (_input, session) => needsOf(effects, session),
+    needs: (_input, session) => requiredCapabilities(effects, session),
     run: (input, context) => run(source, { name, definition, effects }, tools, input, context),
   });
   const hash = programHash(settings, definition);
@@ -65,7 +65,7 @@ export function createServerTool(source: ServerSource, definition: ToolDefinitio
   };
 }
 
-interface Called {
+interface CalledTool {
   readonly name: string;
   readonly definition: ToolDefinition;
   readonly effects: readonly Effect[];
@@ -73,7 +73,7 @@ interface Called {
 
 async function run(
   source: ServerSource,
-  { name, definition, effects }: Called,
+  { name, definition, effects }: CalledTool,
   tools: ServerTools,
   input: JsonValue,
   context: ToolContext,
@@ -85,7 +85,7 @@ async function run(
   if (access !== "none") await noteSecrets(input, await tools.pathsIn(workspace), context);
   const mayFork = effects.includes("process_spawn");
   const verify = (): void => verifyStarted(tools, name, access);
-  const witness = source.settings.url === undefined ? undefined : context.network.witness();
+  const witness = source.settings.url === undefined ? undefined : context.network.accounting();
   const call = { sessionId, workspace, access, mayFork, witness, tool: definition.name, input, verify };
   return readResult(await tools.call(source, call, context.signal));
 }
@@ -113,7 +113,7 @@ async function noteSecrets(input: JsonValue, around: readonly string[], { files 
 }
 
 /** The workspace is there as a whole, and whoever may start processes may start any. */
-function needsOf(effects: readonly Effect[], { workspace }: ToolSession): Capability[] {
+function requiredCapabilities(effects: readonly Effect[], { workspace }: ToolSession): Capability[] {
   return [
     ...(effects.includes("fs_read") ? [{ kind: "fs_read", prefixes: [workspace] } as const] : []),
     ...(effects.includes("fs_write") ? [{ kind: "fs_write", prefixes: [workspace] } as const] : []),
@@ -123,7 +123,7 @@ function needsOf(effects: readonly Effect[], { workspace }: ToolSession): Capabi
 
 function describe(server: string, { name, description }: ToolDefinition): string {
   if (description !== null && description.trim() !== "") return description;
-  return `The tool ${shownText(name, 80)} of the MCP server ${server}.`;
+  return `The tool ${toDisplayText(name, 80)} of the MCP server ${server}.`;
 }
 
 /** Approvals rest on the definition's hash: another command or place, other files or other hints are another tool. */

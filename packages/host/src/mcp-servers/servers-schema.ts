@@ -3,9 +3,9 @@ import type { SafetyTier } from "@narthex/kernel";
 import { SECRET_NAME_PATTERN } from "../secrets/secret-source.ts";
 
 /** As much of JSON Schema as settings that nest need. */
-export type ShapedSchema = RecordShape | ChoiceShape | NamedShape | ListShape | TextShape | WordShape | NumberShape;
+export type ShapedSchema = ObjectShape | ConditionalShape | MapShape | ListShape | TextShape | EnumShape | NumberShape;
 
-export interface RecordShape {
+export interface ObjectShape {
   readonly type: "object";
   readonly additionalProperties: false;
   readonly required?: readonly string[];
@@ -13,15 +13,15 @@ export interface RecordShape {
 }
 
 /** One record if a key is there, another one if it is not. */
-export interface ChoiceShape {
+export interface ConditionalShape {
   readonly type: "object";
   readonly if: { readonly required: readonly [string] };
-  readonly then: RecordShape;
-  readonly else: RecordShape;
+  readonly then: ObjectShape;
+  readonly else: ObjectShape;
 }
 
 /** Keys are names that people choose. */
-export interface NamedShape {
+export interface MapShape {
   readonly type: "object";
   readonly propertyNames: { readonly pattern: string; readonly not?: { readonly pattern: string } };
   readonly maxProperties: number;
@@ -41,7 +41,7 @@ export interface TextShape {
   readonly maxLength: number;
 }
 
-export interface WordShape {
+export interface EnumShape {
   readonly type: "string";
   readonly enum: readonly string[];
 }
@@ -73,7 +73,7 @@ const VARIABLE = {
 /** A part of a path: anything but `.` and `..`. */
 const PART = "(?:[^/.\u0000][^/\u0000]*|\\.[^/.\u0000][^/\u0000]*|\\.\\.[^/\u0000]+)";
 
-function standing(effects: ListShape): RecordShape["properties"] {
+function profileProperties(effects: ListShape): ObjectShape["properties"] {
   return {
     tier: { type: "string", enum: TIERS },
     effects,
@@ -82,14 +82,14 @@ function standing(effects: ListShape): RecordShape["properties"] {
 }
 
 /** The same for all tools, and for single ones by their names. */
-function standings(effects: ListShape): RecordShape["properties"] {
+function allProfileProperties(effects: ListShape): ObjectShape["properties"] {
   return {
-    ...standing(effects),
+    ...profileProperties(effects),
     tools: {
       type: "object",
       propertyNames: { pattern: "^[^\u0000]{1,128}$" },
       maxProperties: 256,
-      additionalProperties: { type: "object", additionalProperties: false, properties: standing(effects) },
+      additionalProperties: { type: "object", additionalProperties: false, properties: profileProperties(effects) },
     },
   };
 }
@@ -97,7 +97,7 @@ function standings(effects: ListShape): RecordShape["properties"] {
 const SECRET: TextShape = { type: "string", pattern: SECRET_NAME_PATTERN, maxLength: 64 };
 
 /** One that runs here. */
-const PROGRAM: RecordShape = {
+const PROGRAM: ObjectShape = {
   type: "object",
   additionalProperties: false,
   required: ["command"],
@@ -121,23 +121,28 @@ const PROGRAM: RecordShape = {
       items: { type: "string", pattern: `^(?:/${PART})+$`, maxLength: 4096 },
     },
     workspace: { type: "string", enum: ["none", "read", "write"] },
-    ...standings({ type: "array", maxItems: 16, items: { type: "string", enum: PROGRAM_EFFECTS } }),
+    ...allProfileProperties({ type: "array", maxItems: 16, items: { type: "string", enum: PROGRAM_EFFECTS } }),
   },
 };
 
 /** One that is asked over HTTP. */
-const REMOTE: RecordShape = {
+const REMOTE: ObjectShape = {
   type: "object",
   additionalProperties: false,
   required: ["url"],
   properties: {
     url: { type: "string", pattern: "^https?://[^\\s#\\\\]+$", maxLength: 2048 },
     secret: SECRET,
-    ...standings({ type: "array", minItems: 1, maxItems: 16, items: { type: "string", enum: REMOTE_EFFECTS } }),
+    ...allProfileProperties({
+      type: "array",
+      minItems: 1,
+      maxItems: 16,
+      items: { type: "string", enum: REMOTE_EFFECTS },
+    }),
   },
 };
 
-const SERVER: ChoiceShape = { type: "object", if: { required: ["url"] }, then: REMOTE, else: PROGRAM };
+const SERVER: ConditionalShape = { type: "object", if: { required: ["url"] }, then: REMOTE, else: PROGRAM };
 
 /** The section `mcp_servers`. */
 export const SERVERS_SCHEMA = {
@@ -147,4 +152,4 @@ export const SERVERS_SCHEMA = {
   propertyNames: { pattern: SERVER_NAME_PATTERN },
   maxProperties: 32,
   additionalProperties: SERVER,
-} as const satisfies NamedShape & { readonly description: string };
+} as const satisfies MapShape & { readonly description: string };

@@ -1,10 +1,10 @@
 import { KernelError } from "@narthex/contracts";
-import type { ContainedProgram } from "@narthex/kernel";
+import type { SandboxedProgram } from "@narthex/kernel";
 import type { ProgramsDriver } from "../programs/create-programs.ts";
 import { WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
 import { containsPath } from "../toolchains/path-containment.ts";
 import { connectServer } from "./connect-server.ts";
-import { openConversation } from "./conversation.ts";
+import { openServerClient } from "./server-client.ts";
 import { ServerConnection } from "./server-connection.ts";
 import { SERVER_LIMITS } from "./server-limits.ts";
 import {
@@ -41,7 +41,7 @@ async function startProgram(
   place: ServerPlace,
   signal: AbortSignal,
 ): Promise<StartedServer> {
-  verifyApart(source, place.workspace);
+  verifyFilesOutsideWorkspace(source, place.workspace);
   const timed = AbortSignal.any([signal, AbortSignal.timeout(SERVER_LIMITS.startMs)]);
   // Its own life: it goes on when the call that started it has ended. Only its start can be given up.
   const life = new AbortController();
@@ -54,10 +54,10 @@ async function startProgram(
       onAsked,
     });
     const connection = new ServerConnection(new StreamTransport(started));
-    const conversation = await openConversation(connection, source, timed);
+    const conversation = await openServerClient(connection, source, timed);
     const listing = await conversation.listTools(timed);
     const { processor, beginCall, ended } = started;
-    return { connection, conversation, listing, processor, beginCall, ended };
+    return { connection, client: conversation, listing, processor, beginCall, ended };
   } catch (fault) {
     life.abort(fault);
     throw fault;
@@ -66,7 +66,7 @@ async function startProgram(
   }
 }
 
-function programOf(source: ServerSource): ContainedProgram {
+function programOf(source: ServerSource): SandboxedProgram {
   const { settings, files } = source;
   return {
     command: ["/usr/bin/env", "-C", "/", ...settings.command],
@@ -78,7 +78,7 @@ function programOf(source: ServerSource): ContainedProgram {
 }
 
 /** SECURITY: what lies in a workspace may have been written by the agent whose calls the server would then run. */
-function verifyApart({ settings, files }: ServerSource, workspace: string): void {
+function verifyFilesOutsideWorkspace({ settings, files }: ServerSource, workspace: string): void {
   const [program = ""] = settings.command;
   const overlaps = files
     .flatMap(({ source, target }) => [source, target])

@@ -14,7 +14,7 @@ export interface ServerStreams extends Pick<RunningProgram, "write" | "kill"> {
 
 /** Messages as lines on the standard streams of a program. */
 export class StreamTransport implements ServerTransport {
-  readonly tellsOfChanges = true;
+  readonly notifiesListChanges = true;
   readonly #streams: ServerStreams;
   #lines: LineReader | undefined;
   #said = Buffer.alloc(0);
@@ -49,11 +49,11 @@ export class StreamTransport implements ServerTransport {
     void this.#streams.write(Buffer.from(`${JSON.stringify(message)}\n`));
   }
 
-  settled(): void {
+  completeRequest(): void {
     // What comes besides is counted, whenever it comes.
   }
 
-  agreeOn(): void {
+  setRevision(): void {
     // Lines are lines in every revision.
   }
 
@@ -62,7 +62,7 @@ export class StreamTransport implements ServerTransport {
     this.#streams.kill();
   }
 
-  lastWords(): string {
+  stderrTail(): string {
     return this.#said.toString("utf8");
   }
 }

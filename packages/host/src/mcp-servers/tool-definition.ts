@@ -1,7 +1,7 @@
 import { canonicalJson, canonicalJsonBytes, isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 import { ownField } from "@narthex/kernel";
 import { SERVER_LIMITS } from "./server-limits.ts";
-import { shownText } from "./shown-text.ts";
+import { toDisplayText } from "./display-text.ts";
 
 /** All that a server says of one tool and that somebody could rest a decision on. */
 export interface ToolDefinition {
@@ -33,7 +33,7 @@ export function parseDefinition(json: JsonValue): ToolDefinition | { readonly pr
   if (typeof name !== "string" || name === "" || name.length > MAX_NAME) {
     return { problem: `a tool has no name of 1 to ${MAX_NAME} characters` };
   }
-  const shown = `\`${shownText(name, 80)}\``;
+  const shown = `\`${toDisplayText(name, 80)}\``;
   const inputSchema = ownField(json, "inputSchema");
   if (inputSchema === undefined || !isJsonObject(inputSchema)) return { problem: `${shown} has no input schema` };
   const execution = ownField(json, "execution");

@@ -1,4 +1,4 @@
-import type { NamedShape, RecordShape, TextShape } from "../mcp-servers/servers-schema.ts";
+import type { MapShape, ObjectShape, TextShape } from "../mcp-servers/servers-schema.ts";
 import { SECRET_NAME_PATTERN } from "../secrets/secret-source.ts";
 
 const SECRET: TextShape = { type: "string", pattern: SECRET_NAME_PATTERN, maxLength: 64 };
@@ -23,12 +23,12 @@ const ANY_PLACE: TextShape = { ...PLACE, pattern: `^\\*$|${PLACE.pattern}` };
 const URL_TEXT: TextShape = { type: "string", pattern: "^https?://[^\\s@?#\\\\]+$", maxLength: 2048 };
 const FILE: TextShape = { type: "string", pattern: "^/[^\u0000]+$", maxLength: 4096 };
 const PRICE = { type: "integer", minimum: 0, maximum: 1_000_000_000_000 } as const;
-const PRICES: RecordShape["properties"] = { input_price: PRICE, output_price: PRICE };
+const PRICES: ObjectShape["properties"] = { input_price: PRICE, output_price: PRICE };
 
 type Described<T> = T & { readonly description: string };
 
 /** The section `network`. */
-export const NETWORK_SCHEMA: Described<RecordShape> = {
+export const NETWORK_SCHEMA: Described<ObjectShape> = {
   type: "object",
   description:
     "How requests leave this machine: `hosts` that sessions may ask which are opened without rights of their own, `dns` servers to ask instead of the system's, more certificate `authorities`, to which hosts each of `secrets` may be sent, and `credentials` for git.",
@@ -61,7 +61,7 @@ export const NETWORK_SCHEMA: Described<RecordShape> = {
 };
 
 /** The section `web_search`. */
-export const WEB_SEARCH_SCHEMA: Described<NamedShape> = {
+export const WEB_SEARCH_SCHEMA: Described<MapShape> = {
   type: "object",
   description: "Where web_search looks, by name; the first is asked where a call names none.",
   propertyNames: { pattern: NAME_PATTERN },
@@ -75,7 +75,7 @@ export const WEB_SEARCH_SCHEMA: Described<NamedShape> = {
 };
 
 /** The section `inference`. */
-export const INFERENCE_SCHEMA: Described<NamedShape> = {
+export const INFERENCE_SCHEMA: Described<MapShape> = {
   type: "object",
   description: "Providers of models, by name, with prices in cost units for a million tokens.",
   propertyNames: { pattern: NAME_PATTERN },

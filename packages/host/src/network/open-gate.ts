@@ -11,7 +11,7 @@ import type { EgressSecrets } from "../egress/egress-secrets.ts";
 import { parseEgressUrl } from "../egress/egress-url.ts";
 import { readSecrets } from "../secrets/read-secrets.ts";
 import type { SecretSources } from "../secrets/secret-source.ts";
-import { createLateGate } from "./late-gate.ts";
+import { createLazyGate } from "./lazy-gate.ts";
 import type { NetworkSettings } from "./network-settings.ts";
 
 export interface OpenGateOptions {
@@ -47,7 +47,7 @@ export async function openGate({ settings, sources, providers, environment }: Op
     }),
   );
   const authorities = await readAuthorities(settings.authorities);
-  const gate = createLateGate(async () => {
+  const gate = createLazyGate(async () => {
     const { loadGate } = await import("./load-gate.ts");
     return loadGate({ secrets, dns: settings.dns, authorities });
   });

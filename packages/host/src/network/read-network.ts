@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contract
 import { canonicalHost, type HostPattern } from "@narthex/kernel";
 import type { YAMLMap } from "yaml";
 import { quote } from "../configuration/configuration-problems.ts";
-import { readShaped, type ShapedReading } from "../mcp-servers/read-shaped.ts";
+import { readShaped, type ShapeReadingContext } from "../mcp-servers/read-shaped.ts";
 import { INFERENCE_SCHEMA, NETWORK_SCHEMA, WEB_SEARCH_SCHEMA } from "./network-schema.ts";
 import type { InferenceSettings, NetworkSettings, Prices, SearchSettings } from "./network-settings.ts";
 
@@ -12,13 +12,14 @@ const DEFAULT_USER = "x-access-token";
 const GUIDE = "docs/guides/network.md";
 
 /** Reads `network`. Problems are noted with the reading; then the answer is not to be used. */
-export function readNetwork(node: Node, path: string, reading: ShapedReading): NetworkSettings {
+export function readNetwork(node: Node, path: string, reading: ShapeReadingContext): NetworkSettings {
   const json = asObject(readShaped(node, NETWORK_SCHEMA, path, { ...reading, guide: GUIDE }));
-  const place = (text: JsonValue, ...keys: Key[]): HostPattern => readPlace(text, spotOf(node, path, keys), reading);
+  const place = (text: JsonValue, ...keys: Key[]): HostPattern =>
+    parseHost(text, locateSetting(node, path, keys), reading);
   return {
     hosts: listOf(json["hosts"]).map((host, index) => place(host, "hosts", index)),
     dns: listOf(json["dns"]).map((server, index) => {
-      readPlace(server, spotOf(node, path, ["dns", index]), reading);
+      parseHost(server, locateSetting(node, path, ["dns", index]), reading);
       return asText(server);
     }),
     authorities: listOf(json["authorities"]).map(asText),
@@ -35,22 +36,22 @@ export function readNetwork(node: Node, path: string, reading: ShapedReading): N
   };
 }
 
-export function readSearch(node: Node, path: string, reading: ShapedReading): readonly SearchSettings[] {
+export function readSearch(node: Node, path: string, reading: ShapeReadingContext): readonly SearchSettings[] {
   const json = asObject(readShaped(node, WEB_SEARCH_SCHEMA, path, { ...reading, guide: GUIDE }));
   return Object.entries(json).map(([name, value]) => {
     const { kind, url = "", secret } = asObject(value);
     const given = { name, kind: kind as SearchSettings["kind"], url: asText(url), secret: asOptional(secret) };
-    checkUrl(given.url, spotOf(node, path, [name, "url"]), reading);
+    checkUrl(given.url, locateSetting(node, path, [name, "url"]), reading);
     return given;
   });
 }
 
-export function readInference(node: Node, path: string, reading: ShapedReading): readonly InferenceSettings[] {
+export function readInference(node: Node, path: string, reading: ShapeReadingContext): readonly InferenceSettings[] {
   const json = asObject(readShaped(node, INFERENCE_SCHEMA, path, { ...reading, guide: GUIDE }));
   return Object.entries(json).map(([name, value]) => {
     const given = asObject(value);
     const { format, url = "", secret, models, max_tokens_field: field } = given;
-    checkUrl(asText(url), spotOf(node, path, [name, "url"]), reading);
+    checkUrl(asText(url), locateSetting(node, path, [name, "url"]), reading);
     const price = pricesOf(given, { input: 0, output: 0 });
     return {
       name,
@@ -76,18 +77,18 @@ function pricesOf({ input_price: input, output_price: output }: JsonObject, othe
 type Key = string | number;
 
 /** Where a problem is, in the file and by its keys. */
-interface Spot {
+interface SettingLocation {
   readonly at: unknown;
   readonly path: string;
 }
 
-function spotOf(node: Node, path: string, keys: readonly Key[]): Spot {
+function locateSetting(node: Node, path: string, keys: readonly Key[]): SettingLocation {
   const own = keys.map((key) => (typeof key === "number" ? `[${key}]` : `.${key}`)).join("");
   return { at: node.getIn(keys, true) ?? node, path: `${path}${own}` };
 }
 
 /** `host`, `*.host`, `[address]`, each with or without a port. */
-function readPlace(value: JsonValue, { at, path }: Spot, reading: ShapedReading): HostPattern {
+function parseHost(value: JsonValue, { at, path }: SettingLocation, reading: ShapeReadingContext): HostPattern {
   const text = asText(value);
   const [, bracketed, spelled = "", port] = /^(?:\[(.*)\]|(.*?))(?::(\d+))?$/.exec(text) ?? [];
   // Only an address of IPv6 stands in brackets.
@@ -98,7 +99,7 @@ function readPlace(value: JsonValue, { at, path }: Spot, reading: ShapedReading)
   return port === undefined ? { host: host ?? "" } : { host: host ?? "", ports: [Number(port)] };
 }
 
-function checkUrl(url: string, { at, path }: Spot, reading: ShapedReading): void {
+function checkUrl(url: string, { at, path }: SettingLocation, reading: ShapeReadingContext): void {
   if (url !== "" && !URL.canParse(url)) reading.add(at, path, "format", () => `${quote(path, 200)} is no URL`);
 }
 

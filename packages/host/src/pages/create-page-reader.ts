@@ -3,7 +3,7 @@ import type { FetchedPage, PageReader, PageText } from "@narthex/kernel";
 import type { Containment } from "../sandbox/open-containment.ts";
 import { type PageProcess, PageWorker } from "./page-worker-process.ts";
 import { startPageWorker } from "./start-page-worker.ts";
-import { Turns } from "./turns.ts";
+import { Semaphore } from "./semaphore.ts";
 import { MAX_PAGE_BYTES } from "./worker/messages.ts";
 
 export interface PageReaderParts {
@@ -47,7 +47,7 @@ export function createPageReader(parts: PageReaderParts): ClosablePageReader {
 class WorkerReader implements ClosablePageReader {
   readonly #start: () => Promise<PageProcess>;
   readonly #bounds: PageBounds;
-  readonly #turns: Turns;
+  readonly #turns: Semaphore;
   /** Without a page, the one that was used last at the end. */
   readonly #idle = new Map<PageWorker, NodeJS.Timeout>();
   readonly #running = new Set<PageWorker>();
@@ -57,14 +57,14 @@ class WorkerReader implements ClosablePageReader {
   constructor({ containment, bounds, start }: PageReaderParts) {
     this.#bounds = { ...BOUNDS, ...bounds };
     this.#start = start ?? (async () => await startPageWorker(await containment()));
-    this.#turns = new Turns(this.#bounds.maxWorkers, this.#bounds.maxWaiting);
+    this.#turns = new Semaphore(this.#bounds.maxWorkers, this.#bounds.maxWaiting);
   }
 
   async read(page: FetchedPage, signal: AbortSignal): Promise<PageText> {
     if (page.bytes.length > MAX_PAGE_BYTES) {
       throw new KernelError("RESOURCE_EXCEEDED", `the page is longer than ${MAX_PAGE_BYTES} bytes`);
     }
-    await this.#turns.take(signal);
+    await this.#turns.acquire(signal);
     const reading = this.#readInTurn(page, signal);
     this.#reading.add(reading);
     try {
@@ -94,7 +94,7 @@ class WorkerReader implements ClosablePageReader {
         if (!worker.isAlive) await worker.ended;
       }
     } finally {
-      this.#turns.giveBack();
+      this.#turns.release();
     }
   }
 

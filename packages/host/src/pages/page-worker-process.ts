@@ -1,6 +1,6 @@
 import { isKernelError, KernelError } from "@narthex/contracts";
 import type { FetchedPage, PageText } from "@narthex/kernel";
-import { encodeFrame, type Frame, FrameReader } from "../files/worker/frame.ts";
+import { encodeMessage, type WorkerMessage, MessageReader } from "../files/worker/worker-message.ts";
 import type { ContainedProgram, ProgramEnd } from "../sandbox/start-contained.ts";
 import { explainFault } from "./explain-page-fault.ts";
 import { parsePageReply } from "./parse-page-reply.ts";
@@ -11,11 +11,11 @@ export type PageProcess = Pick<ContainedProgram, "stdin" | "stdout" | "stderr" |
 
 interface Waiter {
   readonly id: number;
-  resolve(answer: PageAnswer): void;
+  resolve(answer: PageResponse): void;
   reject(fault: KernelError): void;
 }
 
-interface PageAnswer {
+interface PageResponse {
   readonly reply: PageReply;
   readonly payload: Buffer;
 }
@@ -30,7 +30,7 @@ export class PageWorker {
   /** How many pages it has read. */
   pages = 0;
   readonly #process: PageProcess;
-  readonly #frames = new FrameReader(PAGE_REPLY_BOUNDS);
+  readonly #frames = new MessageReader(PAGE_REPLY_BOUNDS);
   #waiter: Waiter | undefined;
   #fault: KernelError | undefined;
 
@@ -58,14 +58,14 @@ export class PageWorker {
 
   /** Throws what is wrong with the page; ends the worker if it takes too long, or if nobody waits for it any more. */
   async read(page: FetchedPage, timeoutMs: number, signal: AbortSignal): Promise<PageText> {
-    if (signal.aborted) throw notWanted();
+    if (signal.aborted) throw cancelled();
     this.pages++;
     const { url, extent, contentType, bytes } = page;
     const request = { url: url.slice(0, MAX_URL), extent, contentType: contentType?.slice(0, MAX_CONTENT_TYPE) };
     const late = new KernelError("RESOURCE_EXCEEDED", `the page takes longer than ${timeoutMs} ms to read`);
-    const onAbort = (): void => this.fail(notWanted());
+    const onAbort = (): void => this.fail(cancelled());
     const answering = this.#answerWithin(this.pages, timeoutMs, late);
-    for (const piece of encodeFrame(this.pages, request, bytes)) this.#process.stdin.write(piece);
+    for (const piece of encodeMessage(this.pages, request, bytes)) this.#process.stdin.write(piece);
     signal.addEventListener("abort", onAbort, { once: true });
     try {
       return this.#textOf(await answering);
@@ -83,9 +83,9 @@ export class PageWorker {
     this.#waiter = undefined;
   }
 
-  async #answerWithin(id: number, timeoutMs: number, late: KernelError): Promise<PageAnswer> {
+  async #answerWithin(id: number, timeoutMs: number, late: KernelError): Promise<PageResponse> {
     if (this.#fault !== undefined) throw this.#fault;
-    const { promise, resolve, reject } = Promise.withResolvers<PageAnswer>();
+    const { promise, resolve, reject } = Promise.withResolvers<PageResponse>();
     this.#waiter = { id, resolve, reject };
     const timer = setTimeout(() => this.fail(late), timeoutMs);
     try {
@@ -95,7 +95,7 @@ export class PageWorker {
     }
   }
 
-  #textOf({ reply, payload }: PageAnswer): PageText {
+  #textOf({ reply, payload }: PageResponse): PageText {
     if (reply.type === "ready") throw this.#distrust();
     if (reply.type === "failed") {
       const fault = explainFault(reply.reason);
@@ -124,7 +124,7 @@ export class PageWorker {
     }
   }
 
-  #answer({ id, header, payload }: Frame): void {
+  #answer({ id, header, payload }: WorkerMessage): void {
     const waiter = this.#waiter;
     if (waiter?.id !== id) throw new TypeError("nobody asked");
     const reply = parsePageReply(header);
@@ -139,7 +139,7 @@ export class PageWorker {
   }
 }
 
-function notWanted(): KernelError {
+function cancelled(): KernelError {
   return new KernelError("CANCELLED", "the page is not wanted any more");
 }
 

@@ -15,30 +15,30 @@ export function parsePageReply(header: unknown): PageReply {
     case "text":
       return {
         type: "text",
-        format: oneOf(PAGE_FORMATS, reply["format"]),
-        title: titleOf(reply["title"]),
-        charset: charsetOf(reply["charset"]),
+        format: requireOneOf(PAGE_FORMATS, reply["format"]),
+        title: optionalTitle(reply["title"]),
+        charset: requireCharset(reply["charset"]),
       };
     case "failed":
-      return { type: "failed", reason: oneOf(PAGE_FAULTS, reply["reason"]) };
+      return { type: "failed", reason: requireOneOf(PAGE_FAULTS, reply["reason"]) };
     default:
       throw new TypeError("unknown reply");
   }
 }
 
-function oneOf<Word extends string>(words: readonly Word[], value: JsonValue | undefined): Word {
+function requireOneOf<Word extends string>(words: readonly Word[], value: JsonValue | undefined): Word {
   const found = words.find((word) => word === value);
   if (found === undefined) throw new TypeError("not a word that is known");
   return found;
 }
 
-function titleOf(value: JsonValue | undefined): string | undefined {
+function optionalTitle(value: JsonValue | undefined): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== "string" || value.length > MAX_TITLE_LENGTH) throw new TypeError("no title");
   return value.toWellFormed();
 }
 
-function charsetOf(value: JsonValue | undefined): string {
+function requireCharset(value: JsonValue | undefined): string {
   if (typeof value !== "string" || new TextDecoder(value).encoding !== value) throw new TypeError("no charset");
   return value;
 }

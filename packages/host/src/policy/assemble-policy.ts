@@ -14,10 +14,10 @@ import {
   type VariantTool,
 } from "@narthex/kernel";
 import { explainRules } from "./explain-rules.ts";
-import { loadKnownSet, type PolicyLoading } from "./known-sets.ts";
+import { loadCachedSet, type PolicyLoadOptions } from "./policy-set-cache.ts";
 import type { LoadedPolicySet } from "./load-policy-set.ts";
 import { reviewRules } from "./review-rules.ts";
-import { createWasmEngine } from "./wasm-engine.ts";
+import { createCedarWasmEngine } from "./cedar-wasm-engine.ts";
 
 /** What the rules of a kernel with these tools are validated against. */
 export function schemaForTools(tools: readonly Tool[], unusable: readonly string[] = []): PolicySchema {
@@ -62,10 +62,10 @@ export interface PolicyReview {
 export async function assemblePolicy(
   files: readonly PolicyFile[],
   schema: PolicySchema,
-  loading: PolicyLoading = {},
+  loading: PolicyLoadOptions = {},
   review?: PolicyReview,
 ): Promise<Policy> {
-  const loaded = await loadKnownSet(files, schema, loading);
+  const loaded = await loadCachedSet(files, schema, loading);
   const warnings = review === undefined ? [] : warningsOf(loaded, schema, review);
   const { engine, fallback } = await engineFor(loaded, schema);
   return createPolicy({
@@ -103,7 +103,7 @@ function warningsOf(loaded: LoadedPolicySet, schema: PolicySchema, { tools, stri
 export async function assemblePolicyOrNone(
   read: () => Promise<readonly PolicyFile[]>,
   schema: PolicySchema,
-  loading: PolicyLoading,
+  loading: PolicyLoadOptions,
   review: PolicyReview,
 ): Promise<Policy> {
   try {
@@ -130,5 +130,5 @@ export async function engineFor(
   const { engine, unsupported } = compileCedar(loaded.policies, groups);
   if (engine !== undefined) return { engine, fallback: "" };
   const fallback = `rule \`${unsupported.rule}\`: ${unsupported.message}`;
-  return { engine: await createWasmEngine(loaded, schema), fallback };
+  return { engine: await createCedarWasmEngine(loaded, schema), fallback };
 }

@@ -1,9 +1,9 @@
-import { UNSEEN_CHARACTER } from "@narthex/contracts";
+import { INVISIBLE_CHARACTER } from "@narthex/contracts";
 import type { DetailedError } from "@cedar-policy/cedar-wasm/nodejs";
-import { fromByteOffset } from "./file-places.ts";
+import { fromByteOffset } from "./file-positions.ts";
 
-const LONGEST = 600;
-const UNSEEN = new RegExp(UNSEEN_CHARACTER, "gu");
+const MAX_MESSAGE_LENGTH = 600;
+const INVISIBLE = new RegExp(INVISIBLE_CHARACTER, "gu");
 /** Rules are handed to Cedar under numbers, which mean nothing to a reader. */
 const PREAMBLE = /for policy `[0-9]+`, |^failed to parse (?:policy|policies|template|policy set) from string: /g;
 
@@ -11,8 +11,8 @@ const PREAMBLE = /for policy `[0-9]+`, |^failed to parse (?:policy|policies|temp
 export function cedarMessage({ message, help, sourceLocations }: DetailedError): string {
   const label = sourceLocations?.find((location) => location.label !== null)?.label;
   const parts = [message, label, help].filter((part) => typeof part === "string" && part !== "");
-  const line = parts.join("; ").replaceAll(PREAMBLE, "").replaceAll(UNSEEN, spellOut);
-  return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
+  const line = parts.join("; ").replaceAll(PREAMBLE, "").replaceAll(INVISIBLE, spellOut);
+  return line.length > MAX_MESSAGE_LENGTH ? `${line.slice(0, MAX_MESSAGE_LENGTH)}…` : line;
 }
 
 /** Where in the rule's text it is, in UTF-16 units. */

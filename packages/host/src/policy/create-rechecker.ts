@@ -3,21 +3,21 @@ import {
   decodeProof,
   type PreparedRecheck,
   prepareRecheck,
-  type QuestionAndProof,
+  type ProvenRequest,
   type ReadContent,
   readPolicySchema,
   type RecheckedDecision,
-  remakeProof,
+  recomputeProof,
 } from "@narthex/kernel";
 import { engineFor } from "./assemble-policy.ts";
-import { loadKnownSet } from "./known-sets.ts";
+import { loadCachedSet } from "./policy-set-cache.ts";
 import { readStoredFiles } from "./recheck-stored.ts";
 
 /** Sets of rules that are kept ready: a session mostly has one. */
-const MOST_READY = 8;
+const MAX_PREPARED = 8;
 
 /** Makes many decisions again, each by the rules and the schema that its proof names. */
-export function createRechecker(): (decision: QuestionAndProof, read: ReadContent) => Promise<RecheckedDecision> {
+export function createRechecker(): (decision: ProvenRequest, read: ReadContent) => Promise<RecheckedDecision> {
   const ready = new Map<string, PreparedRecheck>();
   return async (decision, read) => {
     const { policyHash, schemaHash } = decodeProof(decision.proof);
@@ -30,15 +30,15 @@ export function createRechecker(): (decision: QuestionAndProof, read: ReadConten
       prepared = await prepare(policySet, schema);
       ready.set(key, prepared);
       const [oldest] = ready.keys();
-      if (ready.size > MOST_READY && oldest !== undefined) ready.delete(oldest);
+      if (ready.size > MAX_PREPARED && oldest !== undefined) ready.delete(oldest);
     }
-    return { kind: "made", ...remakeProof(decision, prepared) };
+    return { kind: "made", ...recomputeProof(decision, prepared) };
   };
 }
 
 async function prepare(policySet: Uint8Array, schema: Uint8Array): Promise<PreparedRecheck> {
   const known = readPolicySchema(parseStored(schema));
-  const loaded = await loadKnownSet(readStoredFiles(policySet), known, {});
+  const loaded = await loadCachedSet(readStoredFiles(policySet), known, {});
   const { engine } = await engineFor(loaded, known);
   const { rules, policies } = loaded;
   return prepareRecheck({ rules, policies, schema: known, engine }, { policySet, schema });

@@ -1,12 +1,12 @@
 import type { JsonValue } from "@narthex/contracts";
 import type { Capability } from "@narthex/kernel";
 
-export const EXPECTED_ANSWERS = ["allow", "ask", "deny"] as const;
-export type ExpectedAnswer = (typeof EXPECTED_ANSWERS)[number];
+export const EXPECTED_DECISIONS = ["allow", "ask", "deny"] as const;
+export type ExpectedDecision = (typeof EXPECTED_DECISIONS)[number];
 
 /** A call, and what the rules should say about it. */
 export interface PolicyExample {
-  readonly expected: ExpectedAnswer;
+  readonly expected: ExpectedDecision;
   readonly tool: string;
   readonly input: JsonValue;
   /** Of the session. */
@@ -22,18 +22,18 @@ export interface PolicyExample {
 }
 
 /** What the rules do say. */
-export interface ExampleAnswer {
-  readonly answer: ExpectedAnswer;
+export interface ExampleDecision {
+  readonly answer: ExpectedDecision;
   readonly rules: readonly string[];
   /** Empty if it is allowed. */
   readonly code: string;
 }
 
-export type DecideExample = (example: PolicyExample) => ExampleAnswer | Promise<ExampleAnswer>;
+export type DecideExample = (example: PolicyExample) => ExampleDecision | Promise<ExampleDecision>;
 
 export interface ExampleFailure {
   readonly example: PolicyExample;
-  readonly answer: ExampleAnswer;
+  readonly answer: ExampleDecision;
   /** One line: what was expected and what came. */
   readonly problem: string;
 }
@@ -52,7 +52,7 @@ export async function runExamples(
   return failures;
 }
 
-function problemOf(example: PolicyExample, { answer, rules, code }: ExampleAnswer): string | undefined {
+function problemOf(example: PolicyExample, { answer, rules, code }: ExampleDecision): string | undefined {
   const by = rules.length === 0 ? "no rule" : rules.join(", ");
   const because = code === "" ? "" : ` with ${code}`;
   if (answer !== example.expected) return `should be ${example.expected}, is ${answer}${because} by ${by}`;

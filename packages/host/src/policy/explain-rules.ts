@@ -4,7 +4,7 @@ import { type Cedar, loadCedar } from "./cedar-wasm.ts";
 import { describeCondition } from "./describe-condition.ts";
 import type { LoadedPolicySet } from "./load-policy-set.ts";
 import type { LoadedRule } from "./read-rules.ts";
-import { createWasmEngine } from "./wasm-engine.ts";
+import { createCedarWasmEngine } from "./cedar-wasm-engine.ts";
 
 /**
  * What each rule whose scope fits had to say about a request: that it matched, or which of its conditions did not.
@@ -16,7 +16,7 @@ export async function explainRules(
   request: CedarRequest,
 ): Promise<RuleFinding[]> {
   const { parts, engine } = await explainerOf(set, schema);
-  const held = holding(engine, request);
+  const held = evaluateParts(engine, request);
   const byRule = Map.groupBy(parts, (part) => part.rule);
   return set.rules.flatMap((rule, index) => {
     const own = byRule.get(index) ?? [];
@@ -39,7 +39,7 @@ function explainerOf(set: Pick<LoadedPolicySet, "policies">, schema: PolicySchem
   if (known !== undefined) return known;
   const created = loadCedar().then(async (cedar) => {
     const parts = set.policies.flatMap((policy, index) => partsOf(cedar, policy, index));
-    return { parts, engine: await createWasmEngine({ rules: parts }, schema, "explain") };
+    return { parts, engine: await createCedarWasmEngine({ rules: parts }, schema, "explain") };
   });
   explainers.set(set.policies, created);
   created.catch(() => explainers.delete(set.policies));
@@ -58,7 +58,7 @@ interface RulePart {
   readonly text: string;
 }
 
-interface Held {
+interface MatchedParts {
   readonly matched: ReadonlySet<string>;
   readonly errors: ReadonlyMap<string, string>;
 }
@@ -93,7 +93,7 @@ function textOf(cedar: Cedar, policy: PolicyJson): string {
   return answer.type === "success" ? answer.text : "";
 }
 
-function holding(engine: CedarEngine, request: CedarRequest): Held {
+function evaluateParts(engine: CedarEngine, request: CedarRequest): MatchedParts {
   const { rules, errors } = engine.evaluate(request);
   return { matched: new Set(rules), errors: new Map(errors.map(({ rule, message }) => [rule, message])) };
 }
@@ -101,7 +101,7 @@ function holding(engine: CedarEngine, request: CedarRequest): Held {
 function findingOf(
   { id, effect, file, line }: LoadedRule,
   parts: readonly RulePart[],
-  held: Held,
+  held: MatchedParts,
   { context }: CedarRequest,
 ): RuleFinding {
   // A condition after one that failed may be an error only because nothing guards it: the first one counts.

@@ -10,7 +10,7 @@ export interface PolicyThreadData {
   readonly schema: JsonObject;
 }
 
-export interface PolicyThreadAnswer {
+export interface PolicyThreadResult {
   readonly loaded?: Omit<LoadedPolicySet, "bytes">;
   readonly refused?: { readonly code: string; readonly message: string; readonly violations: readonly Violation[] };
 }
@@ -21,7 +21,7 @@ export async function loadInThread(files: readonly PolicyFile[], schema: PolicyS
   const thread = new Worker(threadUrl("policy-thread", import.meta.url), { workerData: data, execArgv: [] });
   try {
     // Rejects with what the thread throws.
-    const [answer] = (await once(thread, "message")) as [PolicyThreadAnswer];
+    const [answer] = (await once(thread, "message")) as [PolicyThreadResult];
     if (answer.loaded !== undefined) return { ...answer.loaded, bytes: policySetBytes(files) };
     const { code = "POLICY_INVALID", message = "", violations = [] } = answer.refused ?? {};
     throw new KernelError(code as Code, message, { violations });

@@ -1,9 +1,9 @@
 import { canonicalJsonBytes, type Violation } from "@narthex/contracts";
 import { type CedarPolicy, type PolicyFile, type PolicySchema, quoteText } from "@narthex/kernel";
 import { loadCedar } from "./cedar-wasm.ts";
-import { checkPolicyFiles } from "./policy-file-rules.ts";
+import { checkPolicyFiles } from "./check-policy-files.ts";
 import { createPolicyProblems, type PolicyProblems } from "./policy-problems.ts";
-import { type LoadedRule, MOST_RULES, type ReadRule, readRules } from "./read-rules.ts";
+import { type LoadedRule, MAX_RULES, type ParsedRule, readRules } from "./read-rules.ts";
 import { validateRules } from "./validate-rules.ts";
 
 /** A set that can be put in force. */
@@ -26,9 +26,9 @@ const NO_RULES =
 export async function loadPolicySet(files: readonly PolicyFile[], schema: PolicySchema): Promise<LoadedPolicySet> {
   const cedar = await loadCedar();
   const problems = createPolicyProblems();
-  const read: ReadRule[] = [];
+  const read: ParsedRule[] = [];
   for (const file of checkPolicyFiles(files, problems)) {
-    for (const rule of readRules(cedar, file, MOST_RULES - read.length, problems)) read.push(rule);
+    for (const rule of readRules(cedar, file, MAX_RULES - read.length, problems)) read.push(rule);
   }
   refuseRepeatedIds(read, problems);
   const warnings = read.length === 0 ? [] : validateRules(cedar, read, schema, problems);
@@ -49,8 +49,8 @@ export function policySetBytes(files: readonly PolicyFile[]): Uint8Array {
   return canonicalJsonBytes(sorted);
 }
 
-function refuseRepeatedIds(rules: readonly ReadRule[], problems: PolicyProblems): void {
-  const firsts = new Map<string, ReadRule>();
+function refuseRepeatedIds(rules: readonly ParsedRule[], problems: PolicyProblems): void {
+  const firsts = new Map<string, ParsedRule>();
   for (const read of rules) {
     const { id } = read.rule;
     const first = firsts.get(id);

@@ -11,7 +11,7 @@ export interface PolicyProblems {
 }
 
 /** A policy with more mistakes than this is not being corrected by anyone. */
-const MOST_VIOLATIONS = 100;
+const MAX_VIOLATIONS = 100;
 
 export function createPolicyProblems(): PolicyProblems {
   const violations: Violation[] = [];
@@ -19,7 +19,7 @@ export function createPolicyProblems(): PolicyProblems {
   return {
     add(place, rule, message) {
       count++;
-      if (violations.length < MOST_VIOLATIONS) violations.push({ field: place, rule, message });
+      if (violations.length < MAX_VIOLATIONS) violations.push({ field: place, rule, message });
     },
     get count() {
       return count;

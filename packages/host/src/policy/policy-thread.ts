@@ -3,11 +3,11 @@ import { parentPort, workerData } from "node:worker_threads";
 import { isKernelError } from "@narthex/contracts";
 import { readPolicySchema } from "@narthex/kernel";
 import { loadPolicySet } from "./load-policy-set.ts";
-import type { PolicyThreadAnswer, PolicyThreadData } from "./load-in-thread.ts";
+import type { PolicyThreadResult, PolicyThreadData } from "./load-in-thread.ts";
 
 const { files, schema } = workerData as PolicyThreadData;
 
-async function load(): Promise<PolicyThreadAnswer> {
+async function load(): Promise<PolicyThreadResult> {
   try {
     const { rules, policies, warnings } = await loadPolicySet(files, readPolicySchema(schema));
     return { loaded: { rules, policies, warnings } };

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { isKernelError } from "@narthex/contracts";
-import { type ExampleAnswer, runExamples } from "./examples.ts";
+import { type ExampleDecision, runExamples } from "./examples.ts";
 import { parseExamples, readExamples } from "./read-examples.ts";
 import { readPolicyDirectory } from "./read-policy-directory.ts";
 
@@ -94,7 +94,7 @@ test("examples that are answered otherwise, by another rule or with another code
   const examples = parse(
     "allow: [echo]\nask: [echo]\ndeny: [{tool: echo, rule: r}, {tool: echo, code: C}, {tool: echo, rule: s, code: D}]",
   );
-  const answer: ExampleAnswer = { answer: "deny", rules: ["s"], code: "D" };
+  const answer: ExampleDecision = { answer: "deny", rules: ["s"], code: "D" };
   const failures = await runExamples(examples, () => answer);
   assert.deepEqual(
     failures.map(({ problem }) => problem),

@@ -1,8 +1,8 @@
 import { canonicalJson, JsonSyntaxError, type JsonValue, JsonValueError, parseJson } from "@narthex/contracts";
 import { type Capability, canonicalHost, nearestName, type PolicyFile, quoteText } from "@narthex/kernel";
 import { CST, isMap, isScalar, isSeq, Lexer, type Node, type Pair, parseDocument } from "yaml";
-import { EXPECTED_ANSWERS, type ExpectedAnswer, type PolicyExample } from "./examples.ts";
-import { createFilePlaces } from "./file-places.ts";
+import { EXPECTED_DECISIONS, type ExpectedDecision, type PolicyExample } from "./examples.ts";
+import { createFilePositions } from "./file-positions.ts";
 import { createPolicyProblems, type PolicyProblems } from "./policy-problems.ts";
 import { readExampleFiles } from "./read-policy-directory.ts";
 
@@ -27,8 +27,8 @@ export function parseExamples(files: readonly PolicyFile[]): PolicyExample[] {
 }
 
 function readFile(file: PolicyFile, problems: PolicyProblems): PolicyExample[] {
-  const places = createFilePlaces(file);
-  const refuse = (offset: number, message: string): void => problems.add(places.show(offset), "malformed", message);
+  const places = createFilePositions(file);
+  const refuse = (offset: number, message: string): void => problems.add(places.format(offset), "malformed", message);
   const excess = findExcess(file.text);
   if (excess !== undefined) {
     refuse(excess, "is more than examples can need: too many values or too deeply nested");
@@ -79,19 +79,19 @@ class ExampleReader {
   read(root: Node): PolicyExample[] {
     if (!isMap(root)) return this.#none(root, "must have the tables `allow`, `ask` and `deny`, or some of them");
     return root.items.flatMap((pair) => {
-      const expected = this.#name(pair, EXPECTED_ANSWERS, "a table");
+      const expected = this.#name(pair, EXPECTED_DECISIONS, "a table");
       return expected === undefined ? [] : this.#table(pair, expected);
     });
   }
 
-  #table({ key, value }: Pair, expected: ExpectedAnswer): PolicyExample[] {
+  #table({ key, value }: Pair, expected: ExpectedDecision): PolicyExample[] {
     // A table with nothing in it.
     if (isScalar(value) && value.value === null) return [];
     if (!isSeq(value)) return this.#none(value ?? key, `\`${expected}\` must be a list of calls`);
     return value.items.flatMap((item) => this.#example(item as Node, expected));
   }
 
-  #example(node: Node, expected: ExpectedAnswer): PolicyExample[] {
+  #example(node: Node, expected: ExpectedDecision): PolicyExample[] {
     if (isScalar(node) && typeof node.value === "string") return this.#short(node, node.value, expected);
     if (!isMap(node)) return this.#none(node, 'must be `{tool: NAME, input: ...}` or a text such as `echo {"a": 1}`');
     const found = new Map<Key, Node>();
@@ -114,7 +114,7 @@ class ExampleReader {
     ];
   }
 
-  #short(node: Node, text: string, expected: ExpectedAnswer): PolicyExample[] {
+  #short(node: Node, text: string, expected: ExpectedDecision): PolicyExample[] {
     const [, tool, json = "{}"] = SHORT_FORM.exec(text) ?? [];
     if (tool === undefined) return this.#none(node, 'must be a tool and its input, such as `echo {"a": 1}`');
     try {
@@ -126,7 +126,11 @@ class ExampleReader {
     }
   }
 
-  #made(node: Node, expected: ExpectedAnswer, rest: Omit<PolicyExample, "expected" | "file" | "line">): PolicyExample {
+  #made(
+    node: Node,
+    expected: ExpectedDecision,
+    rest: Omit<PolicyExample, "expected" | "file" | "line">,
+  ): PolicyExample {
     return { expected, ...rest, file: this.#file.name, line: this.#lineAt(offsetOf(node)) };
   }
 

@@ -3,7 +3,7 @@ import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { PolicyFile } from "@narthex/kernel";
 import { quote } from "../configuration/configuration-problems.ts";
-import { LONGEST_FILE, MOST_FILES } from "./policy-file-rules.ts";
+import { MAX_FILE_LENGTH, MAX_FILES } from "./check-policy-files.ts";
 import { createPolicyProblems, type PolicyProblems } from "./policy-problems.ts";
 
 const POLICY_SUFFIX = ".cedar";
@@ -29,8 +29,8 @@ async function readTexts(directory: string, suffix: string): Promise<PolicyFile[
     return [];
   });
   const chosen = names.filter((name) => name.endsWith(suffix)).sort();
-  if (chosen.length > MOST_FILES) problems.add("", "max_items", `there are more than ${MOST_FILES} files`);
-  for (const name of chosen.slice(0, MOST_FILES)) {
+  if (chosen.length > MAX_FILES) problems.add("", "max_items", `there are more than ${MAX_FILES} files`);
+  for (const name of chosen.slice(0, MAX_FILES)) {
     const text = await readText(directory, name, problems);
     if (text !== undefined) files.push({ name, text });
   }
@@ -47,7 +47,7 @@ async function readText(directory: string, name: string, problems: PolicyProblem
       problems.add(quote(name), "malformed", "is not a file");
       return undefined;
     }
-    if (stat.size > LONGEST_FILE) {
+    if (stat.size > MAX_FILE_LENGTH) {
       problems.add(quote(name), "max_length", "the file is longer than 1 MB; split it");
       return undefined;
     }

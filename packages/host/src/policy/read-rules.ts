@@ -2,7 +2,7 @@ import type { JsonObject } from "@narthex/contracts";
 import type { PolicyFile, PolicyRule } from "@narthex/kernel";
 import { cedarMessage, cedarOffset } from "./cedar-message.ts";
 import type { Cedar } from "./cedar-wasm.ts";
-import { createFilePlaces, type FilePlaces } from "./file-places.ts";
+import { createFilePositions, type FilePositions } from "./file-positions.ts";
 import type { PolicyProblems } from "./policy-problems.ts";
 import { annotationProblem, approvalFrom, overridesFrom, ruleProblem } from "./rule-annotations.ts";
 import { type RuleText, splitRules } from "./split-rules.ts";
@@ -18,7 +18,7 @@ export interface LoadedRule extends PolicyRule {
 }
 
 /** A rule on its way into the set. */
-export interface ReadRule {
+export interface ParsedRule {
   readonly rule: LoadedRule;
   /** Cedar's own JSON form. */
   readonly json: JsonObject;
@@ -26,14 +26,14 @@ export interface ReadRule {
   placeOf(offset: number): string;
 }
 
-export const MOST_RULES = 10_000;
+export const MAX_RULES = 10_000;
 
 /** The rules of one file, at most `limit`. Whatever is wrong goes to `problems`. */
-export function readRules(cedar: Cedar, file: PolicyFile, limit: number, problems: PolicyProblems): ReadRule[] {
-  const places = createFilePlaces(file);
+export function readRules(cedar: Cedar, file: PolicyFile, limit: number, problems: PolicyProblems): ParsedRule[] {
+  const places = createFilePositions(file);
   const pieces = splitRules(file.text);
   if (pieces.length > limit) {
-    problems.add("", "max_items", `there are more than ${MOST_RULES} rules`);
+    problems.add("", "max_items", `there are more than ${MAX_RULES} rules`);
     return [];
   }
   const before = problems.count;
@@ -42,17 +42,17 @@ export function readRules(cedar: Cedar, file: PolicyFile, limit: number, problem
   return rules;
 }
 
-interface Piece {
+interface RuleSource {
   readonly file: PolicyFile;
-  readonly places: FilePlaces;
+  readonly places: FilePositions;
   readonly piece: RuleText;
   /** Of the rule in its file, from 1. */
   readonly number: number;
 }
 
-function readRule(cedar: Cedar, { file, places, piece, number }: Piece, problems: PolicyProblems): ReadRule[] {
+function readRule(cedar: Cedar, { file, places, piece, number }: RuleSource, problems: PolicyProblems): ParsedRule[] {
   const { text, offset } = piece;
-  const placeOf = (inRule: number): string => places.show(offset + inRule);
+  const placeOf = (inRule: number): string => places.format(offset + inRule);
   const parsed = cedar.policyToJson(text);
   if (parsed.type === "failure") {
     for (const error of parsed.errors)
@@ -63,10 +63,10 @@ function readRule(cedar: Cedar, { file, places, piece, number }: Piece, problems
   const valueOf = (name: string): unknown => (Object.hasOwn(annotations, name) ? annotations[name] : undefined);
   for (const annotation of piece.annotations) {
     const problem = annotationProblem(annotation.name, valueOf(annotation.name), effect);
-    if (problem !== undefined) problems.add(places.show(annotation.offset), problem.rule, problem.message);
+    if (problem !== undefined) problems.add(places.format(annotation.offset), problem.rule, problem.message);
   }
   for (const at of piece.longNumbers) {
-    problems.add(places.show(at), "range", "the number is too large; whole numbers go up to 9007199254740991");
+    problems.add(places.format(at), "range", "the number is too large; whole numbers go up to 9007199254740991");
   }
   const textOf = (name: string): string | undefined => {
     const value = valueOf(name);
@@ -92,14 +92,14 @@ function readRule(cedar: Cedar, { file, places, piece, number }: Piece, problems
 /** SECURITY: the pieces must be all there is of the file, and each a rule of its own, in Cedar's eyes as well. */
 function compareWithCedar(cedar: Cedar, file: PolicyFile, count: number, problems: PolicyProblems): void {
   const whole = cedar.policySetTextToParts(file.text);
-  const places = createFilePlaces(file);
+  const places = createFilePositions(file);
   if (whole.type === "failure") {
     for (const error of whole.errors) {
-      problems.add(places.show(cedarOffset(file.text, error)), "malformed", cedarMessage(error));
+      problems.add(places.format(cedarOffset(file.text, error)), "malformed", cedarMessage(error));
     }
   } else if (whole.policies.length !== count || whole.policy_templates.length > 0) {
     problems.add(
-      places.show(0),
+      places.format(0),
       "malformed",
       "the rules of this file cannot be told apart; write each on its own lines",
     );

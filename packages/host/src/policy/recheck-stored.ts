@@ -1,14 +1,14 @@
 import { isJsonObject, JsonSyntaxError, type JsonValue, KernelError, parseJson } from "@narthex/contracts";
 import { type PolicyFile, type Recheck, readPolicySchema, recheckDecision, type StoredDecision } from "@narthex/kernel";
 import { loadPolicySet } from "./load-policy-set.ts";
-import { createWasmEngine } from "./wasm-engine.ts";
+import { createCedarWasmEngine } from "./cedar-wasm-engine.ts";
 
 /** Makes a stored decision again with Cedar itself: from the rules' text and the schema that were in force then. */
 export function recheckStored(stored: StoredDecision): Promise<Recheck> {
   return recheckDecision(stored, async () => {
     const schema = readPolicySchema(parse(stored.schema, "schema"));
     const { rules, policies } = await loadPolicySet(readStoredFiles(stored.policySet), schema);
-    return { rules, policies, schema, engine: await createWasmEngine({ rules }, schema, "explain") };
+    return { rules, policies, schema, engine: await createCedarWasmEngine({ rules }, schema, "explain") };
   });
 }
 

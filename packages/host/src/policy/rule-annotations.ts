@@ -1,6 +1,6 @@
 import { MAX_ID_LEN, type Rule } from "@narthex/contracts";
 import {
-  type ApprovalDemand,
+  type ApproveAnnotation,
   canBeOverridden,
   nearestName,
   type PolicyRule,
@@ -11,10 +11,10 @@ import {
 const ANNOTATIONS = ["id", "approve", "overrides", "rationale", "message"] as const;
 type Annotation = (typeof ANNOTATIONS)[number];
 
-const APPROVE_ANSWERS = ["human", "console", "always", "none"] as const;
+const APPROVE_VALUES = ["human", "console", "always", "none"] as const;
 const RATIONALE = /^[A-Z][A-Z0-9_]{0,63}$/;
 const CONTROL = /\p{Cc}/u;
-const LONGEST_MESSAGE = 1024;
+const MAX_MESSAGE_LENGTH = 1024;
 
 /** What is wrong with an annotation, if anything. `value` is null where it has none. */
 export function annotationProblem(
@@ -29,8 +29,8 @@ export function annotationProblem(
   return message === undefined ? undefined : { rule: "format", message };
 }
 
-export function approvalFrom(value: unknown): ApprovalDemand {
-  return APPROVE_ANSWERS.find((answer) => answer === value) ?? "unstated";
+export function approvalFrom(value: unknown): ApproveAnnotation {
+  return APPROVE_VALUES.find((answer) => answer === value) ?? "unstated";
 }
 
 /** What is wrong with a rule's annotations taken together. */
@@ -67,21 +67,21 @@ function valueProblem(name: Annotation, value: string, effect: "permit" | "forbi
       return value.startsWith("kernel:") ? "@id must not start with kernel:, which names the kernel itself" : undefined;
     case "approve":
       if (effect === "forbid") return "@approve belongs on a permit: what is forbidden is not asked about";
-      return APPROVE_ANSWERS.some((answer) => answer === value) ? undefined : wrongApprove(value);
+      return APPROVE_VALUES.some((answer) => answer === value) ? undefined : describeInvalidApprove(value);
     case "overrides":
       if (effect === "forbid") return "@overrides belongs on a permit: a forbid already beats every permit";
       return splitOverrides(value).length > 0 ? undefined : '@overrides must name a rule: @overrides("ID")';
     case "rationale":
       return RATIONALE.test(value) ? undefined : "@rationale must be a code such as WORKSPACE_READ";
     case "message":
-      return value === "" || value.length > LONGEST_MESSAGE || CONTROL.test(value)
-        ? `@message must be one line of 1 to ${LONGEST_MESSAGE} characters`
+      return value === "" || value.length > MAX_MESSAGE_LENGTH || CONTROL.test(value)
+        ? `@message must be one line of 1 to ${MAX_MESSAGE_LENGTH} characters`
         : undefined;
   }
 }
 
-function wrongApprove(value: string): string {
-  const nearest = nearestName(value, APPROVE_ANSWERS);
+function describeInvalidApprove(value: string): string {
+  const nearest = nearestName(value, APPROVE_VALUES);
   const hint = nearest === undefined ? "" : `; did you mean "${nearest}"?`;
   return `@approve must be "human", "console", "always" or "none", not ${quoteText(value)}${hint}`;
 }

@@ -4,12 +4,12 @@ import { nearestName, type PolicySchema } from "@narthex/kernel";
 import { cedarMessage, cedarOffset } from "./cedar-message.ts";
 import type { Cedar } from "./cedar-wasm.ts";
 import type { PolicyProblems } from "./policy-problems.ts";
-import type { ReadRule } from "./read-rules.ts";
+import type { ParsedRule } from "./read-rules.ts";
 
 /** Holds rules against the schema: errors go to `problems`, what is only suspicious is answered. */
 export function validateRules(
   cedar: Cedar,
-  rules: readonly ReadRule[],
+  rules: readonly ParsedRule[],
   schema: PolicySchema,
   problems: PolicyProblems,
 ): Violation[] {
@@ -47,7 +47,7 @@ const UNKNOWN_ACTION = /^unrecognized action `Action::"([^"`]*)"`/;
 /** One for each place, in the order of the rules: a rule for many actions is told once what is wrong with it. */
 function findings(
   errors: readonly ValidationError[],
-  rules: readonly ReadRule[],
+  rules: readonly ParsedRule[],
   actions: readonly string[],
 ): Finding[] {
   const placed = errors.flatMap(({ policyId, error }) => {

@@ -1,23 +1,23 @@
 import { createHash } from "node:crypto";
 import { WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
 import type { ProtectedState } from "./scan-protected.ts";
-import type { RestoredPath } from "./set-aside.ts";
-import type { Found } from "./walk-workspace.ts";
+import type { RestoredPath } from "./restore-protected.ts";
+import type { FoundEntry } from "./held-directory.ts";
 
 /** What has to be done so that protected paths are as they were. */
 export interface ProtectedChanges {
   /** Every path that is not as it was and can be put back: what is gone and was mounted over was not the program's doing. */
   readonly changed: readonly string[];
   /** What is there and was not. */
-  readonly aside: readonly string[];
+  readonly added: readonly string[];
   readonly restored: readonly RestoredPath[];
 }
 
 export interface Comparison {
-  readonly before: ReadonlyMap<string, Found>;
-  readonly after: ReadonlyMap<string, Found>;
+  readonly before: ReadonlyMap<string, FoundEntry>;
+  readonly after: ReadonlyMap<string, FoundEntry>;
   /** Whether two findings are the same thing. */
-  readonly isSame: (before: Found, after: Found) => boolean;
+  readonly isSame: (before: FoundEntry, after: FoundEntry) => boolean;
   /** Whether a call was allowed to change the path meanwhile. */
   readonly isAllowed: (path: string) => boolean;
 }
@@ -34,14 +34,14 @@ export function compareProtected({ before, after, isSame, isAllowed }: Compariso
   const handled = new Set([...aside, ...restored.map(({ path }) => path)]);
   return {
     changed: changed.filter((path) => handled.has(path)),
-    aside: [...taken].filter((path) => !isBelow(path, taken)),
+    added: [...taken].filter((path) => !isBelow(path, taken)),
     restored,
   };
 }
 
 /** The same thing while one kernel runs: by what a link says or a kept file has in it, others by their number. */
-export function isSameNow(before: Found, after: Found): boolean {
-  if (!isSameLater(before, after)) return false;
+export function isSameWithinRun(before: FoundEntry, after: FoundEntry): boolean {
+  if (!isSameAfterRestart(before, after)) return false;
   if (before.kind === "link" || before.content !== undefined) return true;
   return before.device === after.device && before.inode === after.inode;
 }
@@ -50,7 +50,7 @@ export function isSameNow(before: Found, after: Found): boolean {
  * The same thing after the kernel, or the machine, was started again. Numbers in a file system may be others then; but a
  * file or directory that was there was mounted over, and no program could put another in its place.
  */
-export function isSameLater(before: Found, after: Found): boolean {
+export function isSameAfterRestart(before: FoundEntry, after: FoundEntry): boolean {
   return (
     before.kind === after.kind &&
     before.target === after.target &&
@@ -80,7 +80,7 @@ export function describeState({ present, guards }: ProtectedState, except: Reado
 const NO_PATHS: ReadonlySet<string> = new Set();
 
 /** A repository that was not there before goes as a whole: without its configuration it is no use to anyone. */
-function isNewRepository(path: string, before: ReadonlyMap<string, Found>): boolean {
+function isNewRepository(path: string, before: ReadonlyMap<string, FoundEntry>): boolean {
   const repository = repositoryOf(path);
   return repository !== "" && ![...before.keys()].some((one) => `${one}/`.startsWith(`${repository}/`));
 }
@@ -100,7 +100,7 @@ function isBelow(path: string, others: ReadonlySet<string>): boolean {
 }
 
 /** How to bring back a link, or a file that was written by another of its names. */
-function restoration(path: string, was: Found | undefined): RestoredPath[] {
+function restoration(path: string, was: FoundEntry | undefined): RestoredPath[] {
   if (was?.target !== undefined) return [{ path, target: was.target }];
   if (was?.content !== undefined) return [{ path, content: was.content, mode: was.mode }];
   return [];

@@ -2,17 +2,17 @@ import { dirname } from "node:path";
 import type { Duplex, Readable } from "node:stream";
 import { KernelError } from "@narthex/contracts";
 import type {
-  ContainedEnd,
-  ContainedProgram,
-  ContainedPrograms,
+  ProgramExit,
+  SandboxedProgram,
+  SandboxedPrograms,
   ExceededBound,
-  ProgramPlace,
+  SandboxProfile,
   ProtectionReport,
   RunningProgram,
   UnsafeWorkspace,
 } from "@narthex/kernel";
 import type { Containment } from "../sandbox/open-containment.ts";
-import type { ProcessorWatch } from "../sandbox/resources/watch-resources.ts";
+import type { CpuWatch } from "../sandbox/resources/watch-resources.ts";
 import { HOME_PATH, type SandboxIdentity, type SandboxMount, type SandboxPlan } from "../sandbox/sandbox-plan.ts";
 import type { BeforeRelease } from "../sandbox/spawn-sandbox.ts";
 import type { ContainedProgram as StartedProgram } from "../sandbox/start-contained.ts";
@@ -24,13 +24,13 @@ import { WorkspaceGrowth } from "../storage/workspace-growth.ts";
 import type { Toolchain } from "../toolchains/toolchain.ts";
 import { type CacheUse, openWorkspaceCache, type WorkspaceCache } from "../toolchains/workspace-cache.ts";
 import { bundledFiles } from "./bundled-files.ts";
-import { pathsAround } from "./paths-around.ts";
+import { listAncestorEntries } from "./list-ancestor-entries.ts";
 import { programPlan, writesOwnOnly } from "./program-plan.ts";
-import type { GuardedStay, ProtectedWorkspace } from "./protected-workspace.ts";
+import type { ProtectedRun, ProtectedWorkspace } from "./protected-workspace.ts";
 import { SessionScratch } from "./session-scratch.ts";
 import type { StartedPrograms } from "./started-programs.ts";
-import { throughGate } from "./through-gate.ts";
-import { untilGone } from "./until-gone.ts";
+import { withGateForwarder } from "./gate-forwarder.ts";
+import { waitForExit } from "./wait-for-exit.ts";
 import { lockWorkspace } from "./workspace-lock.ts";
 
 export interface ProgramsOptions {
@@ -54,38 +54,38 @@ export interface ToolchainPlace {
   readonly path: string | undefined;
 }
 
-export interface ProgramsDriver extends ContainedPrograms {
+export interface ProgramsDriver extends SandboxedPrograms {
   start(
-    place: ProgramPlace,
-    program: ContainedProgram,
+    place: SandboxProfile,
+    program: SandboxedProgram,
     signal: AbortSignal,
-    lasting?: LastingOptions,
-  ): Promise<StartedLasting>;
+    lasting?: LongRunningOptions,
+  ): Promise<LongRunningProgram>;
   /** The call does more than to run programs that are noted one by one: how it ended cannot be proven. */
-  noteUnproven(place: Pick<ProgramPlace, "call">): Promise<void>;
+  noteUnproven(place: Pick<SandboxProfile, "call">): Promise<void>;
   /** Kills what still runs. */
   close(): Promise<void>;
 }
 
 /** Of a program that goes on after the call that started it. */
-export interface LastingOptions {
+export interface LongRunningOptions {
   /** Called when the workspace's guards change: it must end before others can work there. */
   onAsked(): void;
   /** See `SandboxPlan`. */
   readonly hasChannel?: boolean;
 }
 
-export interface StartedLasting extends RunningProgram {
+export interface LongRunningProgram extends RunningProgram {
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly channel: Duplex | undefined;
   /** Puts back what it has changed among the protected paths so far. Answers their names. */
-  putBackNow(): Promise<readonly string[]>;
+  restoreNow(): Promise<readonly string[]>;
   /** See `GuardedStay`. */
-  readonly stay: Pick<GuardedStay, "isCurrent" | "rest" | "renew" | "vouch"> | undefined;
+  readonly stay: Pick<ProtectedRun, "isCurrent" | "rest" | "renew" | "vouch"> | undefined;
   /** Its first process, by its number outside. */
   readonly pid: Promise<number>;
-  readonly processor: ProcessorWatch;
+  readonly processor: CpuWatch;
   /** It works for another call now: what it adds to the workspace is counted from here. */
   beginCall(): void;
 }
@@ -102,9 +102,9 @@ export function createPrograms(options: ProgramsOptions): ProgramsDriver {
   return new Programs(options);
 }
 
-function commandFor(place: ProgramPlace, { command }: ContainedProgram, { machine }: Containment): readonly string[] {
+function commandFor(place: SandboxProfile, { command }: SandboxedProgram, { machine }: Containment): readonly string[] {
   const hasWay = place.network !== undefined && machine !== undefined;
-  return hasWay ? throughGate(command, machine.architecture, place) : command;
+  return hasWay ? withGateForwarder(command, machine.architecture, place) : command;
 }
 
 /** What a program's end depends on. */
@@ -127,7 +127,7 @@ class Programs implements ProgramsDriver {
   readonly #toolchains = new Map<string, Promise<readonly Toolchain[]>>();
   readonly #caches = new Map<string, Promise<WorkspaceCache>>();
   /** Each with its end, by which protected paths are as they were. */
-  readonly #running = new Map<StartedProgram, Promise<ContainedEnd>>();
+  readonly #running = new Map<StartedProgram, Promise<ProgramExit>>();
 
   constructor(options: ProgramsOptions) {
     this.#options = options;
@@ -136,11 +136,11 @@ class Programs implements ProgramsDriver {
   }
 
   async start(
-    place: ProgramPlace,
-    program: ContainedProgram,
+    place: SandboxProfile,
+    program: SandboxedProgram,
     signal: AbortSignal,
-    lasting?: LastingOptions,
-  ): Promise<StartedLasting> {
+    lasting?: LongRunningOptions,
+  ): Promise<LongRunningProgram> {
     const containment = await this.#options.containment();
     const { identity, directory, access, reason } = await containment.identityFor(place.workspace);
     if (place.access === "write" && access === "read") throw new KernelError("SANDBOX_UNAVAILABLE", reason ?? "");
@@ -155,7 +155,7 @@ class Programs implements ProgramsDriver {
     const files = [...(program.files ?? []), ...bundled];
     // Last of all that can fail before it is given back below.
     const home = program.hasHome === true ? await this.#enterHome(containment, place, identity) : undefined;
-    let guarded: GuardedStay | undefined;
+    let guarded: ProtectedRun | undefined;
     let unlock: (() => void) | undefined;
     try {
       if (place.access === "write") unlock = await lockWorkspace(directory, signal);
@@ -196,17 +196,17 @@ class Programs implements ProgramsDriver {
           started.kill();
         },
       });
-      if (place.processor !== undefined) started.processor.judgeBy((cpuMs) => place.processor?.judge(cpuMs));
-      const finish = async (): Promise<readonly string[]> => (guarded === undefined ? [] : await guarded.putBack());
+      if (place.cpu !== undefined) started.processor.setCheck((cpuMs) => place.cpu?.check(cpuMs));
+      const finish = async (): Promise<readonly string[]> => (guarded === undefined ? [] : await guarded.restore());
       const running = this.#follow(started, place, signal, { finish, overfull: () => overfull }, () => {
         storage.stop();
         // Also of one that failed, and so has no end that could say it.
-        place.processor?.judge(started.processor.cpuMs);
+        place.cpu?.check(started.processor.cpuMs);
         release(guarded, home?.use, unlock);
       });
       const { stdout, stderr, channel, pid, processor } = started;
       const beginCall = (): void => growth.restart();
-      return { ...running, stdout, stderr, channel, pid, processor, putBackNow: finish, stay: guarded, beginCall };
+      return { ...running, stdout, stderr, channel, pid, processor, restoreNow: finish, stay: guarded, beginCall };
     } catch (fault) {
       release(guarded, home?.use, unlock);
       throw fault;
@@ -229,15 +229,15 @@ class Programs implements ProgramsDriver {
     return this.#options.started.forget(except);
   }
 
-  async noteUnproven({ call }: Pick<ProgramPlace, "call">): Promise<void> {
+  async noteUnproven({ call }: Pick<SandboxProfile, "call">): Promise<void> {
     if (call !== undefined) await this.#options.started.noteUnproven(call);
   }
 
   /** SECURITY: one that can reach more than its workspace, or goes on after its call, is noted as not provable. */
   #noting(
-    { call, network }: ProgramPlace,
+    { call, network }: SandboxProfile,
     plan: SandboxPlan,
-    lasting: LastingOptions | undefined,
+    lasting: LongRunningOptions | undefined,
   ): BeforeRelease | undefined {
     if (call === undefined) return undefined;
     const { started } = this.#options;
@@ -261,8 +261,8 @@ class Programs implements ProgramsDriver {
     return this.#options.protectedWorkspace.unsafe();
   }
 
-  async distrust(workspace: string, sessionId: string, problem: string): Promise<void> {
-    await this.#options.protectedWorkspace.distrust(workspace, sessionId, problem);
+  async markUnsafe(workspace: string, sessionId: string, problem: string): Promise<void> {
+    await this.#options.protectedWorkspace.markUnsafe(workspace, sessionId, problem);
   }
 
   allowChange(workspace: string, path: string): void {
@@ -270,7 +270,7 @@ class Programs implements ProgramsDriver {
   }
 
   pathsAround(workspace: string, directory: string): Promise<readonly string[]> {
-    return pathsAround(workspace, directory);
+    return listAncestorEntries(workspace, directory);
   }
 
   async endSession(sessionId: string): Promise<void> {
@@ -278,7 +278,7 @@ class Programs implements ProgramsDriver {
   }
 
   removeLeftovers(hasEnded: (sessionId: string) => Promise<boolean>): Promise<void> {
-    return this.#scratch.removeLeft(hasEnded);
+    return this.#scratch.removeLeftovers(hasEnded);
   }
 
   async close(): Promise<void> {
@@ -290,7 +290,7 @@ class Programs implements ProgramsDriver {
 
   #follow(
     started: StartedProgram,
-    place: ProgramPlace,
+    place: SandboxProfile,
     signal: AbortSignal,
     { finish, overfull }: Following,
     leave: () => void,
@@ -302,18 +302,22 @@ class Programs implements ProgramsDriver {
     };
     signal.addEventListener("abort", kill, { once: true });
     if (signal.aborted) kill();
-    const end = async (): Promise<ContainedEnd> => {
+    const end = async (): Promise<ProgramExit> => {
       try {
         const [outcome] = await Promise.allSettled([started.ended]);
         // SECURITY: however it ended. What it left behind could change protected paths again after they were put back.
-        const isGone = await untilGone(started);
+        const isGone = await waitForExit(started);
         // SECURITY: also after a sandbox that failed; the program may have run.
         const putBack = await finish();
         if (!isGone) throw await this.#refuseAfter(place);
         // Whom we killed had no time to say how it ended, or only that it was killed.
         const full = overfull();
         if (outcome.status === "rejected" && !isKilled && full === undefined) throw outcome.reason;
-        const { exitCode: said, exceeded, peakMemoryBytes } = outcome.status === "fulfilled" ? outcome.value : NOT_SAID;
+        const {
+          exitCode: said,
+          exceeded,
+          peakMemoryBytes,
+        } = outcome.status === "fulfilled" ? outcome.value : UNKNOWN_END;
         const exitCode = (isKilled || full !== undefined) && said === KILLED ? undefined : said;
         const { cpuMs } = started.processor;
         const triedToFork = !place.mayFork && exitCode === KILLED_BY_FILTER;
@@ -339,15 +343,15 @@ class Programs implements ProgramsDriver {
   }
 
   /** No program runs in a workspace that processes of an earlier one may still change. */
-  async #refuseAfter({ workspace, sessionId, access }: ProgramPlace): Promise<KernelError> {
+  async #refuseAfter({ workspace, sessionId, access }: SandboxProfile): Promise<KernelError> {
     const problem = "processes that a program left behind could not be ended";
-    if (access === "write") await this.distrust(workspace, sessionId, problem);
+    if (access === "write") await this.markUnsafe(workspace, sessionId, problem);
     return new KernelError("SANDBOX_ERROR", problem);
   }
 
   /** SECURITY: a client's PATH leads to programs of its own session only; others in the workspace have theirs. */
   async #toolchainsFor(
-    { workspace, sessionId }: ProgramPlace,
+    { workspace, sessionId }: SandboxProfile,
     identity: SandboxIdentity,
   ): Promise<readonly Toolchain[]> {
     const path = await this.#options.pathOf?.(sessionId);
@@ -357,7 +361,7 @@ class Programs implements ProgramsDriver {
   }
 
   /** What persists for the workspace, and what lasts as long as the session. */
-  async #enterHome(containment: Containment, place: ProgramPlace, identity: SandboxIdentity): Promise<EnteredHome> {
+  async #enterHome(containment: Containment, place: SandboxProfile, identity: SandboxIdentity): Promise<EnteredHome> {
     const { space } = this.#options;
     const cache = await this.#cacheFor(containment, place.workspace, identity);
     await space.requireReserve([cache.path]);
@@ -380,10 +384,10 @@ class Programs implements ProgramsDriver {
   }
 }
 
-const NOT_SAID = { exitCode: undefined, exceeded: undefined, peakMemoryBytes: 0 };
+const UNKNOWN_END = { exitCode: undefined, exceeded: undefined, peakMemoryBytes: 0 };
 
 /** No caller waits for the measuring of the home. */
-function release(guarded: GuardedStay | undefined, use: CacheUse | undefined, unlock: (() => void) | undefined): void {
+function release(guarded: ProtectedRun | undefined, use: CacheUse | undefined, unlock: (() => void) | undefined): void {
   guarded?.leave();
   unlock?.();
   use?.leave().catch(() => undefined);

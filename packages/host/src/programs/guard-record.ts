@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { KernelError } from "@narthex/contracts";
 import { NO_FINDINGS, type TrustedFindings } from "../trusted-paths/trusted-findings.ts";
 import type { ProtectedScan } from "./scan-protected.ts";
-import type { Found } from "./walk-workspace.ts";
+import type { FoundEntry } from "./held-directory.ts";
 
 /** The protected paths of a workspace before programs ran there, as the home keeps it. SPEC: docs/formats/home.md. */
 export interface GuardRecord {
@@ -19,7 +19,7 @@ export interface GuardRecord {
 
 export interface RecordedScan {
   readonly scan: Omit<ProtectedScan, "workspace" | "sources">;
-  readonly present: ReadonlyMap<string, Found>;
+  readonly present: ReadonlyMap<string, FoundEntry>;
   readonly trusted: TrustedFindings;
   /** Paths that calls were allowed to change meanwhile. */
   readonly allowed: readonly string[];
@@ -92,7 +92,7 @@ function decodeFindings({ paths, directories, shapes }: Record<string, unknown>)
   };
 }
 
-function decodeFound(value: unknown): [path: string, found: Found] {
+function decodeFound(value: unknown): [path: string, found: FoundEntry] {
   const { path, kind, inode, mode, target, content } = readObject(value);
   if (kind !== "directory" && kind !== "file" && kind !== "link" && kind !== "other") throw new TypeError("kind");
   if (typeof mode !== "number") throw new TypeError("mode");

@@ -7,7 +7,7 @@ import { systemErrorCode } from "../system/system-error.ts";
 import { decodeRecord, encodeRecord, type GuardRecord, type RecordedScan, recordName } from "./guard-record.ts";
 
 /** One program's part in the record of its workspace. */
-export interface RecordedStay {
+export interface RecordedRun {
   /** Replaces what was there before: durable when it resolves. */
   update(scan: RecordedScan): Promise<void>;
   /** The program has ended, or rests, and all is as it was. */
@@ -25,7 +25,7 @@ export interface UnfinishedWorkspace {
 }
 
 interface Place {
-  readonly live: Map<RecordedStay, RecordedScan>;
+  readonly live: Map<RecordedRun, RecordedScan>;
   readonly sessions: Set<string>;
   /** The text on the disk; undefined if the record is not there. */
   durable: string | undefined;
@@ -72,8 +72,8 @@ export class GuardRecords {
   }
 
   /** Writes down a program that is about to start. Throws STORE_UNAVAILABLE if that cannot become durable. */
-  async begin(workspace: string, sessionId: string, scan: RecordedScan): Promise<RecordedStay> {
-    const stay: RecordedStay = {
+  async begin(workspace: string, sessionId: string, scan: RecordedScan): Promise<RecordedRun> {
+    const stay: RecordedRun = {
       update: async (next) => {
         const place = this.#placeOf(workspace);
         clearTimeout(place.timer);
@@ -114,7 +114,7 @@ export class GuardRecords {
   }
 
   /** The same without anything that could be put back: only a person can end it. */
-  async distrust(workspace: string, sessionId: string, problem: string): Promise<void> {
+  async markUnsafe(workspace: string, sessionId: string, problem: string): Promise<void> {
     const name = recordName(workspace);
     const record = { workspace, sessions: [sessionId], scans: [], problem, acceptedBy: "" };
     this.#unfinished.set(name, { workspace, name, record, problem });

@@ -7,7 +7,7 @@ export interface LockFile {
   release(): void;
 }
 
-const GATE = "gate";
+const MUTEX_NAME = "gate";
 
 /**
  * Takes a lock of a private directory; undefined while another process has it. The lock is on an empty file.
@@ -17,13 +17,13 @@ const GATE = "gate";
  */
 export function takeLockFile(directory: string, name: string): LockFile | undefined {
   const path = join(directory, name);
-  const database = behindGate(directory, () => tryExclusiveLock(path));
+  const database = withMutex(directory, () => tryExclusiveLock(path));
   if (database === undefined) return undefined;
   return {
     release() {
       try {
         // A file that stays, because another process is behind the gate, is used again in the same workspace.
-        behindGate(directory, () => rmSync(path, { force: true }));
+        withMutex(directory, () => rmSync(path, { force: true }));
       } finally {
         database.close();
       }
@@ -32,8 +32,8 @@ export function takeLockFile(directory: string, name: string): LockFile | undefi
 }
 
 /** Undefined if another process is behind the gate, or the work gave nothing. */
-function behindGate<T>(directory: string, work: () => T): T | undefined {
-  const gate = tryExclusiveLock(join(directory, GATE));
+function withMutex<T>(directory: string, work: () => T): T | undefined {
+  const gate = tryExclusiveLock(join(directory, MUTEX_NAME));
   if (gate === undefined) return undefined;
   try {
     return work();

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { ContainedProgram, ProgramPlace } from "@narthex/kernel";
+import type { SandboxedProgram, SandboxProfile } from "@narthex/kernel";
 import { programPlan } from "./program-plan.ts";
 
-const PLACE: ProgramPlace = {
+const PLACE: SandboxProfile = {
   sessionId: "ses_a",
   workspace: "/srv/project",
   access: "write",
   mayFork: true,
   keepsProtected: true,
 };
-const PROGRAM: ContainedProgram = { command: ["true"], workingDirectory: "." };
+const PROGRAM: SandboxedProgram = { command: ["true"], workingDirectory: "." };
 const PARTS = {
   identity: { uid: 1000, gid: 1000 },
   directory: { device: 1n, inode: 2n },
@@ -18,12 +18,12 @@ const PARTS = {
   guards: [],
   homes: [],
 };
-const plan = (place: Partial<ProgramPlace> = {}, program: Partial<ContainedProgram> = {}) =>
+const plan = (place: Partial<SandboxProfile> = {}, program: Partial<SandboxedProgram> = {}) =>
   programPlan({ ...PLACE, ...place }, { ...PROGRAM, ...program }, PARTS);
 
 describe("the sandbox of a program", () => {
   it("has the workspace as the call's effects give it, and not at all without them", () => {
-    const accessOf = (access: ProgramPlace["access"]) =>
+    const accessOf = (access: SandboxProfile["access"]) =>
       plan({ access }).mounts.find(({ target }) => target === "/workspace")?.access;
     assert.deepEqual([accessOf("none"), accessOf("read"), accessOf("write")], [undefined, "read", "write"]);
     assert.equal(plan({ access: "none" }).workingDirectory, "/");
@@ -67,8 +67,7 @@ describe("the sandbox of a program", () => {
 
   it("has the smaller of its own limit of processor time and what its call may use", () => {
     const allowed = (limitMs: number, cpuMs?: number) =>
-      plan({ processor: { limitMs, judge: () => undefined } }, cpuMs === undefined ? {} : { limits: { cpuMs } }).limits
-        .cpuMs;
+      plan({ cpu: { limitMs, check: () => undefined } }, cpuMs === undefined ? {} : { limits: { cpuMs } }).limits.cpuMs;
     assert.deepEqual([allowed(1500), allowed(1, 9000), allowed(9000, 1001)], [1500, 1, 1001]);
     // More than every program has anyway is no reason to give one more.
     assert.equal(allowed(3_600_000), plan().limits.cpuMs);

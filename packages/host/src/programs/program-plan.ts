@@ -1,5 +1,5 @@
 import { KernelError } from "@narthex/contracts";
-import type { ContainedProgram, ProgramContent, ProgramPlace } from "@narthex/kernel";
+import type { SandboxedProgram, ProgramContent, SandboxProfile } from "@narthex/kernel";
 import {
   DEFAULT_LIMITS,
   type FileIdentity,
@@ -12,7 +12,7 @@ import {
   WORKSPACE_PATH,
 } from "../sandbox/sandbox-plan.ts";
 import { networkPlan } from "./network-plan.ts";
-import { insideEnvironment, insidePath, toolchainMounts } from "../toolchains/toolchain-plan.ts";
+import { toolchainEnvironment, toolchainPath, toolchainMounts } from "../toolchains/toolchain-plan.ts";
 import type { Toolchain } from "../toolchains/toolchain.ts";
 
 export interface PlanParts {
@@ -30,7 +30,7 @@ export interface PlanParts {
  * A directory that looks like a bare repository is none unless it is named as one, and no configuration starts a monitor:
  * otherwise `git status` would run what anybody wrote into such a directory.
  */
-const GIT_CAUTION = [
+const SAFE_GIT_SETTINGS = [
   ["safe.bareRepository", "explicit"],
   ["core.fsmonitor", "false"],
 ] as const;
@@ -38,7 +38,7 @@ const GIT_CAUTION = [
 const TEMPORARY_BYTES = 512 * 1024 * 1024;
 
 /** The sandbox of one program. Its environment is made from nothing. */
-export function programPlan(place: ProgramPlace, program: ContainedProgram, parts: PlanParts): SandboxPlan {
+export function programPlan(place: SandboxProfile, program: SandboxedProgram, parts: PlanParts): SandboxPlan {
   const { toolchains, homes } = parts;
   const hasWorkspace = place.access !== "none";
   const access = place.access === "write" ? "write" : "read";
@@ -50,11 +50,11 @@ export function programPlan(place: ProgramPlace, program: ContainedProgram, part
   const mounts = [...toolchainMounts(toolchains), ...files, ...homes, ...network.mounts, ...workspace];
   return {
     mounts,
-    symlinks: hasWorkspace ? ownName(place.workspace, mounts) : [],
-    ...(program.contents !== undefined && { contents: program.contents.map(insideOpt) }),
+    symlinks: hasWorkspace ? toWorkspaceSymlinks(place.workspace, mounts) : [],
+    ...(program.contents !== undefined && { contents: program.contents.map(requireUnderOpt) }),
     environment: {
-      ...insideEnvironment(toolchains),
-      PATH: insidePath(toolchains),
+      ...toolchainEnvironment(toolchains),
+      PATH: toolchainPath(toolchains),
       HOME: HOME_PATH,
       USER: "agent",
       LOGNAME: "agent",
@@ -63,12 +63,12 @@ export function programPlan(place: ProgramPlace, program: ContainedProgram, part
       TZ: "UTC",
       TERM: "dumb",
       TMPDIR: "/tmp",
-      ...gitSettings([...GIT_CAUTION, ...network.git]),
+      ...gitSettings([...SAFE_GIT_SETTINGS, ...network.git]),
       ...network.environment,
       ...(homes.length > 0 && { NARTHEX_SCRATCH: SCRATCH_PATH }),
       ...program.environment,
     },
-    workingDirectory: hasWorkspace ? directoryInside(program.workingDirectory) : "/",
+    workingDirectory: hasWorkspace ? toSandboxDirectory(program.workingDirectory) : "/",
     limits: limitsOf(place, program),
     temporaryBytes: TEMPORARY_BYTES,
     // SECURITY: what hands requests on needs a unix socket; the program itself is kept from them: see `throughGate`.
@@ -98,7 +98,7 @@ function gitSettings(settings: readonly (readonly [key: string, value: string])[
 }
 
 /** SECURITY: bubblewrap makes the directories of a content's path, so that must never lie in what a tool can write. */
-function insideOpt(content: ProgramContent): ProgramContent {
+function requireUnderOpt(content: ProgramContent): ProgramContent {
   if (!CONTENT_PATH.test(content.target) || content.target.split("/").includes("..")) {
     throw new KernelError("SANDBOX_ERROR", "files made of bytes lie below /opt");
   }
@@ -108,7 +108,7 @@ function insideOpt(content: ProgramContent): ProgramContent {
 const CONTENT_PATH = /^\/opt\/[^/\0]+(?:\/[^/\0]+)*$/;
 
 /** SECURITY: the last part may be a link; bubblewrap goes there inside the sandbox, where it leads nowhere else. */
-function directoryInside(path: string): string {
+function toSandboxDirectory(path: string): string {
   if (path === ".") return WORKSPACE_PATH;
   if (path.startsWith("/") || path.split("/").some((part) => part === "" || part === "." || part === "..")) {
     throw new KernelError("PATH_ESCAPE", "a working directory lies in the workspace");
@@ -120,19 +120,19 @@ function directoryInside(path: string): string {
 const TAKEN = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/proc", "/dev"];
 
 /** Absolute paths that the agent was told outside, or that git wrote down, hold inside as well. */
-function ownName(workspace: string, mounts: readonly SandboxMount[]): SandboxPlan["symlinks"] {
+function toWorkspaceSymlinks(workspace: string, mounts: readonly SandboxMount[]): SandboxPlan["symlinks"] {
   const isTaken = [...TAKEN, ...mounts.map(({ target }) => target)].some(
     (place) => `${workspace}/`.startsWith(`${place}/`) || `${place}/`.startsWith(`${workspace}/`),
   );
   return isTaken ? [] : [{ target: WORKSPACE_PATH, path: workspace }];
 }
 
-function limitsOf({ processor }: ProgramPlace, { limits = {} }: ContainedProgram): ProcessLimits {
+function limitsOf({ cpu }: SandboxProfile, { limits = {} }: SandboxedProgram): ProcessLimits {
   const { memoryBytes, processes, cpuMs = DEFAULT_LIMITS.cpuMs } = limits;
   return {
     ...DEFAULT_LIMITS,
     ...(memoryBytes !== undefined && { memoryBytes }),
-    cpuMs: Math.min(cpuMs, processor?.limitMs ?? cpuMs),
+    cpuMs: Math.min(cpuMs, cpu?.limitMs ?? cpuMs),
     ...(processes !== undefined && { processes }),
   };
 }

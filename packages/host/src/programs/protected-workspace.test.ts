@@ -7,7 +7,7 @@ import type { ProtectionReport } from "@narthex/kernel";
 import { recordName } from "./guard-record.ts";
 import { GuardRecords } from "./guard-records.ts";
 import { ProtectedWorkspace } from "./protected-workspace.ts";
-import type { SetAside } from "./set-aside.ts";
+import type { RestoreProtected } from "./restore-protected.ts";
 
 const PROGRAM = { sessionId: "ses_a", program: { command: ["true"], workingDirectory: "." } };
 
@@ -17,12 +17,12 @@ describe("what a call was allowed to change", () => {
   const signal = new AbortController().signal;
   beforeEach(async () => {
     workspace = await realpath(await mkdtemp(join(tmpdir(), "narthex-protected-")));
-    const setAside: SetAside = async ({ paths }) => {
+    const setAside: RestoreProtected = async ({ paths }) => {
       for (const path of paths) await rm(join(workspace, path));
       return ["kept"];
     };
     const records = new GuardRecords(join(workspace, "guards"));
-    guarded = new ProtectedWorkspace({ paths: [".mcp.json"], setAside, records });
+    guarded = new ProtectedWorkspace({ paths: [".mcp.json"], restoreProtected: setAside, records });
   });
   afterEach(async () => {
     await guarded.close();
@@ -33,7 +33,7 @@ describe("what a call was allowed to change", () => {
     const stay = await guarded.begin({ workspace, ...PROGRAM }, signal);
     guarded.allowChange(workspace, ".mcp.json");
     await writeFile(join(workspace, ".mcp.json"), "{}");
-    assert.deepEqual(await stay.putBack(), []);
+    assert.deepEqual(await stay.restore(), []);
     stay.leave();
   });
 
@@ -43,24 +43,28 @@ describe("what a call was allowed to change", () => {
     first.leave();
     const second = await guarded.begin({ workspace, ...PROGRAM }, signal);
     await writeFile(join(workspace, ".mcp.json"), "attack");
-    assert.deepEqual(await second.putBack(), [".mcp.json", "kept in kept"]);
+    assert.deepEqual(await second.restore(), [".mcp.json", "kept in kept"]);
     second.leave();
   });
 
   it("includes the place where another program's files are kept", async () => {
     const place = join(workspace, ".narthex-taken");
-    const setAside: SetAside = async ({ paths }) => {
+    const setAside: RestoreProtected = async ({ paths }) => {
       for (const path of paths) await rm(join(workspace, path));
       await mkdir(place);
       return [".narthex-taken/one"];
     };
     const records = new GuardRecords(join(workspace, "guards"));
-    const both = new ProtectedWorkspace({ paths: [".mcp.json", ".narthex-taken"], setAside, records });
+    const both = new ProtectedWorkspace({
+      paths: [".mcp.json", ".narthex-taken"],
+      restoreProtected: setAside,
+      records,
+    });
     const first = await both.begin({ workspace, ...PROGRAM }, signal);
     const second = await both.begin({ workspace, ...PROGRAM }, signal);
     await writeFile(join(workspace, ".mcp.json"), "attack");
-    assert.deepEqual(await first.putBack(), [".mcp.json", "kept in .narthex-taken/one"]);
-    assert.deepEqual(await second.putBack(), []);
+    assert.deepEqual(await first.restore(), [".mcp.json", "kept in .narthex-taken/one"]);
+    assert.deepEqual(await second.restore(), []);
     for (const stay of [first, second]) stay.leave();
     await both.close();
   });
@@ -69,7 +73,7 @@ describe("what a call was allowed to change", () => {
     const stay = await guarded.begin({ workspace, ...PROGRAM }, signal);
     guarded.allowChange(`${workspace}-other`, ".mcp.json");
     await writeFile(join(workspace, ".mcp.json"), "attack");
-    assert.deepEqual(await stay.putBack(), [".mcp.json", "kept in kept"]);
+    assert.deepEqual(await stay.restore(), [".mcp.json", "kept in kept"]);
     stay.leave();
   });
 });
@@ -92,20 +96,26 @@ describe("what a kernel that was killed left", () => {
   });
 
   /** A kernel's own, with what it is told. */
-  async function start(setAside?: SetAside): Promise<{ guarded: ProtectedWorkspace; reports: ProtectionReport[] }> {
-    const removing: SetAside = async ({ workspace: place, paths }) => {
+  async function start(
+    setAside?: RestoreProtected,
+  ): Promise<{ guarded: ProtectedWorkspace; reports: ProtectionReport[] }> {
+    const removing: RestoreProtected = async ({ workspace: place, paths }) => {
       for (const path of paths) await rm(join(place, path), { recursive: true });
       return paths.length === 0 ? [] : ["kept"];
     };
     const records = new GuardRecords(guards, 1_000_000);
-    const guarded = new ProtectedWorkspace({ paths: [".env", ".mcp.json"], setAside: setAside ?? removing, records });
+    const guarded = new ProtectedWorkspace({
+      paths: [".env", ".mcp.json"],
+      restoreProtected: setAside ?? removing,
+      records,
+    });
     opened.push(guarded);
     const reports: ProtectionReport[] = [];
     const report = async (one: ProtectionReport): Promise<void> => void reports.push(one);
     await guarded.recover(report, () => Promise.resolve(() => undefined));
     return { guarded, reports };
   }
-  const failing: SetAside = () => Promise.reject(new Error("no room"));
+  const failing: RestoreProtected = () => Promise.reject(new Error("no room"));
 
   it("is put right at the next start: what was there stays, what was allowed too", async () => {
     const { guarded } = await start();
@@ -168,7 +178,7 @@ describe("what a kernel that was killed left", () => {
     const stay = await guarded.begin({ workspace, ...PROGRAM }, signal);
     await writeFile(join(workspace, ".mcp.json"), "attack");
     const waiting = guarded.begin({ workspace, ...PROGRAM }, signal);
-    await assert.rejects(stay.putBack(), { code: "PROTECTION_FAILED" });
+    await assert.rejects(stay.restore(), { code: "PROTECTION_FAILED" });
     stay.leave();
     await assert.rejects(waiting, { code: "SANDBOX_UNAVAILABLE" });
   });
@@ -186,7 +196,7 @@ describe("repositories of a workspace", () => {
   it("beyond what can be guarded are refused, not left unguarded", async () => {
     const workspace = await realpath(await mkdtemp(join(tmpdir(), "narthex-protected-")));
     const records = new GuardRecords(join(workspace, "guards"));
-    const guarded = new ProtectedWorkspace({ paths: [".git"], setAside: () => Promise.resolve([]), records });
+    const guarded = new ProtectedWorkspace({ paths: [".git"], restoreProtected: () => Promise.resolve([]), records });
     const repositories = Array.from({ length: 257 }, (_, n) => `repository-${n}`);
     const program = { ...PROGRAM.program, repositories };
     const begun = guarded.begin({ ...PROGRAM, workspace, program }, new AbortController().signal);

@@ -1,22 +1,29 @@
 import { KernelError } from "@narthex/contracts";
-import type { ContainedProgram, ProtectionReport, UnsafeWorkspace } from "@narthex/kernel";
+import type { SandboxedProgram, ProtectionReport, UnsafeWorkspace } from "@narthex/kernel";
 import type { SandboxMount } from "../sandbox/sandbox-plan.ts";
-import { compareProtected, describeState, isSameLater, isSameNow } from "./compare-protected.ts";
+import { compareProtected, describeState, isSameAfterRestart, isSameWithinRun } from "./compare-protected.ts";
 import type { RecordedScan } from "./guard-record.ts";
-import type { GuardRecords, RecordedStay } from "./guard-records.ts";
-import { describeFault, namedPaths, NOTHING, type PutBack, refusal, toldPaths } from "./protection-texts.ts";
+import type { GuardRecords, RecordedRun } from "./guard-records.ts";
+import {
+  describeFault,
+  pathsForLedger,
+  EMPTY_REPORT,
+  type RestoreOutcome,
+  unsafeWorkspaceError,
+  pathsForModel,
+} from "./protection-texts.ts";
 import type { TrustSources } from "../trusted-paths/trust-sources.ts";
 import { NO_FINDINGS } from "../trusted-paths/trusted-findings.ts";
 import { type ProtectedScan, type ProtectedState, scanProtected, type StateBefore } from "./scan-protected.ts";
-import { SeenRepositories } from "./seen-repositories.ts";
-import { type SetAside, TAKEN_PATHS } from "./set-aside.ts";
-import type { Found } from "./walk-workspace.ts";
-import { type Entrance, isAround, WorkspaceGate } from "./workspace-gate.ts";
+import { KnownRepositories } from "./known-repositories.ts";
+import { type RestoreProtected, TAKEN_PATHS } from "./restore-protected.ts";
+import type { FoundEntry } from "./held-directory.ts";
+import { type Admission, containsWorkspace, WorkspaceAdmission } from "./workspace-admission.ts";
 
 /** One program's stay in a workspace whose protected paths it must leave as they are. */
-export interface GuardedStay {
+export interface ProtectedRun {
   readonly guards: readonly SandboxMount[];
-  readonly entrance: Entrance;
+  readonly admission: Admission;
   /** Whether what is there would be guarded as it was at the beginning. If not, the program must end: see the gate. */
   isCurrent(): Promise<boolean>;
   /** A lasting program does nothing from now on, until `renew`: a crash meanwhile leaves nothing of it to put back. */
@@ -29,7 +36,7 @@ export interface GuardedStay {
    * After the program, or while a lasting one rests: sets aside what it made among the protected paths. Answers their
    * names, and where they are kept. Throws PROTECTION_FAILED if that is not possible: the workspace is unsafe then.
    */
-  putBack(): Promise<readonly string[]>;
+  restore(): Promise<readonly string[]>;
   /** The program has ended, and `putBack` was called or did not have to be. */
   leave(): void;
 }
@@ -37,7 +44,7 @@ export interface GuardedStay {
 export interface ProtectedWorkspaceOptions {
   /** What is protected: relative to a directory, `*` for any part of one name. */
   readonly paths: readonly string[];
-  readonly setAside: SetAside;
+  readonly restoreProtected: RestoreProtected;
   readonly records: GuardRecords;
   /** Only the workspace itself counts by default. */
   readonly sources?: TrustSources;
@@ -47,7 +54,7 @@ export interface ProtectedWorkspaceOptions {
 export interface GuardedProgram {
   readonly workspace: string;
   readonly sessionId: string;
-  readonly program: ContainedProgram;
+  readonly program: SandboxedProgram;
 }
 
 /** Told what was put back, or could not be. Resolves when it is durable. */
@@ -61,10 +68,10 @@ const [TAKEN = ""] = TAKEN_PATHS;
 /** Keeps the protected paths of workspaces as they are while programs write beside them. */
 export class ProtectedWorkspace {
   readonly #options: ProtectedWorkspaceOptions;
-  readonly #gate = new WorkspaceGate();
-  readonly #repositories = new SeenRepositories();
+  readonly #gate = new WorkspaceAdmission();
+  readonly #repositories = new KnownRepositories();
   /** Programs that are at work, and what calls beside them were allowed to change meanwhile. */
-  readonly #stays = new Set<Stay>();
+  readonly #stays = new Set<ProtectedRunState>();
   /** By workspace: a recovery that is under way. */
   readonly #recovering = new Map<string, Promise<void>>();
   #report: ReportProtection = () => Promise.resolve();
@@ -100,7 +107,7 @@ export class ProtectedWorkspace {
     { workspace, sessionId, program }: GuardedProgram,
     signal: AbortSignal,
     onAsked?: () => void,
-  ): Promise<GuardedStay> {
+  ): Promise<ProtectedRun> {
     const bases = await this.#repositories.basesFor(workspace, program);
     // A repository's own files must be writable for git to work: of them only some are guarded.
     const paths = this.#options.paths.filter((path) => path !== REPOSITORY);
@@ -117,12 +124,12 @@ export class ProtectedWorkspace {
     const entrance = await this.#enter(workspace, look, signal, onAsked);
     const flags = { isVouchedFor: false, isResting: false };
     const allowances = { allowed: new Set<string>(), kept: new Set<string>() };
-    const stay: Stay = { workspace, sessionId, scan, before: state, ...flags, ...allowances };
+    const stay: ProtectedRunState = { workspace, sessionId, scan, before: state, ...flags, ...allowances };
     this.#stays.add(stay);
     try {
       stay.recorded = await this.#options.records.begin(workspace, sessionId, recordedScan(stay));
       const unsafe = this.#options.records.find(workspace);
-      if (unsafe !== undefined) throw refusal(workspace, unsafe.problem);
+      if (unsafe !== undefined) throw unsafeWorkspaceError(workspace, unsafe.problem);
     } catch (fault) {
       this.#stays.delete(stay);
       stay.recorded?.end();
@@ -133,7 +140,7 @@ export class ProtectedWorkspace {
   }
 
   /** A program that may change everything: alone, because others rely on what is guarded. */
-  async beginUnguarded(workspace: string, signal: AbortSignal, onAsked?: () => void): Promise<GuardedStay> {
+  async beginUnguarded(workspace: string, signal: AbortSignal, onAsked?: () => void): Promise<ProtectedRun> {
     const look = async (): Promise<string> => {
       await this.#recoverAround(workspace);
       return "unguarded";
@@ -144,7 +151,16 @@ export class ProtectedWorkspace {
     const nothing = (): void => undefined;
     const putBack = (): Promise<readonly string[]> => Promise.resolve([]);
     const leave = (): void => entrance.leave();
-    return { guards: [], entrance, isCurrent: isTrue, rest: nothing, renew: isTrue, vouch: nothing, putBack, leave };
+    return {
+      guards: [],
+      admission: entrance,
+      isCurrent: isTrue,
+      rest: nothing,
+      renew: isTrue,
+      vouch: nothing,
+      restore: putBack,
+      leave,
+    };
   }
 
   /** A call may change this path: a program that runs meanwhile is not blamed for it. */
@@ -158,26 +174,26 @@ export class ProtectedWorkspace {
   }
 
   /** No program runs in this workspace until a person has accepted it: a tool could not put back what it changed. */
-  async distrust(workspace: string, sessionId: string, problem: string): Promise<void> {
+  async markUnsafe(workspace: string, sessionId: string, problem: string): Promise<void> {
     if ((this.#options.records.find(workspace)?.problem ?? "") !== "") return;
-    await this.#options.records.distrust(workspace, sessionId, problem);
-    await this.#report({ ...NOTHING, workspace, sessionIds: [sessionId], problem });
+    await this.#options.records.markUnsafe(workspace, sessionId, problem);
+    await this.#report({ ...EMPTY_REPORT, workspace, sessionIds: [sessionId], problem });
   }
 
   async close(): Promise<void> {
     await this.#options.records.close();
   }
 
-  #staysIn(workspace: string): Stay[] {
+  #staysIn(workspace: string): ProtectedRunState[] {
     return [...this.#stays].filter((stay) => stay.workspace === workspace);
   }
 
-  #guard(stay: Stay, entrance: Entrance): GuardedStay {
+  #guard(stay: ProtectedRunState, entrance: Admission): ProtectedRun {
     const { guards } = stay.before;
     const atFirst = describeState(stay.before);
     return {
       guards,
-      entrance,
+      admission: entrance,
       isCurrent: async () => describeState(await scanProtected(stay.scan), stay.kept) === atFirst,
       rest: () => {
         stay.isResting = true;
@@ -192,7 +208,7 @@ export class ProtectedWorkspace {
       vouch: () => {
         stay.isVouchedFor = true;
       },
-      putBack: async () => (stay.isVouchedFor ? [] : await this.#putBack(stay)),
+      restore: async () => (stay.isVouchedFor ? [] : await this.#putBack(stay)),
       leave: () => {
         this.#stays.delete(stay);
         stay.recorded?.end();
@@ -207,7 +223,7 @@ export class ProtectedWorkspace {
     look: () => Promise<string>,
     signal: AbortSignal,
     onAsked: (() => void) | undefined,
-  ): Promise<Entrance> {
+  ): Promise<Admission> {
     const { promise: aborted, resolve } = Promise.withResolvers<void>();
     const abort = (): void => resolve();
     signal.addEventListener("abort", abort, { once: true });
@@ -216,25 +232,31 @@ export class ProtectedWorkspace {
         signal.throwIfAborted();
         const entrance = this.#gate.tryEnter(workspace, await look(), onAsked);
         if (entrance !== undefined) return entrance;
-        await Promise.race([this.#gate.someoneLeft(workspace), aborted]);
+        await Promise.race([this.#gate.waitForLeave(workspace), aborted]);
       }
     } finally {
       signal.removeEventListener("abort", abort);
     }
   }
 
-  async #putBack(stay: Stay): Promise<readonly string[]> {
+  async #putBack(stay: ProtectedRunState): Promise<readonly string[]> {
     const { workspace, sessionId } = stay;
-    let result: PutBack;
+    let result: RestoreOutcome;
     try {
-      result = await this.#restore(stay.scan, stay.before, stay, isSameNow);
+      result = await this.#restore(stay.scan, stay.before, stay, isSameWithinRun);
     } catch (fault) {
       throw await this.#fail(workspace, [sessionId], fault);
     }
     if (result.paths.length === 0) return [];
     const { keptIn } = result;
-    await this.#report({ ...NOTHING, workspace, sessionIds: [sessionId], paths: namedPaths(result.paths), keptIn });
-    return toldPaths(result);
+    await this.#report({
+      ...EMPTY_REPORT,
+      workspace,
+      sessionIds: [sessionId],
+      paths: pathsForLedger(result.paths),
+      keptIn,
+    });
+    return pathsForModel(result);
   }
 
   /** What was made goes; a link or file that was changed comes back. */
@@ -242,8 +264,8 @@ export class ProtectedWorkspace {
     scan: ProtectedScan,
     state: StateBefore,
     { allowed, kept }: Allowances,
-    isSame: (before: Found, after: Found) => boolean,
-  ): Promise<PutBack> {
+    isSame: (before: FoundEntry, after: FoundEntry) => boolean,
+  ): Promise<RestoreOutcome> {
     const { present: before } = state;
     const after = new Map((await scanProtected(scan, state)).present);
     // SECURITY: a program that goes on has no guard over places that were made while it ran, so paths are protected in them.
@@ -257,10 +279,10 @@ export class ProtectedWorkspace {
     }
     const isAllowedPath = (path: string): boolean => kept.has(path) || isAllowed(allowed, path);
     const changes = compareProtected({ before, after, isSame, isAllowed: isAllowedPath });
-    const { aside, restored } = changes;
-    if (aside.length + restored.length === 0) return { paths: [], keptIn: [] };
+    const { added, restored } = changes;
+    if (added.length + restored.length === 0) return { paths: [], keptIn: [] };
     const { workspace } = scan;
-    const keptIn = await this.#options.setAside({ workspace, paths: aside, restored });
+    const keptIn = await this.#options.restoreProtected({ workspace, paths: added, restored });
     // No program has made these.
     const made = keptIn.flatMap((place) => (place.startsWith(`${TAKEN}/`) ? [TAKEN, place] : [place]));
     for (const each of [kept, ...this.#staysIn(workspace).map((stay) => stay.kept)])
@@ -272,7 +294,7 @@ export class ProtectedWorkspace {
   async #fail(workspace: string, sessionIds: readonly string[], fault: unknown): Promise<KernelError> {
     const problem = describeFault(fault);
     await this.#options.records.fail(workspace, problem);
-    await this.#report({ ...NOTHING, workspace, sessionIds, problem }).catch(() => undefined);
+    await this.#report({ ...EMPTY_REPORT, workspace, sessionIds, problem }).catch(() => undefined);
     const message = `protected paths of \`${workspace}\` could not be put back: ${problem}. No program runs there until a person has looked: narthex doctor`;
     return new KernelError("PROTECTION_FAILED", message, { cause: fault });
   }
@@ -285,7 +307,7 @@ export class ProtectedWorkspace {
   async #recoverAround(workspace: string): Promise<void> {
     await this.#load();
     for (const { workspace: other } of this.#options.records.list()) {
-      const isNested = other !== "" && (isAround(workspace, other) || isAround(other, workspace));
+      const isNested = other !== "" && (containsWorkspace(workspace, other) || containsWorkspace(other, workspace));
       if (isNested) await this.#recoverOnce(other);
     }
     await this.#recoverOnce(workspace);
@@ -309,10 +331,10 @@ export class ProtectedWorkspace {
     const sessionIds = found?.record?.sessions ?? [];
     const acceptedBy = await records.acceptedBy(workspace);
     if (acceptedBy !== "") {
-      await this.#report({ ...NOTHING, workspace, sessionIds, acceptedBy });
+      await this.#report({ ...EMPTY_REPORT, workspace, sessionIds, acceptedBy });
       return await records.finish(workspace);
     }
-    if (found?.record === undefined) throw refusal(workspace, found?.problem ?? "");
+    if (found?.record === undefined) throw unsafeWorkspaceError(workspace, found?.problem ?? "");
     const paths: string[] = [];
     const keptIn: string[] = [];
     const kept = new Set<string>();
@@ -324,7 +346,7 @@ export class ProtectedWorkspace {
           { ...scan, workspace, ...(sources && { sources }) },
           before,
           allowances,
-          isSameLater,
+          isSameAfterRestart,
         );
         paths.push(...result.paths);
         keptIn.push(...result.keptIn);
@@ -334,11 +356,11 @@ export class ProtectedWorkspace {
     } catch (fault) {
       // Each is told once.
       if (found.problem === "") await this.#fail(workspace, sessionIds, fault);
-      throw refusal(workspace, describeFault(fault));
+      throw unsafeWorkspaceError(workspace, describeFault(fault));
     }
     const afterCrash = found.problem === "";
     if (paths.length > 0 || !afterCrash) {
-      await this.#report({ ...NOTHING, workspace, sessionIds, paths: namedPaths(paths), keptIn, afterCrash });
+      await this.#report({ ...EMPTY_REPORT, workspace, sessionIds, paths: pathsForLedger(paths), keptIn, afterCrash });
     }
     await records.finish(workspace);
   }
@@ -352,18 +374,18 @@ interface Allowances {
 }
 
 /** One program's stay. SECURITY: what was allowed is allowed for as long as it lasts, and for no program after it. */
-interface Stay extends Allowances {
+interface ProtectedRunState extends Allowances {
   readonly workspace: string;
   readonly sessionId: string;
   readonly scan: ProtectedScan;
   readonly before: ProtectedState;
   isVouchedFor: boolean;
   isResting: boolean;
-  recorded?: RecordedStay;
+  recorded?: RecordedRun;
   readonly allowed: Set<string>;
 }
 
-function recordedScan({ scan: { bases, paths, git }, before, allowed }: Stay): RecordedScan {
+function recordedScan({ scan: { bases, paths, git }, before, allowed }: ProtectedRunState): RecordedScan {
   const { present, trusted } = before;
   return { scan: { bases, paths, git }, present, trusted, allowed: [...allowed] };
 }

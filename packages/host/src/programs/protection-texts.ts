@@ -3,7 +3,7 @@ import type { ProtectionReport } from "@narthex/kernel";
 import { shownPath } from "./file-name.ts";
 
 /** Paths that are as they were again, and where the changed files are kept. */
-export interface PutBack {
+export interface RestoreOutcome {
   readonly paths: readonly string[];
   readonly keptIn: readonly string[];
 }
@@ -14,7 +14,7 @@ const MAX_TOLD = 10;
 const MAX_TOLD_LENGTH = 60;
 
 /** A report of which nothing is known yet. */
-export const NOTHING: Omit<ProtectionReport, "workspace" | "sessionIds"> = {
+export const EMPTY_REPORT: Omit<ProtectionReport, "workspace" | "sessionIds"> = {
   paths: [],
   keptIn: [],
   afterCrash: false,
@@ -23,19 +23,19 @@ export const NOTHING: Omit<ProtectionReport, "workspace" | "sessionIds"> = {
 };
 
 /** For the ledger and for people. */
-export function namedPaths(paths: readonly string[], max = MAX_NAMED, maxLength?: number): string[] {
+export function pathsForLedger(paths: readonly string[], max = MAX_NAMED, maxLength?: number): string[] {
   const more = paths.length > max ? [`and ${paths.length - max} more`] : [];
   return [...paths.slice(0, max).map((path) => shownPath(path, maxLength)), ...more];
 }
 
 /** For the answer that a model gets, whose length is bounded. */
-export function toldPaths({ paths, keptIn }: PutBack): string[] {
+export function pathsForModel({ paths, keptIn }: RestoreOutcome): string[] {
   const kept = keptIn.slice(0, MAX_TOLD).map((place) => `kept in ${place.slice(0, 2 * MAX_TOLD_LENGTH)}`);
-  return [...namedPaths(paths, MAX_TOLD, MAX_TOLD_LENGTH), ...kept];
+  return [...pathsForLedger(paths, MAX_TOLD, MAX_TOLD_LENGTH), ...kept];
 }
 
 /** Why no program is started in a workspace, and what to do about it. */
-export function refusal(workspace: string, problem: string): KernelError {
+export function unsafeWorkspaceError(workspace: string, problem: string): KernelError {
   return new KernelError(
     "SANDBOX_UNAVAILABLE",
     `no program runs in \`${workspace}\`: protected paths may not be as they were (${problem}); look at them, then accept them with narthex doctor --accept, which narthex doctor prints whole`,

@@ -2,17 +2,17 @@ import { KernelError } from "@narthex/contracts";
 import type { SandboxMount } from "../sandbox/sandbox-plan.ts";
 import { WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
 import { shownPath } from "./file-name.ts";
-import { findTrusted, findTrustedAgain } from "../trusted-paths/find-trusted.ts";
+import { findTrustedPaths, findTrustedPathsAfter } from "../trusted-paths/find-trusted-paths.ts";
 import { NameRules } from "../trusted-paths/name-rules.ts";
 import { headPath } from "../trusted-paths/repository-shape.ts";
 import { NO_SOURCES, type TrustSources } from "../trusted-paths/trust-sources.ts";
 import { NO_FINDINGS, type TrustedFindings } from "../trusted-paths/trusted-findings.ts";
-import { type Found, HeldDirectory } from "./walk-workspace.ts";
+import { type FoundEntry, HeldDirectory } from "./held-directory.ts";
 
 /** What is protected in a workspace, as it is now. */
 export interface ProtectedState {
   /** What is there, by path. */
-  readonly present: ReadonlyMap<string, Found>;
+  readonly present: ReadonlyMap<string, FoundEntry>;
   /** Mounts over what is there, parents first: read-only, or as a mount of its own that cannot be renamed. */
   readonly guards: readonly SandboxMount[];
   /** What is protected besides names, whether or not it is there. */
@@ -39,7 +39,7 @@ const MAX_KEPT_BYTES = 1024 * 1024;
 const MAX_KEPT_TOTAL_BYTES = 8 * MAX_KEPT_BYTES;
 
 /** Stands for the fact that a directory is a repository by its content: the same in each scan. */
-const SHAPE: Found = { kind: "file", device: 0n, inode: 0n, target: undefined, mode: 0, links: 1 };
+const SHAPE: FoundEntry = { kind: "file", device: 0n, inode: 0n, target: undefined, mode: 0, links: 1 };
 
 /**
  * Looks at every protected path once, from the root down, without following a link out of the workspace.
@@ -61,8 +61,8 @@ export async function scanProtected(
     }
     const search = { view: root, workspace, bases, rules: new NameRules(rules), git, findsShapes: true, ...sources };
     const trusted = await (before === undefined
-      ? findTrusted(search)
-      : findTrustedAgain(search, before.trusted ?? NO_FINDINGS));
+      ? findTrustedPaths(search)
+      : findTrustedPathsAfter(search, before.trusted ?? NO_FINDINGS));
     const exact = trusted.paths.map((path) => path.split("/"));
     for (const base of bases) {
       await scan.descend(root, base === "." ? [] : base.split("/"), "", (directory, path) =>
@@ -79,15 +79,15 @@ export async function scanProtected(
 }
 
 class Scan {
-  readonly present = new Map<string, Found>();
+  readonly present = new Map<string, FoundEntry>();
   readonly guards = new Map<string, SandboxMount>();
   readonly #workspace: string;
-  readonly #before: ReadonlyMap<string, Found> | undefined;
+  readonly #before: ReadonlyMap<string, FoundEntry> | undefined;
   /** Directories on the way. */
-  readonly #passed = new Map<string, Found>();
+  readonly #passed = new Map<string, FoundEntry>();
   #keptBytes = 0;
 
-  constructor(workspace: string, before: ReadonlyMap<string, Found> | undefined) {
+  constructor(workspace: string, before: ReadonlyMap<string, FoundEntry> | undefined) {
     this.#workspace = workspace;
     this.#before = before;
   }
@@ -101,7 +101,7 @@ class Scan {
   ): Promise<void> {
     const [part, ...rest] = parts;
     if (part === undefined) return await then(directory, path);
-    const found = await directory.look(part);
+    const found = await directory.inspect(part);
     if (found?.kind !== "directory") return;
     const child = await directory.enter(part);
     if (child === undefined) return;
@@ -115,7 +115,7 @@ class Scan {
   }
 
   async match(directory: HeldDirectory, rules: readonly (readonly string[])[], path: string): Promise<void> {
-    for (const { name, rests } of new NameRules(rules).fitting(await directory.names())) {
+    for (const { name, rests } of new NameRules(rules).match(await directory.names())) {
       await this.#matchName(directory, name, rests, path);
     }
   }
@@ -126,7 +126,7 @@ class Scan {
     rests: readonly (readonly string[])[],
     parent: string,
   ): Promise<void> {
-    const found = await directory.look(name);
+    const found = await directory.inspect(name);
     if (found === undefined) return;
     const path = join(parent, name);
     const deeper = rests.filter((rest) => rest.length > 0);
@@ -151,7 +151,7 @@ class Scan {
     directory: HeldDirectory,
     name: string,
     path: string,
-    { kind, links }: Found,
+    { kind, links }: FoundEntry,
   ): Promise<Buffer | undefined> {
     if (kind !== "file") return undefined;
     // The other name may be gone by then.
@@ -173,7 +173,7 @@ class Scan {
    * Each directory on the way becomes a mount of its own: what holds a guarded path cannot be renamed. Others stay as they
    * are, so that where a program starts makes no difference to its guards.
    */
-  #guard(path: string, access: SandboxMount["access"], found: Found): void {
+  #guard(path: string, access: SandboxMount["access"], found: FoundEntry): void {
     if (this.#before !== undefined) return;
     const parent = path.slice(0, Math.max(0, path.lastIndexOf("/")));
     const passed = this.#passed.get(parent);

@@ -103,7 +103,7 @@ describe("a session's scratch directory", () => {
     await writeFile(join(one.source, "file"), "");
     await lchown(join(one.source, "file"), identity.uid, identity.gid);
     const next = open();
-    await next.removeLeft((sessionId) => Promise.resolve(sessionId === ONE));
+    await next.removeLeftovers((sessionId) => Promise.resolve(sessionId === ONE));
     await assert.rejects(stat(one.source), { code: "ENOENT" });
     assert.ok((await stat(other.source)).isDirectory());
     assert.ok((await stat(join(parent, "scratch-of-something-else"))).isDirectory());

@@ -7,7 +7,7 @@ import type { DiskSpace } from "../storage/disk-space.ts";
 import { StorageArea } from "../storage/storage-area.ts";
 import { systemErrorCode } from "../system/system-error.ts";
 import { findCacheParents } from "../toolchains/cache-directory.ts";
-import { workOnDirectory } from "../toolchains/cache-work.ts";
+import { runCacheScript } from "../toolchains/run-cache-script.ts";
 
 export interface ScratchOptions {
   readonly containment: () => Promise<Pick<Containment, "start">>;
@@ -50,7 +50,7 @@ export class SessionScratch {
     const use = await this.#useFor(sessionId, parent, identity);
     if ((await use.area.findExceeded()) === undefined) return use;
     const containment = await this.#options.containment();
-    await workOnDirectory(containment, { source: use.mount.source, identity }, "empty");
+    await runCacheScript(containment, { source: use.mount.source, identity }, "empty");
     use.area.restart();
     return use;
   }
@@ -68,7 +68,7 @@ export class SessionScratch {
     const { containment, space, maxBytes } = this.#options;
     const isNew = await makeScratch(source, identity);
     const measure = async (): Promise<number> =>
-      KILOBYTE * (await workOnDirectory(await containment(), { source, identity }, "measure"));
+      KILOBYTE * (await runCacheScript(await containment(), { source, identity }, "measure"));
     const area = new StorageArea(
       { limit: "scratch", path: source, target: SCRATCH_PATH, maxBytes, knownBytes: isNew ? 0 : undefined, measure },
       space,
@@ -86,7 +86,7 @@ export class SessionScratch {
   }
 
   /** Removes directories that killed kernels left, of sessions that have ended. Throws at the end, if some stay. */
-  async removeLeft(hasEnded: (sessionId: string) => Promise<boolean>): Promise<void> {
+  async removeLeftovers(hasEnded: (sessionId: string) => Promise<boolean>): Promise<void> {
     const problems: unknown[] = [];
     for (const parent of await findCacheParents(this.#options.cacheDirectory)) {
       for (const name of await readdir(parent)) {
@@ -105,7 +105,7 @@ export class SessionScratch {
       // No program ever had it: nothing in it came from a session.
       if (uid === 0) break;
       const containment = await this.#options.containment();
-      await workOnDirectory(containment, { source: path, identity: { uid, gid } }, "empty");
+      await runCacheScript(containment, { source: path, identity: { uid, gid } }, "empty");
     }
     if (await removeEmpty(path)) return;
     const message = `\`${path}\` could not be emptied; it is tried again when a kernel starts on this home`;

@@ -70,14 +70,14 @@ export async function openContainment(options: ContainmentOptions): Promise<Cont
   return contained({ machine, files, groups: await findControlGroups(), selfTest, who });
 }
 
-type Who = Parameters<typeof findWorkspaceIdentity>[1];
+type IdentityOptions = Parameters<typeof findWorkspaceIdentity>[1];
 
 interface Parts {
   readonly machine: SandboxMachine;
   readonly files: SandboxFiles;
   readonly groups: ControlGroups | undefined;
   readonly selfTest: SelfTestReport;
-  readonly who: Who;
+  readonly who: IdentityOptions;
 }
 
 function contained({ machine, files, groups, selfTest, who }: Parts): Containment {
@@ -95,7 +95,11 @@ function contained({ machine, files, groups, selfTest, who }: Parts): Containmen
   };
 }
 
-function nothingContained(problem: ContainmentProblem, selfTest: SelfTestReport | undefined, who: Who): Containment {
+function nothingContained(
+  problem: ContainmentProblem,
+  selfTest: SelfTestReport | undefined,
+  who: IdentityOptions,
+): Containment {
   return {
     level: "L2",
     problem,

@@ -43,7 +43,7 @@ export async function runSelfTest(
     const process = await spawnSandbox(machine, files, planFor(identity), ["/bin/sh", "-c", SCRIPT, "sh", canary]);
     process.stderr.resume();
     const [uids, output] = await Promise.all([
-      seenFromOutside(process),
+      readHostUids(process),
       readAll(process.stdout, MAX_REPORT_BYTES),
       process.ended,
     ]);
@@ -57,7 +57,7 @@ export async function runSelfTest(
 }
 
 /** Which users the host takes it for: inside nobody can tell. The program waits until this was read. */
-async function seenFromOutside(process: SandboxedProcess): Promise<string> {
+async function readHostUids(process: SandboxedProcess): Promise<string> {
   try {
     const status = await readFile(`/proc/${await process.pid}/status`, "latin1");
     return /^Uid:\s*(.*)$/m.exec(status)?.[1] ?? "";

@@ -1,5 +1,5 @@
 import type { ControlGroup, ControlGroups, TotalLimits } from "./resources/control-groups.ts";
-import { type ExceededLimit, type ProcessorWatch, watchResources } from "./resources/watch-resources.ts";
+import { type ExceededLimit, type CpuWatch, watchResources } from "./resources/watch-resources.ts";
 import type { SandboxFiles, SandboxMachine } from "./sandbox-machine.ts";
 import { cpuSeconds, type SandboxPlan } from "./sandbox-plan.ts";
 import { type BeforeRelease, type SandboxedProcess, spawnSandbox } from "./spawn-sandbox.ts";
@@ -9,7 +9,7 @@ export interface ContainedProgram extends Omit<SandboxedProcess, "ended"> {
   /** How it ended. Rejects with SANDBOX_ERROR if the sandbox itself failed. */
   readonly ended: Promise<ProgramEnd>;
   /** Knows what was used also where it was killed before it said how it ended. */
-  readonly processor: ProcessorWatch;
+  readonly processor: CpuWatch;
 }
 
 export interface ProgramEnd {

@@ -5,8 +5,8 @@ import { promisify } from "node:util";
 import type { SecretSource, SecretSources } from "./secret-source.ts";
 
 /** A secret's value, or why there is none. Never both, and never the one in the other. */
-export type ReadSecret = { readonly value: string } | { readonly problem: string };
-export type ReadSecrets = ReadonlyMap<string, ReadSecret>;
+export type ResolvedSecret = { readonly value: string } | { readonly problem: string };
+export type ResolvedSecrets = ReadonlyMap<string, ResolvedSecret>;
 
 const MAX_SECRET_BYTES = 64 * 1024;
 /** Shorter ones would be found, and hidden, in any text. */
@@ -17,7 +17,7 @@ const run = promisify(execFile);
 export interface ReadSecretsOptions {
   readonly sources: SecretSources;
   /** Only these are read; all of them by default. */
-  readonly wanted?: ReadonlySet<string>;
+  readonly names?: ReadonlySet<string>;
   readonly environment: NodeJS.ProcessEnv;
 }
 
@@ -26,8 +26,8 @@ export interface ReadSecretsOptions {
  *
  * SECURITY: no problem quotes what was read, printed or named by the system: an error's own text may hold the value.
  */
-export async function readSecrets({ sources, wanted, environment }: ReadSecretsOptions): Promise<ReadSecrets> {
-  const found = [...sources].filter(([name]) => wanted?.has(name) ?? true);
+export async function readSecrets({ sources, names, environment }: ReadSecretsOptions): Promise<ResolvedSecrets> {
+  const found = [...sources].filter(([name]) => names?.has(name) ?? true);
   return new Map(
     await Promise.all(
       found.map(async ([name, source]) => [name, judge(await readSource(source, environment))] as const),
@@ -35,7 +35,7 @@ export async function readSecrets({ sources, wanted, environment }: ReadSecretsO
   );
 }
 
-async function readSource(source: SecretSource, environment: NodeJS.ProcessEnv): Promise<ReadSecret> {
+async function readSource(source: SecretSource, environment: NodeJS.ProcessEnv): Promise<ResolvedSecret> {
   if ("env" in source) {
     const value = environment[source.env];
     return value === undefined ? { problem: `the variable \`${source.env}\` is not set` } : { value };
@@ -52,7 +52,7 @@ async function readSource(source: SecretSource, environment: NodeJS.ProcessEnv):
   }
 }
 
-function judge(secret: ReadSecret): ReadSecret {
+function judge(secret: ResolvedSecret): ResolvedSecret {
   if ("problem" in secret) return secret;
   if (secret.value.length < MIN_SECRET_LENGTH) {
     return {

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { KernelError } from "@narthex/contracts";
-import { writeDurableFile } from "../log/durable-file.ts";
+import { writeDurableFile } from "../merkle/durable-file.ts";
 import { storeUnavailable, systemErrorCode } from "../system/system-error.ts";
 
 const KEY_BYTES = 32;

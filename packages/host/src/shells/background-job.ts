@@ -1,6 +1,6 @@
 import { KernelError } from "@narthex/contracts";
-import type { ContainedEnd, JobReading, JobState, RunningProgram, ShellJob } from "@narthex/kernel";
-import { JobLog } from "./job-log.ts";
+import type { ProgramExit, JobOutput, JobState, RunningProgram, ShellJob } from "@narthex/kernel";
+import { JobOutputBuffer } from "./job-output-buffer.ts";
 
 const MAX_KEPT_BYTES = 1024 * 1024;
 const MAX_READ_BYTES = 256 * 1024;
@@ -18,7 +18,7 @@ export class BackgroundJob implements ShellJob {
   readonly id: string;
   readonly ended: ShellJob["ended"];
   readonly #program: RunningProgram;
-  readonly #log = new JobLog(MAX_KEPT_BYTES);
+  readonly #log = new JobOutputBuffer(MAX_KEPT_BYTES);
   readonly #waiting = new Set<() => void>();
   readonly #timer: NodeJS.Timeout | undefined;
   #state: JobState = { state: "running", exitCode: undefined, notes: [] };
@@ -38,7 +38,7 @@ export class BackgroundJob implements ShellJob {
     return this.#state;
   }
 
-  async read(offset: number, waitMs: number, signal: AbortSignal): Promise<JobReading> {
+  async read(offset: number, waitMs: number, signal: AbortSignal): Promise<JobOutput> {
     if (waitMs > 0 && this.#log.size <= offset && this.#state.state === "running") await this.#news(waitMs, signal);
     const { dropped, size } = this.#log;
     return { ...this.#state, ...this.#log.read(offset, MAX_READ_BYTES), dropped, size };
@@ -93,7 +93,7 @@ export class BackgroundJob implements ShellJob {
     return { cpuMs };
   }
 
-  #describe({ exitCode, exceeded, putBack }: ContainedEnd): JobState {
+  #describe({ exitCode, exceeded, putBack }: ProgramExit): JobState {
     const notes: string[] = [];
     if (this.#reason !== undefined) notes.push(`the job was killed: ${this.#reason}`);
     if (exceeded !== undefined) {

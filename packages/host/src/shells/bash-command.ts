@@ -1,4 +1,4 @@
-import type { ContainedProgram, ProgramContent } from "@narthex/kernel";
+import type { SandboxedProgram, ProgramContent } from "@narthex/kernel";
 
 /** Linux gives one argument at most 128 KB. Longer commands than this reach bash as a file. */
 const MAX_ARGUMENT_BYTES = 64 * 1024;
@@ -18,13 +18,13 @@ export function isLongCommand(command: string): boolean {
 const EVALUATE_FILE = `eval "$(<${COMMAND_PATH})"`;
 
 /** A fresh bash that runs a command in a sandbox, however long the command is. */
-export function bashCommand(command: string): Pick<ContainedProgram, "command" | "contents"> {
+export function bashCommand(command: string): Pick<SandboxedProgram, "command" | "contents"> {
   if (!isLongCommand(command)) return { command: [...BASH, "-c", command] };
   return { command: [...BASH, "-c", EVALUATE_FILE], contents: contentsOf(command) };
 }
 
 /** The same, started in another directory than the sandbox begins in. */
-export function bashCommandIn(directory: string, command: string): Pick<ContainedProgram, "command" | "contents"> {
+export function bashCommandIn(directory: string, command: string): Pick<SandboxedProgram, "command" | "contents"> {
   const script = `cd -- "$0" && exec ${BASH.join(" ")} -c "$1"`;
   const isLong = isLongCommand(command);
   const code = isLong ? EVALUATE_FILE : command;

@@ -6,7 +6,7 @@ import { after, before, describe, it } from "node:test";
 import type { ProgramsDriver } from "../programs/create-programs.ts";
 import { type Containment, openContainment } from "../sandbox/open-containment.ts";
 import { createShells } from "./create-shells.ts";
-import { SessionQueue } from "./session-queue.ts";
+import { Mutex } from "../system/mutex.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -45,16 +45,16 @@ describe("on a host where nothing can be contained", () => {
 
 describe("a queue", () => {
   it("lets in one after the other, and passes over those who gave up", async () => {
-    const queue = new SessionQueue();
+    const queue = new Mutex();
     const order: number[] = [];
-    const leaveFirst = await queue.enter(NEVER);
+    const leaveFirst = await queue.acquire(NEVER);
     const impatient = new AbortController();
-    const second = queue.enter(impatient.signal);
-    const third = queue.enter(NEVER).then((leave) => {
+    const second = queue.acquire(impatient.signal);
+    const third = queue.acquire(NEVER).then((leave) => {
       order.push(3);
       leave();
     });
-    const fourth = queue.enter(NEVER).then((leave) => {
+    const fourth = queue.acquire(NEVER).then((leave) => {
       order.push(4);
       leave();
     });

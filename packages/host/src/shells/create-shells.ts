@@ -1,7 +1,7 @@
 import { KernelError } from "@narthex/contracts";
 import type {
   JobCommand,
-  ProgramPlace,
+  SandboxProfile,
   RunningCommand,
   RunningProgram,
   SessionShells,
@@ -55,7 +55,7 @@ class Shells implements ShellsDriver {
     throw new KernelError("SANDBOX_UNAVAILABLE", `shell commands are disabled on this host: ${why}`);
   }
 
-  async run(place: ProgramPlace, command: ShellCommand, signal: AbortSignal): Promise<RunningCommand> {
+  async run(place: SandboxProfile, command: ShellCommand, signal: AbortSignal): Promise<RunningCommand> {
     const backend = await this.backend();
     if (backend !== "sandbox") await this.#options.programs.noteUnproven(place);
     // What a shell of the session starts may outlive the call, and with it the way out: that has a sandbox of its own.
@@ -83,7 +83,7 @@ class Shells implements ShellsDriver {
    * Each job has a sandbox of its own, not a place in the session's shell: it is killed with its whole tree and nothing
    * else, has bounds and pipes of its own, says itself how it ended, and lives on when the shell is lost.
    */
-  async spawn(place: ProgramPlace, job: JobCommand, signal: AbortSignal): Promise<ShellJob> {
+  async spawn(place: SandboxProfile, job: JobCommand, signal: AbortSignal): Promise<ShellJob> {
     const backend = await this.backend();
     return await this.#jobs.add(place.sessionId, job.timeoutMs, signal, (life, onAsked) =>
       backend === "host" ? this.#startBare(place, job, life) : this.#startContained(place, job, life, onAsked),
@@ -104,7 +104,7 @@ class Shells implements ShellsDriver {
 
   /** It starts at the root, as the session's shell does, so that both have the same guards and neither must end. */
   #startContained(
-    place: ProgramPlace,
+    place: SandboxProfile,
     { command, workingDirectory, environment }: JobCommand,
     life: AbortSignal,
     onAsked: (reason: string) => void,
@@ -121,7 +121,7 @@ class Shells implements ShellsDriver {
   }
 
   async #startBare(
-    place: ProgramPlace,
+    place: SandboxProfile,
     command: Omit<JobCommand, "timeoutMs">,
     signal: AbortSignal,
   ): Promise<RunningProgram> {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, type Readable, Writable } from "node:stream";
-import type { ContainedEnd, JobCommand, ProgramPlace, RunningProgram } from "@narthex/kernel";
+import type { ProgramExit, JobCommand, SandboxProfile, RunningProgram } from "@narthex/kernel";
 import { BASH, isLongCommand } from "./bash-command.ts";
 import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
 
@@ -21,7 +21,7 @@ const LAST_OUTPUT_MS = 500;
  * the group stays.
  */
 export function startOnHost(
-  place: Pick<ProgramPlace, "workspace">,
+  place: Pick<SandboxProfile, "workspace">,
   { command, workingDirectory, environment }: Omit<JobCommand, "timeoutMs">,
   identity: SandboxIdentity,
   signal: AbortSignal,
@@ -64,7 +64,7 @@ export function startOnHost(
     killGroup();
   };
   signal.addEventListener("abort", kill, { once: true });
-  const ended = new Promise<ContainedEnd>((resolve, reject) => {
+  const ended = new Promise<ProgramExit>((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code, name) => {
       killGroup();

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import type { Duplex, Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { KernelError } from "@narthex/contracts";
-import type { CommandEnd, ContainedEnd, ProcessorAllowance, RunningCommand, ShellCommand } from "@narthex/kernel";
-import type { StartedLasting } from "../programs/create-programs.ts";
+import type { CommandEnd, ProgramExit, CpuAllowance, RunningCommand, ShellCommand } from "@narthex/kernel";
+import type { LongRunningProgram } from "../programs/create-programs.ts";
 import { measureTree } from "../sandbox/resources/process-tree.ts";
 import { traceSleepingTree } from "../sandbox/resources/sleeping-tree.ts";
 import { OutputTap } from "./output-tap.ts";
@@ -23,7 +23,7 @@ const REST_POLL_MS = 1;
  * report that was not due ends the shell.
  */
 export class SessionShell {
-  readonly #program: StartedLasting;
+  readonly #program: LongRunningProgram;
   readonly #out: OutputTap;
   readonly #err: OutputTap;
   readonly #channel: Duplex;
@@ -37,7 +37,7 @@ export class SessionShell {
   /** Time on the processor that commands so far were charged for. */
   #chargedMs = 0;
 
-  constructor(program: StartedLasting) {
+  constructor(program: LongRunningProgram) {
     if (program.channel === undefined) throw new KernelError("SANDBOX_ERROR", "the shell has no channel");
     this.#program = program;
     this.#channel = program.channel;
@@ -58,7 +58,7 @@ export class SessionShell {
   }
 
   /** Resolves, however it ended, when nothing of it is left and protected paths are as they were. */
-  get ended(): Promise<ContainedEnd> {
+  get ended(): Promise<ProgramExit> {
     return this.#program.ended;
   }
 
@@ -87,11 +87,11 @@ export class SessionShell {
   }
 
   /** INVARIANT: one at a time. Killing the command kills the shell: nobody can say what of the tree was the command's. */
-  run(command: ShellCommand, notes: readonly string[], allowance?: ProcessorAllowance): RunningCommand {
+  run(command: ShellCommand, notes: readonly string[], allowance?: CpuAllowance): RunningCommand {
     this.#restTrace = undefined;
     this.#program.beginCall();
     const from = this.#chargedMs;
-    this.#program.processor.judgeBy(allowance && ((cpuMs) => allowance.judge(cpuMs - from)));
+    this.#program.processor.setCheck(allowance && ((cpuMs) => allowance.check(cpuMs - from)));
     const between = this.#out.takeDropped() + this.#err.takeDropped();
     const [stdout, stderr] = [this.#out.open(), this.#err.open()];
     const told = between === 0 ? notes : [...notes, droppedNote(between)];
@@ -110,7 +110,7 @@ export class SessionShell {
   async #follow(
     command: ShellCommand,
     notes: readonly string[],
-    allowance: ProcessorAllowance | undefined,
+    allowance: CpuAllowance | undefined,
   ): Promise<CommandEnd> {
     const outcome = await Promise.race([
       this.#execute(command).then((exitCode) => ({ exitCode })),
@@ -119,7 +119,7 @@ export class SessionShell {
     if (this.#violation !== undefined) {
       this.kill();
       // It is paid for all the same.
-      allowance?.judge(this.#charge((await this.#program.ended).cpuMs));
+      allowance?.check(this.#charge((await this.#program.ended).cpuMs));
       throw this.#violation;
     }
     if ("end" in outcome) {
@@ -131,10 +131,10 @@ export class SessionShell {
     if (allowance !== undefined && !isAlone) return await this.#endAfter(exitCode, notes);
     // Before protected paths are put back: all that is done later is seen by it.
     const trace = isAlone ? await this.#waitForRest() : undefined;
-    const putBack = await this.#program.putBackNow();
+    const putBack = await this.#program.restoreNow();
     const cpuMs = this.#charge(await this.#program.processor.read());
     // Whatever it used, the shell goes on: the next command has its own.
-    this.#program.processor.judgeBy(undefined);
+    this.#program.processor.setCheck(undefined);
     this.#restTrace = trace;
     if (trace !== undefined) this.#program.stay?.rest();
     return { exitCode, exceeded: undefined, peakMemoryBytes: 0, cpuMs, putBack, notes };
@@ -222,7 +222,7 @@ function droppedNote(bytes: number): string {
   return `${bytes} bytes that processes in the background printed since the last command were dropped: start such programs with shell_spawn`;
 }
 
-function endedNote({ exitCode }: ContainedEnd): string {
+function endedNote({ exitCode }: ProgramExit): string {
   const how = exitCode === undefined ? "was killed" : "has ended";
   return `the session's shell ${how}: its variables, directory and background processes are lost`;
 }

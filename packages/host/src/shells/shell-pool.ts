@@ -1,19 +1,19 @@
-import type { ProgramPlace, RunningCommand, ShellCommand } from "@narthex/kernel";
+import type { SandboxProfile, RunningCommand, ShellCommand } from "@narthex/kernel";
 import { KernelError } from "@narthex/contracts";
 import type { ProgramsDriver } from "../programs/create-programs.ts";
-import { SessionQueue } from "./session-queue.ts";
+import { Mutex } from "../system/mutex.ts";
 import { SessionShell } from "./session-shell.ts";
 import { SHELL_PROGRAM } from "./shell-protocol.ts";
 
 const MAX_SHELLS = 256;
 
 interface Place {
-  readonly queue: SessionQueue;
+  readonly mutex: Mutex;
   shell: SessionShell | undefined;
   /** What its sandbox was made for. */
-  made: string;
+  sandboxKey: string;
   /** Why there is no shell any more. */
-  lost: string | undefined;
+  lossReason: string | undefined;
   hasEnded: boolean;
 }
 
@@ -26,14 +26,14 @@ export class ShellPool {
     this.#programs = programs;
   }
 
-  async run(place: ProgramPlace, command: ShellCommand, signal: AbortSignal): Promise<RunningCommand> {
+  async run(place: SandboxProfile, command: ShellCommand, signal: AbortSignal): Promise<RunningCommand> {
     const own = this.#placeOf(place.sessionId);
-    const leave = await own.queue.enter(signal);
+    const leave = await own.mutex.acquire(signal);
     try {
       if (own.hasEnded) throw new KernelError("CANCELLED", "the session has ended");
       const { shell, notes, isNew } = await this.#shellFor(own, place, signal);
       const start = command.workingDirectory ?? (isNew ? command.startDirectory : undefined);
-      const running = shell.run({ ...command, workingDirectory: start }, notes, place.processor);
+      const running = shell.run({ ...command, workingDirectory: start }, notes, place.cpu);
       const kill = (): void => shell.kill();
       signal.addEventListener("abort", kill, { once: true });
       if (signal.aborted) kill();
@@ -68,33 +68,40 @@ export class ShellPool {
     if (this.#places.size >= MAX_SHELLS) {
       throw new KernelError("RESOURCE_EXCEEDED", `there are ${MAX_SHELLS} session shells already: close a session`);
     }
-    const fresh: Place = { queue: new SessionQueue(), shell: undefined, made: "", lost: undefined, hasEnded: false };
+    const fresh: Place = {
+      mutex: new Mutex(),
+      shell: undefined,
+      sandboxKey: "",
+      lossReason: undefined,
+      hasEnded: false,
+    };
     this.#places.set(sessionId, fresh);
     return fresh;
   }
 
   /** The session's shell, or a fresh one if that has ended, or stands on guards that no longer hold. */
-  async #shellFor(own: Place, place: ProgramPlace, signal: AbortSignal): Promise<ReadyShell> {
+  async #shellFor(own: Place, place: SandboxProfile, signal: AbortSignal): Promise<ReadyShell> {
     const made = [place.workspace, place.access, place.mayFork, place.keepsProtected].join("\n");
     const known = own.shell;
     if (known?.isAlive === true) {
-      if (own.made === made && (await known.isCurrent())) return { shell: known, notes: [], isNew: false };
-      own.lost ??= own.made === made ? GUARDS_CHANGED : "the session may now change other paths than before";
+      if (own.sandboxKey === made && (await known.isCurrent())) return { shell: known, notes: [], isNew: false };
+      own.lossReason ??=
+        own.sandboxKey === made ? GUARDS_CHANGED : "the session may now change other paths than before";
       known.kill();
     }
     if (known !== undefined) {
       own.shell = undefined;
-      own.lost ??= "the earlier one has ended";
+      own.lossReason ??= "the earlier one has ended";
       await known.ended.catch(() => undefined);
     }
-    const notes = own.lost === undefined ? [] : [`a fresh shell was started, because ${own.lost}`];
+    const notes = own.lossReason === undefined ? [] : [`a fresh shell was started, because ${own.lossReason}`];
     const shell = await this.#start(own, place, signal);
-    own.made = made;
-    own.lost = undefined;
+    own.sandboxKey = made;
+    own.lossReason = undefined;
     return { shell, notes, isNew: true };
   }
 
-  async #start(own: Place, place: ProgramPlace, signal: AbortSignal): Promise<SessionShell> {
+  async #start(own: Place, place: SandboxProfile, signal: AbortSignal): Promise<SessionShell> {
     let shell: SessionShell | undefined;
     let isAsked = false;
     // Its own life: it goes on when the call that started it has ended. Only its start can be given up.
@@ -103,12 +110,12 @@ export class ShellPool {
     signal.addEventListener("abort", giveUp, { once: true });
     const onAsked = (): void => {
       isAsked = true;
-      own.lost ??= GUARDS_CHANGED;
+      own.lossReason ??= GUARDS_CHANGED;
       shell?.kill();
     };
     const program = { command: SHELL_PROGRAM, workingDirectory: ".", hasHome: true };
     // Time on the processor is each command's own; a limit of the shell's processes would stay for all later ones.
-    const { processor: _, ...lastingPlace } = place;
+    const { cpu: _, ...lastingPlace } = place;
     const lasting = { onAsked, hasChannel: true };
     try {
       shell = new SessionShell(await this.#programs.start(lastingPlace, program, life.signal, lasting));

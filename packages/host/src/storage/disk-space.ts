@@ -24,7 +24,7 @@ export class DiskSpace {
   }
 
   /** Undefined if there is nothing at the path, or its file system cannot say. */
-  look(path: string): Promise<DiskFacts | undefined> {
+  measure(path: string): Promise<DiskFacts | undefined> {
     const nowMs = performance.now();
     const known = this.#known.get(path);
     if (known !== undefined && nowMs - known.atMs < FRESH_MS) return known.facts;
@@ -36,7 +36,7 @@ export class DiskSpace {
 
   /** Throws RESOURCE_EXCEEDED if a disk of these has less than its reserve left: the rest is for the ledger. */
   async requireReserve(paths: readonly string[]): Promise<void> {
-    const found = await Promise.all(paths.map((path) => this.look(path)));
+    const found = await Promise.all(paths.map((path) => this.measure(path)));
     for (const [index, disk] of found.entries()) {
       if (disk === undefined || disk.freeBytes >= disk.reserveBytes) continue;
       throw new KernelError(

@@ -1,7 +1,7 @@
 import type { Containment } from "../sandbox/open-containment.ts";
 import { readAll } from "../sandbox/read-all.ts";
 import { DEFAULT_LIMITS, type FileIdentity, type SandboxPlan, WORKSPACE_PATH } from "../sandbox/sandbox-plan.ts";
-import type { WrittenDirectory } from "../toolchains/cache-work.ts";
+import type { WrittenDirectory } from "../toolchains/run-cache-script.ts";
 
 const MAX_WORK_MS = 60_000;
 const KILOBYTE = 1024;

@@ -52,7 +52,7 @@ export class StorageArea {
   /** The bound that is exceeded now, if it is. `unnamedBytes` counts files of the programs that have no name any more. */
   async findExceeded(unnamedBytes: () => Promise<number> = nothing): Promise<ExceededBound | undefined> {
     const { limit, path, maxBytes, measure } = this.#options;
-    const disk = await this.#space.look(path);
+    const disk = await this.#space.measure(path);
     if (disk === undefined) return undefined;
     this.#freeBytes = Math.max(this.#freeBytes ?? 0, disk.freeBytes);
     const estimate = this.#knownBytes + this.#freeBytes - disk.freeBytes;

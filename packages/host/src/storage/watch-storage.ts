@@ -1,7 +1,7 @@
 import type { ExceededBound } from "@narthex/kernel";
 import type { DiskSpace } from "./disk-space.ts";
 import type { StorageArea } from "./storage-area.ts";
-import { countUnnamedBytes } from "./unnamed-files.ts";
+import { countUnlinkedBytes } from "./unlinked-files.ts";
 
 export interface StorageWatchOptions {
   readonly space: DiskSpace;
@@ -37,7 +37,7 @@ export function watchStorage({ space, areas, paths, pid, onExceeded }: StorageWa
 
   async function findLow(): Promise<ExceededBound | undefined> {
     for (const path of disks) {
-      const disk = await space.look(path);
+      const disk = await space.measure(path);
       if (disk === undefined) continue;
       const before = freeAtStart.get(path);
       if (before === undefined) freeAtStart.set(path, disk.freeBytes);
@@ -52,7 +52,7 @@ export function watchStorage({ space, areas, paths, pid, onExceeded }: StorageWa
     const low = await findLow();
     if (low !== undefined) return low;
     for (const area of areas) {
-      const found = await area.findExceeded(async () => countUnnamedBytes(await pid, area.target));
+      const found = await area.findExceeded(async () => countUnlinkedBytes(await pid, area.target));
       if (found !== undefined) return found;
     }
     return undefined;

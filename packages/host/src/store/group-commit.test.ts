@@ -53,7 +53,7 @@ it("waits while paused and goes on when resumed", () =>
     commit.pause();
     const waiting = commit.append(write());
     await new Promise((resolve) => setImmediate(resolve));
-    await commit.restartLog();
+    await commit.restartWal();
     assert.deepEqual(groups, []);
     commit.resume();
     await waiting;

@@ -2,7 +2,7 @@ import { KernelError } from "@narthex/contracts";
 import type { StoreWrite } from "@narthex/kernel";
 import { boundWrite, GroupPacker, isStateTable } from "./packed-group.ts";
 import type { RunningWriter, StartWriter } from "./start-writer.ts";
-import type { WriterAnswer } from "./writer-messages.ts";
+import type { WriterResponse } from "./writer-messages.ts";
 
 interface Group {
   readonly packer: GroupPacker;
@@ -10,7 +10,7 @@ interface Group {
 }
 
 /** Not copied: its arrays must stay as they are until it is durable. */
-interface Held {
+interface WaitingWrite {
   readonly write: StoreWrite;
   readonly done: PromiseWithResolvers<void>;
 }
@@ -46,7 +46,7 @@ export class GroupCommit {
   readonly #opened = Promise.withResolvers<OpenedStore>();
   readonly #exited = Promise.withResolvers<void>();
   readonly #memory: ArrayBuffer[] = [];
-  readonly #held: Held[] = [];
+  readonly #held: WaitingWrite[] = [];
   #observer: ((group: CommittedGroup) => void) | undefined;
   #gathering: Group | undefined;
   #inFlight: Group | undefined;
@@ -61,7 +61,7 @@ export class GroupCommit {
   constructor(options: GroupCommitOptions) {
     this.#options = options;
     this.#writer = options.startWriter(options.directory, {
-      hear: (answer) => this.#take(answer),
+      onResponse: (answer) => this.#take(answer),
       fail: (fault) => this.break(`its writer failed: ${String(fault)}`),
       end: () => {
         this.break("its writer ended");
@@ -98,7 +98,7 @@ export class GroupCommit {
   }
 
   /** Makes the log start again from its beginning, between two groups. */
-  restartLog(): Promise<void> {
+  restartWal(): Promise<void> {
     if (this.#problem !== undefined) return Promise.resolve();
     if (this.#restart === undefined) {
       this.#restart = Promise.withResolvers<void>();
@@ -210,7 +210,7 @@ export class GroupCommit {
     }
   }
 
-  #take(answer: WriterAnswer): void {
+  #take(answer: WriterResponse): void {
     switch (answer.kind) {
       case "opened":
         this.#opened.resolve(answer);

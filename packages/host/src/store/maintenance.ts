@@ -4,9 +4,9 @@ import type { Reader } from "./reader.ts";
 /** New records after which the index is brought up to date without waiting for a quiet moment. */
 const INDEX_RECORDS = 8192;
 /** New bytes after which the log is moved into the file. */
-const LOG_BYTES = 8 * 1024 * 1024;
+const WAL_BYTES = 8 * 1024 * 1024;
 /** A log this long is started again by the writer itself: under constant load nobody else finds the moment. */
-const MAX_LOG_BYTES = 32 * 1024 * 1024;
+const MAX_WAL_BYTES = 32 * 1024 * 1024;
 /** Where commits wait: for the index, so that no question waits for long, and for the log, so that it fits the disk. */
 const MAX_UNINDEXED = 128 * 1024;
 const MAX_UNMOVED_BYTES = 64 * 1024 * 1024;
@@ -55,7 +55,7 @@ export class Maintenance {
     this.#unindexed += records;
     this.#bytes += bytes;
     if (this.#records >= INDEX_RECORDS) this.#advanceIndex({ flush: false });
-    if (this.#bytes >= LOG_BYTES) this.#moveLog();
+    if (this.#bytes >= WAL_BYTES) this.#moveLog();
     if (this.#timer === undefined) this.#awaitQuiet();
     this.#regulate();
   }
@@ -93,7 +93,7 @@ export class Maintenance {
     this.#bytes = 0;
     this.#moving = this.#reader
       .ask("moveLog")
-      .then((bytes) => (bytes > MAX_LOG_BYTES && this.#copies === 0 ? this.#commit.restartLog() : undefined))
+      .then((bytes) => (bytes > MAX_WAL_BYTES && this.#copies === 0 ? this.#commit.restartWal() : undefined))
       .catch((error: unknown) => this.#fail(error))
       .finally(() => {
         this.#moving = undefined;

@@ -3,12 +3,12 @@ import type { HomePaths } from "../home/home-paths.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 
 export interface LedgerStoreOptions {
-  readonly paths: Pick<HomePaths, "store" | "log">;
+  readonly paths: Pick<HomePaths, "store" | "merkle">;
   /** For a program that does one thing and exits: the store starts no threads. */
-  readonly isBrief?: boolean;
+  readonly isSingleThreaded?: boolean;
 }
 
 /** Opens the store that holds a home's ledger. Every caller comes here, so this is where a driver is chosen. */
-export async function openLedgerStore({ paths, isBrief = false }: LedgerStoreOptions): Promise<LedgerStore> {
-  return await openSqliteStore({ directory: paths.store, logDirectory: paths.log, isBrief });
+export async function openLedgerStore({ paths, isSingleThreaded = false }: LedgerStoreOptions): Promise<LedgerStore> {
+  return await openSqliteStore({ directory: paths.store, logDirectory: paths.merkle, isSingleThreaded });
 }

@@ -1,5 +1,5 @@
 import type { ChainHead, ContentHolding, Mentions, StateRow, StoredRecord, StoreHead } from "@narthex/kernel";
-import type { TreeMethods } from "../log/tree-methods.ts";
+import type { TreeMethods } from "../merkle/tree-methods.ts";
 
 /** What the store asks of its reading thread. */
 
@@ -17,7 +17,7 @@ export interface Page<T> {
 }
 
 /** What a record answers for. Request ids may repeat. */
-export interface PlacedRequest {
+export interface RequestPosition {
   readonly index: number;
   /** Within its chain, without gaps from 0; -1 if the record is lost. */
   readonly sequence: number;
@@ -35,7 +35,7 @@ export interface ReaderMethods extends TreeMethods {
   readPage(from: number, limit: number, chain: string | undefined): Page<StoredRecord>;
   findRequest(chain: string, requestId: string): number | undefined;
   /** Of every record of a chain, in their order. */
-  requestPage(chain: string, from: number): Page<PlacedRequest>;
+  requestPage(chain: string, from: number): Page<RequestPosition>;
   findContent(digest: Uint8Array, chain: string | undefined): ContentHolding[];
   findReferences(digest: Uint8Array): ContentHolding[];
   findMentions(needles: readonly Uint8Array[], from: number): Mentions;
@@ -59,6 +59,6 @@ export interface ReaderCall {
   readonly args: readonly unknown[];
 }
 
-export type ReaderAnswer =
+export type ReaderResponse =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly reason: string };

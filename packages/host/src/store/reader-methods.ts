@@ -1,11 +1,11 @@
 import { rmSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
-import { createTreeMethods } from "../log/tree-methods.ts";
+import { createTreeMethods } from "../merkle/tree-methods.ts";
 import type { ReaderData, ReaderMethods } from "./reader-messages.ts";
 import { RecordIndex } from "./record-index.ts";
 import { RecordReader } from "./record-reader.ts";
-import { emptyLog, isDamage, openIndex, openRecordsForReading, recordsMissing, storePaths } from "./store-files.ts";
+import { truncateWal, isDamage, openIndex, openRecordsForReading, recordsMissing, storePaths } from "./store-files.ts";
 
 /** Records indexed in one go before others get a turn. */
 const SLICE_RECORDS = 256;
@@ -66,7 +66,7 @@ export function createReaderMethods({ directory, logDirectory }: ReaderData): Re
       const wanted = new Set(digests.map((digest) => Buffer.from(digest).toString("latin1")));
       for (const chain of chains) {
         for (let from: number | undefined = 0; from !== undefined; ) {
-          from = indexed().index.findAgain(chain, from, SLICE_RECORDS, wanted);
+          from = indexed().index.rescanChain(chain, from, SLICE_RECORDS, wanted);
           await setImmediate();
         }
       }
@@ -76,7 +76,7 @@ export function createReaderMethods({ directory, logDirectory }: ReaderData): Re
       const { index, indexFile } = indexed();
       index.flush();
       if (rewrite) indexFile.exec("VACUUM");
-      if (!emptyLog(indexFile)) throw new Error("the index's log is in use");
+      if (!truncateWal(indexFile)) throw new Error("the index's log is in use");
     },
 
     close() {

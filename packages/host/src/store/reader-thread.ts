@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { ReaderAnswer, ReaderCall, ReaderData } from "./reader-messages.ts";
+import type { ReaderResponse, ReaderCall, ReaderData } from "./reader-messages.ts";
 import { createReaderMethods, describeProblem } from "./reader-methods.ts";
 
 const data = workerData as ReaderData;
@@ -14,7 +14,7 @@ port.on("message", (call: ReaderCall) => {
   });
 });
 
-async function answerCall({ id, method, args }: ReaderCall): Promise<ReaderAnswer> {
+async function answerCall({ id, method, args }: ReaderCall): Promise<ReaderResponse> {
   try {
     return { id, value: await (methods[method] as (...args: readonly unknown[]) => unknown)(...args) };
   } catch (error) {

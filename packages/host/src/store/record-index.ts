@@ -144,7 +144,7 @@ export class RecordIndex {
   }
 
   /** Reads records of a chain again, for items with these digests that were not erased. Answers where to go on. */
-  findAgain(chain: string, from: number, limit: number, digests: ReadonlySet<string>): number | undefined {
+  rescanChain(chain: string, from: number, limit: number, digests: ReadonlySet<string>): number | undefined {
     const { begin, commit, itemsOf, addHolding, addLabel } = this.#statements;
     const places = this.chainRecords(chain, from, limit, "first");
     const id = this.#findChain(chain);

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import type { ChainHead, Mentions, StateRow, StoredRecord, StoreHead } from "@narthex/kernel";
-import type { Page, PlacedRequest } from "./reader-messages.ts";
+import type { Page, RequestPosition } from "./reader-messages.ts";
 import { scanRecordTimes } from "./record-content.ts";
 import type { RecordIndex } from "./record-index.ts";
 
@@ -10,7 +10,7 @@ const PAGE_BYTES = 1024 * 1024;
 const PAGE_ROWS = 512;
 const MAX_NEWEST = 1_000_000;
 /** Looked through in one go before others get a turn. */
-const LOOKED_BYTES = 4 * 1024 * 1024;
+const SEARCHED_BYTES = 4 * 1024 * 1024;
 const ROW_BYTES = 256;
 
 /** Reads records and committed state. The index is asked only where a chain is named. */
@@ -63,7 +63,7 @@ export class RecordReader {
     );
   }
 
-  requestPage(chain: string, from: number): Page<PlacedRequest> {
+  requestPage(chain: string, from: number): Page<RequestPosition> {
     const places = this.#index.chainRecords(chain, from, PAGE_ROWS, "first");
     const rows = places.map((index) => {
       const row = this.#statements.requestId.get(index);
@@ -85,7 +85,7 @@ export class RecordReader {
         if (wanted.some((needle) => held.includes(needle))) records.push(index);
         bytes += content.length + ROW_BYTES;
       }
-      if (bytes >= LOOKED_BYTES) return { records, next: index + 1 };
+      if (bytes >= SEARCHED_BYTES) return { records, next: index + 1 };
     }
     return { records, next: undefined };
   }

@@ -15,7 +15,7 @@ const CHUNK_BYTES = 256 * 1024;
 /** To look for more would take longer than to write the file anew. */
 const MAX_NEEDLES = 100_000;
 
-function isTelling({ length }: Uint8Array): boolean {
+function isDistinctive({ length }: Uint8Array): boolean {
   return length >= 16;
 }
 
@@ -50,7 +50,7 @@ export function createScrubber(directory: string, commit: GroupCommit, reader: R
       await commit.scrub(names, false);
       await reader.ask("scrubIndex", { rewrite: false });
       if (others === undefined) return;
-      const needles = [...digests, ...others, ...names.map((name) => Buffer.from(name))].filter(isTelling);
+      const needles = [...digests, ...others, ...names.map((name) => Buffer.from(name))].filter(isDistinctive);
       const isMany = needles.length > MAX_NEEDLES;
       const search = new ByteSearch(isMany ? [] : needles);
       if (isMany || (await holdsAny(paths.records, search))) await commit.scrub([], true);

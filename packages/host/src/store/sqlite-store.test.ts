@@ -12,12 +12,12 @@ for (const isBrief of [false, true]) {
     createDriver: async () => {
       const home = await mkdtemp(join(tmpdir(), "narthex-store-"));
       return {
-        open: () => openSqliteStore({ directory: join(home, "store"), isBrief }),
+        open: () => openSqliteStore({ directory: join(home, "store"), isSingleThreaded: isBrief }),
         async openCopy(store) {
           const directory = join(home, "copy", "store");
           await mkdir(directory, { recursive: true, mode: 0o700 });
           await store.copyTo(join(directory, "records.db"));
-          return openSqliteStore({ directory, isBrief });
+          return openSqliteStore({ directory, isSingleThreaded: isBrief });
         },
         dispose: () => rm(home, { recursive: true }),
       };

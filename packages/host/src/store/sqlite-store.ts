@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { equalBytes, hashRecord, KernelError } from "@narthex/contracts";
 import type { LedgerStore, StateRow, StoredRecord } from "@narthex/kernel";
-import { createRecordTree } from "../log/record-tree.ts";
+import { createMerkleTree } from "../merkle/merkle-tree.ts";
 import { copyRecords, copyRecordsInThread } from "./copy-records.ts";
 import { GroupCommit, type OpenedStore } from "./group-commit.ts";
 import { createLocalReader } from "./local-reader.ts";
@@ -9,7 +9,7 @@ import { Maintenance } from "./maintenance.ts";
 import { tableNumber } from "./packed-group.ts";
 import type { Reader } from "./reader.ts";
 import { createScrubber, type Scrubber } from "./scrubber.ts";
-import { startWriterHere, startWriterThread } from "./start-writer.ts";
+import { startLocalWriter, startWriterThread } from "./start-writer.ts";
 import { ThreadReader } from "./thread-reader.ts";
 
 export interface SqliteStoreOptions {
@@ -18,7 +18,7 @@ export interface SqliteStoreOptions {
   /** Where the Merkle log of its records lies; `log` beside the directory by default. */
   readonly logDirectory?: string;
   /** For a program that does one thing and ends: all is done in its own thread. */
-  readonly isBrief?: boolean;
+  readonly isSingleThreaded?: boolean;
 }
 
 const MAX_GATHERED_BYTES = 64 * 1024 * 1024;
@@ -31,11 +31,11 @@ const MAX_GATHERED_BYTES = 64 * 1024 * 1024;
  * breaks its store instead of forking the ledger.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<LedgerStore> {
-  const { directory, logDirectory = join(dirname(directory), "log"), isBrief = false } = options;
-  const startWriter = isBrief ? startWriterHere : startWriterThread;
+  const { directory, logDirectory = join(dirname(directory), "log"), isSingleThreaded = false } = options;
+  const startWriter = isSingleThreaded ? startLocalWriter : startWriterThread;
   const commit = new GroupCommit({ directory, maxGatheredBytes: MAX_GATHERED_BYTES, startWriter });
   const data = { directory, logDirectory };
-  const reader = isBrief ? createLocalReader(data) : new ThreadReader(data, (reason) => commit.break(reason));
+  const reader = isSingleThreaded ? createLocalReader(data) : new ThreadReader(data, (reason) => commit.break(reason));
   try {
     const opened = await commit.open();
     await reader.ask("open");
@@ -45,7 +45,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Ledg
     throw error;
   }
   const maintenance = new Maintenance(commit, reader);
-  const copy = isBrief ? async (target: string) => copyRecords(directory, target) : copyInThread;
+  const copy = isSingleThreaded ? async (target: string) => copyRecords(directory, target) : copyInThread;
   return {
     ...createStore(commit, reader, maintenance, createScrubber(directory, commit, reader)),
     copyTo: (target) => maintenance.whileCopying(() => copy(target)),
@@ -69,7 +69,7 @@ function createStore(
 ): Omit<LedgerStore, "copyTo"> {
   let closed: Promise<void> | undefined;
   return {
-    tree: createRecordTree(reader),
+    tree: createMerkleTree(reader),
     append: (write) => commit.append(write),
     head: () => reader.ask("head"),
     chainHead: (chain) => reader.ask("chainHead", chain),

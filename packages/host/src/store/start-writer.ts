@@ -1,11 +1,11 @@
 import { Worker } from "node:worker_threads";
 import { threadUrl } from "./thread-url.ts";
 import { type Writer, openWriter } from "./writer.ts";
-import type { WriterAnswer, WriterCommand, WriterData } from "./writer-messages.ts";
+import type { WriterResponse, WriterCommand, WriterData } from "./writer-messages.ts";
 
 /** What a writer tells of itself. */
 export interface WriterListener {
-  hear(answer: WriterAnswer): void;
+  onResponse(answer: WriterResponse): void;
   fail(fault: unknown): void;
   /** Nothing comes after it. */
   end(): void;
@@ -30,7 +30,7 @@ export const startWriterThread: StartWriter = (directory, listener) => {
     execArgv: [],
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
-  worker.on("message", (answer: WriterAnswer) => listener.hear(answer));
+  worker.on("message", (answer: WriterResponse) => listener.onResponse(answer));
   worker.on("error", (fault: unknown) => listener.fail(fault));
   worker.on("exit", () => listener.end());
   return {
@@ -45,10 +45,10 @@ export const startWriterThread: StartWriter = (directory, listener) => {
 };
 
 /** In this thread, for a program that does one thing: to start a thread takes longer than to wait for the disk. */
-export const startWriterHere: StartWriter = (directory, listener) => {
+export const startLocalWriter: StartWriter = (directory, listener) => {
   let write: Writer | undefined;
   setImmediate(() => {
-    write = openWriter(directory, (answer) => listener.hear(answer));
+    write = openWriter(directory, (answer) => listener.onResponse(answer));
     if (write === undefined) listener.end();
   });
   return {

@@ -170,7 +170,7 @@ for (const [how, forget] of [
 
 /** Without threads, which write the same bytes and take longer to start. */
 async function fill(directory: string): Promise<void> {
-  const store = await openSqliteStore({ directory, isBrief: true });
+  const store = await openSqliteStore({ directory, isSingleThreaded: true });
   const write = createLedgerWrites();
   const data = utf8("content");
   const content = [

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { findLostLog } from "./find-lost-log.ts";
+import { findLostWal } from "./find-lost-wal.ts";
 
 /** Runs in the store's own threads, where waiting for the disk delays nobody: hence the synchronous calls. */
 
@@ -94,7 +94,7 @@ function refuseLoss(directory: string): void {
   if (sizeOf(records) === 0 && (sizeOf(index) > 0 || sizeOf(`${records}-wal`) > 0)) {
     throw new StoreFileError(`\`${records}\` is missing or empty, and was not; put back a backup`);
   }
-  const lost = named(records, () => findLostLog(records));
+  const lost = withFileErrors(records, () => findLostWal(records));
   if (lost !== undefined) {
     throw new StoreFileError(
       `\`${records}\` has lost records: ${lost}; put back a backup, or remove \`${records}-shm\` to go on without them`,
@@ -117,7 +117,7 @@ function sizeOf(path: string): number {
 /** Opens the same file for the reading thread, which never changes data but moves the log into the file. */
 export function openRecordsForReading(directory: string): DatabaseSync {
   const path = storePaths(directory).records;
-  return named(path, () => {
+  return withFileErrors(path, () => {
     const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     database.exec("PRAGMA query_only = ON; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;");
     return database;
@@ -149,17 +149,17 @@ interface FileKind {
 function openEmptied(path: string, kind: FileKind): DatabaseSync {
   const isLeft = sizeOf(`${path}-wal`) > 0;
   const database = openFile(path, kind);
-  if (isLeft) named(path, () => emptyLog(database));
+  if (isLeft) withFileErrors(path, () => truncateWal(database));
   return database;
 }
 
 /** Moves the whole log into the file and leaves none of it. False if somebody reads from it for too long. */
-export function emptyLog(database: DatabaseSync): boolean {
+export function truncateWal(database: DatabaseSync): boolean {
   return Number(database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] ?? 1) === 0;
 }
 
 function openFile(path: string, kind: FileKind): DatabaseSync {
-  return named(path, () => {
+  return withFileErrors(path, () => {
     makePrivateFile(path);
     const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     try {
@@ -209,7 +209,7 @@ function readPragma(database: DatabaseSync, name: string): number {
   return typeof value === "number" ? value : 0;
 }
 
-function named<T>(path: string, open: () => T): T {
+function withFileErrors<T>(path: string, open: () => T): T {
   try {
     return open();
   } catch (error) {

@@ -59,7 +59,7 @@ it("answers every question as the store in memory does", async () => {
           await Promise.all(writes.flatMap((each) => [store.append(each), model.append(each)]));
           if (step.reopen) {
             await store.close();
-            store = await openSqliteStore({ directory, isBrief: step.isBrief });
+            store = await openSqliteStore({ directory, isSingleThreaded: step.isBrief });
           }
           if (step.ask) assert.deepEqual(await askAll(store), await askAll(model));
         }

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
-import type { ReaderAnswer, ReaderCall, ReaderData, ReaderMethods } from "./reader-messages.ts";
-import type { Answered, Reader } from "./reader.ts";
+import type { ReaderResponse, ReaderCall, ReaderData, ReaderMethods } from "./reader-messages.ts";
+import type { MethodResult, Reader } from "./reader.ts";
 import { threadUrl } from "./thread-url.ts";
 import { unreadable } from "./unreadable.ts";
 
@@ -20,7 +20,7 @@ export class ThreadReader implements Reader {
       resourceLimits: { maxYoungGenerationSizeMb: 32 },
     });
     this.#worker.unref();
-    this.#worker.on("message", (answer: ReaderAnswer) => this.#take(answer));
+    this.#worker.on("message", (answer: ReaderResponse) => this.#take(answer));
     this.#worker.on("error", (error: unknown) => {
       const reason = `its reader failed: ${String(error)}`;
       this.#fail(reason);
@@ -29,7 +29,7 @@ export class ThreadReader implements Reader {
     this.#worker.on("exit", () => this.#fail("it is closed"));
   }
 
-  ask<M extends Method>(method: M, ...args: Parameters<ReaderMethods[M]>): Promise<Answered<M>> {
+  ask<M extends Method>(method: M, ...args: Parameters<ReaderMethods[M]>): Promise<MethodResult<M>> {
     if (this.#problem !== undefined) return Promise.reject(unreadable(this.#problem));
     const id = ++this.#lastId;
     const answer = Promise.withResolvers<unknown>();
@@ -38,7 +38,7 @@ export class ThreadReader implements Reader {
     const call: ReaderCall = { id, method, args };
     this.#worker.postMessage(call);
     // The thread implements `ReaderMethods`, so an answer has its method's type.
-    return answer.promise as Promise<Answered<M>>;
+    return answer.promise as Promise<MethodResult<M>>;
   }
 
   /** For a store that could not be opened. */
@@ -46,7 +46,7 @@ export class ThreadReader implements Reader {
     await this.#worker.terminate();
   }
 
-  #take(answer: ReaderAnswer): void {
+  #take(answer: ReaderResponse): void {
     const waiting = this.#waiting.get(answer.id);
     this.#waiting.delete(answer.id);
     if (this.#waiting.size === 0) this.#worker.unref();

@@ -13,7 +13,7 @@ export type WriterCommand =
   | { readonly kind: "scrub"; readonly digests: readonly string[]; readonly rewrite: boolean }
   | { readonly kind: "close" };
 
-export type WriterAnswer =
+export type WriterResponse =
   | {
       readonly kind: "opened";
       readonly nextIndex: number;

@@ -1,11 +1,11 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { createEraser } from "./eraser.ts";
 import { tableNumber, visitGroup } from "./packed-group.ts";
-import { emptyLog, openRecordsForWriting } from "./store-files.ts";
-import type { WriterAnswer, WriterCommand } from "./writer-messages.ts";
+import { truncateWal, openRecordsForWriting } from "./store-files.ts";
+import type { WriterResponse, WriterCommand } from "./writer-messages.ts";
 
 /** Hears every answer; memory that goes with it may be taken over. */
-export type HearWriter = (answer: WriterAnswer, transfer?: ArrayBuffer[]) => void;
+export type WriterResponseHandler = (answer: WriterResponse, transfer?: ArrayBuffer[]) => void;
 
 /** Does what it is told, in order. False was the end. */
 export type Writer = (command: WriterCommand) => boolean;
@@ -13,7 +13,7 @@ export type Writer = (command: WriterCommand) => boolean;
 const NOTHING = new Uint8Array(0);
 
 /** The only one to change records and state. Undefined where they cannot be opened; the answer says why. */
-export function openWriter(directory: string, answer: HearWriter): Writer | undefined {
+export function openWriter(directory: string, answer: WriterResponseHandler): Writer | undefined {
   try {
     const database = openRecordsForWriting(directory);
     answer({ kind: "opened", ...readEnd(database) });
@@ -29,7 +29,7 @@ function obey(
   command: WriterCommand,
   database: DatabaseSync,
   commit: (command: CommitCommand) => void,
-  answer: HearWriter,
+  answer: WriterResponseHandler,
 ): boolean {
   try {
     if (command.kind === "commit") {
@@ -65,7 +65,7 @@ function scrub({ digests, rewrite }: Extract<WriterCommand, { kind: "scrub" }>, 
   for (const digest of digests) remove.run(tableNumber("erasing"), digest);
   database.exec("COMMIT");
   if (rewrite) database.exec("VACUUM");
-  return emptyLog(database) ? "" : "its log is in use";
+  return truncateWal(database) ? "" : "its log is in use";
 }
 
 type CommitCommand = Extract<WriterCommand, { kind: "commit" }>;
@@ -116,7 +116,7 @@ function createStateWriter(database: DatabaseSync): {
   };
 }
 
-function readEnd(database: DatabaseSync): Omit<Extract<WriterAnswer, { kind: "opened" }>, "kind"> {
+function readEnd(database: DatabaseSync): Omit<Extract<WriterResponse, { kind: "opened" }>, "kind"> {
   const row = database.prepare("SELECT idx, hash, record FROM records ORDER BY idx DESC LIMIT 1").get();
   if (row === undefined) return { nextIndex: 0, last: undefined };
   const { idx, hash, record } = row;

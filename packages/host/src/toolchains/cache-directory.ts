@@ -3,13 +3,13 @@ import { chmod, lchown, lstat, mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { KernelError } from "@narthex/contracts";
 import type { SandboxIdentity } from "../sandbox/sandbox-plan.ts";
-import { whyImpassable } from "./why-unreadable.ts";
+import { findTraverseProblem } from "./path-access.ts";
 
 export interface CachePlace {
   /** Where caches are kept: in the kernel's home. */
   readonly directory: string;
   /** Where they are kept if programs inside cannot reach that one. By default below `/var/cache`. */
-  readonly otherDirectory?: string;
+  readonly fallbackDirectory?: string;
   readonly workspace: string;
   readonly identity: SandboxIdentity;
 }
@@ -54,24 +54,24 @@ function otherParent(own: string): string {
   return join("/var/cache/narthex", nameOf(own));
 }
 
-async function openParent({ directory, otherDirectory, identity }: CachePlace): Promise<string> {
+async function openParent({ directory, fallbackDirectory, identity }: CachePlace): Promise<string> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const own = await realpath(directory);
   // Only root runs programs as somebody else, and so can have a home that they cannot enter.
   if (process.getuid?.() === identity.uid) return own;
-  await letPass(own);
-  if ((await whyImpassable(own, identity)) === undefined) return own;
-  const other = otherDirectory ?? otherParent(own);
+  await allowTraversal(own);
+  if ((await findTraverseProblem(own, identity)) === undefined) return own;
+  const other = fallbackDirectory ?? otherParent(own);
   await mkdir(other, { recursive: true, mode: 0o711 });
   const real = await realpath(other);
-  await letPass(real);
-  const reason = await whyImpassable(real, identity);
+  await allowTraversal(real);
+  const reason = await findTraverseProblem(real, identity);
   if (reason === undefined) return real;
   throw new KernelError("SANDBOX_ERROR", `there is no place for a cache: ${reason}`);
 }
 
 /** Others may go through it, and neither list nor change it. */
-async function letPass(directory: string): Promise<void> {
+async function allowTraversal(directory: string): Promise<void> {
   const { uid } = await lstat(directory);
   if (uid !== process.getuid?.()) {
     throw new KernelError("SANDBOX_ERROR", `\`${directory}\` belongs to user ${uid}: remove it`);

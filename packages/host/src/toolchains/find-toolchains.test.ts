@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { findToolchains, type ToolchainOptions } from "./find-toolchains.ts";
 import type { Toolchain } from "./toolchain.ts";
-import { insideEnvironment, insidePath, toolchainMounts } from "./toolchain-plan.ts";
+import { toolchainEnvironment, toolchainPath, toolchainMounts } from "./toolchain-plan.ts";
 
 const uid = process.getuid?.() ?? 0;
 const SYSTEM = "/usr/local/bin:/usr/bin:/bin";
@@ -95,7 +95,7 @@ describe("findToolchains", () => {
       const found = await only(path, changes);
       assert.match(found.unusable ?? "", reason, path);
       assert.deepEqual(toolchainMounts([found]), []);
-      assert.equal(insidePath([found]), SYSTEM);
+      assert.equal(toolchainPath([found]), SYSTEM);
     }
   });
 
@@ -205,7 +205,7 @@ describe("findToolchains", () => {
         "notes/tool",
       ].map((path) => join(home, path)),
     );
-    assert.equal(insidePath(found), `${home}/.local/bin:${SYSTEM}`);
+    assert.equal(toolchainPath(found), `${home}/.local/bin:${SYSTEM}`);
     assert.deepEqual(found.map(({ kind, version }) => `${kind} ${version ?? ""}`).sort(), [
       "file ",
       "python ",
@@ -255,8 +255,8 @@ describe("findToolchains", () => {
         ["other", "repository/bin", undefined, undefined],
       ],
     );
-    assert.equal(insidePath(found), [...path.map((entry) => join(home, entry)), SYSTEM].join(":"));
-    assert.deepEqual(insideEnvironment(found), {
+    assert.equal(toolchainPath(found), [...path.map((entry) => join(home, entry)), SYSTEM].join(":"));
+    assert.deepEqual(toolchainEnvironment(found), {
       RUSTUP_HOME: join(home, ".rustup"),
       PYENV_ROOT: join(home, ".pyenv"),
       JAVA_HOME: join(home, ".sdkman/candidates/java/21.0.1-tem"),
@@ -271,7 +271,7 @@ describe("findToolchains", () => {
     await file("late/lib/x");
     await symlink(join(home, "tools-2.0"), join(home, "tools"));
     const found = await find(["tools/bin", "relative/../late/none", "/usr/bin", "late/bin", "missing/bin"]);
-    assert.equal(insidePath(found), `${home}/tools-2.0/bin:${SYSTEM}:${home}/late/bin`);
+    assert.equal(toolchainPath(found), `${home}/tools-2.0/bin:${SYSTEM}:${home}/late/bin`);
     assert.deepEqual(
       toolchainMounts(found).map(({ source, target }) => [source, target].map((path) => path.slice(home.length + 1))),
       [
@@ -297,7 +297,7 @@ describe("findToolchains", () => {
     else {
       assert.equal(found.length, 1);
       assert.equal(found[0]?.unusable, undefined);
-      assert.ok(insidePath(found).endsWith(`:${dirname(node)}`));
+      assert.ok(toolchainPath(found).endsWith(`:${dirname(node)}`));
     }
   });
 });

@@ -5,10 +5,10 @@ import { findInstallPrefix, type InstallPrefix } from "./install-prefix.ts";
 import { containsPath } from "./path-containment.ts";
 import { readVersion } from "./read-version.ts";
 import { findParts, type PrefixPart, WHOLE } from "./prefix-parts.ts";
-import { findHomes, type PrefixSurroundings, refusePlace } from "./refuse-prefix.ts";
-import { refuseContent } from "./refuse-content.ts";
+import { findHomes, type PrefixRestrictions, findPlacementProblem } from "./prefix-restrictions.ts";
+import { findSensitiveContent } from "./find-sensitive-content.ts";
 import type { Toolchain, ToolchainKind, ToolchainMount } from "./toolchain.ts";
-import { whyUnreadable } from "./why-unreadable.ts";
+import { findReadProblem } from "./path-access.ts";
 
 export interface ToolchainOptions {
   /** The user's PATH. */
@@ -51,7 +51,7 @@ export async function findToolchains(options: ToolchainOptions): Promise<Toolcha
     }
     const install = withinBounds(await findInstallPrefix(directory), directory, around);
     add(found, { install, directory, place, alias: aliasOf(written, directory, install.prefix) });
-    if (isOfProject(install.prefix) || refusePlace(install.prefix, around) !== undefined) continue;
+    if (isOfProject(install.prefix) || findPlacementProblem(install.prefix, around) !== undefined) continue;
     for (const linked of await followLinks(directory, install)) add(found, { install: linked, place });
   }
   const node = await realpath(options.node ?? process.execPath);
@@ -90,59 +90,66 @@ function add(found: Map<string, Finding>, { install, place, directory, alias }: 
 
 async function judge(
   { install, place, directories, aliases }: Finding,
-  around: PrefixSurroundings,
+  around: PrefixRestrictions,
   options: ToolchainOptions,
 ): Promise<Toolchain> {
-  const { kind, prefix, also, environment } = install;
+  const { kind, prefix, companion, environment } = install;
   const parts = await allParts(install, directories);
   const unusable = isOfProject(prefix)
     ? "it belongs to a project"
-    : (refusePlace(prefix, around) ?? (await refuseParts(parts, kind, around, options)));
+    : (findPlacementProblem(prefix, around) ?? (await refuseParts(parts, kind, around, options)));
   const mounts: ToolchainMount[] = parts.map(({ source, path }) => ({ source, target: path }));
   for (const alias of aliases) {
     // A link in `/usr` is there inside as it is.
-    if (isOfSystem(alias) || refusePlace(alias, around) !== undefined) continue;
+    if (isOfSystem(alias) || findPlacementProblem(alias, around) !== undefined) continue;
     for (const { source, path } of parts) {
       if (containsPath(prefix, path)) mounts.push({ source, target: join(alias, relative(prefix, path)) });
     }
   }
-  const version = (await readVersion(prefix)) ?? (also && (await readVersion(also.prefix)));
+  const version = (await readVersion(prefix)) ?? (companion && (await readVersion(companion.prefix)));
   return { kind, prefix, version, unusable, directories, place, mounts, environment };
 }
 
 /** The parts of an installation, and directories of the PATH that lie elsewhere in it. */
-async function allParts({ prefix, parts, also }: InstallPrefix, directories: readonly string[]): Promise<PrefixPart[]> {
+async function allParts(
+  { prefix, parts, companion }: InstallPrefix,
+  directories: readonly string[],
+): Promise<PrefixPart[]> {
   const own = await findParts(prefix, parts);
   const other = directories.filter((directory) => !own.some(({ path }) => containsPath(path, directory)));
   return [
     ...own,
     ...other.map((directory) => ({ source: directory, path: directory })),
-    ...(also === undefined ? [] : await findParts(also.prefix, also.parts)),
+    ...(companion === undefined ? [] : await findParts(companion.prefix, companion.parts)),
   ];
 }
 
 async function refuseParts(
   parts: readonly PrefixPart[],
   kind: ToolchainKind,
-  around: PrefixSurroundings,
+  around: PrefixRestrictions,
   { identity, maxScanned = MAX_SCANNED }: ToolchainOptions,
 ): Promise<string | undefined> {
   if (parts.length > MAX_PARTS) return `it has more than ${MAX_PARTS} directories of programs and libraries`;
   const budget = { left: maxScanned };
   for (const { source } of parts) {
     if (isOfSystem(source)) continue;
-    const refused = refusePlace(source, around) ?? (await whyUnreadable(source, identity));
+    const refused = findPlacementProblem(source, around) ?? (await findReadProblem(source, identity));
     if (refused !== undefined) return refused;
     // The store is there for every user of the host to read, and too large to look through.
-    const held = kind === "nix" ? undefined : await refuseContent(source, budget);
+    const held = kind === "nix" ? undefined : await findSensitiveContent(source, budget);
     if (held !== undefined) return held;
   }
   return undefined;
 }
 
 /** Programs without what lies beside them, where that may not be shown: `~/bin` of a home that has a `lib`. */
-function withinBounds(install: InstallPrefix, directory: string, around: PrefixSurroundings): InstallPrefix {
-  if (refusePlace(install.prefix, around) === undefined || refusePlace(directory, around) !== undefined) return install;
+function withinBounds(install: InstallPrefix, directory: string, around: PrefixRestrictions): InstallPrefix {
+  if (
+    findPlacementProblem(install.prefix, around) === undefined ||
+    findPlacementProblem(directory, around) !== undefined
+  )
+    return install;
   return { kind: install.kind, prefix: directory, parts: WHOLE, isKnown: false, environment: {} };
 }
 
@@ -176,7 +183,7 @@ async function findFilePrefix(file: string): Promise<InstallPrefix> {
   return { kind: "file", prefix: file, parts: WHOLE, isKnown: false, environment: {} };
 }
 
-async function findSurroundings(options: ToolchainOptions): Promise<PrefixSurroundings> {
+async function findSurroundings(options: ToolchainOptions): Promise<PrefixRestrictions> {
   const real = async (path: string): Promise<string> => await realpath(path).catch(() => resolve(path));
   return {
     kernelHome: await real(options.kernelHome),

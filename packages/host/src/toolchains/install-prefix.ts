@@ -23,7 +23,7 @@ export interface InstallPrefix {
   /** Found by how it is laid out, and not only because nothing larger was. */
   readonly isKnown: boolean;
   /** Another directory whose parts its programs need. */
-  readonly also?: { readonly prefix: string; readonly parts: readonly string[] };
+  readonly companion?: { readonly prefix: string; readonly parts: readonly string[] };
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -89,7 +89,7 @@ async function findCargo(directory: string): Promise<InstallPrefix | undefined> 
   const rustup = join(dirname(dirname(directory)), ".rustup");
   if (!(await exists(join(rustup, "toolchains")))) return known("cargo", directory, WHOLE);
   const also = { prefix: rustup, parts: RUSTUP_PARTS };
-  return { ...known("rustup", directory, WHOLE), also, environment: { RUSTUP_HOME: rustup } };
+  return { ...known("rustup", directory, WHOLE), companion: also, environment: { RUSTUP_HOME: rustup } };
 }
 
 /** Programs with their libraries beside them. A directory under version control is somebody's work, not a prefix. */

@@ -19,7 +19,7 @@ import { after, before, describe, test } from "node:test";
 import { HOME_PATH, type SandboxPlan } from "../sandbox/sandbox-plan.ts";
 import { createTestSandbox, type TestSandbox } from "../sandbox/testing/test-sandbox.ts";
 import { findToolchains } from "./find-toolchains.ts";
-import { insideEnvironment, insidePath, toolchainMounts } from "./toolchain-plan.ts";
+import { toolchainEnvironment, toolchainPath, toolchainMounts } from "./toolchain-plan.ts";
 
 /** Real programs outside `/usr`, used by a repository's own tests in a real sandbox. */
 describe("a repository that needs programs outside /usr", () => {
@@ -46,7 +46,7 @@ describe("a repository that needs programs outside /usr", () => {
     });
     return {
       mounts: [...sandbox.plan.mounts, ...toolchainMounts(toolchains)],
-      environment: { PATH: insidePath(toolchains), HOME: HOME_PATH, ...insideEnvironment(toolchains) },
+      environment: { PATH: toolchainPath(toolchains), HOME: HOME_PATH, ...toolchainEnvironment(toolchains) },
     };
   }
 

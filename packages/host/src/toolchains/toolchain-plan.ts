@@ -15,7 +15,7 @@ export function toolchainMounts(toolchains: readonly Toolchain[]): SandboxMount[
 }
 
 /** The PATH inside: the user's order, with the system's programs where the user has them. */
-export function insidePath(toolchains: readonly Toolchain[]): string {
+export function toolchainPath(toolchains: readonly Toolchain[]): string {
   const directories = (place: Toolchain["place"]): string[] =>
     usable(toolchains)
       .filter((toolchain) => toolchain.place === place)
@@ -24,7 +24,7 @@ export function insidePath(toolchains: readonly Toolchain[]): string {
 }
 
 /** Variables that programs of these prefixes need. */
-export function insideEnvironment(toolchains: readonly Toolchain[]): Record<string, string> {
+export function toolchainEnvironment(toolchains: readonly Toolchain[]): Record<string, string> {
   return Object.assign({}, ...usable(toolchains).map((toolchain) => toolchain.environment)) as Record<string, string>;
 }
 

@@ -31,7 +31,7 @@ describe("a workspace's cache", () => {
       openWorkspaceCache({
         containment,
         directory: join(root, "kernel", "cache"),
-        otherDirectory: join(root, "other"),
+        fallbackDirectory: join(root, "other"),
         workspace: sandbox.workspace,
         identity: sandbox.identity,
         maxBytes: 4 * MB,

@@ -2,7 +2,7 @@ import { KernelError } from "@narthex/contracts";
 import type { Containment } from "../sandbox/open-containment.ts";
 import { HOME_PATH, type SandboxMount } from "../sandbox/sandbox-plan.ts";
 import { type CachePlace, openCacheDirectory } from "./cache-directory.ts";
-import { workOnDirectory } from "./cache-work.ts";
+import { runCacheScript } from "./run-cache-script.ts";
 
 /** What programs of one workspace have as HOME. It persists, and no other workspace sees it. */
 export interface WorkspaceCache {
@@ -50,7 +50,7 @@ export async function openWorkspaceCache(options: WorkspaceCacheOptions): Promis
   const mount: SandboxMount = { source: path, target: HOME_PATH, access: "write" };
   const maxKilobytes = Math.floor(maxBytes / KILOBYTE);
   const written = { source: path, identity: options.identity };
-  const work = (...words: readonly string[]): Promise<number> => workOnDirectory(containment, written, ...words);
+  const work = (...words: readonly string[]): Promise<number> => runCacheScript(containment, written, ...words);
 
   let users = 0;
   let kilobytes: number | undefined;

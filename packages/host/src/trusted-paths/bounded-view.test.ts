@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { describe, it } from "node:test";
-import type { Found } from "../programs/walk-workspace.ts";
+import type { FoundEntry } from "../programs/held-directory.ts";
 import { BoundedView } from "./bounded-view.ts";
-import { findTrusted } from "./find-trusted.ts";
+import { findTrustedPaths } from "./find-trusted-paths.ts";
 import { NameRules } from "./name-rules.ts";
 import { NO_SOURCES } from "./trust-sources.ts";
 import type { WorkspaceView } from "./workspace-view.ts";
 
 const FACTS = { device: 1n, inode: 1n, mode: 0o755, links: 1 };
-const DIRECTORY: Found = { ...FACTS, kind: "directory", target: undefined };
+const DIRECTORY: FoundEntry = { ...FACTS, kind: "directory", target: undefined };
 
 /** `.husky` has links, each to the first of a chain of links; the chain is that of all, or each has its own. */
 function linkedWorkspace({ links, isShared }: { readonly links: number; readonly isShared: boolean }) {
   const looked: string[] = [];
   const names = Array.from({ length: links }, (_, at) => `h${at}`);
-  const lookAt = (path: string): Found | undefined => {
+  const lookAt = (path: string): FoundEntry | undefined => {
     looked.push(path);
     if (path.endsWith(".husky")) return DIRECTORY;
     const [, base = "", hook] = /^(?:(.*)\/)?\.husky\/h(\d+)$/.exec(path) ?? [];
@@ -25,7 +25,7 @@ function linkedWorkspace({ links, isShared }: { readonly links: number; readonly
     return path.includes("/") ? undefined : DIRECTORY;
   };
   const view: WorkspaceView = {
-    lookAt: async (path) => lookAt(path),
+    inspectAt: async (path) => lookAt(path),
     namesAt: async () => [".husky"],
     kindsAt: async () => new Map(names.map((name) => [name, "link"] as const)),
     readAt: async () => undefined,
@@ -33,7 +33,7 @@ function linkedWorkspace({ links, isShared }: { readonly links: number; readonly
   };
   const search = async (bases: readonly string[]) => {
     const rules = new NameRules([[".husky"]]);
-    return await findTrusted({
+    return await findTrustedPaths({
       view,
       workspace: "/w",
       bases,
@@ -46,7 +46,7 @@ function linkedWorkspace({ links, isShared }: { readonly links: number; readonly
   return { looked, search };
 }
 
-function link(target: string): Found {
+function link(target: string): FoundEntry {
   return { ...FACTS, kind: "link", target };
 }
 
@@ -65,7 +65,7 @@ describe("a search of a workspace", () => {
 
   it("passes everything else on", async () => {
     const view: WorkspaceView = {
-      lookAt: async () => DIRECTORY,
+      inspectAt: async () => DIRECTORY,
       namesAt: async (path) => [path],
       kindsAt: async (path) => new Map([[path, "link"]]),
       readAt: async (path, maxBytes) => `${path} ${maxBytes}`,

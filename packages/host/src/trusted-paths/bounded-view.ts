@@ -12,20 +12,20 @@ const MAX_LOOKS = 16_384;
  */
 export class BoundedView implements WorkspaceView {
   readonly #view: WorkspaceView;
-  readonly #looks = new Map<string, ReturnType<WorkspaceView["lookAt"]>>();
+  readonly #looks = new Map<string, ReturnType<WorkspaceView["inspectAt"]>>();
 
   constructor(view: WorkspaceView) {
     this.#view = view;
   }
 
-  async lookAt(path: string): ReturnType<WorkspaceView["lookAt"]> {
+  async inspectAt(path: string): ReturnType<WorkspaceView["inspectAt"]> {
     const known = this.#looks.get(path);
     if (known !== undefined) return await known;
     if (this.#looks.size >= MAX_LOOKS) {
       const message = `the workspace has more than ${MAX_LOOKS} files and links at protected paths, and one more would not be guarded: remove some`;
       throw new KernelError("RESOURCE_EXCEEDED", message);
     }
-    const looking = this.#view.lookAt(path);
+    const looking = this.#view.inspectAt(path);
     this.#looks.set(path, looking);
     return await looking;
   }

@@ -18,7 +18,7 @@ export async function followLinks(view: WorkspaceView, path: string, workspace: 
   let at = ".";
   for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
     const next = joinPath(at, part);
-    const found = await view.lookAt(next);
+    const found = await view.inspectAt(next);
     if (found?.target === undefined) {
       at = next;
       // Below what is not there, or is no directory, there are no links.

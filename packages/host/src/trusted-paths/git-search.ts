@@ -5,7 +5,7 @@ import { readGitlinks } from "./git-index.ts";
 import { foldName, joinPath, parentPath, pathInside, splitPath } from "./path-text.ts";
 import { findDangerousStates } from "./rebase-state.ts";
 import { isInertRepository } from "./inert-repository.ts";
-import { linksBelow } from "./links-below.ts";
+import { findLinkTargets } from "./find-link-targets.ts";
 import { looksLikeRepository } from "./repository-shape.ts";
 import type { TrustedFindings } from "./trusted-findings.ts";
 
@@ -30,10 +30,10 @@ const PROGRAMS = ["hooks", "info/attributes", "commondir"];
  */
 export async function searchGit(search: GitSearchOptions): Promise<TrustedFindings> {
   const git = new GitSearch(search, search.git);
-  await Promise.all(search.bases.map((base) => git.lookAtBase(base)));
-  for (const base of search.bases) await git.lookAtLinked(base);
-  for (const base of search.shapeBases) await git.lookAtNew(base);
-  await git.lookAtShapes(search.shapeBases);
+  await Promise.all(search.bases.map((base) => git.examineBase(base)));
+  for (const base of search.bases) await git.examineLinked(base);
+  for (const base of search.shapeBases) await git.examineNew(base);
+  await git.examineShapes(search.shapeBases);
   const tops = git.tops.size === 0 ? ["."] : [...git.tops];
   for (const file of search.userConfig) await git.config.follow(file, tops);
   await git.addNamed();
@@ -46,13 +46,13 @@ export async function searchGit(search: GitSearchOptions): Promise<TrustedFindin
  *
  * SECURITY: a program could write a configuration that names the user's files, and have them set aside as its own.
  */
-export async function searchGitAgain(search: GitSearchOptions, known: TrustedFindings): Promise<TrustedFindings> {
+export async function searchGitAfter(search: GitSearchOptions, known: TrustedFindings): Promise<TrustedFindings> {
   const git = new GitSearch(search, search.git, known);
-  await Promise.all(known.directories.map((directory) => git.guard(directory)));
-  await Promise.all(search.bases.map((base) => git.lookAtBase(base)));
-  for (const base of search.bases) await git.lookAtLinked(base);
-  for (const base of search.shapeBases) await git.lookAtNew(base);
-  await git.lookAtShapes(search.shapeBases);
+  await Promise.all(known.directories.map((directory) => git.protectGitDirectory(directory)));
+  await Promise.all(search.bases.map((base) => git.examineBase(base)));
+  for (const base of search.bases) await git.examineLinked(base);
+  for (const base of search.shapeBases) await git.examineNew(base);
+  await git.examineShapes(search.shapeBases);
   return git.findings();
 }
 
@@ -91,7 +91,7 @@ class GitSearch {
     return { paths: [...this.#paths], directories: [...this.#directories], shapes: [...this.#shapes] };
   }
 
-  async lookAtBase(base: string): Promise<void> {
+  async examineBase(base: string): Promise<void> {
     const own = (await this.#names(base)).filter((name) => foldName(name) === ".git");
     for (const name of own.length === 0 ? [".git"] : own) await this.#look(joinPath(base, name), base, 0);
   }
@@ -102,23 +102,23 @@ class GitSearch {
    * SECURITY: to tell whether such a directory is changed, the user's git starts a git in it, with the configuration
    * that is there. One that was not there before and would run a program is set aside.
    */
-  async lookAtLinked(top: string): Promise<void> {
+  async examineLinked(top: string): Promise<void> {
     const { view } = this.#place;
     for (const link of await this.#gitlinks(top)) {
       const child = joinPath(top, link);
       if (this.#linked.has(child) || !splitPath(link).every(isPlainName)) continue;
       this.#linked.add(child);
       const own = joinPath(child, ".git");
-      const found = await view.lookAt(own);
+      const found = await view.inspectAt(own);
       if (found === undefined) continue;
-      if (this.#known === undefined) await this.lookAtBase(child);
+      if (this.#known === undefined) await this.examineBase(child);
       else if (!this.#directories.has(own) && !this.#paths.has(own)) {
         if (found.kind !== "directory" || !(await isInertRepository(view, own))) {
           this.#shapes.add(own);
           continue;
         }
       }
-      await this.lookAtLinked(child);
+      await this.examineLinked(child);
     }
   }
 
@@ -128,20 +128,20 @@ class GitSearch {
    * SECURITY: the user's prompt or editor starts git in it. A work tree of a known repository stays, and one that runs
    * nothing; another is set aside.
    */
-  async lookAtNew(top: string): Promise<void> {
+  async examineNew(top: string): Promise<void> {
     const { view } = this.#place;
     const own = joinPath(top, ".git");
     if (this.#directories.has(own) || this.#paths.has(own) || this.#linked.has(top)) return;
-    const kind = (await view.lookAt(own))?.kind;
+    const kind = (await view.inspectAt(own))?.kind;
     if (kind === undefined) return;
     if (this.#known === undefined) {
-      await this.lookAtBase(top);
-      return await this.lookAtLinked(top);
+      await this.examineBase(top);
+      return await this.examineLinked(top);
     }
     const directory = kind === "directory" ? own : await this.#repositoryBehind(own, top);
     const isKnown = [...this.#directories].some((known) => directory?.startsWith(`${known}/`) === true);
     if (directory === undefined || !(isKnown || (await isInertRepository(view, directory)))) this.#shapes.add(own);
-    else await this.lookAtLinked(top);
+    else await this.examineLinked(top);
   }
 
   async #gitlinks(top: string): Promise<string[]> {
@@ -161,12 +161,12 @@ class GitSearch {
   /** What a `.git` that is a file or a link leads to. */
   async #repositoryBehind(path: string, top: string): Promise<string | undefined> {
     const { view, workspace } = this.#place;
-    const kind = (await view.lookAt(path))?.kind;
+    const kind = (await view.inspectAt(path))?.kind;
     if (kind === "file") return await this.#pointer(path, "gitdir:", top);
     return kind === "link" ? (await followLinks(view, path, workspace)).end : undefined;
   }
 
-  async lookAtShapes(directories: readonly string[]): Promise<void> {
+  async examineShapes(directories: readonly string[]): Promise<void> {
     for (let at = 0; at < directories.length; at += TOGETHER) {
       await Promise.all(directories.slice(at, at + TOGETHER).map((directory) => this.#lookAtShape(directory)));
     }
@@ -180,7 +180,7 @@ class GitSearch {
       !kinds.has("index") && (await isInertRepository(this.#place.view, directory));
     if (this.#known !== undefined && (await isInert())) return;
     this.#shapes.add(directory);
-    if (this.#known === undefined) await this.guard(directory, directory);
+    if (this.#known === undefined) await this.protectGitDirectory(directory, directory);
   }
 
   /** All that configuration names, with what links among it lead to. */
@@ -199,12 +199,12 @@ class GitSearch {
   /** `top` is the work tree. */
   async #look(path: string, top: string, depth: number): Promise<void> {
     if (depth > MAX_DEPTH || this.#directories.has(path)) return;
-    const found = await this.#place.view.lookAt(path);
+    const found = await this.#place.view.inspectAt(path);
     // Where there is no repository yet, none may come to be.
     if (found === undefined || found.kind === "directory") {
       this.#directories.add(path);
       if (found === undefined) this.#protectOwn(path);
-      else await this.guard(path, top, depth);
+      else await this.protectGitDirectory(path, top, depth);
       return;
     }
     this.#paths.add(path);
@@ -220,7 +220,7 @@ class GitSearch {
   }
 
   /** A directory like `.git`. */
-  async guard(directory: string, top = directory, depth = 0): Promise<void> {
+  async protectGitDirectory(directory: string, top = directory, depth = 0): Promise<void> {
     this.#protectOwn(directory);
     const kinds = (await this.#place.view.kindsAt(directory)) ?? new Map<string, string>();
     if (kinds.size === 0) return;
@@ -304,7 +304,7 @@ class GitSearch {
   }
 
   async #protectLinksBelow(directory: string): Promise<void> {
-    for (const path of await linksBelow(this.#place.view, directory, this.#place.workspace)) this.#paths.add(path);
+    for (const path of await findLinkTargets(this.#place.view, directory, this.#place.workspace)) this.#paths.add(path);
   }
 
   async #names(path: string): Promise<string[]> {

@@ -13,10 +13,10 @@ const INERT =
  */
 export async function isInertRepository(view: WorkspaceView, directory: string): Promise<boolean> {
   for (const name of ["commondir", "config.worktree", "info/attributes"]) {
-    if ((await view.lookAt(joinPath(directory, name))) !== undefined) return false;
+    if ((await view.inspectAt(joinPath(directory, name))) !== undefined) return false;
   }
   const hooks = joinPath(directory, "hooks");
-  const found = await view.lookAt(hooks);
+  const found = await view.inspectAt(hooks);
   if (found !== undefined && found.kind !== "directory") return false;
   if (!((await view.namesAt(hooks)) ?? []).every((name) => name.endsWith(".sample"))) return false;
   const config = await view.readAt(joinPath(directory, "config"), MAX_BYTES);

@@ -1,5 +1,5 @@
 import { followLinks } from "./follow-links.ts";
-import { linksBelow } from "./links-below.ts";
+import { findLinkTargets } from "./find-link-targets.ts";
 import { type NameRule, NameRules } from "./name-rules.ts";
 import { joinPath, splitPath } from "./path-text.ts";
 import type { WorkspaceView } from "./workspace-view.ts";
@@ -16,9 +16,9 @@ export async function findLinkedNames(
 ): Promise<string[]> {
   const ends: string[] = [];
   const visit = async (directory: string, here: NameRules): Promise<void> => {
-    for (const { name, rests } of here.fitting((await view.namesAt(directory)) ?? [])) {
+    for (const { name, rests } of here.match((await view.namesAt(directory)) ?? [])) {
       const path = joinPath(directory, name);
-      const kind = (await view.lookAt(path))?.kind;
+      const kind = (await view.inspectAt(path))?.kind;
       const deeper = rests.filter((rest) => rest.length > 0);
       if (kind === "directory") {
         if (deeper.length < rests.length) ends.push(...(await linksIn(view, path, workspace)));
@@ -37,7 +37,7 @@ export async function findLinkedNames(
 
 /** Installed packages have many links, all of them to each other. */
 async function linksIn(view: WorkspaceView, path: string, workspace: string): Promise<string[]> {
-  return splitPath(path).includes("node_modules") ? [] : await linksBelow(view, path, workspace);
+  return splitPath(path).includes("node_modules") ? [] : await findLinkTargets(view, path, workspace);
 }
 
 /** What a rule protects behind a link: its end, or what is left of the rule below that. */

@@ -4,7 +4,7 @@ import { foldName } from "./path-text.ts";
 export type NameRule = readonly string[];
 
 /** A name that fits the first part of some rules. */
-export interface FittingName {
+export interface MatchingName {
   readonly name: string;
   /** What is left of each of these rules; empty for a rule that ends here. */
   readonly rests: readonly NameRule[];
@@ -29,7 +29,7 @@ export class NameRules {
   }
 
   /** In the order of the rules. */
-  fitting(names: readonly string[]): FittingName[] {
+  match(names: readonly string[]): MatchingName[] {
     const found = names.flatMap((name) => {
       const folded = foldName(name);
       const fitting = [...(this.#exact.get(folded) ?? []), ...this.#patterns.filter(({ fits }) => fits.test(folded))];

@@ -25,7 +25,7 @@ export async function findDangerousStates(
   for (const [directory, list] of STATES) {
     if (!names.has(directory)) continue;
     const path = joinPath(gitDirectory, directory);
-    const found = await view.lookAt(path);
+    const found = await view.inspectAt(path);
     if (found === undefined) continue;
     if (found.kind !== "directory" || (await runsPrograms(view, joinPath(path, list)))) dangerous.push(path);
   }
@@ -33,7 +33,7 @@ export async function findDangerousStates(
 }
 
 async function runsPrograms(view: WorkspaceView, list: string): Promise<boolean> {
-  const found = await view.lookAt(list);
+  const found = await view.inspectAt(list);
   if (found === undefined) return false;
   const text = found.kind === "file" ? await view.readAt(list, MAX_BYTES) : undefined;
   // SPEC: `is_command` in git's sequencer.c ends a command at a space, a tab or the end of the line.

@@ -31,7 +31,7 @@ describe("what file tools are told of a workspace", () => {
     return new WorkspaceTrust(names, sources, () => nowMs);
   }
   async function trusted(paths: readonly string[], by = trust()): Promise<string[]> {
-    const look = await by.look(workspace, paths);
+    const look = await by.inspect(workspace, paths);
     return paths.filter((path) => look.isTrusted(path));
   }
 

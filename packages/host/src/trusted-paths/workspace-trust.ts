@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
-import type { ClaimedLook, TrustedLook, TrustedPaths } from "@narthex/kernel";
-import { HeldDirectory } from "../programs/walk-workspace.ts";
-import { findTrusted, searchedDirectories } from "./find-trusted.ts";
+import type { TrustedPathsClaim, TrustedPathsSnapshot, TrustedPaths } from "@narthex/kernel";
+import { HeldDirectory } from "../programs/held-directory.ts";
+import { findTrustedPaths, searchedDirectories } from "./find-trusted-paths.ts";
 import { NameRules } from "./name-rules.ts";
 import { createPathMatcher } from "./path-matcher.ts";
 import { foldName, splitPath } from "./path-text.ts";
@@ -10,7 +10,7 @@ import type { TrustSources } from "./trust-sources.ts";
 import type { WorkspaceView } from "./workspace-view.ts";
 
 /** A search of a workspace, and the configuration files that it rests on. */
-interface Searched {
+interface CachedSearch {
   readonly atMs: number;
   readonly matches: (path: string) => boolean;
   /** What the configuration files were when they were read, by path. */
@@ -32,7 +32,7 @@ export class WorkspaceTrust implements TrustedPaths {
   readonly #protectsGit: boolean;
   readonly #sources: TrustSources;
   readonly #nowMs: () => number;
-  readonly #searches = new Map<string, Promise<Searched>>();
+  readonly #searches = new Map<string, Promise<CachedSearch>>();
   /** Names that calls are writing, by workspace and directory. */
   readonly #claims = new Map<string, Map<string, number>>();
 
@@ -43,25 +43,25 @@ export class WorkspaceTrust implements TrustedPaths {
     this.#nowMs = nowMs;
   }
 
-  async look(workspace: string, written: readonly string[]): Promise<TrustedLook> {
+  async inspect(workspace: string, written: readonly string[]): Promise<TrustedPathsSnapshot> {
     const { matches } = await this.#search(workspace);
     const completing = new Set<string>();
     for (const path of written) if (await this.#completesRepository(workspace, path)) completing.add(path);
     return { isTrusted: (path) => matches(path) || completing.has(path) };
   }
 
-  async claim(workspace: string, written: readonly string[]): Promise<ClaimedLook> {
+  async claim(workspace: string, written: readonly string[]): Promise<TrustedPathsClaim> {
     // SECURITY: before anything is looked at, so that of two calls at least one sees the other.
     const release = this.#claim(workspace, written);
     try {
-      return { ...(await this.look(workspace, written)), release };
+      return { ...(await this.inspect(workspace, written)), release };
     } catch (fault) {
       release();
       throw fault;
     }
   }
 
-  async #search(workspace: string): Promise<Searched> {
+  async #search(workspace: string): Promise<CachedSearch> {
     const known = await this.#searches.get(workspace)?.catch(() => undefined);
     if (known !== undefined && this.#nowMs() - known.atMs < MAX_AGE_MS && (await isUnchanged(workspace, known))) {
       return known;
@@ -72,13 +72,13 @@ export class WorkspaceTrust implements TrustedPaths {
     return await searching;
   }
 
-  async #searchNow(workspace: string): Promise<Searched> {
+  async #searchNow(workspace: string): Promise<CachedSearch> {
     const atMs = this.#nowMs();
     const root = await openIfThere(workspace);
     if (root === undefined) return { atMs, matches: () => false, witnesses: new Map() };
     try {
       const view = new WitnessView(root, workspace);
-      const found = await findTrusted({
+      const found = await findTrustedPaths({
         view,
         workspace,
         bases: [".", ...(await searchedDirectories(view))],
@@ -149,7 +149,7 @@ async function openIfThere(workspace: string): Promise<HeldDirectory | undefined
 
 const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 
-async function isUnchanged(workspace: string, { witnesses }: Searched): Promise<boolean> {
+async function isUnchanged(workspace: string, { witnesses }: CachedSearch): Promise<boolean> {
   const unchanged = [...witnesses].map(async ([path, was]) => (await identify(workspace, path)) === was);
   return (await Promise.all(unchanged)).every(Boolean);
 }
@@ -171,8 +171,8 @@ class WitnessView implements WorkspaceView {
     this.#workspace = workspace;
   }
 
-  lookAt(path: string): ReturnType<WorkspaceView["lookAt"]> {
-    return this.#root.lookAt(path);
+  inspectAt(path: string): ReturnType<WorkspaceView["inspectAt"]> {
+    return this.#root.inspectAt(path);
   }
 
   namesAt(path: string): ReturnType<WorkspaceView["namesAt"]> {

@@ -1,4 +1,4 @@
-import type { Found } from "../programs/walk-workspace.ts";
+import type { FoundEntry } from "../programs/held-directory.ts";
 
 /**
  * A workspace to look at, by paths relative to its root.
@@ -6,7 +6,7 @@ import type { Found } from "../programs/walk-workspace.ts";
  * SECURITY: no path is followed through a link: where a part of one is a link, there is nothing.
  */
 export interface WorkspaceView {
-  lookAt(path: string): Promise<Found | undefined>;
+  inspectAt(path: string): Promise<FoundEntry | undefined>;
   namesAt(path: string): Promise<string[] | undefined>;
   /** What a directory holds, without looking closer. */
   kindsAt(path: string): Promise<ReadonlyMap<string, "directory" | "link" | "other"> | undefined>;

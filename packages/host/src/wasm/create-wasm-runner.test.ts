@@ -32,14 +32,14 @@ describe("running modules in a sandboxed host", { timeout: 120_000 }, () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  const answerTo = async (how: Awaited<ReturnType<ClosableWasmRunner["run"]>>["how"]): Promise<string> =>
+  const answerTo = async (how: Awaited<ReturnType<ClosableWasmRunner["run"]>>["ending"]): Promise<string> =>
     how.kind === "answered" ? Buffer.from(how.output).toString() : assert.fail(JSON.stringify(how));
 
   it("asks for what a module asks for, and gives its answer and the fuel it used, the same each time", async () => {
     const asked: number[] = [];
     const fuels = new Set<number>();
     for (let round = 0; round < 20; round++) {
-      const { how, use } = await runner.run(
+      const { ending, usage } = await runner.run(
         callOf(MODULE),
         ({ code }) => {
           asked.push(code);
@@ -47,9 +47,9 @@ describe("running modules in a sandboxed host", { timeout: 120_000 }, () => {
         },
         signal(),
       );
-      assert.equal(await answerTo(how), "0");
-      fuels.add(use.fuel);
-      assert.equal(use.isPartial, false);
+      assert.equal(await answerTo(ending), "0");
+      fuels.add(usage.fuel);
+      assert.equal(usage.isPartial, false);
     }
     assert.deepEqual(new Set(asked), new Set([1]));
     assert.equal(fuels.size, 1);
@@ -58,35 +58,38 @@ describe("running modules in a sandboxed host", { timeout: 120_000 }, () => {
 
   it("ends a call whose host call is not answered, or that spins, and the host goes on with others", async () => {
     const failing = await runner.run(callOf(MODULE), () => Promise.reject(new Error("no")), signal());
-    assert.equal(failing.how.kind, "stopped");
+    assert.equal(failing.ending.kind, "stopped");
     // What it had used when it asked is known, and that there may be more.
-    const { use } = await runner.run(callOf(MODULE), () => Promise.resolve(NOTHING), signal());
-    assert.ok(failing.use.fuel > 1000 && failing.use.fuel <= use.fuel, String(failing.use.fuel));
-    assert.deepEqual([failing.use.isPartial, failing.use.memoryBytes], [true, 65_536]);
+    const { usage } = await runner.run(callOf(MODULE), () => Promise.resolve(NOTHING), signal());
+    assert.ok(failing.usage.fuel > 1000 && failing.usage.fuel <= usage.fuel, String(failing.usage.fuel));
+    assert.deepEqual([failing.usage.isPartial, failing.usage.memoryBytes], [true, 65_536]);
     const spins = callOf(MODULE, { input: Buffer.alloc(9, 32), limits: { fuel: 1e12, memoryBytes: 1024 * 1024 } });
     const controller = new AbortController();
     const spinning = runner.run(spins, () => Promise.resolve(NOTHING), controller.signal);
-    assert.equal(await answerTo((await runner.run(callOf(MODULE), () => Promise.resolve(NOTHING), signal())).how), "0");
+    assert.equal(
+      await answerTo((await runner.run(callOf(MODULE), () => Promise.resolve(NOTHING), signal())).ending),
+      "0",
+    );
     controller.abort();
     const spun = await spinning;
-    assert.equal(spun.how.kind, "stopped");
-    assert.deepEqual([spun.use.fuel, spun.use.isPartial], [0, true]);
+    assert.equal(spun.ending.kind, "stopped");
+    assert.deepEqual([spun.usage.fuel, spun.usage.isPartial], [0, true]);
     assert.equal(started.length, 1);
   });
 
   it("ends a call at what it may use of the processor, and says how much that was", async () => {
     const limits = { fuel: 1e15, memoryBytes: 1024 * 1024, cpuMs: 150 };
     const spins = callOf(MODULE, { input: Buffer.alloc(9, 32), limits });
-    const { how, use } = await runner.run(spins, () => Promise.resolve(NOTHING), signal());
-    assert.deepEqual(how.kind === "exceeded" && [how.limit, how.allowed], ["cpu", 150]);
-    assert.ok(use.cpuMs > 150 && use.isPartial, JSON.stringify(use));
+    const { ending, usage } = await runner.run(spins, () => Promise.resolve(NOTHING), signal());
+    assert.deepEqual(ending.kind === "exceeded" && [ending.limit, ending.allowed], ["cpu", 150]);
+    assert.ok(usage.cpuMs > 150 && usage.isPartial, JSON.stringify(usage));
   });
 
   it("asks for any number that a module asks by, and ends nobody for it", async () => {
     // The same module, which asks by -1 where it asks by 1.
     const bytes = Buffer.from(Buffer.from(MODULE).toString("hex").replace("41014100", "417f4100"), "hex");
     const asked: number[] = [];
-    const { how } = await runner.run(
+    const { ending } = await runner.run(
       callOf(Uint8Array.from(bytes)),
       ({ code }) => {
         asked.push(code);
@@ -94,20 +97,20 @@ describe("running modules in a sandboxed host", { timeout: 120_000 }, () => {
       },
       signal(),
     );
-    assert.equal(await answerTo(how), "0");
+    assert.equal(await answerTo(ending), "0");
     assert.deepEqual(asked, [0xffff_ffff]);
     assert.equal(started.length, 1);
   });
 
   it("ends a loop exactly where its fuel does", async () => {
     const answer = () => Promise.resolve(NOTHING);
-    const { use } = await runner.run(callOf(MODULE), answer, signal());
-    const { fuel } = use;
+    const { usage } = await runner.run(callOf(MODULE), answer, signal());
+    const { fuel } = usage;
     const limited = (most: number) =>
       runner.run(callOf(MODULE, { limits: { fuel: most, memoryBytes: 1024 * 1024 } }), answer, signal());
-    assert.equal(await answerTo((await limited(fuel)).how), "0");
-    const { how } = await limited(fuel - 1);
-    assert.deepEqual(how.kind === "exceeded" && [how.limit, how.allowed], ["fuel", fuel - 1]);
+    assert.equal(await answerTo((await limited(fuel)).ending), "0");
+    const { ending } = await limited(fuel - 1);
+    assert.deepEqual(ending.kind === "exceeded" && [ending.limit, ending.allowed], ["fuel", fuel - 1]);
   });
 
   it("sees no network, no file of the host, no workspace and no other process", async () => {

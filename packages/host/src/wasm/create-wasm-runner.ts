@@ -1,14 +1,14 @@
 import { availableParallelism } from "node:os";
 import { KernelError } from "@narthex/contracts";
 import {
-  type AnswerHostCall,
+  type HandleHostCall,
   WASM_MEMORY_CEILING,
   type WasmCall,
   type WasmEnd,
   type WasmRunner,
 } from "@narthex/kernel";
 import type { Containment } from "../sandbox/open-containment.ts";
-import { HostPlace, type PlaceBounds } from "./host-place.ts";
+import { SharedHost, type SharedHostBounds } from "./shared-host.ts";
 import { startWasmHost } from "./start-wasm-host.ts";
 import { type HostProgram, NEVER_RUN } from "./wasm-host-process.ts";
 
@@ -19,7 +19,7 @@ export interface WasmRunnerParts {
   readonly start?: () => Promise<HostProgram>;
 }
 
-export interface RunnerBounds extends PlaceBounds {
+export interface RunnerBounds extends SharedHostBounds {
   /** Hosts at a time; each holds some tens of megabytes. */
   readonly maxHosts: number;
   readonly idleMs: number;
@@ -46,8 +46,8 @@ class PlacedRunner implements ClosableWasmRunner {
   readonly #start: () => Promise<HostProgram>;
   readonly #bounds: RunnerBounds;
   /** The one that was used last at the end. */
-  readonly #places = new Map<string, HostPlace>();
-  readonly #timers = new Map<HostPlace, NodeJS.Timeout>();
+  readonly #places = new Map<string, SharedHost>();
+  readonly #timers = new Map<SharedHost, NodeJS.Timeout>();
   readonly #ending = new Set<Promise<void>>();
   #wake: (() => void)[] = [];
   #isClosed = false;
@@ -57,7 +57,7 @@ class PlacedRunner implements ClosableWasmRunner {
     this.#bounds = { ...BOUNDS, ...bounds };
   }
 
-  async run(call: WasmCall, answer: AnswerHostCall, signal: AbortSignal): Promise<WasmEnd> {
+  async run(call: WasmCall, answer: HandleHostCall, signal: AbortSignal): Promise<WasmEnd> {
     const place = await this.#placeFor(call.place, signal);
     if (place === undefined) return NEVER_RUN;
     try {
@@ -75,7 +75,7 @@ class PlacedRunner implements ClosableWasmRunner {
     await Promise.all(this.#ending);
   }
 
-  async #placeFor(name: string, signal: AbortSignal): Promise<HostPlace | undefined> {
+  async #placeFor(name: string, signal: AbortSignal): Promise<SharedHost | undefined> {
     for (;;) {
       if (this.#isClosed) throw closed();
       if (signal.aborted) return undefined;
@@ -91,8 +91,8 @@ class PlacedRunner implements ClosableWasmRunner {
     }
   }
 
-  #open(): HostPlace {
-    return new HostPlace(this.#start, this.#bounds);
+  #open(): SharedHost {
+    return new SharedHost(this.#start, this.#bounds);
   }
 
   /** The one that was not used for longest makes room, if nothing runs there. */
@@ -104,7 +104,7 @@ class PlacedRunner implements ClosableWasmRunner {
     return true;
   }
 
-  #rest(name: string, place: HostPlace): void {
+  #rest(name: string, place: SharedHost): void {
     if (!place.isIdle || this.#places.get(name) !== place) return;
     clearTimeout(this.#timers.get(place));
     const end = (): void => this.#end(name, place, unneeded());
@@ -112,7 +112,7 @@ class PlacedRunner implements ClosableWasmRunner {
     this.#wakeAll();
   }
 
-  #end(name: string, place: HostPlace, fault: KernelError): void {
+  #end(name: string, place: SharedHost, fault: KernelError): void {
     this.#places.delete(name);
     clearTimeout(this.#timers.get(place));
     this.#timers.delete(place);

@@ -1,4 +1,4 @@
-import type { AbiProblem, WasmEnd, WasmEnding, WasmTrap, WasmUse } from "@narthex/kernel";
+import type { AbiProblem, WasmEnd, WasmEnding, WasmTrap, WasmUsage } from "@narthex/kernel";
 import { WASM_PAGE_BYTES } from "@narthex/kernel";
 import type { HostEnding, HostReply, ProblemWord, TrapWord } from "./worker/messages.ts";
 
@@ -31,11 +31,11 @@ export function explainEnding(
   payload: Uint8Array,
   elapsedMs: number,
 ): WasmEnd {
-  return { how: endingOf(reply, payload), use: useOf(reply, Math.ceil(elapsedMs)) };
+  return { ending: endingOf(reply, payload), usage: useOf(reply, Math.ceil(elapsedMs)) };
 }
 
 /** SECURITY: a host may say anything; one thread cannot have used more of the processor than time went by. */
-function useOf(reply: Extract<HostReply, { type: "ended" }>, elapsedMs: number): WasmUse {
+function useOf(reply: Extract<HostReply, { type: "ended" }>, elapsedMs: number): WasmUsage {
   const { use } = reply;
   if (use === undefined) return { fuel: 0, memoryBytes: 0, cpuMs: elapsedMs, isPartial: true };
   const isPartial = reply.how === "stopped" || (reply.how === "exceeded" && reply.limit === "cpu");

@@ -27,24 +27,24 @@ export function parseHostReply(header: unknown): HostReply {
     case "missing":
       return { type: "missing" };
     case "loaded":
-      return { type: "loaded", isDeclared: reply["isDeclared"] === true, cpuMs: countOf(reply["cpuMs"]) };
+      return { type: "loaded", isDeclared: reply["isDeclared"] === true, cpuMs: requireCount(reply["cpuMs"]) };
     case "rejected":
       return {
         type: "rejected",
-        reason: reasonOf(reply["reason"]),
-        message: messageOf(reply["message"]),
-        cpuMs: countOf(reply["cpuMs"]),
+        reason: requireReason(reply["reason"]),
+        message: requireMessage(reply["message"]),
+        cpuMs: requireCount(reply["cpuMs"]),
       };
     case "host_call":
-      return { type: "host_call", code: countOf(reply["code"], 0xffff_ffff) };
+      return { type: "host_call", code: requireCount(reply["code"], 0xffff_ffff) };
     case "ended":
-      return { type: "ended", ...endingOf(reply), use: useOf(reply["use"]) };
+      return { type: "ended", ...requireEnding(reply), use: optionalUse(reply["use"]) };
     default:
       throw new TypeError("unknown reply");
   }
 }
 
-function endingOf(reply: JsonObject): HostEnding {
+function requireEnding(reply: JsonObject): HostEnding {
   const { how } = reply;
   switch (how) {
     case "answered":
@@ -55,43 +55,43 @@ function endingOf(reply: JsonObject): HostEnding {
     case "exceeded":
       return {
         how,
-        limit: oneOf(LIMIT_WORDS, reply["limit"]),
-        allowed: countOf(reply["allowed"]),
-        peak: countOf(reply["peak"]),
+        limit: requireOneOf(LIMIT_WORDS, reply["limit"]),
+        allowed: requireCount(reply["allowed"]),
+        peak: requireCount(reply["peak"]),
       };
     case "trapped":
-      return { how, trap: oneOf(TRAP_WORDS, reply["trap"]) };
+      return { how, trap: requireOneOf(TRAP_WORDS, reply["trap"]) };
     case "broken":
-      return { how, problem: oneOf(PROBLEM_WORDS, reply["problem"]) };
+      return { how, problem: requireOneOf(PROBLEM_WORDS, reply["problem"]) };
     default:
       throw new TypeError("no end");
   }
 }
 
-function useOf(value: JsonValue | undefined): ModuleUse | undefined {
+function optionalUse(value: JsonValue | undefined): ModuleUse | undefined {
   if (value === undefined) return undefined;
   if (!isJsonObject(value)) throw new TypeError("no use");
   return {
-    fuel: countOf(value["fuel"]),
-    memoryPages: countOf(value["memoryPages"], 65_536),
-    cpuMs: countOf(value["cpuMs"]),
+    fuel: requireCount(value["fuel"]),
+    memoryPages: requireCount(value["memoryPages"], 65_536),
+    cpuMs: requireCount(value["cpuMs"]),
   };
 }
 
-function countOf(value: JsonValue | undefined, most = Number.MAX_SAFE_INTEGER): number {
+function requireCount(value: JsonValue | undefined, most = Number.MAX_SAFE_INTEGER): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0 || value > most) {
     throw new TypeError("no count");
   }
   return value;
 }
 
-function oneOf<Word extends string>(words: readonly Word[], value: JsonValue | undefined): Word {
+function requireOneOf<Word extends string>(words: readonly Word[], value: JsonValue | undefined): Word {
   const found = words.find((word) => word === value);
   if (found === undefined) throw new TypeError("not a word that is known");
   return found;
 }
 
-function reasonOf(value: JsonValue | undefined): string {
+function requireReason(value: JsonValue | undefined): string {
   if (typeof value !== "string" || value.length > MAX_REASON_LENGTH || !REASON.test(value)) {
     throw new TypeError("no reason");
   }
@@ -99,7 +99,7 @@ function reasonOf(value: JsonValue | undefined): string {
 }
 
 /** On one line, with nothing in it that would not show: it may quote names that a module chose. */
-function messageOf(value: JsonValue | undefined): string {
+function requireMessage(value: JsonValue | undefined): string {
   if (typeof value !== "string" || value.length > MAX_REJECTION_LENGTH) throw new TypeError("no message");
   return value.toWellFormed().replaceAll(/[\s\p{C}]+/gu, " ");
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { AnswerHostCall } from "@narthex/kernel";
+import type { HandleHostCall } from "@narthex/kernel";
 import { createWasmRunner } from "./create-wasm-runner.ts";
 import { NEVER_RUN } from "./wasm-host-process.ts";
 import { assertCode, callOf, MODULE, type ScriptedHost, scriptHost, signal } from "./testing/wasm-fixture.ts";
 
-const never: AnswerHostCall = () => assert.fail("nothing was to be asked");
+const never: HandleHostCall = () => assert.fail("nothing was to be asked");
 
 /** A runner whose host does this with the first run that it is given. */
 function runnerOf(answer: (id: number, host: ScriptedHost) => void): {
@@ -56,7 +56,7 @@ describe("a host that a module has taken over", () => {
       host.say(id, { type: "host_call", code: 1 });
     });
     let asked = 0;
-    const answer: AnswerHostCall = async () => {
+    const answer: HandleHostCall = async () => {
       asked++;
       // What the kernel has begun it sees through.
       await hosts[0]?.ended;
@@ -70,8 +70,8 @@ describe("a host that a module has taken over", () => {
 
   it("cannot have a call charged for more of the processor than time went by", async () => {
     const { runner } = runnerOf((id, host) => host.say(id, { ...ENDED, use: { ...ENDED.use, cpuMs: 1e9 } }));
-    const { use } = await runner.run(callOf(MODULE), never, signal());
-    assert.ok(use.cpuMs < 1e9, String(use.cpuMs));
+    const { usage } = await runner.run(callOf(MODULE), never, signal());
+    assert.ok(usage.cpuMs < 1e9, String(usage.cpuMs));
     await runner.close();
   });
 
@@ -81,8 +81,8 @@ describe("a host that a module has taken over", () => {
       calls++ === 0 ? host.kill() : host.say(id, ENDED, Buffer.from("7")),
     );
     await assertCode(runner.run(callOf(MODULE), never, signal()), "SANDBOX_ERROR");
-    const { how } = await runner.run(callOf(MODULE), never, signal());
-    assert.equal(how.kind === "answered" && Buffer.from(how.output).toString(), "7");
+    const { ending } = await runner.run(callOf(MODULE), never, signal());
+    assert.equal(ending.kind === "answered" && Buffer.from(ending.output).toString(), "7");
     assert.equal(hosts.length, 2);
     await runner.close();
   });
@@ -101,8 +101,8 @@ describe("a host that a module has taken over", () => {
         }),
       );
     const runner = createWasmRunner({ containment: () => assert.fail(), start });
-    const { how } = await runner.run(callOf(MODULE), never, signal());
-    assert.deepEqual(how, { kind: "rejected", reason: "invalid", message: "one [31mtwo " });
+    const { ending } = await runner.run(callOf(MODULE), never, signal());
+    assert.deepEqual(ending, { kind: "rejected", reason: "invalid", message: "one [31mtwo " });
     assert.equal(loads.length, 1);
     await runner.close();
   });
@@ -184,8 +184,8 @@ describe("hosts and their calls", () => {
     assert.deepEqual(stop?.header, { type: "stop" });
     // Nobody says what it used: time on the processor can be all that went by.
     hosts[0]?.say(run?.id ?? 0, { type: "ended", how: "stopped" });
-    const { how, use } = await running;
-    assert.deepEqual([how.kind, use.fuel, use.isPartial, use.cpuMs > 0], ["stopped", 0, true, true]);
+    const { ending, usage } = await running;
+    assert.deepEqual([ending.kind, usage.fuel, usage.isPartial, usage.cpuMs > 0], ["stopped", 0, true, true]);
     await runner.close();
   });
 });

@@ -1,6 +1,6 @@
 import { isKernelError, KernelError } from "@narthex/contracts";
-import { type AnswerHostCall, HOST_FAULTS, type WasmEnd } from "@narthex/kernel";
-import { encodeFrame, type Frame, FrameReader } from "../files/worker/frame.ts";
+import { type HandleHostCall, HOST_FAULTS, type WasmEnd } from "@narthex/kernel";
+import { encodeMessage, type WorkerMessage, MessageReader } from "../files/worker/worker-message.ts";
 import type { ContainedProgram } from "../sandbox/start-contained.ts";
 import { explainEnding } from "./explain-ending.ts";
 import { parseHostReply } from "./parse-host-reply.ts";
@@ -26,17 +26,17 @@ export interface HostRun {
 
 interface Job {
   /** Of a run: what it asks is answered by this. */
-  readonly answer: AnswerHostCall | undefined;
+  readonly answer: HandleHostCall | undefined;
   /** A host call that is being answered: until then the host has nothing to say. */
-  asking: Promise<void> | undefined;
+  pendingHostCall: Promise<void> | undefined;
   /** It was told to stop: what it asked before is not answered any more. */
   isStopped: boolean;
-  resolve(said: Said): void;
+  resolve(said: JobResult): void;
   reject(fault: KernelError): void;
 }
 
 /** What ends a job. */
-interface Said {
+interface JobResult {
   readonly reply: HostReply;
   readonly payload: Buffer;
 }
@@ -45,8 +45,8 @@ const MAX_STOP_MS = 5000;
 
 /** Of a call that was stopped before anything of it ran. */
 export const NEVER_RUN: WasmEnd = {
-  how: { kind: "stopped" },
-  use: { fuel: 0, memoryBytes: 0, cpuMs: 0, isPartial: false },
+  ending: { kind: "stopped" },
+  usage: { fuel: 0, memoryBytes: 0, cpuMs: 0, isPartial: false },
 };
 
 /** One host, and the jobs that it has. One that says anything but what its jobs are about is ended. */
@@ -56,7 +56,7 @@ export class WasmHostProcess {
   /** How many calls it was given. */
   calls = 0;
   readonly #program: HostProgram;
-  readonly #frames = new FrameReader(HOST_REPLY_BOUNDS);
+  readonly #frames = new MessageReader(HOST_REPLY_BOUNDS);
   readonly #jobs = new Map<number, Job>();
   #nextId = 1;
   #fault: KernelError | undefined;
@@ -100,7 +100,7 @@ export class WasmHostProcess {
   /** Undefined where nothing is loaded under the key. */
   async run(
     { key, fuel, cpuMs, input }: HostRun,
-    answer: AnswerHostCall,
+    answer: HandleHostCall,
     signal: AbortSignal,
   ): Promise<WasmEnd | undefined> {
     if (signal.aborted) return NEVER_RUN;
@@ -130,15 +130,15 @@ export class WasmHostProcess {
     this.#jobs.clear();
   }
 
-  #begin(id: number, answer: AnswerHostCall | undefined): Promise<Said> {
+  #begin(id: number, answer: HandleHostCall | undefined): Promise<JobResult> {
     if (this.#fault !== undefined) throw this.#fault;
-    const { promise, resolve, reject } = Promise.withResolvers<Said>();
-    const job: Job = { answer, asking: undefined, isStopped: false, resolve, reject };
+    const { promise, resolve, reject } = Promise.withResolvers<JobResult>();
+    const job: Job = { answer, pendingHostCall: undefined, isStopped: false, resolve, reject };
     this.#jobs.set(id, job);
-    return seenThrough(promise, job);
+    return afterHostCall(promise, job);
   }
 
-  async #within(timeoutMs: number, late: KernelError, saying: Promise<Said>): Promise<Said> {
+  async #within(timeoutMs: number, late: KernelError, saying: Promise<JobResult>): Promise<JobResult> {
     const timer = setTimeout(() => this.fail(late), timeoutMs);
     try {
       return await saying;
@@ -160,7 +160,7 @@ export class WasmHostProcess {
   }
 
   #send(id: number, request: HostRequest, payload?: Uint8Array): void {
-    for (const piece of encodeFrame(id, request, payload)) this.#program.stdin.write(piece);
+    for (const piece of encodeMessage(id, request, payload)) this.#program.stdin.write(piece);
   }
 
   #receive(piece: Buffer): void {
@@ -172,17 +172,18 @@ export class WasmHostProcess {
     }
   }
 
-  #hear({ id, header, payload }: Frame): void {
+  #hear({ id, header, payload }: WorkerMessage): void {
     const job = this.#jobs.get(id);
     if (job === undefined) throw new TypeError("nobody asked");
     const reply = parseHostReply(header);
     if (reply.type === "host_call") {
-      if (job.answer === undefined || job.asking !== undefined) throw new TypeError("nothing can be asked");
+      if (job.answer === undefined || job.pendingHostCall !== undefined) throw new TypeError("nothing can be asked");
       // It was on its way when the job was stopped.
-      if (!job.isStopped) job.asking = this.#answer(id, job, job.answer, { code: reply.code, request: payload });
+      if (!job.isStopped)
+        job.pendingHostCall = this.#answer(id, job, job.answer, { code: reply.code, request: payload });
       return;
     }
-    if (job.asking !== undefined && !job.isStopped) throw new TypeError("an answer is due");
+    if (job.pendingHostCall !== undefined && !job.isStopped) throw new TypeError("an answer is due");
     this.#jobs.delete(id);
     job.resolve({ reply, payload });
   }
@@ -190,12 +191,12 @@ export class WasmHostProcess {
   async #answer(
     id: number,
     job: Job,
-    answer: AnswerHostCall,
+    answer: HandleHostCall,
     call: { readonly code: number; readonly request: Uint8Array },
   ): Promise<void> {
     try {
       const given = await answer(call);
-      job.asking = undefined;
+      job.pendingHostCall = undefined;
       if (job.isStopped || this.#fault !== undefined) return;
       if (typeof given === "string") this.#send(id, { type: "answer", status: HOST_FAULTS[given] });
       else this.#send(id, { type: "answer", status: 0 }, given);
@@ -213,11 +214,11 @@ export class WasmHostProcess {
 }
 
 /** What the kernel is doing for a call that was stopped may still change something. */
-async function seenThrough(saying: Promise<Said>, job: Job): Promise<Said> {
+async function afterHostCall(saying: Promise<JobResult>, job: Job): Promise<JobResult> {
   try {
     return await saying;
   } finally {
-    await job.asking;
+    await job.pendingHostCall;
   }
 }
 

@@ -4,7 +4,7 @@ import type { ApprovalTerm } from "./approval.ts";
 /** How a question ended, or that it has not for a caller who is told to come back. */
 export interface ApprovalOutcome {
   readonly approvalId: string;
-  readonly answer: "approved" | "denied" | "timed_out" | "withdrawn" | "pending";
+  readonly status: "approved" | "denied" | "timed_out" | "withdrawn" | "pending";
   readonly door: string;
   readonly approver: string;
   readonly reason?: string | undefined;
@@ -19,6 +19,9 @@ export const KERNEL_DOOR = "kernel";
 
 /** With `allows` where the answer is given, without where a call rests on it. */
 export function resolvedEntry(outcome: ApprovalOutcome, allows = ""): EntryDraft {
-  const { approvalId, answer, door, approver, term = "", standingId = "" } = outcome;
-  return { case: "approvalResolved", value: { approvalId, answer, door, approver, scope: term, standingId, allows } };
+  const { approvalId, status, door, approver, term = "", standingId = "" } = outcome;
+  return {
+    case: "approvalResolved",
+    value: { approvalId, answer: status, door, approver, scope: term, standingId, allows },
+  };
 }

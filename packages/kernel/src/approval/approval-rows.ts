@@ -1,18 +1,18 @@
 import { canonicalJsonBytes, isJsonObject, type JsonObject, KernelError, parseJson } from "@narthex/contracts";
 import type { StateChange, StateRow } from "../ports.ts";
-import { type KeptScope, scopeFromJson, scopeToJson } from "./approval-scope.ts";
+import { type CoveredScope, scopeFromJson, scopeToJson } from "./approval-scope.ts";
 import type { StandingApproval } from "./approval.ts";
 import { type ApprovedFile, filesFromJson, filesToJson } from "./approved-files.ts";
 
 /** A question that nobody has answered. A kernel that finds one at its start withdraws it. */
-export interface OpenRow {
+export interface PendingApprovalRow {
   readonly state: "open";
   readonly approvalId: string;
   readonly sessionId: string;
 }
 
 /** A yes that no call has used. The row goes with the intent of the call that does. */
-export interface YesRow {
+export interface OneTimeApprovalRow {
   readonly state: "yes";
   readonly approvalId: string;
   readonly sessionId: string;
@@ -24,17 +24,17 @@ export interface YesRow {
 }
 
 /** An answer for longer. */
-export interface StandingRow {
+export interface StandingApprovalRow {
   readonly state: "standing";
   readonly standing: StandingApproval;
   /** Of an answer for a session: what it is bound to, and what it covers. */
-  readonly grounds: string;
-  readonly kept: KeptScope | undefined;
+  readonly bindingKey: string;
+  readonly coveredScope: CoveredScope | undefined;
   /** The files that the answer is bound to. */
   readonly files: readonly ApprovedFile[];
 }
 
-export type ApprovalRow = OpenRow | YesRow | StandingRow;
+export type ApprovalRow = PendingApprovalRow | OneTimeApprovalRow | StandingApprovalRow;
 
 export function putRow(row: ApprovalRow): StateChange {
   const value = canonicalJsonBytes(rowToJson(row));
@@ -92,15 +92,15 @@ function rowToJson(row: ApprovalRow): JsonObject {
         session_id: sessionId,
         approval_id: approvalId,
         given_at_ms: givenAtMs,
-        grounds: row.grounds,
-        ...(row.kept && { kept: scopeToJson(row.kept) }),
+        grounds: row.bindingKey,
+        ...(row.coveredScope && { kept: scopeToJson(row.coveredScope) }),
         ...(row.files.length > 0 && { files: filesToJson(row.files) }),
       };
     }
   }
 }
 
-function readStanding(standingId: string, sessionId: string, row: JsonObject): Omit<StandingRow, "state"> {
+function readStanding(standingId: string, sessionId: string, row: JsonObject): Omit<StandingApprovalRow, "state"> {
   const scope = textOf(row, "scope");
   const files = filesFromJson(row["files"]);
   if ((scope !== "session" && scope !== "rule") || files === undefined) throw damaged();
@@ -116,8 +116,8 @@ function readStanding(standingId: string, sessionId: string, row: JsonObject): O
       approver: textOf(row, "approver"),
       givenAtMs: numberOf(row, "given_at_ms"),
     },
-    grounds: textOf(row, "grounds"),
-    kept: scope === "session" ? scopeFromJson(row["kept"]) : undefined,
+    bindingKey: textOf(row, "grounds"),
+    coveredScope: scope === "session" ? scopeFromJson(row["kept"]) : undefined,
     files,
   };
 }
@@ -139,6 +139,6 @@ function damaged(): KernelError {
 }
 
 /** Who gave an answer, and to which question. */
-export function aboutYes({ approvalId, door, approver }: YesRow | StandingApproval) {
+export function toApprovalSource({ approvalId, door, approver }: OneTimeApprovalRow | StandingApproval) {
   return { approvalId, door, approver };
 }

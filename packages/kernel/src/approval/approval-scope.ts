@@ -38,7 +38,7 @@ export interface HostScope {
 }
 
 /** What an answer for the session covers, as it is kept. */
-export type KeptScope =
+export type CoveredScope =
   | Omit<CommandScope, "line">
   /** Only the beginning of a command: a person chose so. */
   | (Omit<CommandScope, "line" | "kind"> & { readonly kind: "command_prefix" })
@@ -47,7 +47,11 @@ export type KeptScope =
   | { readonly kind: "input"; readonly digest: string };
 
 /** What is kept of a yes for the session. Throws INVALID_INPUT if it cannot be shortened as asked. */
-export function keepScope(scope: ApprovalScope | undefined, inputDigest: Uint8Array, words?: number): KeptScope {
+export function toCoveredScope(
+  scope: ApprovalScope | undefined,
+  inputDigest: Uint8Array,
+  words?: number,
+): CoveredScope {
   if (words !== undefined) return shorten(scope, words);
   if (scope === undefined) return { kind: "input", digest: toHex(inputDigest) };
   if (scope.kind !== "command") return scope;
@@ -55,7 +59,7 @@ export function keepScope(scope: ApprovalScope | undefined, inputDigest: Uint8Ar
   return kept;
 }
 
-function shorten(scope: ApprovalScope | undefined, words: number): KeptScope {
+function shorten(scope: ApprovalScope | undefined, words: number): CoveredScope {
   if (scope?.kind !== "command") {
     throw unfit("words", "this call has no words to shorten: only a plain command of one program has");
   }
@@ -71,17 +75,17 @@ function shorten(scope: ApprovalScope | undefined, words: number): KeptScope {
 }
 
 /** Whether a call is one of those that a yes covers. */
-export function fitsScope(kept: KeptScope, scope: ApprovalScope | undefined, inputDigest: Uint8Array): boolean {
+export function coversScope(kept: CoveredScope, scope: ApprovalScope | undefined, inputDigest: Uint8Array): boolean {
   if (kept.kind === "input") return kept.digest === toHex(inputDigest);
   if (scope === undefined) return false;
-  if (kept.kind !== "command_prefix") return canonicalJson(kept) === canonicalJson(keepScope(scope, inputDigest));
+  if (kept.kind !== "command_prefix") return canonicalJson(kept) === canonicalJson(toCoveredScope(scope, inputDigest));
   if (scope.kind !== "command" || scope.words.length < kept.words.length) return false;
   const isSamePlace = scope.directory === kept.directory && scope.network === kept.network;
   return isSamePlace && kept.words.every((word, at) => word === scope.words[at]);
 }
 
 /** For people. The words are an agent's: whoever shows them makes them visible first. */
-export function describeScope(kept: KeptScope): string {
+export function describeScope(kept: CoveredScope): string {
   switch (kept.kind) {
     case "input":
       return "this call again, with exactly this input";
@@ -104,14 +108,14 @@ function quote(text: string): string {
   return JSON.stringify(text);
 }
 
-export function scopeToJson(kept: KeptScope): JsonObject {
+export function scopeToJson(kept: CoveredScope): JsonObject {
   if (kept.kind === "path") return { ...kept, paths: [...kept.paths] };
   if (kept.kind === "command" || kept.kind === "command_prefix") return { ...kept, words: [...kept.words] };
   return { ...kept };
 }
 
 /** Rows are written by this module only; a damaged one is a fault, not a guess. */
-export function scopeFromJson(value: JsonValue | undefined): KeptScope {
+export function scopeFromJson(value: JsonValue | undefined): CoveredScope {
   const row = isJsonObject(value) ? value : {};
   const { kind, digest, host, port, sends, directory, network } = row;
   if (kind === "input" && typeof digest === "string") return { kind, digest };

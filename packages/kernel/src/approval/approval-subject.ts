@@ -44,17 +44,17 @@ export interface ApprovalSubject {
  * SECURITY: every field that an approval is bound to is in here; a change in any of them finds no approval. The policy
  * stands here as what it answered: one that was changed and answers the same leaves an approval good.
  */
-export function keyOf(subject: ApprovalSubject): string {
+export function toBindingKey(subject: ApprovalSubject): string {
   const files = subject.files.length === 0 ? "" : ` ${filesKey(subject.files)}`;
-  return `${toHex(subject.inputDigest)} ${groundsOf(subject)}${files}`;
+  return `${toHex(subject.inputDigest)} ${toSessionBindingKey(subject)}${files}`;
 }
 
 /** The input's digest in such a key, as hex. */
-export function inputOfKey(key: string): string {
+export function inputDigestOfKey(key: string): string {
   return key.slice(0, key.indexOf(" "));
 }
 
 /** The same without the input: what an answer for the session is bound to. */
-export function groundsOf({ sessionId, tool, kind, definitionHash, ruleIds }: ApprovalSubject): string {
+export function toSessionBindingKey({ sessionId, tool, kind, definitionHash, ruleIds }: ApprovalSubject): string {
   return JSON.stringify([sessionId, tool, kind, toHex(definitionHash), ...ruleIds]);
 }

@@ -5,7 +5,7 @@ import type { Effect, SafetyTier } from "../tool/tool.ts";
 export type ApprovalKind = "human" | "console";
 
 /** The exact call a person is asked about. */
-export interface ApprovalQuestion {
+export interface ApprovalRequest {
   readonly approvalId: string;
   readonly sessionId: string;
   /** Of the call that asked first. */
@@ -43,7 +43,7 @@ export interface ApprovalQuestion {
 }
 
 /** A question as lists show it. */
-export interface ListedQuestion extends ApprovalQuestion {
+export interface ListedApprovalRequest extends ApprovalRequest {
   /** Whether a caller waits for the answer now. If not, an answer is kept for the same call, until the question expires. */
   readonly isAwaited: boolean;
 }
@@ -52,7 +52,7 @@ export interface ListedQuestion extends ApprovalQuestion {
 export type ApprovalTerm = "once" | "session" | "rule";
 
 /** What a callback answers. */
-export interface ApprovalAnswer {
+export interface ApprovalDecision {
   readonly approved: boolean;
   /** Who answered; shown in the ledger. */
   readonly approver: string;
@@ -117,6 +117,6 @@ export interface ApprovalRevocation {
 
 export interface ApprovalList {
   /** Oldest first. */
-  readonly open: readonly ListedQuestion[];
+  readonly open: readonly ListedApprovalRequest[];
   readonly standing: readonly StandingApproval[];
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import type { ApprovalSubject } from "./approval-subject.ts";
-import type { ApprovalAnswer } from "./approval.ts";
+import type { ApprovalDecision } from "./approval.ts";
 import {
   EXPIRY_MS,
   WAIT_MS,
-  YES,
+  APPROVED,
   subject,
   create,
   ask,
@@ -15,7 +15,7 @@ import {
   answering,
   isCode,
   outcomeOf,
-} from "./testing/approval-desk.ts";
+} from "./testing/test-approvals.ts";
 
 test("a rule that demands the console is answered by no other door", async () => {
   const desk = create({ door: "console" });
@@ -55,8 +55,8 @@ test("an answer that only looks like a yes is a no", async () => {
   for (const answer of answers) {
     const desk = create();
     const asking = await ask(desk);
-    await last(desk.asked).answer(answer as ApprovalAnswer);
-    assert.equal((await outcomeOf(asking.answer)).answer, "denied");
+    await last(desk.asked).answer(answer as ApprovalDecision);
+    assert.equal((await outcomeOf(asking.answer)).status, "denied");
     assert.equal(desk.rows.size, 0);
   }
 });
@@ -90,13 +90,13 @@ test("of two answers at once exactly one counts, and the other is told", async (
     const asking = await ask(desk);
     const id = onlyId(approvals);
     const answers = order.map((answer) => approvals.resolve(answering(id, answer)));
-    await last(asked).answer(YES);
+    await last(asked).answer(APPROVED);
     const results = await Promise.allSettled(answers);
     assert.deepEqual(
       results.map(({ status }) => status),
       ["fulfilled", "rejected"],
     );
-    assert.equal((await outcomeOf(asking.answer)).answer, order[0] === "once" ? "approved" : "denied");
+    assert.equal((await outcomeOf(asking.answer)).status, order[0] === "once" ? "approved" : "denied");
     assert.equal(drafts.length, 1);
     assert.equal(last(asked).signal.aborted, true);
   }
@@ -116,16 +116,16 @@ test("a yes is good for exactly what was asked, and once", async () => {
     const desk = create();
     const { approvals, asked } = desk;
     const asking = await ask(desk);
-    await last(asked).answer(YES);
+    await last(asked).answer(APPROVED);
     const { approvalId } = await outcomeOf(asking.answer);
-    assert.equal(approvals.redeem("apr_other", subject), false);
-    assert.equal(approvals.findGiven(subject), undefined, "it is in the hands of the call that asked");
-    assert.equal(approvals.redeem(approvalId, { ...subject, ...change }), Object.keys(change).length === 0);
+    assert.equal(approvals.consume("apr_other", subject), false);
+    assert.equal(approvals.claimApproval(subject), undefined, "it is in the hands of the call that asked");
+    assert.equal(approvals.consume(approvalId, { ...subject, ...change }), Object.keys(change).length === 0);
     if (Object.keys(change).length > 0) continue;
-    assert.equal(approvals.redeem(approvalId, subject), false);
-    approvals.spend(approvalId);
+    assert.equal(approvals.consume(approvalId, subject), false);
+    approvals.removeConsumed(approvalId);
     await approvals.release(approvalId);
-    assert.equal(approvals.findGiven(subject), undefined);
+    assert.equal(approvals.claimApproval(subject), undefined);
   }
 });
 
@@ -133,25 +133,25 @@ test("a yes that a call proved and could not use is there for the same call agai
   const desk = create();
   const { approvals, asked, rows } = desk;
   const asking = await ask(desk);
-  await last(asked).answer(YES);
+  await last(asked).answer(APPROVED);
   const { approvalId } = await outcomeOf(asking.answer);
-  assert.equal(approvals.redeem(approvalId, subject), true);
+  assert.equal(approvals.consume(approvalId, subject), true);
   await approvals.release(approvalId);
   assert.equal(rows.size, 1);
-  assert.equal(approvals.findGiven({ ...subject, sessionId: "ses_b" }), undefined);
-  assert.equal(approvals.findGiven({ ...subject, requestId: "another" })?.approvalId, approvalId);
-  assert.equal(approvals.findGiven(subject), undefined);
+  assert.equal(approvals.claimApproval({ ...subject, sessionId: "ses_b" }), undefined);
+  assert.equal(approvals.claimApproval({ ...subject, requestId: "another" })?.approvalId, approvalId);
+  assert.equal(approvals.claimApproval(subject), undefined);
 });
 
 test("a yes to what was decided otherwise meanwhile is void", async () => {
   const desk = create();
   const { approvals, asked, rows } = desk;
   const asking = await ask(desk);
-  await last(asked).answer(YES);
+  await last(asked).answer(APPROVED);
   const { approvalId } = await outcomeOf(asking.answer);
-  assert.equal(approvals.redeem(approvalId, { ...subject, ruleIds: ["other"] }), false);
+  assert.equal(approvals.consume(approvalId, { ...subject, ruleIds: ["other"] }), false);
   await approvals.release(approvalId);
-  assert.equal(approvals.findGiven(subject), undefined);
+  assert.equal(approvals.claimApproval(subject), undefined);
   assert.equal(rows.size, 0);
 });
 
@@ -159,9 +159,9 @@ test("a changed policy that answers the same leaves an approval good", async () 
   const desk = create();
   const { approvals, asked } = desk;
   const asking = await ask(desk);
-  await last(asked).answer(YES);
+  await last(asked).answer(APPROVED);
   const { approvalId } = await outcomeOf(asking.answer);
-  assert.equal(approvals.redeem(approvalId, { ...subject, policyHash: new Uint8Array(32).fill(8) }), true);
+  assert.equal(approvals.consume(approvalId, { ...subject, policyHash: new Uint8Array(32).fill(8) }), true);
 });
 
 test("two equal calls are two questions, and each yes is its own", async () => {
@@ -169,8 +169,8 @@ test("two equal calls are two questions, and each yes is its own", async () => {
   const { approvals, asked } = desk;
   const calls = [await ask(desk), await ask(desk)];
   assert.equal(asked.length, 2);
-  for (const { answer } of asked) await answer(YES);
-  for (const { answer } of calls) assert.equal(approvals.redeem((await outcomeOf(answer)).approvalId, subject), true);
+  for (const { answer } of asked) await answer(APPROVED);
+  for (const { answer } of calls) assert.equal(approvals.consume((await outcomeOf(answer)).approvalId, subject), true);
 });
 
 test("a caller kept waiting is told so, and joins the same question when it comes back", async () => {
@@ -178,11 +178,11 @@ test("a caller kept waiting is told so, and joins the same question when it come
   const { approvals, asked, pass } = desk;
   const first = await ask(desk);
   await pass(WAIT_MS);
-  const { answer, approvalId } = await outcomeOf(first.answer);
-  assert.equal(answer, "pending");
+  const { status, approvalId } = await outcomeOf(first.answer);
+  assert.equal(status, "pending");
   assert.deepEqual(openIds(approvals), [approvalId]);
   const again = await ask(desk, { requestId: "another" });
-  await last(asked).answer(YES);
+  await last(asked).answer(APPROVED);
   assert.equal((await outcomeOf(again.answer)).approvalId, approvalId);
   assert.equal(asked.length, 1);
 });
@@ -196,11 +196,11 @@ test("an answer that came while nobody waited is there for who comes back in tim
     const { approvals, asked, pass, rows } = desk;
     await ask(desk);
     await pass(WAIT_MS);
-    await last(asked).answer(YES);
+    await last(asked).answer(APPROVED);
     await pass(comesAfterMs);
-    assert.equal(approvals.findGiven(subject)?.answer, isThere ? "approved" : undefined);
+    assert.equal(approvals.claimApproval(subject)?.status, isThere ? "approved" : undefined);
     assert.equal(rows.size, isThere ? 1 : 0);
-    if (isThere) assert.equal(approvals.findGiven(subject), undefined, "and for one call only");
+    if (isThere) assert.equal(approvals.claimApproval(subject), undefined, "and for one call only");
   }
 });
 
@@ -212,7 +212,7 @@ test("a no that came while nobody waited is told once, and the next such call is
   await last(asked).answer({ approved: false, approver: "ann", reason: "not today" });
   assert.deepEqual(openIds(approvals), []);
   const told = await outcomeOf((await ask(desk)).answer);
-  assert.deepEqual([told.answer, told.reason, asked.length], ["denied", "not today", 1]);
+  assert.deepEqual([told.status, told.reason, asked.length], ["denied", "not today", 1]);
   await ask(desk);
   assert.equal(asked.length, 2);
   await assert.rejects(approvals.resolve(answering(told.approvalId)), isCode("APPROVAL_NOT_FOUND"));
@@ -225,10 +225,10 @@ test("a yes lapses when its time is over, however late it was given", async () =
   await pass(WAIT_MS);
   const again = await ask(desk);
   await pass(WAIT_MS - 1);
-  await last(asked).answer(YES);
+  await last(asked).answer(APPROVED);
   const { approvalId } = await outcomeOf(again.answer);
   await pass(EXPIRY_MS);
-  assert.equal(approvals.redeem(approvalId, subject), false);
+  assert.equal(approvals.consume(approvalId, subject), false);
   await approvals.release(approvalId);
   assert.equal(rows.size, 0);
 });
@@ -241,7 +241,7 @@ test("nobody answering is a time-out, and the door is told", async () => {
   await pass(EXPIRY_MS - WAIT_MS - 10);
   const again = await ask(desk);
   await pass(10);
-  assert.equal((await outcomeOf(again.answer)).answer, "timed_out");
+  assert.equal((await outcomeOf(again.answer)).status, "timed_out");
   assert.equal(last(asked).signal.aborted, true);
 });
 
@@ -252,10 +252,10 @@ test("a caller who leaves withdraws the question; one who left before is not ask
   const asking = await ask(desk, {}, { signal: caller.signal });
   const id = onlyId(approvals);
   caller.abort();
-  assert.equal((await outcomeOf(asking.answer)).answer, "withdrawn");
+  assert.equal((await outcomeOf(asking.answer)).status, "withdrawn");
   assert.equal(last(asked).signal.aborted, true);
   await assert.rejects(approvals.resolve(answering(id)), isCode("APPROVAL_NOT_FOUND"));
-  assert.equal((await outcomeOf((await ask(desk, {}, { signal: caller.signal })).answer)).answer, "withdrawn");
+  assert.equal((await outcomeOf((await ask(desk, {}, { signal: caller.signal })).answer)).status, "withdrawn");
   assert.equal(asked.length, 1);
   assert.equal(rows.size, 0);
 });
@@ -265,7 +265,7 @@ test("a caller's own deadline ends its wait, not the question", async () => {
   const { asked, pass } = desk;
   const asking = await ask(desk, {}, { waitMs: 10 });
   await pass(10);
-  assert.equal((await outcomeOf(asking.answer)).answer, "pending");
+  assert.equal((await outcomeOf(asking.answer)).status, "pending");
   assert.equal(last(asked).signal.aborted, false);
 });
 
@@ -308,7 +308,7 @@ test("an answer that could not be made durable is none", async () => {
   disk.isBroken = true;
   await assert.rejects(approvals.resolve(answering(onlyId(approvals))), /disk/);
   await assert.rejects(asking.answer, /disk/);
-  assert.equal(approvals.findGiven(subject), undefined);
+  assert.equal(approvals.claimApproval(subject), undefined);
 });
 
 test("closing withdraws what is open", async () => {
@@ -317,7 +317,7 @@ test("closing withdraws what is open", async () => {
   const asking = await ask(desk);
   await approvals.close();
   assert.equal(last(asked).signal.aborted, true);
-  assert.equal((await outcomeOf(asking.answer)).answer, "withdrawn");
+  assert.equal((await outcomeOf(asking.answer)).status, "withdrawn");
   assert.equal(rows.size, 0);
 });
 
@@ -344,16 +344,16 @@ test("a restart withdraws what was asked and keeps what was answered, for the sa
   );
   assert.deepEqual(openIds(second), []);
   await assert.rejects(second.resolve(answering(pending)), isCode("APPROVAL_NOT_FOUND"));
-  assert.equal(second.findGiven({ ...subject, sessionId: "ses_b" }), undefined);
-  assert.equal(second.findGiven(subject)?.approvalId, answered);
-  assert.equal(second.findGiven(subject), undefined);
-  assert.equal(second.redeem(answered, subject), true);
-  keep([second.spend(answered)]);
+  assert.equal(second.claimApproval({ ...subject, sessionId: "ses_b" }), undefined);
+  assert.equal(second.claimApproval(subject)?.approvalId, answered);
+  assert.equal(second.claimApproval(subject), undefined);
+  assert.equal(second.consume(answered, subject), true);
+  keep([second.removeConsumed(answered)]);
   assert.equal(rows.size, 0);
 
   const third = restart();
   await third.recover(store);
-  assert.equal(third.findGiven(subject), undefined);
+  assert.equal(third.claimApproval(subject), undefined);
 });
 
 test("an answer whose time was over at a restart is gone", async () => {
@@ -369,7 +369,7 @@ test("an answer whose time was over at a restart is gone", async () => {
   await pass(EXPIRY_MS);
   const second = restart();
   await second.recover(store);
-  assert.equal(second.findGiven(subject), undefined);
+  assert.equal(second.claimApproval(subject), undefined);
   assert.equal(rows.size, 0);
 });
 

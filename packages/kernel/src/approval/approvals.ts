@@ -10,24 +10,31 @@ import type {
   ResolvedApproval,
   StandingApproval,
 } from "./approval.ts";
-import type { Approvals } from "./approval-desk.ts";
+import type { Approvals } from "./approvals-api.ts";
 import { type ApprovalOutcome, KERNEL_DOOR, resolvedEntry } from "./approval-outcome.ts";
-import { aboutYes, putRow, readRow, removeRow, type StandingRow, type YesRow } from "./approval-rows.ts";
-import { type ApprovalSubject, keyOf } from "./approval-subject.ts";
+import {
+  toApprovalSource,
+  putRow,
+  readRow,
+  removeRow,
+  type StandingApprovalRow,
+  type OneTimeApprovalRow,
+} from "./approval-rows.ts";
+import { type ApprovalSubject, toBindingKey } from "./approval-subject.ts";
 import type { ApprovalWait } from "./approval-wait.ts";
-import { askApprover, cut, MAX_APPROVER, MAX_REASON } from "./ask-approver.ts";
+import { askApprover, toBoundedText, MAX_APPROVER, MAX_REASON } from "./ask-approver.ts";
 import { createChangeSignal } from "./change-signal.ts";
-import { isCrowded } from "./crowding.ts";
-import { noteDecline } from "./declines.ts";
-import { createEndedQuestions } from "./ended-questions.ts";
-import { createQuestion, type OpenQuestion } from "./open-question.ts";
-import { questionNotes } from "./question-notes.ts";
-import { ruleIdOf } from "./rule-text.ts";
-import { createRulesOnTheirWay } from "./rules-on-their-way.ts";
-import { createStandingAnswers } from "./standing-answers.ts";
-import { allowsOf, standingRow, unfit } from "./standing-row.ts";
-import { createUnusedYeses } from "./unused-yeses.ts";
-import { waitForAnswer } from "./wait-for-answer.ts";
+import { exceedsPendingLimits } from "./pending-approval-limits.ts";
+import { createDeclineEntry } from "./declines.ts";
+import { createEndedApprovals } from "./ended-approvals.ts";
+import { createPendingApproval, type PendingApproval } from "./pending-approval.ts";
+import { createApprovalNotes } from "./approval-notes.ts";
+import { toRuleId } from "./rule-text.ts";
+import { createPendingRules } from "./pending-rules.ts";
+import { createStandingApprovals } from "./standing-approvals.ts";
+import { describeForLedger, createStandingRow, unfit } from "./standing-approval-row.ts";
+import { createOneTimeApprovals } from "./one-time-approvals.ts";
+import { waitForDecision } from "./wait-for-decision.ts";
 
 export interface ApprovalOptions {
   readonly approver: Approver | undefined;
@@ -48,12 +55,15 @@ const MAX_ROWS = 100_000;
 export function createApprovals(options: ApprovalOptions): Approvals {
   const { approver, rules, nowMs } = options;
   /** In the order in which they were asked. */
-  const open = new Map<string, OpenQuestion>();
-  const ended = createEndedQuestions();
-  const standing = createStandingAnswers();
+  const open = new Map<string, PendingApproval>();
+  const ended = createEndedApprovals();
+  const standing = createStandingApprovals();
   const changes = createChangeSignal();
-  const rulesOnTheirWay = createRulesOnTheirWay();
-  const yeses = createUnusedYeses(nowMs, (row) => void closeYes(row, "timed_out").catch(() => undefined));
+  const pendingRules = createPendingRules();
+  const oneTimeApprovals = createOneTimeApprovals(
+    nowMs,
+    (row) => void closeUnused(row, "timed_out").catch(() => undefined),
+  );
   let doors = 0;
 
   /** SECURITY: a rule that demands the console is not satisfied by whoever happens to be asked. */
@@ -61,22 +71,22 @@ export function createApprovals(options: ApprovalOptions): Approvals {
     return doors > 0 || (kind === "human" && approver !== undefined);
   }
 
-  function findReturning(key: string): OpenQuestion | undefined {
+  function findReturning(key: string): PendingApproval | undefined {
     for (const question of open.values()) {
-      const isFree = !question.isAwaited && !question.isGone;
-      if (question.key === key && isFree && nowMs() < question.shown.expiresAtMs) return question;
+      const isFree = !question.isAwaited && !question.isClosed;
+      if (question.key === key && isFree && nowMs() < question.request.expiresAtMs) return question;
     }
     return undefined;
   }
 
-  async function begin(subject: ApprovalSubject, wait: ApprovalWait): Promise<OpenQuestion> {
+  async function begin(subject: ApprovalSubject, wait: ApprovalWait): Promise<PendingApproval> {
     const approvalId = createId("apr", (length) => options.random.bytes(length));
     const requestedAtMs = nowMs();
     const times = { requestedAtMs, expiresAtMs: requestedAtMs + options.expiryMs };
-    const notes = questionNotes(subject, standing.changedFor(subject));
-    const question = createQuestion(approvalId, subject, times, { canWriteRules: rules !== undefined, notes });
+    const notes = createApprovalNotes(subject, standing.findChangedFiles(subject));
+    const question = createPendingApproval(approvalId, subject, times, { canWriteRules: rules !== undefined, notes });
     // It has its place from now on, but nobody can answer what is not durable.
-    question.isAnswered = true;
+    question.isDecided = true;
     open.set(approvalId, question);
     try {
       const row = putRow({ state: "open", approvalId, sessionId: subject.sessionId });
@@ -85,59 +95,68 @@ export function createApprovals(options: ApprovalOptions): Approvals {
       open.delete(approvalId);
       throw fault;
     }
-    question.isAnswered = false;
+    question.isDecided = false;
     question.expiry = setTimeout(
       () => void end(question, "timed_out").catch(() => undefined),
       options.expiryMs,
     ).unref();
-    changes.changed();
+    changes.notify();
     if (wait.signal?.aborted !== true) askCallback(question);
     return question;
   }
 
-  function askCallback(question: OpenQuestion): void {
-    if (approver === undefined || question.shown.kind === "console") return;
-    void askApprover(question.shown, approver, question.withdraw.signal)
-      .then((resolution) => (resolution === undefined || question.isAnswered ? undefined : resolve(resolution)))
+  function askCallback(question: PendingApproval): void {
+    if (approver === undefined || question.request.kind === "console") return;
+    void askApprover(question.request, approver, question.withdrawal.signal)
+      .then((resolution) => (resolution === undefined || question.isDecided ? undefined : resolve(resolution)))
       // Whoever waits for the question is told if the store has failed; an answer that does not fit is none.
       .catch(() => end(question, "denied").catch(() => undefined));
   }
 
-  async function settle(question: OpenQuestion, wait: ApprovalWait): Promise<ApprovalOutcome> {
-    const { approvalId } = question.shown;
+  async function settle(question: PendingApproval, wait: ApprovalWait): Promise<ApprovalOutcome> {
+    const { approvalId } = question.request;
     question.isAwaited = true;
-    changes.changed();
-    const outcome = await waitForAnswer(question, {
+    changes.notify();
+    const outcome = await waitForDecision(question, {
       signal: wait.signal,
       waitMs: Math.min(options.waitMs, wait.waitMs),
     });
     question.isAwaited = false;
-    changes.changed();
-    if (outcome.answer === "withdrawn") await end(question, "withdrawn");
+    changes.notify();
+    if (outcome.status === "withdrawn") await end(question, "withdrawn");
     // A yes that came at the same moment is for whoever comes back.
-    if (outcome.answer === "pending" || outcome.answer === "withdrawn") yeses.free(approvalId);
+    if (outcome.status === "pending" || outcome.status === "withdrawn") oneTimeApprovals.unclaim(approvalId);
     else open.delete(approvalId);
     return outcome;
   }
 
   /** Ends a question that no person answered, unless somebody just did. */
-  async function end(question: OpenQuestion, answer: "timed_out" | "withdrawn" | "denied"): Promise<void> {
-    if (question.isAnswered) return;
-    question.isAnswered = true;
-    question.isGone = answer !== "denied";
-    await conclude(question, { approvalId: question.shown.approvalId, answer, door: KERNEL_DOOR, approver: "" });
+  async function end(question: PendingApproval, answer: "timed_out" | "withdrawn" | "denied"): Promise<void> {
+    if (question.isDecided) return;
+    question.isDecided = true;
+    question.isClosed = answer !== "denied";
+    await conclude(question, {
+      approvalId: question.request.approvalId,
+      status: answer,
+      door: KERNEL_DOOR,
+      approver: "",
+    });
   }
 
   /** INVARIANT: nobody is told of an answer before it is durable. */
-  async function conclude(question: OpenQuestion, outcome: ApprovalOutcome, row?: StandingRow): Promise<void> {
-    const { approvalId, sessionId, expiresAtMs } = question.shown;
-    const { answer, door, approver: by } = outcome;
-    question.isConcluding = true;
+  async function conclude(
+    question: PendingApproval,
+    outcome: ApprovalOutcome,
+    row?: StandingApprovalRow,
+  ): Promise<void> {
+    const { approvalId, sessionId, expiresAtMs } = question.request;
+    const { status, door, approver: by } = outcome;
+    question.isRecordingDecision = true;
     clearTimeout(question.expiry);
-    question.withdraw.abort();
-    changes.changed();
-    const yes: YesRow | undefined =
-      answer === "approved"
+    question.withdrawal.abort();
+    changes.notify();
+    const yes: OneTimeApprovalRow | undefined =
+      status === "approved"
         ? {
             state: "yes",
             approvalId,
@@ -152,35 +171,38 @@ export function createApprovals(options: ApprovalOptions): Approvals {
     try {
       await options.append({
         chain: sessionId,
-        entries: [resolvedEntry(outcome, row && allowsOf(row))],
+        entries: [resolvedEntry(outcome, row && describeForLedger(row))],
         state: [yes === undefined ? removeRow(approvalId) : putRow(yes), ...(row === undefined ? [] : [putRow(row)])],
       });
     } catch (fault) {
       open.delete(approvalId);
-      question.answered.reject(fault);
+      question.outcome.reject(fault);
       throw fault;
     }
-    if (yes !== undefined) yeses.add(yes, { isTaken: question.isAwaited });
+    if (yes !== undefined) oneTimeApprovals.add(yes, { isTaken: question.isAwaited });
     if (row !== undefined) standing.add(row);
     ended.note(outcome);
     // A no waits for whoever comes back to hear it, as long as the question would have.
-    if (answer === "denied" && !question.isAwaited) {
-      question.isRefused = true;
+    if (status === "denied" && !question.isAwaited) {
+      question.isDenied = true;
       question.expiry = setTimeout(() => open.delete(approvalId), Math.max(0, expiresAtMs - nowMs())).unref();
     } else open.delete(approvalId);
-    question.answered.resolve(outcome);
-    changes.changed();
+    question.outcome.resolve(outcome);
+    changes.notify();
   }
 
   /** A yes that will not be used. */
-  async function closeYes({ approvalId, sessionId }: YesRow, answer: "timed_out" | "withdrawn"): Promise<void> {
-    const entry = resolvedEntry({ approvalId, answer, door: KERNEL_DOOR, approver: "" });
+  async function closeUnused(
+    { approvalId, sessionId }: OneTimeApprovalRow,
+    answer: "timed_out" | "withdrawn",
+  ): Promise<void> {
+    const entry = resolvedEntry({ approvalId, status: answer, door: KERNEL_DOOR, approver: "" });
     await options.append({ chain: sessionId, entries: [entry], state: [removeRow(approvalId)] });
   }
 
-  function openQuestion(approvalId: string): OpenQuestion {
+  function requirePending(approvalId: string): PendingApproval {
     const question = open.get(approvalId);
-    if (question !== undefined && !question.isAnswered && nowMs() < question.shown.expiresAtMs) return question;
+    if (question !== undefined && !question.isDecided && nowMs() < question.request.expiresAtMs) return question;
     const became = ended.find(approvalId) ?? (question === undefined ? undefined : "ended");
     const id = `\`${approvalId.slice(0, 80)}\``;
     const message = became === undefined ? `no open question has the id ${id}` : `${id} was ${became} already`;
@@ -189,30 +211,30 @@ export function createApprovals(options: ApprovalOptions): Approvals {
 
   async function resolve(resolution: ApprovalResolution): Promise<ResolvedApproval> {
     const { approvalId, answer, door } = resolution;
-    const question = openQuestion(approvalId);
+    const question = requirePending(approvalId);
     // SECURITY: a question for the console stays open for the console when another door tries to answer it.
-    if (question.shown.kind === "console" && !CONSOLE_DOORS.has(door)) {
+    if (question.request.kind === "console" && !CONSOLE_DOORS.has(door)) {
       throw new KernelError("APPROVAL_UNAVAILABLE", "this question is answered at the console only");
     }
-    const by = cut(resolution.approver, MAX_APPROVER) ?? "";
-    const row = standingRow(question, { ...resolution, approver: by }, nowMs());
+    const by = toBoundedText(resolution.approver, MAX_APPROVER) ?? "";
+    const row = createStandingRow(question, { ...resolution, approver: by }, nowMs());
     if (row !== undefined && !standing.hasRoomFor(row)) {
       throw unfit("answer", "too many answers for longer were given: revoke some first, or answer once");
     }
-    question.isAnswered = true;
+    question.isDecided = true;
     const { isAwaited } = question;
     const outcome: ApprovalOutcome = {
       approvalId,
-      answer: answer === "deny" ? "denied" : "approved",
+      status: answer === "deny" ? "denied" : "approved",
       door,
       approver: by,
-      reason: cut(resolution.reason, MAX_REASON),
+      reason: toBoundedText(resolution.reason, MAX_REASON),
       ...(answer !== "deny" && { term: answer }),
       ...(row && { standingId: row.standing.standingId }),
     };
     if (answer !== "rule" || row === undefined) await conclude(question, outcome, row);
     else {
-      await rulesOnTheirWay.during(question.shown, async () => {
+      await pendingRules.track(question.request, async () => {
         await conclude(question, outcome, row);
         await writeRule(question, row);
       });
@@ -221,9 +243,9 @@ export function createApprovals(options: ApprovalOptions): Approvals {
   }
 
   /** The answer is in the ledger before there is a rule: a rule nobody answers for must not exist. */
-  async function writeRule({ shown }: OpenQuestion, { standing: given }: StandingRow): Promise<void> {
+  async function writeRule({ request }: PendingApproval, { standing: given }: StandingApprovalRow): Promise<void> {
     try {
-      await rules?.addRule(ruleIdOf(shown.approvalId), shown.ruleText);
+      await rules?.addRule(toRuleId(request.approvalId), request.ruleText);
     } catch (fault) {
       standing.remove(given.standingId);
       await noteRevoked(given, KERNEL_DOOR, []);
@@ -233,7 +255,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
   }
 
   async function isInForce({ scope, approvalId }: StandingApproval): Promise<boolean> {
-    return scope !== "rule" || rules === undefined || (await rules.hasRule(ruleIdOf(approvalId)));
+    return scope !== "rule" || rules === undefined || (await rules.hasRule(toRuleId(approvalId)));
   }
 
   async function revoke({ standingId, by }: ApprovalRevocation): Promise<StandingApproval> {
@@ -244,15 +266,19 @@ export function createApprovals(options: ApprovalOptions): Approvals {
     }
     const { standing: given } = row;
     if (given.scope === "rule") await removeRule(row);
-    const unused = yeses.removeFree(given.approvalId);
-    await noteRevoked(given, cut(by, MAX_APPROVER) ?? "", unused === undefined ? [] : [removeRow(given.approvalId)]);
+    const unused = oneTimeApprovals.removeAvailable(given.approvalId);
+    await noteRevoked(
+      given,
+      toBoundedText(by, MAX_APPROVER) ?? "",
+      unused === undefined ? [] : [removeRow(given.approvalId)],
+    );
     return given;
   }
 
-  async function removeRule(row: StandingRow): Promise<void> {
+  async function removeRule(row: StandingApprovalRow): Promise<void> {
     try {
       if (rules === undefined) throw unfit("standing_id", "this kernel has nowhere to take rules from");
-      await rules.removeRule(ruleIdOf(row.standing.approvalId));
+      await rules.removeRule(toRuleId(row.standing.approvalId));
     } catch (fault) {
       standing.add(row);
       throw fault;
@@ -261,7 +287,7 @@ export function createApprovals(options: ApprovalOptions): Approvals {
 
   async function noteRevoked(given: StandingApproval, by: string, rows: readonly StateChange[]): Promise<void> {
     const { standingId, sessionId } = given;
-    changes.changed();
+    changes.notify();
     await options.append({
       chain: sessionId === "" ? SYSTEM_CHAIN : sessionId,
       entries: [{ case: "standingApprovalRevoked", value: { standingId, by } }],
@@ -271,17 +297,17 @@ export function createApprovals(options: ApprovalOptions): Approvals {
 
   const list = (): ApprovalList => ({
     open: [...open.values()]
-      .filter(({ isAnswered }) => !isAnswered)
-      .map(({ shown, isAwaited, declines }) => ({
-        ...shown,
-        notes: [...shown.notes, ...declines.values()],
+      .filter(({ isDecided }) => !isDecided)
+      .map(({ request, isAwaited, declines }) => ({
+        ...request,
+        notes: [...request.notes, ...declines.values()],
         isAwaited,
       })),
     standing: standing.list(),
   });
 
   return {
-    ruleOnItsWay: (subject) => rulesOnTheirWay.find(subject),
+    findPendingRule: (subject) => pendingRules.find(subject),
     isAvailable,
     openDoor() {
       doors++;
@@ -291,27 +317,27 @@ export function createApprovals(options: ApprovalOptions): Approvals {
         isOpen = false;
       };
     },
-    findGiven(subject) {
-      const yes = yeses.take(keyOf(subject), nowMs());
-      if (yes !== undefined) return { ...aboutYes(yes), answer: "approved", term: "once" };
+    claimApproval(subject) {
+      const yes = oneTimeApprovals.claim(toBindingKey(subject), nowMs());
+      if (yes !== undefined) return { ...toApprovalSource(yes), status: "approved", term: "once" };
       const given = standing.find(subject);
-      return given && { ...aboutYes(given), answer: "approved", term: "session", standingId: given.standingId };
+      return given && { ...toApprovalSource(given), status: "approved", term: "session", standingId: given.standingId };
     },
     async ask(subject, wait) {
-      const returning = findReturning(keyOf(subject));
+      const returning = findReturning(toBindingKey(subject));
       if (returning !== undefined) return settle(returning, wait);
-      if (!isAvailable(subject.kind) || isCrowded(open.values(), subject)) return undefined;
+      if (!isAvailable(subject.kind) || exceedsPendingLimits(open.values(), subject)) return undefined;
       return settle(await begin(subject, wait), wait);
     },
-    redeem: (approvalId, subject) => yeses.redeem(approvalId, keyOf(subject), nowMs()),
-    spend(approvalId) {
-      yeses.remove(approvalId);
+    consume: (approvalId, subject) => oneTimeApprovals.consume(approvalId, toBindingKey(subject), nowMs()),
+    removeConsumed(approvalId) {
+      oneTimeApprovals.remove(approvalId);
       return removeRow(approvalId);
     },
     async release(approvalId) {
-      if (yeses.putBack(approvalId)) return;
-      const unused = yeses.remove(approvalId);
-      if (unused !== undefined) await closeYes(unused, "withdrawn");
+      if (oneTimeApprovals.restore(approvalId)) return;
+      const unused = oneTimeApprovals.remove(approvalId);
+      if (unused !== undefined) await closeUnused(unused, "withdrawn");
     },
 
     list,
@@ -324,10 +350,10 @@ export function createApprovals(options: ApprovalOptions): Approvals {
     },
     resolve,
     async decline(decline) {
-      const question = openQuestion(decline.approvalId);
-      const entries = [noteDecline(question, decline, nowMs())];
-      changes.changed();
-      await options.append({ chain: question.shown.sessionId, entries });
+      const question = requirePending(decline.approvalId);
+      const entries = [createDeclineEntry(question, decline, nowMs())];
+      changes.notify();
+      await options.append({ chain: question.request.sessionId, entries });
     },
     revoke,
 
@@ -338,12 +364,12 @@ export function createApprovals(options: ApprovalOptions): Approvals {
           if (await isInForce(row.standing)) standing.add(row);
           // A crash came before the rule was written, or somebody deleted it.
           else await noteRevoked(row.standing, KERNEL_DOOR, []);
-        } else if (row.state === "yes" && nowMs() < row.expiresAtMs) yeses.add(row, { isTaken: false });
+        } else if (row.state === "yes" && nowMs() < row.expiresAtMs) oneTimeApprovals.add(row, { isTaken: false });
         else {
           // SECURITY: nothing runs on an answer to a question that this kernel did not ask.
           const { approvalId, sessionId: chain } = row;
           const answer = row.state === "yes" ? "timed_out" : "withdrawn";
-          const entry = resolvedEntry({ approvalId, answer, door: KERNEL_DOOR, approver: "" });
+          const entry = resolvedEntry({ approvalId, status: answer, door: KERNEL_DOOR, approver: "" });
           await options.append({ chain, entries: [entry], state: [removeRow(approvalId)] });
         }
       }
@@ -353,21 +379,21 @@ export function createApprovals(options: ApprovalOptions): Approvals {
       await Promise.all(asked.map((question) => end(question, "withdrawn")));
       // What somebody is just answering leaves rows of its own.
       await Promise.allSettled(
-        asked.filter(({ isConcluding }) => isConcluding).map(({ answered }) => answered.promise),
+        asked.filter(({ isRecordingDecision }) => isRecordingDecision).map(({ outcome }) => outcome.promise),
       );
-      const rows = [...yeses.removeSession(sessionId).map(removeRow), ...standing.endSession(sessionId)];
-      changes.changed();
+      const rows = [...oneTimeApprovals.removeSession(sessionId).map(removeRow), ...standing.endSession(sessionId)];
+      changes.notify();
       return rows;
     },
     async forgetInputs(inputDigests, by) {
-      for (const standingId of standing.ofInputs(inputDigests)) await revoke({ standingId, by });
-      return yeses.removeInputs(inputDigests).map(removeRow);
+      for (const standingId of standing.findIdsByInput(inputDigests)) await revoke({ standingId, by });
+      return oneTimeApprovals.removeInputs(inputDigests).map(removeRow);
     },
     async close() {
       doors = 0;
       await Promise.allSettled([...open.values()].map((question) => end(question, "withdrawn")));
-      yeses.clear();
-      changes.changed();
+      oneTimeApprovals.clear();
+      changes.notify();
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Approver } from "../ports.ts";
-import type { ApprovalAnswer, ApprovalQuestion, ApprovalResolution } from "./approval.ts";
+import type { ApprovalDecision, ApprovalRequest, ApprovalResolution } from "./approval.ts";
 
 const MAX_DOOR = 64;
 export const MAX_REASON = 500;
@@ -10,37 +10,40 @@ export const MAX_APPROVER = 256;
  * no longer wanted when it came.
  */
 export async function askApprover(
-  question: ApprovalQuestion,
+  request: ApprovalRequest,
   approver: Approver,
   signal: AbortSignal,
 ): Promise<ApprovalResolution | undefined> {
-  const { approvalId } = question;
-  const door = cut(approver.door, MAX_DOOR) ?? "callback";
+  const { approvalId } = request;
+  const door = toBoundedText(approver.door, MAX_DOOR) ?? "callback";
   try {
-    const answer = await approver.ask(question, signal);
-    return signal.aborted ? undefined : { approvalId, door, ...read(answer, question) };
+    const answer = await approver.ask(request, signal);
+    return signal.aborted ? undefined : { approvalId, door, ...readDecision(answer, request) };
   } catch {
     if (signal.aborted) return undefined;
     return { approvalId, door, answer: "deny", approver: "", reason: "the approver could not be asked" };
   }
 }
 
-type Read = Pick<ApprovalResolution, "answer" | "approver" | "reason" | "words">;
+type CallbackDecision = Pick<ApprovalResolution, "answer" | "approver" | "reason" | "words">;
 
 /** SECURITY: anything but a plain `true` is a no; an embedder's callback may return nonsense. */
-function read(answer: Partial<ApprovalAnswer> | undefined, question: ApprovalQuestion): Read {
-  const { approved, term, words }: { approved?: unknown; term?: unknown; words?: unknown } = answer ?? {};
-  const said = { approver: cut(answer?.approver, MAX_APPROVER) ?? "", reason: cut(answer?.reason, MAX_REASON) };
+function readDecision(decision: Partial<ApprovalDecision> | undefined, request: ApprovalRequest): CallbackDecision {
+  const { approved, term, words }: { approved?: unknown; term?: unknown; words?: unknown } = decision ?? {};
+  const said = {
+    approver: toBoundedText(decision?.approver, MAX_APPROVER) ?? "",
+    reason: toBoundedText(decision?.reason, MAX_REASON),
+  };
   if (approved !== true) return { answer: "deny", ...said };
   if (term === undefined || term === "once") return { answer: "once", ...said };
   // Where a longer answer is not offered, the yes to this call remains.
-  if (term === "rule") return { answer: question.ruleText === "" ? "once" : "rule", ...said };
+  if (term === "rule") return { answer: request.ruleText === "" ? "once" : "rule", ...said };
   if (term !== "session") return { answer: "deny", ...said };
-  if (question.sessionScope === "") return { answer: "once", ...said };
+  if (request.sessionScope === "") return { answer: "once", ...said };
   return { answer: "session", ...said, words: typeof words === "number" ? words : undefined };
 }
 
 /** Text that goes into the ledger: well formed, and bounded. */
-export function cut(value: unknown, most: number): string | undefined {
-  return typeof value === "string" && value !== "" ? value.slice(0, most).toWellFormed() : undefined;
+export function toBoundedText(value: unknown, maxLength: number): string | undefined {
+  return typeof value === "string" && value !== "" ? value.slice(0, maxLength).toWellFormed() : undefined;
 }

@@ -1,6 +1,6 @@
 /** Wakes everyone who waits for a change. */
 export interface ChangeSignal {
-  changed(): void;
+  notify(): void;
   /** The number of changes so far. */
   readonly count: number;
   /** Resolves when there were more than `count` changes, or the signal aborts. */
@@ -14,7 +14,7 @@ export function createChangeSignal(): ChangeSignal {
     get count() {
       return count;
     },
-    changed() {
+    notify() {
       count++;
       for (const wake of waiting) wake();
     },

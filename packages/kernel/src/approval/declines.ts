@@ -1,15 +1,15 @@
 import type { EntryDraft } from "../ledger/record-draft.ts";
 import type { ApprovalDecline } from "./approval.ts";
-import { cut, MAX_APPROVER } from "./ask-approver.ts";
-import type { OpenQuestion } from "./open-question.ts";
+import { toBoundedText, MAX_APPROVER } from "./ask-approver.ts";
+import type { PendingApproval } from "./pending-approval.ts";
 
 /** Of one question: a client says its name, and can say many. */
 const MAX_NOTED = 4;
 
 /** The entry of a client's own answer. People are told of the last answer of each of the last few clients. */
-export function noteDecline({ declines }: OpenQuestion, decline: ApprovalDecline, nowMs: number): EntryDraft {
+export function createDeclineEntry({ declines }: PendingApproval, decline: ApprovalDecline, nowMs: number): EntryDraft {
   const { approvalId, door, action } = decline;
-  const client = cut(decline.client, MAX_APPROVER) ?? "";
+  const client = toBoundedText(decline.client, MAX_APPROVER) ?? "";
   const answer = action.replaceAll("_", " ");
   const at = new Date(nowMs).toISOString();
   declines.delete(client);

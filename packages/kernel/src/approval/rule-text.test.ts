@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { ApprovalSubject } from "./approval-subject.ts";
-import { ruleText } from "./rule-text.ts";
+import { createRuleText } from "./rule-text.ts";
 
 const subject = {
   agent: "ada",
@@ -25,13 +25,14 @@ const HEAD = [
   '  resource == Workspace::"/w")',
 ];
 const TAIL = 'context.directory == "." && context.labels.isEmpty() };';
-const ruleFor = (more: Partial<ApprovalSubject>): string[] => ruleText("apr_1", { ...subject, ...more }).split("\n");
+const ruleFor = (more: Partial<ApprovalSubject>): string[] =>
+  createRuleText("apr_1", { ...subject, ...more }).split("\n");
 
 test("no input writes a rule of its own", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (first, second) => {
       const paths = [first, `"]) }; permit(principal, action, resource); //${second}`];
-      const text = ruleText("apr_1", {
+      const text = createRuleText("apr_1", {
         ...subject,
         workspace: first,
         agent: second,

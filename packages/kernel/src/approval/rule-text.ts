@@ -19,7 +19,7 @@ export type RuleSubject = Pick<
   | "always"
 > & { readonly files: readonly (Pick<ApprovedFile, "path"> & Partial<ApprovedFile>)[] };
 
-export function ruleIdOf(approvalId: string): string {
+export function toRuleId(approvalId: string): string {
   return `approved-${approvalId}`;
 }
 
@@ -30,37 +30,37 @@ export function ruleIdOf(approvalId: string): string {
  * SECURITY: every text in it is an agent's. All of it stands in strings, with whatever is not plain escaped, so that no
  * input can end a string and add a rule. Tested by "no input writes a rule of its own".
  */
-export function ruleText(approvalId: string, subject: RuleSubject): string {
-  return ruleWithId(ruleIdOf(approvalId), subject);
+export function createRuleText(approvalId: string, subject: RuleSubject): string {
+  return createRuleTextWithId(toRuleId(approvalId), subject);
 }
 
 /** The same under another id. */
-export function ruleWithId(ruleId: string, subject: RuleSubject): string {
+export function createRuleTextWithId(ruleId: string, subject: RuleSubject): string {
   const conditions = [
     ...conditionsOf(subject),
-    `context.directory == ${text(subject.directory)}`,
+    `context.directory == ${toCedarString(subject.directory)}`,
     // SECURITY: a yes to a call that carried nothing is none to the same call once it could carry a secret out.
     labelsAllowed(subject),
     // A tool that is no part of Narthex may become another under its name.
-    ...(subject.isBuiltin ? [] : [`context.definition_hash == ${text(toHex(subject.definitionHash))}`]),
+    ...(subject.isBuiltin ? [] : [`context.definition_hash == ${toCedarString(toHex(subject.definitionHash))}`]),
   ];
   return [
     ...subject.files
       .filter(({ state }) => state !== ABSENT)
-      .map(({ path }) => `// It does not look at what ${text(path)} holds.`),
-    `@id(${text(ruleId)})`,
+      .map(({ path }) => `// It does not look at what ${toCedarString(path)} holds.`),
+    `@id(${toCedarString(ruleId)})`,
     '@approve("none")',
-    ...(subject.always.length === 0 ? [] : [`@overrides(${text(joinOverrides(subject.always))})`]),
-    `permit(principal == Agent::${text(subject.agent)}, action == Action::${text(subject.action)},`,
-    `  resource == Workspace::${text(subject.workspace)})`,
+    ...(subject.always.length === 0 ? [] : [`@overrides(${toCedarString(joinOverrides(subject.always))})`]),
+    `permit(principal == Agent::${toCedarString(subject.agent)}, action == Action::${toCedarString(subject.action)},`,
+    `  resource == Workspace::${toCedarString(subject.workspace)})`,
     `when { ${conditions.join(" && ")} };`,
     "",
   ].join("\n");
 }
 
 /** The text of a question's rule as it is without an id: equal for all calls that the same rule covers. */
-export function withoutRuleId({ approvalId, ruleText: given }: { approvalId: string; ruleText: string }): string {
-  return given.replace(ruleIdOf(approvalId), "");
+export function removeRuleId({ approvalId, ruleText: given }: { approvalId: string; ruleText: string }): string {
+  return given.replace(toRuleId(approvalId), "");
 }
 
 /** A host's answers make their session untrusted: without that, the rule would be good for one call. */
@@ -68,31 +68,31 @@ function labelsAllowed({ labels, scope }: RuleSubject): string {
   const allowed = scope?.kind === "host" ? [...new Set([...labels, UNTRUSTED])].sort() : labels;
   return allowed.length === 0
     ? "context.labels.isEmpty()"
-    : `[${allowed.map(text).join(", ")}].containsAll(context.labels)`;
+    : `[${allowed.map(toCedarString).join(", ")}].containsAll(context.labels)`;
 }
 
 function conditionsOf({ scope, inputDigest }: RuleSubject): string[] {
-  const exactly = [`context.input_digest == ${text(toHex(inputDigest))}`];
+  const exactly = [`context.input_digest == ${toCedarString(toHex(inputDigest))}`];
   switch (scope?.kind) {
     case "path":
-      return [`[${scope.paths.map(text).join(", ")}].contains(context.path)`];
+      return [`[${scope.paths.map(toCedarString).join(", ")}].contains(context.path)`];
     case "host":
       return [
         "context has host && context has port && context has sends",
-        `context.host == ${text(scope.host)}`,
+        `context.host == ${toCedarString(scope.host)}`,
         `context.port == ${scope.port}`,
         `context.sends == ${scope.sends}`,
       ];
     case "command":
       // SECURITY: the same line is another command elsewhere and with another input, so the line alone says too little.
-      return [...exactly, `context.command.lines == [${text(scope.line)}]`];
+      return [...exactly, `context.command.lines == [${toCedarString(scope.line)}]`];
     case undefined:
       return exactly;
   }
 }
 
 /** A Cedar string: printable ASCII stands for itself, everything else as `\u{...}`. */
-function text(value: string): string {
+function toCedarString(value: string): string {
   const escaped = value.replace(/[^ !#-[\]-~]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
   return `"${escaped}"`;
 }

@@ -6,7 +6,7 @@ import type { PolicyRules, StateChange } from "../ports.ts";
 import type { ApprovalResolution } from "./approval.ts";
 import type { CommandScope } from "./approval-scope.ts";
 import type { ApprovalSubject } from "./approval-subject.ts";
-import type { Approvals } from "./approval-desk.ts";
+import type { Approvals } from "./approvals-api.ts";
 import { createApprovals } from "./approvals.ts";
 import { subject as example } from "./testing/example-subject.ts";
 
@@ -83,7 +83,7 @@ function create(rules?: PolicyRules) {
       const resolved = await approvals.resolve({ approvalId, answer, approver: "ann", door: "cli", ...more });
       // The call that asked uses its yes.
       await asking;
-      keep([approvals.spend(approvalId)]);
+      keep([approvals.removeConsumed(approvalId)]);
       return resolved;
     },
   };
@@ -105,9 +105,9 @@ test("an answer for the session covers no other session, tool, definition, rules
     { scope: { ...scope, directory: "sub" } },
     { scope: { ...scope, network: true } },
   ];
-  for (const other of others) assert.equal(approvals.findGiven(like(other)), undefined, JSON.stringify(other));
-  const given = approvals.findGiven(like());
-  assert.deepEqual([given?.answer, given?.term, given?.door, given?.approver], ["approved", "session", "cli", "ann"]);
+  for (const other of others) assert.equal(approvals.claimApproval(like(other)), undefined, JSON.stringify(other));
+  const given = approvals.claimApproval(like());
+  assert.deepEqual([given?.status, given?.term, given?.door, given?.approver], ["approved", "session", "cli", "ann"]);
 });
 
 test("a shorter beginning covers what begins so, if a person chose it, and never the program alone", async () => {
@@ -116,7 +116,7 @@ test("a shorter beginning covers what begins so, if a person chose it, and never
   }
   const { approvals: desk, answer: give } = create();
   await give("session", { words: 2 });
-  const words = (...list: string[]) => desk.findGiven(like({ scope: { ...scope, words: list } }));
+  const words = (...list: string[]) => desk.claimApproval(like({ scope: { ...scope, words: list } }));
   assert.ok(words("npm", "run", "lint"));
   assert.ok(words("npm", "run"));
   for (const list of [["npm"], ["npm", "publish"], ["npm", "running"], ["npm run", "test"]]) {
@@ -135,22 +135,22 @@ test("without a scope of its own, a call is covered by exactly its input", async
   const about = { ...subject, scope: undefined };
   const { standing } = await answer("session", {}, about);
   assert.equal(standing?.allows, `this call again, with exactly this input: ${JSON.stringify(about.input)}`);
-  assert.equal(approvals.findGiven(like({ scope: undefined })), undefined);
-  assert.equal(approvals.findGiven(like()), undefined);
-  assert.ok(approvals.findGiven(about));
+  assert.equal(approvals.claimApproval(like({ scope: undefined })), undefined);
+  assert.equal(approvals.claimApproval(like()), undefined);
+  assert.ok(approvals.claimApproval(about));
 });
 
 test("lists say whether a caller waits for a question, and so does the answer to it", async () => {
   const { approvals } = create();
   const wait = { signal: undefined, waitMs: 0, requested: async () => undefined };
-  assert.equal((await approvals.ask(subject, wait))?.answer, "pending");
+  assert.equal((await approvals.ask(subject, wait))?.status, "pending");
   const [left] = approvals.list().open;
   assert.equal(left?.isAwaited, false);
   const joined = approvals.ask(subject, { ...wait, waitMs: 60_000 });
   assert.equal(approvals.list().open[0]?.isAwaited, true);
   const resolution = { approvalId: left.approvalId, answer: "once", approver: "ann", door: "cli" } as const;
   assert.equal((await approvals.resolve(resolution)).isAwaited, true);
-  assert.equal((await joined)?.answer, "approved");
+  assert.equal((await joined)?.status, "approved");
 
   await approvals.ask(subject, wait);
   const approvalId = approvals.list().open[0]?.approvalId ?? "";
@@ -162,8 +162,8 @@ test("an answer for a path or a host covers that path or host and no other", asy
   await answer("session", {}, { ...subject, scope: { kind: "path", paths: ["a.txt"] } });
   const host = { kind: "host", host: "example.com", port: 443, sends: false } as const;
   await answer("session", {}, { ...subject, scope: host });
-  assert.ok(approvals.findGiven(like({ scope: { kind: "path", paths: ["a.txt"] } })));
-  assert.ok(approvals.findGiven(like({ scope: host })));
+  assert.ok(approvals.claimApproval(like({ scope: { kind: "path", paths: ["a.txt"] } })));
+  assert.ok(approvals.claimApproval(like({ scope: host })));
   for (const other of [
     { kind: "path", paths: ["a.txt/b"] },
     { kind: "path", paths: ["A.txt"] },
@@ -172,7 +172,7 @@ test("an answer for a path or a host covers that path or host and no other", asy
     { ...host, port: 80 },
     { ...host, sends: true },
   ] as const) {
-    assert.equal(approvals.findGiven(like({ scope: other })), undefined, JSON.stringify(other));
+    assert.equal(approvals.claimApproval(like({ scope: other })), undefined, JSON.stringify(other));
   }
 });
 
@@ -182,7 +182,7 @@ test("an answer for the session outlives a restart, not its revocation, and not 
   const second = restart();
   await second.recover(store);
   assert.deepEqual(second.list().standing, [standing]);
-  assert.ok(second.findGiven(like()));
+  assert.ok(second.claimApproval(like()));
 
   const standingId = standing?.standingId ?? "";
   const revoked = await Promise.allSettled([1, 2].map(() => second.revoke({ standingId, by: "bob" })));
@@ -190,7 +190,7 @@ test("an answer for the session outlives a restart, not its revocation, and not 
     revoked.map(({ status }) => status),
     ["fulfilled", "rejected"],
   );
-  assert.equal(second.findGiven(like()), undefined);
+  assert.equal(second.claimApproval(like()), undefined);
   assert.deepEqual(entries.at(-1), { case: "standingApprovalRevoked", value: { standingId, by: "bob" } });
   assert.equal(rows.size, 0);
   const third = restart();
@@ -199,17 +199,17 @@ test("an answer for the session outlives a restart, not its revocation, and not 
 
   const gone = await approvals.endSession("ses_a");
   assert.deepEqual(gone, [{ table: "approvals", key: standingId, value: undefined }]);
-  assert.equal(approvals.findGiven(like()), undefined);
+  assert.equal(approvals.claimApproval(like()), undefined);
 });
 
 test("revoking takes back the yes that nobody has used, too", async () => {
   const { approvals } = create();
   const asking = approvals.ask(subject, { signal: undefined, waitMs: 0, requested: async () => undefined });
-  assert.equal((await asking)?.answer, "pending");
+  assert.equal((await asking)?.status, "pending");
   const approvalId = approvals.list().open[0]?.approvalId ?? "";
   const { standing } = await approvals.resolve({ approvalId, answer: "session", approver: "ann", door: "cli" });
   await approvals.revoke({ standingId: standing?.standingId ?? "", by: "ann" });
-  assert.equal(approvals.findGiven(subject), undefined);
+  assert.equal(approvals.claimApproval(subject), undefined);
 });
 
 test("the ledger holds what a longer answer allows", async () => {
@@ -260,7 +260,7 @@ test("a rule is shown before it is answered with, written once it is recorded, a
     /^@id\("approved-apr_[a-z2-7]{20}"\)\n@approve\("none"\)\npermit\(principal == Agent::"agent", action == Action::"shell_exec"/,
   );
   assert.deepEqual(seen, [1], "the answer was in the ledger before there was a rule");
-  assert.deepEqual(desk.approvals.findGiven(like()), undefined, "the policy speaks for it now, not the desk");
+  assert.deepEqual(desk.approvals.claimApproval(like()), undefined, "the policy speaks for it now, not the desk");
   await desk.approvals.revoke({ standingId: standing?.standingId ?? "", by: "ann" });
   assert.equal(written.size, 0);
 });

@@ -10,7 +10,7 @@ export function addAmounts(first: BudgetAmounts, second: BudgetAmounts): BudgetA
 }
 
 /** Only the dimensions in which there is a limit: elsewhere nothing has to be set aside. */
-export function amountsUnder(limits: BudgetLimits, amounts: BudgetAmounts): BudgetAmounts {
+export function limitedAmounts(limits: BudgetLimits, amounts: BudgetAmounts): BudgetAmounts {
   return collectAmounts((dimension) => (limits[dimension] === undefined ? 0 : (amounts[dimension] ?? 0)));
 }
 

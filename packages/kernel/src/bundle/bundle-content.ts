@@ -18,7 +18,7 @@ export interface BundledContent {
   readonly bytes: Uint8Array;
   readonly items: readonly ContentItem[];
   /** Digests of content that lies elsewhere. */
-  readonly wanted: readonly Uint8Array[];
+  readonly externalDigests: readonly Uint8Array[];
 }
 
 const encodeContent = compileEncoder<RecordContent>(RecordContentSchema);
@@ -42,12 +42,12 @@ export function bundleContent(record: Uint8Array, content: Uint8Array): BundledC
   const { items } = fromBinary(RecordContentSchema, content);
   const isSecret = entries.some(isLabelledSecret) || items.some(({ labels }) => labels.includes(SECRET));
   const kept = items.map((item) =>
-    isLeftOut(item, isSecret) ? { ...item, place: ContentPlace.NONE, data: NO_BYTES } : item,
+    isOmitted(item, isSecret) ? { ...item, place: ContentPlace.NONE, data: NO_BYTES } : item,
   );
   const bytes = kept.some((item, index) => item !== items[index])
     ? encodeContent({ items: kept.map((item) => ({ ...item, size: Number(item.size) })) })
     : content;
-  return { bytes, items: kept, wanted: kept.flatMap(wantedFor) };
+  return { bytes, items: kept, externalDigests: kept.flatMap(findExternalDigests) };
 }
 
 function isLabelledSecret({ kind }: Entry): boolean {
@@ -62,13 +62,13 @@ function isLabelledSecret({ kind }: Entry): boolean {
   }
 }
 
-function isLeftOut({ role, place }: ContentItem, isSecret: boolean): boolean {
+function isOmitted({ role, place }: ContentItem, isSecret: boolean): boolean {
   if (place === ContentPlace.NONE || place === ContentPlace.ERASED || PUBLIC_ROLES.has(role)) return false;
   return isSecret || role === ContentRole.STAGED;
 }
 
 /** A decision also needs the rules and the schema that it was made by. */
-function wantedFor({ role, place, digest, data }: ContentItem): Uint8Array[] {
+function findExternalDigests({ role, place, digest, data }: ContentItem): Uint8Array[] {
   if (place === ContentPlace.FILE || place === ContentPlace.ELSEWHERE) return [digest];
   if (role !== ContentRole.PROOF || place !== ContentPlace.ROW) return [];
   const { policyHash, schemaHash } = fromBinary(ProofSchema, data);

@@ -1,7 +1,7 @@
 import { BUNDLE_INDEX_ENTRY_BYTES, HASH_SIZE, KernelError } from "@narthex/contracts";
 
 /** Some two hundred megabytes: a ledger with more content is exported session by session. */
-const MOST_ENTRIES = 1_000_000;
+const MAX_ENTRIES = 1_000_000;
 const FIRST_ENTRIES = 1024;
 
 /** Where content lies in a bundle, by digest. Of content that is there twice, the first place counts. */
@@ -17,7 +17,7 @@ export class BundleIndex {
   add(digest: Uint8Array, offset: number, size: number): void {
     const key = keyOf(digest);
     if (this.#known.has(key)) return;
-    if (this.#count >= MOST_ENTRIES) {
+    if (this.#count >= MAX_ENTRIES) {
       throw new KernelError(
         "RESOURCE_EXCEEDED",
         "there is too much content for one bundle: export sessions one by one",

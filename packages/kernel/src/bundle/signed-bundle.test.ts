@@ -10,13 +10,13 @@ import {
   RecordSchema,
   toBinary,
 } from "@narthex/contracts";
-import { openBundle, parseLogKey, verifyBundle } from "@narthex/verify";
+import { openBundle, parseVerifierKey, verifyBundle } from "@narthex/verify";
 import fc from "fast-check";
 import { leafHash, nodeHash } from "../merkle/tree-hash.ts";
 import { naiveRoot } from "../merkle/testing/naive-tree.ts";
-import { rangesBeside } from "./bundle-log.ts";
+import { siblingRanges } from "./bundled-tree.ts";
 import { createExported, fileOf } from "./testing/test-bundle.ts";
-import { announce, createTestKey, createTestLog, note, type TestKey } from "./testing/test-log.ts";
+import { announce, createTestKey, createTestTree, note, type TestKey } from "./testing/test-tree.ts";
 
 const exported = await createExported();
 const [busy, , idle] = exported.sessions;
@@ -24,7 +24,7 @@ const { nextIndex } = await exported.store.head();
 const [first, second] = [createTestKey(), createTestKey()];
 
 async function verified(bytes: Uint8Array, trusted?: TestKey) {
-  const trustedKey = trusted && parseLogKey(trusted.text);
+  const trustedKey = trusted && parseVerifierKey(trusted.text);
   return await verifyBundle(await openBundle(fileOf(bytes)), { trustedKey });
 }
 
@@ -33,7 +33,7 @@ const codesOf = ({ problems }: Awaited<ReturnType<typeof verified>>): string[] =
 test("a session's records are proven to be in the tree that was signed, without those of others", async () => {
   for (const size of [nextIndex, nextIndex - 1, nextIndex - 9]) {
     const report = await verified(
-      await exported.export(busy, await createTestLog(exported.store, size, [first])),
+      await exported.export(busy, await createTestTree(exported.store, size, [first])),
       first,
     );
     assert.deepEqual(codesOf(report), []);
@@ -45,20 +45,20 @@ test("a session's records are proven to be in the tree that was signed, without 
 
 test("a session that began after the checkpoint is sound and not proven", async () => {
   const [opened] = await exported.store.readRecords({ chain: idle, limit: 1 });
-  const log = await createTestLog(exported.store, opened?.index ?? 0, [first]);
+  const log = await createTestTree(exported.store, opened?.index ?? 0, [first]);
   const report = await verified(await exported.export(idle, log), first);
   assert.deepEqual([codesOf(report), report.log.provenSize, report.unprovenTail], [[], 0, report.records]);
 });
 
 test("a key is believed if the trusted one handed over to it, and no other", async () => {
-  const bytes = await exported.export(busy, await createTestLog(exported.store, nextIndex, [first, second]));
+  const bytes = await exported.export(busy, await createTestTree(exported.store, nextIndex, [first, second]));
   assert.deepEqual(codesOf(await verified(bytes, first)), []);
   assert.deepEqual(codesOf(await verified(bytes, second)), []);
   assert.deepEqual(codesOf(await verified(bytes, createTestKey())), ["log_key_untrusted", "checkpoint_signature"]);
 });
 
 test("a hand-over that the old key did not sign is refused", async () => {
-  const log = await createTestLog(exported.store, nextIndex, [first, second]);
+  const log = await createTestTree(exported.store, nextIndex, [first, second]);
   const [mine] = announce([first]);
   const text = `narthex/log-key/v1\n${first.text}\n${second.text}\n0\n`;
   const forged = note(text, [first, second]).replace(/— (.*) (.{8})./, (_, name, id) => `— ${name} ${id}/`);
@@ -72,7 +72,7 @@ test("a hand-over that the old key did not sign is refused", async () => {
 });
 
 test("a root, a signature or a note that is not good is named", async () => {
-  const log = await createTestLog(exported.store, nextIndex, [first]);
+  const log = await createTestTree(exported.store, nextIndex, [first]);
   const cases: readonly [Partial<typeof log>, string][] = [
     [
       {
@@ -93,7 +93,7 @@ test("a root, a signature or a note that is not good is named", async () => {
 });
 
 test("whoever rewrites a session, with all its hashes and the bundle's own, does not get the signed root", async () => {
-  const bytes = await exported.export(busy, await createTestLog(exported.store, nextIndex, [first]));
+  const bytes = await exported.export(busy, await createTestTree(exported.store, nextIndex, [first]));
   const forged = rewrite(bytes);
   assert.notDeepEqual(forged, bytes);
   assert.deepEqual(codesOf(await verified(forged, first)), ["checkpoint_root"]);
@@ -132,7 +132,7 @@ test("for any records of any tree, what stands beside them gives the root, and a
   fc.assert(
     fc.property(trees, ([size, leaves]) => {
       const data = Array.from({ length: size }, (_, index) => Buffer.alloc(32, index));
-      const beside = rangesBeside(leaves, size);
+      const beside = siblingRanges(leaves, size);
       const covered = beside.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, n) => start + n));
       assert.deepEqual(
         [...covered, ...leaves].sort((one, other) => one - other),

@@ -1,7 +1,7 @@
 import type { ContentStore, Store } from "../ports.ts";
 import { createStoreReplaySource } from "../replay/store-replay-source.ts";
 import type { ReplayRow } from "../replay/replay-source.ts";
-import type { BundleLog } from "./bundle-log.ts";
+import type { BundledTree } from "./bundled-tree.ts";
 import type { BundleSource } from "./write-bundle.ts";
 
 const PAGE = 256;
@@ -11,10 +11,10 @@ export function createStoreBundleSource(
   store: Store,
   contentStore: ContentStore,
   chain: string,
-  log: BundleLog | undefined,
+  log: BundledTree | undefined,
 ): BundleSource {
   const { findContent } = createStoreReplaySource(store, contentStore);
-  return { chain, log, findContent, rows: () => readRows(store, chain) };
+  return { chain, tree: log, findContent, rows: () => readRows(store, chain) };
 }
 
 /** Up to what is there when it begins: a kernel may go on meanwhile. */

@@ -16,7 +16,7 @@ import {
 import type { ReplayContent, ReplayRow } from "../replay/replay-source.ts";
 import { type BundledContent, bundleContent } from "./bundle-content.ts";
 import { BundleIndex } from "./bundle-index.ts";
-import { type BundleLog, rangesBeside } from "./bundle-log.ts";
+import { type BundledTree, siblingRanges } from "./bundled-tree.ts";
 
 /** What a bundle is made of. */
 export interface BundleSource {
@@ -26,11 +26,11 @@ export interface BundleSource {
   rows(): AsyncIterable<ReplayRow>;
   findContent(digest: Uint8Array): Promise<ReplayContent | undefined>;
   /** Undefined if nothing is signed yet. */
-  readonly log: BundleLog | undefined;
+  readonly tree: BundledTree | undefined;
 }
 
 /** Roles that nothing looks up by their digest. */
-const UNNAMED: ReadonlySet<ContentRole> = new Set([
+const UNINDEXED_ROLES: ReadonlySet<ContentRole> = new Set([
   ContentRole.PROOF,
   ContentRole.POLICY_REQUEST,
   ContentRole.ERROR,
@@ -39,7 +39,7 @@ const UNNAMED: ReadonlySet<ContentRole> = new Set([
 
 /** Writes a bundle: the same ledger gives the same bytes. SPEC: docs/formats/bundle.md. */
 export async function* writeBundle(source: BundleSource): AsyncGenerator<Uint8Array> {
-  const draft = new Draft();
+  const draft = new BundleDraft();
   yield draft.plain(utf8(BUNDLE_MAGIC));
   yield* draft.part(BUNDLE_PARTS.head, canonicalJsonBytes({ chain: source.chain, format: BUNDLE_FORMAT }));
   const wanted = new Map<string, Uint8Array>();
@@ -50,13 +50,13 @@ export async function* writeBundle(source: BundleSource): AsyncGenerator<Uint8Ar
     yield* draft.part(BUNDLE_PARTS.record, row.record);
     draft.noteRows(content);
     yield* draft.part(BUNDLE_PARTS.content, content.bytes);
-    for (const digest of content.wanted) wanted.set(toHex(digest), digest);
+    for (const digest of content.externalDigests) wanted.set(toHex(digest), digest);
   }
   if (indexes.length === 0) throw new KernelError("RECORD_NOT_FOUND", "there is no record that could be exported");
   const bytesAt = draft.size;
   yield* writeContent(draft, wanted, source);
   const logAt = draft.size;
-  if (source.log !== undefined) yield* writeLog(draft, source.log, source.chain === "" ? [] : indexes);
+  if (source.tree !== undefined) yield* writeTree(draft, source.tree, source.chain === "" ? [] : indexes);
   const indexAt = draft.size;
   yield* draft.part(BUNDLE_PARTS.index, draft.index.encode());
   yield draft.tail([bytesAt, logAt, indexAt, indexes.length]);
@@ -64,7 +64,7 @@ export async function* writeBundle(source: BundleSource): AsyncGenerator<Uint8Ar
 
 /** Content that lies in no row of the bundle, ascending by digest. What was erased meanwhile is not there. */
 async function* writeContent(
-  draft: Draft,
+  draft: BundleDraft,
   wanted: ReadonlyMap<string, Uint8Array>,
   source: BundleSource,
 ): AsyncGenerator<Uint8Array> {
@@ -82,18 +82,22 @@ async function* writeContent(
 }
 
 /** A whole ledger gives the root itself; for one session, what stands beside its records is needed. */
-async function* writeLog(draft: Draft, log: BundleLog, indexes: readonly number[]): AsyncGenerator<Uint8Array> {
+async function* writeTree(
+  draft: BundleDraft,
+  log: BundledTree,
+  indexes: readonly number[],
+): AsyncGenerator<Uint8Array> {
   for (const key of log.keys) yield* draft.part(BUNDLE_PARTS.key, utf8(key));
   yield* draft.part(BUNDLE_PARTS.checkpoint, utf8(log.checkpoint));
   const proven = indexes.filter((index) => index < log.treeSize);
   if (proven.length === 0) return;
-  const ranges = rangesBeside(proven, log.treeSize);
+  const ranges = siblingRanges(proven, log.treeSize);
   yield draft.head(BUNDLE_PARTS.tree, ranges.length * 32);
   for (const range of ranges) yield draft.plain(await log.rangeHash(range));
 }
 
 /** A bundle as it grows. */
-class Draft {
+class BundleDraft {
   readonly index = new BundleIndex();
   size = 0;
   readonly #hasher: Blake3Stream = createBlake3();
@@ -122,7 +126,7 @@ class Draft {
       const at =
         data.length === 0 ? from : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(data, from);
       if (at < 0) throw new KernelError("CONTENT_DAMAGED", "content is not in its own record");
-      if (!UNNAMED.has(role)) this.index.add(digest, start + at, data.length);
+      if (!UNINDEXED_ROLES.has(role)) this.index.add(digest, start + at, data.length);
       from = at + data.length;
     }
   }

@@ -4,12 +4,12 @@ import type { Capability, NetworkCapability } from "../capability/capability.ts"
 import { isWithin } from "../capability/covers.ts";
 import type {
   EgressEvent,
-  EgressExit,
+  EgressClient,
   EgressGate,
-  EgressPass,
+  EgressGrant,
   EgressProxy,
   EgressTarget,
-  EgressWitness,
+  EgressAccounting,
 } from "../egress.ts";
 import type { KernelParts } from "../kernel-parts.ts";
 import { redactText } from "../result/redact.ts";
@@ -35,7 +35,7 @@ export class CallNetwork {
   readonly #gate: EgressGate;
   readonly #more = new Map<string, KernelError | undefined>();
   readonly #reserved: ReservedBytes | undefined;
-  #exit: EgressExit | undefined;
+  #exit: EgressClient | undefined;
   #bytes = 0;
   #isClosed = false;
   #undeclared: KernelError | undefined;
@@ -48,7 +48,7 @@ export class CallNetwork {
     if (lease.budgets.network_bytes !== undefined) this.#reserved = new ReservedBytes(account, "network_bytes");
   }
 
-  get exit(): EgressExit {
+  get client(): EgressClient {
     this.#exit ??= this.#gate.open(this.#pass(DEFAULT_REQUESTS));
     return this.#exit;
   }
@@ -62,7 +62,7 @@ export class CallNetwork {
     return this.#gate.openProxy(this.#pass(this.#kernel.programRequests));
   }
 
-  witness(): EgressWitness {
+  accounting(): EgressAccounting {
     return { onEvent: (event) => this.#note(event), charge: (bytes) => this.#charge(bytes) };
   }
 
@@ -79,7 +79,7 @@ export class CallNetwork {
     this.#reserved?.settle(0);
   }
 
-  #pass(requests: number): EgressPass {
+  #pass(requests: number): EgressGrant {
     const { bounds, name } = this.#call.registered.tool;
     return {
       admit: (target) => this.#admit(target),
@@ -90,7 +90,7 @@ export class CallNetwork {
         maxBodyBytes: MAX_BODY_BYTES,
       },
       credentials: this.#kernel.egressCredentials.get(name) ?? [],
-      ...this.witness(),
+      ...this.accounting(),
       onEvent: (event) => {
         // INVARIANT: every request has had its event by the time the call's outcome is recorded: see `close`.
         if (event.mayHaveEffect) this.#call.trail.beginEffect();
@@ -101,7 +101,7 @@ export class CallNetwork {
 
   #admit(target: EgressTarget): void {
     const { effects, registered, needed } = this.#call;
-    const right = rightFor(target);
+    const right = toNetworkCapability(target);
     if (isEndpoint(registered.tool.endpoints, target) && effects.includes("inference")) return;
     const isDeclared = effects.includes("net_write") || (!target.sends && effects.includes("net_read"));
     if (!isDeclared) {
@@ -125,7 +125,7 @@ export class CallNetwork {
     if (this.#more.size >= MAX_MORE_HOSTS) {
       return new KernelError("NETWORK_BLOCKED", `host: more than ${MAX_MORE_HOSTS} hosts that the call did not name`);
     }
-    const denied = this.#kernel.decideOnHost(this.#call, right, this.#kernel);
+    const denied = this.#kernel.decideHost(this.#call, right, this.#kernel);
     return denied === undefined ? undefined : new KernelError("NETWORK_BLOCKED", `host: ${denied}`);
   }
 
@@ -174,7 +174,7 @@ export class CallNetwork {
   }
 }
 
-function rightFor({ host, port, sends }: EgressTarget): NetworkCapability {
+function toNetworkCapability({ host, port, sends }: EgressTarget): NetworkCapability {
   return { kind: sends ? "net_write" : "net_read", hosts: [{ host, ports: [port] }] };
 }
 

@@ -1,8 +1,8 @@
 import type { Reservation } from "../budget/budget-account.ts";
-import type { Fingerprint } from "../journal/request-memory.ts";
+import type { Fingerprint } from "../journal/used-request-ids.ts";
 import type { RunningCall, Waiter } from "../journal/running-call.ts";
 import type { CollectedContent } from "../result/content-collector.ts";
-import type { UnstoredContent } from "../result/given-collector.ts";
+import type { UnstoredContent } from "../result/unstored-collector.ts";
 import { joinLabels } from "../label/join-labels.ts";
 import type { WorkspaceUse } from "../label/workspace-use.ts";
 import type { Committed } from "../ledger/commitment.ts";
@@ -13,10 +13,10 @@ import type { LiveSession } from "../session/live-session.ts";
 import type { CallSpending } from "./call-spending.ts";
 import type { CallNetwork } from "./call-network.ts";
 import type { Denied, Failed } from "./ending.ts";
-import type { FileLog } from "./file-log.ts";
-import type { LastingProgram, ProcessorTime } from "./processor-time.ts";
-import type { TrustedLook } from "../trusted-paths.ts";
-import type { WasmLog } from "./wasm-log.ts";
+import type { FileTrace } from "./file-trace.ts";
+import type { BackgroundProgram, CpuTime } from "./cpu-time.ts";
+import type { TrustedPathsSnapshot } from "../trusted-paths.ts";
+import type { WasmTrace } from "./wasm-trace.ts";
 
 const NO_SECRETS: ReadonlySet<string> = new Set();
 const NO_CONTENT: readonly UnstoredContent[] = [];
@@ -49,19 +49,19 @@ export class CallTrail {
   /** What it spends besides its price; made when the tool speaks of it. */
   spending: CallSpending | undefined;
   /** Of the call's programs; made at the first. */
-  processor: ProcessorTime | undefined;
+  cpuTime: CpuTime | undefined;
   /** Programs that go on after the call. */
-  lasting: LastingProgram[] | undefined;
+  backgroundPrograms: BackgroundProgram[] | undefined;
   /** What leaves the machine for the call; made at its first request. */
   network: CallNetwork | undefined;
   /** What its module used and asked for; made when it is run. */
-  wasm: WasmLog | undefined;
+  wasmTrace: WasmTrace | undefined;
   /** Made at the first byte that counts. */
   storedBytes: ReservedBytes | undefined;
   /** Bytes of an input that became a file, and of what was read and kept. */
-  storedInput = 0;
+  storedInputBytes = 0;
   /** Bytes of outputs, preimages and staged content, as they came. */
-  storedOther = 0;
+  storedOtherBytes = 0;
   /** Bytes that were counted for the session's tree so far. */
   countedBytes = 0;
   /** The call's number in its session; 0 until it is granted. */
@@ -71,7 +71,7 @@ export class CallTrail {
   /** The record that holds the intent; undefined if none was needed or written. */
   intentIndex: number | undefined;
   /** What the call read and changed; made at its first file. */
-  files: FileLog | undefined;
+  fileTrace: FileTrace | undefined;
   /** What programs printed, whole. */
   readonly outputs: CollectedContent[] = [];
   /** The same, once the outcome names it. */
@@ -79,29 +79,29 @@ export class CallTrail {
   /** The list of those files, once the outcome names it. */
   fileList: Committed | undefined;
   /** The workspace as the call found it, if it writes files. */
-  trusted: TrustedLook | undefined;
+  trustedPathsSnapshot: TrustedPathsSnapshot | undefined;
   /** It was decided a second time, about what was really opened. */
-  isDecidedAgain = false;
-  refusedAgain: Denied | Failed | undefined;
+  isRedecided = false;
+  redecisionRefusal: Denied | Failed | undefined;
   /** Labels of everything the call read. */
   labels: readonly string[] = [];
   /** What the call does with its workspace, once it is granted. */
   workspaceUse: WorkspaceUse = "none";
   /** Secrets in the input, by their replacements. */
-  givenSecrets: ReadonlySet<string> = NO_SECRETS;
+  inputSecrets: ReadonlySet<string> = NO_SECRETS;
   /** The call reads what the vault placed: of its result and of what it replaces only hashes are stored. */
   isWithheld = false;
   /** Where the call places a file of the vault for the first time. */
-  placing: string | undefined;
+  vaultDestination: string | undefined;
   /** What is recorded of the call is not all of it. */
   isRedacted = false;
   /** What the caller may read again though it is not stored. */
-  held: readonly UnstoredContent[] = NO_CONTENT;
+  unstoredContent: readonly UnstoredContent[] = NO_CONTENT;
   /** The call may change something only through programs that are noted under this name. */
-  programsNotedAs: string | undefined;
+  programsIntentKey: string | undefined;
   startedAtMs: number;
   /** Takes back that the tool's own code may have changed something; undefined of tools that are bound to their ports. */
-  toolEffect: (() => void) | undefined;
+  cancelToolEffect: (() => void) | undefined;
   #entries: EntryDraft[] = [];
   #content: ContentDraft[] = [];
   #programs: Set<Promise<void>> | undefined;
@@ -164,11 +164,11 @@ export class CallTrail {
     this.request = this.#writtenRequest;
     this.proof = this.#writtenProof;
     this.result = undefined;
-    this.files = undefined;
+    this.fileTrace = undefined;
     this.fileList = undefined;
     this.outputs.length = 0;
     this.outputCommitments = [];
-    this.held = NO_CONTENT;
+    this.unstoredContent = NO_CONTENT;
   }
 
   /** Commitments that an earlier record of the call made, and that its outcome names again. */
@@ -180,7 +180,7 @@ export class CallTrail {
   }
 
   /** Programs of the call that still run: none outlives it. */
-  followProgram(running: Promise<unknown>): void {
+  trackProgram(running: Promise<unknown>): void {
     this.#programs ??= new Set();
     const programs = this.#programs;
     const settled = running.then(forget, forget);
@@ -191,12 +191,12 @@ export class CallTrail {
   }
 
   /** The programs that still run, to wait for once they are killed; undefined if there are none. */
-  programsGone(): Promise<unknown> | undefined {
+  waitForPrograms(): Promise<unknown> | undefined {
     return this.#programs === undefined || this.#programs.size === 0 ? undefined : Promise.all(this.#programs);
   }
 
   /** Hands output on. A reader who fails hears no more; the call goes on. */
-  async show(chunk: Uint8Array, listener: ((chunk: Uint8Array) => void | Promise<void>) | undefined): Promise<void> {
+  async stream(chunk: Uint8Array, listener: ((chunk: Uint8Array) => void | Promise<void>) | undefined): Promise<void> {
     if (listener === undefined || this.#isUnheard) return;
     try {
       await listener(chunk);
@@ -206,9 +206,9 @@ export class CallTrail {
   }
 
   /** Has content kept in memory once the call is recorded, because it is stored by its hash at most. */
-  hold(content: UnstoredContent): void {
+  keepUnstored(content: UnstoredContent): void {
     this.isRedacted = true;
-    this.held = [...this.held, content];
+    this.unstoredContent = [...this.unstoredContent, content];
   }
 
   addLabels(labels: readonly string[]): void {

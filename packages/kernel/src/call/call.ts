@@ -1,10 +1,10 @@
 import type { JsonValue, JsonValueError, ToolRequest, Violation } from "@narthex/contracts";
 import type { Capability } from "../capability/capability.ts";
-import type { CallDemand } from "../policy/approval-demand.ts";
-import type { PolicyAnswer } from "../policy/policy.ts";
+import type { ApprovalRequirement } from "../policy/approval-requirement.ts";
+import type { PolicyEvaluation } from "../policy/policy.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
 import type { CollectedContent } from "../result/content-collector.ts";
-import type { GivenContent } from "../result/given-collector.ts";
+import type { ReturnedContent } from "../result/unstored-collector.ts";
 import type { LiveSession } from "../session/live-session.ts";
 import type { Determinism, Effect, SafetyTier, ToolOutput } from "../tool/tool.ts";
 import type { CallTrail } from "./call-trail.ts";
@@ -12,7 +12,7 @@ import type { SealedGrant } from "./grant/grant.ts";
 import type { OutputCollector } from "./output-collector.ts";
 
 /** A request as it came through a door. */
-export interface CallFrame {
+export interface IncomingCall {
   readonly request: Uint8Array | ToolRequest;
   /** The request was made for this call, and nobody else can change it. */
   readonly isOwned: boolean;
@@ -36,7 +36,7 @@ export type ToolVariant = Exclude<ToolRequest["tool"], { case: undefined } | { c
 
 /** admit: well formed, and from an open session. */
 export interface AdmittedCall {
-  readonly frame: CallFrame;
+  readonly incoming: IncomingCall;
   readonly trail: CallTrail;
   readonly live: LiveSession;
   readonly requestId: string;
@@ -48,7 +48,7 @@ export interface AdmittedCall {
 export interface BoundCall extends AdmittedCall {
   readonly registered: RegisteredTool;
   /** As asked: empty for the highest release. */
-  readonly askedVersion: string;
+  readonly requestedVersion: string;
 }
 
 /** check: valid input, in the one form everything later sees. */
@@ -77,12 +77,12 @@ export interface DecidedCall extends CheckedCall {
   readonly required: readonly Capability[];
   /** Of these, what the very arguments need. */
   readonly needed: readonly Capability[];
-  readonly policyAnswer: PolicyAnswer;
+  readonly policyEvaluation: PolicyEvaluation;
   readonly policyHash: Uint8Array;
   /** Where a person must approve it first. */
-  readonly approval: CallDemand["approve"];
+  readonly approval: ApprovalRequirement["approve"];
   /** The `@approve("always")` rules that ask for this very call. */
-  readonly always: CallDemand["always"];
+  readonly always: ApprovalRequirement["always"];
 }
 
 /** invoke: the tool has returned. */
@@ -99,7 +99,7 @@ export interface KeptCall extends InvokedCall {
   /** As it is stored. */
   readonly result: CollectedContent;
   /** As the caller is given it: the same, unless secrets were taken out of what is stored alone. */
-  readonly given: GivenContent;
+  readonly returned: ReturnedContent;
   readonly view: string;
   readonly cut: boolean;
   readonly labels: readonly string[];

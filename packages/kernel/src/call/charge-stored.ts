@@ -1,13 +1,13 @@
 import { KernelError } from "@narthex/contracts";
 import type { BudgetShortfall } from "../budget/budget-account.ts";
 import { ReservedBytes } from "../budget/reserved-bytes.ts";
-import { countStored, settleStored } from "../session/stored-in-tree.ts";
+import { countTreeBytes, settleTreeBytes } from "../session/tree-storage.ts";
 import type { AdmittedCall } from "./call.ts";
 
 /** Reserves stored bytes before they are written. Answers what is missing, and leaves a BudgetExceeded. */
 export function chargeStored(call: AdmittedCall, bytes: number): BudgetShortfall | undefined {
   const { live, trail } = call;
-  const shortfall = countStored(live, bytes) ?? reserve(call, bytes);
+  const shortfall = countTreeBytes(live, bytes) ?? reserve(call, bytes);
   if (shortfall === undefined) trail.countedBytes += bytes;
   if (shortfall !== undefined) trail.add({ case: "budgetExceeded", value: { leaseId: live.lease.id, ...shortfall } });
   return shortfall;
@@ -17,7 +17,7 @@ function reserve({ live, trail }: AdmittedCall, bytes: number): BudgetShortfall 
   if (live.lease.budgets.stored_bytes === undefined) return undefined;
   trail.storedBytes ??= new ReservedBytes(live.account, "stored_bytes");
   const shortfall = trail.storedBytes.add(bytes);
-  if (shortfall !== undefined) settleStored(live, bytes, 0);
+  if (shortfall !== undefined) settleTreeBytes(live, bytes, 0);
   return shortfall;
 }
 
@@ -34,5 +34,5 @@ export function chargeResult(call: AdmittedCall, bytes: number): void {
 /** The same for what is stored besides the result: outputs, preimages, staged content. It is spent whatever becomes of it. */
 export function chargeContent(call: AdmittedCall, bytes: number): void {
   chargeResult(call, bytes);
-  call.trail.storedOther += bytes;
+  call.trail.storedOtherBytes += bytes;
 }

@@ -1,6 +1,6 @@
 import type { ErrorCode, JsonObject, RationaleCode, Violation } from "@narthex/contracts";
 import { ERROR_CODES, isErrorCode, isKernelError } from "@narthex/contracts";
-import type { CallAnswer } from "../journal/call-answer.ts";
+import type { CallResponse } from "../journal/call-response.ts";
 import type { CallTrail } from "./call-trail.ts";
 
 /** A call that ends before its result is kept. */
@@ -91,11 +91,11 @@ function wholeMs(ms: number): number {
 
 /** An earlier call's answer, given again. */
 export class Repeated extends EndOfCall {
-  readonly answer: CallAnswer;
+  readonly answer: CallResponse;
   readonly matchedBy: "request_id" | "dedupe_key";
   readonly firstRequestId: string;
 
-  constructor(answer: CallAnswer, matchedBy: "request_id" | "dedupe_key", firstRequestId: string) {
+  constructor(answer: CallResponse, matchedBy: "request_id" | "dedupe_key", firstRequestId: string) {
     super();
     this.answer = answer;
     this.matchedBy = matchedBy;

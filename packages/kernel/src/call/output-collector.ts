@@ -1,16 +1,16 @@
 import { ContentPlace, equalBytes } from "@narthex/contracts";
 import type { KernelParts } from "../kernel-parts.ts";
 import { type CollectedContent, ContentCollector } from "../result/content-collector.ts";
-import { GivenCollector, type GivenContent } from "../result/given-collector.ts";
+import { UnstoredCollector, type ReturnedContent } from "../result/unstored-collector.ts";
 import { createStreamRedactor, type StreamRedactor } from "../result/redact.ts";
 import type { DecidedCall } from "./call.ts";
-import { hiddenFromCaller, hiddenInRecord } from "./hidden-secrets.ts";
+import { redactorsForCaller, redactorsForRecord } from "./call-redactors.ts";
 
 /** What became of a call's output. */
 export interface KeptOutput {
   readonly stored: CollectedContent;
   /** The same content, unless the caller is given what is not stored. */
-  readonly given: GivenContent;
+  readonly returned: ReturnedContent;
 }
 
 /**
@@ -24,12 +24,12 @@ export class OutputCollector {
   readonly #hide: StreamRedactor;
   /** Undefined where the caller is given what is stored. */
   readonly #hideInRecord: StreamRedactor | undefined;
-  #given: GivenCollector | undefined;
+  #given: UnstoredCollector | undefined;
   #isWithheld = false;
   #isBegun = false;
 
   constructor(call: DecidedCall, charge: (bytes: number) => void, kernel: KernelParts) {
-    const [given, stored] = [hiddenFromCaller(call, kernel), hiddenInRecord(call, kernel)];
+    const [given, stored] = [redactorsForCaller(call, kernel), redactorsForRecord(call, kernel)];
     this.#call = call;
     this.#stored = new ContentCollector(kernel.contentStore, charge);
     this.#charge = charge;
@@ -49,36 +49,36 @@ export class OutputCollector {
 
   /** What of it can be shown to the caller by now; `store` takes it and what goes with it. */
   push(chunk: Uint8Array): OutputPart {
-    return { given: this.#hide.push(chunk), stored: this.#hideInRecord?.push(chunk) };
+    return { returned: this.#hide.push(chunk), stored: this.#hideInRecord?.push(chunk) };
   }
 
   end(): OutputPart {
-    return { given: this.#hide.end(), stored: this.#hideInRecord?.end() };
+    return { returned: this.#hide.end(), stored: this.#hideInRecord?.end() };
   }
 
-  async store({ given, stored = given }: OutputPart): Promise<void> {
+  async store({ returned, stored = returned }: OutputPart): Promise<void> {
     if (!this.#isBegun) {
       this.#isBegun = true;
       this.#isWithheld = this.#call.trail.isWithheld;
-      if (this.#isWithheld || this.#hideInRecord !== undefined) this.#given = new GivenCollector();
+      if (this.#isWithheld || this.#hideInRecord !== undefined) this.#given = new UnstoredCollector();
     }
-    if (this.#isWithheld) this.#charge(given.length);
+    if (this.#isWithheld) this.#charge(returned.length);
     else if (stored.length > 0) await this.#stored.write(stored);
-    this.#given?.write(given);
+    this.#given?.write(returned);
   }
 
   async finish(): Promise<KeptOutput> {
     const { trail } = this.#call;
     const given = this.#given?.finish();
     if (given !== undefined && this.#isWithheld) {
-      trail.hold(given);
+      trail.keepUnstored(given);
       const { digest, size } = given;
-      return { stored: { digest, size, place: ContentPlace.NONE, head: new Uint8Array(0) }, given };
+      return { stored: { digest, size, place: ContentPlace.NONE, head: new Uint8Array(0) }, returned: given };
     }
     const stored = await this.#stored.finish();
-    if (given === undefined || equalBytes(given.digest, stored.digest)) return { stored, given: stored };
-    trail.hold(given);
-    return { stored, given };
+    if (given === undefined || equalBytes(given.digest, stored.digest)) return { stored, returned: stored };
+    trail.keepUnstored(given);
+    return { stored, returned: given };
   }
 
   abort(): Promise<void> {
@@ -88,6 +88,6 @@ export class OutputCollector {
 
 /** A piece of output: for the caller, and for the record where that is another. */
 export interface OutputPart {
-  readonly given: Uint8Array;
+  readonly returned: Uint8Array;
   readonly stored: Uint8Array | undefined;
 }

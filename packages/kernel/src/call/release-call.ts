@@ -1,10 +1,10 @@
-import type { CallAnswer } from "../journal/call-answer.ts";
-import { settleStored } from "../session/stored-in-tree.ts";
-import type { CallFrame } from "./call.ts";
+import type { CallResponse } from "../journal/call-response.ts";
+import { settleTreeBytes } from "../session/tree-storage.ts";
+import type { IncomingCall } from "./call.ts";
 
 /** Gives back whatever a call still holds, however it ended. */
-export function releaseCall(frame: CallFrame, answer: CallAnswer): void {
-  const { trail } = frame;
+export function releaseCall(incoming: IncomingCall, answer: CallResponse): void {
+  const { trail } = incoming;
   const { running, live } = trail;
   if (running !== undefined) {
     live?.running.delete(running);
@@ -15,7 +15,7 @@ export function releaseCall(frame: CallFrame, answer: CallAnswer): void {
   if (live === undefined) return;
   if (trail.callNumber > 0) live.startedCalls--;
   trail.storedBytes?.settle(0);
-  settleStored(live, trail.countedBytes, 0);
+  settleTreeBytes(live, trail.countedBytes, 0);
   trail.spending?.close();
   trail.network?.close();
   trail.network?.settle();

@@ -19,8 +19,8 @@ export async function withEffect<T>(trail: CallTrail, operate: () => Promise<T>)
 }
 
 /** SECURITY: what is proven about a call after a crash is the end of its programs, so it can have no other effect. */
-export function requireAnyEffect({ programsNotedAs }: Pick<CallTrail, "programsNotedAs">): void {
-  if (programsNotedAs === undefined) return;
+export function requireAnyEffect({ programsIntentKey }: Pick<CallTrail, "programsIntentKey">): void {
+  if (programsIntentKey === undefined) return;
   throw new KernelError("INTERNAL", "a tool with `changesByPrograms` changes nothing but through programs");
 }
 
@@ -29,7 +29,7 @@ export function requireAnyEffect({ programsNotedAs }: Pick<CallTrail, "programsN
  *
  * SECURITY: the claim is about one operation of a port. A tool that lets the fault through may have done other things before.
  */
-export function withoutClaim(fault: unknown): unknown {
+export function withoutNoChangeClaim(fault: unknown): unknown {
   if (!isKernelError(fault) || !fault.changedNothing) return fault;
   const { code, message, violations } = fault;
   return new KernelError(code, message, { violations, cause: fault });

@@ -34,7 +34,7 @@ export function isWithin(child: readonly Capability[], parent: readonly Capabili
   return child.every((capability) => isCovered(parent, capability, "all"));
 }
 
-export interface CapabilityDemand {
+export interface CapabilityRequirements {
   /** What the tool's declaration asks for. */
   readonly required: readonly Capability[];
   /** What these very arguments need. */
@@ -44,7 +44,10 @@ export interface CapabilityDemand {
 const NONE_MISSING: readonly Capability[] = [];
 
 /** What a call lacks, each part under its own reading. Allocates nothing when nothing is missing. */
-export function missingCapabilities(held: readonly Capability[], demand: CapabilityDemand): readonly Capability[] {
+export function missingCapabilities(
+  held: readonly Capability[],
+  demand: CapabilityRequirements,
+): readonly Capability[] {
   let missing: Capability[] | undefined;
   for (const capability of demand.required) {
     if (!isCovered(held, capability, "some")) (missing ??= []).push(capability);

@@ -1,7 +1,7 @@
 import type { Capability, HostPattern } from "./capability.ts";
 import { showText } from "./quote-text.ts";
 
-const MOST_SHOWN = 3;
+const MAX_SHOWN = 3;
 
 /** A few words for messages, such as `fs_read /src` or `net_read *.example.com:443`. */
 export function describeCapability(capability: Capability): string {
@@ -40,8 +40,8 @@ function describeScope(capability: Capability): string {
 }
 
 function describeList(items: readonly string[]): string {
-  const shown = items.slice(0, MOST_SHOWN).map(showText).join(", ");
-  return items.length > MOST_SHOWN ? `${shown} and ${items.length - MOST_SHOWN} more` : shown;
+  const shown = items.slice(0, MAX_SHOWN).map(showText).join(", ");
+  return items.length > MAX_SHOWN ? `${shown} and ${items.length - MAX_SHOWN} more` : shown;
 }
 
 function describeHost({ host, ports }: HostPattern): string {

@@ -4,9 +4,9 @@ import { canonicalIpv6, isCanonicalIpv4 } from "./ip-address.ts";
 import { type JsonReader, joinField, ownField } from "./json-reader.ts";
 import { quoteText } from "./quote-text.ts";
 
-const LONGEST_NAME = 253;
-const MOST_PORTS = 100;
-const HIGHEST_PORT = 65_535;
+const MAX_NAME_LENGTH = 253;
+const MAX_PORTS = 100;
+const MAX_PORT = 65_535;
 
 const ASCII = /^[\x21-\x7e]+$/;
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
@@ -22,7 +22,7 @@ export function canonicalHost(text: string): string | undefined {
   const host = text.toLowerCase();
   if (host.includes(":")) return canonicalIpv6(host);
   const name = host.startsWith("*.") ? host.slice(2) : host;
-  if (name.length > LONGEST_NAME) return undefined;
+  if (name.length > MAX_NAME_LENGTH) return undefined;
   const labels = name.split(".");
   // SECURITY: `*.0.0.1` must never be taken for a pattern over addresses.
   if (NUMERIC_LABEL.test(labels.at(-1) ?? "")) return isCanonicalIpv4(host) ? host : undefined;
@@ -41,7 +41,7 @@ export function hostCovers(held: string, asked: string): boolean {
 }
 
 export function isPort(port: number): boolean {
-  return Number.isInteger(port) && port >= 1 && port <= HIGHEST_PORT;
+  return Number.isInteger(port) && port >= 1 && port <= MAX_PORT;
 }
 
 /** `{"host": ..., "ports": [...]}`; without ports, every port. */
@@ -68,8 +68,8 @@ function readHost(reader: JsonReader, json: JsonValue | undefined, field: string
 }
 
 function readPorts(reader: JsonReader, json: JsonValue, field: string): number[] | undefined {
-  const ports = reader.list(json, field, MOST_PORTS, (value, at) =>
-    reader.wholeNumber(value, at, { min: 1, max: HIGHEST_PORT }),
+  const ports = reader.list(json, field, MAX_PORTS, (value, at) =>
+    reader.wholeNumber(value, at, { min: 1, max: MAX_PORT }),
   );
   if (ports === undefined) return undefined;
   if (ports.length === 0) return reader.refuse(field, "required", "must name a port; leave it out for every port");

@@ -38,7 +38,7 @@ export interface NumberRange {
 }
 
 /** A document with more mistakes than this is not being corrected by anyone. */
-const MOST_VIOLATIONS = 100;
+const MAX_VIOLATIONS = 100;
 
 /** Control characters and halves of surrogate pairs. */
 const UNFIT_FOR_NAMES = /[\p{Cc}\p{Cs}]/u;
@@ -49,7 +49,7 @@ export function createJsonReader(): JsonReader {
   const reader: JsonReader = {
     violations,
     refuse(field, rule, message) {
-      if (violations.length < MOST_VIOLATIONS) violations.push({ field, rule, message });
+      if (violations.length < MAX_VIOLATIONS) violations.push({ field, rule, message });
       return undefined;
     },
     object(json, field, keys) {

@@ -1,5 +1,5 @@
-const LONGEST = 64;
-const LONGEST_PLACE = 256;
+const MAX_LENGTH = 64;
+const MAX_PLACE_LENGTH = 256;
 
 /** Anything that would move the cursor, hide text or reorder it. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}`]/gu;
@@ -15,12 +15,12 @@ export function quoteText(text: string): string {
 
 /** The same of a path or a host, of which the end matters as much as the beginning: cut later. */
 export function quotePlace(text: string): string {
-  return `\`${show(text, LONGEST_PLACE)}\``;
+  return `\`${show(text, MAX_PLACE_LENGTH)}\``;
 }
 
 /** The same without the backticks. */
 export function showText(text: string): string {
-  return show(text, LONGEST);
+  return show(text, MAX_LENGTH);
 }
 
 function show(text: string, longest: number): string {

@@ -1,10 +1,10 @@
 import type { KernelParts } from "../kernel-parts.ts";
 import { SYSTEM_CHAIN } from "../ledger/record-draft.ts";
 import type { StateChange } from "../ports.ts";
-import type { Target } from "./erasure.ts";
+import type { ErasureTarget } from "./erasure.ts";
 
 /** Items of one record: its entries and the tombstones become durable together. */
-export const ERASED_AT_ONCE = 2048;
+export const MAX_ERASED_PER_RECORD = 2048;
 
 /** Why the kernel erases by itself. */
 export const RETENTION = { reason: "retention", by: "" };
@@ -14,7 +14,7 @@ export const RETENTION = { reason: "retention", by: "" };
  * gone that the ledger does not say is erased.
  */
 export async function appendErasures(
-  targets: readonly Target[],
+  targets: readonly ErasureTarget[],
   why: { readonly reason: string; readonly by: string },
   kernel: Pick<KernelParts, "ledger">,
   state: readonly StateChange[] = [],
@@ -33,6 +33,6 @@ export async function appendErasures(
  * From the last record to the first: what a later record of a call only names lies in an earlier one, and a reader must
  * never find the name without the bytes.
  */
-export function inErasingOrder(targets: readonly Target[]): Target[] {
+export function inErasingOrder(targets: readonly ErasureTarget[]): ErasureTarget[] {
   return targets.toSorted((left, right) => right.recordIndex - left.recordIndex || left.item - right.item);
 }

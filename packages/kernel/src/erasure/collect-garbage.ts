@@ -2,12 +2,12 @@ import { KernelError } from "@narthex/contracts";
 import type { KernelParts } from "../kernel-parts.ts";
 import { collectSession } from "./collect-session.ts";
 import { collectSystem } from "./collect-system.ts";
-import { type EndedSession, listEnded } from "./ended-sessions.ts";
-import { bytesOf } from "./erase-content.ts";
+import { type EndedSession, listEndedSessions } from "./ended-sessions.ts";
+import { countBytes } from "./erase-content.ts";
 import type { CollectionReport, Retention } from "./erasure.ts";
 import { finishErasing } from "./finish-erasing.ts";
 
-export interface Collecting extends Retention {
+export interface CollectionOptions extends Retention {
   /** Only says what would be done. */
   readonly dryRun: boolean;
   /** After so many items the rest is left for another round. */
@@ -16,15 +16,15 @@ export interface Collecting extends Retention {
 }
 
 /** Erases what no artifact and no open session needs, once it is old enough or there is too much of it. */
-export async function collectGarbage(collecting: Collecting, kernel: KernelParts): Promise<CollectionReport> {
+export async function collectGarbage(collecting: CollectionOptions, kernel: KernelParts): Promise<CollectionReport> {
   const { dryRun, maxItems, signal } = collecting;
   if (kernel.closing()) throw new KernelError("STORE_UNAVAILABLE", "the kernel is shutting down");
-  const { ended, bytes: allBytes } = await listEnded(kernel);
+  const { ended, bytes: allBytes } = await listEndedSessions(kernel);
   const endedBeforeMs = kernel.ledger.nowMs() - collecting.maxAgeMs;
   const ownerless = await collectSystem({ endedBeforeMs, dryRun }, kernel);
   let sessions = 0;
   let items = ownerless.length;
-  let bytes = bytesOf(ownerless);
+  let bytes = countBytes(ownerless);
   let more = false;
   let left = allBytes;
   for (const session of ended) {
@@ -39,10 +39,10 @@ export async function collectGarbage(collecting: Collecting, kernel: KernelParts
     bytes += collected.bytes;
     if (!collected.isWaiting) left -= session.bytes;
   }
-  const files = dryRun ? 0 : await kernel.erasing.haveAlone(() => finishErasing(kernel, undefined));
+  const files = dryRun ? 0 : await kernel.erasureLock.withExclusive(() => finishErasing(kernel, undefined));
   if (items > 0 && !dryRun) {
-    kernel.answers.clear();
-    kernel.held.clear();
+    kernel.responses.clear();
+    kernel.heldContent.clear();
   }
   return { sessions, items, bytes, files, keptBytes: left, more };
 }

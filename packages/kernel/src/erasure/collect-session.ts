@@ -2,11 +2,11 @@ import { canonicalJsonBytes, ContentRole, fromHex } from "@narthex/contracts";
 import type { KernelParts } from "../kernel-parts.ts";
 import type { StateChange } from "../ports.ts";
 import { usageKey } from "../session/live-session.ts";
-import { appendErasures, ERASED_AT_ONCE, inErasingOrder, RETENTION } from "./append-erasures.ts";
+import { appendErasures, MAX_ERASED_PER_RECORD, inErasingOrder, RETENTION } from "./append-erasures.ts";
 import type { EndedSession } from "./ended-sessions.ts";
-import { bytesOf } from "./erase-content.ts";
-import type { Target } from "./erasure.ts";
-import { readChain, targetOf } from "./read-targets.ts";
+import { countBytes } from "./erase-content.ts";
+import type { ErasureTarget } from "./erasure.ts";
+import { readChain, toErasureTarget } from "./read-targets.ts";
 
 export interface CollectedSession {
   readonly items: number;
@@ -45,16 +45,16 @@ export async function collectSession(
   let items = 0;
   let bytes = 0;
   let isWaiting = targets.length >= MAX_AT_ONCE;
-  for (let from = 0; from < targets.length; from += ERASED_AT_ONCE) {
-    const batch = targets.slice(from, from + ERASED_AT_ONCE);
-    const isLast = from + ERASED_AT_ONCE >= targets.length;
-    await kernel.erasing.haveAlone(async () => {
-      const free = kernel.uses.hold(batch.map(({ digest }) => digest));
+  for (let from = 0; from < targets.length; from += MAX_ERASED_PER_RECORD) {
+    const batch = targets.slice(from, from + MAX_ERASED_PER_RECORD);
+    const isLast = from + MAX_ERASED_PER_RECORD >= targets.length;
+    await kernel.erasureLock.withExclusive(async () => {
+      const free = kernel.contentUses.hold(batch.map(({ digest }) => digest));
       try {
         const found = await findUnneeded(batch, session.id, kernel);
         isWaiting ||= found.isWaiting;
         items += found.unneeded.length;
-        bytes += bytesOf(found.unneeded);
+        bytes += countBytes(found.unneeded);
         if (found.unneeded.length === 0 || dryRun) return;
         await appendErasures(found.unneeded, RETENTION, kernel, isLast && !isWaiting ? [collectedRow(session)] : []);
       } finally {
@@ -65,11 +65,11 @@ export async function collectSession(
   return { items, bytes, isWaiting };
 }
 
-async function readTargets(sessionId: string, { store }: KernelParts): Promise<Target[]> {
-  const targets: Target[] = [];
+async function readTargets(sessionId: string, { store }: KernelParts): Promise<ErasureTarget[]> {
+  const targets: ErasureTarget[] = [];
   for await (const record of readChain(sessionId, store)) {
     for (const [position, item] of record.items.entries()) {
-      const target = targetOf(record, position, item);
+      const target = toErasureTarget(record, position, item);
       if (target !== undefined) targets.push({ ...target, nonce: NO_NONCE });
     }
     // The last ones first: the rest comes in another round.
@@ -80,12 +80,12 @@ async function readTargets(sessionId: string, { store }: KernelParts): Promise<T
 
 /** INVARIANT: from this look at who needs content to its tombstone, nobody can come to need it: it is held. */
 async function findUnneeded(
-  batch: readonly Target[],
+  batch: readonly ErasureTarget[],
   sessionId: string,
   kernel: KernelParts,
-): Promise<{ readonly unneeded: readonly Target[]; readonly isWaiting: boolean }> {
+): Promise<{ readonly unneeded: readonly ErasureTarget[]; readonly isWaiting: boolean }> {
   const needs = new Map<string, Need>();
-  const unneeded: Target[] = [];
+  const unneeded: ErasureTarget[] = [];
   let isWaiting = false;
   for (const target of batch) {
     const isNameable = NAMEABLE.has(target.role);
@@ -100,10 +100,10 @@ async function findUnneeded(
 type Need = "none" | "artifact" | "session";
 
 /** Sessions that were given content and have ended let go of it themselves, before whoever gave it. */
-async function needFor(name: string, sessionId: string, { uses, store }: KernelParts): Promise<Need> {
+async function needFor(name: string, sessionId: string, { contentUses, store }: KernelParts): Promise<Need> {
   const digest = fromHex(name);
   if (digest === undefined) return "none";
-  if (uses.isInUse(digest)) return "session";
+  if (contentUses.isInUse(digest)) return "session";
   const references = await store.findReferences(digest);
   if (references.some(({ role }) => role === ContentRole.ARTIFACT)) return "artifact";
   return references.some(({ chain }) => chain !== sessionId) ? "session" : "none";

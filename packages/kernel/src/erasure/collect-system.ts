@@ -1,9 +1,9 @@
 import { ContentRole, fromHex } from "@narthex/contracts";
 import type { KernelParts } from "../kernel-parts.ts";
 import { SYSTEM_CHAIN } from "../ledger/record-draft.ts";
-import { appendErasures, ERASED_AT_ONCE, RETENTION } from "./append-erasures.ts";
-import type { Target } from "./erasure.ts";
-import { readChain, targetOf } from "./read-targets.ts";
+import { appendErasures, MAX_ERASED_PER_RECORD, RETENTION } from "./append-erasures.ts";
+import type { ErasureTarget } from "./erasure.ts";
+import { readChain, toErasureTarget } from "./read-targets.ts";
 
 /** Where the part of the system's chain begins that may still have something to collect. */
 const marks = new WeakMap<KernelParts, number>();
@@ -15,24 +15,24 @@ const marks = new WeakMap<KernelParts, number>();
 export async function collectSystem(
   { endedBeforeMs, dryRun }: { readonly endedBeforeMs: number; readonly dryRun: boolean },
   kernel: KernelParts,
-): Promise<readonly Target[]> {
-  const targets: Target[] = [];
+): Promise<readonly ErasureTarget[]> {
+  const targets: ErasureTarget[] = [];
   let next = marks.get(kernel) ?? 0;
   for await (const record of readChain(SYSTEM_CHAIN, kernel.store, next)) {
-    if (Number(record.message.wallTimeMs) >= endedBeforeMs || targets.length >= ERASED_AT_ONCE) break;
+    if (Number(record.message.wallTimeMs) >= endedBeforeMs || targets.length >= MAX_ERASED_PER_RECORD) break;
     for (const [position, item] of record.items.entries()) {
-      const target = item.role === ContentRole.INPUT ? targetOf(record, position, item) : undefined;
+      const target = item.role === ContentRole.INPUT ? toErasureTarget(record, position, item) : undefined;
       if (target !== undefined) targets.push(target);
     }
     next = record.index + 1;
   }
   if (dryRun) return targets;
-  const erased = await kernel.erasing.haveAlone(async () => {
-    const free = kernel.uses.hold(targets.map(({ digest }) => digest));
+  const erased = await kernel.erasureLock.withExclusive(async () => {
+    const free = kernel.contentUses.hold(targets.map(({ digest }) => digest));
     try {
       const unused = targets.filter(({ digest: name }) => {
         const digest = fromHex(name);
-        return digest === undefined || !kernel.uses.isInUse(digest);
+        return digest === undefined || !kernel.contentUses.isInUse(digest);
       });
       if (unused.length > 0) await appendErasures(unused, RETENTION, kernel);
       return unused;

@@ -21,7 +21,9 @@ const MAX_SESSIONS = 10_000;
 const MAX_DEPTH = 16;
 
 /** Ended sessions whose content was not collected yet, those that ended first before the others; and what all keep. */
-export async function listEnded(kernel: Parts): Promise<{ readonly ended: EndedSession[]; readonly bytes: number }> {
+export async function listEndedSessions(
+  kernel: Parts,
+): Promise<{ readonly ended: EndedSession[]; readonly bytes: number }> {
   const { store } = kernel;
   let ended: EndedSession[] = [];
   let bytes = 0;

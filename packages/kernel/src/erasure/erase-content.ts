@@ -2,13 +2,13 @@ import { fromHex, KernelError } from "@narthex/contracts";
 import { eraseArtifact } from "../artifact/erased-artifact.ts";
 import type { KernelParts } from "../kernel-parts.ts";
 import type { StateChange } from "../ports.ts";
-import { appendErasures, ERASED_AT_ONCE, inErasingOrder } from "./append-erasures.ts";
-import type { Erasure, ErasureReport, Target } from "./erasure.ts";
+import { appendErasures, MAX_ERASED_PER_RECORD, inErasingOrder } from "./append-erasures.ts";
+import type { Erasure, ErasureReport, ErasureTarget } from "./erasure.ts";
 import { erasedCallRows, requireSettled } from "./erased-calls.ts";
 import { finishErasing } from "./finish-erasing.ts";
 import { type HashPlan, planHashes, planSince } from "./plan-hashes.ts";
 import { planSession } from "./plan-session.ts";
-import { noteErasure, noErasure } from "./unfinished-erasure.ts";
+import { unfinishedErasureRow, removedErasureRow } from "./unfinished-erasure.ts";
 
 const MAX_REASON = 500;
 const MAX_NAMED = 1000;
@@ -22,7 +22,7 @@ const POLL_MS = 20;
  */
 export async function eraseContent(erasure: Erasure, kernel: KernelParts): Promise<ErasureReport> {
   checkErasure(erasure);
-  return kernel.erasing.haveAlone(async () => {
+  return kernel.erasureLock.withExclusive(async () => {
     const since = kernel.ledger.durableCount();
     const plan = await planAll(erasure, kernel);
     if (plan.targets.length === 0) {
@@ -49,7 +49,7 @@ async function withNewest(plan: Plan, since: number, { store }: KernelParts): Pr
   return { ...plan, targets: once([...plan.targets, ...newest]) };
 }
 
-function once(targets: readonly Target[]): Target[] {
+function once(targets: readonly ErasureTarget[]): ErasureTarget[] {
   return [...new Map(targets.map((target) => [`${target.recordIndex}/${target.item}`, target])).values()];
 }
 
@@ -77,7 +77,7 @@ async function holdUnused(plan: Plan, kernel: KernelParts): Promise<() => void> 
   for (;;) {
     await requireSettled(plan, kernel);
     const isBusy = isRunning(plan, kernel) || digests.some((name) => isInUse(name, kernel));
-    if (!isBusy) return kernel.uses.hold(digests);
+    if (!isBusy) return kernel.contentUses.hold(digests);
     if (kernel.clock.monotonicMs() >= until) {
       throw new KernelError("CONTENT_IN_USE", "a running call has this content in hand: wait for it or cancel it");
     }
@@ -85,9 +85,9 @@ async function holdUnused(plan: Plan, kernel: KernelParts): Promise<() => void> 
   }
 }
 
-function isInUse(name: string, { uses }: KernelParts): boolean {
+function isInUse(name: string, { contentUses }: KernelParts): boolean {
   const digest = fromHex(name);
-  return digest !== undefined && uses.isInUse(digest);
+  return digest !== undefined && contentUses.isInUse(digest);
 }
 
 function isRunning({ calls }: Plan, { sessions }: KernelParts): boolean {
@@ -107,18 +107,18 @@ async function write(erasure: Erasure, plan: Plan, kernel: KernelParts): Promise
   for (const { tenant, artifactId } of plan.artifacts) {
     state.push(...(await eraseArtifact(tenant, artifactId, kernel.store)));
   }
-  kernel.answers.clear();
-  kernel.held.clear();
+  kernel.responses.clear();
+  kernel.heldContent.clear();
   const ordered = inErasingOrder(plan.targets);
   const indexes: number[] = [];
-  for (let from = 0; from < ordered.length; from += ERASED_AT_ONCE) {
-    const isLast = from + ERASED_AT_ONCE >= ordered.length;
-    const rows = [...(from === 0 ? state : []), isLast ? noErasure() : noteErasure(erasure)];
-    indexes.push(await appendErasures(ordered.slice(from, from + ERASED_AT_ONCE), { reason, by }, kernel, rows));
+  for (let from = 0; from < ordered.length; from += MAX_ERASED_PER_RECORD) {
+    const isLast = from + MAX_ERASED_PER_RECORD >= ordered.length;
+    const rows = [...(from === 0 ? state : []), isLast ? removedErasureRow() : unfinishedErasureRow(erasure)];
+    indexes.push(await appendErasures(ordered.slice(from, from + MAX_ERASED_PER_RECORD), { reason, by }, kernel, rows));
   }
   // What was answered while it was written.
-  kernel.answers.clear();
-  kernel.held.clear();
+  kernel.responses.clear();
+  kernel.heldContent.clear();
   return indexes;
 }
 
@@ -126,7 +126,7 @@ function reportOf(plan: Plan, recordIndexes: readonly number[], files: number): 
   return {
     items: plan.targets.length,
     records: new Set(plan.targets.map(({ recordIndex }) => recordIndex)).size,
-    bytes: bytesOf(plan.targets),
+    bytes: countBytes(plan.targets),
     files,
     recordIndexes,
     heldByOthers: plan.heldByOthers,
@@ -134,7 +134,7 @@ function reportOf(plan: Plan, recordIndexes: readonly number[], files: number): 
 }
 
 /** Each content once. */
-export function bytesOf(targets: readonly Target[]): number {
+export function countBytes(targets: readonly ErasureTarget[]): number {
   const sizes = new Map(targets.map(({ digest, size }) => [digest, size]));
   return [...sizes.values()].reduce((sum, size) => sum + size, 0);
 }

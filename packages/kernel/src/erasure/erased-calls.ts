@@ -3,13 +3,13 @@ import { dedupeRow } from "../journal/dedupe-row.ts";
 import { intentFromRow, intentRow } from "../journal/intent.ts";
 import type { KernelParts } from "../kernel-parts.ts";
 import type { StateChange } from "../ports.ts";
-import type { Target } from "./erasure.ts";
+import type { ErasureTarget } from "./erasure.ts";
 
 const MAX_INTENTS = 100_000;
 
 /** Calls whose outcome nobody knows, and questions that nobody answered, need their input. */
 export async function requireSettled(
-  plan: { readonly calls: ReadonlySet<string>; readonly targets: readonly Target[] },
+  plan: { readonly calls: ReadonlySet<string>; readonly targets: readonly ErasureTarget[] },
   { store, approvals }: KernelParts,
 ): Promise<void> {
   const digests = new Set(plan.targets.map(({ digest }) => digest));
@@ -40,10 +40,10 @@ export async function erasedCallRows(calls: ReadonlySet<string>, kernel: KernelP
   for (const chain of chains) {
     const live = await kernel.sessions.find(chain);
     if (live === undefined) continue;
-    for (const [key, { requestId }] of live.answersByKey.entries()) {
+    for (const [key, { requestId }] of live.dedupeEntries.entries()) {
       if (!calls.has(`${chain}/${requestId}`)) continue;
       const kept = { requestId, requestDigest: "" };
-      live.answersByKey.set(key, kept);
+      live.dedupeEntries.set(key, kept);
       rows.push(dedupeRow(chain, key, kept));
     }
     for (const [requestId, settled] of live.settled.entries()) {

@@ -43,7 +43,7 @@ export interface CollectionReport {
 }
 
 /** One item to be erased. */
-export interface Target {
+export interface ErasureTarget {
   readonly chain: string;
   readonly recordIndex: number;
   readonly item: number;

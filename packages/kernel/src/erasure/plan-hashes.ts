@@ -1,11 +1,11 @@
 import { type ContentItem, ContentRole, fromHex, KernelError, toHex, utf8 } from "@narthex/contracts";
 import type { Mentions, Store } from "../ports.ts";
-import type { Target } from "./erasure.ts";
-import { type ReadRecord, readChain, readStored, requireRoom, targetOf } from "./read-targets.ts";
+import type { ErasureTarget } from "./erasure.ts";
+import { type DecodedRecord, readChain, decodeStoredRecord, requireRoom, toErasureTarget } from "./read-targets.ts";
 
 /** Everything that names some content. */
 export interface HashPlan {
-  readonly targets: readonly Target[];
+  readonly targets: readonly ErasureTarget[];
   /** Calls whose input goes, as `chain/request id`. */
   readonly calls: ReadonlySet<string>;
   /** Artifacts whose content goes. */
@@ -35,13 +35,13 @@ const MADE_FROM_INPUT: ReadonlySet<number> = new Set([
 export async function planHashes(digests: readonly Uint8Array[], store: Store): Promise<HashPlan> {
   const names = new Set(digests.map(toHex));
   const needles = [...digests, ...[...names].map(utf8)].map((bytes) => Buffer.from(bytes));
-  const targets = new Map<string, Target>();
+  const targets = new Map<string, ErasureTarget>();
   const calls = new Set<string>();
   const chains = new Set<string>();
   const artifacts: { tenant: string; artifactId: string }[] = [];
   const isNamed = (item: ContentItem): boolean => names.has(toHex(item.digest));
-  const add = (record: ReadRecord, position: number, item: ContentItem): void => {
-    const target = targetOf(record, position, item);
+  const add = (record: DecodedRecord, position: number, item: ContentItem): void => {
+    const target = toErasureTarget(record, position, item);
     if (target !== undefined) targets.set(`${record.index}/${position}`, target);
     requireRoom(targets.size);
   };
@@ -52,7 +52,7 @@ export async function planHashes(digests: readonly Uint8Array[], store: Store): 
     for (const index of found.records) {
       const stored = await store.readRecord(index);
       if (stored === undefined) continue;
-      const record = readStored(stored);
+      const record = decodeStoredRecord(stored);
       for (const [position, item] of record.items.entries()) {
         const isOwn = isNamed(item);
         if (isOwn && PUBLIC_ROLES.has(item.role)) throw refusePublic(record.index);
@@ -77,17 +77,17 @@ export async function planHashes(digests: readonly Uint8Array[], store: Store): 
 }
 
 /** Items with these digests in records from one on. */
-export async function planSince(names: ReadonlySet<string>, since: number, store: Store): Promise<Target[]> {
+export async function planSince(names: ReadonlySet<string>, since: number, store: Store): Promise<ErasureTarget[]> {
   const needles = [...names].map(fromHex).filter((digest) => digest !== undefined);
-  const targets: Target[] = [];
+  const targets: ErasureTarget[] = [];
   for (let from: number | undefined = since; from !== undefined && needles.length > 0; ) {
     const found: Mentions = await store.findMentions(needles, from);
     from = found.next;
     for (const index of found.records) {
       const stored = await store.readRecord(index);
       if (stored === undefined) continue;
-      for (const [position, item] of readStored(stored).items.entries()) {
-        const target = PUBLIC_ROLES.has(item.role) ? undefined : targetOf(stored, position, item);
+      for (const [position, item] of decodeStoredRecord(stored).items.entries()) {
+        const target = PUBLIC_ROLES.has(item.role) ? undefined : toErasureTarget(stored, position, item);
         if (target !== undefined && names.has(target.digest)) targets.push(target);
       }
     }
@@ -105,7 +105,7 @@ function mentions({ data }: ContentItem, needles: readonly Buffer[]): boolean {
   return needles.some((needle) => held.includes(needle));
 }
 
-function publishedBy({ message }: ReadRecord): { tenant: string; artifactId: string }[] {
+function publishedBy({ message }: DecodedRecord): { tenant: string; artifactId: string }[] {
   return message.entries.flatMap(({ kind }) => (kind.case === "artifactPublished" ? [kind.value] : []));
 }
 

@@ -2,12 +2,12 @@ import { ContentPlace, ContentRole, fromHex, KernelError } from "@narthex/contra
 import type { KernelParts } from "../kernel-parts.ts";
 import type { Store } from "../ports.ts";
 import { sessionStateAt } from "../session/session-state-at.ts";
-import type { Target } from "./erasure.ts";
+import type { ErasureTarget } from "./erasure.ts";
 import { planSince } from "./plan-hashes.ts";
-import { readChain, requireRoom, targetOf } from "./read-targets.ts";
+import { readChain, requireRoom, toErasureTarget } from "./read-targets.ts";
 
 export interface SessionPlan {
-  readonly targets: readonly Target[];
+  readonly targets: readonly ErasureTarget[];
   readonly artifacts: readonly { readonly tenant: string; readonly artifactId: string }[];
   /** Digests that others have bytes of as well. */
   readonly heldByOthers: number;
@@ -22,12 +22,12 @@ export interface SessionPlan {
 export async function planSession(sessionId: string, kernel: KernelParts): Promise<SessionPlan> {
   await requireEnded(sessionId, kernel);
   const { store } = kernel;
-  const targets = new Map<string, Target>();
+  const targets = new Map<string, ErasureTarget>();
   const artifacts: { tenant: string; artifactId: string }[] = [];
   const digests = new Set<string>();
   for await (const record of readChain(sessionId, store)) {
     for (const [position, item] of record.items.entries()) {
-      const target = targetOf(record, position, item);
+      const target = toErasureTarget(record, position, item);
       if (target === undefined) continue;
       targets.set(`${record.index}/${position}`, target);
       requireRoom(targets.size);
@@ -46,7 +46,7 @@ async function findOthers(
   sessionId: string,
   digests: ReadonlySet<string>,
   store: Store,
-): Promise<{ readonly heldByOthers: number; readonly resting: readonly Target[] }> {
+): Promise<{ readonly heldByOthers: number; readonly resting: readonly ErasureTarget[] }> {
   let heldByOthers = 0;
   const given = new Set<string>();
   for (const name of digests) {
@@ -63,7 +63,7 @@ async function findOthers(
   return { heldByOthers: heldByOthers + withBytes.size, resting };
 }
 
-function hasBytes({ place }: Target): boolean {
+function hasBytes({ place }: ErasureTarget): boolean {
   return place === ContentPlace.ROW || place === ContentPlace.FILE;
 }
 

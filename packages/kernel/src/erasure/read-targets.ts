@@ -9,10 +9,10 @@ import {
   toHex,
 } from "@narthex/contracts";
 import type { Store, StoredRecord } from "../ports.ts";
-import type { Target } from "./erasure.ts";
+import type { ErasureTarget } from "./erasure.ts";
 
 /** A stored record with what is in it. */
-export interface ReadRecord {
+export interface DecodedRecord {
   readonly index: number;
   readonly chain: string;
   readonly message: RecordMessage;
@@ -32,16 +32,16 @@ export function requireRoom(targets: number): void {
   );
 }
 
-export function readStored({ index, chain, record, content }: StoredRecord): ReadRecord {
+export function decodeStoredRecord({ index, chain, record, content }: StoredRecord): DecodedRecord {
   const { items } = fromBinary(RecordContentSchema, content);
   return { index, chain, message: fromBinary(RecordSchema, record), items };
 }
 
 /** Every record of a chain from an index on, oldest first, a page at a time. */
-export async function* readChain(chain: string, store: Store, first = 0): AsyncGenerator<ReadRecord> {
+export async function* readChain(chain: string, store: Store, first = 0): AsyncGenerator<DecodedRecord> {
   for (let from = first; ; ) {
     const page = await store.readRecords({ chain, from, limit: PAGE });
-    for (const stored of page) yield readStored(stored);
+    for (const stored of page) yield decodeStoredRecord(stored);
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return;
     from = last.index + 1;
@@ -49,11 +49,11 @@ export async function* readChain(chain: string, store: Store, first = 0): AsyncG
 }
 
 /** Undefined for what was erased before. */
-export function targetOf(
-  { index: recordIndex, chain }: Pick<ReadRecord, "index" | "chain">,
+export function toErasureTarget(
+  { index: recordIndex, chain }: Pick<DecodedRecord, "index" | "chain">,
   item: number,
   found: ContentItem,
-): Target | undefined {
+): ErasureTarget | undefined {
   const { role, place } = found;
   if (place === ContentPlace.ERASED) return undefined;
   // A copy: it must not keep the whole row in memory.

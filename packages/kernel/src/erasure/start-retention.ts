@@ -26,10 +26,10 @@ export function startRetention(retention: Retention, everyMs: number, kernel: Ke
       isMore = report.more;
       if (report.items > 0) {
         const { items, bytes, sessions } = report;
-        kernel.log("info", "content that nobody needs any more was erased", { items, bytes, sessions });
+        kernel.logger("info", "content that nobody needs any more was erased", { items, bytes, sessions });
       }
     } catch (fault) {
-      if (!kernel.closing()) kernel.log("warn", "retention failed", { cause: describeFault(fault) });
+      if (!kernel.closing()) kernel.logger("warn", "retention failed", { cause: describeFault(fault) });
     }
     wait(isMore ? Math.min(SOON_MS, everyMs) : everyMs);
   }

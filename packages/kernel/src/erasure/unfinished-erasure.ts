@@ -5,12 +5,12 @@ import type { Erasure } from "./erasure.ts";
 const KEY = "erasure";
 
 /** Goes with every record of an erasure but its last: what a crash cuts short is taken up at the next start. */
-export function noteErasure({ hashes, sessionIds, reason, by }: Erasure): StateChange {
+export function unfinishedErasureRow({ hashes, sessionIds, reason, by }: Erasure): StateChange {
   const value = canonicalJsonBytes({ hashes: hashes.map(toHex), session_ids: [...sessionIds], reason, by });
   return { table: "meta", key: KEY, value };
 }
 
-export function noErasure(): StateChange {
+export function removedErasureRow(): StateChange {
   return { table: "meta", key: KEY, value: undefined };
 }
 

@@ -2,7 +2,7 @@ import { canonicalJsonBytes, isJsonObject, KernelError, parseJson } from "@narth
 import type { StateChange, StateRow } from "../ports.ts";
 
 /** A finished call that a dedupe key answers with. */
-export interface KeptAnswer {
+export interface DedupeEntry {
   readonly requestId: string;
   /** Hex. */
   readonly requestDigest: string;
@@ -16,12 +16,12 @@ export function dedupeRowPrefix(sessionId: string): string {
   return `${sessionId}/`;
 }
 
-export function dedupeRow(sessionId: string, dedupeKey: string, kept: KeptAnswer | undefined): StateChange {
+export function dedupeRow(sessionId: string, dedupeKey: string, kept: DedupeEntry | undefined): StateChange {
   const value = kept && canonicalJsonBytes({ request_digest: kept.requestDigest, request_id: kept.requestId });
   return { table: "dedupe", key: dedupeRowPrefix(sessionId) + dedupeKey, value };
 }
 
-export function keptAnswerFromRow(row: StateRow): KeptAnswer {
+export function dedupeEntryFromRow(row: StateRow): DedupeEntry {
   const value = parseJson(row.value);
   const { request_id: requestId, request_digest: requestDigest } = isJsonObject(value) ? value : {};
   if (typeof requestId !== "string" || typeof requestDigest !== "string") {

@@ -3,7 +3,7 @@ import type { KernelParts } from "../kernel-parts.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
 import type { ReconcileContext, Reconciliation, UnsettledIntent, VaultCopy } from "../tool/tool.ts";
 import { copyBytes } from "../result/copy-bytes.ts";
-import type { FileAnswer, FileOperation } from "../workspace-files.ts";
+import type { FileResult, FileOperation } from "../workspace-files.ts";
 import { type Intent, intentFromRow, intentKey } from "./intent.ts";
 import { settleIntent } from "./settle-intent.ts";
 
@@ -30,7 +30,7 @@ export async function reconcileIntents(
       // A tool that cannot find out leaves its call to a person.
       unknown++;
       if (intent.run !== undefined) openRuns.add(intent.run);
-      kernel.log("warn", "a call could not be reconciled", { intent: row.key, cause: String(fault) });
+      kernel.logger("warn", "a call could not be reconciled", { intent: row.key, cause: String(fault) });
     }
   }
   await kernel.programs?.forgetRuns?.(openRuns);
@@ -100,7 +100,7 @@ async function askTool(
 const MAX_READ_BYTES = 16 * 1024 * 1024;
 
 function contextFor(workspace: string, kernel: KernelParts): ReconcileContext {
-  const run = async (operation: FileOperation): Promise<FileAnswer> => {
+  const run = async (operation: FileOperation): Promise<FileResult> => {
     if (kernel.files === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel has no files to work on");
     const place = { workspace, access: "read" } as const;
     return await (await kernel.files.prepare(place, operation, new AbortController().signal)).commit();
@@ -120,7 +120,7 @@ function contextFor(workspace: string, kernel: KernelParts): ReconcileContext {
       return bytes;
     },
     inspectVault: (path) => inspectVault(path, workspace, kernel),
-    wasPlaced: (path, hash) => kernel.placed.hashAt(workspace, path) === hash,
+    wasPlaced: (path, hash) => kernel.placedFiles.hashAt(workspace, path) === hash,
     findArtifact: async (tenant, artifactId) => {
       const found = await kernel.artifacts.find(tenant, artifactId);
       return found && { ...found.artifact, requestId: found.requestId };

@@ -1,5 +1,5 @@
-import type { CallAnswer } from "./call-answer.ts";
-import type { Fingerprint } from "./request-memory.ts";
+import type { CallResponse } from "./call-response.ts";
+import type { Fingerprint } from "./used-request-ids.ts";
 
 /**
  * One call under way, shared by everyone who waits for it: its own caller, and callers who repeated it. It is
@@ -16,13 +16,13 @@ export class RunningCall {
   readonly fingerprint: Fingerprint;
   #abort: AbortController | undefined;
   #cancelled: CancelReason | undefined;
-  #answer: PromiseWithResolvers<CallAnswer> | undefined;
+  #answer: PromiseWithResolvers<CallResponse> | undefined;
   #isSettled = false;
   #waiters = 0;
   /** Told of a cancel: whoever runs the tool. */
   onCancel: ((reason: CancelReason) => void) | undefined;
   /** Set by `grant`: effects may follow, so a disconnect no longer cancels. */
-  finishesAlone = false;
+  survivesDisconnect = false;
 
   constructor(requestId: string, digest: Uint8Array, dedupeKey: string, fingerprint: Fingerprint) {
     this.requestId = requestId;
@@ -32,7 +32,7 @@ export class RunningCall {
   }
 
   /** Resolves when the call is settled. To be asked for before that. */
-  get answer(): Promise<CallAnswer> {
+  get response(): Promise<CallResponse> {
     this.#answer ??= Promise.withResolvers();
     return this.#answer.promise;
   }
@@ -54,7 +54,7 @@ export class RunningCall {
     return this.#cancelled === "disconnected";
   }
 
-  settle(answer: CallAnswer): void {
+  settle(answer: CallResponse): void {
     this.#isSettled = true;
     this.#answer?.resolve(answer);
   }
@@ -75,7 +75,7 @@ export class RunningCall {
       if (hasLeft) return;
       hasLeft = true;
       this.#waiters--;
-      if (this.#waiters === 0 && !this.finishesAlone && !this.#isSettled) this.cancel("disconnected");
+      if (this.#waiters === 0 && !this.survivesDisconnect && !this.#isSettled) this.cancel("disconnected");
     };
     const gone = (): void => {
       leave();

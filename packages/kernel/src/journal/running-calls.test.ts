@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Fingerprint } from "./request-memory.ts";
+import type { Fingerprint } from "./used-request-ids.ts";
 import { RunningCall } from "./running-call.ts";
 import { RunningCalls } from "./running-calls.ts";
 

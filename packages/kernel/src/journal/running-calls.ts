@@ -1,4 +1,4 @@
-import type { Fingerprint } from "./request-memory.ts";
+import type { Fingerprint } from "./used-request-ids.ts";
 import type { RunningCall } from "./running-call.ts";
 
 const FIRST_SLOTS = 16;

@@ -22,13 +22,13 @@ import { placeBytes } from "../result/place-bytes.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
 import type { LiveSession } from "../session/live-session.ts";
 import { logicalTimeMs } from "../session/logical-time.ts";
-import { settleKept } from "../session/release-budget.ts";
+import { settleReserved } from "../session/release-budget.ts";
 import type { ToolOutput } from "../tool/tool.ts";
 import { dedupeRow } from "./dedupe-row.ts";
 import { type Intent, intentRow, settledIntentRow } from "./intent.ts";
 
 /** What a reconciling tool found that its lost call had returned. */
-export interface FoundResult {
+export interface ReconciledResult {
   readonly registered: RegisteredTool;
   readonly output: ToolOutput;
 }
@@ -44,7 +44,7 @@ export async function settleIntent(
   intent: Intent,
   settlement: IntentSettlement,
   kernel: KernelParts,
-  found?: FoundResult,
+  found?: ReconciledResult,
 ): Promise<{ readonly recordIndex: number }> {
   const { sessionId, requestId } = intent;
   const live = await kernel.sessions.find(sessionId);
@@ -65,7 +65,7 @@ export async function settleIntent(
     entries.push(killedEntry(error, opened, amountList(spent), live.labels));
   }
   release(live, requestId, spent);
-  const above = settleKept(live, intent.reserved, spent);
+  const above = settleReserved(live, intent.reserved, spent);
   const { index } = await kernel.ledger.append({
     chain: sessionId,
     requestId,
@@ -79,7 +79,7 @@ export async function settleIntent(
     logicalTimeMs: logicalTimeMs(intent.callNumber),
   });
   forgetUnsettled(intent, settlement.answer, found, live, index);
-  kernel.answers.forget(sessionId, requestId);
+  kernel.responses.forget(sessionId, requestId);
   return { recordIndex: index };
 }
 
@@ -93,7 +93,7 @@ function release(live: LiveSession, requestId: string, spent: Intent["reserved"]
 function rowsAfter(
   intent: Intent,
   answer: IntentSettlement["answer"],
-  found: FoundResult | undefined,
+  found: ReconciledResult | undefined,
   live: LiveSession,
   recordIndex: number,
 ): StateChange[] {
@@ -110,7 +110,7 @@ function rowsAfter(
 function forgetUnsettled(
   intent: Intent,
   answer: IntentSettlement["answer"],
-  found: FoundResult | undefined,
+  found: ReconciledResult | undefined,
   live: LiveSession,
   recordIndex: number,
 ): void {
@@ -118,7 +118,7 @@ function forgetUnsettled(
   live.unsettled.delete(requestId);
   if (answer === "did_not_happen") return;
   if (found === undefined && answer === "happened") live.settled.set(requestId, { requestDigest, recordIndex });
-  if (dedupeKey !== "") live.answersByKey.set(dedupeKey, { requestId, requestDigest });
+  if (dedupeKey !== "") live.dedupeEntries.set(dedupeKey, { requestId, requestDigest });
 }
 
 /** Request and last proof of the call, so that its outcome can be read on its own. */
@@ -141,7 +141,11 @@ async function intentItems(intent: Intent, kernel: KernelParts): Promise<Content
   );
 }
 
-async function commitFound(found: FoundResult, labels: readonly string[], kernel: KernelParts): Promise<Committed> {
+async function commitFound(
+  found: ReconciledResult,
+  labels: readonly string[],
+  kernel: KernelParts,
+): Promise<Committed> {
   const normalised = normaliseOutput(found.registered, found.output);
   if (!("bytes" in normalised)) throw new KernelError("INVALID_OUTPUT", "a reconciled result does not fit its schema");
   const placed = await placeBytes(normalised.bytes, blake3(normalised.bytes), kernel.contentStore);
@@ -149,7 +153,7 @@ async function commitFound(found: FoundResult, labels: readonly string[], kernel
 }
 
 function completedEntry(
-  found: FoundResult,
+  found: ReconciledResult,
   result: Committed,
   opened: readonly ContentDraft[],
   spent: readonly { readonly dimension: string; readonly amount: number }[],

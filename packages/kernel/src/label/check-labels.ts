@@ -12,15 +12,15 @@ export function isLabel(text: unknown): boolean {
 }
 
 /** Everything wrong with labels that somebody gives to what carries `present` already; empty if nothing is. */
-export function wrongLabels(given: readonly string[], present: readonly string[]): readonly Violation[] {
+export function findLabelProblems(added: readonly string[], present: readonly string[]): readonly Violation[] {
   const reader = createJsonReader();
-  reader.list([...given], "labels", MAX_GIVEN, (label, field) =>
+  reader.list([...added], "labels", MAX_GIVEN, (label, field) =>
     isLabel(label)
       ? label
       : reader.refuse(field, "format", "must be at most 64 lower-case letters, digits, `_` and `-`, a letter first"),
   );
   if (reader.violations.length > 0) return reader.violations;
-  const joined = joinLabels(present, given);
+  const joined = joinLabels(present, added);
   if (joined !== present && joined.length > MAX_LABELS) {
     reader.refuse("labels", "max_items", `would make more than ${MAX_LABELS} labels on one session`);
   }
@@ -28,8 +28,8 @@ export function wrongLabels(given: readonly string[], present: readonly string[]
 }
 
 /** Throws INVALID_INPUT unless a session that carries `present` may put these labels on something. */
-export function checkLabels(given: readonly string[], present: readonly string[]): void {
-  const violations = wrongLabels(given, present);
+export function checkLabels(added: readonly string[], present: readonly string[]): void {
+  const violations = findLabelProblems(added, present);
   const [first] = violations;
   if (first === undefined) return;
   throw new KernelError("INVALID_INPUT", `\`${first.field}\` ${first.message}`, { violations });

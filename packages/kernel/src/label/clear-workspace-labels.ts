@@ -33,7 +33,7 @@ export async function clearWorkspaceLabels(
   const isOwn = sources.some((source) => source.workspace === workspace);
   const directory = isOwn ? workspace : await realWorkspace(workspace).catch(() => workspace);
   const clearing = workspaceLabels.clear(directory, by.slice(0, MAX_NAME).toWellFormed());
-  if (clearing === undefined) throw noneOfItsOwn(workspace, sources);
+  if (clearing === undefined) throw noOwnLabels(workspace, sources);
   const { index } = await ledger.append({
     chain: SYSTEM_CHAIN,
     entries: [clearing.entry],
@@ -49,7 +49,7 @@ function requireName(by: string): void {
   throw new KernelError("INVALID_INPUT", "say in `by` who takes the labels off", { violations });
 }
 
-function noneOfItsOwn(workspace: string, [source]: readonly LabelledWorkspace[]): KernelError {
+function noOwnLabels(workspace: string, [source]: readonly LabelledWorkspace[]): KernelError {
   const from = source === undefined ? "" : `; those in force there are of \`${source.workspace.slice(0, 200)}\``;
   return new KernelError("WORKSPACE_REFUSED", `\`${workspace.slice(0, 200)}\` has no labels of its own${from}`);
 }

@@ -4,6 +4,6 @@ export function joinLabels(labels: readonly string[], more: readonly string[]): 
   return [...new Set([...labels, ...more])].sort();
 }
 
-export function hasLabels(labels: readonly string[], wanted: readonly string[]): boolean {
-  return wanted.every((label) => labels.includes(label));
+export function hasLabels(labels: readonly string[], required: readonly string[]): boolean {
+  return required.every((label) => labels.includes(label));
 }

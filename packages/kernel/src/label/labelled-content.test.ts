@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { blake3, canonicalJsonBytes, fromHex, toHex } from "@narthex/contracts";
 import { createMemoryContentStore, createMemoryStore } from "@narthex/testkit";
-import { codeOf, nextRandom, split } from "../session/testing/split-session.ts";
+import { codeOf, nextRandom, delegate } from "../session/testing/delegated-session.ts";
 import { verifyStore } from "../testing/verify-store.ts";
 import { createLabelledKernel } from "./testing/labelled-kernel.ts";
 
@@ -11,9 +11,9 @@ const bytesOf = (hash: string): Uint8Array => fromHex(hash) ?? assert.fail();
 test("nobody but an ancestor names what a session holds: no stranger, no sibling, no child", async () => {
   const at = await createLabelledKernel();
   const parent = await at.open();
-  const child = await split(at, parent);
+  const child = await delegate(at, parent);
   const [mine, childs] = [await at.put(parent.id, "the parent's"), await at.put(child.id, "the child's")];
-  const sibling = await split(at, parent);
+  const sibling = await delegate(at, parent);
   const stranger = await at.open();
   for (const [session, hash] of [
     [child, mine],
@@ -31,8 +31,8 @@ test("a session names what its descendants put and received, at any depth, when 
   const [store, contentStore] = [createMemoryStore(), createMemoryContentStore()];
   const at = await createLabelledKernel({ store, contentStore });
   const root = await at.open();
-  const child = await split(at, root);
-  const deep = await split(at, child);
+  const child = await delegate(at, root);
+  const deep = await delegate(at, child);
   const put = await at.put(deep.id, "x".repeat(100_000));
   const result = await deep.call("echo", "received");
   const received = toHex(result.hash ?? assert.fail());
@@ -51,7 +51,7 @@ test("labels that a child comes by reach its parent by reading, and only so", as
   const at = await createLabelledKernel();
   const [byTool, byDoor, idle] = [await at.open(), await at.open(), await at.open()];
   for (const parent of [byTool, byDoor, idle]) {
-    const child = await split(at, parent);
+    const child = await delegate(at, parent);
     await at.put(child.id, `s ${parent.id}`, ["secret"]);
     // It holds no labelled content itself; but its session is labelled by now.
     const made = await child.call("echo", "derived");
@@ -67,7 +67,7 @@ test("labels that a child comes by reach its parent by reading, and only so", as
 test("what a labelled session asks with is labelled too, also where the call is refused", async () => {
   const at = await createLabelledKernel();
   const parent = await at.open();
-  const child = await split(at, parent);
+  const child = await delegate(at, parent);
   await at.put(child.id, "s", ["secret"]);
   const input = { hash: "the password is hunter2" };
   assert.equal(codeOf(await child.call("take", input)), "CONTENT_NOT_FOUND");
@@ -87,7 +87,7 @@ test("content put without a word about labels carries those of its session", asy
 test("of the same bytes held with different labels, a reader takes on those of every reference it can see", async () => {
   const at = await createLabelledKernel();
   const parent = await at.open();
-  const child = await split(at, parent);
+  const child = await delegate(at, parent);
   const stranger = await at.open();
   const hash = await at.put(parent.id, "same", ["own"]);
   await at.put(child.id, "same", ["secret"]);
@@ -102,8 +102,8 @@ test("content is granted down the line only, by who can name it, and brings the 
   const at = await createLabelledKernel({ store, contentStore });
   const { kernel } = at;
   const parent = await at.open();
-  const child = await split(at, parent);
-  const deep = await split(at, child);
+  const child = await delegate(at, parent);
+  const deep = await delegate(at, child);
   const stranger = await at.open();
   const hash = await at.put(parent.id, "for the child");
   const foreign = await at.put(stranger.id, "a stranger's");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMemoryStore, createTestPolicy } from "@narthex/testkit";
-import { codeOf, nextRandom, split } from "../session/testing/split-session.ts";
+import { codeOf, nextRandom, delegate } from "../session/testing/delegated-session.ts";
 import { verifyStore } from "../testing/verify-store.ts";
 import { createLabelledKernel, labelTools } from "./testing/labelled-kernel.ts";
 
@@ -78,7 +78,7 @@ test("labels that a writing call comes by are durable before it has the content,
   });
   const at = await createLabelledKernel({ store, tools });
   const parent = await at.open({ workspace: A });
-  const child = await split(at, parent);
+  const child = await delegate(at, parent);
   const hash = await at.put(child.id, "s", ["secret"]);
   assert.deepEqual(await at.labelsOf(parent.id), []);
   const placing = parent.call("place", { hash });
@@ -96,7 +96,7 @@ test("output is shown only after its labels are durable on the session", async (
   const store = createMemoryStore();
   const at = await createLabelledKernel({ store });
   const parent = await at.open({ workspace: A });
-  const child = await split(at, parent);
+  const child = await delegate(at, parent);
   const hash = await at.put(child.id, "s", ["secret"]);
   const rows: string[] = [];
   const usageOf = async (id: string) => Buffer.from((await store.getState("sessions", `${id}/usage`)) ?? []).toString();
@@ -208,7 +208,7 @@ test("rules see the labels of the session, of the workspace a call works in, and
   assert.equal(codeOf(await clean.call("send", { hash })), "POLICY_DENIED");
 
   const parent = await at.open({ workspace: "/elsewhere" });
-  const child = await split(at, parent);
+  const child = await delegate(at, parent);
   const hidden = await at.put(child.id, "hidden", ["secret"]);
   assert.equal(codeOf(await parent.call("send", { hash: hidden })), "POLICY_DENIED");
   assert.deepEqual(sent, ["public"]);

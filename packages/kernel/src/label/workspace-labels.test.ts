@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMemoryStore, type MemoryStore } from "@narthex/testkit";
-import { loadWorkspaceLabels, MAX_LABELLED_WORKSPACES, type WorkspaceLabelling } from "./workspace-labels.ts";
+import { loadWorkspaceLabels, MAX_LABELLED_WORKSPACES, type WorkspaceLabelUpdate } from "./workspace-labels.ts";
 
 /** Makes a labelling durable, as a record that holds it would. */
-async function write(store: MemoryStore, labelling: WorkspaceLabelling | undefined): Promise<void> {
+async function write(store: MemoryStore, labelling: WorkspaceLabelUpdate | undefined): Promise<void> {
   assert.ok(labelling !== undefined);
   const { nextIndex: index } = await store.head();
   const [hash, record] = [new Uint8Array(32), new Uint8Array()];
@@ -17,7 +17,7 @@ test("labels do not reach a neighbour, not even one whose name begins alike", as
   const labels = await loadWorkspaceLabels(createMemoryStore());
   labels.join("/projects/a", ["secret"]);
   for (const other of ["/projects/ab", "/projects/b", "/projects/a b", "/projects/A", "/project", "/projects/b/a"]) {
-    assert.deepEqual(labels.of(other), [], other);
+    assert.deepEqual(labels.get(other), [], other);
   }
 });
 
@@ -35,20 +35,20 @@ test("labels hold on the directory, on all that contain it and on all inside it"
     "/projects/a/deep/down",
     "/projects/a/deep/down/further",
   ]) {
-    assert.deepEqual(labels.of(path), all, path);
+    assert.deepEqual(labels.get(path), all, path);
   }
-  assert.deepEqual(labels.of("/projects/b"), ["own"]);
-  assert.deepEqual(labels.of("/projects/a/other"), ["own", "secret"]);
+  assert.deepEqual(labels.get("/projects/b"), ["own"]);
+  assert.deepEqual(labels.get("/projects/a/other"), ["own", "secret"]);
 });
 
 test("nothing is made anew while nothing changes, and nothing at all where there are no labels", async () => {
   const labels = await loadWorkspaceLabels(createMemoryStore());
-  assert.equal(labels.of("/a"), labels.of("/b"));
+  assert.equal(labels.get("/a"), labels.get("/b"));
   labels.join("/a", ["x"]);
-  const before = labels.of("/a");
-  assert.equal(labels.of("/a"), before);
+  const before = labels.get("/a");
+  assert.equal(labels.get("/a"), before);
   labels.join("/a", ["x"]);
-  assert.equal(labels.of("/a"), before);
+  assert.equal(labels.get("/a"), before);
 });
 
 test("a label is written until a durable record holds it, and then no more", async () => {
@@ -63,7 +63,7 @@ test("a label is written until a durable record holds it, and then no more", asy
   assert.ok(labels.join("/a", ["x", "y"]) !== undefined);
   // What was said before the other label came is written with it.
   await write(store, second);
-  assert.deepEqual((await loadWorkspaceLabels(store)).of("/a"), ["x", "y"]);
+  assert.deepEqual((await loadWorkspaceLabels(store)).get("/a"), ["x", "y"]);
 });
 
 test("a record that becomes durable after its labels were taken off does not stand for later ones", async () => {
@@ -73,19 +73,19 @@ test("a record that becomes durable after its labels were taken off does not sta
   const cleared = labels.clear("/a", "ann");
   await write(store, early);
   await write(store, cleared);
-  assert.deepEqual((await loadWorkspaceLabels(store)).of("/a"), []);
+  assert.deepEqual((await loadWorkspaceLabels(store)).get("/a"), []);
   await write(store, labels.join("/a", ["x"]));
-  assert.deepEqual((await loadWorkspaceLabels(store)).of("/a"), ["x"]);
+  assert.deepEqual((await loadWorkspaceLabels(store)).get("/a"), ["x"]);
 });
 
 test("more directories than there is room for are labelled all at once, and none is forgotten", async () => {
   const store = createMemoryStore();
   const labels = await loadWorkspaceLabels(store);
   for (let number = 0; number < MAX_LABELLED_WORKSPACES; number++) labels.join(`/many/${number}`, ["x"]);
-  assert.deepEqual(labels.of("/elsewhere"), []);
+  assert.deepEqual(labels.get("/elsewhere"), []);
   await write(store, labels.join("/elsewhere", ["secret"]));
-  for (const path of ["/elsewhere", "/many/1", "/never/seen"]) assert.ok(labels.of(path).includes("secret"), path);
-  assert.deepEqual((await loadWorkspaceLabels(store)).of("/elsewhere"), ["secret"]);
+  for (const path of ["/elsewhere", "/many/1", "/never/seen"]) assert.ok(labels.get(path).includes("secret"), path);
+  assert.deepEqual((await loadWorkspaceLabels(store)).get("/elsewhere"), ["secret"]);
 });
 
 test("a row that cannot be read stops the kernel rather than losing a label", async () => {

@@ -10,7 +10,7 @@ export interface LabelledWorkspace {
 }
 
 /** What a record must hold so that labels of a workspace last. */
-export interface WorkspaceLabelling {
+export interface WorkspaceLabelUpdate {
   readonly entry: EntryDraft;
   /** As the labels are when the record is made. */
   row(): StateChange;
@@ -18,7 +18,7 @@ export interface WorkspaceLabelling {
   noteDurable(): void;
 }
 
-export interface WorkspaceClearing extends WorkspaceLabelling {
+export interface WorkspaceLabelRemoval extends WorkspaceLabelUpdate {
   /** Those that were taken off. */
   readonly labels: readonly string[];
 }
@@ -29,13 +29,13 @@ export interface WorkspaceClearing extends WorkspaceLabelling {
  */
 export interface WorkspaceLabels {
   /** In force on a workspace. The very same array as long as nothing changes. */
-  of(workspace: string): readonly string[];
+  get(workspace: string): readonly string[];
   /** Where they come from: the labelled directories that overlap a workspace. */
   sources(workspace: string): LabelledWorkspace[];
   /** In force at once. Undefined if a durable record says so already. */
-  join(workspace: string, labels: readonly string[]): WorkspaceLabelling | undefined;
+  join(workspace: string, labels: readonly string[]): WorkspaceLabelUpdate | undefined;
   /** Takes all labels off this very directory. Undefined if it has none. */
-  clear(workspace: string, by: string): WorkspaceClearing | undefined;
+  clear(workspace: string, by: string): WorkspaceLabelRemoval | undefined;
 }
 
 interface Entry {
@@ -65,7 +65,7 @@ class LabelTable implements WorkspaceLabels {
     }
   }
 
-  of(workspace: string): readonly string[] {
+  get(workspace: string): readonly string[] {
     if (this.#entries.size === 0) return NO_LABELS;
     const known = this.#inForce.get(workspace);
     if (known !== undefined) return known;
@@ -83,7 +83,7 @@ class LabelTable implements WorkspaceLabels {
     return found;
   }
 
-  join(workspace: string, labels: readonly string[]): WorkspaceLabelling | undefined {
+  join(workspace: string, labels: readonly string[]): WorkspaceLabelUpdate | undefined {
     if (labels.length === 0) return undefined;
     // SECURITY: whoever labels directory after directory labels all of them in the end, and no label is forgotten.
     const isFull = this.#entries.size >= MAX_LABELLED_WORKSPACES && !this.#entries.has(workspace);
@@ -105,7 +105,7 @@ class LabelTable implements WorkspaceLabels {
     };
   }
 
-  clear(workspace: string, by: string): WorkspaceClearing | undefined {
+  clear(workspace: string, by: string): WorkspaceLabelRemoval | undefined {
     const entry = this.#entries.get(workspace);
     if (entry === undefined) return undefined;
     // INVARIANT: a late `noteDurable` speaks of the entry that is gone, not of one that comes after it.

@@ -4,18 +4,18 @@ import type { Lease } from "./lease.ts";
 import { tierWithin } from "./tier.ts";
 import { toolPatternCovers } from "./tool-pattern.ts";
 
-export interface LeaseQuestion {
+export interface LeaseCheck {
   readonly toolName: string;
   readonly tier: SafetyTier;
   readonly nowMs: number;
 }
 
 /** Why the lease refuses this call, or undefined if it does not. Capabilities and budgets are asked separately. */
-export function checkLease(lease: Lease, question: LeaseQuestion): RationaleCode | undefined {
-  const problem = leaseProblem(lease, question.nowMs);
+export function checkLease(lease: Lease, check: LeaseCheck): RationaleCode | undefined {
+  const problem = leaseProblem(lease, check.nowMs);
   if (problem !== undefined) return problem;
-  if (!leaseAllowsTool(lease, question.toolName)) return "LEASE_SCOPE";
-  if (!tierWithin(question.tier, lease.highestTier)) return "TIER_NOT_ALLOWED";
+  if (!leaseAllowsTool(lease, check.toolName)) return "LEASE_SCOPE";
+  if (!tierWithin(check.tier, lease.highestTier)) return "TIER_NOT_ALLOWED";
   return undefined;
 }
 

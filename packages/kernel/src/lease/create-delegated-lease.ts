@@ -4,12 +4,17 @@ import type { Capability, HostPattern } from "../capability/capability.ts";
 import { describeCapability } from "../capability/describe-capability.ts";
 import { createJsonReader, type JsonReader } from "../capability/json-reader.ts";
 import { quoteText } from "../capability/quote-text.ts";
-import { capabilitiesBeyond, type LeaseDimension, outsideDimensions, patternsBeyond } from "./is-inside.ts";
+import {
+  findExceedingCapabilities,
+  type LeaseDimension,
+  exceededDimensions,
+  findExceedingPatterns,
+} from "./is-lease-subset.ts";
 import type { DelegableRights, Lease, LeaseRequest } from "./lease.ts";
 import { checkLeaseRequest } from "./parse-lease-request.ts";
 import { expandToolPatterns } from "./tool-pattern.ts";
 
-export interface LeaseSplit {
+export interface LeaseDelegation {
   readonly id: string;
   /** The session that will hold it. */
   readonly holder: string;
@@ -30,29 +35,29 @@ export interface LeaseSplit {
  *
  * Throws LEASE_INVALID with everything in which it would reach beyond its parent.
  */
-export function createDelegatedLease(split: LeaseSplit): Lease {
-  const { parent, remaining, nowMs } = split;
+export function createDelegatedLease(delegation: LeaseDelegation): Lease {
+  const { parent, remaining, nowMs } = delegation;
   // A request made in code is checked and put in normal form like one from outside.
-  const request = checkLeaseRequest(split.request);
-  const usable = rightsOf(request, parent.delegable, split.knownTools);
+  const request = checkLeaseRequest(delegation.request);
+  const usable = rightsOf(request, parent.delegable, delegation.knownTools);
   const notBeforeMs = request.not_before_ms ?? Math.max(nowMs, parent.notBeforeMs);
-  const ttlMs = request.ttl_ms ?? split.ttlMs;
+  const ttlMs = request.ttl_ms ?? delegation.ttlMs;
   const lease: Lease = {
-    id: split.id,
+    id: delegation.id,
     parentId: parent.id,
-    holder: split.holder,
+    holder: delegation.holder,
     ...usable,
     budgets: { ...remaining, ...request.budgets },
     notBeforeMs,
     expiresAtMs: ttlMs === undefined ? parent.expiresAtMs : Math.max(nowMs, notBeforeMs) + ttlMs,
-    delegable: request.delegable === undefined ? usable : rightsOf(request.delegable, usable, split.knownTools),
+    delegable: request.delegable === undefined ? usable : rightsOf(request.delegable, usable, delegation.knownTools),
     revoked: false,
   };
   const reader = createJsonReader();
   checkSize(reader, lease, parent);
-  if (reader.violations.length === 0) checkInside(reader, lease, parent, remaining);
+  if (reader.violations.length === 0) checkSubset(reader, lease, parent, remaining);
   if (reader.violations.length === 0) return lease;
-  throw beyondParent(reader.violations);
+  throw exceedsParent(reader.violations);
 }
 
 /** The rights asked for; each that is left out is that of the wider ones, the very same list. */
@@ -108,10 +113,10 @@ function lengthOf(part: HostPattern | string | number | readonly unknown[]): num
   return typeof part === "object" && "ports" in part ? 1 + (part.ports?.length ?? 0) : 1;
 }
 
-function checkInside(reader: JsonReader, lease: Lease, parent: Lease, remaining: BudgetAmounts): void {
-  for (const dimension of outsideDimensions(lease, parent)) {
+function checkSubset(reader: JsonReader, lease: Lease, parent: Lease, remaining: BudgetAmounts): void {
+  for (const dimension of exceededDimensions(lease, parent)) {
     // What is left decides, and is never more than the limit.
-    if (dimension !== "budgets") reader.refuse(dimension, "range", describeBeyond(dimension, lease, parent));
+    if (dimension !== "budgets") reader.refuse(dimension, "range", describeExcess(dimension, lease, parent));
   }
   checkBudgets(reader, lease.budgets, remaining);
   if (lease.expiresAtMs <= lease.notBeforeMs) {
@@ -128,13 +133,13 @@ function checkBudgets(reader: JsonReader, budgets: BudgetLimits, remaining: Budg
   }
 }
 
-function describeBeyond(dimension: LeaseDimension, lease: Lease, parent: Lease): string {
+function describeExcess(dimension: LeaseDimension, lease: Lease, parent: Lease): string {
   const { delegable } = parent;
   switch (dimension) {
     case "tool_patterns":
-      return `the parent does not delegate ${listed(patternsBeyond(lease, delegable).map(quoteText))}`;
+      return `the parent does not delegate ${listed(findExceedingPatterns(lease, delegable).map(quoteText))}`;
     case "capabilities":
-      return `the parent does not delegate ${listed(capabilitiesBeyond(lease, delegable).map(describeCapability))}`;
+      return `the parent does not delegate ${listed(findExceedingCapabilities(lease, delegable).map(describeCapability))}`;
     case "highest_tier":
       return `is ${lease.highestTier}; the parent delegates at most ${delegable.highestTier}`;
     case "not_before_ms":
@@ -146,18 +151,18 @@ function describeBeyond(dimension: LeaseDimension, lease: Lease, parent: Lease):
   }
 }
 
-const MOST_LISTED = 5;
-const LONGEST = 200;
+const MAX_LISTED = 5;
+const MAX_TEXT = 200;
 
 function listed(texts: readonly string[]): string {
-  const more = texts.length > MOST_LISTED ? ` and ${texts.length - MOST_LISTED} more` : "";
+  const more = texts.length > MAX_LISTED ? ` and ${texts.length - MAX_LISTED} more` : "";
   const shown = texts
-    .slice(0, MOST_LISTED)
-    .map((text) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text));
+    .slice(0, MAX_LISTED)
+    .map((text) => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text));
   return shown.join(", ") + more;
 }
 
-function beyondParent(violations: readonly Violation[]): KernelError {
+function exceedsParent(violations: readonly Violation[]): KernelError {
   const named = violations.map(({ field, message }) => `\`${field}\` ${message}`).join("; ");
   return new KernelError("LEASE_INVALID", `the lease reaches beyond its parent: ${named}`, { violations });
 }

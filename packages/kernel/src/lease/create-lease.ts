@@ -5,7 +5,7 @@ import { isNormalPath } from "../capability/path-prefix.ts";
 import { BOUND_CEILINGS } from "../tool/ceilings.ts";
 import type { DelegableRights, Lease, LeaseRequest } from "./lease.ts";
 import { checkLeaseRequest, MAX_TOOL_PATTERNS } from "./parse-lease-request.ts";
-import { createRightsSharing } from "./share-rights.ts";
+import { createRightsInterner } from "./rights-interner.ts";
 import { expandToolPatterns } from "./tool-pattern.ts";
 
 /** Eight hours. */
@@ -65,7 +65,7 @@ export function createLease(grant: LeaseGrant): Lease {
   };
 }
 
-const shareRights = createRightsSharing();
+const shareRights = createRightsInterner();
 
 function delegableRights(
   request: NonNullable<LeaseRequest["delegable"]>,

@@ -12,7 +12,7 @@ export type DelegatingSession =
     };
 
 /** Whether a session asks for itself, and no administrator for it. */
-export function asksForItself({ token, isOwn = false }: DelegatingSession): boolean {
+export function isRequestedBySession({ token, isOwn = false }: DelegatingSession): boolean {
   return token !== undefined || isOwn;
 }
 

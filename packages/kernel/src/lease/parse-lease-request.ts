@@ -122,13 +122,13 @@ function jsonForm(value: unknown): unknown {
   return Object.fromEntries(
     fields.map(([key, field]: [string, unknown]) => {
       if (key === "delegable") return [key, jsonForm(field)];
-      return [key, key === "capabilities" && Array.isArray(field) ? capabilityForms(field) : field];
+      return [key, key === "capabilities" && Array.isArray(field) ? capabilitiesToJson(field) : field];
     }),
   );
 }
 
 /** Capabilities of code, in the form that is read: there two fields of one kind have names of their own. */
-export function capabilityForms(capabilities: readonly unknown[]): JsonValue[] {
+export function capabilitiesToJson(capabilities: readonly unknown[]): JsonValue[] {
   return capabilities.map((given) => {
     // Not known to be what its type says.
     const capability = given as Partial<Capability> | null;

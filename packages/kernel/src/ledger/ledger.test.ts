@@ -7,7 +7,7 @@ import { verifyLedger } from "@narthex/verify";
 test("a failed write stops the kernel: nothing runs, and an effect's outcome is unknown", async () => {
   const store = createMemoryStore();
   const failures: Error[] = [];
-  const counting = createCountingTool("count", async () => store.breakWith("the disk is gone"));
+  const counting = createCountingTool("count", async () => store.failWith("the disk is gone"));
   const { open, kernel } = await createTestKernel({
     tools: [counting.tool, echoTool],
     store,
@@ -29,7 +29,7 @@ test("an intent that cannot be written means that the tool never runs", async ()
   const counting = createCountingTool();
   const { open } = await createTestKernel({ tools: [counting.tool], store });
   const session = await open();
-  store.breakWith("the disk is gone");
+  store.failWith("the disk is gone");
   const refused = await session.call("count", {});
   assert.ok(
     refused.response.result.case === "error" && refused.response.result.value.errorCode === "STORE_UNAVAILABLE",

@@ -1,24 +1,24 @@
 import { utf8 } from "@narthex/contracts";
 import { SYSTEM_CHAIN } from "../ledger/record-draft.ts";
 import type { Signer } from "../ports.ts";
-import { logKeyText } from "./log-key-note.ts";
-import { logRow } from "./log-row.ts";
-import type { LogParts, OpenLog, ReadLog } from "./open-log.ts";
-import { type AnnouncedKey, logKeyNote } from "./recorded-log.ts";
+import { keyAnnouncementText } from "./key-announcement-text.ts";
+import { merkleRow } from "./merkle-row.ts";
+import type { MerkleParts, SignableTree, ReadableTree } from "./open-tree.ts";
+import { type AnnouncedKey, keyAnnouncementNote } from "./recorded-checkpoint.ts";
 import { createVerifierKey, type VerifierKey } from "./verifier-key.ts";
 
 const NO_SIGNATURE = new Uint8Array(0);
 
 /** Records the first key of a log, signed by itself. */
-export async function announceFirstKey(log: OpenLog, parts: LogParts): Promise<OpenLog> {
+export async function announceFirstKey(log: SignableTree, parts: MerkleParts): Promise<SignableTree> {
   return (await announce(log, { signer: log.signer, previous: undefined, previousSigner: undefined }, parts)).log;
 }
 
 /** Hands over to a new key: both sign, and the old one is gone when this is done. */
-export async function handOverKey(
-  log: OpenLog,
-  parts: LogParts,
-): Promise<{ readonly log: OpenLog; readonly announced: AnnouncedKey }> {
+export async function rotateKey(
+  log: SignableTree,
+  parts: MerkleParts,
+): Promise<{ readonly log: SignableTree; readonly announced: AnnouncedKey }> {
   const next = await parts.keys.prepareNext();
   const hands = { signer: next, previous: log.key, previousSigner: log.signer };
   const { announced, log: after } = await announce(log, hands, parts);
@@ -28,30 +28,30 @@ export async function handOverKey(
 }
 
 /** Begins a new key in place of one that is gone. Nothing vouches for it, and the announcement shows that. */
-export async function beginAfterLoss(
-  log: ReadLog,
-  parts: LogParts,
-): Promise<{ readonly log: OpenLog; readonly announced: AnnouncedKey }> {
+export async function replaceLostKey(
+  log: ReadableTree,
+  parts: MerkleParts,
+): Promise<{ readonly log: SignableTree; readonly announced: AnnouncedKey }> {
   const next = await parts.keys.prepareAfterLoss();
   const hands = { signer: next, previous: log.key, previousSigner: undefined };
   const { announced, log: after } = await announce(log, hands, parts);
   return { log: { ...after, signer: await parts.keys.open(next.publicKey) }, announced };
 }
 
-interface Hands {
+interface KeySigners {
   readonly signer: Signer;
   readonly previous: VerifierKey | undefined;
   readonly previousSigner: Signer | undefined;
 }
 
 async function announce(
-  log: ReadLog,
-  { signer, previous, previousSigner }: Hands,
-  { ledger, publication }: LogParts,
-): Promise<{ readonly log: OpenLog; readonly announced: AnnouncedKey }> {
+  log: ReadableTree,
+  { signer, previous, previousSigner }: KeySigners,
+  { ledger, publication }: MerkleParts,
+): Promise<{ readonly log: SignableTree; readonly announced: AnnouncedKey }> {
   const key = createVerifierKey(log.key.name, signer.publicKey);
   const treeSize = log.head?.size ?? 0;
-  const text = utf8(logKeyText({ previous, next: key, treeSize }));
+  const text = utf8(keyAnnouncementText({ previous, next: key, treeSize }));
   const signature = await signer.sign(text);
   const previousSignature = (await previousSigner?.sign(text)) ?? NO_SIGNATURE;
   const withKey = (recordIndex: number) => [...log.keyRecords, recordIndex];
@@ -69,9 +69,9 @@ async function announce(
         },
       },
     ],
-    state: (recordIndex) => [logRow({ keyRecords: withKey(recordIndex), checkpointRecord: log.head?.recordIndex })],
+    state: (recordIndex) => [merkleRow({ keyRecords: withKey(recordIndex), checkpointRecord: log.head?.recordIndex })],
   });
-  const note = logKeyNote({ key, previous, treeSize, signature, previousSignature });
+  const note = keyAnnouncementNote({ key, previous, treeSize, signature, previousSignature });
   await publication.writeKey(log.keyRecords.length, note, key.text);
   return { log: { ...log, signer, key, keyRecords: withKey(index) }, announced: { key, recordIndex: index, note } };
 }

@@ -2,7 +2,7 @@ import { equalBytes } from "@narthex/contracts";
 import { HASH_BYTES, nodeHash } from "./tree-hash.ts";
 
 /** SPEC: RFC 9162, section 2.1.3.2. The root that a leaf and its audit path lead to; undefined if the path does not fit. */
-export function rootOfInclusion(
+export function rootFromInclusionPath(
   leaf: Uint8Array,
   index: number,
   size: number,
@@ -29,7 +29,7 @@ export function rootOfInclusion(
   return last === 0 ? root : undefined;
 }
 
-export interface ConsistencyQuestion {
+export interface ConsistencyClaim {
   readonly from: number;
   readonly fromRoot: Uint8Array;
   readonly to: number;
@@ -38,7 +38,7 @@ export interface ConsistencyQuestion {
 }
 
 /** SPEC: RFC 9162, section 2.1.4.2. Whether the newer tree begins with the older one. */
-export function isConsistent({ from, fromRoot, to, toRoot, path }: ConsistencyQuestion): boolean {
+export function isConsistent({ from, fromRoot, to, toRoot, path }: ConsistencyClaim): boolean {
   if (from < 1 || from > to || path.some(({ length }) => length !== HASH_BYTES)) return false;
   if (from === to) return path.length === 0 && equalBytes(fromRoot, toRoot);
   const [first, ...rest] = isPowerOfTwo(from) ? [fromRoot, ...path] : path;

@@ -13,7 +13,7 @@ import { createLedger, type Ledger } from "../ledger/ledger.ts";
 import { SYSTEM_CHAIN } from "../ledger/record-draft.ts";
 import { type CheckpointParts, type Checkpoints, createCheckpoints } from "./checkpoints.ts";
 import { parseNote } from "./signed-note.ts";
-import { createMemoryLog, type MemoryLog } from "./testing/memory-log.ts";
+import { createMemoryMerkle, type MemoryMerkle } from "./testing/memory-merkle.ts";
 import { parseVerifierKey } from "./verifier-key.ts";
 
 const EVERY_RECORDS = 5;
@@ -23,7 +23,7 @@ interface Bench {
   readonly store: MemoryStore;
   readonly ledger: Ledger;
   readonly clock: TestClock;
-  readonly log: MemoryLog;
+  readonly log: MemoryMerkle;
   readonly checkpoints: Checkpoints;
   readonly told: string[];
   /** Another run of the kernel, on what is stored. */
@@ -35,7 +35,7 @@ interface Bench {
 async function open(): Promise<Bench> {
   const store = createMemoryStore();
   const clock = createTestClock();
-  const log = createMemoryLog(store);
+  const log = createMemoryMerkle(store);
   const told: string[] = [];
   const run = async (): Promise<{ ledger: Ledger; checkpoints: Checkpoints }> => {
     const ledger = await createLedger({ store, clock, onFailure: () => undefined });
@@ -48,7 +48,7 @@ async function open(): Promise<Bench> {
       ledger,
       clock,
       random: createTestRandom("log"),
-      log: (_level, message) => void told.push(message),
+      logger: (_level, message) => void told.push(message),
       settings: { everyRecords: EVERY_RECORDS, everyMs: EVERY_MS },
     };
     return { ledger, checkpoints: createCheckpoints(parts) };
@@ -236,11 +236,11 @@ test("what was never signed cannot be proven", async () => {
   await assert.rejects(checkpoints.proveRecord(0, 2), { code: "CHECKPOINT_NOT_FOUND" });
   await assert.rejects(checkpoints.proveRecord(size, undefined), { code: "RECORD_NOT_SIGNED" });
   await assert.rejects(checkpoints.proveRecord(1000, undefined), { code: "RECORD_NOT_FOUND" });
-  await assert.rejects(checkpoints.proveExtension(1, undefined), { code: "CHECKPOINT_NOT_FOUND" });
+  await assert.rejects(checkpoints.proveConsistency(1, undefined), { code: "CHECKPOINT_NOT_FOUND" });
   await append(3);
   const newer = await checkpoints.sign();
-  await assert.rejects(checkpoints.proveExtension(newer.size, size), { code: "INVALID_INPUT" });
-  assert.equal((await checkpoints.proveExtension(size, size)).path.length, 0);
+  await assert.rejects(checkpoints.proveConsistency(newer.size, size), { code: "INVALID_INPUT" });
+  assert.equal((await checkpoints.proveConsistency(size, size)).path.length, 0);
 });
 
 function hasSigned(verifierKey: string, text: string, signature: Uint8Array): boolean {

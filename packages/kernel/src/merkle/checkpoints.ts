@@ -1,12 +1,12 @@
 import { KernelError } from "@narthex/contracts";
-import type { Clock, Log } from "../ports.ts";
+import type { Clock, Logger } from "../ports.ts";
 import { describeFault } from "../result/describe-fault.ts";
-import { announceFirstKey, beginAfterLoss, handOverKey } from "./announce-key.ts";
-import { type LogParts, type OpenLog, openLog, openLostLog } from "./open-log.ts";
-import { findCheckpoint, proveExtension, proveRecord } from "./prove.ts";
+import { announceFirstKey, replaceLostKey, rotateKey } from "./announce-key.ts";
+import { type MerkleParts, type SignableTree, openTree, openTreeWithLostKey } from "./open-tree.ts";
+import { findCheckpoint, proveConsistency, proveRecord } from "./prove.ts";
 import type { ConsistencyProof, InclusionProof } from "./proof-text.ts";
-import type { AnnouncedKey, SignedCheckpoint } from "./recorded-log.ts";
-import { countNews, signCheckpoint } from "./sign-checkpoint.ts";
+import type { AnnouncedKey, SignedCheckpoint } from "./recorded-checkpoint.ts";
+import { countUncovered, signCheckpoint } from "./sign-checkpoint.ts";
 
 /** When checkpoints are signed. */
 export interface CheckpointSettings {
@@ -14,9 +14,9 @@ export interface CheckpointSettings {
   readonly everyMs: number;
 }
 
-export interface CheckpointParts extends LogParts {
+export interface CheckpointParts extends MerkleParts {
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly settings: CheckpointSettings;
 }
 
@@ -27,19 +27,19 @@ export interface Checkpoints {
   /** Signs if it is time to. Called once a second; never rejects. */
   tick(): Promise<void>;
   /** Signs for what no checkpoint covers yet; the last one again if there is nothing. */
-  sign(): Promise<GivenCheckpoint>;
+  sign(): Promise<IssuedCheckpoint>;
   find(size: number | undefined): Promise<SignedCheckpoint>;
   /** Has a new key sign from now on. */
   rotateKey(): Promise<RotatedKey>;
   /** The same where the key in use is gone. Refused where it is there. */
   replaceLostKey(): Promise<RotatedKey>;
   proveRecord(index: number, size: number | undefined): Promise<InclusionProof & { readonly treeSize: number }>;
-  proveExtension(from: number, to: number | undefined): Promise<ConsistencyProof & ProvenSizes>;
+  proveConsistency(from: number, to: number | undefined): Promise<ConsistencyProof & ProvenSizes>;
   /** Signs a last time if it served and there is news, and resolves when nothing is under way. Never rejects. */
   close(): Promise<void>;
 }
 
-export interface GivenCheckpoint extends SignedCheckpoint {
+export interface IssuedCheckpoint extends SignedCheckpoint {
   readonly verifierKey: string;
   readonly isNew: boolean;
 }
@@ -57,17 +57,17 @@ interface ProvenSizes {
 }
 
 export function createCheckpoints(parts: CheckpointParts): Checkpoints {
-  const { ledger, clock, log, settings } = parts;
+  const { ledger, clock, logger, settings } = parts;
   const countAtStart = ledger.durableCount();
-  let opened: OpenLog | undefined;
+  let opened: SignableTree | undefined;
   let isServing = false;
   let lastMs = clock.monotonicMs();
   let lastFault = "";
   let last: Promise<unknown> = Promise.resolve();
 
   /** One thing at a time; whatever went wrong, the next one starts from what is on the disk. */
-  function inTurn<T>(act: (log: OpenLog) => Promise<T>): Promise<T> {
-    return takeTurn(async () => act((opened ??= await openLog(parts))));
+  function inTurn<T>(act: (log: SignableTree) => Promise<T>): Promise<T> {
+    return takeTurn(async () => act((opened ??= await openTree(parts))));
   }
 
   function takeTurn<T>(act: () => Promise<T>): Promise<T> {
@@ -83,9 +83,9 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
     return turn;
   }
 
-  async function signNews(current: OpenLog): Promise<GivenCheckpoint> {
+  async function signNews(current: SignableTree): Promise<IssuedCheckpoint> {
     let now = current;
-    const news = countNews(now.head, ledger.durableCount());
+    const news = countUncovered(now.head, ledger.durableCount());
     if (now.head !== undefined && news <= 0) return { ...now.head, verifierKey: now.key.text, isNew: false };
     if (now.keyRecords.length === 0) now = await announceFirstKey(now, parts);
     const head = await signCheckpoint(now, parts);
@@ -95,14 +95,14 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
     return { ...head, verifierKey: now.key.text, isNew: true };
   }
 
-  function isDue({ head }: OpenLog): boolean {
-    const news = countNews(head, ledger.durableCount());
+  function isDue({ head }: SignableTree): boolean {
+    const news = countUncovered(head, ledger.durableCount());
     if (news <= 0) return false;
     return news >= settings.everyRecords || clock.monotonicMs() - lastMs >= settings.everyMs;
   }
 
   /** For what nobody waits for. */
-  async function signQuietly(isWanted: (current: OpenLog) => boolean): Promise<void> {
+  async function signQuietly(isWanted: (current: SignableTree) => boolean): Promise<void> {
     try {
       await inTurn(async (current) => (isWanted(current) ? signNews(current) : undefined));
     } catch (fault) {
@@ -110,7 +110,7 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
       lastMs = clock.monotonicMs();
       const message = fault instanceof Error ? fault.message : String(fault);
       if (message !== lastFault) {
-        log("error", `no checkpoint could be signed: ${message}`, { cause: describeFault(fault) });
+        logger("error", `no checkpoint could be signed: ${message}`, { cause: describeFault(fault) });
       }
       lastFault = message;
     }
@@ -120,7 +120,7 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
   async function isLongOverdue(): Promise<boolean> {
     if (ledger.durableCount() === countAtStart) return false;
     const head = await findCheckpoint(undefined, parts).catch(() => undefined);
-    return countNews(head, ledger.durableCount()) >= settings.everyRecords;
+    return countUncovered(head, ledger.durableCount()) >= settings.everyRecords;
   }
 
   let isTicking = false;
@@ -144,23 +144,23 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
         const { verifierKey } = await signNews(current);
         const before = opened;
         if (before === undefined) throw new KernelError("INTERNAL", "the log is not open");
-        const { log: after, announced } = await handOverKey(before, parts);
+        const { log: after, announced } = await rotateKey(before, parts);
         const checkpoint = await signNews(after);
         return { announced, previousVerifierKey: verifierKey, checkpoint };
       }),
     replaceLostKey: () =>
       takeTurn(async () => {
-        const before = await openLostLog(parts);
-        const { log: after, announced } = await beginAfterLoss(before, parts);
+        const before = await openTreeWithLostKey(parts);
+        const { log: after, announced } = await replaceLostKey(before, parts);
         const checkpoint = await signNews(after);
-        log("warn", "a new key signs checkpoints, and nothing vouches for it: the one before it was lost");
+        logger("warn", "a new key signs checkpoints, and nothing vouches for it: the one before it was lost");
         return { announced, previousVerifierKey: before.key.text, checkpoint };
       }),
     proveRecord: (index, size) => proveRecord(index, size, parts),
-    proveExtension: (from, to) => proveExtension(from, to, parts),
+    proveConsistency: (from, to) => proveConsistency(from, to, parts),
     async close() {
       if (ledger.failure === undefined && (isServing || (await isLongOverdue()))) {
-        await signQuietly(({ head }) => countNews(head, ledger.durableCount()) > 0);
+        await signQuietly(({ head }) => countUncovered(head, ledger.durableCount()) > 0);
       }
       await last;
     },

@@ -1,8 +1,8 @@
-import { edgeTiles, TILE_HEIGHT, TILE_WIDTH, type TilePlace } from "./tile.ts";
+import { edgeTiles, TILE_HEIGHT, TILE_WIDTH, type TileAddress } from "./tile.ts";
 import { HASH_BYTES, joinSubtrees, leafHash, perfectRoot } from "./tree-hash.ts";
 import { wholeSubtrees } from "./tree-shape.ts";
 
-export interface Tile extends TilePlace {
+export interface Tile extends TileAddress {
   readonly hashes: Uint8Array;
 }
 
@@ -25,7 +25,7 @@ export class GrowingTree {
   }
 
   /** Goes on from the partial tiles of a tree of this size. */
-  static from(size: number, read: (place: TilePlace) => Uint8Array, onFull: (tile: Tile) => void): GrowingTree {
+  static from(size: number, read: (place: TileAddress) => Uint8Array, onFull: (tile: Tile) => void): GrowingTree {
     const tree = new GrowingTree(onFull);
     tree.#size = size;
     for (let full = Math.floor(size / TILE_WIDTH); full > 0; full = Math.floor(full / TILE_WIDTH)) {

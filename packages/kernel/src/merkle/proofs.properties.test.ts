@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { runsOf } from "../../../../test/sampled.ts";
-import { isConsistent, rootOfInclusion } from "./check-proof.ts";
+import { isConsistent, rootFromInclusionPath } from "./check-proof.ts";
 import { GrowingTree } from "./growing-tree.ts";
 import { naiveConsistency, naiveIncludes, naivePath, naiveRoot } from "./testing/naive-tree.ts";
-import { TileShelf } from "./testing/tile-shelf.ts";
+import { MemoryTiles } from "./testing/memory-tiles.ts";
 import { tilePath } from "./tile.ts";
 import { proveConsistency, proveInclusion, tiledRoot } from "./tiled-proof.ts";
 import { leafHash } from "./tree-hash.ts";
@@ -35,9 +35,9 @@ test("every inclusion proof is that of an independent implementation, and leads 
       const index = pick % size;
       const leaf = leaves[index] ?? Buffer.of();
       const root = naiveRoot(leaves);
-      const path = proveInclusion(index, size, new TileShelf(leaves).read);
+      const path = proveInclusion(index, size, new MemoryTiles(leaves).read);
       assert.deepEqual(path.map(hex), naivePath(index, leaves).map(hex));
-      assert.equal(hex(rootOfInclusion(leafHash(leaf), index, size, path)), hex(root));
+      assert.equal(hex(rootFromInclusionPath(leafHash(leaf), index, size, path)), hex(root));
       assert.equal(naiveIncludes(leaf, index, size, path, root), true);
     }),
     { numRuns: runsOf(60) },
@@ -51,9 +51,9 @@ test("a changed, cut, longer or misplaced inclusion proof leads elsewhere", () =
       const index = pick % size;
       const leaf = leafHash(leaves[index] ?? Buffer.of());
       const root = hex(naiveRoot(leaves));
-      const path = proveInclusion(index, size, new TileShelf(leaves).read);
-      const leadsThere = (...proof: Parameters<typeof rootOfInclusion>): boolean =>
-        hex(rootOfInclusion(...proof)) === root;
+      const path = proveInclusion(index, size, new MemoryTiles(leaves).read);
+      const leadsThere = (...proof: Parameters<typeof rootFromInclusionPath>): boolean =>
+        hex(rootFromInclusionPath(...proof)) === root;
       const flipped = path.map((hash, at) => (at === place % path.length ? flip(hash, bit) : hash));
       if (path.length > 0) assert.equal(leadsThere(leaf, index, size, flipped), false);
       assert.equal(leadsThere(flip(leaf, bit), index, size, path), false);
@@ -73,7 +73,7 @@ test("every consistency proof is that of an independent implementation, and is t
       const from = 1 + (pick % to);
       const fromRoot = naiveRoot(leaves.slice(0, from));
       const toRoot = naiveRoot(leaves);
-      const path = proveConsistency(from, to, new TileShelf(leaves).read);
+      const path = proveConsistency(from, to, new MemoryTiles(leaves).read);
       assert.deepEqual(path.map(hex), naiveConsistency(from, leaves).map(hex));
       const question = { from, fromRoot, to, toRoot, path };
       assert.equal(isConsistent(question), true);
@@ -95,8 +95,8 @@ test("a tree goes on from its partial tiles as if it had never stopped", () => {
   fc.assert(
     fc.property(trees, fc.nat({ max: 600 }), ({ size, salt }, more) => {
       const leaves = leavesOf(size + more, salt);
-      const whole = new TileShelf(leaves);
-      const first = new TileShelf(leaves.slice(0, size));
+      const whole = new MemoryTiles(leaves);
+      const first = new MemoryTiles(leaves.slice(0, size));
       const tree = GrowingTree.from(size, first.read, (tile) => first.put(tile));
       for (const leaf of leaves.slice(size)) tree.add(leaf);
       for (const tile of tree.partialTiles()) first.put(tile);
@@ -115,7 +115,7 @@ test("tiles lie where C2SP says", () => {
   assert.equal(tilePath({ level: 2, index: 1000, width: 1 }), "2/x001/000.p/1");
   // The page's own example: a tree of 70,000 leaves.
   const leaf = Buffer.alloc(32);
-  const shelf = new TileShelf(Array.from({ length: 70_000 }, () => leaf));
+  const shelf = new MemoryTiles(Array.from({ length: 70_000 }, () => leaf));
   const paths = [...shelf.tiles.keys()];
   assert.equal(paths.filter((path) => /^0\/\d{3}$/.test(path)).length, 273);
   assert.deepEqual(

@@ -1,16 +1,16 @@
 import { equalBytes, hashRecord, KernelError } from "@narthex/contracts";
-import { isConsistent, rootOfInclusion } from "./check-proof.ts";
-import { findCheckpointRecord, readLogRow } from "./log-row.ts";
-import type { LogParts } from "./open-log.ts";
+import { isConsistent, rootFromInclusionPath } from "./check-proof.ts";
+import { findCheckpointRecord, readMerkleRow } from "./merkle-row.ts";
+import type { MerkleParts } from "./open-tree.ts";
 import type { ConsistencyProof, InclusionProof } from "./proof-text.ts";
-import { readAnnouncedKey, readCheckpoint, type SignedCheckpoint } from "./recorded-log.ts";
+import { readAnnouncedKey, readCheckpoint, type SignedCheckpoint } from "./recorded-checkpoint.ts";
 import { leafHash } from "./tree-hash.ts";
 
-type ProofParts = Pick<LogParts, "store" | "tree">;
+type ProofParts = Pick<MerkleParts, "store" | "tree">;
 
 /** The checkpoint of a size, or the newest. Throws CHECKPOINT_NOT_FOUND. */
 export async function findCheckpoint(size: number | undefined, { store }: ProofParts): Promise<SignedCheckpoint> {
-  const row = await readLogRow(store);
+  const row = await readMerkleRow(store);
   const recordIndex = size === undefined ? row?.checkpointRecord : await findCheckpointRecord(size, store);
   const [firstKey] = row?.keyRecords ?? [];
   if (recordIndex === undefined || firstKey === undefined) throw notFound(size);
@@ -32,7 +32,7 @@ export async function proveRecord(
   if (index >= checkpoint.size) throw notSigned(index);
   const path = await parts.tree.proveInclusion(index, checkpoint.size);
   // A proof that nobody would take is not handed out: the record is not the one that was signed for.
-  const root = rootOfInclusion(leafHash(hashRecord(stored.record)), index, checkpoint.size, path);
+  const root = rootFromInclusionPath(leafHash(hashRecord(stored.record)), index, checkpoint.size, path);
   if (root === undefined || !equalBytes(root, checkpoint.root)) {
     throw contradicts(`record ${index} is not the one that the checkpoint of ${checkpoint.size} records covers`);
   }
@@ -40,7 +40,7 @@ export async function proveRecord(
 }
 
 /** That the records of the older checkpoint are the first ones of the newer. */
-export async function proveExtension(
+export async function proveConsistency(
   from: number,
   to: number | undefined,
   parts: ProofParts,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toHex } from "@narthex/contracts";
-import { isConsistent, rootOfInclusion } from "./check-proof.ts";
+import { isConsistent, rootFromInclusionPath } from "./check-proof.ts";
 import { naiveConsistency, naivePath, naiveRoot } from "./testing/naive-tree.ts";
-import { TileShelf } from "./testing/tile-shelf.ts";
+import { MemoryTiles } from "./testing/memory-tiles.ts";
 import { proveConsistency, proveInclusion, tiledRoot } from "./tiled-proof.ts";
 import { joinSubtrees, leafHash, nodeHash } from "./tree-hash.ts";
 
@@ -79,7 +79,7 @@ const CONSISTENCY = [
 test("the published example tree has the published roots at every size", () => {
   assert.equal(toHex(joinSubtrees([])), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   for (const [place, root] of ROOTS.entries()) {
-    const shelf = new TileShelf(LEAVES.slice(0, place + 1));
+    const shelf = new MemoryTiles(LEAVES.slice(0, place + 1));
     assert.equal(toHex(shelf.tree.root()), root);
     assert.equal(toHex(tiledRoot(place + 1, shelf.read)), root);
     assert.equal(toHex(naiveRoot(LEAVES.slice(0, place + 1))), root);
@@ -88,17 +88,17 @@ test("the published example tree has the published roots at every size", () => {
 
 test("published inclusion proofs are made and taken", () => {
   for (const { index, size, path } of INCLUSION) {
-    const made = proveInclusion(index, size, new TileShelf(LEAVES.slice(0, size)).read);
+    const made = proveInclusion(index, size, new MemoryTiles(LEAVES.slice(0, size)).read);
     assert.deepEqual(made.map(toHex), path);
     assert.deepEqual(naivePath(index, LEAVES.slice(0, size)).map(toHex), path);
     const leaf = leafHash(LEAVES[index] ?? Buffer.of());
-    assert.equal(toHex(rootOfInclusion(leaf, index, size, made) ?? Buffer.of()), ROOTS[size - 1]);
+    assert.equal(toHex(rootFromInclusionPath(leaf, index, size, made) ?? Buffer.of()), ROOTS[size - 1]);
   }
 });
 
 test("published consistency proofs are made and taken", () => {
   for (const { from, to, path } of CONSISTENCY) {
-    const made = proveConsistency(from, to, new TileShelf(LEAVES.slice(0, to)).read);
+    const made = proveConsistency(from, to, new MemoryTiles(LEAVES.slice(0, to)).read);
     assert.deepEqual(made.map(toHex), path);
     assert.deepEqual(naiveConsistency(from, LEAVES.slice(0, to)).map(toHex), path);
     const fromRoot = Buffer.from(ROOTS[from - 1] ?? "", "hex");
@@ -114,7 +114,7 @@ test("a leaf cannot be passed off as a node, nor a node as a leaf", () => {
   assert.notDeepEqual(leafHash(Buffer.concat([a, b])), node);
   assert.notDeepEqual(leafHash(Buffer.concat([Buffer.of(1), a, b])), node);
   // The root of two leaves, told as the one leaf of a smaller tree, is refused.
-  assert.equal(rootOfInclusion(node, 0, 2, []), undefined);
-  assert.notDeepEqual(rootOfInclusion(leafHash(node), 0, 1, []), node);
+  assert.equal(rootFromInclusionPath(node, 0, 2, []), undefined);
+  assert.notDeepEqual(rootFromInclusionPath(leafHash(node), 0, 1, []), node);
   assert.throws(() => nodeHash(a, Buffer.of(1)), RangeError);
 });

@@ -5,7 +5,7 @@ import type { WholeSubtree } from "./tree-shape.ts";
 export const TILE_HEIGHT = 8;
 export const TILE_WIDTH = 256;
 
-export interface TilePlace {
+export interface TileAddress {
   readonly level: number;
   readonly index: number;
   /** How many hashes it holds; fewer than 256 in a partial tile. */
@@ -13,7 +13,7 @@ export interface TilePlace {
 }
 
 /** Below the log's `tile` directory. */
-export function tilePath({ level, index, width }: TilePlace): string {
+export function tilePath({ level, index, width }: TileAddress): string {
   const path = `${level}/${indexPath(index)}`;
   return width === TILE_WIDTH ? path : `${path}.p/${width}`;
 }
@@ -28,8 +28,8 @@ function indexPath(index: number): string {
 }
 
 /** The partial tiles at the right edge of a tree, from the lowest level up. Empty ones are left out. */
-export function edgeTiles(size: number): TilePlace[] {
-  const tiles: TilePlace[] = [];
+export function edgeTiles(size: number): TileAddress[] {
+  const tiles: TileAddress[] = [];
   for (let level = 0, count = size; count > 0; level++, count = Math.floor(count / TILE_WIDTH)) {
     const width = count % TILE_WIDTH;
     if (width > 0) tiles.push({ level, index: Math.floor(count / TILE_WIDTH), width });
@@ -38,10 +38,10 @@ export function edgeTiles(size: number): TilePlace[] {
 }
 
 /** Where a subtree is found in a tree of this size: the hashes of a tile from `first` on, `count` of them. */
-export function placeOf(
+export function locateSubtree(
   { height, index }: WholeSubtree,
   size: number,
-): { readonly tile: TilePlace; readonly first: number; readonly count: number } {
+): { readonly tile: TileAddress; readonly first: number; readonly count: number } {
   const level = Math.floor(height / TILE_HEIGHT);
   const count = 2 ** (height % TILE_HEIGHT);
   const start = index * count;

@@ -1,9 +1,9 @@
-import { placeOf, type TilePlace, tilePath } from "./tile.ts";
+import { locateSubtree, type TileAddress, tilePath } from "./tile.ts";
 import { HASH_BYTES, joinSubtrees, perfectRoot } from "./tree-hash.ts";
 import { auditPath, consistencyPath, type LeafRange, wholeSubtrees } from "./tree-shape.ts";
 
 /** Gives the hashes of a tile of the tree, so many as its width says. */
-export type ReadTile = (place: TilePlace) => Uint8Array;
+export type ReadTile = (place: TileAddress) => Uint8Array;
 
 /** That the leaf is in the tree of this size. */
 export function proveInclusion(index: number, size: number, read: ReadTile): Uint8Array[] {
@@ -24,7 +24,7 @@ export function tiledRoot(size: number, read: ReadTile): Uint8Array {
 function hashRanges(ranges: readonly LeafRange[], size: number, read: ReadTile): Uint8Array[] {
   // A proof looks into the same few tiles again and again.
   const tiles = new Map<string, Uint8Array>();
-  const tileAt = (place: TilePlace): Uint8Array => {
+  const tileAt = (place: TileAddress): Uint8Array => {
     const path = tilePath(place);
     const hashes = tiles.get(path) ?? read(place);
     tiles.set(path, hashes);
@@ -32,7 +32,7 @@ function hashRanges(ranges: readonly LeafRange[], size: number, read: ReadTile):
   };
   return ranges.map((range) => {
     const roots = wholeSubtrees(range).map((subtree) => {
-      const { tile, first, count } = placeOf(subtree, size);
+      const { tile, first, count } = locateSubtree(subtree, size);
       return perfectRoot(tileAt(tile).subarray(first * HASH_BYTES, (first + count) * HASH_BYTES));
     });
     return joinSubtrees(roots);

@@ -1,9 +1,9 @@
 import type { JsonObject } from "@narthex/contracts";
 import type { CedarEntity, CedarRequest } from "./cedar/cedar.ts";
-import type { StoredCallFacts, StoredForm } from "./question-facts.ts";
+import type { StoredCallFacts, StoredTemplate } from "./request-facts.ts";
 
 /** What stands for the session and its workspace. SPEC: docs/formats/policy.md. */
-export function entitiesOf({ agent, user, tenant, session, workspace }: StoredForm): readonly CedarEntity[] {
+export function entitiesOf({ agent, user, tenant, session, workspace }: StoredTemplate): readonly CedarEntity[] {
   const [agentName, userName, tenantName] = [
     { type: "Agent", id: agent },
     { type: "User", id: user },
@@ -19,7 +19,7 @@ export function entitiesOf({ agent, user, tenant, session, workspace }: StoredFo
 
 /** INVARIANT: a question that is asked again from what was stored is this very request. */
 export function cedarRequest(
-  form: StoredForm,
+  form: StoredTemplate,
   entities: readonly CedarEntity[],
   { derived, ...call }: StoredCallFacts,
   input: JsonObject,

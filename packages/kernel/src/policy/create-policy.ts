@@ -2,7 +2,7 @@ import type { Policy } from "../ports.ts";
 import type { CedarEngine, CedarPolicy, CedarRequest } from "./cedar/cedar.ts";
 import type { RuleFinding } from "./explain.ts";
 import { isPermitted } from "./is-permitted.ts";
-import type { PolicyAnswer, PolicyRule, PolicySet } from "./policy.ts";
+import type { PolicyEvaluation, PolicyRule, PolicySet } from "./policy.ts";
 import { permittedActions } from "./schema/permitted-actions.ts";
 import type { PolicySchema } from "./schema/read-policy-schema.ts";
 
@@ -34,7 +34,7 @@ export function createPolicy(loaded: LoadedPolicy): Policy {
      * SECURITY: any error denies, where Cedar itself would leave the rule out. A fact that is missing is an error as well:
      * no rule is satisfied, and no forbid missed, by what a request does not say.
      */
-    evaluate(request): PolicyAnswer {
+    evaluate(request): PolicyEvaluation {
       const missing = schema.findMissing(request);
       if (missing !== undefined) return refuse(`the request has no \`${missing}\` that the policy was checked with`);
       const answer = engine.evaluate(request);
@@ -58,6 +58,6 @@ export function createNoPolicy(problem: string): Policy {
   };
 }
 
-function refuse(problem: string): PolicyAnswer {
+function refuse(problem: string): PolicyEvaluation {
   return { allowed: false, rules: NOTHING, errors: [{ rule: "", message: problem }] };
 }

@@ -7,17 +7,17 @@ import type { Policy } from "../ports.ts";
 import type { RegisteredTool, Registry } from "../registry/registry.ts";
 import { lineageProblem } from "../session/lineage.ts";
 import type { LiveSession } from "../session/live-session.ts";
-import { describeBeyond } from "../tool/beyond-bound.ts";
+import { describeBoundExcess } from "../tool/bound-excess.ts";
 import { foldCase } from "../tool/fold-case.ts";
-import { type NarrowedTool, narrowFor } from "../tool/narrow-for.ts";
-import { requiredFor } from "../tool/required-for.ts";
+import { type NarrowedTool, narrowTool } from "../tool/narrow-tool.ts";
+import { requiredCapabilities } from "../tool/required-capabilities.ts";
 import type { Effect } from "../tool/tool.ts";
 import type { TrustedPaths } from "../trusted-paths.ts";
-import { demandFor } from "./approval-demand.ts";
-import { type AskedCall, type CallQuestion, questionFor, questionsAbout } from "./call-questions.ts";
-import type { CallExplanation, ExplainedQuestion, ExplainQuestion, MissingRight } from "./explain.ts";
+import { toApprovalRequirement } from "./approval-requirement.ts";
+import { type PolicyInput, type PolicyCheck, createPolicyRequest, listPolicyChecks } from "./policy-checks.ts";
+import type { CallExplanation, ExplainedCheck, ExplainRequest, MissingRight } from "./explain.ts";
 import { writtenPaths } from "./policy-target.ts";
-import { refusalOf } from "./refusal-of.ts";
+import { toPolicyRefusal } from "./policy-refusal.ts";
 
 export interface ExplainParts {
   readonly registry: Registry;
@@ -31,14 +31,14 @@ export interface ExplainParts {
 
 /** What would be said of a call if it came now, and why. Runs nothing, spends nothing, records nothing. */
 export async function explainCall(
-  question: ExplainQuestion,
+  request: ExplainRequest,
   live: LiveSession,
   parts: ExplainParts,
 ): Promise<CallExplanation> {
-  const registered = parts.registry.resolve(question.tool, question.version ?? "");
-  if (registered === undefined) throw new KernelError("TOOL_NOT_FOUND", `there is no tool \`${question.tool}\``);
+  const registered = parts.registry.resolve(request.tool, request.version ?? "");
+  if (registered === undefined) throw new KernelError("TOOL_NOT_FOUND", `there is no tool \`${request.tool}\``);
   try {
-    return await explain(registered, checkedInput(registered, question.input), live, parts);
+    return await explain(registered, checkedInput(registered, request.input), live, parts);
   } catch (fault) {
     // What stops a call before it is decided: its input, a path outside the workspace, a policy that cannot be asked.
     if (!isKernelError(fault)) throw fault;
@@ -52,7 +52,7 @@ async function explain(
   live: LiveSession,
   parts: ExplainParts,
 ): Promise<CallExplanation> {
-  const facts = narrowFor(registered.tool, input);
+  const facts = narrowTool(registered.tool, input);
   const needed = registered.tool.needs?.(input, live.toolSession) ?? [];
   const missing = missingRights(registered, facts, needed, live, parts);
   const { current } = parts.policy;
@@ -62,7 +62,7 @@ async function explain(
   }
   const inputDigest = blake3(canonicalJsonBytes(registered.tool.canonicalInput?.(input) ?? input));
   const labels = parts.labelsOf(live, facts.effects);
-  const call: AskedCall = {
+  const call: PolicyInput = {
     live,
     registered,
     facts,
@@ -73,31 +73,35 @@ async function explain(
     needed,
     labels,
   };
-  const questions: AskedQuestion[] = [];
+  const questions: EvaluatedCheck[] = [];
   const { workspace } = live.session;
   const written = writtenPaths(needed, workspace);
-  const trusted = written.length === 0 ? undefined : await parts.trustedPaths?.look(workspace, written);
+  const trusted = written.length === 0 ? undefined : await parts.trustedPaths?.inspect(workspace, written);
   const isProtected = (path: string): boolean => parts.isProtected(path) || trusted?.isTrusted(path) === true;
-  for (const question of questionsAbout(call, isProtected)) questions.push(await ask(call, question, parts));
+  for (const question of listPolicyChecks(call, isProtected)) questions.push(await explainCheck(call, question, parts));
   return { ...conclude(missing, questions), missing, questions: questions.map(({ asked }) => asked) };
 }
 
-interface AskedQuestion {
-  readonly asked: ExplainedQuestion;
+interface EvaluatedCheck {
+  readonly asked: ExplainedCheck;
   readonly refusal: { readonly code: string; readonly message: string } | undefined;
 }
 
-async function ask(call: AskedCall, question: CallQuestion, { policy }: ExplainParts): Promise<AskedQuestion> {
+async function explainCheck(
+  call: PolicyInput,
+  question: PolicyCheck,
+  { policy }: ExplainParts,
+): Promise<EvaluatedCheck> {
   const { action, target } = question;
-  const { request } = questionFor(call, question, policy);
+  const { request } = createPolicyRequest(call, question, policy);
   const answer = policy.evaluate(request);
-  const refusal = refusalOf({ action, target, source: call.registered.tool.source }, answer);
+  const refusal = toPolicyRefusal({ action, target, source: call.registered.tool.source }, answer);
   const asked = {
     action,
     path: target.path ?? "",
     host: target.host ?? "",
     allowed: refusal === undefined,
-    ...demandFor(answer, refusal, call.facts.tier),
+    ...toApprovalRequirement(answer, refusal, call.facts.tier),
     rules: await policy.explain(request),
   } as const;
   return { asked, refusal };
@@ -105,7 +109,7 @@ async function ask(call: AskedCall, question: CallQuestion, { policy }: ExplainP
 
 function conclude(
   missing: readonly MissingRight[],
-  questions: readonly AskedQuestion[],
+  questions: readonly EvaluatedCheck[],
 ): Pick<CallExplanation, "answer" | "code" | "message"> {
   const [right] = missing;
   if (right !== undefined) return { answer: "deny", ...right };
@@ -120,7 +124,7 @@ function conclude(
 
 function missingRights(
   { tool }: RegisteredTool,
-  { effects, tier, beyond }: NarrowedTool,
+  { effects, tier, boundExcess }: NarrowedTool,
   needed: readonly Capability[],
   live: LiveSession,
   { nowMs }: ExplainParts,
@@ -128,12 +132,16 @@ function missingRights(
   const code =
     lineageProblem(live.parent, nowMs()) ?? checkLease(live.lease, { toolName: tool.name, tier, nowMs: nowMs() });
   if (code !== undefined) return [{ code, message: `the session's lease does not allow \`${tool.name}\` (${code})` }];
-  const lacking = missingCapabilities(live.lease.capabilities, { required: requiredFor(tool, effects), needed });
+  const lacking = missingCapabilities(live.lease.capabilities, {
+    required: requiredCapabilities(tool, effects),
+    needed,
+  });
   const missing: MissingRight[] = describeMissing(lacking).map((right) => ({
     code: "CAPABILITY_MISSING",
     message: `the lease lacks ${right}`,
   }));
-  if (beyond !== undefined) missing.push({ code: "BOUNDS_EXCEEDED", message: describeBeyond(tool.name, beyond) });
+  if (boundExcess !== undefined)
+    missing.push({ code: "BOUNDS_EXCEEDED", message: describeBoundExcess(tool.name, boundExcess) });
   return missing;
 }
 

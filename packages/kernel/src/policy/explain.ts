@@ -3,7 +3,7 @@
 import type { JsonValue } from "@narthex/contracts";
 
 /** A call that somebody would like to make. */
-export interface ExplainQuestion {
+export interface ExplainRequest {
   readonly tool: string;
   /** The newest one by default. */
   readonly version?: string;
@@ -21,7 +21,7 @@ export interface CallExplanation {
   /** What stands in the way before any rule is asked: lease, capability, tier, budget. */
   readonly missing: readonly MissingRight[];
   /** What policy is asked: one for each path, host and protected path. */
-  readonly questions: readonly ExplainedQuestion[];
+  readonly questions: readonly ExplainedCheck[];
 }
 
 export interface MissingRight {
@@ -30,7 +30,7 @@ export interface MissingRight {
   readonly message: string;
 }
 
-export interface ExplainedQuestion {
+export interface ExplainedCheck {
   readonly action: string;
   /** Empty where the tool works on none. */
   readonly path: string;

@@ -4,19 +4,19 @@ import type { CedarRequest } from "./cedar/cedar.ts";
 export type PolicyRequest = CedarRequest;
 
 /** What `@approve` says; `unstated` without it. */
-export type ApprovalDemand = "none" | "human" | "console" | "always" | "unstated";
+export type ApproveAnnotation = "none" | "human" | "console" | "always" | "unstated";
 
 /** What a rule's annotations say. */
 export interface PolicyRule {
   readonly id: string;
-  readonly approve: ApprovalDemand;
+  readonly approve: ApproveAnnotation;
   /** Ids of the `@approve("always")` rules that this one lifts for the calls it permits. */
   readonly overrides: readonly string[];
   readonly rationale: string | undefined;
   readonly message: string | undefined;
 }
 
-export interface PolicyAnswer {
+export interface PolicyEvaluation {
   readonly allowed: boolean;
   /** The rules that determined the answer, sorted by id. */
   readonly rules: readonly PolicyRule[];

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { blake3, create, fromBinary, ProofSchema, toBinary, toHex } from "@narthex/contracts";
 import { SAFETY_TIERS } from "../tool/tool.ts";
-import { approvalDemand } from "./approval-demand.ts";
-import type { ApprovalDemand, PolicyAnswer, PolicyRule, PolicySet } from "./policy.ts";
+import { approvalRequirement } from "./approval-requirement.ts";
+import type { ApproveAnnotation, PolicyEvaluation, PolicyRule, PolicySet } from "./policy.ts";
 import { createProof, type ProofFacts } from "./proof.ts";
 
-const rule = (id: string, approve: ApprovalDemand): PolicyRule => ({
+const rule = (id: string, approve: ApproveAnnotation): PolicyRule => ({
   id,
   approve,
   overrides: [],
@@ -23,9 +23,9 @@ const set: PolicySet = {
   bytes: new Uint8Array(),
   schemaBytes: new Uint8Array(),
 };
-const DENIED: PolicyAnswer = { allowed: false, rules: [], errors: [] };
+const DENIED: PolicyEvaluation = { allowed: false, rules: [], errors: [] };
 const FACTS: ProofFacts = {
-  answer: { allowed: true, rules: [rule("a", "unstated")], errors: [] },
+  evaluation: { allowed: true, rules: [rule("a", "unstated")], errors: [] },
   set,
   requestHash: new Uint8Array(32).fill(9),
   approve: "none",
@@ -34,12 +34,15 @@ const FACTS: ProofFacts = {
 
 describe("a proof", () => {
   test("of an answer with an error is no permission", () => {
-    const answer: PolicyAnswer = {
+    const answer: PolicyEvaluation = {
       allowed: true,
       rules: [rule("a", "none")],
       errors: [{ rule: "a", message: "overflow" }],
     };
-    const proof = fromBinary(ProofSchema, createProof({ ...FACTS, answer, rationaleCode: "POLICY_ERROR" }).bytes);
+    const proof = fromBinary(
+      ProofSchema,
+      createProof({ ...FACTS, evaluation: answer, rationaleCode: "POLICY_ERROR" }).bytes,
+    );
     assert.equal(proof.allowed, false);
     assert.deepEqual(proof.errors, ["a"]);
     assert.equal(proof.rationaleCode, "POLICY_ERROR");
@@ -52,7 +55,7 @@ describe("a proof", () => {
   test("where no policy is in force names none", () => {
     const proof = fromBinary(
       ProofSchema,
-      createProof({ ...FACTS, answer: DENIED, set: undefined, rationaleCode: "POLICY_MISSING" }).bytes,
+      createProof({ ...FACTS, evaluation: DENIED, set: undefined, rationaleCode: "POLICY_MISSING" }).bytes,
     );
     assert.deepEqual([proof.policyHash.length, proof.schemaHash.length, proof.engine], [0, 0, ""]);
   });
@@ -79,45 +82,48 @@ describe("a proof", () => {
 
 describe("asking a person", () => {
   test("a privileged call asks unless a rule says none", () => {
-    assert.equal(approvalDemand([rule("a", "unstated")], "privileged").approve, "human");
-    assert.equal(approvalDemand([rule("a", "unstated"), rule("b", "human")], "privileged").approve, "human");
-    assert.equal(approvalDemand([], "privileged").approve, "human");
-    assert.equal(approvalDemand([rule("a", "none")], "privileged").approve, "none");
-    assert.equal(approvalDemand([rule("a", "unstated"), rule("b", "none")], "privileged").approve, "none");
+    assert.equal(approvalRequirement([rule("a", "unstated")], "privileged").approve, "human");
+    assert.equal(approvalRequirement([rule("a", "unstated"), rule("b", "human")], "privileged").approve, "human");
+    assert.equal(approvalRequirement([], "privileged").approve, "human");
+    assert.equal(approvalRequirement([rule("a", "none")], "privileged").approve, "none");
+    assert.equal(approvalRequirement([rule("a", "unstated"), rule("b", "none")], "privileged").approve, "none");
   });
 
   test("any other call asks only if all its rules ask", () => {
     for (const tier of ["read_only", "side_effecting"] as const) {
-      assert.equal(approvalDemand([rule("a", "unstated")], tier).approve, "none");
-      assert.equal(approvalDemand([rule("a", "human"), rule("b", "unstated")], tier).approve, "none");
-      assert.equal(approvalDemand([rule("a", "console"), rule("b", "none")], tier).approve, "none");
-      assert.equal(approvalDemand([rule("a", "human"), rule("b", "human")], tier).approve, "human");
+      assert.equal(approvalRequirement([rule("a", "unstated")], tier).approve, "none");
+      assert.equal(approvalRequirement([rule("a", "human"), rule("b", "unstated")], tier).approve, "none");
+      assert.equal(approvalRequirement([rule("a", "console"), rule("b", "none")], tier).approve, "none");
+      assert.equal(approvalRequirement([rule("a", "human"), rule("b", "human")], tier).approve, "human");
     }
   });
 
   test("where all ask, the console is the stronger demand, in any order", () => {
     for (const tier of SAFETY_TIERS) {
-      assert.equal(approvalDemand([rule("a", "console"), rule("b", "human")], tier).approve, "console");
-      assert.equal(approvalDemand([rule("a", "human"), rule("b", "console")], tier).approve, "console");
+      assert.equal(approvalRequirement([rule("a", "console"), rule("b", "human")], tier).approve, "console");
+      assert.equal(approvalRequirement([rule("a", "human"), rule("b", "console")], tier).approve, "console");
     }
-    assert.equal(approvalDemand([rule("a", "unstated"), rule("b", "console")], "privileged").approve, "console");
+    assert.equal(approvalRequirement([rule("a", "unstated"), rule("b", "console")], "privileged").approve, "console");
   });
 
   test("a rule that always asks does so whatever other rules permit, unless one of them overrides it", () => {
     const always = rule("a", "always");
     for (const tier of SAFETY_TIERS) {
       for (const other of ["none", "unstated", "human"] as const) {
-        assert.deepEqual(approvalDemand([always, rule("b", other)], tier), { approve: "human", always: ["a"] });
+        assert.deepEqual(approvalRequirement([always, rule("b", other)], tier), { approve: "human", always: ["a"] });
       }
-      assert.deepEqual(approvalDemand([rule("b", "console"), always], tier), { approve: "console", always: ["a"] });
+      assert.deepEqual(approvalRequirement([rule("b", "console"), always], tier), {
+        approve: "console",
+        always: ["a"],
+      });
       const lifting = { ...rule("b", "none"), overrides: ["a"] };
-      assert.deepEqual(approvalDemand([always, lifting], tier), { approve: "none", always: [] });
-      assert.deepEqual(approvalDemand([always, rule("c", "always"), lifting], tier), {
+      assert.deepEqual(approvalRequirement([always, lifting], tier), { approve: "none", always: [] });
+      assert.deepEqual(approvalRequirement([always, rule("c", "always"), lifting], tier), {
         approve: "human",
         always: ["c"],
       });
       // A rule that does not match this call lifts nothing for it.
-      assert.deepEqual(approvalDemand([always], tier).always, ["a"]);
+      assert.deepEqual(approvalRequirement([always], tier).always, ["a"]);
     }
   });
 });

@@ -1,9 +1,9 @@
 import { blake3, compileEncoder, HASH_SIZE, KernelError, type Proof, ProofSchema } from "@narthex/contracts";
 import { isPermitted } from "./is-permitted.ts";
-import type { PolicyAnswer, PolicySet } from "./policy.ts";
+import type { PolicyEvaluation, PolicySet } from "./policy.ts";
 
 export interface ProofFacts {
-  readonly answer: PolicyAnswer;
+  readonly evaluation: PolicyEvaluation;
   /** Undefined where no policy is in force. */
   readonly set: PolicySet | undefined;
   /** BLAKE3 of the policy request's canonical JSON. */
@@ -24,21 +24,21 @@ const encodeProof = compileEncoder<Proof>(ProofSchema);
 
 /** The record of one decision. INVARIANT: the same facts give the same bytes. */
 export function createProof(facts: ProofFacts): EncodedProof {
-  const { answer, set, requestHash } = facts;
+  const { evaluation, set, requestHash } = facts;
   if (requestHash.length !== HASH_SIZE) {
     throw new KernelError("INTERNAL", `a request hash has ${HASH_SIZE} bytes, not ${requestHash.length}`);
   }
   const bytes = encodeProof({
     // Any evaluation error denies, whatever the rules said.
-    allowed: isPermitted(answer),
-    ruleIds: answer.rules.map((rule) => rule.id),
+    allowed: isPermitted(evaluation),
+    ruleIds: evaluation.rules.map((rule) => rule.id),
     policyHash: set?.hash,
     schemaHash: set?.schemaHash,
     requestHash,
     engine: set?.engine,
     rationaleCode: facts.rationaleCode,
     approve: facts.approve,
-    errors: answer.errors.map(({ rule }) => rule),
+    errors: evaluation.errors.map(({ rule }) => rule),
   });
   return { bytes, digest: blake3(bytes) };
 }

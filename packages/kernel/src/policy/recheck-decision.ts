@@ -1,6 +1,6 @@
 import { blake3, equalBytes, fromBinary, KernelError, type Proof, ProofSchema, toHex } from "@narthex/contracts";
 import { SAFETY_TIERS } from "../tool/tool.ts";
-import { demandFor } from "./approval-demand.ts";
+import { toApprovalRequirement } from "./approval-requirement.ts";
 import type { CedarEngine, CedarPolicy } from "./cedar/cedar.ts";
 import { cedarRequest, entitiesOf } from "./cedar-request.ts";
 import { createPolicy } from "./create-policy.ts";
@@ -8,8 +8,8 @@ import type { Recheck, StoredDecision } from "./explain.ts";
 import type { Policy } from "../ports.ts";
 import type { PolicyRule } from "./policy.ts";
 import { createProof } from "./proof.ts";
-import { refusalOf } from "./refusal-of.ts";
-import { parseStored, readStoredQuestion, type StoredQuestion } from "./stored-question.ts";
+import { toPolicyRefusal } from "./policy-refusal.ts";
+import { parseStoredJson, readStoredPolicyRequest, type StoredPolicyRequest } from "./stored-policy-request.ts";
 import type { PolicySchema } from "./schema/read-policy-schema.ts";
 
 /** The stored set, read anew, and an engine that evaluates it. */
@@ -26,11 +26,11 @@ export interface RecheckPolicy {
  */
 export async function recheckDecision(stored: StoredDecision, load: () => Promise<RecheckPolicy>): Promise<Recheck> {
   const before = decodeProof(stored.proof);
-  const question = readStoredQuestion(stored.request);
+  const question = readStoredPolicyRequest(stored.request);
   const unlike = unlikeHashes(stored, before, question.call.input_digest);
   if (unlike.length > 0) return { same: false, differences: unlike, engine: before.engine, checkedBy: "" };
   const policy = await load();
-  const after = proofAgain(stored, before, question, prepareRecheck(policy, stored));
+  const after = recomputeProofBytes(stored, before, question, prepareRecheck(policy, stored));
   const same = equalBytes(after, stored.proof);
   const differences = same ? [] : unlikeFields(before, decodeProof(after));
   return { same, differences, engine: before.engine, checkedBy: policy.engine.name };
@@ -46,7 +46,7 @@ export interface PreparedRecheck {
 }
 
 /** What a decision is besides the rules that it was made by. */
-export type QuestionAndProof = Pick<StoredDecision, "proof" | "request" | "input">;
+export type ProvenRequest = Pick<StoredDecision, "proof" | "request" | "input">;
 
 export function prepareRecheck(
   { rules, policies, schema, engine }: RecheckPolicy,
@@ -70,17 +70,17 @@ export function prepareRecheck(
  * The proof that comes out now, and how it differs. For rules and a schema that are the ones which the proof names; that
  * question and input are, is checked here.
  */
-export function remakeProof(
-  stored: QuestionAndProof,
+export function recomputeProof(
+  stored: ProvenRequest,
   prepared: PreparedRecheck,
 ): { readonly proof: Uint8Array; readonly differences: readonly string[] } {
   const before = decodeProof(stored.proof);
-  const question = readStoredQuestion(stored.request);
+  const question = readStoredPolicyRequest(stored.request);
   const unlike = unlikeParts([
     ["request", stored.request, toHex(before.requestHash)],
     ["input", stored.input, question.call.input_digest],
   ]);
-  const proof = proofAgain(stored, before, question, prepared);
+  const proof = recomputeProofBytes(stored, before, question, prepared);
   const differences = equalBytes(proof, stored.proof) ? [] : unlikeFields(before, decodeProof(proof));
   return { proof, differences: [...unlike, ...differences] };
 }
@@ -110,10 +110,10 @@ function unlikeParts(parts: readonly (readonly [string, Uint8Array, string])[]):
     .map(({ name, found, expected }) => `the ${name} is ${found}, the decision was made on ${expected}`);
 }
 
-function proofAgain(
-  stored: QuestionAndProof,
+function recomputeProofBytes(
+  stored: ProvenRequest,
   before: Proof,
-  { call, form }: StoredQuestion,
+  { call, form }: StoredPolicyRequest,
   { policy, schema, policySet, schemaBytes, ruleCount }: PreparedRecheck,
 ): Uint8Array {
   const set = {
@@ -127,14 +127,19 @@ function proofAgain(
     bytes: policySet,
     schemaBytes,
   };
-  const input = schema.visibleInput(form.action, parseStored(stored.input, "input"));
+  const input = schema.visibleInput(form.action, parseStoredJson(stored.input, "input"));
   const request = cedarRequest(form, entitiesOf(form), call, input);
   const answer = policy.evaluate(request);
-  const refusal = refusalOf({ action: form.action }, answer);
+  const refusal = toPolicyRefusal({ action: form.action }, answer);
   const tier = SAFETY_TIERS.find((known) => known === form.tier) ?? "privileged";
-  const { approve } = demandFor(answer, refusal, tier);
-  return createProof({ answer, set, requestHash: before.requestHash, approve, rationaleCode: refusal?.code ?? "" })
-    .bytes;
+  const { approve } = toApprovalRequirement(answer, refusal, tier);
+  return createProof({
+    evaluation: answer,
+    set,
+    requestHash: before.requestHash,
+    approve,
+    rationaleCode: refusal?.code ?? "",
+  }).bytes;
 }
 
 function unlikeFields(before: Proof, after: Proof): string[] {

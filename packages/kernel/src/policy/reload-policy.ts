@@ -13,7 +13,7 @@ export interface PolicyReloader {
   /** Puts the set in force with this change: nothing else is read. */
   change(change: PolicyChange, by: string): Promise<PolicyReload>;
   /** Does something while the set in force stays what it is, unless that changes it. */
-  inTurn<T>(work: () => Promise<T>): Promise<T>;
+  runExclusive<T>(work: () => Promise<T>): Promise<T>;
 }
 
 const MAX_BY = 256;
@@ -30,7 +30,7 @@ export function createPolicyReloader(kernel: KernelParts): PolicyReloader {
     return inTurn(() => reload(read, by, kernel));
   }
   return {
-    inTurn,
+    runExclusive: inTurn,
     reload: async (by) => reloadInTurn((source) => source.load(), by),
     change: async (change, by) =>
       reloadInTurn((source) => {
@@ -66,7 +66,7 @@ async function reload(
     equalBytes(before.hash, current.hash) &&
     equalBytes(before.schemaHash, current.schemaHash);
   if (!isSame) {
-    await kernel.ledger.append({ chain: SYSTEM_CHAIN, ...(await announcementOf(current, by, kernel)) });
+    await kernel.ledger.append({ chain: SYSTEM_CHAIN, ...(await createPolicyAnnouncement(current, by, kernel)) });
     policy.replace(next);
   }
   return { policy: policyFacts(kernel), changed: !isSame };
@@ -94,7 +94,7 @@ async function refused(problem: string, by: string, kernel: KernelParts): Promis
 }
 
 /** The entry that names a set, and the set and its schema as content. */
-export async function announcementOf(
+export async function createPolicyAnnouncement(
   set: PolicySet,
   by: string,
   kernel: Pick<KernelParts, "publicStore" | "random" | "policyMode">,

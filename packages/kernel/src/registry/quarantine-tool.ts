@@ -12,6 +12,6 @@ export function quarantineTool({ name, version, foundHash }: ToolChange, kernel:
   kernel.ledger
     .append({ chain: SYSTEM_CHAIN, entries: [{ case: "toolQuarantined", value }], state: [] })
     .catch((fault: unknown) => {
-      kernel.log("error", "a quarantined tool could not be recorded", { tool: name, cause: describeFault(fault) });
+      kernel.logger("error", "a quarantined tool could not be recorded", { tool: name, cause: describeFault(fault) });
     });
 }

@@ -1,10 +1,10 @@
 import { KernelError } from "@narthex/contracts";
 import type { KernelParts } from "../kernel-parts.ts";
-import { announcementOfTool } from "../ledger/prepare-announcement.ts";
+import { createToolAnnouncement } from "../ledger/prepare-start-record.ts";
 import type { PolicyFile } from "../policy/policy-file.ts";
 import type { PolicyReloader } from "../policy/reload-policy.ts";
 import type { Tool } from "../tool/tool.ts";
-import { policyInForce, putInForce } from "./policy-for-tools.ts";
+import { requireActivePolicy, activatePolicy } from "./activate-policy.ts";
 import type { RegisteredTool } from "./registry.ts";
 
 /** A tool for a kernel that runs. */
@@ -28,12 +28,12 @@ export async function registerTool(
 ): Promise<RegisteredTool> {
   // SECURITY: what is checked, recorded and registered is this copy.
   const registered = kernel.registry.prepare(tool);
-  return reloader.inTurn(async () => {
+  return reloader.runExclusive(async () => {
     refuseTakenName(registered, kernel);
-    const { set, source } = policyInForce(kernel);
+    const { set, source } = requireActivePolicy(kernel);
     const next = await source.loadWithTool(set, registered.tool, policies);
-    const definition = await announcementOfTool(registered, kernel);
-    await putInForce(next, { why: `registering ${registered.id}`, ...definition }, kernel);
+    const definition = await createToolAnnouncement(registered, kernel);
+    await activatePolicy(next, { why: `registering ${registered.id}`, ...definition }, kernel);
     kernel.registry.add(registered);
     kernel.runtimeTools.add(registered.tool.name);
     return registered;
@@ -43,6 +43,6 @@ export async function registerTool(
 /** SECURITY: also one of another version, or calls that leave the version out would go to the new tool. */
 function refuseTakenName(registered: RegisteredTool, { registry }: KernelParts): void {
   const taken = registry.list({ allVersions: true }).find(({ tool }) => tool.name === registered.tool.name);
-  if (taken === undefined) return registry.requirePlace(registered);
+  if (taken === undefined) return registry.requireRegistrable(registered);
   throw new KernelError("ALREADY_REGISTERED", `there is a tool \`${taken.id}\` already: give this one another name`);
 }

@@ -4,7 +4,7 @@ import { equalBytes, isKernelError } from "@narthex/contracts";
 import { defineTool } from "../tool/define-tool.ts";
 import { definitionHash } from "../tool/definition-hash.ts";
 import type { Tool } from "../tool/tool.ts";
-import { vouchFor } from "../tool/vouched-tools.ts";
+import { markPrevalidated } from "../tool/prevalidated-tools.ts";
 import { createRegistry } from "./registry.ts";
 
 function tool(name: string, version = "1.0.0"): Tool {
@@ -55,7 +55,7 @@ describe("registering", () => {
 
   it("looks at the schemas of a tool that is vouched for when they are needed, and at those of a copy at once", () => {
     const unsound = { ...tool("late"), inputSchema: { type: "nothing" } };
-    vouchFor([unsound]);
+    markPrevalidated([unsound]);
     const registered = createRegistry().register(unsound);
     assert.throws(() => registered.inputSchema, hasCode("INVALID_DECLARATION"));
     assert.throws(() => createRegistry().register({ ...unsound }), hasCode("INVALID_DECLARATION"));

@@ -7,7 +7,7 @@ import { checkDeclaration, inspectDeclaration, type InspectedDeclaration } from 
 import { compareSemver, isRelease, parseSemver, type Semver } from "../tool/semver.ts";
 import type { Redactor, Tool } from "../tool/tool.ts";
 import { isPortBound } from "../tool/port-bound-tools.ts";
-import { isVouchedFor } from "../tool/vouched-tools.ts";
+import { isPrevalidated } from "../tool/prevalidated-tools.ts";
 import { refuseUnknownParts } from "./refuse-unknown-parts.ts";
 import { sealTool } from "./seal-tool.ts";
 
@@ -34,7 +34,7 @@ export interface Registry {
   /** Makes a tool ready without registering it. Throws INVALID_DECLARATION with every problem. */
   prepare(tool: Tool): RegisteredTool;
   /** Throws ALREADY_REGISTERED, or INVALID_DECLARATION where there is no room for it. */
-  requirePlace(registered: RegisteredTool): void;
+  requireRegistrable(registered: RegisteredTool): void;
   /** Registers a tool that was made ready. Throws as `requirePlace` does. */
   add(registered: RegisteredTool): void;
   /** Forgets a tool in every version. */
@@ -50,13 +50,13 @@ export interface Registry {
   quarantine(name: string, version: string, foundHash: Uint8Array): RegisteredTool;
 }
 
-interface Family {
+interface ToolVersions {
   readonly versions: Map<string, { readonly semver: Semver; registered: RegisteredTool }>;
   highest: string | undefined;
 }
 
 export function createRegistry(redactors: readonly Redactor[] = []): Registry {
-  const families = new Map<string, Family>();
+  const families = new Map<string, ToolVersions>();
   let count = 0;
 
   function requirePlace({ id, tool }: RegisteredTool): Semver {
@@ -73,7 +73,7 @@ export function createRegistry(redactors: readonly Redactor[] = []): Registry {
   function add(registered: RegisteredTool): void {
     const semver = requirePlace(registered);
     const { name, version } = registered.tool;
-    const family: Family = families.get(name) ?? { versions: new Map(), highest: undefined };
+    const family: ToolVersions = families.get(name) ?? { versions: new Map(), highest: undefined };
     count++;
     family.versions.set(version, { semver, registered });
     const highest = family.highest === undefined ? undefined : family.versions.get(family.highest);
@@ -122,7 +122,7 @@ export function createRegistry(redactors: readonly Redactor[] = []): Registry {
   return {
     register,
     prepare: (tool) => prepare(tool, redactors),
-    requirePlace,
+    requireRegistrable: requirePlace,
     add,
     remove,
     resolve,
@@ -135,7 +135,7 @@ function prepare(original: Tool, redactors: readonly Redactor[]): RegisteredTool
   const tool = copyOf(original, redactors);
   let inspected: InspectedDeclaration | undefined;
   const inspect = (): InspectedDeclaration => (inspected ??= inspectDeclaration(tool));
-  if (!isVouchedFor(original)) inspect();
+  if (!isPrevalidated(original)) inspect();
   return Object.freeze({
     id: `${tool.name}@${tool.version}`,
     tool,
@@ -154,7 +154,7 @@ function prepare(original: Tool, redactors: readonly Redactor[]): RegisteredTool
 
 /** What can be copied is inspected as the copy, which is what counts; what cannot is asked what is wrong with it. */
 function copyOf(original: Tool, redactors: readonly Redactor[]): Tool {
-  if (!isVouchedFor(original)) refuseUnknownParts(original);
+  if (!isPrevalidated(original)) refuseUnknownParts(original);
   try {
     return sealTool(original, redactors);
   } catch (fault) {

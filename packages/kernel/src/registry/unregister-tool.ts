@@ -1,9 +1,9 @@
 import { KernelError } from "@narthex/contracts";
 import type { KernelParts } from "../kernel-parts.ts";
-import { forgottenTool } from "../ledger/prepare-announcement.ts";
+import { createToolRemoval } from "../ledger/prepare-start-record.ts";
 import type { PolicyReloader } from "../policy/reload-policy.ts";
 import { printable } from "../schema/printable.ts";
-import { policyInForce, putInForce } from "./policy-for-tools.ts";
+import { requireActivePolicy, activatePolicy } from "./activate-policy.ts";
 
 /**
  * Takes back a tool that was registered while the kernel runs, with the rules that came with it. Calls that run finish;
@@ -11,14 +11,14 @@ import { policyInForce, putInForce } from "./policy-for-tools.ts";
  * tool; nothing is changed then.
  */
 export async function unregisterTool(name: string, reloader: PolicyReloader, kernel: KernelParts): Promise<void> {
-  return reloader.inTurn(async () => {
+  return reloader.runExclusive(async () => {
     const registered = kernel.registry.list({ allVersions: true }).find(({ tool }) => tool.name === name);
     if (registered === undefined || !kernel.runtimeTools.has(name)) {
       throw new KernelError("TOOL_NOT_FOUND", `no tool \`${printable(name)}\` was registered while the kernel runs`);
     }
-    const { set, source } = policyInForce(kernel);
+    const { set, source } = requireActivePolicy(kernel);
     const next = await source.loadWithoutTool(set, registered.tool);
-    await putInForce(next, { why: `unregistering ${registered.id}`, ...forgottenTool(registered) }, kernel);
+    await activatePolicy(next, { why: `unregistering ${registered.id}`, ...createToolRemoval(registered) }, kernel);
     kernel.registry.remove(name);
     kernel.runtimeTools.delete(name);
   });

@@ -2,22 +2,28 @@ import { blake3, type ContentItem, ContentPlace, equalBytes, KernelError, toHex 
 import type { ReplayContent, ReplaySource } from "./replay-source.ts";
 
 /** Content that is gone: erased for good, or only left out of a bundle. */
-export type Gone = "erased" | "left_out";
+export type MissingContent = "erased" | "left_out";
 
 /** Most that is read into memory at once: the largest input, and the largest file that is edited. */
 const MAX_WHOLE_BYTES = 128 * 1024 * 1024;
 
 /** The content of an item, wherever it lies. `item` is undefined where nothing opens the commitment any more. */
-export async function findItem(item: ContentItem | undefined, source: ReplaySource): Promise<ReplayContent | Gone> {
+export async function findItem(
+  item: ContentItem | undefined,
+  source: ReplaySource,
+): Promise<ReplayContent | MissingContent> {
   if (item === undefined || item.place === ContentPlace.ERASED) return "erased";
   if (item.place === ContentPlace.ROW) return contentOfBytes(item.data, item.digest);
-  return (await source.findContent(item.digest)) ?? (source.leavesOut ? "left_out" : "erased");
+  return (await source.findContent(item.digest)) ?? (source.omitsContent ? "left_out" : "erased");
 }
 
 /** Rows that were found to be what their digest says. */
 const checkedRows = new WeakSet<ContentItem>();
 
-export async function readItem(item: ContentItem | undefined, source: ReplaySource): Promise<Uint8Array | Gone> {
+export async function readItem(
+  item: ContentItem | undefined,
+  source: ReplaySource,
+): Promise<Uint8Array | MissingContent> {
   if (item !== undefined && checkedRows.has(item)) return item.data;
   if (item?.place === ContentPlace.ROW && equalBytes(blake3(item.data), item.digest)) {
     checkedRows.add(item);

@@ -1,12 +1,12 @@
 import { blake3, ContentPlace, ContentRole, isJsonObject, parseJson, toHex, utf8 } from "@narthex/contracts";
-import { type FileRecord, NO_FILES, parseFileRecord } from "./file-record.ts";
+import { type StoredFileTrace, EMPTY_FILE_TRACE, parseFileTrace } from "./stored-file-trace.ts";
 import { contentOfBytes, findItem, readItem, readWhole } from "./recorded-content.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 import type { ReplayContent, ReplaySource } from "./replay-source.ts";
 
 /** The files of a call, and where their bytes are found. */
 export interface RecordedFiles {
-  readonly record: FileRecord;
+  readonly trace: StoredFileTrace;
   contentOf(hash: string): Promise<ReplayContent | undefined>;
 }
 
@@ -20,7 +20,7 @@ export async function findRecordedFiles(
 ): Promise<RecordedFiles | "left_out" | undefined> {
   const commitment = call.outcome?.value.filesCommitment;
   if (commitment === undefined || commitment.length === 0) {
-    return { record: NO_FILES, contentOf: () => Promise.resolve(undefined) };
+    return { trace: EMPTY_FILE_TRACE, contentOf: () => Promise.resolve(undefined) };
   }
   const bytes = await readItem(call.open(ContentRole.FILES, commitment), source);
   if (bytes === "left_out") return bytes;
@@ -28,7 +28,7 @@ export async function findRecordedFiles(
   const preimages = call.itemsOf(ContentRole.PREIMAGE);
   if (preimages.some(({ place }) => place === ContentPlace.ERASED)) return undefined;
   return {
-    record: parseFileRecord(bytes),
+    trace: parseFileTrace(bytes),
     async contentOf(hash) {
       const preimage = preimages.find(({ digest }) => toHex(digest) === hash);
       const found = preimage && (await findItem(preimage, source));

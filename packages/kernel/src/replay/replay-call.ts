@@ -14,10 +14,10 @@ import {
 } from "@narthex/contracts";
 import type { Stage } from "../ports.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
-import { narrowFor } from "../tool/narrow-for.ts";
+import { narrowTool } from "../tool/narrow-tool.ts";
 import type { ToolSession } from "../tool/tool.ts";
 import type { FileChange } from "../workspace-files.ts";
-import { programsAgain } from "./programs-again.ts";
+import { createReplayPrograms } from "./replay-programs.ts";
 import { readItem } from "./recorded-content.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 import { findRecordedFiles, type RecordedFiles } from "./recorded-files.ts";
@@ -25,8 +25,8 @@ import { ReplayContext } from "./replay-context.ts";
 import type { ReplayPorts } from "./replay-ports.ts";
 import type { CallFinding, Divergence, DivergenceCause, ServedReason } from "./replay-report.ts";
 import type { ReplaySource } from "./replay-source.ts";
-import { type RunAgain, runAgain } from "./run-again.ts";
-import { isSeeded, whyServed } from "./why-served.ts";
+import { type RerunResult, rerunTool } from "./rerun-tool.ts";
+import { isSeeded, findServedReason } from "./find-served-reason.ts";
 
 /** The session whose calls are run again. */
 export interface ReplaySession {
@@ -59,8 +59,8 @@ export async function replayCall(
   if (bytes === "left_out") return served("left_out");
   if (bytes === "erased") return erased(call, "check", "the input");
   const input = parseJson(bytes);
-  const narrowed = narrowFor(registered.tool, input);
-  const reason = whyServed(call, registered.tool, narrowed, ports);
+  const narrowed = narrowTool(registered.tool, input);
+  const reason = findServedReason(call, registered.tool, narrowed, ports);
   if (reason !== undefined) return served(reason);
   const files = await findRecordedFiles(call, source);
   if (files === "left_out") return served("left_out");
@@ -93,13 +93,13 @@ async function runAndCompare(rerun: Rerun): Promise<CallFinding> {
     callNumber: Number(call.started?.callNumber ?? 0n),
     timeoutMs,
     source,
-    openFiles: () => ports.openFiles(files.record, (hash) => files.contentOf(hash)),
+    openFiles: () => ports.openFiles(files.trace, (hash) => files.contentOf(hash)),
     openPrograms: (signal) =>
-      programs && programsAgain(tool, programs, { sessionId: session.session.id, timeoutMs, signal }),
+      programs && createReplayPrograms(tool, programs, { sessionId: session.session.id, timeoutMs, signal }),
     module: tool.isolation === "wasm" && ports.wasm ? { runner: ports.wasm, tool, input: bytes, used } : undefined,
   });
   try {
-    const again = await runAgain(registered, input, context, timeoutMs);
+    const again = await rerunTool(registered, input, context, timeoutMs);
     if (context.served !== undefined) return served(context.served);
     const finding = await compare(rerun, again, context.changes);
     return finding.kind === "same" ? compareFuel(call, context.fuelUsed) : finding;
@@ -108,7 +108,11 @@ async function runAndCompare(rerun: Rerun): Promise<CallFinding> {
   }
 }
 
-async function compare({ call, files, source }: Rerun, again: RunAgain, changes: FileChange[]): Promise<CallFinding> {
+async function compare(
+  { call, files, source }: Rerun,
+  again: RerunResult,
+  changes: FileChange[],
+): Promise<CallFinding> {
   const { outcome } = call;
   if (outcome?.kind === "failed") return await compareErrors(call, again, source);
   const result = call.open(ContentRole.RESULT, outcome?.value.resultCommitment ?? NO_BYTES);
@@ -123,8 +127,8 @@ async function compare({ call, files, source }: Rerun, again: RunAgain, changes:
     const message = "it was run again with the same input, seed and files, and gives another result";
     return diverged(call, "keep", "not_deterministic", result.digest, again.digest, message);
   }
-  if (changes.length + files.record.changed.length === 0) return { kind: "same" };
-  const [before, after] = [hashChanges(files.record.changed), hashChanges(changes)];
+  if (changes.length + files.trace.changed.length === 0) return { kind: "same" };
+  const [before, after] = [hashChanges(files.trace.changed), hashChanges(changes)];
   if (equalBytes(before, after)) return { kind: "same" };
   const message = "it gives the same result, and changes files in another way";
   return diverged(call, "invoke", "not_deterministic", before, after, message);
@@ -140,7 +144,7 @@ function compareFuel(call: RecordedCall, fuelUsed: number | undefined): CallFind
 
 const encodeError = compileEncoder<ToolError>(ToolErrorSchema);
 
-async function compareErrors(call: RecordedCall, again: RunAgain, source: ReplaySource): Promise<CallFinding> {
+async function compareErrors(call: RecordedCall, again: RerunResult, source: ReplaySource): Promise<CallFinding> {
   const item = call.open(ContentRole.ERROR, call.outcome?.value.errorCommitment ?? NO_BYTES);
   const bytes = await readItem(item, source);
   if (bytes === "left_out") return served("left_out");

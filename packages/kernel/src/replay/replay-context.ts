@@ -12,10 +12,10 @@ import type {
   WasmAccess,
 } from "../tool/tool.ts";
 import type { FileChange, WorkspaceFiles } from "../workspace-files.ts";
-import { moduleAgain, type RecordedModule } from "./module-again.ts";
+import { createReplayModule, type RecordedModule } from "./replay-module.ts";
 import type { ServedReason } from "./replay-report.ts";
 import type { ReplayContent, ReplaySource } from "./replay-source.ts";
-import { ServedFromRecord } from "./served.ts";
+import { ServedFromRecord } from "./served-from-record.ts";
 
 /** What one call had, as its record says. */
 export interface ReplayCall {
@@ -91,7 +91,7 @@ export class ReplayContext implements ToolContext {
       const digest = fromHex(hashHex);
       const found = digest?.length === HASH_SIZE ? await this.#call.source.findContent(digest) : undefined;
       if (found !== undefined) return found;
-      if (this.#call.source.leavesOut) throw this.#serve("left_out");
+      if (this.#call.source.omitsContent) throw this.#serve("left_out");
       throw new KernelError("CONTENT_NOT_FOUND", "this session holds no content with that hash");
     };
     return {
@@ -135,7 +135,7 @@ export class ReplayContext implements ToolContext {
   get wasm(): WasmAccess {
     const { module } = this.#call;
     if (module === undefined) throw this.#serve("programs");
-    const again = moduleAgain(module, this, (fuel) => {
+    const again = createReplayModule(module, this, (fuel) => {
       this.fuelUsed = fuel;
     });
     return {

@@ -9,14 +9,14 @@ import {
 } from "@narthex/contracts";
 import { decodeProof } from "../policy/recheck-decision.ts";
 import { describeFault } from "../result/describe-fault.ts";
-import { type Gone, readItem, readWhole } from "./recorded-content.ts";
+import { type MissingContent, readItem, readWhole } from "./recorded-content.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 import type { ReplayPorts } from "./replay-ports.ts";
 import type { Divergence } from "./replay-report.ts";
 import type { ReplaySource } from "./replay-source.ts";
 
 /** How the decisions of a call came out when they were made again. */
-export interface DecisionsAgain {
+export interface ReplayedDecisions {
   readonly made: number;
   readonly divergence: Divergence | undefined;
 }
@@ -26,7 +26,7 @@ export async function replayDecisions(
   call: RecordedCall,
   ports: ReplayPorts,
   source: ReplaySource,
-): Promise<DecisionsAgain> {
+): Promise<ReplayedDecisions> {
   let made = 0;
   for (const { index, decision } of call.decisions) {
     if (decision.proofCommitment.length === 0) continue;
@@ -90,7 +90,7 @@ function unlikeProof(decision: PolicyDecision, proof: Proof): string | undefined
   return decision.rationaleCode === proof.rationaleCode ? undefined : "the reason";
 }
 
-function gone(how: Gone, what: string): Difference | "left_out" {
+function gone(how: MissingContent, what: string): Difference | "left_out" {
   if (how === "left_out") return "left_out";
   const message = `${what} was erased: the decision cannot be made again`;
   return { expectedHash: "", foundHash: "", cause: "content_erased", message };

@@ -1,9 +1,9 @@
-import type { ContainedPrograms } from "../contained-programs.ts";
-import type { QuestionAndProof } from "../policy/recheck-decision.ts";
+import type { SandboxedPrograms } from "../sandboxed-programs.ts";
+import type { ProvenRequest } from "../policy/recheck-decision.ts";
 import type { RegisteredTool } from "../registry/registry.ts";
 import type { WasmRunner } from "../wasm/wasm-runner.ts";
 import type { WorkspaceFiles } from "../workspace-files.ts";
-import type { FileRecord } from "./file-record.ts";
+import type { StoredFileTrace } from "./stored-file-trace.ts";
 import type { ReplayContent } from "./replay-source.ts";
 
 /** What a replay needs besides the record. Nothing of it reaches the world. */
@@ -11,11 +11,11 @@ export interface ReplayPorts {
   /** Undefined if there is no such tool here. */
   findTool(name: string, version: string): RegisteredTool | undefined;
   /** A workspace that holds what a call read and replaced, and nothing else. */
-  openFiles(record: FileRecord, contentOf: (hash: string) => Promise<ReplayContent | undefined>): WorkspaceFiles;
+  openFiles(record: StoredFileTrace, contentOf: (hash: string) => Promise<ReplayContent | undefined>): WorkspaceFiles;
   /** Makes a decision again. */
-  recheck(decision: QuestionAndProof, read: ReadContent): Promise<RecheckedDecision>;
+  recheck(decision: ProvenRequest, read: ReadContent): Promise<RecheckedDecision>;
   /** For tools that are programs without effects; without it, they are served from the record. */
-  readonly programs?: { readonly driver: ContainedPrograms; readonly emptyDirectory: string } | undefined;
+  readonly programs?: { readonly driver: SandboxedPrograms; readonly emptyDirectory: string } | undefined;
   /** For modules without effects; the same holds for them. */
   readonly wasm?: WasmRunner | undefined;
 }

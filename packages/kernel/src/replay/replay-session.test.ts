@@ -180,7 +180,7 @@ test("content that a call read by its hash is there again; content that is gone 
     report.divergences.map(({ cause }) => cause),
     ["content_erased"],
   );
-  const leftOut = await kernel.replay(session.id, {}, { ...gone, leavesOut: true });
+  const leftOut = await kernel.replay(session.id, {}, { ...gone, omitsContent: true });
   assert.deepEqual([leftOut.clean, leftOut.servedBy.get("left_out")], [true, 1]);
 });
 

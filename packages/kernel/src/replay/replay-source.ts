@@ -21,5 +21,5 @@ export interface ReplaySource {
   /** Whoever holds it; undefined if it is not there. */
   findContent(digest: Uint8Array): Promise<ReplayContent | undefined>;
   /** Whether content that is not there was left out of a bundle. */
-  readonly leavesOut: boolean;
+  readonly omitsContent: boolean;
 }

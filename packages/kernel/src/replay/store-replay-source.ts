@@ -16,7 +16,7 @@ export function createStoreReplaySource(store: Store, contentStore: ContentStore
     isDescendant: () => Promise.resolve(false),
   });
   return {
-    leavesOut: false,
+    omitsContent: false,
     async *records(chain) {
       let reading: Promise<StoredRecord[]> | undefined = readPage(store, chain, 0);
       while (reading !== undefined) {

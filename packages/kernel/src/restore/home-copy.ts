@@ -1,5 +1,5 @@
 /** Where a home is to be copied to. */
-export interface HomeCopying {
+export interface HomeCopyOptions {
   /** Absolute, and not there yet. */
   readonly directory: string;
   /** Also the private keys: only where the copy replaces this home, and never runs beside it. */

@@ -36,7 +36,7 @@ export async function settleRestored(kernel: KernelParts): Promise<boolean> {
     const row = readRow(stored);
     if (row.state === "standing") continue;
     const { approvalId, sessionId: chain } = row;
-    const withdrawn = resolvedEntry({ approvalId, answer: "withdrawn", door: KERNEL_DOOR, approver: "" });
+    const withdrawn = resolvedEntry({ approvalId, status: "withdrawn", door: KERNEL_DOOR, approver: "" });
     await ledger.append({ chain, entries: [withdrawn], state: [removeRow(approvalId)] });
   }
   // Their answers for longer go with them.

@@ -10,7 +10,7 @@ import {
 } from "@narthex/contracts";
 import type { ContentHolding, ContentStore, Store } from "../ports.ts";
 import type { ContentUses } from "../erasure/content-uses.ts";
-import type { Descent } from "../session/descent.ts";
+import type { DescendantCheck } from "../session/descendant-check.ts";
 import { copyBytes } from "./copy-bytes.ts";
 import type { HeldContent } from "./held-content.ts";
 import { readFileContent } from "./read-file-content.ts";
@@ -60,7 +60,7 @@ export interface LibraryParts {
   readonly files: ContentStore;
   readonly held: HeldContent;
   readonly uses: ContentUses;
-  readonly isDescendant: Descent;
+  readonly isDescendant: DescendantCheck;
 }
 
 export function createContentLibrary({ store, files, held, uses, isDescendant }: LibraryParts): ContentLibrary {

@@ -6,7 +6,7 @@ import type { Random } from "../ports.ts";
 import type { ContentLibrary, FoundContent } from "./content-library.ts";
 
 /** Each content once. Throws CONTENT_NOT_FOUND unless the session may name all of it. */
-export async function findGranted(
+export async function findGrantedContent(
   sessionId: string,
   hashes: readonly Uint8Array[],
   content: ContentLibrary,
@@ -32,6 +32,6 @@ export function grantedLabels(bound: readonly string[], giverLabels: readonly st
   return joinLabels([], [...bound, ...giverLabels]);
 }
 
-export function labelsOf(contents: readonly FoundContent[]): readonly string[] {
+export function joinContentLabels(contents: readonly FoundContent[]): readonly string[] {
   return contents.flatMap(({ labels }) => labels);
 }

@@ -2,14 +2,14 @@
  * The type of a picture, a sound or a document, by its content and not by its name. Undefined for everything else, and
  * for a file that is visibly not whole: providers refuse a conversation with a broken picture in it, every time.
  */
-export function mediaTypeOf(beginning: Uint8Array, end: Uint8Array): string | undefined {
+export function detectMediaType(beginning: Uint8Array, end: Uint8Array): string | undefined {
   const first = latin1(beginning.subarray(0, FIRST_BYTES));
   const last = latin1(end.subarray(-LAST_BYTES));
   return SIGNATURES.find(({ begins, ends }) => begins.test(first) && (ends === undefined || ends.test(last)))?.type;
 }
 
 /** Width and height in pixels; undefined where they cannot be found. */
-export function pixelsOf(type: string, bytes: Uint8Array): readonly [number, number] | undefined {
+export function readPixelSize(type: string, bytes: Uint8Array): readonly [number, number] | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
     switch (type) {

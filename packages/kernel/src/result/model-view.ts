@@ -1,7 +1,7 @@
 import { toHex } from "@narthex/contracts";
 import type { ResultType } from "../tool/tool.ts";
 import { cutLength, grouped, headAndTail, type ModelView, pagingHint, withNotes } from "./head-and-tail.ts";
-import { mediaTypeOf } from "./media-type.ts";
+import { detectMediaType } from "./media-type.ts";
 import type { ViewPart } from "./view-part.ts";
 
 export interface ViewedResult {
@@ -29,7 +29,7 @@ export interface ViewOptions {
 export function createModelView(result: ViewedResult, { maxBytes, firstLine, parts }: ViewOptions): ModelView {
   const hash = toHex(result.digest);
   if (parts !== undefined) return headAndTail(parts, hash, maxBytes);
-  const media = firstLine === undefined ? mediaTypeOf(result.head, result.tail ?? result.head) : undefined;
+  const media = firstLine === undefined ? detectMediaType(result.head, result.tail ?? result.head) : undefined;
   if (media !== undefined) return { text: `[${grouped(result.size)} bytes of ${media}; hash ${hash}]`, cut: false };
   if (firstLine !== undefined) return numberedView(result, hash, maxBytes, firstLine);
   if (result.size <= maxBytes && result.head.length === result.size) {

@@ -7,21 +7,21 @@ import { commitContent } from "../ledger/commitment.ts";
 import type { LiveSession } from "../session/live-session.ts";
 import { requireUsable } from "../session/require-open.ts";
 import type { CollectedContent } from "./content-collector.ts";
-import { countStored } from "../session/stored-in-tree.ts";
-import { WholeCollector } from "./whole-collector.ts";
+import { countTreeBytes } from "../session/tree-storage.ts";
+import { HashPreservingCollector } from "./hash-preserving-collector.ts";
 import { ReservedBytes } from "../budget/reserved-bytes.ts";
 
 /** Stores content for a session: counted against its stored bytes as it comes, and logged. */
 export async function putContent(put: ContentPut, live: LiveSession, kernel: KernelParts): Promise<ContentReceipt> {
-  checkLabels(put.labels, joinLabels(live.labels, kernel.workspaceLabels.of(live.session.workspace)));
+  checkLabels(put.labels, joinLabels(live.labels, kernel.workspaceLabels.get(live.session.workspace)));
   const stored = new ReservedBytes(live.account, "stored_bytes");
   const charge = (bytes: number): void => {
-    const shortfall = stored.add(bytes) ?? countStored(live, bytes);
+    const shortfall = stored.add(bytes) ?? countTreeBytes(live, bytes);
     if (shortfall === undefined) return;
     throw new KernelError("BUDGET_EXCEEDED", `the budget of stored_bytes has ${shortfall.remaining} left`);
   };
   const redactors = kernel.secrets.all;
-  const collector = new WholeCollector({ store: kernel.contentStore, charge, redactors, isWithheld: false });
+  const collector = new HashPreservingCollector({ store: kernel.contentStore, charge, redactors, isWithheld: false });
   try {
     for await (const chunk of put.chunks) await collector.write(chunk);
     const content = await collector.finish();
@@ -33,12 +33,12 @@ export async function putContent(put: ContentPut, live: LiveSession, kernel: Ker
     }
     // The session may have ended, or gained labels, while the content came.
     requireUsable(live, kernel.ledger.nowMs());
-    checkLabels(put.labels, joinLabels(live.labels, kernel.workspaceLabels.of(live.session.workspace)));
+    checkLabels(put.labels, joinLabels(live.labels, kernel.workspaceLabels.get(live.session.workspace)));
     // Content carries its own labels and those of the session that put it.
     const labels = joinLabels(live.labels, put.labels);
     stored.settle(content.size);
     await writeDown(content, labels, live, kernel);
-    if (content.held !== undefined) kernel.held.add(live.id, content.digest, content.held, labels);
+    if (content.held !== undefined) kernel.heldContent.add(live.id, content.digest, content.held, labels);
     return { hash: content.digest, size: content.size, labels };
   } catch (fault) {
     await collector.abort();

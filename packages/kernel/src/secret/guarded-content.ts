@@ -1,7 +1,7 @@
 import { KernelError } from "@narthex/contracts";
 import type { ContentStore } from "../ports.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
-import { createSecretWatch } from "./secret-watch.ts";
+import { createSecretDetector } from "./secret-detector.ts";
 
 /**
  * Content files that take no secret.
@@ -13,11 +13,11 @@ export function guardContent(files: ContentStore, secrets: KnownSecrets): Conten
   return {
     async openWriter() {
       const writer = await files.openWriter();
-      const watch = createSecretWatch(secrets.all);
+      const watch = createSecretDetector(secrets.all);
       if (watch === undefined) return writer;
       return {
         async write(chunk) {
-          if (watch.sees(chunk)) throw refused();
+          if (watch.detects(chunk)) throw refused();
           await writer.write(chunk);
         },
         commit: () => writer.commit(),

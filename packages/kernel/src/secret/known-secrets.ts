@@ -48,7 +48,7 @@ export class KnownSecrets {
   }
 
   /** What is hidden in the records of a tool with these redactors. The very same list while nothing of the vault is known. */
-  storedFor(ofTool: readonly Redactor[]): readonly Redactor[] {
+  redactorsForStorage(ofTool: readonly Redactor[]): readonly Redactor[] {
     if (this.#vault.length === 0) return ofTool;
     return this.#derive(ofTool, "vault", () => [...ofTool, ...this.#vault]);
   }

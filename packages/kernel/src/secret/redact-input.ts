@@ -19,7 +19,7 @@ export function redactInput(
   ofTool: readonly Redactor[],
   secrets: KnownSecrets,
 ): RedactedInput | undefined {
-  const stored = secrets.storedFor(ofTool);
+  const stored = secrets.redactorsForStorage(ofTool);
   const search = searchFor(stored);
   let hit = search.next(bytes, 0);
   if (hit === undefined) return undefined;

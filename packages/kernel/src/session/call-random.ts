@@ -10,7 +10,7 @@ const blockInputBytes = new Uint8Array(blockInput.buffer);
 blockInputBytes.set(utf8("narthex/random/v1"));
 
 /** One request for more than this is a mistake, and would hold the thread. */
-const MOST_BYTES_AT_ONCE = 1_048_576;
+const MAX_BYTES_AT_ONCE = 1_048_576;
 
 /** The seeded random bytes of one call, in one continuous stream. */
 export interface CallRandom {
@@ -30,8 +30,8 @@ export function createCallRandom(seed: Uint8Array, callNumber: number): CallRand
 
   return {
     bytes(length) {
-      if (!Number.isInteger(length) || length < 0 || length > MOST_BYTES_AT_ONCE) {
-        throw new KernelError("RESOURCE_EXCEEDED", `ask for 0 to ${MOST_BYTES_AT_ONCE} random bytes at a time`);
+      if (!Number.isInteger(length) || length < 0 || length > MAX_BYTES_AT_ONCE) {
+        throw new KernelError("RESOURCE_EXCEEDED", `ask for 0 to ${MAX_BYTES_AT_ONCE} random bytes at a time`);
       }
       const result = new Uint8Array(length);
       for (let filled = 0; filled < length; ) {

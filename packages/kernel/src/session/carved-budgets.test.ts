@@ -10,7 +10,7 @@ import {
 } from "@narthex/testkit";
 import { BUDGET_DIMENSIONS, type BudgetAmounts } from "../budget/budget.ts";
 import type { Tool } from "../tool/tool.ts";
-import { codeOf, nextRandom, split } from "./testing/split-session.ts";
+import { codeOf, nextRandom, delegate } from "./testing/delegated-session.ts";
 
 // A kernel that crashed leaves calls running for ever; their time-outs must not keep the test alive.
 mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
@@ -25,8 +25,8 @@ test("a child's budget above its parent's rest is refused, whatever the parent's
   const at = await createTestKernel({ tools: [echoTool] });
   const root = await at.open({ lease: { budgets: { calls: 10 } } });
   await root.call("echo", 1);
-  await split(at, root, { lease: { budgets: { calls: 5 } } });
-  await assert.rejects(split(at, root, { lease: { budgets: { calls: 5 } } }), {
+  await delegate(at, root, { lease: { budgets: { calls: 5 } } });
+  await assert.rejects(delegate(at, root, { lease: { budgets: { calls: 5 } } }), {
     code: "LEASE_INVALID",
     message: /`budgets.calls` asks for 5; the parent has 4 left/,
   });
@@ -38,14 +38,14 @@ test("of every dimension what is not named is the parent's whole rest, and what 
   const budgets = Object.fromEntries(BUDGET_DIMENSIONS.map((dimension, index) => [dimension, 100 + index]));
   const root = await at.open({ lease: { budgets } });
   const half = Object.fromEntries(BUDGET_DIMENSIONS.map((dimension) => [dimension, 50]));
-  const first = await split(at, root, { lease: { budgets: half } });
+  const first = await delegate(at, root, { lease: { budgets: half } });
   assert.deepEqual(await remaining(at, first), half);
-  const second = await split(at, root, { lease: { budgets: { calls: 1 } } });
+  const second = await delegate(at, root, { lease: { budgets: { calls: 1 } } });
   const rest = Object.fromEntries(BUDGET_DIMENSIONS.map((dimension, index) => [dimension, 50 + index]));
   assert.deepEqual(await remaining(at, second), { ...rest, calls: 1 });
   const nothing = Object.fromEntries(BUDGET_DIMENSIONS.map((dimension) => [dimension, 0]));
   assert.deepEqual(await remaining(at, root), { ...nothing, calls: 49 });
-  assert.deepEqual(await remaining(at, await split(at, await at.open(), { lease: { budgets: { cpu_ms: 3 } } })), {
+  assert.deepEqual(await remaining(at, await delegate(at, await at.open(), { lease: { budgets: { cpu_ms: 3 } } })), {
     cpu_ms: 3,
   });
 });
@@ -54,7 +54,7 @@ test("delegations at once never carve the same budget", async () => {
   const at = await createTestKernel({ tools: [echoTool] });
   const root = await at.open({ lease: { budgets: { calls: 10 } } });
   const release = at.store.holdAppends();
-  const asked = Array.from({ length: 20 }, () => split(at, root, { lease: { budgets: { calls: 3 } } }));
+  const asked = Array.from({ length: 20 }, () => delegate(at, root, { lease: { budgets: { calls: 3 } } }));
   const settled = Promise.allSettled(asked);
   await new Promise((resolve) => setImmediate(resolve));
   release();
@@ -66,9 +66,9 @@ test("a hundred calls at once over several children and their parent never overs
   const counting = createCountingTool();
   const at = await createTestKernel({ tools: [counting.tool] });
   const root = await at.open({ lease: { budgets: { calls: 20 } } });
-  const first = await split(at, root, { lease: { budgets: { calls: 7 } } });
-  const second = await split(at, root, { lease: { budgets: { calls: 6 } } });
-  const below = await split(at, first, { lease: { budgets: { calls: 4 } } });
+  const first = await delegate(at, root, { lease: { budgets: { calls: 7 } } });
+  const second = await delegate(at, root, { lease: { budgets: { calls: 6 } } });
+  const below = await delegate(at, first, { lease: { budgets: { calls: 4 } } });
   const sessions = [root, first, second, below];
   const results = await Promise.all(
     Array.from({ length: 100 }, (_, index) => (sessions[index % 4] ?? root).call("count", { index })),
@@ -85,8 +85,8 @@ test("what a child did not spend is its parent's again once it is closed, and it
   const store = createMemoryStore();
   const at = await createTestKernel({ tools: [echoTool], store });
   const root = await at.open({ lease: { budgets: { calls: 10, cost_units: 100 } } });
-  const child = await split(at, root, { lease: { budgets: { calls: 6, cost_units: 50 } } });
-  const below = await split(at, child, { lease: { budgets: { calls: 2, cost_units: 10 } } });
+  const child = await delegate(at, root, { lease: { budgets: { calls: 6, cost_units: 50 } } });
+  const below = await delegate(at, child, { lease: { budgets: { calls: 2, cost_units: 10 } } });
   await child.call("echo", 1);
   await below.call("echo", 1);
   assert.deepEqual(await remaining(at, root), { calls: 4, cost_units: 50 });
@@ -112,14 +112,14 @@ test("after a restart what was carved is still set aside, and comes back when th
   const store = createMemoryStore();
   const at = await createTestKernel({ tools: [echoTool], store });
   const root = await at.open({ lease: { budgets: { calls: 10 } } });
-  const child = await split(at, root, { lease: { budgets: { calls: 6 } } });
-  const below = await split(at, child, { lease: { budgets: { calls: 4 } } });
+  const child = await delegate(at, root, { lease: { budgets: { calls: 6 } } });
+  const below = await delegate(at, child, { lease: { budgets: { calls: 4 } } });
   await below.call("echo", 1);
   const next = await restart(store, [echoTool]);
   assert.deepEqual(await remaining(next, root), { calls: 4 });
   assert.deepEqual(await remaining(next, child), { calls: 2 });
   assert.deepEqual(await remaining(next, below), { calls: 3 });
-  await assert.rejects(split(next, root, { lease: { budgets: { calls: 5 } } }), { code: "LEASE_INVALID" });
+  await assert.rejects(delegate(next, root, { lease: { budgets: { calls: 5 } } }), { code: "LEASE_INVALID" });
   await next.kernel.closeSession(below.id);
   assert.deepEqual(await remaining(next, child), { calls: 5 });
   await next.kernel.closeSession(child.id);
@@ -130,7 +130,7 @@ test("a child whose lease is over gives its rest back by itself, also one that i
   const store = createMemoryStore();
   const at = await createTestKernel({ tools: [echoTool], store });
   const root = await at.open({ lease: { budgets: { calls: 10 } } });
-  const brief = await split(at, root, { lease: { budgets: { calls: 6 }, ttl_ms: 1000 } });
+  const brief = await delegate(at, root, { lease: { budgets: { calls: 6 }, ttl_ms: 1000 } });
   await brief.call("echo", 1);
   const next = await restart(store, [echoTool]);
   next.clock.advance(1000);
@@ -154,8 +154,8 @@ async function crashBelow(store: MemoryStore) {
   });
   const at = await createTestKernel({ tools: [hanging.tool], store });
   const root = await at.open({ lease: { budgets: { calls: 10, cost_units: 10 } } });
-  const child = await split(at, root, { lease: { budgets: { calls: 6 } } });
-  const below = await split(at, child, { lease: { budgets: { calls: 4 } } });
+  const child = await delegate(at, root, { lease: { budgets: { calls: 6 } } });
+  const below = await delegate(at, child, { lease: { budgets: { calls: 4 } } });
   void below.call("count", 1, { requestId: "lost" });
   await started.promise;
   return { root, child, below, next: await restart(store, [createCountingTool().tool]) };
@@ -191,8 +191,8 @@ test("closing a session closes first what was split off it, with the calls that 
   const hanging = createCountingTool("count", () => new Promise(() => undefined));
   const at = await createTestKernel({ tools: [hanging.tool] });
   const root = await at.open();
-  const child = await split(at, root);
-  const below = await split(at, child);
+  const child = await delegate(at, root);
+  const below = await delegate(at, child);
   const running = below.call("count", 1);
   while ((await at.kernel.listIntents()).length === 0) await new Promise((resolve) => setImmediate(resolve));
   const [, result] = await Promise.all([at.kernel.closeSession(root.id), running]);
@@ -211,7 +211,7 @@ test("a delegation that a close overtakes is refused, or closed with its parent"
   const at = await createTestKernel({ tools: [echoTool] });
   for (let turns = 0; turns < 6; turns++) {
     const root = await at.open({ lease: { budgets: { calls: 5 } } });
-    const splitting = split(at, root).catch(() => undefined);
+    const splitting = delegate(at, root).catch(() => undefined);
     for (let turn = 0; turn < turns; turn++) await Promise.resolve();
     await at.kernel.closeSession(root.id);
     const child = await splitting;

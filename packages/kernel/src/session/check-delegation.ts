@@ -1,7 +1,7 @@
 import { KernelError, type Violation } from "@narthex/contracts";
 import { joinLabels } from "../label/join-labels.ts";
 import type { WorkspaceLabels } from "../label/workspace-labels.ts";
-import { asksForItself, type Delegation } from "../lease/delegation.ts";
+import { isRequestedBySession, type Delegation } from "../lease/delegation.ts";
 import { type OptionNames, refuseUnknownOptions } from "../refuse-unknown-options.ts";
 import type { LiveSession } from "./live-session.ts";
 import { validateOpenOptions } from "./validate-open-options.ts";
@@ -43,7 +43,7 @@ export function checkDelegation(
         ...(seed !== undefined && { seed }),
         ...(ttlMs !== undefined && { ttlMs }),
       },
-      joinLabels(present, workspaceLabels.of(session.workspace)),
+      joinLabels(present, workspaceLabels.get(session.workspace)),
     ),
   ];
   if (contentHashes.length > MAX_GRANTED) {
@@ -51,7 +51,7 @@ export function checkDelegation(
     violations.push({ field: "content_hashes", rule: "max_items", message });
   }
   // SECURITY: the agent is the principal of every rule. Whoever could name its child would choose its own rules.
-  const kept = asksForItself(delegation) ? (["workspace", "tenant", "user", "agent"] as const) : INHERITED;
+  const kept = isRequestedBySession(delegation) ? (["workspace", "tenant", "user", "agent"] as const) : INHERITED;
   for (const key of kept) {
     const given = delegation[key];
     if (given === undefined || given === session[key]) continue;

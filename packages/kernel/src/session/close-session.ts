@@ -41,7 +41,7 @@ async function close(live: LiveSession, reason: "closed" | "expired", kernel: Ke
   for (const call of live.running.list()) call.cancel(reason === "expired" ? "expired" : "cancelled");
   await closeChildren(live, reason, kernel);
   // INVARIANT: whatever is under way is recorded before the end; what comes now finds the session closed.
-  await live.becomeIdle();
+  await live.waitUntilIdle();
   // What was being split off meanwhile.
   await closeChildren(live, reason, kernel);
   live.session = { ...live.session, calls: live.calls, labels: live.labels };
@@ -60,14 +60,14 @@ async function close(live: LiveSession, reason: "closed" | "expired", kernel: Ke
 }
 
 async function closeChildren(live: LiveSession, reason: "closed" | "expired", kernel: KernelParts): Promise<void> {
-  const open = live.carvings.values().filter((carving) => !carving.ended);
+  const open = live.delegatedBudgets.values().filter((carving) => !carving.hasSessionEnded);
   await Promise.all(open.map(({ sessionId }) => closeSession(sessionId, reason, kernel)));
 }
 
 /** A session ends, whether or not all of it could be taken away. */
 async function takeAway(live: LiveSession, work: Promise<void> | undefined, kernel: KernelParts): Promise<void> {
   await work?.catch((fault: unknown) => {
-    kernel.log("warn", "what a session left could not be taken away", {
+    kernel.logger("warn", "what a session left could not be taken away", {
       session: live.id,
       cause: describeFault(fault),
     });
@@ -77,7 +77,7 @@ async function takeAway(live: LiveSession, work: Promise<void> | undefined, kern
 /** What was kept to answer repeats: there will be none. Calls whose outcome nobody knows stay in the journal. */
 function forgottenRows(live: LiveSession): StateChange[] {
   return [
-    ...live.answersByKey.keys().map((key) => dedupeRow(live.id, key, undefined)),
+    ...live.dedupeEntries.keys().map((key) => dedupeRow(live.id, key, undefined)),
     ...live.settled.keys().map((requestId) => settledIntentRow(live.id, requestId)),
   ];
 }

@@ -4,11 +4,11 @@ import { isKernelError, type JsonValue } from "@narthex/contracts";
 import { createMemoryStore, createTestKernel, echoTool, type TestKernel } from "@narthex/testkit";
 import type { Capability } from "../capability/capability.ts";
 import type { Delegation } from "../lease/delegation.ts";
-import { isInside } from "../lease/is-inside.ts";
+import { isLeaseSubset } from "../lease/is-lease-subset.ts";
 import { parseLeaseRequest } from "../lease/parse-lease-request.ts";
 import { verifyStore } from "../testing/verify-store.ts";
 import { defineTool } from "../tool/define-tool.ts";
-import { codeOf, nextRandom, split } from "./testing/split-session.ts";
+import { codeOf, nextRandom, delegate } from "./testing/delegated-session.ts";
 
 const hash = defineTool({ ...echoTool, name: "hash" });
 const TOOLS = [echoTool, hash];
@@ -104,7 +104,7 @@ test("what is no amount, path, host or pattern is refused before anything is com
     );
     if (granted === undefined) continue;
     const { lease: own } = (await at.kernel.getSession(id)) ?? assert.fail();
-    assert.ok(granted.id !== own.id && granted.parentId === own.id && isInside(granted, own));
+    assert.ok(granted.id !== own.id && granted.parentId === own.id && isLeaseSubset(granted, own));
   }
   for (const calls of [Number.NaN, Number.POSITIVE_INFINITY, -0.1]) {
     assert.equal((await refusal(at, { token, lease: { budgets: { calls } } })).code, "LEASE_INVALID");
@@ -183,7 +183,7 @@ test("only an open session with a valid lease delegates: not one that is closed,
     await open({ lease: { ttl_ms: 1000 } }),
     await open({ lease: { not_before_ms: clock.nowMs() + 50_000 } }),
   ];
-  const child = await split(at, quarantined);
+  const child = await delegate(at, quarantined);
   await kernel.closeSession(closed.id);
   await quarantined.call("violate", 1);
   const leaseId = (await kernel.getSession(revoked.id))?.lease.id ?? "";
@@ -209,7 +209,7 @@ test("only an open session with a valid lease delegates: not one that is closed,
 test("a lease is split sixteen deep and no deeper", async () => {
   const at = await createTestKernel({ tools: TOOLS });
   let deepest = await at.open();
-  for (let depth = 1; depth <= 16; depth++) deepest = await split(at, deepest);
+  for (let depth = 1; depth <= 16; depth++) deepest = await delegate(at, deepest);
   assert.equal(codeOf(await deepest.call("echo", 1)), "success");
   for (let again = 0; again < 84; again++) {
     assert.equal((await refusal(at, { token: deepest.token })).code, "LEASE_INVALID");
@@ -220,14 +220,14 @@ test("a lease is split sixteen deep and no deeper", async () => {
 test("a tree of sessions has a bound, and one that is closed makes room", async () => {
   const at = await createTestKernel({ tools: TOOLS });
   const root = await at.open();
-  const children = await Promise.all(Array.from({ length: 999 }, () => split(at, root)));
+  const children = await Promise.all(Array.from({ length: 999 }, () => delegate(at, root)));
   const [first = root, second = root] = children;
-  await split(at, first);
+  await delegate(at, first);
   for (const session of [root, first, second]) {
     assert.match((await refusal(at, { token: session.token })).message, /at most 1000 sessions/);
   }
   await at.kernel.closeSession(second.id);
-  const last = await split(at, first);
+  const last = await delegate(at, first);
   const next = await createTestKernel({ tools: TOOLS, store: at.store, random: nextRandom() });
   assert.match((await refusal(next, { token: last.token })).message, /at most 1000 sessions/);
 });
@@ -237,8 +237,8 @@ test("rows that make a lease its own ancestor, or another's, open nothing", asyn
   const first = await createTestKernel({ tools: TOOLS, store });
   const root = await first.open();
   const stranger = await first.open();
-  const child = await split(first, root);
-  const grandchild = await split(first, child);
+  const child = await delegate(first, root);
+  const grandchild = await delegate(first, child);
   const forge = async (sessionId: string, parentSessionId: string) => {
     const row = JSON.parse(Buffer.from((await store.getState("sessions", sessionId)) ?? []).toString()) as object;
     const value = Buffer.from(JSON.stringify({ ...row, parent_session_id: parentSessionId }));
@@ -321,7 +321,7 @@ test("what is left out is what the parent may delegate and lasts as long as it; 
   assert.deepEqual(session.lease.capabilities, [IN_WORKSPACE]);
   assert.equal(session.lease.expiresAtMs, parent?.lease.expiresAtMs);
   assert.deepEqual(session.lease.budgets, {});
-  const narrow = await split(at, root, { lease: { capabilities: [] } });
+  const narrow = await delegate(at, root, { lease: { capabilities: [] } });
   const refused = await refusal(at, { token: narrow.token, lease: { capabilities: [IN_WORKSPACE] } });
   assert.deepEqual(refused.fields, ["capabilities", "delegable"]);
 });
@@ -330,7 +330,7 @@ test("a parent hands on what it may not use itself, and its child cannot hand on
   const at = await createTestKernel({ tools: TOOLS });
   const dispatcher = await at.open({ lease: { tool_patterns: [], delegable: { tool_patterns: ["echo", "hash"] } } });
   assert.equal(codeOf(await dispatcher.call("echo", 1)), "LEASE_SCOPE");
-  const worker = await split(at, dispatcher, { lease: { tool_patterns: ["echo"] } });
+  const worker = await delegate(at, dispatcher, { lease: { tool_patterns: ["echo"] } });
   assert.equal(codeOf(await worker.call("echo", 1)), "success");
   assert.equal(codeOf(await worker.call("hash", 1)), "LEASE_SCOPE");
   const refused = await refusal(at, { token: worker.token, lease: { tool_patterns: ["hash"] } });
@@ -343,14 +343,14 @@ test("a child has at least its parent's labels, those that come later too, and a
   const { kernel } = at;
   const labelsOf = async (id: string) => (await kernel.getSession(id))?.session.labels;
   const root = await at.open();
-  const early = await split(at, root, { labels: ["own"] });
+  const early = await delegate(at, root, { labels: ["own"] });
   const chunks = (async function* () {
     yield Buffer.from("from the web");
   })();
   const put = await kernel.putContent({ sessionId: root.id, door: "test", labels: ["untrusted"], chunks });
   await kernel.getContent(root.id, put.hash, 0, 100);
-  const late = await split(at, root);
-  const below = await split(at, early);
+  const late = await delegate(at, root);
+  const below = await delegate(at, early);
   for (const [id, labels] of [
     [early.id, ["own", "untrusted"]],
     [late.id, ["untrusted"]],
@@ -366,8 +366,8 @@ test("a child has at least its parent's labels, those that come later too, and a
 test("an expired parent gives its children nothing", async () => {
   const at = await createTestKernel({ tools: TOOLS });
   const root = await at.open({ lease: { ttl_ms: 5000 } });
-  const child = await split(at, root);
-  const brief = await split(at, child, { lease: { ttl_ms: 1000 } });
+  const child = await delegate(at, root);
+  const brief = await delegate(at, child, { lease: { ttl_ms: 1000 } });
   at.clock.advance(1000);
   assert.equal(codeOf(await brief.call("echo", 1)), "LEASE_EXPIRED");
   assert.equal(codeOf(await child.call("echo", 1)), "success");

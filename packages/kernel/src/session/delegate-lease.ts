@@ -1,17 +1,17 @@
 import { createId, createToken, hashToken, KernelError } from "@narthex/contracts";
 import { createBudgetAccount, isShortfall, type Reservation } from "../budget/budget-account.ts";
-import { amountsUnder } from "../budget/combine-amounts.ts";
+import { limitedAmounts } from "../budget/combine-amounts.ts";
 import type { KernelParts } from "../kernel-parts.ts";
 import { joinLabels } from "../label/join-labels.ts";
-import { type Carving, carvingRow } from "../lease/carving.ts";
+import { type DelegatedBudget, delegatedBudgetRow } from "../lease/delegated-budget.ts";
 import { createDelegatedLease } from "../lease/create-delegated-lease.ts";
 import type { Delegation } from "../lease/delegation.ts";
 import type { Lease } from "../lease/lease.ts";
 import type { FoundContent } from "../result/content-library.ts";
-import { findGranted, grantedItem, labelsOf } from "../result/granted-content.ts";
+import { findGrantedContent, grantedItem, joinContentLabels } from "../result/granted-content.ts";
 import { checkDelegation } from "./check-delegation.ts";
-import { findDelegating } from "./find-delegating.ts";
-import { depthOf, requireLease, rootOf } from "./lineage.ts";
+import { findDelegatingSession } from "./find-delegating-session.ts";
+import { delegationDepth, requireLease, rootSession } from "./lineage.ts";
 import { LiveSession } from "./live-session.ts";
 import { compactBytes } from "./open-session.ts";
 import { openingDraft } from "./opening-draft.ts";
@@ -20,9 +20,9 @@ import { requireOpen } from "./require-open.ts";
 /** How often a lease may be split, one off the other. */
 const MAX_DEPTH = 16;
 /** SECURITY: every session costs memory and disk, and an agent splits its lease as often as it likes. */
-const MAX_TREE = 1000;
+const MAX_TREE_SESSIONS = 1000;
 /** SECURITY: each leaves records behind, also one that is released at once, and no budget counts them. */
-const MAX_SPLITS = 100_000;
+const MAX_DELEGATIONS = 100_000;
 const SEED_BYTES = 32;
 
 /** Splits a narrower lease off a session's own, held by a session of its own. Its token is told once, and only here. */
@@ -30,10 +30,10 @@ export async function delegateLease(
   delegation: Delegation,
   kernel: KernelParts,
 ): Promise<{ readonly live: LiveSession; readonly token: string }> {
-  const parent = requireOpen(await findDelegating(delegation, kernel), kernel.ledger.nowMs());
+  const parent = requireOpen(await findDelegatingSession(delegation, kernel), kernel.ledger.nowMs());
   checkDelegation(delegation, parent, kernel.workspaceLabels);
   requireLease(parent, kernel.ledger.nowMs());
-  const granted = await findGranted(parent.id, delegation.contentHashes ?? [], kernel.content);
+  const granted = await findGrantedContent(parent.id, delegation.contentHashes ?? [], kernel.content);
   const id = createId("ses", (length) => kernel.random.bytes(length));
   await kernel.ledger.loadChain(id);
   parent.enter();
@@ -78,24 +78,24 @@ async function open(
     knownTools: kernel.registry.list({ allVersions: false }).map((registered) => registered.tool.name),
   });
   const token = createToken(id, (length) => kernel.random.bytes(length));
-  const live = createChild({ id, lease, token, nowMs, labels: labelsOf(granted) }, parent, delegation, kernel);
-  const carving: Carving = {
+  const live = createChild({ id, lease, token, nowMs, labels: joinContentLabels(granted) }, parent, delegation, kernel);
+  const carving: DelegatedBudget = {
     leaseId: lease.id,
     sessionId: id,
     reservation: reserve(parent, lease),
     expiresAtMs: lease.expiresAtMs,
-    ended: false,
+    hasSessionEnded: false,
   };
-  parent.carvings.set(lease.id, carving);
-  rootOf(parent).descendants++;
-  rootOf(parent).splits++;
+  parent.delegatedBudgets.set(lease.id, carving);
+  rootSession(parent).descendantCount++;
+  rootSession(parent).delegationCount++;
   // Whoever revokes or closes the parent from now on finds it.
-  kernel.requests.begin(id);
+  kernel.usedRequestIds.begin(id);
   kernel.sessions.add(live);
   await kernel.ledger.append(
     openingDraft(live, {
       granted: granted.map((content) => grantedItem(content, parent.labels, kernel.random)),
-      state: [carvingRow(parent.lease.id, carving)],
+      state: [delegatedBudgetRow(parent.lease.id, carving)],
     }),
   );
   live.noteDurableLabels(live.labels);
@@ -103,19 +103,22 @@ async function open(
 }
 
 function requireRoom(parent: LiveSession): void {
-  if (depthOf(parent) >= MAX_DEPTH) {
+  if (delegationDepth(parent) >= MAX_DEPTH) {
     throw new KernelError("LEASE_INVALID", `a lease is split at most ${MAX_DEPTH} deep; delegate from one further up`);
   }
-  if (rootOf(parent).descendants >= MAX_TREE) {
-    throw new KernelError("LEASE_INVALID", `at most ${MAX_TREE} sessions come from one; close some of them first`);
+  if (rootSession(parent).descendantCount >= MAX_TREE_SESSIONS) {
+    throw new KernelError(
+      "LEASE_INVALID",
+      `at most ${MAX_TREE_SESSIONS} sessions come from one; close some of them first`,
+    );
   }
-  if (rootOf(parent).splits >= MAX_SPLITS) {
-    throw new KernelError("LEASE_INVALID", `a lease is split ${MAX_SPLITS} times at most; open another session`);
+  if (rootSession(parent).delegationCount >= MAX_DELEGATIONS) {
+    throw new KernelError("LEASE_INVALID", `a lease is split ${MAX_DELEGATIONS} times at most; open another session`);
   }
 }
 
 function reserve(parent: LiveSession, lease: Lease): Reservation {
-  const reservation = parent.account.reserve(amountsUnder(parent.lease.budgets, lease.budgets));
+  const reservation = parent.account.reserve(limitedAmounts(parent.lease.budgets, lease.budgets));
   if (isShortfall(reservation)) throw new KernelError("INTERNAL", "a lease inside its parent's rest found too little");
   return reservation;
 }

@@ -10,7 +10,7 @@ import { tierWithin } from "../lease/tier.ts";
 import { toolPatternCovers } from "../lease/tool-pattern.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import { SAFETY_TIERS } from "../tool/tool.ts";
-import { codeOf, nextRandom, split } from "./testing/split-session.ts";
+import { codeOf, nextRandom, delegate } from "./testing/delegated-session.ts";
 
 // Kernels that are left behind must not keep the test alive.
 mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
@@ -142,7 +142,7 @@ async function take(
   switch (taken.do) {
     case "delegate":
       try {
-        const { id, token } = await split(at, node, { lease: taken.request });
+        const { id, token } = await delegate(at, node, { lease: taken.request });
         assert.ok(!node.ended && !isRevoked(node));
         const { lease } = (await at.kernel.getSession(id)) ?? assert.fail();
         nodes.push(nodeOf(lease, token, node));

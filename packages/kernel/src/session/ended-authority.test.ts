@@ -13,7 +13,7 @@ import {
 } from "@narthex/testkit";
 import type { ContentPut } from "../kernel.ts";
 import { defineTool } from "../tool/define-tool.ts";
-import { codeOf } from "./testing/split-session.ts";
+import { codeOf } from "./testing/delegated-session.ts";
 
 /** Nothing is written until it is opened again. */
 function hold(store: MemoryStore): () => void {

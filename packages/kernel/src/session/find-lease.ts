@@ -23,7 +23,7 @@ export async function lookUpHolder(leaseId: string, kernel: KernelParts): Promis
 
 /** A lease as administrators see it at a moment. */
 export function describeLease(live: LiveSession, nowMs: number): LeaseFacts {
-  const below = live.carvings.values().filter((carving) => !carving.ended);
+  const below = live.delegatedBudgets.values().filter((carving) => !carving.hasSessionEnded);
   return {
     lease: live.lease,
     state: stateOf(live, nowMs),

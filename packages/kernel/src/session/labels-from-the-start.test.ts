@@ -4,7 +4,7 @@ import { isKernelError, toHex } from "@narthex/contracts";
 import { createMemoryContentStore, createMemoryStore } from "@narthex/testkit";
 import { createLabelledKernel, type LabelledKernel } from "../label/testing/labelled-kernel.ts";
 import { verifyStore } from "../testing/verify-store.ts";
-import { codeOf, nextRandom, split } from "./testing/split-session.ts";
+import { codeOf, nextRandom, delegate } from "./testing/delegated-session.ts";
 
 const many = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `label-${from + index}`);
 const bytes = (hash: string) => Uint8Array.from(Buffer.from(hash, "hex"));
@@ -51,11 +51,11 @@ test("what is no label is none in opening, in delegation and on content alike", 
 test("delegation is no way to carry more labels than a session may", async () => {
   const at = await createLabelledKernel();
   let deepest: { readonly token: string } = await at.open();
-  for (const from of [0, 16, 32, 48]) deepest = await split(at, deepest, { labels: many(16, from) });
+  for (const from of [0, 16, 32, 48]) deepest = await delegate(at, deepest, { labels: many(16, from) });
   const { token } = deepest;
   const refused = await refusal(at, at.kernel.delegateLease({ token, labels: ["one-more"] }));
   assert.deepEqual(refused, { code: "INVALID_INPUT", fields: ["labels"] });
-  await split(at, deepest, { labels: ["label-3"] });
+  await delegate(at, deepest, { labels: ["label-3"] });
 });
 
 test("a session opened with labels has them in all it makes, in its children, in its ledger and after a restart", async () => {
@@ -63,7 +63,7 @@ test("a session opened with labels has them in all it makes, in its children, in
   const at = await createLabelledKernel({ store, contentStore });
   const session = await at.open({ labels: ["untrusted", "secret", "secret"] });
   assert.deepEqual((await session.call("echo", 1)).metadata.labels, ["secret", "untrusted"]);
-  const child = await split(at, session, { labels: ["own"] });
+  const child = await delegate(at, session, { labels: ["own"] });
   const [opening] = await at.records(child.id);
   const adopted = opening?.entries.flatMap(({ kind }) => (kind.case === "labelsAdopted" ? kind.value.labels : []));
   assert.deepEqual(adopted, ["own", "secret", "untrusted"]);
@@ -82,7 +82,7 @@ test("a session opened with labels has them in all it makes, in its children, in
 test("nothing is opened for content that the parent may not name, whatever else it is granted with", async () => {
   const at = await createLabelledKernel();
   const parent = await at.open();
-  const child = await split(at, parent);
+  const child = await delegate(at, parent);
   const mine = await at.put(parent.id, "mine");
   const foreign = await at.put((await at.open()).id, "a stranger's");
   const attempt = (token: string, ...hashes: readonly Uint8Array[]) =>
@@ -103,15 +103,15 @@ test("a child may name from its first call on what it was granted, with its labe
   const parent = await at.open();
   const plain = await at.put(parent.id, "plain");
   const contentHashes = [bytes(plain), bytes(plain)];
-  const clean = await split(at, parent, { contentHashes });
+  const clean = await delegate(at, parent, { contentHashes });
   assert.equal(codeOf(await clean.call("take", { hash: plain })), "success");
   assert.deepEqual(await at.labelsOf(clean.id), []);
-  assert.equal(codeOf(await (await split(at, parent)).call("take", { hash: plain })), "CONTENT_NOT_FOUND");
+  assert.equal(codeOf(await (await delegate(at, parent)).call("take", { hash: plain })), "CONTENT_NOT_FOUND");
 
   // It lies with the child's own child, and its labels come up only to who reads it.
   const labelled = await at.put(clean.id, "x".repeat(100_000), ["secret"]);
   assert.deepEqual(await at.labelsOf(parent.id), []);
-  const child = await split(at, parent, { contentHashes: [bytes(labelled)], labels: ["own"] });
+  const child = await delegate(at, parent, { contentHashes: [bytes(labelled)], labels: ["own"] });
   assert.deepEqual(await at.labelsOf(parent.id), []);
   assert.deepEqual(await at.labelsOf(child.id), ["own", "secret"]);
   const [opening] = await at.records(child.id);
@@ -122,7 +122,7 @@ test("a child may name from its first call on what it was granted, with its labe
   const next = await createLabelledKernel({ store, contentStore, random: nextRandom() });
   const taken = await next.kernel.callInProcess({ token: child.token, tool: "take", input: { hash: labelled } });
   assert.deepEqual(taken.metadata.labels, ["own", "secret"]);
-  const below = await split(next, child, { contentHashes: [bytes(labelled)] });
+  const below = await delegate(next, child, { contentHashes: [bytes(labelled)] });
   assert.equal((await next.kernel.getContent(below.id, bytes(labelled), 0, 0)).size, 100_000);
   const echoed = toHex((await below.call("echo", "derived")).hash ?? assert.fail());
   const stolen = { token: clean.token, tool: "take", input: { hash: echoed } };

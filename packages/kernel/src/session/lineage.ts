@@ -3,14 +3,14 @@ import { leaseProblem } from "../lease/check-lease.ts";
 import type { LiveSession } from "./live-session.ts";
 
 /** How many leases a session's own was split off, one off the other. */
-export function depthOf(live: LiveSession): number {
+export function delegationDepth(live: LiveSession): number {
   let depth = 0;
   for (let above = live.parent; above !== undefined; above = above.parent) depth++;
   return depth;
 }
 
 /** The session that the whole tree was split off. */
-export function rootOf(live: LiveSession): LiveSession {
+export function rootSession(live: LiveSession): LiveSession {
   let root = live;
   while (root.parent !== undefined) root = root.parent;
   return root;
@@ -42,6 +42,6 @@ export function requireLease(live: LiveSession, nowMs: number): void {
 }
 
 /** Those in memory that were split off a session, at any depth, and the session itself first. */
-export function treeInMemory(live: LiveSession): LiveSession[] {
-  return [live, ...live.children.values().flatMap(treeInMemory)];
+export function loadedTree(live: LiveSession): LiveSession[] {
+  return [live, ...live.children.values().flatMap(loadedTree)];
 }

@@ -1,17 +1,17 @@
 import { sharedUtf8, toHex } from "@narthex/contracts";
 import type { BudgetAmounts } from "../budget/budget.ts";
 import type { BudgetAccount, Reservation } from "../budget/budget-account.ts";
-import type { KeptAnswer } from "../journal/dedupe-row.ts";
+import type { DedupeEntry } from "../journal/dedupe-row.ts";
 import type { RunningCall } from "../journal/running-call.ts";
 import { RunningCalls } from "../journal/running-calls.ts";
 import { joinLabels } from "../label/join-labels.ts";
-import type { Carving } from "../lease/carving.ts";
+import type { DelegatedBudget } from "../lease/delegated-budget.ts";
 import type { Lease } from "../lease/lease.ts";
-import type { PolicyQuestionForm } from "../policy/question-form.ts";
+import type { PolicyRequestTemplate } from "../policy/policy-request-template.ts";
 import type { StateChange } from "../ports.ts";
 import type { ToolSession } from "../tool/tool.ts";
 import type { Session } from "./session.ts";
-import { SmallMap } from "./small-map.ts";
+import { LazyMap } from "./lazy-map.ts";
 import type { ViolationWindow } from "./violation-window.ts";
 
 /** A call that may have had effects and whose outcome nobody knows. */
@@ -38,37 +38,37 @@ export class LiveSession {
   /** The session whose lease this one's was split off. */
   readonly parent: LiveSession | undefined;
   /** Those split off this one that are in memory, by id. */
-  readonly children = new SmallMap<string, LiveSession>();
+  readonly children = new LazyMap<string, LiveSession>();
   /** By lease id: what was set aside for leases split off this one's. */
-  readonly carvings = new SmallMap<string, Carving>();
+  readonly delegatedBudgets = new LazyMap<string, DelegatedBudget>();
   /** How many leases come from this one, at any depth. Counted for sessions without a parent only. */
-  descendants = 0;
+  descendantCount = 0;
   /** How many ever came from it while this kernel runs. Counted in the same place. */
-  splits = 0;
+  delegationCount = 0;
   /** What it may store, and what it has stored, with all that comes from it. Counted in the same place. */
   maxStoredBytes = Number.POSITIVE_INFINITY;
-  storedInTree = 0;
+  treeStoredBytes = 0;
   calls: number;
   /** Calls that were granted and have not ended. */
   startedCalls = 0;
   labels: readonly string[];
   /** Secrets that stood in inputs, by their replacements. Kept for sessions without a parent only. */
-  givenSecrets: ReadonlySet<string> = NO_LABELS;
+  inputSecrets: ReadonlySet<string> = NO_LABELS;
   readonly running = new RunningCalls();
   /** By dedupe key, in flight. */
-  readonly runningByKey = new SmallMap<string, RunningCall>();
+  readonly runningByKey = new LazyMap<string, RunningCall>();
   /** By dedupe key, finished; oldest first. */
-  readonly answersByKey = new SmallMap<string, KeptAnswer>();
+  readonly dedupeEntries = new LazyMap<string, DedupeEntry>();
   /** By request id. */
-  readonly unsettled = new SmallMap<string, UnsettledCall>();
+  readonly unsettled = new LazyMap<string, UnsettledCall>();
   /** By request id. */
-  readonly settled = new SmallMap<string, SettledCall>();
+  readonly settled = new LazyMap<string, SettledCall>();
   /** What policy is asked about each tool; made at its first call. */
-  questionForms: Map<string, PolicyQuestionForm> | undefined;
+  requestTemplates: Map<string, PolicyRequestTemplate> | undefined;
   /** Made at the first violation. */
   violations: ViolationWindow | undefined;
   /** By request id: what their intents had set aside. */
-  readonly reservedByUnsettled = new SmallMap<string, Reservation>();
+  readonly reservedByUnsettled = new LazyMap<string, Reservation>();
   /** Set once the session is being closed; resolves when that is durable, with what its parent's budget got back. */
   closed: Promise<BudgetAmounts> | undefined;
   #usageKey: string | undefined;
@@ -135,7 +135,7 @@ export class LiveSession {
   }
 
   /** Resolves when nothing of the session is under way. */
-  async becomeIdle(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     while (!this.isIdle) {
       await new Promise<void>((resolve) => {
         this.#onIdle ??= [];

@@ -16,7 +16,7 @@ export async function openSession(
   defaults: LeaseDefaults,
   kernel: KernelParts,
 ): Promise<{ readonly live: LiveSession; readonly token: string }> {
-  const violations = validateOpenOptions(options, kernel.workspaceLabels.of(options.workspace));
+  const violations = validateOpenOptions(options, kernel.workspaceLabels.get(options.workspace));
   if (violations.length > 0) {
     const text = violations.map((violation) => `${violation.field} ${violation.message}`).join("; ");
     throw new KernelError("INVALID_INPUT", `the session cannot be opened: ${text}`, { violations });
@@ -36,7 +36,7 @@ export async function openSession(
     workspace: options.workspace,
   });
   const token = createToken(id, random);
-  const workspace = keptOnce(options.workspace);
+  const workspace = internText(options.workspace);
   const session: Session = {
     id,
     tenant: options.tenant ?? "default",
@@ -59,7 +59,7 @@ export async function openSession(
   const isAdopted = options.adopt === true && (await adopt(workspace, kernel));
   await kernel.ledger.loadChain(id);
   await kernel.ledger.append(openingDraft(live, { isAdopted }));
-  kernel.requests.begin(id);
+  kernel.usedRequestIds.begin(id);
   kernel.sessions.add(live);
   return { live, token };
 }
@@ -74,7 +74,7 @@ const NO_LABELS: readonly string[] = Object.freeze([]);
 let lastText = "";
 
 /** Sessions that follow each other mostly have the same workspace: its text is held once. */
-function keptOnce(text: string): string {
+function internText(text: string): string {
   if (text !== lastText) lastText = text;
   return lastText;
 }

@@ -8,12 +8,14 @@ import { sessionRow } from "./session-rows.ts";
 export function quarantineSession(
   live: LiveSession,
   reason: string,
-  kernel: Pick<KernelParts, "shells" | "log">,
+  kernel: Pick<KernelParts, "shells" | "logger">,
 ): { readonly entries: readonly EntryDraft[]; readonly state: readonly StateChange[] } {
   if (live.session.state !== "open") return { entries: [], state: [] };
   live.session = { ...live.session, state: "quarantined" };
   // What it has running in the background would only go on trying.
-  kernel.shells?.endSession(live.id).catch(() => kernel.log("warn", "jobs could not be ended", { session: live.id }));
+  kernel.shells
+    ?.endSession(live.id)
+    .catch(() => kernel.logger("warn", "jobs could not be ended", { session: live.id }));
   return {
     entries: [{ case: "sessionQuarantined", value: { reason } }],
     state: [sessionRow({ ...live.session, calls: live.calls, labels: live.labels })],

@@ -5,7 +5,7 @@ import { createMemoryStore, createTestKernel, createWaitingTool, echoTool, type 
 import type { LeaseRelease } from "../lease/delegation.ts";
 import { verifyStore } from "../testing/verify-store.ts";
 import { defineTool } from "../tool/define-tool.ts";
-import { codeOf, nextRandom, split } from "./testing/split-session.ts";
+import { codeOf, nextRandom, delegate } from "./testing/delegated-session.ts";
 
 const TOOLS = [echoTool];
 
@@ -26,12 +26,12 @@ test("a lease of others, of one's own line above, one that is over and none at a
   const at = await createTestKernel({ tools: TOOLS });
   const root = await at.open({ lease: { budgets: { calls: 20 } } });
   const rootLease = (await at.kernel.getSession(root.id))?.lease.id ?? assert.fail();
-  const caller = await split(at, root, { lease: { budgets: { calls: 10 } } });
-  const sibling = await split(at, root, { lease: { budgets: { calls: 1 } } });
-  const below = await split(at, caller, { lease: { budgets: { calls: 5 } } });
+  const caller = await delegate(at, root, { lease: { budgets: { calls: 10 } } });
+  const sibling = await delegate(at, root, { lease: { budgets: { calls: 1 } } });
+  const below = await delegate(at, caller, { lease: { budgets: { calls: 5 } } });
   const stranger = await at.open();
   const strangerLease = (await at.kernel.getSession(stranger.id))?.lease.id ?? assert.fail();
-  const over = await split(at, caller, { lease: { budgets: { calls: 1 } } });
+  const over = await delegate(at, caller, { lease: { budgets: { calls: 1 } } });
   await at.kernel.closeSession(over.id);
   const none = await refusal(at, { token: caller.token, leaseId: "lea_aaaaaaaaaaaaaaaaaaaa" });
   assert.equal(none.code, "LEASE_NOT_FOUND");
@@ -50,8 +50,8 @@ test("a lease of others, of one's own line above, one that is over and none at a
 test("a session does not release its own lease, nor anything by a token that is not one or under a lease that was revoked", async () => {
   const at = await createTestKernel({ tools: TOOLS });
   const root = await at.open();
-  const child = await split(at, root);
-  const below = await split(at, child);
+  const child = await delegate(at, root);
+  const below = await delegate(at, child);
   assert.equal((await refusal(at, { token: child.token, leaseId: child.leaseId })).code, "INVALID_INPUT");
   const release = { leaseId: below.leaseId };
   assert.equal((await refusal(at, { ...release, token: `${child.token}x` })).code, "SESSION_UNKNOWN");
@@ -67,8 +67,8 @@ test("a released lease is over with all below it, what runs there is cancelled, 
   const waiting = createWaitingTool();
   const at = await createTestKernel({ tools: [echoTool, waiting.tool] });
   const root = await at.open({ lease: { budgets: { calls: 20, cost_units: 100 } } });
-  const child = await split(at, root, { lease: { budgets: { calls: 10, cost_units: 10 } } });
-  const below = await split(at, child, { lease: { budgets: { calls: 4, cost_units: 4 } } });
+  const child = await delegate(at, root, { lease: { budgets: { calls: 10, cost_units: 10 } } });
+  const below = await delegate(at, child, { lease: { budgets: { calls: 4, cost_units: 4 } } });
   await child.call("echo", 1);
   await below.call("echo", 1);
   const running = below.call("wait", {});
@@ -94,14 +94,14 @@ test("an ancestor at any depth releases a lease, after a restart too, and what i
   const store = createMemoryStore();
   const before = await createTestKernel({ tools: TOOLS, store });
   const root = await before.open({ lease: { budgets: { calls: 5 } } });
-  const child = await split(before, root);
-  const deep = await split(before, child, { lease: { budgets: { calls: 5, cost_units: 3 } } });
+  const child = await delegate(before, root);
+  const deep = await delegate(before, child, { lease: { budgets: { calls: 5, cost_units: 3 } } });
   for (let call = 0; call < 3; call++) await deep.call("echo", call);
   const at = await createTestKernel({ tools: TOOLS, store, random: nextRandom() });
   const { budgetReturned } = await at.kernel.releaseLease({ token: root.token, leaseId: deep.leaseId });
   assert.deepEqual(budgetReturned, { calls: 2 });
   assert.deepEqual((await at.kernel.getSession(child.id))?.budgetRemaining, { calls: 2 });
-  const used = await split(at, child, { lease: { budgets: { calls: 1 } } });
+  const used = await delegate(at, child, { lease: { budgets: { calls: 1 } } });
   await used.call("echo", 1);
   const released = await at.kernel.releaseLease({ token: child.token, leaseId: used.leaseId });
   assert.deepEqual(released.budgetReturned, { calls: 0 });
@@ -124,7 +124,7 @@ test("what a call with an unknown outcome had set aside does not come back with 
   const lease = { budgets: { cost_units: 10 }, capabilities: [{ kind: "db_write", names: ["*"] }] as const };
   const before = await createTestKernel({ tools: [hanging], store });
   const root = await before.open({ lease });
-  const child = await split(before, root);
+  const child = await delegate(before, root);
   const lost = child.call("hang", {});
   while ((await store.listState("intents", "", 1)).length === 0) await new Promise((next) => setImmediate(next));
   const at = await createTestKernel({ tools: [hanging], store, random: nextRandom() });

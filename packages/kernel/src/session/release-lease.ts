@@ -3,7 +3,7 @@ import { BUDGET_DIMENSIONS, type BudgetAmounts, type BudgetLimits } from "../bud
 import type { KernelParts } from "../kernel-parts.ts";
 import type { LeaseRelease, ReleasedLease } from "../lease/delegation.ts";
 import { endSession } from "./close-session.ts";
-import { findDelegating } from "./find-delegating.ts";
+import { findDelegatingSession } from "./find-delegating-session.ts";
 import { lookUpHolder } from "./find-lease.ts";
 import type { LiveSession } from "./live-session.ts";
 import { requireUsable } from "./require-open.ts";
@@ -16,7 +16,7 @@ import { requireUsable } from "./require-open.ts";
  */
 export async function releaseLease(release: LeaseRelease, kernel: KernelParts): Promise<ReleasedLease> {
   const { leaseId } = release;
-  const caller = requireUsable(await findDelegating(release, kernel), kernel.ledger.nowMs());
+  const caller = requireUsable(await findDelegatingSession(release, kernel), kernel.ledger.nowMs());
   if (caller.lease.id === leaseId) throw refusedOwn();
   const holder = await lookUpHolder(leaseId, kernel);
   if (holder?.parent === undefined || !isBelow(holder, caller)) throw notFound(leaseId);

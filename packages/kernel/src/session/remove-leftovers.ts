@@ -15,6 +15,6 @@ export async function removeLeftovers(kernel: KernelParts): Promise<void> {
     return state === "closed" || state === "expired";
   };
   await programs?.removeLeftovers(hasEnded).catch((fault: unknown) => {
-    kernel.log("warn", "leftovers of an ended session could not be removed", { cause: describeFault(fault) });
+    kernel.logger("warn", "leftovers of an ended session could not be removed", { cause: describeFault(fault) });
   });
 }

@@ -20,7 +20,7 @@ export function requireOpen(live: LiveSession | undefined, nowMs: number): LiveS
     const [code, message] = REFUSALS[state];
     throw new KernelError(code, message);
   }
-  if (live.parent !== undefined) requireOpenAbove(live.parent, nowMs);
+  if (live.parent !== undefined) requireOpenAncestors(live.parent, nowMs);
   return live;
 }
 
@@ -32,7 +32,7 @@ export function requireUsable(live: LiveSession | undefined, nowMs: number): Liv
 }
 
 /** SECURITY: whoever is shut out could go on through the sessions that it split off. */
-function requireOpenAbove(parent: LiveSession, nowMs: number): void {
+function requireOpenAncestors(parent: LiveSession, nowMs: number): void {
   for (let above: LiveSession | undefined = parent; above !== undefined; above = above.parent) {
     const state = sessionStateAt(above.session, nowMs);
     if (state !== "open")

@@ -9,7 +9,7 @@ import {
   permitAll,
 } from "@narthex/testkit";
 import type { Approver } from "../ports.ts";
-import { codeOf, nextRandom, split } from "./testing/split-session.ts";
+import { codeOf, nextRandom, delegate } from "./testing/delegated-session.ts";
 
 // A kernel that is left behind must not keep the test alive.
 mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
@@ -20,7 +20,7 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 test("a lease that nobody holds is LEASE_NOT_FOUND, the keys of other rows too", async () => {
   const at = await createTestKernel({ tools: [echoTool] });
   const root = await at.open();
-  const child = await split(at, root);
+  const child = await delegate(at, root);
   const { leaseId = "" } = (await at.kernel.getSession(root.id))?.session ?? {};
   for (const wrong of ["", "lea_", leaseId.slice(0, -1), `${leaseId}/${child.leaseId}`, root.id, "x".repeat(10_000)]) {
     await assert.rejects(at.kernel.revokeLease({ leaseId: wrong, ...WHY }), { code: "LEASE_NOT_FOUND" });
@@ -34,9 +34,9 @@ test("with a lease all its children are revoked at once, what runs under them is
   const hanging = createCountingTool("count", () => new Promise(() => undefined));
   const at = await createTestKernel({ tools: [waiting.tool, hanging.tool, echoTool] });
   const root = await at.open();
-  const top = await split(at, root);
-  const below = await split(at, top);
-  const sibling = await split(at, root);
+  const top = await delegate(at, root);
+  const below = await delegate(at, top);
+  const sibling = await delegate(at, root);
   const harmless = top.call("wait", 1);
   const effect = below.call("count", 1);
   await waiting.started;
@@ -62,7 +62,7 @@ test("with a lease all its children are revoked at once, what runs under them is
 test("a revocation is in the ledger of each session once, with who and why, however often it is asked for", async () => {
   const at = await createTestKernel({ tools: [echoTool] });
   const root = await at.open();
-  const child = await split(at, root);
+  const child = await delegate(at, root);
   const { leaseId = "" } = (await at.kernel.getSession(root.id))?.session ?? {};
   await at.kernel.revokeLease({ leaseId: child.leaseId, reason: "first", by: "eve" });
   const asked = Array.from({ length: 3 }, () => at.kernel.revokeLease({ leaseId, ...WHY }));
@@ -80,8 +80,8 @@ test("after a restart what was revoked still is, and children that are in the st
   const store = createMemoryStore();
   const first = await createTestKernel({ tools: [echoTool], store });
   const root = await first.open();
-  const top = await split(first, root);
-  const below = await split(first, top);
+  const top = await delegate(first, root);
+  const below = await delegate(first, top);
   const second = await createTestKernel({ tools: [echoTool], store, random: nextRandom() });
   const revoked = await second.kernel.revokeLease({ leaseId: top.leaseId, ...WHY });
   assert.deepEqual(revoked.leaseIds, [top.leaseId, below.leaseId]);
@@ -96,8 +96,8 @@ test("a kernel that dies in the middle of a revocation has revoked what comes fr
   const store = createMemoryStore();
   const first = await createTestKernel({ tools: [echoTool], store });
   const root = await first.open();
-  const top = await split(first, root);
-  const below = await split(first, top);
+  const top = await delegate(first, root);
+  const below = await delegate(first, top);
   // The first record becomes durable, and nothing after it.
   const { append } = store;
   store.append = (write) => append(write).then(() => new Promise(() => undefined));
@@ -120,7 +120,7 @@ async function revokedRow(store: ReturnType<typeof createMemoryStore>, leaseId: 
 test("nothing is put or read any more under a revoked lease", async () => {
   const at = await createTestKernel({ tools: [echoTool] });
   const root = await at.open();
-  const child = await split(at, root);
+  const child = await delegate(at, root);
   const chunks = (async function* () {
     yield Buffer.from("bytes");
   })();
@@ -143,7 +143,7 @@ test("a person is no longer asked about calls of a revoked lease, and a yes that
   };
   const at = await createTestKernel({ tools: [counting.tool], policy: permitAll([counting.tool], "human"), approver });
   const root = await at.open();
-  const child = await split(at, root);
+  const child = await delegate(at, root);
   const call = child.call("count", 1);
   const signal = await asked.promise;
   await at.kernel.revokeLease({ leaseId: child.leaseId, ...WHY });

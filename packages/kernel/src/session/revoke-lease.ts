@@ -2,7 +2,7 @@ import type { KernelParts } from "../kernel-parts.ts";
 import type { Revocation, RevokedLeases } from "../lease/delegation.ts";
 import { describeFault } from "../result/describe-fault.ts";
 import { findHolder } from "./find-lease.ts";
-import { treeInMemory } from "./lineage.ts";
+import { loadedTree } from "./lineage.ts";
 import type { LiveSession } from "./live-session.ts";
 import { leaseRow } from "./session-rows.ts";
 
@@ -14,7 +14,7 @@ export async function revokeLease(revocation: Revocation, kernel: KernelParts): 
   const top = await findHolder(revocation.leaseId, kernel);
   const leaseIds: string[] = [];
   // All that could act is stopped before anything is waited for.
-  let cancelledCalls = treeInMemory(top).reduce((count, live) => count + stop(live), 0);
+  let cancelledCalls = loadedTree(top).reduce((count, live) => count + stop(live), 0);
 
   /** Above before below: once the first record is durable nothing below gives anything, whatever is written later. */
   async function write(live: LiveSession): Promise<void> {
@@ -22,7 +22,7 @@ export async function revokeLease(revocation: Revocation, kernel: KernelParts): 
     leaseIds.push(live.lease.id);
     await writeOnce(live, revocation, kernel);
     await endJobs(live, kernel);
-    const below = live.carvings.values().filter((carving) => !carving.ended);
+    const below = live.delegatedBudgets.values().filter((carving) => !carving.hasSessionEnded);
     const children = await Promise.all(below.map(({ sessionId }) => kernel.sessions.find(sessionId)));
     await Promise.all(children.filter((child) => child !== undefined).map(write));
   }
@@ -63,7 +63,7 @@ async function append(live: LiveSession, { reason, by }: Revocation, kernel: Ker
     const approvals = await kernel.approvals.endSession(live.id);
     const entries = [{ case: "leaseRevoked", value }] as const;
     await kernel.ledger.append({ chain: live.id, entries, state: [leaseRow(lease), ...approvals] });
-    kernel.leaseEnds.tell(live.id);
+    kernel.leaseEndListeners.notify(live.id);
   } finally {
     live.leave();
   }
@@ -76,6 +76,6 @@ function cut(text: string): string {
 /** What a session left running in the background would go on under a lease that is no more. */
 async function endJobs(live: LiveSession, kernel: KernelParts): Promise<void> {
   await kernel.shells?.endSession(live.id).catch((fault: unknown) => {
-    kernel.log("warn", "jobs could not be ended", { session: live.id, cause: describeFault(fault) });
+    kernel.logger("warn", "jobs could not be ended", { session: live.id, cause: describeFault(fault) });
   });
 }

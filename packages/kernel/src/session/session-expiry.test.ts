@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createTestKernel, createWaitingTool, echoTool } from "@narthex/testkit";
 import type { CallResult } from "../kernel.ts";
-import { codeOf } from "./testing/split-session.ts";
+import { codeOf } from "./testing/delegated-session.ts";
 
 /** The clock stands still until a test moves it; timers are real, so short leases keep the tests short. */
 const SHORT_MS = 20;

@@ -1,5 +1,5 @@
 import type { KernelParts } from "../kernel-parts.ts";
-import type { Carving } from "../lease/carving.ts";
+import type { DelegatedBudget } from "../lease/delegated-budget.ts";
 import { describeFault } from "../result/describe-fault.ts";
 import { closeSession } from "./close-session.ts";
 import type { LiveSession } from "./live-session.ts";
@@ -32,7 +32,7 @@ export class SessionExpiry {
   }
 
   /** A call begins under this lease. */
-  expect(expiresAtMs: number): void {
+  scheduleAt(expiresAtMs: number): void {
     if (this.#kernel !== undefined && expiresAtMs < this.#nextMs) this.#setTimer(expiresAtMs, this.#kernel);
   }
 
@@ -55,7 +55,7 @@ export class SessionExpiry {
         continue;
       }
       if (nowMs >= live.lease.expiresAtMs) this.#stop(live, kernel);
-      for (const { sessionId, expiresAtMs } of openCarvings(live)) {
+      for (const { sessionId, expiresAtMs } of openDelegatedBudgets(live)) {
         if (nowMs >= expiresAtMs) this.#close(sessionId, kernel);
         else nextMs = Math.min(nextMs, expiresAtMs);
       }
@@ -71,9 +71,9 @@ export class SessionExpiry {
     for (const call of live.running.list()) call.cancel("expired");
     if (this.#stopped.has(live)) return;
     this.#stopped.add(live);
-    kernel.leaseEnds.tell(live.id);
+    kernel.leaseEndListeners.notify(live.id);
     kernel.shells?.endSession(live.id).catch((fault: unknown) => {
-      kernel.log("warn", "jobs of an expired lease could not be ended", {
+      kernel.logger("warn", "jobs of an expired lease could not be ended", {
         session: live.id,
         cause: describeFault(fault),
       });
@@ -82,12 +82,15 @@ export class SessionExpiry {
 
   #close(sessionId: string, kernel: KernelParts): void {
     closeSession(sessionId, "expired", kernel).catch((fault: unknown) => {
-      kernel.log("warn", "an expired session could not be closed", { session: sessionId, cause: describeFault(fault) });
+      kernel.logger("warn", "an expired session could not be closed", {
+        session: sessionId,
+        cause: describeFault(fault),
+      });
     });
   }
 }
 
 /** Leases split off a session's own that have not ended: their unspent budget is needed here once they expire. */
-function openCarvings(live: LiveSession): readonly Carving[] {
-  return live.carvings.values().filter((carving) => !carving.ended);
+function openDelegatedBudgets(live: LiveSession): readonly DelegatedBudget[] {
+  return live.delegatedBudgets.values().filter((carving) => !carving.hasSessionEnded);
 }

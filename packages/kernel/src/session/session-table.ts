@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject, parseJson, parseToken } from "@narthex/contracts";
 import { createBudgetAccount } from "../budget/budget-account.ts";
-import { dedupeRowPrefix, keptAnswerFromRow, MAX_DEDUPE_KEYS } from "../journal/dedupe-row.ts";
+import { dedupeRowPrefix, dedupeEntryFromRow, MAX_DEDUPE_KEYS } from "../journal/dedupe-row.ts";
 import { amountsFrom, intentFromRow, intentKey } from "../journal/intent.ts";
-import type { RequestMemory } from "../journal/request-memory.ts";
-import { carvingFromRow, carvingPrefix, readCarvingRow } from "../lease/carving.ts";
+import type { UsedRequestIds } from "../journal/used-request-ids.ts";
+import { delegatedBudgetFromRow, delegatedBudgetPrefix, readDelegatedBudgetRow } from "../lease/delegated-budget.ts";
 import { leaseFromJson } from "../lease/lease-to-json.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Store } from "../ports.ts";
-import { rootOf } from "./lineage.ts";
+import { rootSession } from "./lineage.ts";
 import { LiveSession, usageKey } from "./live-session.ts";
 import { sessionFromJson } from "./session-to-json.ts";
 import { verifySessionToken } from "./verify-session-token.ts";
@@ -26,14 +26,14 @@ export interface SessionTable {
 
 const MAX_INTENTS = 10_000;
 /** More than a tree of leases can have, and what is kept for unknown outcomes of those that ended. */
-const MAX_CARVINGS = 20_000;
+const MAX_DELEGATED_BUDGETS = 20_000;
 const NONE: readonly string[] = [];
 const SESSION_ID = /^ses_[a-z2-7]{20}$/;
 
 export interface SessionTableParts {
   readonly store: Store;
   readonly ledger: Ledger;
-  readonly requests: RequestMemory;
+  readonly requests: UsedRequestIds;
   /** What a session may store with all that comes from it. */
   readonly maxStoredBytes: number;
 }
@@ -81,7 +81,7 @@ export function createSessionTable({ store, ledger, requests, maxStoredBytes }: 
     sessions.set(live.id, live);
     if (live.parent === undefined) live.maxStoredBytes = maxStoredBytes;
     // What sessions below stored that have ended is in their parent's account already.
-    rootOf(live).storedInTree += live.account.spent().stored_bytes ?? 0;
+    rootSession(live).treeStoredBytes += live.account.spent().stored_bytes ?? 0;
   }
 
   async function readUsage(sessionId: string): Promise<JsonObject> {
@@ -95,7 +95,7 @@ export function createSessionTable({ store, ledger, requests, maxStoredBytes }: 
     await requests.load(live.id);
     const prefix = dedupeRowPrefix(live.id);
     for (const row of await store.listState("dedupe", prefix, MAX_DEDUPE_KEYS)) {
-      live.answersByKey.set(row.key.slice(prefix.length), keptAnswerFromRow(row));
+      live.dedupeEntries.set(row.key.slice(prefix.length), dedupeEntryFromRow(row));
     }
     for (const row of await store.listState("intents", intentKey(live.id, ""), MAX_INTENTS)) {
       const intent = intentFromRow(row);
@@ -108,16 +108,16 @@ export function createSessionTable({ store, ledger, requests, maxStoredBytes }: 
       // Unsettled effects count as spent until somebody settles them.
       live.reservedByUnsettled.set(requestId, live.account.restore(intent.reserved));
     }
-    for (const row of await store.listState("leases", carvingPrefix(live.lease.id), MAX_CARVINGS)) {
-      const carving = carvingFromRow(row, live.account);
-      live.carvings.set(carving.leaseId, carving);
+    for (const row of await store.listState("leases", delegatedBudgetPrefix(live.lease.id), MAX_DELEGATED_BUDGETS)) {
+      const carving = delegatedBudgetFromRow(row, live.account);
+      live.delegatedBudgets.set(carving.leaseId, carving);
     }
-    if (live.parent === undefined) live.descendants = await countBelow(live.lease.id);
+    if (live.parent === undefined) live.descendantCount = await countBelow(live.lease.id);
   }
 
   async function countBelow(leaseId: string): Promise<number> {
-    const rows = await store.listState("leases", carvingPrefix(leaseId), MAX_CARVINGS);
-    const open = rows.map(readCarvingRow).filter(({ ended }) => !ended);
+    const rows = await store.listState("leases", delegatedBudgetPrefix(leaseId), MAX_DELEGATED_BUDGETS);
+    const open = rows.map(readDelegatedBudgetRow).filter(({ hasSessionEnded }) => !hasSessionEnded);
     let count = open.length;
     for (const carving of open) count += await countBelow(carving.leaseId);
     return count;

@@ -32,7 +32,7 @@ const KEYS = [
 const STATES = ["open", "closed", "expired", "quarantined"] as const;
 const LEVELS = ["", "L0", "L1", "L2"] as const;
 const WHOLE = { min: 0, max: Number.MAX_SAFE_INTEGER };
-const MOST_LABELS = 1000;
+const MAX_LABELS = 1000;
 
 /** A session's state row. Holds the hash of the token, so it stays in the store. */
 export function sessionToJson(session: Session): JsonObject {
@@ -85,7 +85,7 @@ function readSession(reader: JsonReader, json: JsonValue): Session | undefined {
     state: reader.choice(ownField(object, "state"), "state", STATES) ?? "closed",
     calls: whole("calls"),
     labels:
-      reader.list(ownField(object, "labels"), "labels", MOST_LABELS, (label, at) =>
+      reader.list(ownField(object, "labels"), "labels", MAX_LABELS, (label, at) =>
         reader.name(label, at, MAX_ID_LEN),
       ) ?? [],
     level: reader.choice(ownField(object, "level"), "level", LEVELS) ?? "",

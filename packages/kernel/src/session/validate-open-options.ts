@@ -1,7 +1,7 @@
 import { HASH_SIZE, MAX_ID_LEN, MAX_PATH_LEN, type Violation } from "@narthex/contracts";
 import { createJsonReader, type JsonReader } from "../capability/json-reader.ts";
 import { isNormalPath, prefixCovers } from "../capability/path-prefix.ts";
-import { wrongLabels } from "../label/check-labels.ts";
+import { findLabelProblems } from "../label/check-labels.ts";
 import { type OptionNames, refuseUnknownOptions } from "../refuse-unknown-options.ts";
 import type { OpenSessionOptions } from "./session.ts";
 
@@ -49,7 +49,7 @@ export function validateOpenOptions(
     reader.refuse("seed", "exact_length", `must have ${HASH_SIZE} bytes, not ${options.seed.length}`);
   }
   if (options.ttlMs !== undefined) reader.wholeNumber(options.ttlMs, "ttl_ms", { min: 1, max: MAX_SESSION_TTL_MS });
-  return [...reader.violations, ...wrongLabels(options.labels ?? [], present)];
+  return [...reader.violations, ...findLabelProblems(options.labels ?? [], present)];
 }
 
 /** SECURITY: `/` is no workspace: a default lease would give the whole machine. */

@@ -2,7 +2,7 @@ import type { JsonObject, Violation } from "@narthex/contracts";
 import { createJsonReader } from "../capability/json-reader.ts";
 import { readCapability } from "../capability/parse-capability.ts";
 import { isLabel } from "../label/check-labels.ts";
-import { capabilityForms } from "../lease/parse-lease-request.ts";
+import { capabilitiesToJson } from "../lease/parse-lease-request.ts";
 import { CONTEXT_NAMES } from "../policy/schema/context-shape.ts";
 import { hasHiddenText } from "../schema/schema-document.ts";
 import { DECLARATION_CEILINGS } from "./ceilings.ts";
@@ -119,7 +119,7 @@ function* capabilities(tool: Tool): Generator<Violation> {
     yield problem("capabilities", "max_items", `must have at most ${DECLARATION_CEILINGS.capabilities} entries`);
   }
   const reader = createJsonReader();
-  for (const [index, form] of capabilityForms(tool.capabilities).entries()) {
+  for (const [index, form] of capabilitiesToJson(tool.capabilities).entries()) {
     readCapability(reader, form, `capabilities[${index}]`);
   }
   yield* reader.violations;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { isKernelError, type JsonObject, type JsonValue } from "@narthex/contracts";
 import { Type } from "typebox";
-import { defineTool, type OutputOf, type ValueOf } from "./define-tool.ts";
+import { defineTool, type OutputOf, type SchemaOutput } from "./define-tool.ts";
 
 /** Fails to compile unless both are the very same type. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -87,9 +87,9 @@ describe("defineTool", () => {
   });
 
   it("takes any JSON where the schema says nothing", () => {
-    same<ValueOf<true>, JsonValue>(true);
-    same<ValueOf<ReturnType<typeof Type.Unknown>>, JsonValue>(true);
-    same<ValueOf<ReturnType<typeof Type.Any>>, JsonValue>(true);
+    same<SchemaOutput<true>, JsonValue>(true);
+    same<SchemaOutput<ReturnType<typeof Type.Unknown>>, JsonValue>(true);
+    same<SchemaOutput<ReturnType<typeof Type.Any>>, JsonValue>(true);
     defineTool({ name: "t", description: "d", inputSchema: true, run: (input) => input });
   });
 

@@ -44,7 +44,7 @@ import type {
 export type SchemaSource = TSchema | boolean | StandardSchema;
 
 /** The TypeScript type of the values that `run` is given for a schema. */
-export type ValueOf<S> = S extends boolean
+export type SchemaOutput<S> = S extends boolean
   ? JsonValue
   : S extends StandardSchema
     ? StandardOutput<S>
@@ -53,7 +53,7 @@ export type ValueOf<S> = S extends boolean
       : JsonValue;
 
 /** The type of the values that callers send: those of a schema library before its defaults and transforms. */
-export type GivenOf<S> = S extends StandardSchema ? StandardInput<S> : ValueOf<S>;
+export type SchemaInput<S> = S extends StandardSchema ? StandardInput<S> : SchemaOutput<S>;
 
 /** What `run` answers, by the kind of result and, for JSON, by the output schema. */
 export type OutputOf<R extends ResultType, O> = R extends "binary"
@@ -63,7 +63,7 @@ export type OutputOf<R extends ResultType, O> = R extends "binary"
     : R extends "string"
       ? string
       : O extends SchemaSource
-        ? GivenOf<O>
+        ? SchemaInput<O>
         : R extends "object"
           ? JsonObject
           : R extends "array"
@@ -125,23 +125,26 @@ export interface ToolDefinition<
   readonly takesSecrets?: boolean;
   /** No. */
   readonly changesByPrograms?: boolean;
-  narrow?(input: NoInfer<GivenOf<I>>): Narrowing;
+  narrow?(input: NoInfer<SchemaInput<I>>): Narrowing;
   readonly needsAnyOf?: Tool["needsAnyOf"];
   readonly anyCase?: Tool["anyCase"];
-  action?(input: NoInfer<GivenOf<I>>): string;
+  action?(input: NoInfer<SchemaInput<I>>): string;
   readonly actions?: readonly string[];
-  readonly derived?: { readonly schema: JsonObject; of(input: NoInfer<GivenOf<I>>): JsonObject };
-  needs?(input: NoInfer<GivenOf<I>>, session: ToolSession): readonly Capability[];
-  reserves?(input: NoInfer<GivenOf<I>>): Spending;
-  approvalScope?(input: NoInfer<GivenOf<I>>, session: ToolSession): ApprovalScope | undefined;
-  approvalFiles?(input: NoInfer<GivenOf<I>>, session: ToolSession): readonly string[];
-  canonicalInput?(input: NoInfer<GivenOf<I>>): JsonValue;
-  firstLine?(input: NoInfer<GivenOf<I>>): number | undefined;
+  readonly derived?: { readonly schema: JsonObject; of(input: NoInfer<SchemaInput<I>>): JsonObject };
+  needs?(input: NoInfer<SchemaInput<I>>, session: ToolSession): readonly Capability[];
+  reserves?(input: NoInfer<SchemaInput<I>>): Spending;
+  approvalScope?(input: NoInfer<SchemaInput<I>>, session: ToolSession): ApprovalScope | undefined;
+  approvalFiles?(input: NoInfer<SchemaInput<I>>, session: ToolSession): readonly string[];
+  canonicalInput?(input: NoInfer<SchemaInput<I>>): JsonValue;
+  firstLine?(input: NoInfer<SchemaInput<I>>): number | undefined;
   /** JSON results are shown as JSON. */
   textView?(output: NoInfer<OutputOf<R, O>>): readonly ViewPart[];
   normaliseCustom?(output: NoInfer<OutputOf<R, O>>): Uint8Array;
   reconcile?(intent: UnsettledIntent, context: ReconcileContext): Promise<Reconciliation>;
-  run(input: NoInfer<ValueOf<I>>, context: ToolContext): Promise<NoInfer<OutputOf<R, O>>> | NoInfer<OutputOf<R, O>>;
+  run(
+    input: NoInfer<SchemaOutput<I>>,
+    context: ToolContext,
+  ): Promise<NoInfer<OutputOf<R, O>>> | NoInfer<OutputOf<R, O>>;
 }
 
 /** What a definition can have. */
@@ -194,7 +197,7 @@ export function defineTool<
   const O extends SchemaSource | undefined = undefined,
   const R extends ResultType = "json",
   const N extends string = string,
->(definition: ToolDefinition<I, O, R, N>): DefinedTool<N, GivenOf<I>, ResultOf<R, O>> {
+>(definition: ToolDefinition<I, O, R, N>): DefinedTool<N, SchemaInput<I>, ResultOf<R, O>> {
   // SECURITY: a misspelt `effects` would need no right, a misspelt `redactors` would hide nothing.
   const given = requireObject(definition, "defineTool", "INVALID_DECLARATION");
   refuseOptions(findUnknownOptions(given, Object.keys(DEFINITION_NAMES)), "defineTool", "INVALID_DECLARATION");

@@ -2,13 +2,13 @@ import type { JsonObject, JsonValue } from "@narthex/contracts";
 import type { ApprovalScope } from "../approval/approval-scope.ts";
 import type { BudgetAmounts } from "../budget/budget.ts";
 import type { Capability, CapabilityKind, HostPattern } from "../capability/capability.ts";
-import type { ContainedProgram, ExceededBound } from "../contained-programs.ts";
-import type { EgressWitness, IncomingAnswer, OutgoingRequest } from "../egress.ts";
+import type { SandboxedProgram, ExceededBound } from "../sandboxed-programs.ts";
+import type { EgressAccounting, IncomingResponse, OutgoingRequest } from "../egress.ts";
 import type { PageReader } from "../page-reader.ts";
 import type { ViewPart } from "../result/view-part.ts";
 import type { JobCommand, ShellCommand, ShellJob } from "../session-shells.ts";
 import type { WasmModule } from "../wasm/wasm-runner.ts";
-import type { FileAnswer, FileOperation, FileState } from "../workspace-files.ts";
+import type { FileResult, FileOperation, FileState } from "../workspace-files.ts";
 
 export const EFFECTS = [
   "net_read",
@@ -219,9 +219,9 @@ export interface SpendingAccess {
 /** Requests to other hosts, through the gate and under the grant. For calls with a network effect or `inference`. */
 export interface NetworkAccess {
   /** Labels the call `untrusted`. Throws as `EgressExit.request` does, UNDECLARED_EFFECT for what was not declared. */
-  request(request: OutgoingRequest): Promise<IncomingAnswer>;
+  request(request: OutgoingRequest): Promise<IncomingResponse>;
   /** For requests of a connection that was there before the call and outlives it: what it is used for is the call's. */
-  witness(): EgressWitness;
+  accounting(): EgressAccounting;
 }
 
 /** Shell commands and background jobs of the session, under the grant. For tools of class `process`. */
@@ -252,7 +252,7 @@ export interface ProgramAccess {
   run(program: ProgramRequest): Promise<ProgramResult>;
 }
 
-export interface ProgramRequest extends ContainedProgram {
+export interface ProgramRequest extends SandboxedProgram {
   readonly input?: Uint8Array | AsyncIterable<Uint8Array>;
   /** Less than the call's effects would give. */
   readonly access?: "none" | "read";
@@ -301,7 +301,7 @@ export interface FileAccess {
   /** Says that a program of the call was shown what is in this file: its labels are the call's from now on. */
   noteReading(path: string): void;
   /** Throws a KernelError with the code of what is wrong. */
-  run(operation: FileOperation): Promise<FileAnswer>;
+  run(operation: FileOperation): Promise<FileResult>;
 }
 
 /** Files of the vault, under the grant. The tool itself sees none of them. */

@@ -1,7 +1,7 @@
 import { fromHex, KernelError } from "@narthex/contracts";
 import type { KernelParts } from "../kernel-parts.ts";
 import type { FoundContent } from "../result/content-library.ts";
-import type { FileAnswer, FileOperation, WorkspaceFiles } from "../workspace-files.ts";
+import type { FileResult, FileOperation, WorkspaceFiles } from "../workspace-files.ts";
 import type { UndoStep } from "./undo-steps.ts";
 
 /** Where something is undone. */
@@ -17,7 +17,7 @@ export interface UndoPlace {
 export async function applyStep(step: UndoStep, place: UndoPlace): Promise<void> {
   const { kernel, workspace } = place;
   const paths = step.kind === "move" ? [step.from, step.to] : [step.path];
-  const trusted = await kernel.trustedPaths?.look(workspace, paths);
+  const trusted = await kernel.trustedPaths?.inspect(workspace, paths);
   for (const path of paths) {
     // Programs that run meanwhile are not blamed for it.
     if (kernel.isProtected(path) || trusted?.isTrusted(path) === true) kernel.programs?.allowChange(workspace, path);
@@ -48,7 +48,7 @@ export async function runOperation(
   operation: FileOperation,
   access: "read" | "write",
   { files, workspace }: UndoPlace,
-): Promise<FileAnswer> {
+): Promise<FileResult> {
   const prepared = await files.prepare({ workspace, access }, operation, new AbortController().signal);
   const named = operation.kind === "move" ? [operation.source, operation.destination] : [operation.path];
   if (!prepared.opened.every((path) => named.includes(path))) {

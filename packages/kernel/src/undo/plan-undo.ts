@@ -1,6 +1,6 @@
 import { KernelError } from "@narthex/contracts";
 import { findEarlierContent, type UndoPlace } from "./apply-step.ts";
-import type { RecordedCall } from "./recorded-calls.ts";
+import type { FileChangingCall } from "./file-changing-calls.ts";
 import { isSameState, type UndoStep, undoSteps } from "./undo-steps.ts";
 import { VirtualTree } from "./virtual-tree.ts";
 
@@ -11,12 +11,12 @@ const MAX_NAMED = 20;
  * changed since. Steps that an interrupted undo has done already are left out.
  */
 export async function planUndo(
-  calls: readonly RecordedCall[],
+  calls: readonly FileChangingCall[],
   place: UndoPlace,
-): Promise<{ readonly call: RecordedCall; readonly steps: readonly UndoStep[] }[]> {
+): Promise<{ readonly call: FileChangingCall; readonly steps: readonly UndoStep[] }[]> {
   const tree = new VirtualTree(place);
   const conflicts = new Set<string>();
-  const planned: { readonly call: RecordedCall; readonly steps: readonly UndoStep[] }[] = [];
+  const planned: { readonly call: FileChangingCall; readonly steps: readonly UndoStep[] }[] = [];
   for (const call of calls) {
     const steps: UndoStep[] = [];
     for (const step of undoSteps(call.changes)) {

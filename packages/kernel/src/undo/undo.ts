@@ -4,7 +4,7 @@ import type { KernelParts } from "../kernel-parts.ts";
 import type { EntryDraft } from "../ledger/record-draft.ts";
 import { applyStep, type UndoPlace } from "./apply-step.ts";
 import { planUndo } from "./plan-undo.ts";
-import { type RecordedCall, readRecordedCalls } from "./recorded-calls.ts";
+import { type FileChangingCall, readFileChangingCalls } from "./file-changing-calls.ts";
 import type { UndoStep } from "./undo-steps.ts";
 
 const MAX_NAME = 256;
@@ -38,19 +38,19 @@ async function undoNow(undoing: Undoing, kernel: KernelParts): Promise<UndoneCal
   const { files } = kernel;
   if (files === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel has no files to work on");
   const place = { files, workspace: live.session.workspace, labels: live.labels, kernel };
-  const calls = chooseCalls(await readRecordedCalls(undoing.sessionId, kernel), undoing.requestId);
+  const calls = chooseCalls(await readFileChangingCalls(undoing.sessionId, kernel), undoing.requestId);
   const planned = await planUndo(calls, place);
   const undone: UndoneCall[] = [];
   for (const { call, steps } of planned) {
     const undoneIndex = undoing.dryRun ? 0 : await undoCall(call, steps, undoing, place);
     const { requestId, recordIndex } = call;
-    undone.push({ requestId, recordIndex, undoneIndex, changes: steps.map(toldOf) });
+    undone.push({ requestId, recordIndex, undoneIndex, changes: steps.map(toReportedChange) });
   }
   return undone;
 }
 
 /** Last call first. */
-function chooseCalls(recorded: readonly RecordedCall[], requestId: string | undefined): RecordedCall[] {
+function chooseCalls(recorded: readonly FileChangingCall[], requestId: string | undefined): FileChangingCall[] {
   const asked = requestId === undefined ? recorded : recorded.filter((call) => call.requestId === requestId);
   const open = asked.filter(({ undone }) => undone !== "done");
   if (open.length > 0) return open.toReversed();
@@ -61,7 +61,7 @@ function chooseCalls(recorded: readonly RecordedCall[], requestId: string | unde
 
 /** Recorded before the first path changes and after the last one has. */
 async function undoCall(
-  call: RecordedCall,
+  call: FileChangingCall,
   steps: readonly UndoStep[],
   undoing: Undoing,
   place: UndoPlace,
@@ -89,7 +89,7 @@ async function undoCall(
   return await record(true);
 }
 
-function toldOf(step: UndoStep): UndoneCall["changes"][number] {
+function toReportedChange(step: UndoStep): UndoneCall["changes"][number] {
   if (step.kind === "move") return { path: step.to, action: "moved_back" };
   return { path: step.path, action: step.before.kind === "absent" ? "removed" : "restored" };
 }

@@ -2,7 +2,7 @@ import type { ToolContext } from "../tool/tool.ts";
 import type { HostFunction } from "./host-functions.ts";
 import type { HostFault } from "./wasm-runner.ts";
 
-export type HostAnswer = Uint8Array | HostFault;
+export type HostCallResult = Uint8Array | HostFault;
 
 /** The most that one host call takes or gives. */
 const MAX_HOST_CALL_BYTES = 16 * 1024 * 1024;
@@ -27,10 +27,10 @@ export class SeededHostCalls {
     this.#hasClock = hasClock;
   }
 
-  answer(
+  handle(
     name: Extract<HostFunction, "log" | "clock" | "random" | "content_get" | "content_put">,
     request: Uint8Array,
-  ): HostAnswer | Promise<HostAnswer> {
+  ): HostCallResult | Promise<HostCallResult> {
     switch (name) {
       case "log":
         return this.#takeLine(request);
@@ -52,34 +52,34 @@ export class SeededHostCalls {
     return lines;
   }
 
-  #takeLine(request: Uint8Array): HostAnswer {
+  #takeLine(request: Uint8Array): HostCallResult {
     if (this.#lineBytes + request.length + 1 > MAX_LOG_BYTES) return "too_large";
     this.#lineBytes += request.length + 1;
     this.#lines.push(request, LINE_END);
     return NOTHING;
   }
 
-  #tellTime(): HostAnswer {
+  #tellTime(): HostCallResult {
     if (!this.#hasClock) return "denied";
     const bytes = new Uint8Array(8);
     new DataView(bytes.buffer).setBigUint64(0, BigInt(this.#context.nowMs()), true);
     return bytes;
   }
 
-  #giveRandom(request: Uint8Array): HostAnswer {
+  #giveRandom(request: Uint8Array): HostCallResult {
     if (request.length !== 4) return "invalid";
     const length = new DataView(request.buffer, request.byteOffset).getUint32(0, true);
     return length > MAX_RANDOM_BYTES ? "too_large" : this.#context.randomBytes(length);
   }
 
-  async #getContent(request: Uint8Array): Promise<HostAnswer> {
+  async #getContent(request: Uint8Array): Promise<HostCallResult> {
     const hash = new TextDecoder().decode(request);
     if (!HASH.test(hash)) return "invalid";
     const { size } = await this.#context.content.stat(hash);
     return size > MAX_HOST_CALL_BYTES ? "too_large" : await this.#context.content.read(hash, 0, size);
   }
 
-  async #putContent(request: Uint8Array): Promise<HostAnswer> {
+  async #putContent(request: Uint8Array): Promise<HostCallResult> {
     const chunks = async function* (): AsyncGenerator<Uint8Array> {
       yield request;
     };

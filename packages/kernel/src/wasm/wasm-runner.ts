@@ -6,7 +6,7 @@
  */
 export interface WasmRunner {
   /** Resolves when nothing of the call runs any more. Throws SANDBOX_* if the host itself failed. */
-  run(call: WasmCall, answer: AnswerHostCall, signal: AbortSignal): Promise<WasmEnd>;
+  run(call: WasmCall, answer: HandleHostCall, signal: AbortSignal): Promise<WasmEnd>;
 }
 
 /** A module by the hash of its bytes. */
@@ -40,7 +40,7 @@ export interface HostCall {
 }
 
 /** The bytes of an answer, or why there are none. What is thrown ends the module's call. */
-export type AnswerHostCall = (call: HostCall) => Promise<Uint8Array | HostFault>;
+export type HandleHostCall = (call: HostCall) => Promise<Uint8Array | HostFault>;
 
 /** What a module is told in the place of an answer. The numbers are part of the ABI. */
 export const HOST_FAULTS = {
@@ -53,11 +53,11 @@ export const HOST_FAULTS = {
 export type HostFault = keyof typeof HOST_FAULTS;
 
 export interface WasmEnd {
-  readonly how: WasmEnding;
-  readonly use: WasmUse;
+  readonly ending: WasmEnding;
+  readonly usage: WasmUsage;
 }
 
-export interface WasmUse {
+export interface WasmUsage {
   readonly fuel: number;
   readonly memoryBytes: number;
   /** What its thread used of the processor, and loading it for this call. */

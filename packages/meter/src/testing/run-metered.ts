@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type MeterEnd, readMeterEnd } from "../meter-end.ts";
+import { type TrapCause, readTrapCause } from "../trap-cause.ts";
 import { meterModule } from "../meter-module.ts";
 import type { Metered, MeterOptions } from "../meter-options.ts";
 import { assemble } from "./assemble.ts";
@@ -23,7 +23,7 @@ export function metered(module: string | Uint8Array, options: Partial<MeterOptio
 
 export type Ran =
   | { readonly value: unknown; readonly used: bigint }
-  | { readonly end: MeterEnd; readonly left: bigint };
+  | { readonly end: TrapCause; readonly left: bigint };
 
 export interface Running {
   readonly instance: WebAssembly.Instance;
@@ -54,7 +54,7 @@ export function start(module: Taken, { fuel = 1_000_000n, depth = 1000, host = (
       } catch (fault) {
         if (!(fault instanceof WebAssembly.RuntimeError)) throw fault;
         const left = BigInt(String(fuelGlobal.value));
-        return { end: readMeterEnd({ fuel: left, depth: Number(depthGlobal.value) }), left };
+        return { end: readTrapCause({ fuel: left, depth: Number(depthGlobal.value) }), left };
       }
     },
   };

@@ -1,36 +1,36 @@
 import { join } from "node:path";
-import { DEFAULT_CONFIGURATION, homePaths, listStoredTools, loadAddedTools, openWorkshop } from "@narthex/host";
+import { DEFAULT_CONFIGURATION, homePaths, listStoredTools, loadAddedTools, openToolRuntime } from "@narthex/host";
 import type { ReplaySource, Tool } from "@narthex/kernel";
-import type { ReplayAsked, ReplayEvent } from "@narthex/server";
+import type { ReplaySelection, ReplayEvent } from "@narthex/server";
 import { type Bundle, verifyBundle } from "@narthex/verify";
-import { builtinsFor } from "../builtins-for.ts";
-import { verifyBy } from "../connection/verify-report.ts";
-import { endpointToolMaker } from "../endpoint-tools.ts";
+import { createConfiguredBuiltins } from "../configured-builtins.ts";
+import { verifyWith } from "../connection/verify-report.ts";
+import { createEndpointToolFactory } from "../endpoint-tools.ts";
 import { replayLedger } from "../replay/replay-ledger.ts";
 import { createReplayPorts } from "../replay/replay-ports.ts";
 import { withEmptyDirectory } from "../replay/with-empty-directory.ts";
 
-const MOST_SESSIONS = 100_000;
+const MAX_SESSIONS = 100_000;
 
 /** Replays sessions of a bundle: with built-in tools, and with those of the home, if there is one. */
 export async function* replayBundle(
   bundle: Bundle,
-  asked: ReplayAsked,
+  selection: ReplaySelection,
   { home, signal }: { readonly home: string; readonly signal: AbortSignal },
 ): AsyncGenerator<ReplayEvent> {
-  const tools = await toolsFor(home);
+  const tools = await loadReplayTools(home);
   yield* withEmptyDirectory(async function* (directory) {
-    const workshop = openWorkshop({ paths: homePaths(join(directory, "home")) });
+    const workshop = openToolRuntime({ paths: homePaths(join(directory, "home")) });
     try {
       const programs = { driver: workshop.programs, emptyDirectory: directory };
       yield* replayLedger(
         {
-          source: sourceOf(bundle),
+          source: createReplaySource(bundle),
           ports: createReplayPorts({ tools, programs }),
           listSessions: () => listSessions(bundle),
-          verify: (options) => verifyBy((wanted) => verifyBundle(bundle, wanted), options),
+          verify: (options) => verifyWith((wanted) => verifyBundle(bundle, wanted), options),
         },
-        asked,
+        selection,
         signal,
       );
     } finally {
@@ -40,8 +40,8 @@ export async function* replayBundle(
 }
 
 /** SECURITY: nothing in a bundle names a tool's code: what runs is what is installed here, if it is the same. */
-async function toolsFor(home: string): Promise<Tool[]> {
-  const builtins = builtinsFor(DEFAULT_CONFIGURATION);
+async function loadReplayTools(home: string): Promise<Tool[]> {
+  const builtins = createConfiguredBuiltins(DEFAULT_CONFIGURATION);
   const directory = homePaths(home).tools;
   const { tools } = await listStoredTools(directory);
   if (tools.length === 0) return builtins;
@@ -50,15 +50,15 @@ async function toolsFor(home: string): Promise<Tool[]> {
     secrets: DEFAULT_CONFIGURATION.secrets,
     environment: {},
     builtins,
-    createEndpointTool: endpointToolMaker(DEFAULT_CONFIGURATION, undefined),
+    createEndpointTool: createEndpointToolFactory(DEFAULT_CONFIGURATION, undefined),
     taken: new Set(),
   });
   return [...builtins, ...added.tools];
 }
 
-function sourceOf(bundle: Bundle): ReplaySource {
+function createReplaySource(bundle: Bundle): ReplaySource {
   return {
-    leavesOut: true,
+    omitsContent: true,
     async *records(chain) {
       for await (const row of bundle.source.records()) if (row.chain === chain) yield row;
     },
@@ -70,7 +70,7 @@ async function listSessions(bundle: Bundle): Promise<string[]> {
   if (bundle.chain !== "") return [bundle.chain];
   const sessions = new Set<string>();
   for await (const { chain } of bundle.source.records()) {
-    if (chain.startsWith("ses_") && sessions.size < MOST_SESSIONS) sessions.add(chain);
+    if (chain.startsWith("ses_") && sessions.size < MAX_SESSIONS) sessions.add(chain);
   }
   return [...sessions];
 }

@@ -1,7 +1,7 @@
 import type { VerifyReport } from "@narthex/contracts";
 import { verifyBundle } from "@narthex/verify";
 import type { VerifyOptions } from "../connection/kernel-connection.ts";
-import { verifyBy } from "../connection/verify-report.ts";
+import { verifyWith } from "../connection/verify-report.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { withBundle } from "./bundle-file.ts";
 
@@ -11,6 +11,6 @@ export async function verifyBundleFile(path: string, options: VerifyOptions): Pr
     if (bundle.chain !== "" && options.checkpoints.length > 0) {
       throw usageError("a kept checkpoint can be held against a whole ledger only, and this bundle is of one session");
     }
-    return verifyBy((asked) => verifyBundle(bundle, asked), options);
+    return verifyWith((asked) => verifyBundle(bundle, asked), options);
   });
 }

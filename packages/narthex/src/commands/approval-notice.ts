@@ -1,5 +1,5 @@
 import { type ApprovalInfo, canonicalJson, parseJson, type ToolRequest } from "@narthex/contracts";
-import { askConsoleLink } from "../connection/console-link.ts";
+import { requestConsoleLink } from "../connection/console-link.ts";
 import { followKernelApprovals } from "../connection/follow-approvals.ts";
 import { tryServicesConnection } from "../connection/open-connection.ts";
 import { labelledLines } from "../terminal/labelled-lines.ts";
@@ -7,7 +7,7 @@ import { renderFacts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { visibleJson } from "../terminal/visible.ts";
 import type { Invocation } from "./command.ts";
-import { typedHere } from "./typed-here.ts";
+import { formatCommandPrefix } from "./command-prefix.ts";
 
 export interface ApprovalNotice {
   /** The call has its answer: nothing is said any more. */
@@ -15,7 +15,7 @@ export interface ApprovalNotice {
 }
 
 /** A call that ends sooner needs no approval, and does without a second connection. */
-const FIRST_LOOK_MS = 120;
+const FIRST_CHECK_MS = 120;
 
 /**
  * Says on the error stream that a call waits for a person, as soon as it does, and how to answer. For a kernel that runs
@@ -27,7 +27,7 @@ export function announceApproval(request: ToolRequest, invocation: Invocation): 
   const timer = setTimeout(() => {
     // A notice that cannot be given must not fail the call.
     void announce(request, invocation, signal).catch(() => undefined);
-  }, FIRST_LOOK_MS);
+  }, FIRST_CHECK_MS);
   return {
     stop() {
       clearTimeout(timer);
@@ -46,7 +46,7 @@ async function announce(request: ToolRequest, invocation: Invocation, signal: Ab
       const found = approvals.find((info) => isAbout(info, request));
       if (found === undefined || told === found.approvalId) continue;
       told = found.approvalId;
-      await tell(found, invocation, signal);
+      await printApproval(found, invocation, signal);
     }
   } finally {
     await kernel.close();
@@ -57,10 +57,12 @@ async function announce(request: ToolRequest, invocation: Invocation, signal: Ab
 function isAbout(info: ApprovalInfo, { requestId, sessionToken, tool }: ToolRequest): boolean {
   if (!sessionToken.includes(info.sessionId)) return false;
   if (info.requestId === requestId) return true;
-  return tool.case === "call" && info.tool.startsWith(`${tool.value.name}@`) && isSame(info.input, tool.value.input);
+  return (
+    tool.case === "call" && info.tool.startsWith(`${tool.value.name}@`) && isSameInput(info.input, tool.value.input)
+  );
 }
 
-function isSame(input: string, asked: Uint8Array): boolean {
+function isSameInput(input: string, asked: Uint8Array): boolean {
   try {
     return canonicalJson(parseJson(input)) === canonicalJson(parseJson(asked));
   } catch {
@@ -68,16 +70,16 @@ function isSame(input: string, asked: Uint8Array): boolean {
   }
 }
 
-async function tell(info: ApprovalInfo, invocation: Invocation, signal: AbortSignal): Promise<void> {
+async function printApproval(info: ApprovalInfo, invocation: Invocation, signal: AbortSignal): Promise<void> {
   const { terminal, home } = invocation;
-  const narthex = typedHere(invocation);
+  const narthex = formatCommandPrefix(invocation);
   const { approvalId, ruleIds } = info;
   const commands = {
     approve: `${narthex} approvals approve ${approvalId}`,
     deny: `${narthex} approvals deny ${approvalId}`,
   };
   // SECURITY: the link signs in its reader. An error stream that is no terminal is often a log that others read.
-  const link = terminal.errorIsTerminal ? await askConsoleLink(home).catch(() => undefined) : undefined;
+  const link = terminal.errorIsTerminal ? await requestConsoleLink(home).catch(() => undefined) : undefined;
   if (signal.aborted) return;
   if (terminal.json) {
     const waiting = { approval_id: approvalId, rule_ids: [...ruleIds], ...commands };
@@ -91,7 +93,7 @@ async function tell(info: ApprovalInfo, invocation: Invocation, signal: AbortSig
   );
 }
 
-interface Ways {
+interface NoticeCommands {
   readonly approve: string;
   readonly deny: string;
   readonly show: string;
@@ -99,7 +101,7 @@ interface Ways {
   readonly link: string | undefined;
 }
 
-function printNotice({ tool, ruleIds }: ApprovalInfo, ways: Ways, terminal: Terminal): void {
+function printNotice({ tool, ruleIds }: ApprovalInfo, ways: NoticeCommands, terminal: Terminal): void {
   const paint = terminal.errorPaint;
   terminal.note(
     ...labelledLines(

@@ -1,9 +1,9 @@
-import type { ResolutionToMake } from "../connection/kernel-connection.ts";
+import type { ResolveApprovalInput } from "../connection/kernel-connection.ts";
 import { withConnection } from "../connection/open-connection.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { loginName } from "../terminal/login-name.ts";
-import { printResolved } from "./approvals-resolved.ts";
+import { printResolution } from "./print-resolution.ts";
 import type { Command } from "./command.ts";
 import type { OptionReader } from "./option-reader.ts";
 
@@ -27,7 +27,7 @@ export const approvalsApproveCommand: Command = {
   async run(invocation) {
     const { options, terminal } = invocation;
     const [approvalId = ""] = invocation.arguments;
-    const resolution: ResolutionToMake = {
+    const resolution: ResolveApprovalInput = {
       approvalId,
       answer: termOf(options),
       words: options.count("words"),
@@ -37,7 +37,7 @@ export const approvalsApproveCommand: Command = {
     const resolved = await withConnection(invocation, "approvals approve", (kernel) =>
       kernel.resolveApproval(resolution),
     );
-    printResolved(resolution, resolved, terminal);
+    printResolution(resolution, resolved, terminal);
     return EXIT_OK;
   },
 };

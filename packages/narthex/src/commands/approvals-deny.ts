@@ -1,8 +1,8 @@
-import type { ResolutionToMake } from "../connection/kernel-connection.ts";
+import type { ResolveApprovalInput } from "../connection/kernel-connection.ts";
 import { withConnection } from "../connection/open-connection.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { loginName } from "../terminal/login-name.ts";
-import { printResolved } from "./approvals-resolved.ts";
+import { printResolution } from "./print-resolution.ts";
 import type { Command } from "./command.ts";
 
 export const approvalsDenyCommand: Command = {
@@ -17,7 +17,7 @@ export const approvalsDenyCommand: Command = {
   async run(invocation) {
     const { options, terminal } = invocation;
     const [approvalId = ""] = invocation.arguments;
-    const resolution: ResolutionToMake = {
+    const resolution: ResolveApprovalInput = {
       approvalId,
       answer: "deny",
       words: undefined,
@@ -25,7 +25,7 @@ export const approvalsDenyCommand: Command = {
       reason: options.text("reason"),
     };
     const resolved = await withConnection(invocation, "approvals deny", (kernel) => kernel.resolveApproval(resolution));
-    printResolved(resolution, resolved, terminal);
+    printResolution(resolution, resolved, terminal);
     return EXIT_OK;
   },
 };

@@ -3,7 +3,7 @@ import { withConnection } from "../connection/open-connection.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { messageToJson } from "../terminal/message-json.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
-import { typedAdvice } from "../terminal/typed-advice.ts";
+import { addHomeToAdvice } from "../terminal/add-home-to-advice.ts";
 import { formatDuration } from "../terminal/units.ts";
 import { renderStanding, summarize } from "./approvals-view.ts";
 import type { Command } from "./command.ts";
@@ -38,7 +38,7 @@ export const approvalsListCommand: Command = {
     else {
       terminal.print(...renderTable(COLUMNS, approvals, terminal.columns));
       terminal.note(
-        typedAdvice(
+        addHomeToAdvice(
           "see a whole call with `narthex approvals show ID`, then `approvals approve ID` or `deny ID`",
           terminal,
         ),

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ApprovalInfo } from "@narthex/contracts";
-import type { KeyReader } from "../terminal/read-keys.ts";
+import type { KeyReader } from "../terminal/key-reader.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { renderApproval, renderTerms } from "./approvals-view.ts";
 
 /** What a person pressed; `later` leaves the question open. */
-export type PromptAnswer = "once" | "session" | "rule" | "deny" | "later";
+export type PromptDecision = "once" | "session" | "rule" | "deny" | "later";
 
 export interface Prompt {
   readonly terminal: Terminal;
@@ -24,7 +24,7 @@ export async function promptForApproval(
   info: ApprovalInfo,
   { terminal, keys, canWait }: Prompt,
   signal: AbortSignal,
-): Promise<PromptAnswer> {
+): Promise<PromptDecision> {
   const { errorPaint: paint } = terminal;
   const hasRule = info.ruleText !== "";
   const hasSession = info.sessionScope !== "";

@@ -5,9 +5,9 @@ import { CommandError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { loginName } from "../terminal/login-name.ts";
 import { messageToJson } from "../terminal/message-json.ts";
-import { openKeyReader, type KeyReader } from "../terminal/read-keys.ts";
+import { openKeyReader, type KeyReader } from "../terminal/key-reader.ts";
 import { visible } from "../terminal/visible.ts";
-import { type PromptAnswer, promptForApproval } from "./approvals-prompt.ts";
+import { type PromptDecision, promptForApproval } from "./approvals-prompt.ts";
 import { MAX_SHOWN_CHARACTERS, renderApproval } from "./approvals-view.ts";
 import type { Command, Invocation } from "./command.ts";
 
@@ -15,19 +15,19 @@ export const approvalsWatchCommand: Command = {
   details:
     "On a terminal each new question is shown and answered by a key. Elsewhere, and with --json, questions are only " +
     "printed as they come. Runs until it is interrupted; waits for a kernel where none runs.",
-  endsWithReader: true,
+  endsOnClosedOutput: true,
   options: [{ flags: "--by <name>", description: "who answers (default: your user name)" }],
   examples: ["narthex approvals watch", "narthex approvals watch --json | jq -r .tool"],
 
   async run(invocation) {
     const { terminal } = invocation;
-    if (terminal.json || !terminal.errorIsTerminal || !process.stdin.isTTY) await printQuestions(invocation);
-    else await answerQuestions(invocation);
+    if (terminal.json || !terminal.errorIsTerminal || !process.stdin.isTTY) await printRequests(invocation);
+    else await promptForRequests(invocation);
     return EXIT_OK;
   },
 };
 
-async function printQuestions(invocation: Invocation): Promise<void> {
+async function printRequests(invocation: Invocation): Promise<void> {
   const { terminal } = invocation;
   let told: ReadonlySet<string> = new Set();
   for await (const { approvals } of followApprovals(invocation)) {
@@ -44,7 +44,7 @@ async function printQuestions(invocation: Invocation): Promise<void> {
 }
 
 /** One question after the other; one that ends elsewhere is taken off the screen's end by the next line. */
-async function answerQuestions(invocation: Invocation): Promise<void> {
+async function promptForRequests(invocation: Invocation): Promise<void> {
   const { terminal, signal } = invocation;
   const keys = await openKeyReader(process.stdin);
   terminal.note(terminal.errorPaint.dim("watching for questions; Ctrl-C ends"));
@@ -58,7 +58,7 @@ async function answerQuestions(invocation: Invocation): Promise<void> {
     if (asking !== undefined || next === undefined || kernel === undefined) return;
     const stop = new AbortController();
     asking = { id: next.approvalId, stop };
-    void ask(invocation, kernel, { info: next, keys, signal: AbortSignal.any([signal, stop.signal]) })
+    void promptAndResolve(invocation, kernel, { info: next, keys, signal: AbortSignal.any([signal, stop.signal]) })
       .catch((fault: unknown) => {
         terminal.note(terminal.errorPaint.red(visible(fault instanceof Error ? fault.message : String(fault))));
         return "later" as const;
@@ -85,19 +85,19 @@ async function answerQuestions(invocation: Invocation): Promise<void> {
   }
 }
 
-interface OneQuestion {
+interface RequestPrompt {
   readonly info: ApprovalInfo;
   readonly keys: KeyReader;
   readonly signal: AbortSignal;
 }
 
-async function ask(
+async function promptAndResolve(
   invocation: Invocation,
   kernel: KernelConnection,
-  { info, keys, signal }: OneQuestion,
+  { info, keys, signal }: RequestPrompt,
 ): Promise<"answered" | "later" | "unsent"> {
   const { terminal, options } = invocation;
-  let answer: PromptAnswer;
+  let answer: PromptDecision;
   try {
     answer = await promptForApproval(info, { terminal, keys, canWait: true }, signal);
   } catch {

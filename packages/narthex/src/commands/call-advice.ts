@@ -6,7 +6,7 @@ import {
   type ToolInfo,
   type ToolResponse,
 } from "@narthex/contracts";
-import { shellWords } from "../connect/program-line.ts";
+import { quoteShellWords } from "../connect/program-line.ts";
 import type { CallConnection } from "../connection/kernel-connection.ts";
 import { readJsonText } from "./json-text.ts";
 
@@ -63,9 +63,9 @@ function adviseInput({ tool, argument, input }: TypedCall, info: ToolInfo | unde
   const schema = info === undefined ? undefined : readJsonText(info.inputSchema);
   const isJson = isObject(input);
   // What is JSON already needs other fields, not quotes.
-  const example = isJsonObject(schema) ? exampleOf(schema, isJson ? undefined : argument) : undefined;
+  const example = isJsonObject(schema) ? createExample(schema, isJson ? undefined : argument) : undefined;
   const shown =
-    example === undefined ? "" : `, such as \`narthex call ${tool} ${shellWords([JSON.stringify(example)])}\``;
+    example === undefined ? "" : `, such as \`narthex call ${tool} ${quoteShellWords([JSON.stringify(example)])}\``;
   if (!isJson) return `write the input as one JSON object in single quotes${shown}`;
   return `correct the fields named above${shown}; \`narthex tools show ${tool}\` prints the schema`;
 }
@@ -79,19 +79,19 @@ function isObject(input: Uint8Array): boolean {
 }
 
 /** An input that fits the schema: what was typed where that can be read, else a value for each field that is required. */
-function exampleOf(schema: JsonObject, argument: string | undefined): JsonObject | undefined {
+function createExample(schema: JsonObject, argument: string | undefined): JsonObject | undefined {
   const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
   const required = Array.isArray(schema["required"])
     ? schema["required"].filter((name) => typeof name === "string")
     : [];
-  const meant = argument === undefined ? undefined : withQuotes(argument);
+  const meant = argument === undefined ? undefined : restoreQuotes(argument);
   if (meant !== undefined && Object.keys(meant).every((name) => Object.hasOwn(properties, name))) return meant;
   const [only, ...more] = required;
   if (only !== undefined && more.length === 0 && isText(properties[only]) && isPlain(argument)) {
-    return { [only]: unquoted(argument) };
+    return { [only]: stripQuotes(argument) };
   }
   if (required.length === 0) return undefined;
-  return Object.fromEntries(required.map((name) => [name, valueFor(properties[name], name)]));
+  return Object.fromEntries(required.map((name) => [name, sampleValue(properties[name], name)]));
 }
 
 /** Longer text is not repeated as an example. */
@@ -101,26 +101,26 @@ function isPlain(argument: string | undefined): argument is string {
   return argument !== undefined && argument.length <= MAX_ARGUMENT && !/^\s*[{[@]/.test(argument);
 }
 
-function unquoted(text: string): string {
+function stripQuotes(text: string): string {
   const value = readJsonText(text);
   return typeof value === "string" ? value : text;
 }
 
 /** `{path:notes.txt}`, as a shell leaves it when the quotes were forgotten, with its quotes. */
-function withQuotes(text: string): JsonObject | undefined {
+function restoreQuotes(text: string): JsonObject | undefined {
   if (text.length > MAX_ARGUMENT || !text.startsWith("{")) return undefined;
   const named = text.replaceAll(/([{,]\s*)([A-Za-z_]\w*)\s*:/g, '$1"$2":');
   const valued = named.replaceAll(/:\s*([^\s"'{[\],}][^"'{[\],}]*)(?=[,}])/g, (all, value: string) =>
     /^(?:true|false|null|-?\d+(?:\.\d+)?)$/.test(value) ? all : `:${JSON.stringify(value)}`,
   );
   for (const attempt of [named, valued, text.replaceAll("'", '"')]) {
-    const value = parsed(attempt);
+    const value = tryParse(attempt);
     if (isJsonObject(value)) return value;
   }
   return undefined;
 }
 
-function parsed(text: string): JsonValue | undefined {
+function tryParse(text: string): JsonValue | undefined {
   try {
     return parseJson(text);
   } catch {
@@ -132,7 +132,7 @@ function isText(property: JsonValue | undefined): boolean {
   return isJsonObject(property) && property["type"] === "string" && property["enum"] === undefined;
 }
 
-function valueFor(property: JsonValue | undefined, name: string): JsonValue {
+function sampleValue(property: JsonValue | undefined, name: string): JsonValue {
   if (!isJsonObject(property)) return name.toUpperCase();
   const [first] = Array.isArray(property["enum"]) ? property["enum"] : [];
   if (first !== undefined) return first;

@@ -16,9 +16,9 @@ import { EXIT_DENIED, EXIT_OK, exitCodeOf } from "../terminal/exit-code.ts";
 import { labelledLines } from "../terminal/labelled-lines.ts";
 import { messageToJson } from "../terminal/message-json.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { typedAdvice } from "../terminal/typed-advice.ts";
+import { addHomeToAdvice } from "../terminal/add-home-to-advice.ts";
 import { formatBytes } from "../terminal/units.ts";
-import { violationLines } from "../terminal/violation-lines.ts";
+import { formatViolations } from "../terminal/violation-lines.ts";
 import { visible, visibleJson, visibleLines } from "../terminal/visible.ts";
 import { type CallResultPlace, isJsonResult, resultToJson } from "./call-result.ts";
 import { decodeText } from "./decode-text.ts";
@@ -67,7 +67,9 @@ export async function printResponse(
   if (place?.kind === "file") terminal.note(`wrote ${formatBytes(result.value.resultSize)} to ${visible(place.path)}`);
   if (place?.kind === "store") {
     terminal.note(`the result has ${formatBytes(result.value.resultSize)}: too much to print`);
-    terminal.note(`next:  ${typedAdvice(`narthex cas get ${toHex(result.value.resultHash)} --out FILE`, terminal)}`);
+    terminal.note(
+      `next:  ${addHomeToAdvice(`narthex cas get ${toHex(result.value.resultHash)} --out FILE`, terminal)}`,
+    );
   }
   if (terminal.errorIsTerminal) terminal.note(terminal.errorPaint.dim(summary(result.value)));
 }
@@ -94,7 +96,7 @@ function printJsonResult(result: JsonValue, terminal: Terminal): void {
   if (program === undefined) return terminal.print(visibleJson(JSON.stringify(result, undefined, 2)));
   if (program.output !== "") terminal.print(program.output.replace(/\n$/, ""));
   if (program.error !== "") terminal.note(program.error.replace(/\n$/, ""));
-  terminal.note(...program.notes.map((note) => terminal.errorPaint.yellow(typedAdvice(note, terminal))));
+  terminal.note(...program.notes.map((note) => terminal.errorPaint.yellow(addHomeToAdvice(note, terminal))));
 }
 
 function printDenied(denied: ToolDenied, terminal: Terminal): void {
@@ -104,7 +106,7 @@ function printDenied(denied: ToolDenied, terminal: Terminal): void {
   say("denied:", paint.red, denied.message || denied.rationaleCode);
   say("rule:", paint.dim, `${denied.ruleId}  ${denied.rationaleCode}`);
   const next = findCode(denied.rationaleCode)?.next ?? "look at the policy rule that is named, or ask its author";
-  say("next:", paint.dim, typedAdvice(next, terminal));
+  say("next:", paint.dim, addHomeToAdvice(next, terminal));
 }
 
 function printError(error: ToolError, advice: string | undefined, terminal: Terminal): void {
@@ -112,11 +114,11 @@ function printError(error: ToolError, advice: string | undefined, terminal: Term
   const say = (text: string, color: (label: string) => string, said: string): void =>
     terminal.note(...labelledLines({ text, width: 7, paint: color }, said, terminal));
   say("error:", paint.red, error.message);
-  terminal.note(...violationLines(error.message, error.violations));
+  terminal.note(...formatViolations(error.message, error.violations));
   say("code:", paint.dim, `${error.errorCode}${error.effectsPossible ? ", effects are possible" : ""}`);
   const wait = error.retryAfterMs > 0n ? ` (after ${error.retryAfterMs} ms)` : "";
   const next = advice ?? findCode(error.errorCode)?.next ?? "look at the message";
-  say("next:", paint.dim, `${typedAdvice(next, terminal)}${wait}`);
+  say("next:", paint.dim, `${addHomeToAdvice(next, terminal)}${wait}`);
   if (error.view !== "") terminal.note(`${paint.dim("it had printed:")}\n${visibleLines(error.view)}`);
 }
 

@@ -6,7 +6,7 @@ import { usageError } from "../terminal/command-error.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { visibleLines } from "../terminal/visible.ts";
 import { announceApproval } from "./approval-notice.ts";
-import { terminalApprover } from "./approvals-terminal.ts";
+import { createTerminalApprover } from "./terminal-approver.ts";
 import { adviseCall } from "./call-advice.ts";
 import { readCallInput } from "./call-input.ts";
 import { fetchResult, resultToJson } from "./call-result.ts";
@@ -59,7 +59,7 @@ export const callCommand: Command = {
     });
     const timeoutMs = options.durationMs("timeout");
     const { home, environment } = invocation;
-    const reaching = { home, environment, signal, terminal, approver: terminalApprover(terminal) };
+    const reaching = { home, environment, signal, terminal, approver: createTerminalApprover(terminal) };
     return withCallConnection(reaching, "call", async (kernel) => {
       const printer = createChunkPrinter(terminal);
       const notice = announceApproval(request, invocation);

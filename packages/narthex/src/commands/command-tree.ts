@@ -200,7 +200,7 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
   {
     name: "approvals",
     summary: "see what people are asked, and answer",
-    own: {
+    defaultCommand: {
       name: "list",
       summary: "list open questions",
       load: async () => (await import("./approvals-list.ts")).approvalsListCommand,
@@ -318,7 +318,7 @@ export const COMMAND_TREE: readonly CommandEntry[] = [
   {
     name: "journal",
     summary: "list calls whose outcome is unknown, and settle them",
-    own: {
+    defaultCommand: {
       name: "list",
       summary: "list calls whose outcome is unknown",
       load: async () => (await import("./journal-list.ts")).journalListCommand,

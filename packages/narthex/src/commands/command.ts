@@ -10,7 +10,7 @@ export interface Command {
   /** Lines that can be typed as they are. */
   readonly examples: readonly string[];
   /** Runs until it is interrupted, and ends with 0 once the reader of its output has left. */
-  readonly endsWithReader?: true;
+  readonly endsOnClosedOutput?: true;
   /** Resolves with the exit code. */
   run(invocation: Invocation): Promise<number>;
 }
@@ -55,5 +55,5 @@ export interface CommandGroup {
   readonly summary: string;
   readonly commands: readonly CommandLeaf[];
   /** What the bare name does; without it, the bare name shows help. */
-  readonly own?: CommandLeaf;
+  readonly defaultCommand?: CommandLeaf;
 }

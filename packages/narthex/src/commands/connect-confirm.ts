@@ -9,7 +9,7 @@ export async function confirm({ terminal, signal }: Invocation): Promise<boolean
       "say --yes to write it, or --dry-run to look only",
     );
   }
-  const { openKeyReader } = await import("../terminal/read-keys.ts");
+  const { openKeyReader } = await import("../terminal/key-reader.ts");
   terminal.writeError("write this? [y/n] ");
   const keys = await openKeyReader(process.stdin);
   try {

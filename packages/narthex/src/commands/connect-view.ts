@@ -28,8 +28,8 @@ export interface ConnectionView {
 export function printDifference(view: ConnectionView, terminal: Terminal): void {
   const { client, plans, ignored, host, policy, warnings } = view;
   const rows = [
-    ["unasked", policy.unasked],
-    ["asks", policy.asks],
+    ["unasked", policy.allowed],
+    ["asks", policy.needApproval],
     ["denied", policy.denied],
   ] as const;
   printFacts(
@@ -48,7 +48,7 @@ export function printDifference(view: ConnectionView, terminal: Terminal): void 
   }
   if (plans.length > 0 || ignored !== undefined) terminal.print("");
   // Before anything is written: what stays open may change the answer.
-  for (const text of client.stays) printFacts(terminal, ["stays", text]);
+  for (const text of client.limitations) printFacts(terminal, ["stays", text]);
   for (const text of [...warnings, ...policy.notes]) printFacts(terminal, ["beware", text]);
 }
 
@@ -85,8 +85,8 @@ export function printUndo(
     printFacts(terminal, [isDry ? "would" : verb, isDry ? `be ${verb}: ${plan.file.name}` : plan.file.name]);
     if (isDry) printLines(plan, terminal);
   }
-  for (const { file, left } of plans) {
-    for (const place of left) printFacts(terminal, ["left", `${file.name}: ${place} was changed since`]);
+  for (const { file, conflicts } of plans) {
+    for (const place of conflicts) printFacts(terminal, ["left", `${file.name}: ${place} was changed since`]);
   }
   if (!plans.some(isChanged)) terminal.print("nothing to undo: what was added is gone");
 }
@@ -99,11 +99,11 @@ export function connectionToJson(
     client: name,
     workspace,
     host,
-    policy: { unasked: [...policy.unasked], asks: [...policy.asks], denied: [...policy.denied] },
+    policy: { unasked: [...policy.allowed], asks: [...policy.needApproval], denied: [...policy.denied] },
     changed: plans.map(fileToJson),
     ignored: [...(ignored?.lines ?? [])],
     written: isWritten,
-    stays: [...client.stays],
+    stays: [...client.limitations],
     warnings: [...warnings, ...policy.notes],
     next: [...next],
   };
@@ -113,7 +113,7 @@ export function undoToJson(plans: readonly PlannedFile[], { isWritten }: { reado
   return {
     changed: plans.filter(isChanged).map(fileToJson),
     written: isWritten,
-    left: plans.flatMap(({ file, left }) => left.map((place) => ({ file: file.name, place }))),
+    left: plans.flatMap(({ file, conflicts }) => conflicts.map((place) => ({ file: file.name, place }))),
   };
 }
 

@@ -3,25 +3,25 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { isKernelError } from "@narthex/contracts";
 import type { HostReport } from "@narthex/host";
-import { carryOut, carryOutUndo } from "../connect/carry-out.ts";
+import { applyPlan, applyUndoPlan } from "../connect/apply-plan.ts";
 import { CLIENT_NAMES, findClient } from "../connect/clients.ts";
 import { versionWarning } from "../connect/client-version.ts";
-import type { Client, ClientSetting } from "../connect/client.ts";
+import type { Client, ConnectContext } from "../connect/client.ts";
 import { loadRecord, recordPath } from "../connect/connection-record.ts";
-import { planIgnored } from "../connect/git-ignored.ts";
-import { hostLine } from "../connect/host-line.ts";
+import { planIgnored } from "../connect/git-exclude.ts";
+import { describeHost } from "../connect/describe-host.ts";
 import { isChanged, planConnection, planUndo } from "../connect/plan-connection.ts";
-import { policyTable } from "../connect/policy-table.ts";
-import { programLine, programWarning, shellWords } from "../connect/program-line.ts";
-import { checkOwner } from "../connect/root-workspace.ts";
-import { typedCommand } from "../connect/typed-command.ts";
+import { createPolicyTable } from "../connect/policy-table.ts";
+import { createProgramLine, programWarning, quoteShellWords } from "../connect/program-line.ts";
+import { checkWorkspaceOwner } from "../connect/check-workspace-owner.ts";
+import { formatNarthexCommand } from "../connect/narthex-command.ts";
 import { withConnection } from "../connection/open-connection.ts";
 import { CommandError, usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import type { Command, Invocation } from "./command.ts";
 import { confirm } from "./connect-confirm.ts";
 import { checkOwnCode } from "./own-code-option.ts";
-import { typedHere } from "./typed-here.ts";
+import { formatCommandPrefix } from "./command-prefix.ts";
 import {
   connectionToJson,
   type ConnectionView,
@@ -69,7 +69,7 @@ export const connectCommand: Command = {
     const record = recordPath(workspace, name, invocation.environment);
     if (options.flag("undo")) return undo(record, invocation);
     await checkOwnCode(invocation, workspace);
-    await checkOwner(workspace, { adopt: options.flag("adopt") });
+    await checkWorkspaceOwner(workspace, { adopt: options.flag("adopt") });
     return connect({ name, client, workspace, record }, invocation);
   },
 };
@@ -90,10 +90,10 @@ interface Connecting {
 
 async function connect({ name, client, workspace, record }: Connecting, invocation: Invocation): Promise<number> {
   const { terminal, home, options, environment } = invocation;
-  const setting: ClientSetting = {
+  const setting: ConnectContext = {
     workspace,
     adopt: options.flag("adopt"),
-    line: (...words) => programLine(words, home),
+    line: (...words) => createProgramLine(words, home),
     has: (file) => existsSync(join(workspace, file)),
   };
   const plans = await planConnection(workspace, client.files(setting));
@@ -108,17 +108,21 @@ async function connect({ name, client, workspace, record }: Connecting, invocati
     client,
     plans: changes,
     ignored,
-    host: hostLine(await examine(workspace, invocation)),
-    policy: await withConnection(invocation, "connect", policyTable),
+    host: describeHost(await examine(workspace, invocation)),
+    policy: await withConnection(invocation, "connect", createPolicyTable),
     warnings: warnings.filter((warning) => warning !== undefined),
-    undo: undoLine(typedCommand(environment), name, options.text("workspace") === undefined ? undefined : workspace),
-    next: [...client.next(setting), answerLine(typedHere(invocation))],
+    undo: undoLine(
+      formatNarthexCommand(environment),
+      name,
+      options.text("workspace") === undefined ? undefined : workspace,
+    ),
+    next: [...client.next(setting), answerLine(formatCommandPrefix(invocation))],
   };
   const isDry = options.flag("dry-run");
   if (!terminal.json) printDifference(view, terminal);
   const isWorkLeft = changes.length > 0 || ignored !== undefined;
   const isWritten = isWorkLeft && !isDry && (options.flag("yes") || (await confirm(invocation)));
-  if (isWritten) await carryOut(plans, { workspace, client: name, ...(ignored && { ignored }) }, record);
+  if (isWritten) await applyPlan(plans, { workspace, client: name, ...(ignored && { ignored }) }, record);
   if (terminal.json) terminal.printJson(connectionToJson(view, { workspace, isWritten }));
   else printSummary(view, { isWritten, isDry }, terminal);
   return EXIT_OK;
@@ -136,7 +140,7 @@ function undoLine(program: string, name: string, workspace: string | undefined):
     "connect",
     name,
     "--undo",
-    ...(workspace === undefined ? [] : ["--workspace", shellWords([workspace])]),
+    ...(workspace === undefined ? [] : ["--workspace", quoteShellWords([workspace])]),
   ].join(" ");
 }
 
@@ -146,7 +150,7 @@ async function undo(path: string, invocation: Invocation): Promise<number> {
   const plans = record === undefined ? [] : await planUndo(record);
   const isDry = options.flag("dry-run");
   // Taking back asks nobody: it can be done again.
-  if (record !== undefined && !isDry) await carryOutUndo(plans, record, path);
+  if (record !== undefined && !isDry) await applyUndoPlan(plans, record, path);
   if (terminal.json) terminal.printJson(undoToJson(plans, { isWritten: record !== undefined && !isDry }));
   else printUndo(plans, { isKnown: record !== undefined, isDry }, terminal);
   return EXIT_OK;

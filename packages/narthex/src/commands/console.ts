@@ -1,4 +1,4 @@
-import { askConsoleLink } from "../connection/console-link.ts";
+import { requestConsoleLink } from "../connection/console-link.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import type { Command } from "./command.ts";
 
@@ -9,7 +9,7 @@ export const consoleCommand: Command = {
   examples: ["narthex console"],
 
   async run({ home, terminal }) {
-    const link = await askConsoleLink(home);
+    const link = await requestConsoleLink(home);
     if (terminal.json) terminal.printJson({ link });
     else terminal.print(link);
     return EXIT_OK;

@@ -45,7 +45,7 @@ function addEntry(parent: Parser, entry: CommandEntry, options: ParserOptions): 
     .helpCommand(false);
   if (!("commands" in entry)) return loadWhenChosen(parent, parser, entry, options);
   for (const child of entry.commands) addEntry(parser, child, options);
-  if (entry.own !== undefined) loadWhenChosen(parent, parser, entry.own, options);
+  if (entry.defaultCommand !== undefined) loadWhenChosen(parent, parser, entry.defaultCommand, options);
 }
 
 function loadWhenChosen(parent: Parser, parser: Parser, leaf: CommandLeaf, options: ParserOptions): void {

@@ -42,18 +42,18 @@ export async function readDecisions(file: string): Promise<StoredDecision[]> {
     });
   }
   const decisions = isJsonObject(json) && json["format"] === FORMAT ? json["decisions"] : undefined;
-  if (!Array.isArray(decisions) || decisions.length === 0) throw unlike(file);
+  if (!Array.isArray(decisions) || decisions.length === 0) throw createFormatError(file);
   return decisions.map((decision) => readDecision(decision, file));
 }
 
 function readDecision(json: JsonValue, file: string): StoredDecision {
   const part = (name: string): string => {
     const value = isJsonObject(json) ? json[name] : undefined;
-    if (typeof value !== "string") throw unlike(file);
+    if (typeof value !== "string") throw createFormatError(file);
     return value;
   };
   const proof = fromHex(part("proof"));
-  if (proof === undefined) throw unlike(file);
+  if (proof === undefined) throw createFormatError(file);
   const bytes = (name: string): Uint8Array => utf8(part(name));
   return {
     proof,
@@ -64,7 +64,7 @@ function readDecision(json: JsonValue, file: string): StoredDecision {
   };
 }
 
-function unlike(file: string): CommandError {
+function createFormatError(file: string): CommandError {
   return new CommandError("INVALID_INPUT", `\`${file}\` is no file of decisions`, {
     next: "write one with `narthex policy recheck SESSION/REQUEST --out FILE`",
   });

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@narthex/contracts";
 import type { FixStep, HostReport, Mechanism, Toolchain, ToolClass } from "@narthex/host";
 import type { UnsafeWorkspace } from "@narthex/kernel";
-import { dataOption, shellWords } from "../connect/program-line.ts";
+import { dataOption, quoteShellWords } from "../connect/program-line.ts";
 import { type Column, renderFacts, renderTable } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { cutText, visible } from "../terminal/visible.ts";
@@ -101,7 +101,7 @@ export function printUnsafe(
     terminal.print("", terminal.paint.red(visible(`UNSAFE: ${workspace || "a workspace that is not known any more"}`)));
     terminal.print(visible(`protected paths may not be as they were: ${problem}`));
     terminal.print("no program runs there. Look at the paths above and at what lies beside them, then:");
-    const words = shellWords(["doctor", "--accept", workspace || "WORKSPACE", ...dataOption(home)]);
+    const words = quoteShellWords(["doctor", "--accept", workspace || "WORKSPACE", ...dataOption(home)]);
     terminal.print(visible(`${program} ${words}`));
   }
 }

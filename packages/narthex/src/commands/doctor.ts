@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { isKernelError } from "@narthex/contracts";
 import type { HostReport } from "@narthex/host";
-import { typedCommand } from "../connect/typed-command.ts";
+import { formatNarthexCommand } from "../connect/narthex-command.ts";
 import { CommandError } from "../terminal/command-error.ts";
 import { EXIT_OK, EXIT_TOOL_ERROR, EXIT_UNSAFE } from "../terminal/exit-code.ts";
 import { loginName } from "../terminal/login-name.ts";
@@ -50,7 +50,7 @@ export const doctorCommand: Command = {
     if (terminal.json) terminal.printJson({ ...reportToJson(report), unsafe_workspaces: unsafe.map(unsafeToJson) });
     else if (options.flag("fix")) printSteps(report, terminal);
     else printHostReport(report, terminal);
-    if (!terminal.json) printUnsafe(unsafe, { program: typedCommand(environment), home }, terminal);
+    if (!terminal.json) printUnsafe(unsafe, { program: formatNarthexCommand(environment), home }, terminal);
     if (unsafe.length > 0) return EXIT_UNSAFE;
     return report.toolClasses.some(({ state }) => state === "disabled") ? EXIT_TOOL_ERROR : EXIT_OK;
   },

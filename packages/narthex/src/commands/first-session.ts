@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isWorkable, loadSessionToken, makeWorkspace, stateDirectory } from "@narthex/host";
-import { keepToken } from "../connection/session-token.ts";
+import { isWritableByTools, loadSessionToken, makeWorkspace, stateDirectory } from "@narthex/host";
+import { storeToken } from "../connection/session-token.ts";
 import type { OpenedKernel } from "../open-kernel.ts";
 
 export interface FirstSession {
@@ -21,7 +21,7 @@ export async function openFirstSession(kernel: OpenedKernel, environment: NodeJS
   const made = await makeWorkspace({ parent: join(stateDirectory(environment), "workspaces") });
   const opened = await kernel.openSession({ workspace: made, agent: "first" });
   const { id, workspace } = opened.session.session;
-  await keepToken(id, opened.token, environment);
+  await storeToken(id, opened.token, environment);
   await writeFile(place, `${id}\n`, { mode: 0o600 });
   return { sessionId: id, workspace };
 }
@@ -35,7 +35,7 @@ async function findOpenSession(
   if (token === undefined) return undefined;
   try {
     const { session } = await kernel.authenticate(token);
-    if (!(await isWorkable(session.workspace))) return undefined;
+    if (!(await isWritableByTools(session.workspace))) return undefined;
     return { sessionId: session.id, workspace: session.workspace };
   } catch {
     return undefined;

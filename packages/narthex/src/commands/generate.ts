@@ -40,7 +40,7 @@ export const generateCommand: Command = {
         return EXIT_OK;
       }
       const path = resolve(output);
-      const text = options.flag("whole") ? generated.printWholeModule(path) : generated.printModule(path);
+      const text = options.flag("whole") ? generated.printStandaloneModule(path) : generated.printModule(path);
       return await (options.flag("check") ? check : write)(generated, { output, text }, invocation);
     } catch (fault) {
       if (terminal.json || !isKernelError(fault) || fault.violations.length === 0) throw fault;

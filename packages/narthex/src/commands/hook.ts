@@ -19,7 +19,7 @@ export const hookCommand: Command = {
 
   async run(invocation) {
     const { environment, home, input, options, terminal } = invocation;
-    const { answer, isLate } = await runHook({
+    const { response, isTimedOut } = await runHook({
       client: parseClient(invocation.arguments[0] ?? ""),
       workspace: options.text("workspace"),
       home,
@@ -28,9 +28,9 @@ export const hookCommand: Command = {
       deadlineMs: options.durationMs("deadline"),
       ask: (use) => askKernel(invocation, use),
     });
-    terminal.printJsonLine(answer);
+    terminal.printJsonLine(response);
     // What still goes on would keep the client waiting.
-    if (isLate) process.exit(EXIT_OK);
+    if (isTimedOut) process.exit(EXIT_OK);
     return EXIT_OK;
   },
 };

@@ -12,7 +12,7 @@ function leavesOf(
   return entries.flatMap((entry) => {
     const words = [...above, entry.name];
     if (!("commands" in entry)) return [[words, entry] as const];
-    const own = entry.own === undefined ? [] : [[words, entry.own] as const];
+    const own = entry.defaultCommand === undefined ? [] : [[words, entry.defaultCommand] as const];
     return [...own, ...leavesOf(entry.commands, words)];
   });
 }

@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
 import { withConnection } from "../connection/open-connection.ts";
-import { keepToken } from "../connection/session-token.ts";
+import { storeToken } from "../connection/session-token.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { renderFacts } from "../terminal/table.ts";
 import { formatTime } from "../terminal/units.ts";
 import type { Command } from "./command.ts";
 import { LEASE_OPTIONS, readLeaseRequest } from "./lease-request.ts";
-import { readSession, SESSION_OPTION } from "./lease-session.ts";
+import { readSessionReference, SESSION_OPTION } from "./session-reference.ts";
 import { parseContentHash } from "./content-hash.ts";
 import { LABEL_OPTION, parseSeed } from "./session-options.ts";
 import { sessionToJson } from "./session-view.ts";
@@ -41,7 +41,7 @@ export const leaseDelegateCommand: Command = {
     const cwd = options.text("cwd");
     const labels = options.texts("label");
     const contentHashes = options.texts("grant").map((hash) => parseContentHash(hash, "--grant"));
-    const { sessionId: parentSessionId, token: parentToken } = await readSession(invocation);
+    const { sessionId: parentSessionId, token: parentToken } = await readSessionReference(invocation);
     // What a session may name is its own to hand on.
     if (contentHashes.length > 0 && parentToken === undefined) {
       throw usageError("--grant needs the session's own token: give it by --session @FILE or NARTHEX_TOKEN");
@@ -64,7 +64,7 @@ export const leaseDelegateCommand: Command = {
         contentHashes,
       });
     });
-    const tokenFile = await keepToken(session.sessionId, token, environment);
+    const tokenFile = await storeToken(session.sessionId, token, environment);
     if (terminal.json) {
       terminal.printJson({ ...sessionToJson(session), token, token_file: tokenFile });
       return EXIT_OK;

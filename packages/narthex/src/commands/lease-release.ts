@@ -1,11 +1,11 @@
 import { withConnection } from "../connection/open-connection.ts";
-import { findToken, forgetToken } from "../connection/session-token.ts";
+import { findToken, deleteToken } from "../connection/session-token.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { visible } from "../terminal/visible.ts";
 import type { Command } from "./command.ts";
 import { readJsonText } from "./json-text.ts";
-import { SESSION_OPTION } from "./lease-session.ts";
+import { SESSION_OPTION } from "./session-reference.ts";
 
 export const leaseReleaseCommand: Command = {
   details:
@@ -24,7 +24,7 @@ export const leaseReleaseCommand: Command = {
       const released = await kernel.releaseLease({ token, leaseId });
       return { ...released, sessionId: (await kernel.getLease(leaseId)).sessionId };
     });
-    await forgetToken(sessionId, environment);
+    await deleteToken(sessionId, environment);
     if (terminal.json) {
       const returned = readJsonText(budgetReturned);
       terminal.printJson({ lease_id: leaseId, session_id: sessionId, budget_returned: returned });

@@ -3,7 +3,7 @@ import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { renderFacts } from "../terminal/table.ts";
 import type { Command } from "./command.ts";
-import { readSession, SESSION_OPTION } from "./lease-session.ts";
+import { readSessionReference, SESSION_OPTION } from "./session-reference.ts";
 import { leaseFacts, leaseToJson } from "./lease-view.ts";
 
 export const leaseShowCommand: Command = {
@@ -17,7 +17,7 @@ export const leaseShowCommand: Command = {
     if (leaseId !== undefined && options.text("session") !== undefined) {
       throw usageError("name a lease or a session, not both");
     }
-    const holder = leaseId === undefined ? await readSession(invocation) : undefined;
+    const holder = leaseId === undefined ? await readSessionReference(invocation) : undefined;
     const lease = await withConnection(invocation, "lease show", async (kernel) =>
       kernel.getLease(leaseId ?? (await kernel.getSession(holder?.sessionId ?? "")).leaseId),
     );

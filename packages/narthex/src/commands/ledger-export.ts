@@ -1,7 +1,7 @@
 import { open, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type ConnectionRequest, reachKernel, tryServicesConnection } from "../connection/open-connection.ts";
-import { openStoreAlone, type StoreAlone } from "../connection/store-alone.ts";
+import { openOfflineStore, type OfflineStore } from "../connection/offline-store.ts";
 import { CommandError, usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { formatCount } from "../terminal/units.ts";
@@ -34,9 +34,9 @@ export const ledgerExportCommand: Command = {
 
 async function* exportHome(request: ConnectionRequest, sessionId: string): AsyncGenerator<Uint8Array> {
   const { environment, signal } = request;
-  const ledger = await reachKernel<StoreAlone, StoreAlone>(request, {
+  const ledger = await reachKernel<OfflineStore, OfflineStore>(request, {
     tryRemote: tryServicesConnection,
-    openLocal: (path, waitMs) => openStoreAlone(path, { command: "ledger export", waitMs, environment }),
+    openLocal: (path, waitMs) => openOfflineStore(path, { command: "ledger export", waitMs, environment }),
   });
   try {
     yield* ledger.exportLedger(sessionId, signal);

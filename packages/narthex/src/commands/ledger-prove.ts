@@ -4,7 +4,7 @@ import { withConnection } from "../connection/open-connection.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import type { Command, Invocation } from "./command.ts";
-import { readNamedCheckpoint, requireSameCheckpoint } from "./held-checkpoint.ts";
+import { readCheckpointArgument, requireSameCheckpoint } from "./checkpoint-argument.ts";
 import { parseRecordReference } from "./record-reference.ts";
 
 export const ledgerProveCommand: Command = {
@@ -45,13 +45,13 @@ export const ledgerProveCommand: Command = {
     const from = options.text("from");
     const checked = options.text("check");
     if (checked !== undefined) {
-      if (record !== undefined || MAKING.some((name) => options.text(name) !== undefined)) {
+      if (record !== undefined || PROVE_OPTIONS.some((name) => options.text(name) !== undefined)) {
         throw usageError("--check checks a proof that is there, and makes none");
       }
-      const { checkProofFile } = await import("./ledger-prove-check.ts");
+      const { checkProofFile } = await import("./check-proof-file.ts");
       return checkProofFile(checked, invocation);
     }
-    if (CHECKING.some((name) => options.texts(name).length > 0))
+    if (CHECK_OPTIONS.some((name) => options.texts(name).length > 0))
       throw usageError("--key, --announcement and --record-hash go with --check");
     if ((record === undefined) === (from === undefined)) {
       throw usageError("name a record, or --from and perhaps --to for two checkpoints");
@@ -67,14 +67,14 @@ export const ledgerProveCommand: Command = {
   },
 };
 
-const MAKING = ["from", "to", "checkpoint"];
-const CHECKING = ["key", "announcement", "record-hash"];
+const PROVE_OPTIONS = ["from", "to", "checkpoint"];
+const CHECK_OPTIONS = ["key", "announcement", "record-hash"];
 
 async function proveRecord(record: string, invocation: Invocation): Promise<number> {
   const { options, terminal } = invocation;
   const which = parseRecordReference(record);
   const name = options.text("checkpoint");
-  const named = name === undefined ? undefined : await readNamedCheckpoint(name);
+  const named = name === undefined ? undefined : await readCheckpointArgument(name);
   const proven = await withConnection(invocation, "ledger prove", async (kernel) => {
     const index = "index" in which ? BigInt(which.index) : (await kernel.getRecord(which)).index;
     const treeSize = named === undefined ? 0n : await requireSameCheckpoint(named, kernel);
@@ -83,7 +83,7 @@ async function proveRecord(record: string, invocation: Invocation): Promise<numb
       treeSize,
       withoutRecord: options.flag("without-record"),
     });
-    return { index, ...(await signedFirst(kernel, treeSize === 0n, () => kernel.proveRecord(request))) };
+    return { index, ...(await proveAfterSigning(kernel, treeSize === 0n, () => kernel.proveRecord(request))) };
   });
   const { proof, index, treeSize } = proven;
   if (terminal.json) terminal.printJson({ index: Number(index), tree_size: Number(treeSize), proof });
@@ -92,7 +92,7 @@ async function proveRecord(record: string, invocation: Invocation): Promise<numb
 }
 
 /** A record that is too new is signed for, if nobody named the checkpoint. */
-async function signedFirst<T>(kernel: KernelConnection, maySign: boolean, prove: () => Promise<T>): Promise<T> {
+async function proveAfterSigning<T>(kernel: KernelConnection, maySign: boolean, prove: () => Promise<T>): Promise<T> {
   try {
     return await prove();
   } catch (fault) {
@@ -104,8 +104,8 @@ async function signedFirst<T>(kernel: KernelConnection, maySign: boolean, prove:
 
 async function proveConsistency(from: string, to: string | undefined, invocation: Invocation): Promise<number> {
   const { terminal } = invocation;
-  const older = await readNamedCheckpoint(from);
-  const newer = to === undefined ? undefined : await readNamedCheckpoint(to);
+  const older = await readCheckpointArgument(from);
+  const newer = to === undefined ? undefined : await readCheckpointArgument(to);
   const { proof, toSize } = await withConnection(invocation, "ledger prove", async (kernel) => {
     const fromSize = await requireSameCheckpoint(older, kernel);
     const newerSize = newer === undefined ? 0n : await requireSameCheckpoint(newer, kernel);

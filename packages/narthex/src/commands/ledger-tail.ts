@@ -9,7 +9,7 @@ import { decodeRecord, recordToJson } from "./record-view.ts";
 
 export const ledgerTailCommand: Command = {
   details: "Runs until it is interrupted, or until nothing reads its output; waits for a kernel where none runs.",
-  endsWithReader: true,
+  endsOnClosedOutput: true,
   options: [
     { flags: "--session <id>", description: "only this session's records (or `system`)" },
     { flags: "--from <index>", description: "start at this record (default: from now on)" },

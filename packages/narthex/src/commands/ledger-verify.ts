@@ -2,14 +2,14 @@ import { resolve } from "node:path";
 import { type JsonObject, type VerifyReport, VerifyReportSchema } from "@narthex/contracts";
 import { verifyBundleFile } from "../bundle/verify-bundle-file.ts";
 import type { VerifyOptions } from "../connection/kernel-connection.ts";
-import { openRememberedVerification, type RememberedVerification } from "../connection/remembered-verification.ts";
+import { openVerificationState, type VerificationState } from "../connection/verification-state.ts";
 import { verifyHome } from "../connection/verify-home.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_LEDGER_BROKEN, EXIT_OK, EXIT_UNREADABLE } from "../terminal/exit-code.ts";
 import { messageToJson } from "../terminal/message-json.ts";
 import { createProgressBar } from "../terminal/progress-bar.ts";
 import type { Command, Invocation } from "./command.ts";
-import { readKeptCheckpoint } from "./held-checkpoint.ts";
+import { readCheckpointFile } from "./checkpoint-argument.ts";
 import { printVerifyReport } from "./verify-view.ts";
 
 export const ledgerVerifyCommand: Command = {
@@ -50,11 +50,11 @@ export const ledgerVerifyCommand: Command = {
 
   async run(invocation) {
     const { terminal, signal, options } = invocation;
-    const memory = await openMemory(invocation);
+    const memory = await openState(invocation);
     const bar = createProgressBar(terminal, { label: "records" });
     let report: VerifyReport;
     try {
-      const checkpoints = await Promise.all(options.texts("checkpoint").map(readKeptCheckpoint));
+      const checkpoints = await Promise.all(options.texts("checkpoint").map(readCheckpointFile));
       const remembering = memory && { remember: true, before: await memory.read() };
       const recordsOnly = options.flag("records-only");
       const asked = { signal, verifierKey: options.text("key"), checkpoints, recordsOnly, ...remembering };
@@ -63,7 +63,7 @@ export const ledgerVerifyCommand: Command = {
       bar.finish();
     }
     const { verified } = report;
-    if (terminal.json) terminal.printJson(withoutMemory(messageToJson(VerifyReportSchema, report)));
+    if (terminal.json) terminal.printJson(omitVerificationState(messageToJson(VerifyReportSchema, report)));
     else printVerifyReport(report, terminal);
     if (memory !== undefined && verified.length > 0) await memory.write(verified);
     if (report.problems.some(({ code }) => code === "unreadable")) return EXIT_UNREADABLE;
@@ -72,7 +72,7 @@ export const ledgerVerifyCommand: Command = {
 };
 
 /** Of no use to whoever reads the report, and long. */
-function withoutMemory({ verified: _verified, ...shown }: JsonObject): JsonObject {
+function omitVerificationState({ verified: _verified, ...shown }: JsonObject): JsonObject {
   return shown;
 }
 
@@ -81,12 +81,12 @@ function verify(invocation: Invocation, asked: VerifyOptions): Promise<VerifyRep
   return file === undefined ? verifyHome(invocation, asked) : verifyBundleFile(resolve(file), asked);
 }
 
-async function openMemory({
+async function openState({
   options,
   home,
   environment,
   arguments: [bundle],
-}: Invocation): Promise<RememberedVerification | undefined> {
+}: Invocation): Promise<VerificationState | undefined> {
   const file = options.text("memory");
   if (!options.flag("resume")) {
     if (file !== undefined) throw usageError("--memory goes with --resume");
@@ -95,5 +95,5 @@ async function openMemory({
   if (options.flag("records-only"))
     throw usageError("what was left out cannot be gone on from: --resume reads content, too");
   if (bundle !== undefined) throw usageError("a bundle is always read whole: --resume is for the ledger of a home");
-  return openRememberedVerification(home, file, environment);
+  return openVerificationState(home, file, environment);
 }

@@ -1,13 +1,13 @@
-import { createLastingCaller } from "../connection/lasting-caller.ts";
-import { openLastingLink } from "../connection/lasting-link.ts";
-import { readMcpListing } from "../connection/mcp-listing.ts";
+import { createReconnectingCaller } from "../connection/reconnecting-caller.ts";
+import { openReconnectingLink } from "../connection/reconnecting-link.ts";
+import { readMcpOptions } from "../connection/mcp-listing.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
-import { createLineLog } from "../terminal/log-lines.ts";
+import { createLineLogger } from "../terminal/line-logger.ts";
 import { reportError } from "../terminal/report-error.ts";
 import { VERSION } from "../version.ts";
 import type { Command, Invocation } from "./command.ts";
 import { checkOwnCode } from "./own-code-option.ts";
-import { checkWritable } from "../connect/root-workspace.ts";
+import { checkWritable } from "../connect/check-workspace-owner.ts";
 import { readSessionOptions, SESSION_OPTIONS } from "./session-options.ts";
 
 export const mcpCommand: Command = {
@@ -16,7 +16,7 @@ export const mcpCommand: Command = {
     "that other clients share and that ends by itself once the last one has left (timeouts.idle_ms). When the kernel ends " +
     "before, another is found or started and the session goes on. Nothing but the protocol is written on the output stream. " +
     "With --http any number of clients use the session at http://ADDRESS/mcp, with its token.",
-  endsWithReader: true,
+  endsOnClosedOutput: true,
   options: [
     ...SESSION_OPTIONS,
     { flags: "--http <host:port>", description: "serve Streamable HTTP here instead of standard input and output" },
@@ -28,7 +28,7 @@ export const mcpCommand: Command = {
 
   async run(invocation) {
     const address = invocation.options.text("http");
-    if (address !== undefined) return (await import("./mcp-http.ts")).serveMcpHttp(invocation, address);
+    if (address !== undefined) return (await import("./serve-mcp-http.ts")).serveMcpHttp(invocation, address);
     // SECURITY: the client parses the output stream, so not even a JSON error may go there.
     const terminal = { ...invocation.terminal, json: false };
     try {
@@ -44,18 +44,27 @@ async function serveClient(invocation: Invocation): Promise<number> {
   const request = await readSessionOptions(invocation);
   const allowOwnCode = (await checkOwnCode(invocation, request.workspace)) === "allow";
   await checkWritable(request);
-  const log = createLineLog(terminal, environment);
+  const log = createLineLogger(terminal, environment);
   // The largest part of this command: loaded while the kernel starts, or opens the session.
   const loadServer = () => import("@narthex/server/mcp-stdio");
   const meanwhile = (): void => void loadServer().catch(() => undefined);
-  const link = await openLastingLink({ home, environment, request, renew: true, log, allowOwnCode, signal, meanwhile });
+  const link = await openReconnectingLink({
+    home,
+    environment,
+    request,
+    renew: true,
+    log,
+    allowOwnCode,
+    signal,
+    onWait: meanwhile,
+  });
   try {
     const { serveMcpStdio } = await loadServer();
-    const caller = createLastingCaller(link);
+    const caller = createReconnectingCaller(link);
     // The caller asks each kernel for itself.
     const elicitation = true;
     const { watchTools } = caller;
-    const listing = await readMcpListing(home);
+    const listing = await readMcpOptions(home);
     const door = serveMcpStdio({ caller, watchTools, elicitation, ...listing, version: VERSION, log });
     const stop = (): void => void door.close();
     signal.addEventListener("abort", stop, { once: true });

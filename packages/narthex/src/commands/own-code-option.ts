@@ -18,10 +18,10 @@ export async function checkOwnCode(
   const { homePaths } = await import("@narthex/host/home-paths");
   const { loadConfiguration } = await import("@narthex/host/configuration");
   const { resolveWorkspace } = await import("@narthex/host/workspace-rules");
-  const { createOwnCodeCheck, ownCodeOf } = await import("../own-code.ts");
+  const { createOwnCodeCheck, locateOwnCode } = await import("../own-code.ts");
   const { session } = await loadConfiguration(homePaths(home).configuration);
   const mode = options.flag("allow-own-code") || session.ownCode === "allow" ? "allow" : "refuse";
-  const check = createOwnCodeCheck({ ownCode: ownCodeOf(environment), mode });
+  const check = createOwnCodeCheck({ ownCode: locateOwnCode(environment), mode });
   await check(await resolveWorkspace(workspace, { home }));
   return mode;
 }

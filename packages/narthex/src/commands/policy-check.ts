@@ -12,7 +12,7 @@ import { compileCedar, type Policy } from "@narthex/kernel";
 import { tryServicesConnection } from "../connection/open-connection.ts";
 import { EXIT_OK, exitCodeOf } from "../terminal/exit-code.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { typedAdvice } from "../terminal/typed-advice.ts";
+import { addHomeToAdvice } from "../terminal/add-home-to-advice.ts";
 import { visible } from "../terminal/visible.ts";
 import type { Command } from "./command.ts";
 import { readPolicyTools } from "./policy-tools.ts";
@@ -49,7 +49,10 @@ export const policyCheckCommand: Command = {
         printValid(summary, warnings, terminal);
         if (given === undefined && (await isOutdated(home, await assemblePolicy(files, schema)))) {
           terminal.note(
-            typedAdvice("the kernel that runs has other rules: `narthex policy reload` puts these in force", terminal),
+            addHomeToAdvice(
+              "the kernel that runs has other rules: `narthex policy reload` puts these in force",
+              terminal,
+            ),
           );
         }
       }

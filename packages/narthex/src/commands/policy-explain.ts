@@ -1,5 +1,5 @@
 import { isKernelError, JsonSyntaxError, type JsonValue, parseJson } from "@narthex/contracts";
-import type { CallExplanation, ExplainedQuestion, ExplainQuestion, RuleFinding } from "@narthex/kernel";
+import type { CallExplanation, ExplainedCheck, ExplainRequest, RuleFinding } from "@narthex/kernel";
 import type { KernelConnection } from "../connection/kernel-connection.ts";
 import { withConnection } from "../connection/open-connection.ts";
 import { CommandError } from "../terminal/command-error.ts";
@@ -46,7 +46,7 @@ export const policyExplainCommand: Command = {
   },
 };
 
-async function explain(kernel: KernelConnection, question: ExplainQuestion): Promise<CallExplanation> {
+async function explain(kernel: KernelConnection, question: ExplainRequest): Promise<CallExplanation> {
   try {
     return await kernel.explainCall(question);
   } catch (error) {
@@ -68,15 +68,15 @@ async function readInput(invocation: Invocation): Promise<JsonValue> {
   }
 }
 
-const ANSWERS = { allow: "allowed", ask: "allowed once a person says yes", deny: "denied" } as const;
+const DECISION_TEXTS = { allow: "allowed", ask: "allowed once a person says yes", deny: "denied" } as const;
 
 /** The answer first and the rules that made it; then the rules that did not match, for a user who wants another answer. */
 function printExplanation({ answer, code, message, missing, questions }: CallExplanation, terminal: Terminal): void {
   const { paint, columns } = terminal;
   const colour = { allow: paint.green, ask: paint.yellow, deny: paint.red }[answer];
-  const said = `${ANSWERS[answer]}${visible(message === "" ? "" : `: ${message}`)}${code && ` (${code})`}`;
+  const said = `${DECISION_TEXTS[answer]}${visible(message === "" ? "" : `: ${message}`)}${code && ` (${code})`}`;
   const [first = "", ...rest] = wrapWords(said, { width: columns ?? Number.POSITIVE_INFINITY, longWords: "keep" });
-  terminal.print(first.replace(ANSWERS[answer], colour), ...rest);
+  terminal.print(first.replace(DECISION_TEXTS[answer], colour), ...rest);
   for (const right of missing) {
     if (right.message !== message) terminal.print(visible(`  missing: ${right.message} (${right.code})`));
   }
@@ -99,7 +99,7 @@ function printExplanation({ answer, code, message, missing, questions }: CallExp
 
 const INDENT = 4;
 
-function describe({ action, path, host, allowed, approve }: ExplainedQuestion): string {
+function describe({ action, path, host, allowed, approve }: ExplainedCheck): string {
   const about = [path && `path ${path}`, host && `host ${host}`].filter((part) => part !== "").join(", ");
   const answer = !allowed ? "no" : approve === "none" ? "yes" : `yes, if a person agrees (${approve})`;
   return `${action}${about && ` on ${about}`}: ${answer}`;

@@ -8,7 +8,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { visible } from "../terminal/visible.ts";
 import type { Command, Invocation } from "./command.ts";
 import { readDecisions, writeDecisions } from "./decision-file.ts";
-import { decisionOfProof, decisionsOfCall } from "./stored-decisions.ts";
+import { readProofDecision, readCallDecisions } from "./stored-decisions.ts";
 
 export const policyRecheckCommand: Command = {
   details:
@@ -49,11 +49,11 @@ const CALL = /^(ses_[a-z2-7]+)\/(.+)$/s;
 function findDecisions(what: string, invocation: Invocation): Promise<StoredDecision[]> {
   const [, sessionId, requestId] = CALL.exec(what) ?? [];
   if (sessionId !== undefined && requestId !== undefined) {
-    return withConnection(invocation, "policy recheck", (kernel) => decisionsOfCall(kernel, sessionId, requestId));
+    return withConnection(invocation, "policy recheck", (kernel) => readCallDecisions(kernel, sessionId, requestId));
   }
   const hash = fromHex(what);
   if (hash?.length === HASH_SIZE) {
-    return withConnection(invocation, "policy recheck", (kernel) => decisionOfProof(kernel, hash));
+    return withConnection(invocation, "policy recheck", (kernel) => readProofDecision(kernel, hash));
   }
   return readDecisions(resolve(what));
 }

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { writeFile } from "node:fs/promises";
 import { assemblePolicy, homePaths, loadPolicySet, openLedgerFiles, readPolicyDirectory } from "@narthex/host";
-import { type ChosenCalls, findChosen } from "../policy-trial/chosen-calls.ts";
+import { type SelectedCalls, selectCalls } from "../policy-trial/select-calls.ts";
 import type { DecisionPlace } from "../policy-trial/recorded-decisions.ts";
 import { type Suggestion, suggestRules } from "../policy-trial/suggest-rules.ts";
-import { printChanges, printUnjudged, trialToJson } from "../policy-trial/trial-view.ts";
+import { printChanges, printNotEvaluated, trialToJson } from "../policy-trial/trial-view.ts";
 import { type Trial, tryPolicy } from "../policy-trial/try-policy.ts";
 import { CommandError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
@@ -42,7 +42,7 @@ export const policySuggestCommand: Command = {
     };
     const ledger = openLedgerFiles(paths.store, paths.content);
     try {
-      const chosen = findChosen(ledger, choice);
+      const chosen = selectCalls(ledger, choice);
       const files = await readPolicyDirectory(paths.policy);
       const { rules: inForce } = await loadPolicySet(files, schema);
       const alwaysRules = new Set(inForce.filter(({ approve }) => approve === "always").map(({ id }) => id));
@@ -53,7 +53,7 @@ export const policySuggestCommand: Command = {
       // What does not fit the schema is POLICY_INVALID, and not shown at all.
       const policy = await assemblePolicy([...files, { name: "suggested.cedar", text }], schema);
       const baseline = await assemblePolicy(files, schema);
-      const trial = tryPolicy(ledger, { policy, baseline, schema, isLeftOut: isChosen(chosen) });
+      const trial = tryPolicy(ledger, { policy, baseline, schema, isExcluded: createSelectionFilter(chosen) });
       const out = options.text("out");
       if (out !== undefined) await writeFile(resolve(out), text, { flag: "wx", mode: 0o600 });
       if (terminal.json) {
@@ -71,7 +71,7 @@ export const policySuggestCommand: Command = {
 };
 
 /** All decisions about the chosen calls: what was approved is decided again before it runs. */
-function isChosen({ calls }: ChosenCalls): (decision: DecisionPlace) => boolean {
+function createSelectionFilter({ calls }: SelectedCalls): (decision: DecisionPlace) => boolean {
   const keyOf = ({ chain, requestId }: DecisionPlace): string => `${chain}/${requestId}`;
   const chosen = new Set(calls.map(({ decision }) => keyOf(decision)));
   return (decision) => chosen.has(keyOf(decision));
@@ -101,5 +101,5 @@ function print({ rules, refused }: Suggestion, trial: Trial, terminal: Terminal)
     `besides these, ${formatCount(trial.changed)} of ${formatCount(trial.decisions)} recorded decisions would be others:`,
   );
   printChanges(trial.groups, terminal);
-  printUnjudged(trial.unjudged, terminal);
+  printNotEvaluated(trial.notEvaluated, terminal);
 }

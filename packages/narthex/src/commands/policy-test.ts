@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import {
   assemblePolicy,
-  type ExampleAnswer,
+  type ExampleDecision,
   type ExampleFailure,
   homePaths,
   readExamples,
@@ -36,7 +36,7 @@ export const policyTestCommand: Command = {
     const examples = await readExamples(directory);
     const policy = await assemblePolicy(await readPolicyDirectory(directory), schema);
     const explain = createExampleExplainer(policy, tools, protectedPaths);
-    const failures = await runExamples(examples, async (example) => toAnswer(await explain(example)));
+    const failures = await runExamples(examples, async (example) => toExampleDecision(await explain(example)));
     if (terminal.json) terminal.printJson({ examples: examples.length, failures: failures.map(failureToJson) });
     else if (examples.length === 0) terminal.print(`no *.examples.yaml in ${directory}: nothing was tried`);
     else if (failures.length > 0) {
@@ -48,7 +48,7 @@ export const policyTestCommand: Command = {
 };
 
 /** The rules that decided: those that forbid where it is denied, else those that permit. */
-function toAnswer({ answer, code, questions }: CallExplanation): ExampleAnswer {
+function toExampleDecision({ answer, code, questions }: CallExplanation): ExampleDecision {
   const effect = answer === "deny" ? "forbid" : "permit";
   const rules = questions.flatMap((question) =>
     question.rules.filter((rule) => rule.verdict === "matched" && rule.effect === effect).map(({ id }) => id),

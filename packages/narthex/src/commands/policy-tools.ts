@@ -1,8 +1,8 @@
 import { homePaths, loadAddedTools, loadConfiguration, schemaForTools } from "@narthex/host";
 import type { PolicySchema, Tool } from "@narthex/kernel";
-import { builtinsFor } from "../builtins-for.ts";
+import { createConfiguredBuiltins } from "../configured-builtins.ts";
 import { describeEndpoint } from "../endpoint-tools.ts";
-import { pinnedHomeTools } from "../home-servers.ts";
+import { readPinnedHomeTools } from "../home-mcp-servers.ts";
 
 /** What rules of a home are checked against, read without taking the home. */
 export interface PolicyTools {
@@ -17,7 +17,7 @@ export async function readPolicyTools(home: string): Promise<PolicyTools> {
   const paths = homePaths(home);
   const configuration = await loadConfiguration(paths.configuration);
   const { protectedPaths } = configuration;
-  const builtins = builtinsFor(configuration);
+  const builtins = createConfiguredBuiltins(configuration);
   // No tool runs here, so none is given its secrets.
   const { tools: added, unusable } = await loadAddedTools({
     directory: paths.tools,
@@ -27,6 +27,6 @@ export async function readPolicyTools(home: string): Promise<PolicyTools> {
     createEndpointTool: describeEndpoint,
     taken: new Set(),
   });
-  const tools = [...builtins, ...added, ...(await pinnedHomeTools(paths))];
+  const tools = [...builtins, ...added, ...(await readPinnedHomeTools(paths))];
   return { tools, schema: schemaForTools(tools, unusable), protectedPaths };
 }

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { assemblePolicy, homePaths, openLedgerFiles, readPolicyDirectory } from "@narthex/host";
-import { printChanges, printUnjudged, trialToJson } from "../policy-trial/trial-view.ts";
+import { printChanges, printNotEvaluated, trialToJson } from "../policy-trial/trial-view.ts";
 import { tryPolicy } from "../policy-trial/try-policy.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_DIVERGED, EXIT_OK, EXIT_UNREADABLE } from "../terminal/exit-code.ts";
@@ -30,17 +30,17 @@ export const policyWhatifCommand: Command = {
     const ledger = openLedgerFiles(paths.store, paths.content);
     try {
       const trial = tryPolicy(ledger, { policy, schema, chain: options.text("session") });
-      const { decisions, changed, unchanged, unjudged, groups } = trial;
+      const { decisions, changed, unchanged, notEvaluated, groups } = trial;
       if (terminal.json) terminal.printJson(trialToJson(trial));
       else {
         terminal.print(
           `${formatCount(changed)} of ${formatCounted(decisions, "decision")} would change, ${formatCount(unchanged)} would not`,
         );
         printChanges(groups, terminal);
-        printUnjudged(unjudged, terminal);
+        printNotEvaluated(notEvaluated, terminal);
       }
       if (changed > 0) return EXIT_DIVERGED;
-      return unjudged.size > 0 ? EXIT_UNREADABLE : EXIT_OK;
+      return notEvaluated.size > 0 ? EXIT_UNREADABLE : EXIT_OK;
     } finally {
       ledger.close();
     }

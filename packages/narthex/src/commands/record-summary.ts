@@ -72,7 +72,7 @@ function summariseEntry(entry: Entry): string {
     case "approvalRequested":
       return `approval ${kind.value.approvalId} asked for`;
     case "approvalResolved":
-      return summariseAnswer(kind.value);
+      return summariseResolution(kind.value);
     case "approvalDeclined":
       return summariseDecline(kind.value);
     case "standingApprovalRevoked":
@@ -143,9 +143,9 @@ function summariseEntry(entry: Entry): string {
     case "artifactPublished":
       return `artifact ${kind.value.artifactId} published`;
     case "egressRequested":
-      return `${egressPlace(kind.value)} ${kind.value.status === 0 ? "without an answer" : kind.value.status}`;
+      return `${formatEgressTarget(kind.value)} ${kind.value.status === 0 ? "without an answer" : kind.value.status}`;
     case "egressRefused":
-      return `${egressPlace(kind.value)} refused (${kind.value.reason})`;
+      return `${formatEgressTarget(kind.value)} refused (${kind.value.reason})`;
     case "kernelStarted":
       return `kernel ${kind.value.version} started`;
     case "checkpointSigned":
@@ -203,7 +203,7 @@ function asksPerson({ allowed, approve }: PolicyDecision): boolean {
 }
 
 /** How a question ended, and by which answer; one that its caller withdrew has no person behind it. */
-function summariseAnswer({ approvalId, answer, approver, door, scope }: ApprovalResolved): string {
+function summariseResolution({ approvalId, answer, approver, door, scope }: ApprovalResolved): string {
   const by = approver || door;
   const term = scope === "" || scope === "once" ? "" : ` (${scope})`;
   return `approval ${approvalId} ${answer.replaceAll("_", " ")}${term}${by === "" ? "" : ` by ${by}`}`;
@@ -232,7 +232,7 @@ function summariseOpening({ agent, user, workspace, adopted }: SessionOpened): s
   return `session opened by ${agent || user || "nobody named"} on ${workspace}${handedOver}`;
 }
 
-function egressPlace({ method, host, port }: Pick<EgressRefused, "method" | "host" | "port">): string {
+function formatEgressTarget({ method, host, port }: Pick<EgressRefused, "method" | "host" | "port">): string {
   return `${method} ${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 

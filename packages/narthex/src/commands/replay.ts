@@ -8,7 +8,7 @@ import {
   type VerifyReport,
   VerifyReportSchema,
 } from "@narthex/contracts";
-import type { ReplayAsked, ReplayEvent } from "@narthex/server";
+import type { ReplaySelection, ReplayEvent } from "@narthex/server";
 import { withBundle } from "../bundle/bundle-file.ts";
 import { replayBundle } from "../bundle/replay-bundle.ts";
 import { replayHome } from "../replay/replay-home.ts";
@@ -40,20 +40,20 @@ export const replayCommand: Command = {
 
   async run(invocation) {
     const { arguments: named, options, terminal } = invocation;
-    const file = await bundleIn(named);
+    const file = await findBundlePath(named);
     const sessionIds = file === undefined ? named : named.slice(1);
     if (file === undefined && options.flag("all") === named.length > 0) {
       throw usageError("replay needs the id of a session, a bundle, or --all");
     }
-    const asked: ReplayAsked = {
+    const asked: ReplaySelection = {
       sessionIds: [...sessionIds],
       skipVerify: options.flag("unverified"),
       digestOnly: false,
       listCalls: options.flag("calls"),
     };
     const found = await (file === undefined
-      ? follow(replayHome(invocation, asked), invocation)
-      : withBundle(file, (bundle) => follow(replayBundle(bundle, asked, invocation), invocation)));
+      ? printAndCollect(replayHome(invocation, asked), invocation)
+      : withBundle(file, (bundle) => printAndCollect(replayBundle(bundle, asked, invocation), invocation)));
     if (terminal.json) terminal.printJson(toJson(found));
     else if (found.reports.length > 1) printReplayTotal(found.reports, terminal);
     return exitCodeFor(found);
@@ -61,7 +61,7 @@ export const replayCommand: Command = {
 };
 
 /** Whatever does not look like a session's id is a file. */
-async function bundleIn([first]: readonly string[]): Promise<string | undefined> {
+async function findBundlePath([first]: readonly string[]): Promise<string | undefined> {
   if (first === undefined) return undefined;
   const path = resolve(first);
   if (!first.startsWith("ses_")) return path;
@@ -71,15 +71,15 @@ async function bundleIn([first]: readonly string[]): Promise<string | undefined>
   );
 }
 
-interface Found {
+interface ReplayFindings {
   verified: VerifyReport | undefined;
   readonly reports: ReplayReport[];
 }
 
 /** Prints what is found as it comes. */
-async function follow(events: AsyncIterable<ReplayEvent>, { terminal }: Invocation): Promise<Found> {
+async function printAndCollect(events: AsyncIterable<ReplayEvent>, { terminal }: Invocation): Promise<ReplayFindings> {
   const bar = createProgressBar(terminal, { label: "records" });
-  const found: Found = { verified: undefined, reports: [] };
+  const found: ReplayFindings = { verified: undefined, reports: [] };
   try {
     for await (const message of events) {
       const { event } = create(ReplayResponseSchema, message);
@@ -100,7 +100,7 @@ async function follow(events: AsyncIterable<ReplayEvent>, { terminal }: Invocati
   return found;
 }
 
-function exitCodeFor({ verified, reports }: Found): number {
+function exitCodeFor({ verified, reports }: ReplayFindings): number {
   if (verified?.problems.some(({ code }) => code === "unreadable") === true) return EXIT_UNREADABLE;
   if (verified !== undefined && !isSound(verified)) return EXIT_LEDGER_BROKEN;
   return reports.every(({ clean }) => clean) ? EXIT_OK : EXIT_DIVERGED;
@@ -110,7 +110,7 @@ function isSound({ intact, complete }: VerifyReport): boolean {
   return intact && complete;
 }
 
-function toJson({ verified, reports }: Found) {
+function toJson({ verified, reports }: ReplayFindings) {
   return {
     verified: verified === undefined ? null : messageToJson(VerifyReportSchema, verified),
     sessions: reports.map((report) => messageToJson(ReplayReportSchema, report)),

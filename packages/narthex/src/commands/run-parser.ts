@@ -16,7 +16,7 @@ export async function runParser(
   run: (...parsed: Parameters<ParserOptions["run"]>) => Promise<number>,
 ): Promise<number> {
   let exitCode = EXIT_OK;
-  refuseHelpOfUnknown(helpLast(argv), tree);
+  rejectHelpForUnknown(moveHelpLast(argv), tree);
   const parser = createParser({
     tree,
     description: DESCRIPTION,
@@ -28,7 +28,7 @@ export async function runParser(
     },
   });
   try {
-    await parser.parseAsync(helpLast(argv), { from: "user" });
+    await parser.parseAsync(moveHelpLast(argv), { from: "user" });
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -39,7 +39,7 @@ export async function runParser(
 }
 
 /** Asked for help about a command that does not exist, the parser would show the nearest help there is, and succeed. */
-function refuseHelpOfUnknown(argv: readonly string[], tree: readonly CommandEntry[]): void {
+function rejectHelpForUnknown(argv: readonly string[], tree: readonly CommandEntry[]): void {
   const end = argv.indexOf("--");
   const asked = end < 0 ? argv : argv.slice(0, end);
   if (!asked.includes("--help") && !asked.includes("-h")) return;
@@ -61,6 +61,6 @@ function commandWords(argv: readonly string[]): string[] {
 }
 
 /** `help session open` means `session open --help`: only so is the command loaded that help is about. */
-function helpLast(argv: readonly string[]): string[] {
+function moveHelpLast(argv: readonly string[]): string[] {
   return argv[0] === "help" ? [...argv.slice(1), "--help"] : [...argv];
 }

@@ -1,11 +1,11 @@
 import { homePaths, loadConfiguration } from "@narthex/host";
-import { createBoundedLog } from "../on-demand/bounded-log.ts";
-import { untilIdle } from "../on-demand/idle-end.ts";
-import { takeHomeOnDemand } from "../on-demand/take-home.ts";
+import { createBoundedLogger } from "../on-demand/bounded-logger.ts";
+import { waitUntilIdle } from "../on-demand/wait-until-idle.ts";
+import { acquireHomeOnDemand } from "../on-demand/acquire-home.ts";
 import { openKernel } from "../open-kernel.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK, EXIT_UNAVAILABLE } from "../terminal/exit-code.ts";
-import { createLineLog } from "../terminal/log-lines.ts";
+import { createLineLogger } from "../terminal/line-logger.ts";
 import type { Invocation } from "./command.ts";
 
 /** What others are told who holds the home. */
@@ -20,14 +20,14 @@ export async function serveOnDemand(invocation: Invocation): Promise<number> {
   if (options.text("listen") !== undefined || options.flag("first-session")) {
     throw usageError("--on-demand opens no port and no session", "leave out --listen and --first-session");
   }
-  const append = createBoundedLog(homePaths(home).kernelLog);
+  const append = createBoundedLogger(homePaths(home).kernelLog);
   const terminal = { ...invocation.terminal, note: (...lines: readonly string[]) => append(`${lines.join("\n")}\n`) };
-  const log = createLineLog(terminal, environment);
+  const log = createLineLogger(terminal, environment);
   const ended = Promise.withResolvers<{ readonly reason: string; readonly exitCode: number }>();
   const end = (reason: string, exitCode = EXIT_OK): void => ended.resolve({ reason, exitCode });
   const ownCode = options.flag("allow-own-code") ? "allow" : "refuse";
   const onFailure = (): void => end("the store failed", EXIT_UNAVAILABLE);
-  const kernel = await takeHomeOnDemand({
+  const kernel = await acquireHomeOnDemand({
     home,
     signal,
     log,
@@ -43,7 +43,7 @@ export async function serveOnDemand(invocation: Invocation): Promise<number> {
     log("info", "the kernel is open on the home", { home: kernel.home.path, process: process.pid });
     signal.addEventListener("abort", () => end("a signal"), { once: true });
     if (signal.aborted) end("a signal");
-    void untilIdle({ idleMs, signal: closing.signal, isInUse: () => kernel.isInUse() }).then(() =>
+    void waitUntilIdle({ idleMs, signal: closing.signal, isInUse: () => kernel.isInUse() }).then(() =>
       end("no client was left"),
     );
     const { reason, exitCode: code } = await ended.promise;

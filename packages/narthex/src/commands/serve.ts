@@ -1,19 +1,19 @@
 import { homePaths, loadConfiguration, summariseEnvelope } from "@narthex/host";
 import type { HostFacts } from "@narthex/kernel";
 import type { Serving } from "@narthex/server";
-import { takeHomeToServe } from "../on-demand/take-home.ts";
+import { acquireHomeForServe } from "../on-demand/acquire-home.ts";
 import { type OpenedKernel, openKernel } from "../open-kernel.ts";
 import { EXIT_OK, EXIT_UNAVAILABLE } from "../terminal/exit-code.ts";
-import { createLineLog } from "../terminal/log-lines.ts";
+import { createLineLogger } from "../terminal/line-logger.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { renderFacts } from "../terminal/table.ts";
 import { visible } from "../terminal/visible.ts";
 import type { Command, Invocation } from "./command.ts";
-import { explainListening } from "./explain-listening.ts";
+import { explainListenError } from "./explain-listen-error.ts";
 import { type FirstSession, openFirstSession } from "./first-session.ts";
 import { OWN_CODE_OPTION } from "./own-code-option.ts";
 import { formatListenAddress, parseListenAddress } from "./listen-address.ts";
-import { typedHere } from "./typed-here.ts";
+import { formatCommandPrefix } from "./command-prefix.ts";
 
 export const serveCommand: Command = {
   details:
@@ -35,10 +35,10 @@ export const serveCommand: Command = {
     if (options.flag("on-demand")) return (await import("./serve-on-demand.ts")).serveOnDemand(invocation);
     const asked = options.text("listen");
     const listen = asked === undefined ? undefined : parseListenAddress(asked);
-    const log = createLineLog(terminal, environment);
+    const log = createLineLogger(terminal, environment);
     const failure = Promise.withResolvers<Error>();
     const ownCode = options.flag("allow-own-code") ? "allow" : "refuse";
-    const kernel = await takeHomeToServe({
+    const kernel = await acquireHomeForServe({
       home,
       signal,
       log,
@@ -50,7 +50,7 @@ export const serveCommand: Command = {
     try {
       const doors = kernel.openDoors([listen ?? kernel.configuration.listen]);
       const addresses = await doors.catch((error: unknown) => {
-        throw explainListening(error, { isTyped: asked !== undefined, file: kernel.home.paths.configuration });
+        throw explainListenError(error, { isTyped: asked !== undefined, file: kernel.home.paths.configuration });
       });
       const first = options.flag("first-session") ? await openFirstSession(kernel, environment) : undefined;
       announce(invocation, kernel, { addresses, first, host: await kernel.examineHost() });
@@ -91,7 +91,7 @@ function announce(invocation: Invocation, kernel: OpenedKernel, { addresses, fir
     });
     return;
   }
-  const narthex = typedHere(invocation);
+  const narthex = formatCommandPrefix(invocation);
   const session = first === undefined ? " --session ID" : "";
   terminal.print(
     terminal.paint.bold(`the kernel is open on ${home}`),
@@ -109,7 +109,7 @@ function announce(invocation: Invocation, kernel: OpenedKernel, { addresses, fir
           ] as const)),
     ]).map((line) => `  ${line}`),
     "",
-    ...(problem === "" ? [] : policyAlarm(problem, narthex, terminal.paint)),
+    ...(problem === "" ? [] : renderPolicyProblem(problem, narthex, terminal.paint)),
     "Try in another terminal:",
     ...(first === undefined ? [`  ${narthex} session open --workspace DIR`] : []),
     `  ${narthex} call echo '{"text":"hello"}'${session}`,
@@ -122,7 +122,7 @@ function announce(invocation: Invocation, kernel: OpenedKernel, { addresses, fir
 }
 
 /** A kernel without a policy looks like any other until its first call. */
-function policyAlarm(problem: string, narthex: string, paint: Paint): string[] {
+function renderPolicyProblem(problem: string, narthex: string, paint: Paint): string[] {
   return [
     paint.red("NO POLICY IS IN FORCE: EVERY CALL IS DENIED"),
     `  ${visible(problem)}`,

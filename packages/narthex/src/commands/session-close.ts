@@ -1,5 +1,5 @@
 import { withConnection } from "../connection/open-connection.ts";
-import { forgetToken } from "../connection/session-token.ts";
+import { deleteToken } from "../connection/session-token.ts";
 import { usageError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { formatCounted } from "../terminal/units.ts";
@@ -16,7 +16,7 @@ export const sessionCloseCommand: Command = {
     const [sessionId] = invocation.arguments;
     if (sessionId === undefined) throw usageError("session close needs a session's id");
     const session = await withConnection(invocation, "session close", (kernel) => kernel.closeSession(sessionId));
-    await forgetToken(session.sessionId, invocation.environment);
+    await deleteToken(session.sessionId, invocation.environment);
     if (terminal.json) terminal.printJson(sessionToJson(session));
     else terminal.print(`closed ${visible(session.sessionId)} after ${formatCounted(session.calls, "call")}`);
     return EXIT_OK;

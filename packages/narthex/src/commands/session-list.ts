@@ -2,7 +2,7 @@ import type { SessionInfo } from "@narthex/contracts";
 import { withConnection } from "../connection/open-connection.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
-import { typedAdvice } from "../terminal/typed-advice.ts";
+import { addHomeToAdvice } from "../terminal/add-home-to-advice.ts";
 import { formatCount, formatTime } from "../terminal/units.ts";
 import type { Command } from "./command.ts";
 import { sessionToJson } from "./session-view.ts";
@@ -33,7 +33,9 @@ export const sessionListCommand: Command = {
     if (terminal.json) terminal.printJson({ sessions: sessions.map(sessionToJson) });
     else if (sessions.length > 0) terminal.print(...renderTable(COLUMNS, sessions, terminal.columns));
     else
-      terminal.note(typedAdvice("no session is open; open one with `narthex session open --workspace DIR`", terminal));
+      terminal.note(
+        addHomeToAdvice("no session is open; open one with `narthex session open --workspace DIR`", terminal),
+      );
     return EXIT_OK;
   },
 };

@@ -1,5 +1,5 @@
 import { withConnection } from "../connection/open-connection.ts";
-import { keepToken } from "../connection/session-token.ts";
+import { storeToken } from "../connection/session-token.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { renderFacts } from "../terminal/table.ts";
 import { formatTime } from "../terminal/units.ts";
@@ -7,7 +7,7 @@ import type { Command } from "./command.ts";
 import { checkOwnCode } from "./own-code-option.ts";
 import { readSessionOptions, SESSION_OPTIONS } from "./session-options.ts";
 import { sessionToJson } from "./session-view.ts";
-import { typedHere } from "./typed-here.ts";
+import { formatCommandPrefix } from "./command-prefix.ts";
 
 export const sessionOpenCommand: Command = {
   details:
@@ -23,7 +23,7 @@ export const sessionOpenCommand: Command = {
     const { session, token } = await withConnection({ ...invocation, ownCode }, "session open", (kernel) =>
       kernel.openSession(request),
     );
-    const tokenFile = await keepToken(session.sessionId, token, environment);
+    const tokenFile = await storeToken(session.sessionId, token, environment);
     if (terminal.json) {
       terminal.printJson({ ...sessionToJson(session), token, token_file: tokenFile });
       return EXIT_OK;
@@ -36,7 +36,7 @@ export const sessionOpenCommand: Command = {
         ["token", `kept in ${tokenFile}`],
       ]),
       "",
-      `${terminal.paint.dim("next:")} ${typedHere(invocation)} call echo '{"text":"hello"}' --session ${session.sessionId}`,
+      `${terminal.paint.dim("next:")} ${formatCommandPrefix(invocation)} call echo '{"text":"hello"}' --session ${session.sessionId}`,
     );
     return EXIT_OK;
   },

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { fromHex } from "@narthex/contracts";
-import type { SessionToOpen } from "../connection/kernel-connection.ts";
+import type { OpenSessionInput } from "../connection/kernel-connection.ts";
 import { OWN_CODE_OPTION } from "./own-code-option.ts";
 import { CommandError, usageError } from "../terminal/command-error.ts";
 import type { Invocation, OptionDescription } from "./command.ts";
@@ -30,7 +30,7 @@ export const SESSION_OPTIONS: readonly OptionDescription[] = [
   { flags: "--adopt", description: "hand a workspace of root's, and what is in it, to the user that tools run as" },
 ];
 
-export async function readSessionOptions({ options }: Invocation): Promise<SessionToOpen> {
+export async function readSessionOptions({ options }: Invocation): Promise<OpenSessionInput> {
   const workspace = options.text("workspace");
   if (workspace === undefined) throw usageError("--workspace DIR is missing", "name the directory the agent works in");
   const cwd = options.text("cwd");

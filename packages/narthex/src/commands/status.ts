@@ -5,7 +5,7 @@ import { openProcessClient } from "../connection/process-client.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import { renderFacts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { typedAdvice } from "../terminal/typed-advice.ts";
+import { addHomeToAdvice } from "../terminal/add-home-to-advice.ts";
 import { formatCounted, formatTime } from "../terminal/units.ts";
 import type { Command } from "./command.ts";
 
@@ -69,7 +69,7 @@ async function findKernel(home: string): Promise<FoundKernel | undefined> {
 function describePolicy({ problem, ruleCount, mode }: PolicyInfo, terminal: Terminal): string {
   if (problem !== "") {
     const next = "correct it, then `narthex policy reload`";
-    return typedAdvice(`not in force, every call is denied: ${problem}; ${next}`, terminal);
+    return addHomeToAdvice(`not in force, every call is denied: ${problem}; ${next}`, terminal);
   }
   const observed = mode === "observe" ? ", observed only: refusals are recorded and not carried out" : "";
   return `in force, ${formatCounted(ruleCount, "rule")}${observed}`;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describeHolder, type Holder } from "@narthex/host/holder";
+import { readHolder, type Holder } from "@narthex/host/holder";
 import { homePaths } from "@narthex/host/home-paths";
 import { isNotListening } from "../connection/connection-error.ts";
 import { openProcessClient } from "../connection/process-client.ts";
@@ -7,7 +7,7 @@ import { CommandError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import type { Command } from "./command.ts";
 
-const LOOK_AGAIN_MS = 25;
+const POLL_MS = 25;
 
 export const stopCommand: Command = {
   details:
@@ -18,9 +18,9 @@ export const stopCommand: Command = {
 
   async run(invocation) {
     const { home, terminal } = invocation;
-    const holder = await describeHolder(homePaths(home));
+    const holder = await readHolder(homePaths(home));
     const isStopped = holder !== undefined && (await askToStop(home, holder));
-    if (isStopped) await untilGone(holder.pid, invocation.signal);
+    if (isStopped) await waitForExit(holder.pid, invocation.signal);
     if (terminal.json) terminal.printJson({ stopped: isStopped, ...(isStopped && { pid: holder.pid }) });
     else if (isStopped) terminal.print(`the kernel has stopped (process ${holder.pid})`);
     else terminal.note(`no kernel runs on ${home}`);
@@ -46,8 +46,8 @@ async function askToStop(home: string, holder: Holder): Promise<boolean> {
   }
 }
 
-async function untilGone(pid: number, signal: AbortSignal): Promise<void> {
-  while (isAlive(pid)) await sleep(LOOK_AGAIN_MS, undefined, { signal });
+async function waitForExit(pid: number, signal: AbortSignal): Promise<void> {
+  while (isAlive(pid)) await sleep(POLL_MS, undefined, { signal });
 }
 
 function isAlive(pid: number): boolean {

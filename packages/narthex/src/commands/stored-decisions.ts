@@ -17,16 +17,16 @@ import { CommandError } from "../terminal/command-error.ts";
 import { decodeRecord } from "./record-view.ts";
 
 /** A call has a record before it starts and one after; nothing needs more than these to find both. */
-const MOST_RECORDS = 1000;
+const MAX_RECORDS = 1000;
 
 /** Every decision of a call, in the order in which they were made. */
-export async function decisionsOfCall(
+export async function readCallDecisions(
   kernel: KernelConnection,
   sessionId: string,
   requestId: string,
 ): Promise<StoredDecision[]> {
   const newest = decodeRecord(await kernel.getRecord({ sessionId, requestId }));
-  const listed = await kernel.listRecords({ fromIndex: undefined, limit: MOST_RECORDS, chain: sessionId });
+  const listed = await kernel.listRecords({ fromIndex: undefined, limit: MAX_RECORDS, chain: sessionId });
   const indexes = listed
     .map(decodeRecord)
     .filter(({ record }) => record.requestId === requestId)
@@ -36,19 +36,19 @@ export async function decisionsOfCall(
     const { content } = decodeRecord(await kernel.getRecord({ index }));
     proofs.push(...proofsIn(content?.items ?? []));
   }
-  return decisionsOf(kernel, proofs, `${sessionId}/${requestId}`);
+  return readDecisions(kernel, proofs, `${sessionId}/${requestId}`);
 }
 
 /** The decision that a proof is of. */
-export function decisionOfProof(kernel: KernelConnection, hash: Uint8Array): Promise<StoredDecision[]> {
-  return decisionsOf(kernel, [hash], toHex(hash));
+export function readProofDecision(kernel: KernelConnection, hash: Uint8Array): Promise<StoredDecision[]> {
+  return readDecisions(kernel, [hash], toHex(hash));
 }
 
 function proofsIn(items: readonly ContentItem[]): Uint8Array[] {
   return items.filter(({ role }) => role === ContentRole.PROOF).map(({ digest }) => digest);
 }
 
-async function decisionsOf(
+async function readDecisions(
   kernel: KernelConnection,
   proofs: readonly Uint8Array[],
   subject: string,
@@ -70,13 +70,13 @@ async function readDecision(kernel: KernelConnection, hash: Uint8Array): Promise
   return {
     proof,
     request,
-    input: await readContent(kernel, inputDigestIn(request)),
+    input: await readContent(kernel, readInputDigest(request)),
     policySet: await readContent(kernel, policyHash),
     schema: await readContent(kernel, schemaHash),
   };
 }
 
-function inputDigestIn(request: Uint8Array): Uint8Array {
+function readInputDigest(request: Uint8Array): Uint8Array {
   const json = parseJson(request);
   const call = isJsonObject(json) ? json["call"] : undefined;
   const digest = isJsonObject(call) ? call["input_digest"] : undefined;

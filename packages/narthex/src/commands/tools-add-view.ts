@@ -1,5 +1,13 @@
 import { type JsonObject, toHex } from "@narthex/contracts";
-import { addedToolId, type CandidateTool, filesOf, isEndpoint, isProgram, isWasm, type storeTool } from "@narthex/host";
+import {
+  addedToolId,
+  type CandidateTool,
+  listPinnedFiles,
+  isEndpoint,
+  isProgram,
+  isWasm,
+  type storeTool,
+} from "@narthex/host";
 import { definitionHash, type Tool } from "@narthex/kernel";
 import { renderFacts } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -27,7 +35,7 @@ export function addedToJson({ tool, described, state }: AddedView, rule: string,
     determinism: declaration.determinism,
     labels: [...(declaration.labels ?? [])],
     ...(isEndpoint(tool) && { endpoint: tool.pin.url }),
-    files: filesOf(tool).map(({ path, size, hash }) => ({ path, size, hash })),
+    files: listPinnedFiles(tool).map(({ path, size, hash }) => ({ path, size, hash })),
     secrets: Object.fromEntries(secretsOf(tool)),
     program_hash: described.program?.hash ?? "",
     definition_hash: toHex(definitionHash(described)),
@@ -58,7 +66,7 @@ export function showAdded(
       ["safety tier", declaration.tier],
       ["determinism", declaration.determinism],
       ...(declaration.labels?.length ? [["labels its results", declaration.labels.join(", ")] as const] : []),
-      ...answeringFacts(tool),
+      ...implementationFacts(tool),
       ...(secrets.length > 0 ? [["secrets", secrets.join(", ")] as const] : []),
       ["program hash", described.program?.hash ?? ""],
     ]),
@@ -90,7 +98,7 @@ function hostsOf({ declaration }: CandidateTool): string[] {
   return [...new Set(places)];
 }
 
-function answeringFacts(tool: CandidateTool): (readonly [string, string])[] {
+function implementationFacts(tool: CandidateTool): (readonly [string, string])[] {
   if (isProgram(tool)) {
     return [["program", tool.pin.files.map(({ path, size }) => `${path} (${formatBytes(size)})`).join(", ")]];
   }

@@ -16,14 +16,14 @@ import {
 } from "@narthex/host";
 import { builtinTools } from "@narthex/tools";
 import { tryServicesConnection, withConnection } from "../connection/open-connection.ts";
-import { describeAdded, endpointSecretProblem } from "../endpoint-tools.ts";
+import { describeAddedTool, endpointSecretProblem } from "../endpoint-tools.ts";
 import { CommandError } from "../terminal/command-error.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { visible } from "../terminal/visible.ts";
 import { readPolicyTools } from "./policy-tools.ts";
 import type { Command, Invocation } from "./command.ts";
-import { toolRule, toolRuleFile } from "./tools-add-rule.ts";
+import { createToolRule, toolRuleFile } from "./tool-rule.ts";
 import { type AddedView, addedToJson, showAdded } from "./tools-add-view.ts";
 
 export const toolsAddCommand: Command = {
@@ -47,13 +47,13 @@ export const toolsAddCommand: Command = {
     const found = await findNamed(invocation.arguments[0] ?? "");
     refuseReserved(found);
     // Before anything is kept: an endpoint that cannot be asked is refused.
-    const described = found.tools.map(describeAdded);
+    const described = found.tools.map(describeAddedTool);
     await refuseWorkspaces(found, invocation);
     const paths = homePaths(invocation.home);
-    const isRunning = await somebodyRuns(invocation.home);
+    const isRunning = await isKernelRunning(invocation.home);
     const allowed = options.flag("allow");
     const rules = found.tools.map(
-      ({ declaration }) => [toolRuleFile(declaration.name), toolRule(declaration)] as const,
+      ({ declaration }) => [toolRuleFile(declaration.name), createToolRule(declaration)] as const,
     );
     const answers: JsonObject[] = [];
     const states: AddedView["state"][] = [];
@@ -65,7 +65,7 @@ export const toolsAddCommand: Command = {
     for (const [index, tool] of found.tools.entries()) {
       const [name = "", rule = ""] = rules[index] ?? [];
       const [file, state] = [join(paths.policy, name), states[index] ?? "unchanged"];
-      const added = { tool, described: described[index] ?? describeAdded(tool), state };
+      const added = { tool, described: described[index] ?? describeAddedTool(tool), state };
       answers.push(addedToJson(added, rule, allowed ? file : ""));
       if (!terminal.json) showAdded(added, { rule, file, allowed }, terminal);
     }
@@ -130,7 +130,7 @@ async function findNamed(named: string): Promise<FoundTools> {
 
 const MAX_SESSIONS = 10_000;
 
-async function somebodyRuns(home: string): Promise<boolean> {
+async function isKernelRunning(home: string): Promise<boolean> {
   const kernel = await tryServicesConnection(home);
   await kernel?.close();
   return kernel !== undefined;

@@ -7,7 +7,7 @@ import { visible } from "../terminal/visible.ts";
 import { tryServicesConnection } from "../connection/open-connection.ts";
 import type { Command } from "./command.ts";
 import { parseToolName } from "./tool-name.ts";
-import { toolRule, toolRuleFile } from "./tools-add-rule.ts";
+import { createToolRule, toolRuleFile } from "./tool-rule.ts";
 
 export const toolsRemoveCommand: Command = {
   details: "Takes its rule away as well, if `tools add --allow` wrote it and nobody changed it since.",
@@ -25,7 +25,7 @@ export const toolsRemoveCommand: Command = {
       });
     }
     const isLast = before.length <= removed.length;
-    const rules = new Set(before.map(({ declaration }) => toolRule(declaration)));
+    const rules = new Set(before.map(({ declaration }) => createToolRule(declaration)));
     const file = join(paths.policy, toolRuleFile(name));
     const written = isLast ? await readFile(file, "utf8").catch(() => undefined) : undefined;
     const takesRule = written !== undefined && rules.has(written);

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import {
   homePaths,
   loadConfiguration,
-  openWorkshop,
+  openToolRuntime,
   removeOwnTree,
   type ServerReview,
   reviewServer,
   trustReview,
 } from "@narthex/host";
 import { tryServicesConnection } from "../connection/open-connection.ts";
-import { sourcesOf } from "../home-servers.ts";
+import { toMcpServerOptions } from "../home-mcp-servers.ts";
 import { openHomeGate } from "../open-home-gate.ts";
 import { EXIT_OK } from "../terminal/exit-code.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -34,7 +34,7 @@ export const toolsTrustCommand: Command = {
   async run(invocation) {
     const { options, terminal, home } = invocation;
     const asked = invocation.arguments[0] ?? "";
-    const review = await look(invocation, asked);
+    const review = await reviewPinnedServer(invocation, asked);
     if (!terminal.json) show(review, terminal);
     const isWanted =
       review.differences.length + review.quarantined.length > 0 &&
@@ -61,15 +61,15 @@ export const toolsTrustCommand: Command = {
 };
 
 /** Beside whoever holds the home: what sandboxes are made with lies elsewhere. */
-async function look({ home, environment, signal }: Invocation, asked: string): Promise<ServerReview> {
+async function reviewPinnedServer({ home, environment, signal }: Invocation, asked: string): Promise<ServerReview> {
   const paths = homePaths(home);
   const configuration = await loadConfiguration(paths.configuration);
   const { gate } = await openHomeGate(configuration, environment);
   const scratch = await mkdtemp(join(tmpdir(), "narthex-trust-"));
-  const workshop = openWorkshop({ paths: { ...paths, sandbox: scratch, cache: join(scratch, "cache") } });
+  const workshop = openToolRuntime({ paths: { ...paths, sandbox: scratch, cache: join(scratch, "cache") } });
   try {
     const { secrets } = configuration;
-    const options = { ...sourcesOf(paths, configuration), secrets, environment, taken: new Set<string>() };
+    const options = { ...toMcpServerOptions(paths, configuration), secrets, environment, taken: new Set<string>() };
     return await reviewServer({ ...options, programs: workshop.programs, egress: gate }, asked, signal);
   } finally {
     await Promise.all([workshop.close(), gate.close()]);

@@ -1,6 +1,6 @@
 import { type CommandError, usageError } from "../terminal/command-error.ts";
 import type { CommandEntry } from "./command.ts";
-import { knownWords } from "./known-words.ts";
+import { findCommandWords } from "./find-command-words.ts";
 
 /** The parser's complaint as one line, and the help that would have told. */
 export function usageProblem(complaint: string, argv: readonly string[], tree: readonly CommandEntry[]): CommandError {
@@ -10,5 +10,5 @@ export function usageProblem(complaint: string, argv: readonly string[], tree: r
     .replace(/\n\(Did you mean (.*)\?\)$/s, "; did you mean `$1`?")
     .replace(/\s*\n\s*/g, " ")
     .replace(/'([^']*)'/g, "`$1`");
-  return usageError(message, `run \`${["narthex", ...knownWords(argv, tree), "--help"].join(" ")}\``);
+  return usageError(message, `run \`${["narthex", ...findCommandWords(argv, tree), "--help"].join(" ")}\``);
 }

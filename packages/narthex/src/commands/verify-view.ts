@@ -4,7 +4,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { formatCount, formatCounted, formatTime } from "../terminal/units.ts";
 import { visible } from "../terminal/visible.ts";
 
-const PROBLEMS_SHOWN = 20;
+const MAX_SHOWN_PROBLEMS = 20;
 
 function contentFact({ contentItems, erasedItems, leftOutItems }: VerifyReport): string {
   const leftOut = leftOutItems === 0n ? "" : `, ${formatCount(leftOutItems)} left out`;
@@ -16,30 +16,33 @@ const NO_CONTENT: [string, string] = [
   "left out: nothing is said of it, of commitments, or of proofs of decisions",
 ];
 
-function contentFacts(report: VerifyReport, told: (area: string) => string): [string, string][] {
+function contentFacts(report: VerifyReport, noteProblem: (area: string) => string): [string, string][] {
   const unopened = report.areas.includes("commitments");
   return [
-    ["content", `${contentFact(report)}${told("content")}`],
+    ["content", `${contentFact(report)}${noteProblem("content")}`],
     ["commitments", unopened ? "some are not opened, or open nothing" : "all of them are opened"],
-    ["proofs", `${formatCount(report.proofs)} of decisions${told("proofs")}`],
+    ["proofs", `${formatCount(report.proofs)} of decisions${noteProblem("proofs")}`],
   ];
 }
 
 export function printVerifyReport(report: VerifyReport, terminal: Terminal): void {
   const { paint } = terminal;
   const sound = report.intact && report.complete;
-  const troubled = (area: string): boolean => report.areas.includes(area);
-  const told = (area: string): string => (troubled(area) ? "; not all of it is right" : "");
+  const hasProblem = (area: string): boolean => report.areas.includes(area);
+  const noteProblem = (area: string): string => (hasProblem(area) ? "; not all of it is right" : "");
   terminal.print(sound ? paint.green("the ledger is sound") : paint.red("the ledger is broken"));
   terminal.print(
     ...renderFacts(
       [
         ["integrity", report.intact ? "nothing was changed" : "something was changed"],
         ["completeness", report.complete ? "nothing is missing" : "something is missing"],
-        ["records", `${formatCount(report.records)} in ${formatCounted(report.chains, "chain")}${told("records")}`],
+        [
+          "records",
+          `${formatCount(report.records)} in ${formatCounted(report.chains, "chain")}${noteProblem("records")}`,
+        ],
         ...describeBefore(report),
-        ...(report.recordsOnly ? [NO_CONTENT] : contentFacts(report, told)),
-        ...(sound && isUnsigned(report) ? [NOT_SIGNED] : signedFacts(report, told)),
+        ...(report.recordsOnly ? [NO_CONTENT] : contentFacts(report, noteProblem)),
+        ...(sound && isUnsigned(report) ? [NOT_SIGNED] : signedFacts(report, noteProblem)),
         ["head", toHex(report.headHash) || "none"],
       ],
       terminal.columns,
@@ -52,10 +55,10 @@ export function printVerifyReport(report: VerifyReport, terminal: Terminal): voi
   const [first] = report.problems;
   if (first === undefined) return;
   terminal.print("", paint.red(`first bad record: ${first.recordIndex}`));
-  for (const { recordIndex, chain, kind, code, message } of report.problems.slice(0, PROBLEMS_SHOWN)) {
+  for (const { recordIndex, chain, kind, code, message } of report.problems.slice(0, MAX_SHOWN_PROBLEMS)) {
     terminal.print(visible(`  ${recordIndex}  ${chain || "-"}  ${kind}  ${code}: ${message}`));
   }
-  const more = report.problems.length - PROBLEMS_SHOWN;
+  const more = report.problems.length - MAX_SHOWN_PROBLEMS;
   if (more > 0) terminal.print(`  and ${more} more; --json lists them`);
 }
 
@@ -70,11 +73,11 @@ const NOT_SIGNED: [string, string] = [
   "not yet signed: a kernel that runs signs within a minute, `narthex ledger checkpoint` at once",
 ];
 
-function signedFacts(report: VerifyReport, told: (area: string) => string): [string, string][] {
+function signedFacts(report: VerifyReport, noteProblem: (area: string) => string): [string, string][] {
   const { unprovenTail: tail } = report;
   return [
-    ["checkpoints", `${describeLog(report)}${told("log")}`],
-    ["signatures", `${describeKey(report)}${told("signatures")}`],
+    ["checkpoints", `${describeCheckpoints(report)}${noteProblem("log")}`],
+    ["signatures", `${describeKey(report)}${noteProblem("signatures")}`],
     ["not yet signed", tail === 0n ? "no record" : `the last ${formatCounted(tail, "record")}`],
   ];
 }
@@ -90,7 +93,7 @@ function describeBefore({ records, verifiedBefore: before }: VerifyReport): [str
   ];
 }
 
-function describeLog({ log }: VerifyReport): string {
+function describeCheckpoints({ log }: VerifyReport): string {
   if (log === undefined || log.checkpoints === 0n) return "none that proves anything";
   const kept = log.keptCheckpoints > 0n ? `, ${formatCount(log.keptCheckpoints)} of those you kept` : "";
   const missing = log.tilesMissing > 0n ? `, ${formatCount(log.tilesMissing)} tiles missing` : "";

@@ -9,11 +9,11 @@ import type { Command } from "./command.ts";
 import { decodeRecord } from "./record-view.ts";
 
 /** Calls that began before now and end after it are told in full if they began within so many records. */
-const LOOK_BACK = 500;
+const LOOKBACK_RECORDS = 500;
 
 export const watchCommand: Command = {
   details: "Runs until it is interrupted, or until nothing reads its output; waits for a kernel where none runs.",
-  endsWithReader: true,
+  endsOnClosedOutput: true,
   options: [{ flags: "--session <id>", description: "only this session's calls" }],
   examples: ["narthex watch", "narthex watch --json | jq .code"],
 
@@ -24,7 +24,7 @@ export const watchCommand: Command = {
     const query = {
       fromIndex: undefined,
       chain: options.text("session"),
-      lookBack: LOOK_BACK,
+      lookBack: LOOKBACK_RECORDS,
       onNow: (nextIndex: number) => {
         now = nextIndex;
       },

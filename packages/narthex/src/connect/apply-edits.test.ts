@@ -6,7 +6,7 @@ import { runsOf } from "../../../../test/sampled.ts";
 import { applyEdits } from "./apply-edits.ts";
 import type { ConfigurationEdit } from "./configuration-edit.ts";
 import { parseJsonc, valueOf } from "./jsonc-tree.ts";
-import { takeBack } from "./take-back.ts";
+import { revertEdits } from "./revert-edits.ts";
 
 const server = (value: JsonValue): ConfigurationEdit => ({
   kind: "member",
@@ -21,7 +21,7 @@ const denied = (value: JsonValue): ConfigurationEdit => ({ kind: "element", at: 
 function roundTrip(text: string, edits: readonly ConfigurationEdit[]): string {
   const { text: edited, applied } = applyEdits(text, edits);
   assert.deepEqual(applyEdits(edited, edits), { text: edited, applied: [] }, "a second time changes nothing");
-  assert.equal(takeBack(edited, applied).text, text, "and what was added can be taken back to the byte");
+  assert.equal(revertEdits(edited, applied).text, text, "and what was added can be taken back to the byte");
   return edited;
 }
 
@@ -143,22 +143,22 @@ describe("takeBack", () => {
   it("leaves what was changed since, and says so", () => {
     const { text, applied } = applyEdits("{}\n", [server({ command: "n" }), denied("Bash")]);
     const changed = text.replace('"n"', '"mine"').replace('"Bash"', '"Bash", "WebFetch"');
-    const taken = takeBack(changed, applied);
+    const taken = revertEdits(changed, applied);
     assert.deepEqual(valueOf(parseJsonc(taken.text)), {
       servers: { narthex: { command: "mine" } },
       permissions: { deny: ["WebFetch"] },
     });
-    assert.deepEqual(taken.left, ["servers.narthex"]);
+    assert.deepEqual(taken.conflicts, ["servers.narthex"]);
   });
 
   it("does not mind that somebody took it out already", () => {
     const { applied } = applyEdits("{}\n", [server({ command: "n" }), denied("Bash")]);
-    assert.deepEqual(takeBack('{ "mine": 1 }', applied), { text: '{ "mine": 1 }', left: [] });
+    assert.deepEqual(revertEdits('{ "mine": 1 }', applied), { text: '{ "mine": 1 }', conflicts: [] });
   });
 
   it("keeps a comment that somebody wrote into what was made for narthex", () => {
     const { text, applied } = applyEdits("{}\n", [denied("Bash")]);
-    const taken = takeBack(text.replace('"Bash"', '"Bash" // no shell'), applied).text;
+    const taken = revertEdits(text.replace('"Bash"', '"Bash" // no shell'), applied).text;
     assert.ok(taken.includes("// no shell"), taken);
   });
 });

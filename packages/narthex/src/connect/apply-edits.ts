@@ -37,7 +37,7 @@ export function findMember(object: JsoncObject, key: string): JsoncNode | undefi
 }
 
 function applyMember(text: string, edit: MemberEdit): EditedText {
-  const way = openWay(text, edit.at, "object");
+  const way = resolveContainer(text, edit.at, "object");
   const current = findMember(way.object, edit.key);
   const { at, key, value } = edit;
   if (current === undefined) {
@@ -58,7 +58,7 @@ function applyMember(text: string, edit: MemberEdit): EditedText {
 
 function applyElement(text: string, edit: ElementEdit): EditedText {
   const { at, value, replaces } = edit;
-  const opened = openWay(text, at, "array");
+  const opened = resolveContainer(text, at, "array");
   let list = opened.list;
   let edited = opened.text;
   for (;;) {
@@ -70,22 +70,26 @@ function applyElement(text: string, edit: ElementEdit): EditedText {
       return { text: insertElement(edited, list, value), applied };
     }
     edited = removeEntry(edited, list, stale);
-    list = openWay(edited, at, "array").list;
+    list = resolveContainer(edited, at, "array").list;
   }
 }
 
-interface ObjectWay extends EditedText {
+interface ResolvedObject extends EditedText {
   readonly object: JsoncObject;
 }
 
-interface ListWay extends EditedText {
+interface ResolvedList extends EditedText {
   readonly list: JsoncArray;
 }
 
 /** Goes along the keys and makes what is missing. */
-function openWay(text: string, at: readonly string[], kind: "object"): ObjectWay;
-function openWay(text: string, at: readonly string[], kind: "array"): ListWay;
-function openWay(text: string, at: readonly string[], kind: "object" | "array"): ObjectWay | ListWay {
+function resolveContainer(text: string, at: readonly string[], kind: "object"): ResolvedObject;
+function resolveContainer(text: string, at: readonly string[], kind: "array"): ResolvedList;
+function resolveContainer(
+  text: string,
+  at: readonly string[],
+  kind: "object" | "array",
+): ResolvedObject | ResolvedList {
   const root = parseJsonc(text);
   let node: JsoncNode = root;
   for (const [index, key] of at.entries()) {
@@ -95,7 +99,7 @@ function openWay(text: string, at: readonly string[], kind: "object" | "array"):
     if (found === undefined) {
       const empty: JsonValue = index === at.length - 1 && kind === "array" ? [] : {};
       const made = insertMember(text, object, key, empty);
-      const rest = kind === "object" ? openWay(made, at, "object") : openWay(made, at, "array");
+      const rest = kind === "object" ? resolveContainer(made, at, "object") : resolveContainer(made, at, "array");
       return { ...rest, applied: [{ kind: "container", at: above, key }, ...rest.applied] };
     }
     node = found;

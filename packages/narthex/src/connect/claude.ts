@@ -20,7 +20,7 @@ export const claude: Client = {
   // sandbox does not have.
   ownFiles: [".claude/settings.local.json"],
   switchedOff: "built-in Bash, Edit, Write, WebFetch off",
-  stays: [
+  limitations: [
     "built-in Read, Grep and Glob stay: rules decide them by the hook, but nothing contains them and no label follows",
     "what you type yourself stays: `!` commands, `@` mentions of files, and hooks of your own",
     "other MCP servers stay: each of their calls asks you",
@@ -40,7 +40,9 @@ export const claude: Client = {
     return [
       {
         name: ".mcp.json",
-        edits: [serverEdit(setting, { under: "mcpServers", agent, typed: true, more: { alwaysLoad: true } })],
+        edits: [
+          serverEdit(setting, { serversKey: "mcpServers", agent, typed: true, extraFields: { alwaysLoad: true } }),
+        ],
       },
       {
         name: ".claude/settings.json",

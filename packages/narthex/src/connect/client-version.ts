@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { access, constants, realpath } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
-import { isInside, pathOutside } from "./path-outside.ts";
+import { isInside, removeWorkspaceFromPath } from "./remove-workspace-from-path.ts";
 
 /** Which versions of a client the configuration is known to work with. */
 export interface ClientVersions {
@@ -30,7 +30,7 @@ export async function versionWarning(
   if (program === undefined) {
     return `\`${command}\` is not on the PATH, so its version is unknown; version ${least} or later of ${title} is needed`;
   }
-  const PATH = pathOutside(where.environment["PATH"] ?? "", where.workspace);
+  const PATH = removeWorkspaceFromPath(where.environment["PATH"] ?? "", where.workspace);
   const version = await readVersion(program, { ...where.environment, PATH });
   if (version === undefined) return `\`${command} --version\` told no version; ${least} or later of ${title} is needed`;
   if (isBefore(version, least))

@@ -3,7 +3,7 @@ import type { ClientVersions } from "./client-version.ts";
 import type { ProgramLine } from "./program-line.ts";
 
 /** Where narthex is put in front of an agent. */
-export interface ClientSetting {
+export interface ConnectContext {
   /** Real path. */
   readonly workspace: string;
   /** Hand a workspace of root's to the user that tools run as. */
@@ -20,15 +20,15 @@ export interface Client {
   /** What the session of its agent is called. */
   readonly agent: string;
   /** What its configuration is to hold. */
-  files(setting: ClientSetting): readonly ClientFile[];
+  files(setting: ConnectContext): readonly ClientFile[];
   /** Files for this machine that the client itself writes once it is connected: they stay out of commits, too. */
   readonly ownFiles?: readonly string[];
   /** What this switches off, in a few words. */
   readonly switchedOff: string;
   /** What no configuration of a workspace switches off, plainly. */
-  readonly stays: readonly string[];
+  readonly limitations: readonly string[];
   /** What the person does next in it: dialogs, then use without a terminal. */
-  next(setting: ClientSetting): readonly string[];
+  next(setting: ConnectContext): readonly string[];
   /** Undefined for a client that has no command to ask. */
   readonly versions?: ClientVersions;
 }

@@ -15,7 +15,7 @@ export const codex: Client = {
   title: "Codex",
   agent,
   switchedOff: "built-in shell, edits, web search, browser, apps and subagents off",
-  stays: [
+  limitations: [
     "Codex reads this file only in a project that you trust: in any other its own shell stays on, without a word",
     "`-c` options, profiles and other MCP servers in ~/.codex/config.toml go before this or beside it",
     "built-in plan, question and MCP resource tools stay: they touch neither files nor the network",
@@ -39,7 +39,7 @@ export const codex: Client = {
       default_tools_approval_mode: "approve",
       tool_timeout_sec: TOOL_TIMEOUT_SECONDS,
     };
-    const server = serverEdit(setting, { under: "mcp_servers", agent, typed: false, more });
+    const server = serverEdit(setting, { serversKey: "mcp_servers", agent, typed: false, extraFields: more });
     return [
       {
         name: ".codex/config.toml",

@@ -72,12 +72,12 @@ export async function saveRecord(path: string, record: ConnectionRecord): Promis
   await rename(draft, path);
 }
 
-export async function forgetRecord(path: string): Promise<void> {
+export async function deleteRecord(path: string): Promise<void> {
   await rm(path, { force: true });
 }
 
 /** The record of two runs: what the first did, then what the second added. */
-export function joinRecords(earlier: ConnectionRecord | undefined, later: ConnectionRecord): ConnectionRecord {
+export function mergeRecords(earlier: ConnectionRecord | undefined, later: ConnectionRecord): ConnectionRecord {
   if (earlier === undefined) return later;
   const names = new Set([...earlier.files, ...later.files].map(({ name }) => name));
   const files = [...names].flatMap((name) => {
@@ -89,16 +89,16 @@ export function joinRecords(earlier: ConnectionRecord | undefined, later: Connec
         ...after,
         created: before.created || after.created,
         directories: [...before.directories, ...after.directories],
-        applied: joinEdits(before.applied, after.applied),
+        applied: mergeEdits(before.applied, after.applied),
       },
     ];
   });
-  const ignored = joinIgnored(earlier.ignored, later.ignored);
+  const ignored = mergeIgnored(earlier.ignored, later.ignored);
   return { ...later, files, ...(ignored && { ignored }) };
 }
 
 /** Of two repositories, which a workspace has one after the other, the later counts. */
-function joinIgnored(earlier: IgnoredFiles | undefined, later: IgnoredFiles | undefined): IgnoredFiles | undefined {
+function mergeIgnored(earlier: IgnoredFiles | undefined, later: IgnoredFiles | undefined): IgnoredFiles | undefined {
   if (later === undefined || earlier?.repository !== later.repository) return later ?? earlier;
   return {
     ...later,
@@ -108,7 +108,7 @@ function joinIgnored(earlier: IgnoredFiles | undefined, later: IgnoredFiles | un
 }
 
 /** A member that was written again keeps what stood there at first. */
-function joinEdits(before: readonly AppliedEdit[], after: readonly AppliedEdit[]): AppliedEdit[] {
+function mergeEdits(before: readonly AppliedEdit[], after: readonly AppliedEdit[]): AppliedEdit[] {
   const kept = before.filter((edit) => !after.some((again) => again.kind !== "member" && sameEdit(edit, again)));
   const joined: AppliedEdit[] = [...kept];
   for (const edit of after) {

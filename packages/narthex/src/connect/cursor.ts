@@ -13,7 +13,7 @@ export const cursor: Client = {
   title: "Cursor",
   agent,
   switchedOff: "built-in tools ask narthex first",
-  stays: [
+  limitations: [
     "Cursor cannot switch off its built-in tools: commands and edits still run outside any sandbox once a rule or you allow them",
     "only the hook stands before them; it refuses when it fails, and cannot see Tab completions or cloud agents",
     "a workspace must be trusted for its hooks to run at all",
@@ -24,7 +24,7 @@ export const cursor: Client = {
     // SECURITY: without failClosed a hook that cannot start lets the call through.
     const value = { command, timeout: HOOK_TIMEOUT_SECONDS, failClosed: true };
     return [
-      { name: ".cursor/mcp.json", edits: [serverEdit(setting, { under: "mcpServers", agent, typed: false })] },
+      { name: ".cursor/mcp.json", edits: [serverEdit(setting, { serversKey: "mcpServers", agent, typed: false })] },
       {
         name: ".cursor/hooks.json",
         edits: [

@@ -31,7 +31,7 @@ export const gemini: Client = {
   title: "Gemini CLI",
   agent,
   switchedOff: "built-in shell, edit, read, search, web, skill and subagent tools off, in yolo mode too",
-  stays: [
+  limitations: [
     "Gemini CLI reads this file only in a folder that you trust: in any other its own tools stay on",
     "what you type yourself stays: `!` commands and `@` mentions of files; extensions and other MCP servers, too",
   ],
@@ -52,7 +52,7 @@ export const gemini: Client = {
       {
         name: ".gemini/settings.json",
         edits: [
-          serverEdit(setting, { under: "mcpServers", agent, typed: false, more }),
+          serverEdit(setting, { serversKey: "mcpServers", agent, typed: false, extraFields: more }),
           ...OFF.map((tool): ConfigurationEdit => ({ kind: "element", at: ["tools", "exclude"], value: tool })),
         ],
       },

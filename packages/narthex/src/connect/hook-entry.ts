@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonValue } from "@narthex/contracts";
-import type { ClientSetting } from "./client.ts";
-import { shellLine } from "./program-line.ts";
+import type { ConnectContext } from "./client.ts";
+import { toShellLine } from "./program-line.ts";
 
 /** How long a client waits for a decision. The hook itself gives up before, with an answer. */
 export const HOOK_TIMEOUT_SECONDS = 60;
 
 /** The line that a client runs before its own tools. */
-export function hookLine({ workspace, line }: ClientSetting, client: "claude" | "cursor"): string {
-  return shellLine(line("hook", client, "--workspace", workspace));
+export function hookLine({ workspace, line }: ConnectContext, client: "claude" | "cursor"): string {
+  return toShellLine(line("hook", client, "--workspace", workspace));
 }
 
 /** A line that this command wrote, for any workspace and any place of the program. */

@@ -1,6 +1,6 @@
 import type { JsonValue } from "@narthex/contracts";
 import { type JsoncArray, type JsoncNode, type JsoncObject, skipTrivia } from "./jsonc-tree.ts";
-import { indentAt, lineStart, renderFlat, renderJson, styleOf } from "./text-style.ts";
+import { indentAt, lineStart, renderFlat, renderJson, detectStyle } from "./text-style.ts";
 
 type Container = JsoncObject | JsoncArray;
 
@@ -15,7 +15,7 @@ export function insertElement(text: string, list: JsoncArray, value: JsonValue):
 }
 
 export function replaceValue(text: string, node: JsoncNode, value: JsonValue): string {
-  const fresh = renderJson(value, indentAt(text, node.start), styleOf(text));
+  const fresh = renderJson(value, indentAt(text, node.start), detectStyle(text));
   return splice(text, node.start, node.end, fresh);
 }
 
@@ -46,7 +46,7 @@ export function removeEntry(text: string, container: Container, index: number): 
 }
 
 function insertEntry(text: string, container: Container, prefix: string, value: JsonValue): string {
-  const style = styleOf(text);
+  const style = detectStyle(text);
   const close = container.end - 1;
   const last = container.entries.at(-1);
   if (last === undefined) {

@@ -2,7 +2,7 @@ import type { JsonObject } from "@narthex/contracts";
 import { AGENT_NAMES } from "./agent-names.ts";
 import type { Client } from "./client.ts";
 import type { ConfigurationEdit } from "./configuration-edit.ts";
-import { isServerEntry, SERVER_NAME, serverWords } from "./server-entry.ts";
+import { isServerEntry, SERVER_NAME, createServerArguments } from "./server-entry.ts";
 
 const agent = AGENT_NAMES.opencode;
 
@@ -29,7 +29,7 @@ export const opencode: Client = {
   title: "opencode",
   agent,
   switchedOff: "built-in shell, edit, read, search, web, skill and subagent tools off",
-  stays: [
+  limitations: [
     "permissions of single agents and in OPENCODE_CONFIG go before this; plugins run as you",
     "what you type yourself stays: `!` commands and `@` mentions of files",
   ],
@@ -41,7 +41,7 @@ export const opencode: Client = {
   },
   next: () => ["start `opencode` here; it asks nothing", "without a terminal: opencode run ..."],
   files(setting) {
-    const { command, arguments: words } = setting.line(...serverWords(setting.workspace, agent, setting));
+    const { command, arguments: words } = setting.line(...createServerArguments(setting.workspace, agent, setting));
     const edits: readonly ConfigurationEdit[] = [
       {
         kind: "member",

@@ -4,9 +4,9 @@ import type { ClientFile } from "./client.ts";
 import { EditProblem } from "./configuration-edit.ts";
 import type { ConnectionRecord, RecordedFile } from "./connection-record.ts";
 import { JsoncProblem, parseJsonc } from "./jsonc-tree.ts";
-import { takeBack } from "./take-back.ts";
+import { revertEdits } from "./revert-edits.ts";
 import { applyTomlEdits } from "./toml-edit.ts";
-import { takeBackToml } from "./toml-take-back.ts";
+import { revertTomlEdits } from "./revert-toml-edits.ts";
 import { readWorkspaceFile, type WorkspaceFile } from "./workspace-file.ts";
 
 /** What is about to happen to one file. */
@@ -16,15 +16,15 @@ export interface PlannedFile {
   readonly text: string | undefined;
   readonly recorded: RecordedFile;
   /** What an undo leaves, because it was changed since. */
-  readonly left: readonly string[];
+  readonly conflicts: readonly string[];
 }
 
 /** Reads every file before any is written: one that cannot be edited leaves all of them as they are. */
 export async function planConnection(workspace: string, files: readonly ClientFile[]): Promise<PlannedFile[]> {
   const plans: PlannedFile[] = [];
-  for (const wanted of files) {
-    const file = await readWorkspaceFile(workspace, wanted.name);
-    plans.push("whole" in wanted ? planWhole(file, wanted.whole) : planEdits(file, wanted));
+  for (const clientFile of files) {
+    const file = await readWorkspaceFile(workspace, clientFile.name);
+    plans.push("whole" in clientFile ? planWholeFile(file, clientFile.whole) : planEdits(file, clientFile));
   }
   return plans;
 }
@@ -32,7 +32,7 @@ export async function planConnection(workspace: string, files: readonly ClientFi
 /** The same, for taking it back. */
 export async function planUndo({ workspace, files }: ConnectionRecord): Promise<PlannedFile[]> {
   const plans: PlannedFile[] = [];
-  for (const recorded of files) plans.push(planTakingBack(await readWorkspaceFile(workspace, recorded.name), recorded));
+  for (const recorded of files) plans.push(planRevert(await readWorkspaceFile(workspace, recorded.name), recorded));
   return plans;
 }
 
@@ -40,7 +40,7 @@ export function isChanged({ file, text }: PlannedFile): boolean {
   return file.text !== text;
 }
 
-function planWhole(file: WorkspaceFile, whole: string): PlannedFile {
+function planWholeFile(file: WorkspaceFile, whole: string): PlannedFile {
   if (file.text !== undefined && file.text !== whole) {
     throw new CommandError("CONFIG_INVALID", `\`${file.name}\` is not narthex's; rename or remove it`, {
       next: "nothing was changed; then run the command again",
@@ -48,33 +48,33 @@ function planWhole(file: WorkspaceFile, whole: string): PlannedFile {
   }
   const created = file.text === undefined;
   const recorded = { name: file.name, created, directories: file.missing, applied: [], ...(created && { whole }) };
-  return { file, text: whole, recorded, left: [] };
+  return { file, text: whole, recorded, conflicts: [] };
 }
 
-function planEdits(file: WorkspaceFile, wanted: Exclude<ClientFile, { readonly whole: string }>): PlannedFile {
-  const isToml = wanted.format === "toml";
+function planEdits(file: WorkspaceFile, clientFile: Exclude<ClientFile, { readonly whole: string }>): PlannedFile {
+  const isToml = clientFile.format === "toml";
   const { text, applied } = explainProblem(file, () => {
-    if (isToml) return applyTomlEdits(file.text ?? "", wanted.edits);
+    if (isToml) return applyTomlEdits(file.text ?? "", clientFile.edits);
     parseJsonc(file.text ?? "{}");
-    return applyEdits(file.text ?? "{}\n", wanted.edits);
+    return applyEdits(file.text ?? "{}\n", clientFile.edits);
   });
   const created = file.text === undefined;
   const format = isToml ? ({ format: "toml" } as const) : {};
   const recorded = { name: file.name, created, directories: file.missing, applied, ...format };
-  return { file, text: created && applied.length === 0 ? undefined : text, recorded, left: [] };
+  return { file, text: created && applied.length === 0 ? undefined : text, recorded, conflicts: [] };
 }
 
-function planTakingBack(file: WorkspaceFile, recorded: RecordedFile): PlannedFile {
+function planRevert(file: WorkspaceFile, recorded: RecordedFile): PlannedFile {
   const { text } = file;
-  if (text === undefined) return { file, text, recorded, left: [] };
+  if (text === undefined) return { file, text, recorded, conflicts: [] };
   if (recorded.whole !== undefined) {
     const isOwn = text === recorded.whole;
-    return { file, text: isOwn ? undefined : text, recorded, left: isOwn ? [] : [file.name] };
+    return { file, text: isOwn ? undefined : text, recorded, conflicts: isOwn ? [] : [file.name] };
   }
   const isToml = recorded.format === "toml";
-  const taken = explainProblem(file, () => (isToml ? takeBackToml : takeBack)(text, recorded.applied));
+  const taken = explainProblem(file, () => (isToml ? revertTomlEdits : revertEdits)(text, recorded.applied));
   const isEmpty = recorded.created && taken.text.trim() === (isToml ? "" : "{}");
-  return { file, text: isEmpty ? undefined : taken.text, recorded, left: taken.left };
+  return { file, text: isEmpty ? undefined : taken.text, recorded, conflicts: taken.conflicts };
 }
 
 function explainProblem<T>({ name, text = "" }: WorkspaceFile, work: () => T): T {

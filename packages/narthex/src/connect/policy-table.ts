@@ -2,32 +2,32 @@ import type { JsonObject } from "@narthex/contracts";
 import type { CallExplanation } from "@narthex/kernel";
 import type { KernelConnection } from "../connection/kernel-connection.ts";
 
-type Answer = CallExplanation["answer"];
+type Decision = CallExplanation["answer"];
 
 /** What the rules in force mean for an agent, as far as telling calls show: groups of them by answer. */
 export interface PolicyTable {
-  readonly unasked: readonly string[];
-  readonly asks: readonly string[];
+  readonly allowed: readonly string[];
+  readonly needApproval: readonly string[];
   readonly denied: readonly string[];
   /** What a person should know besides. */
   readonly notes: readonly string[];
 }
 
-interface TellingCall {
+interface SampleCall {
   /** What people call it. */
   readonly name: string;
   readonly tool: string;
   readonly input: JsonObject;
 }
 
-const command = (name: string, text: string): TellingCall => ({ name, tool: "shell_exec", input: { command: text } });
-const writing = (name: string, path: string): TellingCall => ({
+const command = (name: string, text: string): SampleCall => ({ name, tool: "shell_exec", input: { command: text } });
+const writing = (name: string, path: string): SampleCall => ({
   name,
   tool: "file_write",
   input: { path, content: "" },
 });
 
-const TELLING_CALLS: readonly TellingCall[] = [
+const SAMPLE_CALLS: readonly SampleCall[] = [
   { name: "read", tool: "file_read", input: { path: "README.md" } },
   writing("edit", "README.md"),
   command("tests", "npm test"),
@@ -46,13 +46,15 @@ const TELLING_CALLS: readonly TellingCall[] = [
   { name: "the network", tool: "web_fetch", input: { url: "https://example.com/" } },
 ];
 
-export async function policyTable(kernel: Pick<KernelConnection, "explainCall" | "getPolicy">): Promise<PolicyTable> {
+export async function createPolicyTable(
+  kernel: Pick<KernelConnection, "explainCall" | "getPolicy">,
+): Promise<PolicyTable> {
   const { problem, mode } = await kernel.getPolicy();
   if (problem !== "") {
-    return { unasked: [], asks: [], denied: ["every call"], notes: [`no policy is in force: ${problem}`] };
+    return { allowed: [], needApproval: [], denied: ["every call"], notes: [`no policy is in force: ${problem}`] };
   }
-  const answers = new Map<Answer, string[]>();
-  for (const { name, tool, input } of TELLING_CALLS) {
+  const answers = new Map<Decision, string[]>();
+  for (const { name, tool, input } of SAMPLE_CALLS) {
     // A tool that the kernel does not have reaches nothing.
     const answer = await kernel.explainCall({ tool, input }).then(
       (explanation) => explanation.answer,
@@ -62,8 +64,8 @@ export async function policyTable(kernel: Pick<KernelConnection, "explainCall" |
   }
   const env = await kernel.explainCall({ tool: "file_read", input: { path: ".env" } });
   return {
-    unasked: answers.get("allow") ?? [],
-    asks: answers.get("ask") ?? [],
+    allowed: answers.get("allow") ?? [],
+    needApproval: answers.get("ask") ?? [],
     denied: answers.get("deny") ?? [],
     notes: [
       ...(env.answer === "allow" ? [".env can be read without a question, and the model's provider sees it"] : []),

@@ -14,7 +14,7 @@ export interface ProgramLine {
  * SECURITY: not `npx narthex`. That runs what the workspace's own node_modules calls so, or downloads it, at every start
  * of the client; and the agent writes in the workspace. An absolute path is the program that the user ran, or none.
  */
-export function programLine(words: readonly string[], home: string): ProgramLine {
+export function createProgramLine(words: readonly string[], home: string): ProgramLine {
   return { command: process.execPath, arguments: [programPath(), ...words, ...dataOption(home)] };
 }
 
@@ -29,15 +29,15 @@ function programPath(): string {
 }
 
 /** As a line for a shell. */
-export function shellLine({ command, arguments: words }: ProgramLine): string {
-  return shellWords([command, ...words]);
+export function toShellLine({ command, arguments: words }: ProgramLine): string {
+  return quoteShellWords([command, ...words]);
 }
 
-export function shellWords(words: readonly string[]): string {
-  return words.map(shellWord).join(" ");
+export function quoteShellWords(words: readonly string[]): string {
+  return words.map(quoteShellWord).join(" ");
 }
 
-function shellWord(word: string): string {
+function quoteShellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 

@@ -42,7 +42,7 @@ export const qwen: Client = {
   title: "Qwen Code",
   agent,
   switchedOff: "built-in shell, edit, read, search, web, skill, memory and subagent tools off, in yolo mode too",
-  stays: [
+  limitations: [
     "what you type yourself stays: `!` commands and `@` mentions of files; extensions and other MCP servers, too",
     "where you switched on folder trust, Qwen Code reads this file only in a folder that you trust",
   ],
@@ -63,7 +63,7 @@ export const qwen: Client = {
       {
         name: ".qwen/settings.json",
         edits: [
-          serverEdit(setting, { under: "mcpServers", agent, typed: false, more }),
+          serverEdit(setting, { serversKey: "mcpServers", agent, typed: false, extraFields: more }),
           ...OFF.map((tool): ConfigurationEdit => ({ kind: "element", at: ["permissions", "deny"], value: tool })),
           ...MEMORY_OFF.map(
             (key): ConfigurationEdit => ({

@@ -1,32 +1,32 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
-import type { ClientSetting } from "./client.ts";
+import type { ConnectContext } from "./client.ts";
 import type { MemberEdit } from "./configuration-edit.ts";
 
 /** What the server is called in every client, and so in the names of its tools. */
 export const SERVER_NAME = "narthex";
 
-export interface ServerForm {
+export interface ServerEntryOptions {
   /** The key that holds a client's servers. */
-  readonly under: string;
+  readonly serversKey: string;
   readonly agent: string;
   /** Whether the entry says what kind of server it is. */
   readonly typed: boolean;
   /** What a client has besides. */
-  readonly more?: JsonObject;
+  readonly extraFields?: JsonObject;
 }
 
 /** The entry that makes a client start `narthex mcp` on this workspace. */
 export function serverEdit(
-  { workspace, line, adopt }: ClientSetting,
-  { under, agent, typed, more }: ServerForm,
+  { workspace, line, adopt }: ConnectContext,
+  { serversKey, agent, typed, extraFields }: ServerEntryOptions,
 ): MemberEdit {
-  const { command, arguments: words } = line(...serverWords(workspace, agent, { adopt }));
-  const value: JsonObject = { ...(typed && { type: "stdio" }), command, args: [...words], ...more };
-  return { kind: "member", at: [under], key: SERVER_NAME, value, mayReplace: isServerEntry };
+  const { command, arguments: words } = line(...createServerArguments(workspace, agent, { adopt }));
+  const value: JsonObject = { ...(typed && { type: "stdio" }), command, args: [...words], ...extraFields };
+  return { kind: "member", at: [serversKey], key: SERVER_NAME, value, mayReplace: isServerEntry };
 }
 
 /** What a client runs narthex with. */
-export function serverWords(
+export function createServerArguments(
   workspace: string,
   agent: string,
   { adopt }: { readonly adopt: boolean },

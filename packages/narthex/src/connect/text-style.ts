@@ -11,7 +11,7 @@ export interface TextStyle {
 const MAX_WIDTH = 100;
 const DEFAULT_UNIT = "  ";
 
-export function styleOf(text: string): TextStyle {
+export function detectStyle(text: string): TextStyle {
   const unit = /^[{[][^\S\r\n]*\r?\n(?<unit>[ \t]+)\S/m.exec(text)?.groups?.["unit"];
   return { lineEnd: text.includes("\r\n") ? "\r\n" : "\n", unit: unit ?? DEFAULT_UNIT };
 }

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import type { JsonValue } from "@narthex/contracts";
 import type { MemberEdit } from "./configuration-edit.ts";
 import { applyTomlEdits } from "./toml-edit.ts";
-import { takeBackToml } from "./toml-take-back.ts";
+import { revertTomlEdits } from "./revert-toml-edits.ts";
 
 const member = (at: readonly string[], key: string, value: JsonValue, replaces = false): MemberEdit => ({
   kind: "member",
@@ -69,7 +69,7 @@ describe("editing TOML", () => {
   it("takes back what it added to the byte", () => {
     for (const text of TEXTS) {
       const { text: edited, applied } = applyTomlEdits(text, EDITS);
-      assert.deepEqual(takeBackToml(edited, applied), { text, left: [] }, edited);
+      assert.deepEqual(revertTomlEdits(edited, applied), { text, conflicts: [] }, edited);
       assert.deepEqual(applyTomlEdits(edited, EDITS), { text: edited, applied: [] });
     }
   });
@@ -82,22 +82,22 @@ describe("editing TOML", () => {
       assert.deepEqual(servers(after), { ...servers(before), ...ASKED.mcp_servers }, edited);
       for (const line of text.split(/\r?\n/)) if (/other|kept/.test(line)) assert.ok(edited.includes(line), line);
       assert.deepEqual(applyTomlEdits(edited, EDITS), { text: edited, applied: [] });
-      assert.deepEqual(takeBackToml(edited, applied), { text, left: [] }, edited);
+      assert.deepEqual(revertTomlEdits(edited, applied), { text, conflicts: [] }, edited);
       const touched = `# later\n${edited}`;
-      assert.deepEqual(takeBackToml(touched, applied), { text: `# later\n${text}`, left: [] }, touched);
+      assert.deepEqual(revertTomlEdits(touched, applied), { text: `# later\n${text}`, conflicts: [] }, touched);
     }
     const { text, applied } = applyTomlEdits(WITH_MORE[0] ?? "", EDITS);
-    assert.deepEqual(takeBackToml(text.replace("/n/node", "/mine"), applied).left, ["mcp_servers.narthex"]);
+    assert.deepEqual(revertTomlEdits(text.replace("/n/node", "/mine"), applied).conflicts, ["mcp_servers.narthex"]);
   });
 
   it("leaves what was changed since, and comments that were added", () => {
     const { text, applied } = applyTomlEdits('model = "o"\n', EDITS);
     const changed = text.replace("shell_tool = false", "shell_tool = true").replace("view_image = false", "# note");
-    const taken = takeBackToml(changed, applied);
-    assert.deepEqual(taken.left, ["features.shell_tool"]);
+    const taken = revertTomlEdits(changed, applied);
+    assert.deepEqual(taken.conflicts, ["features.shell_tool"]);
     assert.equal(taken.text, 'model = "o"\n\n[features]\nshell_tool = true\n# note\n');
     const commented = text.replace("required = true", "required = true # ours too");
-    assert.match(takeBackToml(commented, applied).text, /\[mcp_servers\.narthex\]\n# ours too\n$/);
+    assert.match(revertTomlEdits(commented, applied).text, /\[mcp_servers\.narthex\]\n# ours too\n$/);
   });
 
   it("refuses a table of another's, a form it cannot add a line to, and what is not TOML", () => {

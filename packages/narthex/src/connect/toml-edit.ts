@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 import type { EditedText } from "./apply-edits.ts";
 import { type AppliedEdit, EditProblem, type MemberEdit } from "./configuration-edit.ts";
-import { indentAt, lineStart, styleOf } from "./text-style.ts";
+import { indentAt, lineStart, detectStyle } from "./text-style.ts";
 import { findTable, holdsOnly, isBelow, isSame } from "./toml-table.ts";
 import { parseToml, type TomlAssignment, type TomlHeader, type TomlStatement } from "./toml-text.ts";
 
@@ -39,7 +39,7 @@ function applyTable(text: string, edit: MemberEdit, value: JsonObject): EditedTe
   if (holdsOnly(found, path, value)) return { text, applied: [] };
   const [first] = found.statements;
   const isNew = Object.entries(value).some(([name, wanted]) => !isDeepStrictEqual(found.value[name], wanted));
-  if (isNew && !edit.mayReplace(found.value)) throw foreign(first.start, path);
+  if (isNew && !edit.mayReplace(found.value)) throw createForeignValueProblem(first.start, path);
   const isOwn = found.statements.every(({ kind, path: { length }, path: { [at.length + 1]: name = "" } }) =>
     kind === "header" ? length === path.length : length === path.length + 1 && Object.hasOwn(value, name),
   );
@@ -54,7 +54,7 @@ function applyTable(text: string, edit: MemberEdit, value: JsonObject): EditedTe
   const lines = form === "header" ? [`[${renderKeys(path)}]`, ...entries] : entries;
   const end = found.statements.at(-1)?.end ?? first.end;
   return {
-    text: text.slice(0, first.start) + lines.join(styleOf(text).lineEnd) + text.slice(end),
+    text: text.slice(0, first.start) + lines.join(detectStyle(text).lineEnd) + text.slice(end),
     applied: [{ kind: "member", at, key, value, previous: text.slice(first.start, end) }],
   };
 }
@@ -75,7 +75,7 @@ function applyOne(text: string, { at, key, value, mayReplace }: MemberEdit): Edi
   const found = statements.find((statement) => isSame(statement.path, path));
   if (found?.kind === "assignment") {
     if (isDeepStrictEqual(found.value, value)) return { text, applied: [] };
-    if (!mayReplace(found.value ?? null)) throw foreign(found.start, path);
+    if (!mayReplace(found.value ?? null)) throw createForeignValueProblem(found.start, path);
     const previous = text.slice(found.valueStart, found.end);
     return {
       text: text.slice(0, found.valueStart) + renderToml(value) + text.slice(found.end),
@@ -123,18 +123,21 @@ function insert(text: string, statements: readonly TomlStatement[], { at, key, v
     const table: AppliedEdit = { kind: "container", at: at.slice(0, -1), key: at.at(-1) ?? "", ...separation(text) };
     return { text: appendLines(text, [`[${renderKeys(at)}]`, line]), applied: [table, member] };
   }
-  const last = lastOf(statements, header);
+  const last = findLastStatement(statements, header);
   if (last !== undefined) return { text: insertLine(text, last, line), applied: [member] };
   const [first] = statements;
   if (first === undefined) return { text: appendLines(text, [line], ""), applied: [member] };
   const place = beforeComments(text, lineStart(text, first.start));
-  const { lineEnd } = styleOf(text);
+  const { lineEnd } = detectStyle(text);
   const edited = `${text.slice(0, place)}${line}${lineEnd}${lineEnd}${text.slice(place)}`;
   return { text: edited, applied: [{ ...member, blank: true }] };
 }
 
 /** The last statement of a table, or of the part before all tables. */
-function lastOf(statements: readonly TomlStatement[], header: TomlStatement | undefined): TomlStatement | undefined {
+function findLastStatement(
+  statements: readonly TomlStatement[],
+  header: TomlStatement | undefined,
+): TomlStatement | undefined {
   const from = header === undefined ? 0 : statements.indexOf(header) + 1;
   const next = statements.findIndex((statement, index) => index >= from && statement.kind === "header");
   const own = statements.slice(from, next < 0 ? undefined : next);
@@ -153,7 +156,7 @@ function beforeComments(text: string, from: number): number {
 }
 
 function insertLine(text: string, after: TomlAssignment | TomlHeader, line: string): string {
-  const { lineEnd } = styleOf(text);
+  const { lineEnd } = detectStyle(text);
   const rest = text.slice(after.end);
   const ownEnd = after.end + (/[\r\n]/.exec(rest)?.index ?? rest.length);
   const indent = indentAt(text, after.start);
@@ -162,7 +165,7 @@ function insertLine(text: string, after: TomlAssignment | TomlHeader, line: stri
 
 /** At the end, after an empty line. A file that ends without a line end goes on to. */
 function appendLines(text: string, lines: readonly string[], gap?: string): string {
-  const { lineEnd } = styleOf(text);
+  const { lineEnd } = detectStyle(text);
   if (text === "") return lines.map((line) => `${line}${lineEnd}`).join("");
   const body = lines.join(lineEnd);
   const space = gap ?? lineEnd;
@@ -193,6 +196,6 @@ function renderText(text: string): string {
   return JSON.stringify(text).replaceAll("\u007f", "\\u007f");
 }
 
-function foreign(at: number, path: readonly string[]): EditProblem {
+function createForeignValueProblem(at: number, path: readonly string[]): EditProblem {
   return new EditProblem(at, `\`${path.join(".")}\` is not narthex's; rename or remove it`);
 }

@@ -19,7 +19,7 @@ export const vscode: Client = {
   title: "VS Code",
   agent,
   switchedOff: "built-in commands and edits ask, agent Narthex without built-in tools",
-  stays: [
+  limitations: [
     "no workspace setting switches off VS Code's built-in tools: choose the agent Narthex in the chat to work without them",
     "in any other agent every built-in command and edit asks you, and nothing contains it",
     "user settings such as chat.tools.global.autoApprove, and sessions with approvals bypassed, go before this",
@@ -29,7 +29,7 @@ export const vscode: Client = {
   ],
   files(setting) {
     return [
-      { name: ".vscode/mcp.json", edits: [serverEdit(setting, { under: "servers", agent, typed: true })] },
+      { name: ".vscode/mcp.json", edits: [serverEdit(setting, { serversKey: "servers", agent, typed: true })] },
       {
         name: ".vscode/settings.json",
         edits: [

@@ -33,7 +33,7 @@ export async function readWorkspaceFile(workspace: string, name: string): Promis
     if (part === ".") continue;
     const next = join(directory, part);
     if (missing.length > 0 || (await linkStats(next)) === undefined) missing.push(next);
-    directory = missing.length > 0 ? next : await insidePath(workspace, next, name);
+    directory = missing.length > 0 ? next : await resolveInside(workspace, next, name);
     if (missing.length === 0 && !(await lstat(directory)).isDirectory())
       throw refused(name, `\`${part}\` is no directory`);
   }
@@ -41,14 +41,14 @@ export async function readWorkspaceFile(workspace: string, name: string): Promis
   if (missing.length > 0 || (await linkStats(place)) === undefined) {
     return { name, path: place, text: undefined, stats: undefined, missing };
   }
-  const path = await insidePath(workspace, place, name);
+  const path = await resolveInside(workspace, place, name);
   return { name, path, missing, ...(await readText(path, name)) };
 }
 
 /** Replaces the file as a whole: whoever reads meanwhile sees the old or the new one. Mode and owner stay. */
 export async function writeWorkspaceFile(file: WorkspaceFile, text: string): Promise<void> {
   for (const directory of file.missing) await makeDirectory(directory, file.name);
-  await inHeldDirectory(file, (directory) => replace(file, text, directory));
+  await withHeldDirectory(file, (directory) => replace(file, text, directory));
 }
 
 async function replace(file: WorkspaceFile, text: string, directory: string): Promise<void> {
@@ -76,7 +76,7 @@ async function replace(file: WorkspaceFile, text: string, directory: string): Pr
 
 /** Removes the file, and of `directories` those that are empty then, the innermost first. */
 export async function removeWorkspaceFile(file: WorkspaceFile, directories: readonly string[]): Promise<void> {
-  await inHeldDirectory(file, async (directory) => {
+  await withHeldDirectory(file, async (directory) => {
     const path = join(directory, basename(file.path));
     await refuseChanged({ ...file, path });
     await rm(path);
@@ -96,7 +96,7 @@ export async function removeWorkspaceFile(file: WorkspaceFile, directories: read
  * directory that holds the file is held open, and must be where it was found; the name given leads to it whatever
  * becomes of its path.
  */
-async function inHeldDirectory(file: WorkspaceFile, use: (directory: string) => Promise<void>): Promise<void> {
+async function withHeldDirectory(file: WorkspaceFile, use: (directory: string) => Promise<void>): Promise<void> {
   const held = await open(dirname(file.path), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(
     (fault: unknown) => {
       throw refused(file.name, "its directory cannot be opened", fault);
@@ -126,7 +126,7 @@ async function refuseChanged({ name, path, text }: WorkspaceFile): Promise<void>
   if (now !== text) throw refused(name, "somebody changed it meanwhile; run the command again");
 }
 
-async function insidePath(workspace: string, path: string, name: string): Promise<string> {
+async function resolveInside(workspace: string, path: string, name: string): Promise<string> {
   const real = await realpath(path).catch(() => {
     throw refused(name, "a link on the way leads nowhere");
   });

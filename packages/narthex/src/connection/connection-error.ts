@@ -2,7 +2,7 @@ import { CommandError } from "../terminal/command-error.ts";
 
 /** The kernel does not answer, or not in a way that makes sense. */
 export function unreachable(socketPath: string, reason: unknown): Error {
-  if (isClosedToUs(reason)) {
+  if (isPermissionDenied(reason)) {
     return new CommandError(
       "PATH_UNUSABLE",
       `the kernel's socket \`${socketPath}\` cannot be opened: permission denied`,
@@ -26,7 +26,7 @@ export function isNotListening(error: unknown): boolean {
 }
 
 /** The home, or its socket, is another user's. */
-function isClosedToUs(error: unknown): boolean {
+function isPermissionDenied(error: unknown): boolean {
   const code = systemCode(error);
   return code === "EACCES" || code === "EPERM";
 }

@@ -6,7 +6,7 @@ import { findAdminToken, findSockets } from "./kernel-files.ts";
 import { parseErrorBody } from "./service-error.ts";
 
 /** Asks the kernel that holds the home for a link that opens its web page once. */
-export async function askConsoleLink(home: string): Promise<string> {
+export async function requestConsoleLink(home: string): Promise<string> {
   const { services } = await findSockets(home);
   const response = await post(services, await findAdminToken(home)).catch((error: unknown) => {
     throw isNotListening(error) ? noKernel(home) : unreachable(services, error);

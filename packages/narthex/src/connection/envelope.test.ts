@@ -34,7 +34,10 @@ describe("readEnvelopes", () => {
     for (let size = 1; size <= stream.length; size += 1) {
       const chunks: Uint8Array[] = [];
       for (let at = 0; at < stream.length; at += size) chunks.push(stream.subarray(at, at + size));
-      const found = (await readAll(chunks)).map(({ last, data }) => [last, Buffer.from(data).toString("hex")]);
+      const found = (await readAll(chunks)).map(({ isEndStream, data }) => [
+        isEndStream,
+        Buffer.from(data).toString("hex"),
+      ]);
       assert.deepEqual(found, [
         [false, "010203"],
         [false, ""],

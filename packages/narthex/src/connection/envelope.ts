@@ -3,12 +3,12 @@ import { CommandError } from "../terminal/command-error.ts";
 /** One message of a Connect stream: a flags byte, a 4-byte big-endian length, the message. */
 export interface Envelope {
   /** The end of the stream: JSON that may hold an error. */
-  readonly last: boolean;
+  readonly isEndStream: boolean;
   readonly data: Uint8Array;
 }
 
 const HEADER_BYTES = 5;
-const FLAG_LAST = 0b10;
+const FLAG_END_STREAM = 0b10;
 
 export function encodeEnvelope(data: Uint8Array): Uint8Array {
   const envelope = Buffer.allocUnsafe(HEADER_BYTES + data.length);
@@ -31,7 +31,7 @@ export async function* readEnvelopes(chunks: AsyncIterable<Uint8Array>, maxBytes
       pending.length === 1 ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length) : Buffer.concat(pending);
     neededBytes = neededFor(buffer, maxBytes);
     while (buffer.length >= neededBytes) {
-      yield { last: buffer[0] === FLAG_LAST, data: buffer.subarray(HEADER_BYTES, neededBytes) };
+      yield { isEndStream: buffer[0] === FLAG_END_STREAM, data: buffer.subarray(HEADER_BYTES, neededBytes) };
       buffer = buffer.subarray(neededBytes);
       neededBytes = neededFor(buffer, maxBytes);
     }
@@ -44,7 +44,7 @@ export async function* readEnvelopes(chunks: AsyncIterable<Uint8Array>, maxBytes
 function neededFor(buffer: Buffer, maxBytes: number): number {
   if (buffer.length < HEADER_BYTES) return HEADER_BYTES;
   const flags = buffer[0];
-  if (flags !== 0 && flags !== FLAG_LAST) throw malformed("the stream has a message of an unknown kind");
+  if (flags !== 0 && flags !== FLAG_END_STREAM) throw malformed("the stream has a message of an unknown kind");
   const length = buffer.readUInt32BE(1);
   if (length > maxBytes) throw malformed("a message of the stream is too long");
   return HEADER_BYTES + length;

@@ -3,7 +3,7 @@ import { fromBinary, type LedgerRecord, RecordSchema } from "@narthex/contracts"
 import type { KernelConnection, ListedApprovals } from "./kernel-connection.ts";
 import { type ConnectionRequest, tryServicesConnection } from "./open-connection.ts";
 
-const LOOK_AGAIN_MS = 250;
+const POLL_MS = 250;
 
 /** What is asked now, and again after each change, until the signal aborts. Where no kernel runs it waits for one. */
 export async function* followApprovals(
@@ -21,12 +21,12 @@ export async function* followApprovals(
       try {
         yield* followKernelApprovals(kernel, signal);
       } catch (error) {
-        if (!signal.aborted && !isGone(error)) throw error;
+        if (!signal.aborted && !isKernelGone(error)) throw error;
       } finally {
         await kernel.close();
       }
     }
-    await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
@@ -53,7 +53,7 @@ function concernsApprovals({ record }: LedgerRecord): boolean {
   });
 }
 
-function isGone(error: unknown): boolean {
+function isKernelGone(error: unknown): boolean {
   return (
     error instanceof Error && "code" in error && (error.code === "KERNEL_UNREACHABLE" || error.code === "CANCELLED")
   );

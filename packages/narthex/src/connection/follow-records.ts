@@ -8,11 +8,11 @@ export interface FollowQuery {
   readonly fromIndex: number | undefined;
   readonly chain: string | undefined;
   /** Without `fromIndex`: so many records before now come first; `onNow` tells where now is. */
-  readonly lookBack?: number;
-  readonly onNow?: (nextIndex: number) => void;
+  readonly lookbackRecords?: number;
+  readonly onNextIndex?: (nextIndex: number) => void;
 }
 
-const LOOK_AGAIN_MS = 250;
+const POLL_MS = 250;
 
 /**
  * Records as they become durable, until the signal aborts. Where no kernel runs it waits for one, and when a kernel goes
@@ -45,11 +45,14 @@ export async function* followRecords(request: ConnectionRequest, query: FollowQu
 }
 
 /** A place in the ledger rather than "now": from there on nothing is missed, whatever happens to the connection. */
-async function startIndex(kernel: KernelConnection, { lookBack = 0, onNow }: FollowQuery): Promise<number> {
+async function startIndex(
+  kernel: KernelConnection,
+  { lookbackRecords = 0, onNextIndex }: FollowQuery,
+): Promise<number> {
   const [newest] = await kernel.listRecords({ fromIndex: undefined, limit: 1, chain: undefined });
   const nextIndex = newest === undefined ? 0 : Number(newest.index) + 1;
-  onNow?.(nextIndex);
-  return Math.max(0, nextIndex - lookBack);
+  onNextIndex?.(nextIndex);
+  return Math.max(0, nextIndex - lookbackRecords);
 }
 
 /** Ends without an error when the kernel goes away or the caller has had enough. */
@@ -57,17 +60,17 @@ async function* tailUntilGone(kernel: KernelConnection, query: TailQuery): Async
   try {
     yield* kernel.tailRecords(query);
   } catch (error) {
-    if (query.signal.aborted || isGone(error)) return;
+    if (query.signal.aborted || isKernelGone(error)) return;
     throw error;
   }
 }
 
-function isGone(error: unknown): boolean {
+function isKernelGone(error: unknown): boolean {
   return (
     error instanceof Error && "code" in error && (error.code === "KERNEL_UNREACHABLE" || error.code === "CANCELLED")
   );
 }
 
 async function pause(signal: AbortSignal): Promise<void> {
-  await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+  await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
 }

@@ -28,14 +28,14 @@ import type {
   UndoneCall,
   VerifyReport,
 } from "@narthex/contracts";
-import type { ReplayAsked, ReplayEvent } from "@narthex/server";
+import type { ReplaySelection, ReplayEvent } from "@narthex/server";
 import type {
   ApprovalDecline,
   CallExplanation,
-  Collection,
+  CollectionRequest,
   Erasure,
-  ExplainQuestion,
-  HomeCopying,
+  ExplainRequest,
+  HomeCopyOptions,
   HookDecision,
 } from "@narthex/kernel";
 
@@ -51,19 +51,19 @@ export interface CallConnection {
 
 /** What commands ask of a kernel, wherever it runs: behind its sockets, or in this very process. */
 export interface KernelConnection extends CallConnection {
-  putContent(put: ContentToPut): Promise<StoredContent>;
+  putContent(put: PutContentInput): Promise<StoredContent>;
   statContent(hash: Uint8Array): Promise<StatContentResponse>;
 
-  openSession(session: SessionToOpen): Promise<{ readonly session: SessionInfo; readonly token: string }>;
+  openSession(session: OpenSessionInput): Promise<{ readonly session: SessionInfo; readonly token: string }>;
   closeSession(sessionId: string): Promise<SessionInfo>;
   getSession(sessionId: string): Promise<SessionInfo>;
   listSessions(query: { readonly all: boolean; readonly limit: number }): Promise<SessionInfo[]>;
 
-  delegateLease(lease: LeaseToDelegate): Promise<{ readonly session: SessionInfo; readonly token: string }>;
+  delegateLease(lease: DelegateLeaseInput): Promise<{ readonly session: SessionInfo; readonly token: string }>;
   /** Ends a lease that was split off the session's own. */
-  releaseLease(release: LeaseToRelease): Promise<ReleaseLeaseResponse>;
+  releaseLease(release: ReleaseLeaseInput): Promise<ReleaseLeaseResponse>;
   getLease(leaseId: string): Promise<LeaseInfo>;
-  revokeLease(revocation: LeaseToRevoke): Promise<RevokeLeaseResponse>;
+  revokeLease(revocation: RevokeLeaseInput): Promise<RevokeLeaseResponse>;
 
   /** In force on a workspace. */
   getWorkspaceLabels(workspace: string): Promise<readonly string[]>;
@@ -71,13 +71,13 @@ export interface KernelConnection extends CallConnection {
   clearWorkspaceLabels(clearing: { readonly workspace: string; readonly by: string }): Promise<readonly string[]>;
 
   listRecords(query: RecordsQuery): Promise<LedgerRecord[]>;
-  getRecord(which: RecordReference): Promise<LedgerRecord>;
+  getRecord(reference: RecordReference): Promise<LedgerRecord>;
   /** From `fromIndex` on, or from now; ends when the signal aborts. */
   tailRecords(query: TailQuery): AsyncIterable<LedgerRecord>;
   verify(options: VerifyOptions): Promise<VerifyReport>;
   /** The bytes of a bundle: of a session, or of everything if the id is empty. */
   exportLedger(sessionId: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
-  replay(asked: ReplayAsked, signal: AbortSignal): AsyncIterable<ReplayEvent>;
+  replay(selection: ReplaySelection, signal: AbortSignal): AsyncIterable<ReplayEvent>;
 
   /** Signs for the records that no checkpoint covers yet. */
   signCheckpoint(): Promise<SignCheckpointResponse>;
@@ -92,23 +92,23 @@ export interface KernelConnection extends CallConnection {
   /** Reads the policy's files again. */
   reloadPolicy(by: string): Promise<{ readonly policy: PolicyInfo; readonly changed: boolean }>;
   /** What would be said of a call if it came now. */
-  explainCall(question: ExplainQuestion): Promise<CallExplanation>;
+  explainCall(question: ExplainRequest): Promise<CallExplanation>;
   /** Keeps what was answered to a client about a call of its own. */
   recordHookDecision(decision: HookDecision): Promise<void>;
 
   listIntents(): Promise<IntentInfo[]>;
-  settleIntent(settlement: SettlementToMake): Promise<{ readonly recordIndex: bigint }>;
-  undo(undoing: UndoToMake): Promise<UndoneCall[]>;
+  settleIntent(settlement: SettleIntentInput): Promise<{ readonly recordIndex: bigint }>;
+  undo(undoing: UndoInput): Promise<UndoneCall[]>;
 
   /** Copies the home while it is in use. */
-  backUp(copying: HomeCopying): Promise<BackUpResponse>;
+  backUp(copying: HomeCopyOptions): Promise<BackUpResponse>;
   /** Erases content for good. */
   erase(erasure: Erasure): Promise<EraseContentResponse>;
   /** Erases what no artifact and no open session needs any more. */
-  collect(collection: Collection): Promise<CollectContentResponse>;
+  collect(collection: CollectionRequest): Promise<CollectContentResponse>;
 
   listApprovals(): Promise<ListedApprovals>;
-  resolveApproval(resolution: ResolutionToMake): Promise<ResolveApprovalResponse>;
+  resolveApproval(resolution: ResolveApprovalInput): Promise<ResolveApprovalResponse>;
   /** Records that a client answered by itself; the question stays open. */
   declineApproval(decline: ApprovalDecline): Promise<void>;
   revokeApproval(revocation: { readonly standingId: string; readonly by: string }): Promise<StandingApproval>;
@@ -123,7 +123,7 @@ export interface CallOptions {
   readonly traceParent?: string;
 }
 
-export interface ContentToPut {
+export interface PutContentInput {
   readonly token: string;
   readonly expectedHash: Uint8Array | undefined;
   readonly labels: readonly string[];
@@ -148,7 +148,7 @@ export interface ContentStream extends StoredContent {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-export interface SessionToOpen {
+export interface OpenSessionInput {
   readonly workspace: string;
   readonly workingDirectory: string | undefined;
   readonly tenant: string | undefined;
@@ -165,7 +165,7 @@ export interface SessionToOpen {
   readonly attended?: boolean;
 }
 
-export interface LeaseToDelegate {
+export interface DelegateLeaseInput {
   readonly parentSessionId: string;
   /** The parent's; without it the administrator splits the lease. */
   readonly token: string | undefined;
@@ -179,13 +179,13 @@ export interface LeaseToDelegate {
   readonly contentHashes: readonly Uint8Array[];
 }
 
-export interface LeaseToRelease {
+export interface ReleaseLeaseInput {
   /** Of the session whose lease it was split off. */
   readonly token: string;
   readonly leaseId: string;
 }
 
-export interface LeaseToRevoke {
+export interface RevokeLeaseInput {
   readonly leaseId: string;
   readonly reason: string;
   readonly by: string;
@@ -221,7 +221,7 @@ export interface VerifyOptions {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-export interface UndoToMake {
+export interface UndoInput {
   readonly sessionId: string;
   /** The whole session where absent. */
   readonly requestId: string | undefined;
@@ -234,7 +234,7 @@ export interface ListedApprovals {
   readonly standing: readonly StandingApproval[];
 }
 
-export interface ResolutionToMake {
+export interface ResolveApprovalInput {
   readonly approvalId: string;
   readonly answer: "once" | "session" | "rule" | "deny";
   /** With `session`. */
@@ -245,7 +245,7 @@ export interface ResolutionToMake {
   readonly door?: "mcp";
 }
 
-export interface SettlementToMake {
+export interface SettleIntentInput {
   readonly sessionId: string;
   readonly requestId: string;
   readonly answer: "happened" | "did_not_happen";

@@ -1,9 +1,9 @@
-import type { Log } from "@narthex/kernel";
+import type { Logger } from "@narthex/kernel";
 import { createKernelStarter, KernelStartError } from "../on-demand/kernel-starter.ts";
 import { CommandError } from "../terminal/command-error.ts";
-import { AttachError, attachKernel } from "./attached-link.ts";
+import { AttachError, attachKernel } from "./attach-kernel.ts";
 import type { KernelLink } from "./kernel-link.ts";
-import type { LinkTimes } from "./link-times.ts";
+import type { LinkTimeouts } from "./link-timeouts.ts";
 
 export interface KernelFinderOptions {
   readonly home: string;
@@ -11,11 +11,11 @@ export interface KernelFinderOptions {
   readonly allowOwnCode: boolean;
   /** The command's file that kernels are started with; this package's by default. */
   readonly program?: string | undefined;
-  readonly log: Log;
-  readonly times: LinkTimes;
+  readonly log: Logger;
+  readonly times: LinkTimeouts;
   readonly signal: AbortSignal;
   /** Called when a kernel was found, or is starting and waited for: time for other work of this process. */
-  meanwhile?(): void;
+  onWait?(): void;
 }
 
 /** Finds the kernel of a home, and starts one where none runs. */
@@ -31,7 +31,7 @@ export function createKernelFinder(options: KernelFinderOptions): KernelFinder {
   const starter = createKernelStarter(options);
   const path = environment["PATH"] ?? "";
   const attach = (acceptsOlder = false): Promise<KernelLink | undefined> =>
-    attachKernel(home, { silenceMs: times.greetingMs, path, acceptsOlder });
+    attachKernel(home, { responseTimeoutMs: times.greetingMs, path, acceptsOlder });
 
   /** Where a newer kernel cannot be started, an older one that serves is better than none. */
   async function attachToOlder(failure: KernelStartError): Promise<KernelLink> {
@@ -50,17 +50,17 @@ export function createKernelFinder(options: KernelFinderOptions): KernelFinder {
         try {
           const found = await attach();
           if (found !== undefined) {
-            options.meanwhile?.();
+            options.onWait?.();
             return found;
           }
         } catch (error) {
           // One that leaves is waited for by the kernel that is started.
-          if (!(error instanceof AttachError) || !error.isLeaving) throw error;
+          if (!(error instanceof AttachError) || !error.isStopping) throw error;
           obstacle = error;
         }
-        if (performance.now() > deadline) throw obstacle ?? tooLate(home);
+        if (performance.now() > deadline) throw obstacle ?? createTimeoutError(home);
         try {
-          await starter.advance(signal);
+          await starter.ensureStarting(signal);
         } catch (error) {
           if (error instanceof KernelStartError) return await attachToOlder(error);
           throw error;
@@ -70,7 +70,7 @@ export function createKernelFinder(options: KernelFinderOptions): KernelFinder {
   };
 }
 
-function tooLate(home: string): CommandError {
+function createTimeoutError(home: string): CommandError {
   return new CommandError("KERNEL_UNREACHABLE", `the kernel of \`${home}\` did not open its sockets in time`, {
     next: "see `run/kernel.log` in the home; `narthex serve` starts a kernel in a terminal",
   });

@@ -21,7 +21,7 @@ async function look(t: TestContext, server: Server | undefined, withinMs = 60_00
     server?.close();
     await rm(directory, { recursive: true });
   });
-  return health.look(withinMs);
+  return health.check(withinMs);
 }
 
 test("where nobody listens the kernel goes", async (t) => {

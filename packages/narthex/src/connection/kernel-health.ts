@@ -14,7 +14,7 @@ import { createServicesClient } from "./services-client.ts";
 export type KernelCondition = "serving" | "going" | "silent" | "unknown";
 
 export interface KernelHealth {
-  look(withinMs: number): Promise<KernelCondition>;
+  check(withinMs: number): Promise<KernelCondition>;
   close(): void;
 }
 
@@ -22,11 +22,11 @@ export interface KernelHealth {
 export function createKernelHealth(socketPath: string): KernelHealth {
   const client = createServicesClient(socketPath);
   return {
-    async look(withinMs) {
+    async check(withinMs) {
       const signal = AbortSignal.timeout(withinMs);
       try {
-        const question = create(HealthCheckRequestSchema);
-        const { status } = await client.unary(Health.method.check, question, { token: "", signal });
+        const request = create(HealthCheckRequestSchema);
+        const { status } = await client.unary(Health.method.check, request, { token: "", signal });
         return status === Status.SERVING ? "serving" : "going";
       } catch (error) {
         if (signal.aborted) return "silent";

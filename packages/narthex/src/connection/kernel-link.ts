@@ -1,8 +1,8 @@
 import type { McpCaller } from "@narthex/server";
-import type { SessionToOpen } from "./kernel-connection.ts";
+import type { OpenSessionInput } from "./kernel-connection.ts";
 
 /** A session of its own, as its opener knows it. */
-export interface OwnSession {
+export interface SessionCredentials {
   readonly sessionId: string;
   readonly token: string;
 }
@@ -14,18 +14,18 @@ export interface KernelLink {
   /** Whether clients may be asked for approvals. */
   readonly elicitation: boolean;
   /** Aborts when the kernel goes, or takes no new calls because it is about to. */
-  readonly going: AbortSignal;
+  readonly stopping: AbortSignal;
   /** Whether a kernel that stopped taking calls would say what an answer says. */
-  isGoing(): Promise<boolean>;
+  isStopping(): Promise<boolean>;
   /** What to say of a kernel from which no answer of any kind comes for so long; undefined of one that answers. */
-  silence(afterMs: number): Promise<string | undefined>;
+  checkUnresponsive(afterMs: number): Promise<string | undefined>;
 
-  openSession(request: SessionToOpen): Promise<OwnSession>;
+  openSession(request: OpenSessionInput): Promise<SessionCredentials>;
   /** `open`, `closed`, ...; undefined where nobody has heard of it. */
-  sessionState(sessionId: string): Promise<string | undefined>;
+  findSessionState(sessionId: string): Promise<string | undefined>;
   closeSession(sessionId: string): Promise<void>;
-  createCaller(session: OwnSession): Promise<McpCaller>;
+  createCaller(session: SessionCredentials): Promise<McpCaller>;
   /** Tells whenever the tools may have changed. */
-  onToolsChanged(told: () => void): void;
+  onToolsChanged(listener: () => void): void;
   close(): Promise<void>;
 }

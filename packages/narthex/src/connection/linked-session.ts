@@ -1,32 +1,32 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { KernelError } from "@narthex/contracts";
 import type { McpCaller } from "@narthex/server";
-import type { KernelLink, OwnSession } from "./kernel-link.ts";
-import type { LinkTimes } from "./link-times.ts";
+import type { KernelLink, SessionCredentials } from "./kernel-link.ts";
+import type { LinkTimeouts } from "./link-timeouts.ts";
 
 /** A session as one kernel serves it, until that kernel goes or hangs. */
 export interface LinkedSession {
   readonly link: KernelLink;
-  readonly session: OwnSession;
+  readonly session: SessionCredentials;
   /** Aborts when another kernel is needed. */
   readonly lost: AbortSignal;
   /** It is lost because it said nothing: nobody takes its place before its process ends. */
-  readonly hangs: boolean;
+  readonly isUnresponsive: boolean;
   /** Throws KERNEL_UNREACHABLE as soon as the kernel is known to hang. */
   use<T>(operation: (caller: McpCaller) => Promise<T>): Promise<T>;
   /** After a connection broke: waits until the kernel is known to have gone, or takes it for gone. */
-  untilLost(): Promise<void>;
+  waitUntilLost(): Promise<void>;
   /** Lets go of the kernel, once everything that was asked of it has ended. */
-  retire(): Promise<void>;
+  closeWhenIdle(): Promise<void>;
   /** The same at once. */
   close(): Promise<void>;
 }
 
 export function createLinkedSession(
   link: KernelLink,
-  session: OwnSession,
+  session: SessionCredentials,
   caller: McpCaller,
-  times: LinkTimes,
+  times: LinkTimeouts,
 ): LinkedSession {
   const lost = new AbortController();
   const waiting = new Set<(fault: KernelError) => void>();
@@ -34,25 +34,25 @@ export function createLinkedSession(
   let hangs = false;
   let idle: (() => void) | undefined;
   let closed: Promise<void> | undefined;
-  const lose = (): void => lost.abort();
-  link.going.addEventListener("abort", lose, { once: true });
-  if (link.going.aborted) lose();
+  const markLost = (): void => lost.abort();
+  link.stopping.addEventListener("abort", markLost, { once: true });
+  if (link.stopping.aborted) markLost();
 
   /** Only while somebody waits for an answer. */
   async function watch(): Promise<void> {
     if (isWatched) return;
     isWatched = true;
-    while (waiting.size > 0 && !link.going.aborted) {
+    while (waiting.size > 0 && !link.stopping.aborted) {
       await sleep(times.askMs, undefined, { ref: false });
-      const silence = waiting.size > 0 ? await link.silence(times.silenceMs) : undefined;
-      if (silence !== undefined) hang(silence);
+      const silence = waiting.size > 0 ? await link.checkUnresponsive(times.silenceMs) : undefined;
+      if (silence !== undefined) markUnresponsive(silence);
     }
     isWatched = false;
   }
 
-  function hang(silence: string): void {
+  function markUnresponsive(silence: string): void {
     hangs = true;
-    lose();
+    markLost();
     const fault = new KernelError("KERNEL_UNREACHABLE", silence);
     for (const giveUp of waiting) giveUp(fault);
   }
@@ -61,7 +61,7 @@ export function createLinkedSession(
     link,
     session,
     lost: lost.signal,
-    get hangs() {
+    get isUnresponsive() {
       return hangs;
     },
     async use<T>(operation: (caller: McpCaller) => Promise<T>): Promise<T> {
@@ -75,12 +75,12 @@ export function createLinkedSession(
         if (waiting.size === 0) idle?.();
       }
     },
-    async untilLost() {
+    async waitUntilLost() {
       if (lost.signal.aborted) return;
       await sleep(times.wordMs, undefined, { signal: lost.signal }).catch(() => undefined);
-      lose();
+      markLost();
     },
-    async retire() {
+    async closeWhenIdle() {
       if (waiting.size > 0) await new Promise<void>((resolve) => (idle = resolve));
       await (closed ??= link.close());
     },

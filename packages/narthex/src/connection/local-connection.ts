@@ -11,17 +11,17 @@ import {
 import {
   type Approver,
   type IntentFacts,
-  labelsInForce,
-  type Log,
+  effectiveLabels,
+  type Logger,
   type OpenSessionOptions,
   parseLeaseRequest,
 } from "@narthex/kernel";
 import { type OpenedKernel, openKernel } from "../open-kernel.ts";
 import type { OwnCodeMode } from "../own-code.ts";
 import { CommandError } from "../terminal/command-error.ts";
-import { createLineLog } from "../terminal/log-lines.ts";
+import { createLineLogger } from "../terminal/line-logger.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import type { KernelConnection, SessionToOpen } from "./kernel-connection.ts";
+import type { KernelConnection, OpenSessionInput } from "./kernel-connection.ts";
 
 export interface LocalConnectionOptions {
   readonly home: string;
@@ -38,25 +38,25 @@ export interface LocalConnectionOptions {
 /** A kernel in this very process, on the home's store, for as long as one command runs. */
 export async function openLocalConnection(options: LocalConnectionOptions): Promise<KernelConnection> {
   const { home, command, waitMs, approver, ownCode = "refuse" } = options;
-  const line = createLineLog(options.terminal, options.environment);
+  const line = createLineLogger(options.terminal, options.environment);
   // What a kernel tells of its ordinary course would only stand between a short command and its answer.
-  const log: Log = (level, message, fields) => {
+  const log: Logger = (level, message, fields) => {
     if (level !== "info") line(level, message, fields);
   };
   // The answers of these commands say which policy decides, or why no policy is in force: no need to say it twice.
-  const saysItself = command === "call" || command.startsWith("policy ");
+  const printsPolicyItself = command === "call" || command.startsWith("policy ");
   const onPolicyWarning = (warning: string): void => {
-    if (!saysItself) line("warn", warning);
+    if (!printsPolicyItself) line("warn", warning);
   };
   const own = { data: home, command, waitMs, isBrief: true, log, ownCode, onPolicyWarning };
   const kernel = await openKernel({ ...own, ...(approver && { approver }) });
   if (kernel.prepared.length > 0) options.terminal.note(`set up a new home in ${kernel.home.path}`);
   const connection = createLocalConnection(kernel);
-  return approver === undefined ? connection : { ...connection, call: untilAnswered(connection.call) };
+  return approver === undefined ? connection : { ...connection, call: retryUntilResolved(connection.call) };
 }
 
 /** Nobody could answer a question after this process: whoever sits at the terminal is waited for. */
-function untilAnswered(call: KernelConnection["call"]): KernelConnection["call"] {
+function retryUntilResolved(call: KernelConnection["call"]): KernelConnection["call"] {
   return async (request, options) => {
     for (;;) {
       const response = await call(request, options);
@@ -71,16 +71,16 @@ const DOOR = "cli";
 
 function createLocalConnection(kernel: OpenedKernel): KernelConnection {
   /** The session a token stands for; undefined for the administrator, who owns the home. */
-  const sessionOf = async (token: string | undefined): Promise<string | undefined> =>
+  const authenticateSession = async (token: string | undefined): Promise<string | undefined> =>
     token === undefined ? undefined : (await kernel.authenticate(token)).session.id;
-  const logMethods = async () => (await import("@narthex/server/log-methods")).createLogMethods(kernel);
+  const loadMerkleMethods = async () => (await import("@narthex/server/merkle-methods")).createMerkleMethods(kernel);
   const ledgerRecord = () => import("@narthex/server/ledger-record");
 
   return {
     call: (request, options) => kernel.call({ request, door: DOOR, ...options }),
 
     async getContent({ token, hash, offset, limit }) {
-      const sessionId = await sessionOf(token);
+      const sessionId = await authenticateSession(token);
       const most = limit === 0 ? Number.MAX_SAFE_INTEGER : limit;
       return sessionId === undefined
         ? kernel.readAnyContent(hash, offset, most)
@@ -106,7 +106,7 @@ function createLocalConnection(kernel: OpenedKernel): KernelConnection {
       });
     },
     async listTools({ token, allVersions }) {
-      const sessionId = await sessionOf(token);
+      const sessionId = await authenticateSession(token);
       const { toToolInfo } = await import("@narthex/server/tool-info");
       await kernel.examineHost();
       return kernel.listTools({ allVersions, ...(sessionId === undefined ? {} : { sessionId }) }).map(toToolInfo);
@@ -158,7 +158,7 @@ function createLocalConnection(kernel: OpenedKernel): KernelConnection {
       return create(RevokeLeaseResponseSchema, { leaseIds: [...leaseIds], cancelledCalls });
     },
 
-    getWorkspaceLabels: async (workspace) => labelsInForce(await kernel.listWorkspaceLabels(workspace)),
+    getWorkspaceLabels: async (workspace) => effectiveLabels(await kernel.listWorkspaceLabels(workspace)),
     clearWorkspaceLabels: async (clearing) => (await kernel.clearWorkspaceLabels(clearing)).labels,
 
     async listRecords({ fromIndex, limit, chain }) {
@@ -182,14 +182,14 @@ function createLocalConnection(kernel: OpenedKernel): KernelConnection {
     },
     async verify(options) {
       const { verifySource } = await import("./verify-report.ts");
-      return kernel.whileNothingIsErased(() => verifySource(kernel.ledgerSource(), options));
+      return kernel.withErasurePaused(() => verifySource(kernel.ledgerSource(), options));
     },
 
-    signCheckpoint: async () => (await logMethods()).signCheckpoint(),
-    getCheckpoint: async (request) => (await logMethods()).getCheckpoint(request),
-    proveRecord: async (request) => (await logMethods()).proveRecord(request),
-    proveConsistency: async (request) => (await logMethods()).proveConsistency(request),
-    rotateLogKey: async (request) => (await logMethods()).rotateLogKey(request),
+    signCheckpoint: async () => (await loadMerkleMethods()).signCheckpoint(),
+    getCheckpoint: async (request) => (await loadMerkleMethods()).getCheckpoint(request),
+    proveRecord: async (request) => (await loadMerkleMethods()).proveRecord(request),
+    proveConsistency: async (request) => (await loadMerkleMethods()).proveConsistency(request),
+    rotateLogKey: async (request) => (await loadMerkleMethods()).rotateLogKey(request),
     exportLedger: (sessionId, signal) => kernel.exportLedger(sessionId, signal),
     replay: (asked, signal) => kernel.replay(asked, signal),
 
@@ -256,7 +256,7 @@ function noSuchSession(sessionId: string): CommandError {
   });
 }
 
-function toOpenOptions({ lease, ...session }: SessionToOpen): OpenSessionOptions {
+function toOpenOptions({ lease, ...session }: OpenSessionInput): OpenSessionOptions {
   const { workspace, workingDirectory, tenant, user, agent, seed, ttlMs, adopt, labels } = session;
   return {
     workspace,

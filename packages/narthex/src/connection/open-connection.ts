@@ -19,7 +19,7 @@ export interface ConnectionRequest {
 }
 
 /** The two ways to a kernel. */
-export interface Ways<Remote, Local> {
+export interface KernelRoutes<Remote, Local> {
   /** Undefined where no kernel answers. */
   tryRemote(home: string): Promise<Remote | undefined>;
   openLocal(home: string, waitMs: number): Promise<Local>;
@@ -29,7 +29,7 @@ export interface Ways<Remote, Local> {
 const WAIT_MS = 5000;
 /** How long it waits for the home's lock before it looks again whether a kernel answers by now. */
 const LOCK_WAIT_MS = 400;
-const LOOK_AGAIN_MS = 20;
+const RETRY_MS = 20;
 
 /** Runs `use` against the kernel of this home and lets go of it afterwards, whatever happened. */
 export function withConnection<T>(
@@ -49,7 +49,7 @@ export function withCallConnection<T>(
   command: string,
   use: (kernel: CallConnection) => Promise<T>,
 ): Promise<T> {
-  const ways: Ways<CallConnection, CallConnection> = {
+  const ways: KernelRoutes<CallConnection, CallConnection> = {
     tryRemote: tryFramedConnection,
     openLocal: openLocal(request, command),
   };
@@ -59,7 +59,7 @@ export function withCallConnection<T>(
 /** Through the sockets of the kernel that holds the home; where nobody does, by opening its store in this process. */
 export async function reachKernel<Remote, Local>(
   { home, signal }: Pick<ConnectionRequest, "home" | "signal">,
-  { tryRemote, openLocal }: Ways<Remote, Local>,
+  { tryRemote, openLocal }: KernelRoutes<Remote, Local>,
   waitMs = WAIT_MS,
 ): Promise<Remote | Local> {
   const deadline = performance.now() + waitMs;
@@ -71,14 +71,14 @@ export async function reachKernel<Remote, Local>(
     } catch (error) {
       if (!isHomeBusy(error) || performance.now() > deadline) throw error;
       // Somebody took the home: a kernel about to open its sockets, or another short command.
-      await sleep(LOOK_AGAIN_MS, undefined, { signal });
+      await sleep(RETRY_MS, undefined, { signal });
     }
   }
 }
 
 export async function tryServicesConnection(home: string): Promise<KernelConnection | undefined> {
   const { services } = await findSockets(home);
-  return (await somebodyAnswers(services)) ? openServices(home, services) : undefined;
+  return (await isListening(services)) ? openServices(home, services) : undefined;
 }
 
 async function tryFramedConnection(home: string): Promise<CallConnection | undefined> {
@@ -124,7 +124,7 @@ async function openServices(home: string, socketPath: string): Promise<KernelCon
 }
 
 /** Whether anybody listens there. */
-async function somebodyAnswers(path: string): Promise<boolean> {
+async function isListening(path: string): Promise<boolean> {
   const { connect } = await import("node:net");
   return new Promise((resolve, reject) => {
     const socket = connect(path);

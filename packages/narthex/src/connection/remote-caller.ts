@@ -7,7 +7,7 @@ import {
   type ToolResponse,
 } from "@narthex/contracts";
 import {
-  type AskedQuestion,
+  type McpApprovalRequest,
   type FramedClient,
   type McpApprovals,
   type McpCall,
@@ -60,11 +60,11 @@ export function createRemoteCaller({ framed, kernel, sessionId, token }: RemoteC
 
 /** Every question is a record: the session's chain says when to look again. */
 function createRemoteApprovals(kernel: KernelConnection, sessionId: string): McpApprovals {
-  async function look(fits: (question: AskedQuestion) => boolean): Promise<AskedQuestion | undefined> {
+  async function look(fits: (question: McpApprovalRequest) => boolean): Promise<McpApprovalRequest | undefined> {
     const { approvals } = await kernel.listApprovals();
     return approvals
       .filter((approval) => approval.sessionId === sessionId)
-      .map(toQuestion)
+      .map(toApprovalRequest)
       .find(fits);
   }
 
@@ -74,7 +74,7 @@ function createRemoteApprovals(kernel: KernelConnection, sessionId: string): Mcp
     if (found !== undefined || signal.aborted) return found;
     const fromIndex = newest === undefined ? 0 : Number(newest.index) + 1;
     for await (const record of kernel.tailRecords({ fromIndex, chain: sessionId, signal })) {
-      const asked = isQuestion(record) ? await look(fits) : undefined;
+      const asked = isApprovalRequest(record) ? await look(fits) : undefined;
       if (asked !== undefined) return asked;
     }
     return undefined;
@@ -82,18 +82,18 @@ function createRemoteApprovals(kernel: KernelConnection, sessionId: string): Mcp
 
   return {
     find,
-    notice: find,
-    async answer({ approvalId, answer, approver }) {
+    findForNotice: find,
+    async decide({ approvalId, answer, approver }) {
       await kernel.resolveApproval({ approvalId, answer, approver, words: undefined, reason: undefined, door: "mcp" });
     },
     decline: (decline) => kernel.declineApproval({ ...decline, door: "mcp" }),
   };
 }
 
-function isQuestion({ record }: LedgerRecord): boolean {
+function isApprovalRequest({ record }: LedgerRecord): boolean {
   return fromBinary(RecordSchema, record).entries.some(({ kind }) => kind.case === "approvalRequested");
 }
 
-function toQuestion({ input, ...rest }: ApprovalInfo): AskedQuestion {
+function toApprovalRequest({ input, ...rest }: ApprovalInfo): McpApprovalRequest {
   return { ...rest, input: parseJson(input) };
 }

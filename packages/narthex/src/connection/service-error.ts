@@ -1,7 +1,7 @@
 import { type Code, findCode, fromBinary, KernelError, type ToolError, ToolErrorSchema } from "@narthex/contracts";
 
 /** For errors that the protocol itself made, without a code of the kernel's. */
-const BARE_CODES: ReadonlyMap<string, Code> = new Map<string, Code>([
+const PROTOCOL_CODES: ReadonlyMap<string, Code> = new Map<string, Code>([
   ["unavailable", "KERNEL_UNREACHABLE"],
   ["not_found", "SESSION_UNKNOWN"],
   ["unimplemented", "KERNEL_UNREACHABLE"],
@@ -36,7 +36,7 @@ function toKernelError(error: object | undefined, otherwise: string): KernelErro
     const { violations, retryAfterMs } = detail;
     return new KernelError(detail.errorCode, detail.message, { violations, retryAfterMs: Number(retryAfterMs) });
   }
-  const bare = (typeof code === "string" ? BARE_CODES.get(code) : "KERNEL_UNREACHABLE") ?? "INTERNAL";
+  const bare = (typeof code === "string" ? PROTOCOL_CODES.get(code) : "KERNEL_UNREACHABLE") ?? "INTERNAL";
   return new KernelError(bare, typeof message === "string" && message !== "" ? message : otherwise);
 }
 

@@ -53,7 +53,7 @@ interface MethodName {
 }
 
 /** More than any answer the kernel gives in one message. */
-const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 128 * 1024 * 1024;
 
 export function createServicesClient(socketPath: string): ServicesClient {
   const agent = new Agent({ keepAlive: true });
@@ -134,7 +134,7 @@ async function readBody(response: IncomingMessage, socketPath: string): Promise<
   let size = 0;
   for await (const chunk of readChunks(response, socketPath)) {
     size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) throw unreachable(socketPath, "the kernel's answer is too long");
+    if (size > MAX_RESPONSE_BYTES) throw unreachable(socketPath, "the kernel's answer is too long");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -148,8 +148,8 @@ async function* readMessages<O extends DescMessage>(
   if (response.statusCode !== 200) {
     throw parseErrorBody(response.statusCode ?? 0, await readBody(response, socketPath));
   }
-  for await (const envelope of readEnvelopes(readChunks(response, socketPath), MAX_ANSWER_BYTES)) {
-    if (!envelope.last) {
+  for await (const envelope of readEnvelopes(readChunks(response, socketPath), MAX_RESPONSE_BYTES)) {
+    if (!envelope.isEndStream) {
       yield fromBinary(output, envelope.data);
       continue;
     }

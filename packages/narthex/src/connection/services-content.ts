@@ -9,7 +9,7 @@ import {
   type ToolResponse,
 } from "@narthex/contracts";
 import { CommandError } from "../terminal/command-error.ts";
-import type { CallOptions, ContentQuery, ContentStream, ContentToPut, StoredContent } from "./kernel-connection.ts";
+import type { CallOptions, ContentQuery, ContentStream, PutContentInput, StoredContent } from "./kernel-connection.ts";
 import type { ServicesClient } from "./services-client.ts";
 
 /** The largest piece of content sent in one message. */
@@ -50,8 +50,8 @@ export async function openContent(client: ServicesClient, query: ContentQuery, t
   return { hash, size: Number(size), labels, chunks: chunksOf(parts) };
 }
 
-export async function sendContent(client: ServicesClient, put: ContentToPut): Promise<StoredContent> {
-  const parts = partsOf(put);
+export async function sendContent(client: ServicesClient, put: PutContentInput): Promise<StoredContent> {
+  const parts = toPutRequests(put);
   const { hash, size, labels } = await client.clientStream(KernelService.method.putContent, parts, {
     token: put.token,
   });
@@ -68,7 +68,7 @@ async function* chunksOf(parts: AsyncIterator<GetContentResponse>): AsyncGenerat
   }
 }
 
-async function* partsOf({ chunks, expectedHash, labels }: ContentToPut): AsyncGenerator<PutContentRequest> {
+async function* toPutRequests({ chunks, expectedHash, labels }: PutContentInput): AsyncGenerator<PutContentRequest> {
   const header = { labels: [...labels], ...(expectedHash === undefined ? {} : { expectedHash }) };
   yield create(PutContentRequestSchema, { part: { case: "header", value: header } });
   for await (const chunk of chunks) {

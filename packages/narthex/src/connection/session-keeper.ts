@@ -1,8 +1,8 @@
 import { KernelError } from "@narthex/contracts";
-import type { SessionToOpen } from "./kernel-connection.ts";
-import type { KernelLink, OwnSession } from "./kernel-link.ts";
+import type { OpenSessionInput } from "./kernel-connection.ts";
+import type { KernelLink, SessionCredentials } from "./kernel-link.ts";
 import { createLinkedSession, type LinkedSession } from "./linked-session.ts";
-import type { LinkTimes } from "./link-times.ts";
+import type { LinkTimeouts } from "./link-timeouts.ts";
 
 /** One session, taken from kernel to kernel. */
 export interface SessionKeeper {
@@ -13,32 +13,32 @@ export interface SessionKeeper {
 }
 
 export interface SessionKeeperOptions {
-  readonly request: SessionToOpen;
+  readonly request: OpenSessionInput;
   /** Opens another one where the store has lost it; else it stays lost. */
   readonly renew: boolean;
-  readonly times: LinkTimes;
+  readonly times: LinkTimeouts;
 }
 
 export function createSessionKeeper({ request, renew, times }: SessionKeeperOptions): SessionKeeper {
-  let session: OwnSession | undefined;
+  let session: SessionCredentials | undefined;
   let notice: string | undefined;
 
   /**
    * SECURITY: a session that ended stays ended, whichever kernel is asked: only one that the store does not have is
    * opened again. Else a crash would give back what a person took away.
    */
-  async function isKept(link: KernelLink): Promise<boolean> {
+  async function canContinue(link: KernelLink): Promise<boolean> {
     if (session === undefined) return false;
-    return !renew || (await link.sessionState(session.sessionId)) !== undefined;
+    return !renew || (await link.findSessionState(session.sessionId)) !== undefined;
   }
 
   return {
     async connect(link) {
-      const kept = (await isKept(link)) ? session : undefined;
+      const kept = (await canContinue(link)) ? session : undefined;
       const own = kept ?? (await link.openSession(request));
       try {
         const caller = await link.createCaller(own);
-        if (kept === undefined && session !== undefined) notice = newSession(session, own);
+        if (kept === undefined && session !== undefined) notice = describeNewSession(session, own);
         session = own;
         return createLinkedSession(link, own, caller, times);
       } catch (error) {
@@ -54,7 +54,7 @@ export function createSessionKeeper({ request, renew, times }: SessionKeeperOpti
   };
 }
 
-function newSession(before: OwnSession, now: OwnSession): string {
+function describeNewSession(before: SessionCredentials, now: SessionCredentials): string {
   return (
     `This answer comes from a new session, ${now.sessionId}: the kernel's store no longer has ${before.sessionId}. ` +
     "Results, approvals and jobs of that session are not known here."

@@ -1,7 +1,7 @@
 import type { KernelConnection } from "./kernel-connection.ts";
 
 /** `open`, `closed`, ...; undefined for a session that the kernel's store does not have. */
-export async function sessionStateIn(
+export async function findSessionState(
   kernel: Pick<KernelConnection, "getSession">,
   sessionId: string,
 ): Promise<string | undefined> {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { createTerminal } from "../terminal/terminal.ts";
-import { findNamedToken, findToken, forgetToken, keepToken } from "./session-token.ts";
+import { findNamedToken, findToken, deleteToken, storeToken } from "./session-token.ts";
 
 const ID = "ses_abcdefghij234567abcd";
 const TOKEN = `ntx_${ID}_${"A".repeat(43)}`;
@@ -50,17 +50,17 @@ describe("the token a command acts with", () => {
   it("comes from the opener's file, a named file or the environment, in this order", async () => {
     const path = join(root, "one");
     await writeFile(path, `${TOKEN}\n`);
-    const file = await keepToken(ID, TOKEN, environment);
+    const file = await storeToken(ID, TOKEN, environment);
     assert.equal(await findToken(ask(ID, { NARTHEX_TOKEN: "other" })), TOKEN);
     assert.equal(await findToken(ask(`@${path}`)), TOKEN);
     assert.equal(await findToken(ask(undefined, { NARTHEX_TOKEN: "other" })), "other");
-    await forgetToken(ID, environment);
+    await deleteToken(ID, environment);
     await assert.rejects(access(file), { code: "ENOENT" });
   });
 
   it("is that of the kernel's first session where nobody is named", async () => {
     await assert.rejects(findToken(ask(undefined)), { code: "USAGE" });
-    await keepToken(ID, TOKEN, environment);
+    await storeToken(ID, TOKEN, environment);
     await mkdir(join(root, "home", "run"), { recursive: true });
     await writeFile(join(root, "home", "run", "first-session"), `${ID}\n`);
     assert.equal(await findToken(ask(undefined)), TOKEN);

@@ -45,11 +45,11 @@ export async function findNamedToken(request: TokenRequest): Promise<string | un
   if (!SESSION_ID.test(session)) throw usageError(`\`${session.slice(0, 60)}\` is no session's id`, HOW_TO_OPEN);
   const token = await loadSessionToken(session, environment);
   if (token !== undefined) return token;
-  throw await whyNoToken(session, request);
+  throw await createMissingTokenError(session, request);
 }
 
 /** A session that is closed has no token any more: the kernel knows what became of it. */
-async function whyNoToken(sessionId: string, request: TokenRequest): Promise<CommandError> {
+async function createMissingTokenError(sessionId: string, request: TokenRequest): Promise<CommandError> {
   // A home that is not there yet is not made to ask it.
   const isHome = await access(homePaths(request.home).store).then(
     () => true,
@@ -74,13 +74,13 @@ async function findSession(sessionId: string, request: TokenRequest): Promise<Se
 }
 
 /** Keeps a token where its opener's later commands find it, and says where. */
-export async function keepToken(sessionId: string, token: string, environment: NodeJS.ProcessEnv): Promise<string> {
+export async function storeToken(sessionId: string, token: string, environment: NodeJS.ProcessEnv): Promise<string> {
   await saveSessionToken(sessionId, token, environment);
   return tokenFile(sessionId, environment);
 }
 
 /** For a session that is closed: its token opens nothing any more. */
-export async function forgetToken(sessionId: string, environment: NodeJS.ProcessEnv): Promise<void> {
+export async function deleteToken(sessionId: string, environment: NodeJS.ProcessEnv): Promise<void> {
   if (SESSION_ID.test(sessionId)) await rm(tokenFile(sessionId, environment), { force: true });
 }
 

@@ -2,7 +2,7 @@ import { CHANGES_CHAIN, watchToolChanges } from "@narthex/server";
 import type { KernelConnection } from "./kernel-connection.ts";
 
 export interface ToolWatch {
-  listen(told: () => void): void;
+  listen(listener: () => void): void;
   /** Of a change that the kernel's own chain does not have. */
   tell(): void;
   /** Resolves when the kernel has nothing more to tell: it goes, or is gone. */

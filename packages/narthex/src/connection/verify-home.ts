@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { VerifyReport } from "@narthex/contracts";
 import { homePaths, openContentFiles, openHome } from "@narthex/host";
 import { type LedgerFile, openLedgerFile } from "@narthex/verify";
-import { fileLedgerSource } from "../ledger-source.ts";
+import { createFileLedgerSource } from "../ledger-source.ts";
 import { CommandError } from "../terminal/command-error.ts";
 import type { VerifyOptions } from "./kernel-connection.ts";
 import { type ConnectionRequest, reachKernel, tryServicesConnection } from "./open-connection.ts";
@@ -21,7 +21,7 @@ interface Verifiable {
 export async function verifyHome(request: ConnectionRequest, options: VerifyOptions): Promise<VerifyReport> {
   const ledger = await reachKernel<Verifiable, Verifiable>(request, {
     tryRemote: tryServicesConnection,
-    openLocal: openStoreAlone,
+    openLocal: openOfflineLedger,
   });
   try {
     return await ledger.verify(options);
@@ -30,13 +30,16 @@ export async function verifyHome(request: ConnectionRequest, options: VerifyOpti
   }
 }
 
-async function openStoreAlone(path: string, waitMs: number): Promise<Verifiable> {
+async function openOfflineLedger(path: string, waitMs: number): Promise<Verifiable> {
   await requireLedger(path);
   const home = await openHome({ path, command: "ledger verify", waitMs });
   try {
     const file = openFile(path, recordsFile(home.paths));
     const contentStore = await openContentFiles(home.paths.content);
-    const source = fileLedgerSource(file, recordsFile(home.paths), { contentStore, logDirectory: home.paths.log });
+    const source = createFileLedgerSource(file, recordsFile(home.paths), {
+      contentStore,
+      logDirectory: home.paths.merkle,
+    });
     return {
       verify: (options) => verifySource(source, options),
       async close() {

@@ -4,10 +4,10 @@ import {
   type VerifyOptions as AskedOfReader,
   type VerifyReport as Findings,
   type LedgerSource,
-  type LogKey,
-  type LogReport,
+  type VerifierKey,
+  type TreeReport,
   parseCheckpoint,
-  parseLogKey,
+  parseVerifierKey,
   type VerifiedBefore,
   VerifiedFault,
   verifyLedger,
@@ -16,11 +16,11 @@ import type { VerifyOptions } from "./kernel-connection.ts";
 
 /** Has the independent reader read the ledger, and gives its findings as the services do. */
 export function verifySource(source: LedgerSource, options: VerifyOptions): Promise<VerifyReport> {
-  return verifyBy((asked) => verifyLedger(source, asked), options);
+  return verifyWith((asked) => verifyLedger(source, asked), options);
 }
 
 /** The same for whatever the reader reads. */
-export async function verifyBy(
+export async function verifyWith(
   verify: (options: AskedOfReader) => Promise<Findings>,
   options: VerifyOptions,
 ): Promise<VerifyReport> {
@@ -57,7 +57,7 @@ function toVerifyReport(findings: Findings): VerifyReport {
     unprovenTail: BigInt(findings.unprovenTail),
     headHash: findings.headHash,
     proofs: BigInt(findings.proofs),
-    log: toVerifiedLog(findings.log),
+    log: toVerifiedTree(findings.log),
     areas: [...findings.areas],
     problemCount: BigInt(findings.problemCount),
     ...(findings.before && { verifiedBefore: toVerifiedBefore(findings.before) }),
@@ -80,7 +80,7 @@ function toVerifiedBefore({ records, checkpointSize, checkpointRoot, verifiedAtM
   };
 }
 
-function toVerifiedLog(log: LogReport) {
+function toVerifiedTree(log: TreeReport) {
   return {
     origin: log.origin,
     verifierKey: log.verifierKey,
@@ -96,8 +96,8 @@ function toVerifiedLog(log: LogReport) {
   };
 }
 
-function requireKey(text: string): LogKey {
-  const key = parseLogKey(text);
+function requireKey(text: string): VerifierKey {
+  const key = parseVerifierKey(text);
   if (key !== undefined) return key;
   throw new KernelError(
     "INVALID_REQUEST",

@@ -22,8 +22,8 @@ export const claudeProtocol: HookProtocol = {
       resultsDirectory: resultsDirectory(message),
     };
   },
-  subjectOf: (call) => claudeSubject(call),
-  encodeAnswer(verdict) {
+  toSubject: (call) => claudeSubject(call),
+  encodeResponse(verdict) {
     // Without a decision the client's own permissions count.
     if (verdict.answer === "none") return {};
     return {
@@ -34,8 +34,8 @@ export const claudeProtocol: HookProtocol = {
       },
     };
   },
-  comesAgain: () => false,
-  workspaceOf: (message, environment) => environment["CLAUDE_PROJECT_DIR"] || requireText(message, "cwd"),
+  hasFollowUpEvent: () => false,
+  findWorkspace: (message, environment) => environment["CLAUDE_PROJECT_DIR"] || requireText(message, "cwd"),
 };
 
 /** Beside the transcript, in a directory of the session's. */

@@ -5,7 +5,7 @@ import { findText, requireObject, requireText } from "./hook-fields.ts";
 import { type HookProtocol, shownReason } from "./hook-protocol.ts";
 
 /** Events that narthex decides, and whether Cursor asks a person where it is told to. */
-const ASKS: ReadonlyMap<string, boolean> = new Map([
+const EVENTS: ReadonlyMap<string, boolean> = new Map([
   ["preToolUse", false],
   ["beforeShellExecution", true],
   ["beforeMCPExecution", true],
@@ -17,36 +17,36 @@ const ASKS: ReadonlyMap<string, boolean> = new Map([
 export const cursorProtocol: HookProtocol = {
   parseCall(message, environment) {
     const event = requireText(message, "hook_event_name");
-    if (!ASKS.has(event)) throw new HookProblem(`\`${event.slice(0, 60)}\` is no event that narthex decides`);
+    if (!EVENTS.has(event)) throw new HookProblem(`\`${event.slice(0, 60)}\` is no event that narthex decides`);
     const isGeneric = event === "preToolUse";
     return {
       client: "cursor",
       event,
       toolName: isGeneric ? requireText(message, "tool_name") : (findText(message, "tool_name") ?? event),
-      input: isGeneric ? requireObject(message["tool_input"] ?? {}, "tool_input") : withoutText(message),
+      input: isGeneric ? requireObject(message["tool_input"] ?? {}, "tool_input") : omitFileContent(message),
       conversation: findText(message, "conversation_id", "session_id") ?? "",
       // Cursor often leaves it empty.
-      directory: findText(message, "cwd") || rootOf(message, environment),
+      directory: findText(message, "cwd") || findWorkspaceRoot(message, environment),
     };
   },
-  subjectOf: cursorSubject,
-  encodeAnswer(verdict, call) {
-    const permission = permissionFor(verdict.answer, call);
+  toSubject: cursorSubject,
+  encodeResponse(verdict, call) {
+    const permission = toPermission(verdict.answer, call);
     if (permission === "allow") return { permission };
     const text = shownReason(verdict, permission);
     const hint =
       verdict.answer === "ask" && permission === "deny" ? "; Cursor asks nobody here, use narthex's own tool" : "";
     return { permission, user_message: `${text}${hint}`, agent_message: `${text}${hint}` };
   },
-  comesAgain,
-  workspaceOf: rootOf,
+  hasFollowUpEvent: comesAgain,
+  findWorkspace: findWorkspaceRoot,
 };
 
 /** SECURITY: Cursor takes `ask` for yes in events where it cannot ask. */
-function permissionFor(answer: string, call: HookCall | undefined): "allow" | "ask" | "deny" {
+function toPermission(answer: string, call: HookCall | undefined): "allow" | "ask" | "deny" {
   if (answer === "none" || answer === "allow") return "allow";
   if (answer === "deny" || call === undefined) return "deny";
-  return ASKS.get(call.event) === true || comesAgain(call) ? "ask" : "deny";
+  return EVENTS.get(call.event) === true || comesAgain(call) ? "ask" : "deny";
 }
 
 /** Commands and tools of servers come once more, in an event where Cursor can ask. */
@@ -55,11 +55,11 @@ function comesAgain({ event, toolName }: HookCall): boolean {
 }
 
 /** The text of a file about to be read is nobody's business here. */
-function withoutText(message: JsonObject): JsonObject {
+function omitFileContent(message: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(message).filter(([name]) => name !== "content"));
 }
 
-function rootOf(message: JsonObject, environment: NodeJS.ProcessEnv): string {
+function findWorkspaceRoot(message: JsonObject, environment: NodeJS.ProcessEnv): string {
   const named = environment["CURSOR_PROJECT_DIR"];
   if (named !== undefined && named !== "") return named;
   const roots = message["workspace_roots"];

@@ -2,9 +2,9 @@ import type { JsonObject } from "@narthex/contracts";
 import type { CallExplanation } from "@narthex/kernel";
 import { type HookSubject, type HookVerdict, NO_RULE, type SubjectCall } from "./hook-call.ts";
 import type { HookKernel } from "./hook-kernel.ts";
-import { isFileIn, realPlace } from "./real-place.ts";
+import { isFileInDirectory, toWorkspacePath } from "./workspace-path.ts";
 
-export interface HookSurroundings {
+export interface HookContext {
   readonly kernel: Pick<HookKernel, "explainCall">;
   /** Real path. */
   readonly workspace: string;
@@ -20,7 +20,7 @@ export interface HookSurroundings {
 const STRICTNESS = ["deny", "ask", "allow"] as const;
 
 /** Decides a client's call by the rules in force. */
-export async function decideHook(subject: HookSubject, around: HookSurroundings): Promise<HookVerdict> {
+export async function decideHook(subject: HookSubject, around: HookContext): Promise<HookVerdict> {
   if (subject.kind === "own") return none("narthex decides it when it comes");
   if (subject.kind === "harmless") return none("");
   if (subject.kind === "unknown") return { answer: "ask", code: "TOOL_NOT_FOUND", reason: subject.why, ruleIds: [] };
@@ -36,18 +36,18 @@ export async function decideHook(subject: HookSubject, around: HookSurroundings)
  * this conversation before, and neither the agent's tools nor the sandbox write there. The client names the directory,
  * the agent only the file, whose links are followed.
  */
-async function readsOwnResults(calls: readonly SubjectCall[], around: HookSurroundings): Promise<boolean> {
+async function readsOwnResults(calls: readonly SubjectCall[], around: HookContext): Promise<boolean> {
   const { directory, resultsDirectory } = around;
   if (resultsDirectory === undefined || calls.length === 0) return false;
   for (const { tool, path } of calls) {
     if (tool !== "file_read" && tool !== "file_search") return false;
-    if (path === undefined || !(await isFileIn(path, directory, resultsDirectory))) return false;
+    if (path === undefined || !(await isFileInDirectory(path, directory, resultsDirectory))) return false;
   }
   return true;
 }
 
-async function decideCall(call: SubjectCall, around: HookSurroundings): Promise<HookVerdict> {
-  const input = await placedInput(call, around);
+async function decideCall(call: SubjectCall, around: HookContext): Promise<HookVerdict> {
+  const input = await resolveInputPath(call, around);
   if (input === undefined) {
     const reason = "the path lies outside the workspace, or behind a link that leads out of it";
     return { answer: "deny", code: "PATH_ESCAPE", reason, ruleIds: [] };
@@ -68,12 +68,12 @@ async function decideCall(call: SubjectCall, around: HookSurroundings): Promise<
 }
 
 /** Undefined for a path outside. */
-async function placedInput(
+async function resolveInputPath(
   { input, path }: SubjectCall,
-  { workspace, directory }: HookSurroundings,
+  { workspace, directory }: HookContext,
 ): Promise<JsonObject | undefined> {
   if (path === undefined) return input;
-  const place = await realPlace(path, directory, workspace);
+  const place = await toWorkspacePath(path, directory, workspace);
   return place === undefined ? undefined : { ...input, path: place };
 }
 

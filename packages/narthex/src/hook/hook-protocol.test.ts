@@ -9,7 +9,7 @@ const OWN = "/usr/bin/node /opt/narthex.js mcp --workspace /repository --agent c
 
 function claude(toolName: string, input: JsonObject) {
   const message = { hook_event_name: "PreToolUse", tool_name: toolName, tool_input: input, cwd: "/repository" };
-  return claudeProtocol.subjectOf(claudeProtocol.parseCall(message, {}), [OWN]);
+  return claudeProtocol.toSubject(claudeProtocol.parseCall(message, {}), [OWN]);
 }
 
 function cursorCall(event: string, message: JsonObject) {
@@ -17,7 +17,7 @@ function cursorCall(event: string, message: JsonObject) {
 }
 
 function cursor(event: string, message: JsonObject) {
-  return cursorProtocol.subjectOf(cursorCall(event, message), [OWN]);
+  return cursorProtocol.toSubject(cursorCall(event, message), [OWN]);
 }
 
 const verdict = (answer: HookVerdict["answer"]): HookVerdict => ({ answer, code: "", reason: "why", ruleIds: ["r"] });
@@ -171,11 +171,11 @@ describe("Claude Code's hook", () => {
   });
 
   it("answers in the client's words", () => {
-    assert.deepEqual(claudeProtocol.encodeAnswer(verdict("none"), undefined), {});
-    const unexplained = claudeProtocol.encodeAnswer({ ...verdict("allow"), reason: "" }, undefined);
+    assert.deepEqual(claudeProtocol.encodeResponse(verdict("none"), undefined), {});
+    const unexplained = claudeProtocol.encodeResponse({ ...verdict("allow"), reason: "" }, undefined);
     assert.match(JSON.stringify(unexplained), /"narthex: allowed \(r\)"/);
     for (const answer of ["allow", "ask", "deny"] as const) {
-      assert.deepEqual(claudeProtocol.encodeAnswer(verdict(answer), undefined), {
+      assert.deepEqual(claudeProtocol.encodeResponse(verdict(answer), undefined), {
         hookSpecificOutput: {
           hookEventName: "PreToolUse",
           permissionDecision: answer,
@@ -184,7 +184,7 @@ describe("Claude Code's hook", () => {
       });
     }
     const reasonOf = (given: HookVerdict) =>
-      Object(claudeProtocol.encodeAnswer(given, undefined)["hookSpecificOutput"])["permissionDecisionReason"];
+      Object(claudeProtocol.encodeResponse(given, undefined)["hookSpecificOutput"])["permissionDecisionReason"];
     assert.equal(reasonOf({ ...verdict("allow"), reason: "" }), "narthex: allowed (r)");
     const unknown = { answer: "ask", code: "TOOL_NOT_FOUND", reason: NO_RULE, ruleIds: [] } as const;
     assert.equal(reasonOf(unknown), "narthex has no rule for this tool, so you are asked");
@@ -238,14 +238,14 @@ describe("Cursor's hook", () => {
     const write = cursorCall("preToolUse", { tool_name: "Write", tool_input: { path: "x" } });
     const read = cursorCall("beforeReadFile", { file_path: "x" });
     const permissions = [shell, early, write, read, undefined].map(
-      (call) => cursorProtocol.encodeAnswer(ask, call)["permission"],
+      (call) => cursorProtocol.encodeResponse(ask, call)["permission"],
     );
     assert.deepEqual(permissions, ["ask", "ask", "deny", "deny", "deny"]);
-    assert.deepEqual(cursorProtocol.encodeAnswer(verdict("allow"), shell), { permission: "allow" });
-    assert.deepEqual(cursorProtocol.encodeAnswer(verdict("none"), shell), { permission: "allow" });
+    assert.deepEqual(cursorProtocol.encodeResponse(verdict("allow"), shell), { permission: "allow" });
+    assert.deepEqual(cursorProtocol.encodeResponse(verdict("none"), shell), { permission: "allow" });
     const text = "narthex: why (r)";
     const refused = { permission: "deny", user_message: text, agent_message: text };
-    assert.deepEqual(cursorProtocol.encodeAnswer(verdict("deny"), shell), refused);
+    assert.deepEqual(cursorProtocol.encodeResponse(verdict("deny"), shell), refused);
   });
 
   it("keeps the text of files out of what it records", () => {

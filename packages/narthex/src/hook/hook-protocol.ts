@@ -6,13 +6,13 @@ export interface HookProtocol {
   /** Throws a HookProblem for what is no call. */
   parseCall(message: JsonObject, environment: NodeJS.ProcessEnv): HookCall;
   /** `ownCommands` are the ways in which this client may start narthex's own server. */
-  subjectOf(call: HookCall, ownCommands: readonly string[]): HookSubject;
+  toSubject(call: HookCall, ownCommands: readonly string[]): HookSubject;
   /** What the client reads on standard output. `call` is absent where the message was none. */
-  encodeAnswer(verdict: HookVerdict, call: HookCall | undefined): JsonObject;
+  encodeResponse(verdict: HookVerdict, call: HookCall | undefined): JsonObject;
   /** Whether the same call comes again in an event of its own, which is the one that is recorded. */
-  comesAgain(call: HookCall): boolean;
+  hasFollowUpEvent(call: HookCall): boolean;
   /** The workspace, where the command line names none. */
-  workspaceOf(message: JsonObject, environment: NodeJS.ProcessEnv): string;
+  findWorkspace(message: JsonObject, environment: NodeJS.ProcessEnv): string;
 }
 
 /** The reason as the person and the agent see it. `permission` is what the client is told to do. */

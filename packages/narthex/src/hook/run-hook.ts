@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JsonObject } from "@narthex/contracts";
-import { answerHook, refusalFor } from "./answer-hook.ts";
+import { handleHookCall, toDenial } from "./handle-hook-call.ts";
 import { type HookCall, type HookClient, HookProblem, type HookVerdict } from "./hook-call.ts";
 import type { HookKernel } from "./hook-kernel.ts";
 import type { HookProtocol } from "./hook-protocol.ts";
@@ -21,31 +21,31 @@ export interface HookRun {
   ask(use: (kernel: HookKernel) => Promise<HookVerdict>): Promise<HookVerdict>;
 }
 
-export interface HookAnswer {
+export interface HookResult {
   /** What the client reads on standard output. */
-  readonly answer: JsonObject;
+  readonly response: JsonObject;
   /** Time was up, and work may still go on: the process must be ended. */
-  readonly isLate: boolean;
+  readonly isTimedOut: boolean;
 }
 
 /** Sooner than any client stops waiting: some of them take silence for yes. */
 const DEADLINE_MS = 45_000;
 
 /** Reads one call and answers it. SECURITY: whatever goes wrong on the way is a refusal. */
-export async function runHook(run: HookRun): Promise<HookAnswer> {
+export async function runHook(run: HookRun): Promise<HookResult> {
   const protocol = await loadProtocol(run.client);
   let call: HookCall | undefined;
   const decided = decide(protocol, run, (parsed) => {
     call = parsed;
-  }).catch(refusalFor);
-  const verdict = await inTime(decided, run.deadlineMs ?? DEADLINE_MS);
-  return { answer: protocol.encodeAnswer(verdict ?? TOO_LATE, call), isLate: verdict === undefined };
+  }).catch(toDenial);
+  const verdict = await withinDeadline(decided, run.deadlineMs ?? DEADLINE_MS);
+  return { response: protocol.encodeResponse(verdict ?? TIMED_OUT, call), isTimedOut: verdict === undefined };
 }
 
-const TOO_LATE = refusalFor(new HookProblem("the kernel did not decide in time"));
+const TIMED_OUT = toDenial(new HookProblem("the kernel did not decide in time"));
 
 /** Undefined where it takes too long. */
-async function inTime(decided: Promise<HookVerdict>, deadlineMs: number): Promise<HookVerdict | undefined> {
+async function withinDeadline(decided: Promise<HookVerdict>, deadlineMs: number): Promise<HookVerdict | undefined> {
   const waiting = new AbortController();
   const late = sleep(deadlineMs, undefined, { signal: waiting.signal }).catch(() => undefined);
   try {
@@ -63,6 +63,6 @@ async function decide(
   const message = await readHookMessage(input);
   const call = protocol.parseCall(message, environment);
   onCall(call);
-  const workspace = named ?? protocol.workspaceOf(message, environment);
-  return ask((kernel) => answerHook(kernel, { protocol, call, workspace, home }));
+  const workspace = named ?? protocol.findWorkspace(message, environment);
+  return ask((kernel) => handleHookCall(kernel, { protocol, call, workspace, home }));
 }

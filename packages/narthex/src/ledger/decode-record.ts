@@ -7,12 +7,12 @@ import { messageToJson } from "../terminal/message-json.ts";
 import type { DecodedEntry, DecodedRecord, EntryKind, RecordedCall } from "./decoded-record.ts";
 
 /** What was said about calls that had not ended, in earlier records. */
-export type EarlierCalls = Map<string, CallSoFar>;
+export type PendingCalls = Map<string, PendingCall>;
 
 /** The oldest is forgotten first. */
-const MAX_EARLIER = 10_000;
+const MAX_PENDING_CALLS = 10_000;
 
-interface CallSoFar {
+interface PendingCall {
   readonly tool: string;
   readonly decision: RecordedCall["decision"];
   readonly rules: readonly string[];
@@ -28,7 +28,7 @@ const DECISIONS: ReadonlyMap<string, RecordedCall["decision"]> = new Map([
 ] as const);
 
 /** Takes in what a record says about a call, for the records that come after it; gives it in plain values. */
-export function decodeRecord(stored: StoredRecord, earlier: EarlierCalls): DecodedRecord {
+export function decodeRecord(stored: StoredRecord, earlier: PendingCalls): DecodedRecord {
   const view = readRecord({
     ...stored,
     $typeName: "narthex.v1.LedgerRecord",
@@ -44,12 +44,12 @@ export function decodeRecord(stored: StoredRecord, earlier: EarlierCalls): Decod
     requestId: record.requestId === "" ? undefined : record.requestId,
     call: readCall(view, earlier),
     entries: record.entries.map(toEntry),
-    sentence: summariseRecord({ record, subject: recordSubject(record, view.content) }),
+    summary: summariseRecord({ record, subject: recordSubject(record, view.content) }),
   };
 }
 
 /** Whether some record tells how a call ended that none of these names. */
-export function lacksItsCall({ call }: DecodedRecord): boolean {
+export function isMissingCallStart({ call }: DecodedRecord): boolean {
   return call?.outcome !== undefined && call.tool === undefined;
 }
 
@@ -59,11 +59,11 @@ function toEntry(entry: Entry): DecodedEntry {
   return { kind: entryName(entry) as EntryKind, fields: fields as JsonObject };
 }
 
-function readCall({ record }: RecordView, earlier: EarlierCalls): RecordedCall | undefined {
+function readCall({ record }: RecordView, earlier: PendingCalls): RecordedCall | undefined {
   const key = `${record.chain}/${record.requestId}`;
   const known = earlier.get(key);
-  let { tool, decision, rules, approver }: Partial<CallSoFar> & Pick<CallSoFar, "rules"> = known ?? { rules: [] };
-  let ending: Ending = {};
+  let { tool, decision, rules, approver }: Partial<PendingCall> & Pick<PendingCall, "rules"> = known ?? { rules: [] };
+  let ending: CallOutcome = {};
   let isOfCall = false;
   for (const { kind } of record.entries) {
     switch (kind.case) {
@@ -106,15 +106,15 @@ function readCall({ record }: RecordView, earlier: EarlierCalls): RecordedCall |
   return { tool, decision, rules, approver, outcome, code, durationMs, resultBytes };
 }
 
-function remember(earlier: EarlierCalls, key: string, call: CallSoFar): void {
+function remember(earlier: PendingCalls, key: string, call: PendingCall): void {
   earlier.set(key, call);
   const [oldest] = earlier.keys();
-  if (earlier.size > MAX_EARLIER && oldest !== undefined) earlier.delete(oldest);
+  if (earlier.size > MAX_PENDING_CALLS && oldest !== undefined) earlier.delete(oldest);
 }
 
-type Ending = Partial<Pick<RecordedCall, "outcome" | "code" | "durationMs" | "resultBytes">>;
+type CallOutcome = Partial<Pick<RecordedCall, "outcome" | "code" | "durationMs" | "resultBytes">>;
 
-function readOutcome({ success, code, durationMs, resultSize }: Outcome, isDenied: boolean): Ending {
+function readOutcome({ success, code, durationMs, resultSize }: Outcome, isDenied: boolean): CallOutcome {
   if (success) return { outcome: "success", durationMs: Number(durationMs), resultBytes: Number(resultSize) };
   return { outcome: isDenied ? "denied" : "error", code, durationMs: Number(durationMs) };
 }

@@ -14,7 +14,7 @@ export interface DecodedRecord {
   readonly call: RecordedCall | undefined;
   readonly entries: readonly DecodedEntry[];
   /** The whole record in a few words, as `narthex ledger list` prints it. */
-  readonly sentence: string;
+  readonly summary: string;
 }
 
 /** A call as far as one record tells of it: a call with effects has a record before it runs and one after. */

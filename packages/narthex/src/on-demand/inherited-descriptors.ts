@@ -11,7 +11,7 @@ const MAX_DESCRIPTOR = 4096;
  * Node marks what it inherits so that children do not, but stops at the first gap in the numbers. A pipe beyond it, kept
  * open by a kernel, would leave the process that reads it waiting long after the client has ended.
  */
-export function ownStreams(file: number): StdioOptions {
+export function detachedStdio(file: number): StdioOptions {
   const inherited = inheritableDescriptors();
   const length = Math.max(STANDARD, ...inherited.map((descriptor) => descriptor + 1));
   return Array.from({ length }, (_, descriptor) => {

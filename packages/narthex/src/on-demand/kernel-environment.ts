@@ -1,10 +1,10 @@
-import { isTypedByName, ON_PATH } from "../connect/typed-command.ts";
+import { isNarthexOnPath, ON_PATH_VARIABLE } from "../connect/narthex-command.ts";
 
 /** Where programs of the system are. A client's own PATH belongs to its session and not to the kernel. */
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** Places and language of the user, which are the same in every terminal, and what changes how Narthex itself behaves. */
-const KEPT = [
+const PASSED_VARIABLES = [
   "HOME",
   "USER",
   "LOGNAME",
@@ -25,11 +25,22 @@ const LOCALE = /^LC_[A-Z]+$/;
  * SECURITY: the kernel serves other clients too, so nothing else of the first one's environment reaches it: no tokens, no
  * NODE_OPTIONS, no proxies. The exception are the variables that the configuration names as sources of secrets.
  */
-export function kernelEnvironment(client: NodeJS.ProcessEnv, secretVariables: Iterable<string>): NodeJS.ProcessEnv {
-  const names = new Set([...KEPT, ...Object.keys(client).filter((name) => LOCALE.test(name)), ...secretVariables]);
+export function createKernelEnvironment(
+  client: NodeJS.ProcessEnv,
+  secretVariables: Iterable<string>,
+): NodeJS.ProcessEnv {
+  const names = new Set([
+    ...PASSED_VARIABLES,
+    ...Object.keys(client).filter((name) => LOCALE.test(name)),
+    ...secretVariables,
+  ]);
   const kept = [...names].flatMap((name) => {
     const value = client[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  return { ...Object.fromEntries(kept), PATH: SYSTEM_PATH, ...(isTypedByName(client) && { [ON_PATH]: "1" }) };
+  return {
+    ...Object.fromEntries(kept),
+    PATH: SYSTEM_PATH,
+    ...(isNarthexOnPath(client) && { [ON_PATH_VARIABLE]: "1" }),
+  };
 }

@@ -7,8 +7,8 @@ import { homePaths } from "@narthex/host/home-paths";
 import { openNamedDirectory, openPrivateDirectory } from "@narthex/host/private-directory";
 import { PACKAGE_DIRECTORY } from "../package-directory.ts";
 import { CommandError } from "../terminal/command-error.ts";
-import { ownStreams } from "./inherited-descriptors.ts";
-import { kernelEnvironment } from "./kernel-environment.ts";
+import { detachedStdio } from "./inherited-descriptors.ts";
+import { createKernelEnvironment } from "./kernel-environment.ts";
 
 export interface KernelStarterOptions {
   readonly home: string;
@@ -18,7 +18,7 @@ export interface KernelStarterOptions {
   /** The command's file; this package's by default. */
   readonly program?: string | undefined;
   /** Called when one has been started and is waited for: time for other work of this process. */
-  meanwhile?(): void;
+  onWait?(): void;
 }
 
 /** Starts kernels that outlive this process, one at a time. */
@@ -27,19 +27,19 @@ export interface KernelStarter {
    * Starts one unless one is starting, and gives it a moment. Throws KernelStartError if it reported why it cannot start, or
    * ended several times without a reason.
    */
-  advance(signal: AbortSignal): Promise<void>;
+  ensureStarting(signal: AbortSignal): Promise<void>;
 }
 
 /** The kernel could not be started: what it said, or the end of its log. */
 export class KernelStartError extends CommandError {}
 
-interface Starting {
+interface StartingKernel {
   /** Resolves when the process has ended, with how. */
-  readonly ended: Promise<KernelEnd>;
-  end: KernelEnd | undefined;
+  readonly ended: Promise<KernelExit>;
+  end: KernelExit | undefined;
 }
 
-interface KernelEnd {
+interface KernelExit {
   readonly code: number | null;
   readonly signal: string | null;
   /** What it wrote. */
@@ -54,7 +54,7 @@ interface ReportedError {
 
 const PROGRAM = join(PACKAGE_DIRECTORY, "bin/narthex.js");
 /** How often the sockets are looked for while a kernel starts. */
-const LOOK_MS = 15;
+const POLL_MS = 15;
 /** A kernel that ends without a word is started so often. */
 const MAX_CRASHES = 3;
 const FIRST_PAUSE_MS = 100;
@@ -63,32 +63,32 @@ const MAX_OUTPUT_BYTES = 64 * 1024;
 const MAX_SHOWN_CHARACTERS = 400;
 
 export function createKernelStarter(options: KernelStarterOptions): KernelStarter {
-  let starting: Starting | undefined;
+  let starting: StartingKernel | undefined;
   let crashes = 0;
   let pauseMs = FIRST_PAUSE_MS;
   let pausedUntilMs = 0;
 
-  function finish(end: KernelEnd): void {
+  function finish(end: KernelExit): void {
     starting = undefined;
     pausedUntilMs = performance.now() + pauseMs;
     pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
     // It found another kernel that serves or starts, which is looked for next.
     if (end.code === 0) return;
-    const reported = reportedError(end.output);
+    const reported = parseReportedError(end.output);
     if (reported !== undefined) throw new KernelStartError(reported.code, reported.message, reported);
     crashes += 1;
     if (crashes < MAX_CRASHES) return;
     crashes = 0;
-    throw crashed(end, homePaths(options.home).kernelLog);
+    throw createCrashError(end, homePaths(options.home).kernelLog);
   }
 
   return {
-    async advance(signal) {
+    async ensureStarting(signal) {
       if (starting === undefined && performance.now() >= pausedUntilMs) {
         starting = await startKernelProcess(options);
-        options.meanwhile?.();
+        options.onWait?.();
       }
-      await Promise.race([starting?.ended, sleep(LOOK_MS, undefined, { signal })]);
+      await Promise.race([starting?.ended, sleep(POLL_MS, undefined, { signal })]);
       if (starting?.end !== undefined) finish(starting.end);
     },
   };
@@ -98,7 +98,7 @@ export function createKernelStarter(options: KernelStarterOptions): KernelStarte
  * A process in a session and process group of its own, which no signal to this one's group reaches, and with no descriptor
  * of this one but its log.
  */
-async function startKernelProcess(options: KernelStarterOptions): Promise<Starting> {
+async function startKernelProcess(options: KernelStarterOptions): Promise<StartingKernel> {
   const { home, environment, allowOwnCode, program = PROGRAM } = options;
   const paths = homePaths(await openNamedDirectory(home));
   await openPrivateDirectory(paths.run);
@@ -110,18 +110,18 @@ async function startKernelProcess(options: KernelStarterOptions): Promise<Starti
     const child = spawn(process.execPath, [program, ...words, ...(allowOwnCode ? ["--allow-own-code"] : [])], {
       detached: true,
       cwd: "/",
-      stdio: ownStreams(log.fd),
-      env: kernelEnvironment(environment, await secretVariables(paths.configuration)),
+      stdio: detachedStdio(log.fd),
+      env: createKernelEnvironment(environment, await secretVariables(paths.configuration)),
     });
     child.unref();
-    const ended = new Promise<KernelEnd>((resolve) => {
+    const ended = new Promise<KernelExit>((resolve) => {
       const end = async (code: number | null, signal: string | null): Promise<void> => {
         resolve({ code, signal, output: await readFrom(paths.kernelLog, size, O_RDONLY | O_NOFOLLOW) });
       };
       child.once("error", (error) => resolve({ code: null, signal: null, output: error.message }));
       child.once("exit", (code, signal) => void end(code, signal));
     });
-    const starting: Starting = { ended, end: undefined };
+    const starting: StartingKernel = { ended, end: undefined };
     void ended.then((end) => (starting.end = end));
     return starting;
   } finally {
@@ -154,7 +154,7 @@ async function readFrom(path: string, position: number, flags: number): Promise<
 }
 
 /** The error that a command prints as JSON when it fails. */
-function reportedError(output: string): ReportedError | undefined {
+function parseReportedError(output: string): ReportedError | undefined {
   for (const line of output.split("\n").reverse()) {
     if (!line.startsWith('{"error":')) continue;
     try {
@@ -170,7 +170,7 @@ function reportedError(output: string): ReportedError | undefined {
   return undefined;
 }
 
-function crashed({ code, signal, output }: KernelEnd, log: string): KernelStartError {
+function createCrashError({ code, signal, output }: KernelExit, log: string): KernelStartError {
   const how = signal === null ? `exit code ${code ?? "unknown"}` : signal;
   const last = output.trim().split("\n").at(-1)?.slice(0, MAX_SHOWN_CHARACTERS) ?? "";
   const said = last === "" ? "" : `: ${last}`;

@@ -13,7 +13,12 @@ import {
   toHex,
 } from "@narthex/contracts";
 import type { LedgerFiles } from "@narthex/host";
-import { parseStored, readStoredQuestion, type StoredQuestion, type Verdict } from "@narthex/kernel";
+import {
+  parseStoredJson,
+  readStoredPolicyRequest,
+  type StoredPolicyRequest,
+  type ReevaluatedDecision,
+} from "@narthex/kernel";
 
 /** Where a decision stands. */
 export interface DecisionPlace {
@@ -24,22 +29,22 @@ export interface DecisionPlace {
 
 /** A decision of policy as it was recorded, with what it was about. */
 export interface RecordedDecision extends DecisionPlace {
-  readonly before: Verdict;
+  readonly before: ReevaluatedDecision;
   readonly observedOnly: boolean;
-  readonly question: StoredQuestion;
+  readonly question: StoredPolicyRequest;
   readonly input: JsonValue;
   readonly inputDigest: Uint8Array;
 }
 
 /** One that cannot be put to any policy again. */
-export interface LostDecision extends DecisionPlace {
+export interface UnavailableDecision extends DecisionPlace {
   readonly lost: "erased" | "never asked" | "unreadable";
 }
 
 /** A record with its decisions, in their order. */
 export interface DecisionRecord {
   readonly message: RecordMessage;
-  readonly decisions: readonly (RecordedDecision | LostDecision)[];
+  readonly decisions: readonly (RecordedDecision | UnavailableDecision)[];
 }
 
 /** Inputs of calls that were decided again in a later record. */
@@ -50,17 +55,17 @@ export function* readDecisions(ledger: LedgerFiles): Generator<DecisionRecord> {
   const inputs = new Map<string, Uint8Array>();
   for (const { record, content } of ledger.records()) {
     const message = fromBinary(RecordSchema, record);
-    if (!message.entries.some(({ kind }) => SPEAKING.has(kind.case ?? ""))) continue;
+    if (!message.entries.some(({ kind }) => RELEVANT_ENTRIES.has(kind.case ?? ""))) continue;
     const { items } = fromBinary(RecordContentSchema, content);
     for (const item of items) remember(item, inputs, ledger);
     const decisions = message.entries.flatMap(({ kind }) =>
-      kind.case === "policyDecision" ? [decisionOf(kind.value, message, items, inputs)] : [],
+      kind.case === "policyDecision" ? [readDecision(kind.value, message, items, inputs)] : [],
     );
     yield { message, decisions };
   }
 }
 
-const SPEAKING: ReadonlySet<string> = new Set([
+const RELEVANT_ENTRIES: ReadonlySet<string> = new Set([
   "toolInvoked",
   "policyDecision",
   "approvalRequested",
@@ -76,12 +81,12 @@ function remember(item: ContentItem, inputs: Map<string, Uint8Array>, ledger: Le
   inputs.set(toHex(item.digest), bytes);
 }
 
-function decisionOf(
+function readDecision(
   decision: PolicyDecision,
   { index, chain, requestId }: RecordMessage,
   items: readonly ContentItem[],
   inputs: ReadonlyMap<string, Uint8Array>,
-): RecordedDecision | LostDecision {
+): RecordedDecision | UnavailableDecision {
   const place = { index: Number(index), chain, requestId };
   const { policyRequestCommitment: commitment, allowed, approve, ruleIds, rationaleCode, observedOnly } = decision;
   if (commitment.length === 0) return { ...place, lost: "never asked" };
@@ -91,7 +96,7 @@ function decisionOf(
   );
   if (item?.place !== ContentPlace.ROW) return { ...place, lost: "erased" };
   try {
-    const question = readStoredQuestion(item.data);
+    const question = readStoredPolicyRequest(item.data);
     const input = inputs.get(question.call.input_digest);
     if (input === undefined) return { ...place, lost: "erased" };
     return {
@@ -99,7 +104,7 @@ function decisionOf(
       before: { kind: allowed ? kindOf(approve) : "deny", ruleIds, code: rationaleCode },
       observedOnly,
       question,
-      input: parseStored(input, "input"),
+      input: parseStoredJson(input, "input"),
       inputDigest: Buffer.from(question.call.input_digest, "hex"),
     };
   } catch {
@@ -107,6 +112,6 @@ function decisionOf(
   }
 }
 
-function kindOf(approve: string): Verdict["kind"] {
+function kindOf(approve: string): ReevaluatedDecision["kind"] {
   return approve === "human" || approve === "console" ? approve : "allow";
 }

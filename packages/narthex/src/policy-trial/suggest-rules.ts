@@ -1,6 +1,6 @@
 import { fromHex } from "@narthex/contracts";
-import { describeScope, keepScope, type RuleSubject, ruleWithId, type Tool } from "@narthex/kernel";
-import type { ChosenCall } from "./chosen-calls.ts";
+import { describeScope, toCoveredScope, type RuleSubject, createRuleTextWithId, type Tool } from "@narthex/kernel";
+import type { SelectedCall } from "./select-calls.ts";
 
 /** A rule for calls of the past. */
 export interface SuggestedRule {
@@ -28,7 +28,7 @@ const ID_LINE = /^@id\(.*\)\n/;
  * run: an interpreter, a wrapper, an expansion, a whole tree. No rule is made of that, not even for the same words.
  */
 export function suggestRules(
-  calls: readonly ChosenCall[],
+  calls: readonly SelectedCall[],
   tools: readonly Tool[],
   alwaysRules: ReadonlySet<string>,
 ): Suggestion {
@@ -38,28 +38,28 @@ export function suggestRules(
   for (const { name, decision } of calls) {
     const { form } = decision.question;
     const tool = byName.get(`${form.tool}@${form.version}`);
-    const subject = tool === undefined ? "its tool is not there any more" : subjectOf(decision, tool, alwaysRules);
+    const subject = tool === undefined ? "its tool is not there any more" : toRuleSubject(decision, tool, alwaysRules);
     if (typeof subject === "string") {
       refused.set(name, subject);
       continue;
     }
     const id = `suggested-${name.replaceAll("_", "-")}`;
-    const text = ruleWithId(id, subject);
+    const text = createRuleTextWithId(id, subject);
     const key = text.replace(ID_LINE, "");
     const known = rules.get(key);
     if (known === undefined) {
-      const allows = describeScope(keepScope(subject.scope, subject.inputDigest));
+      const allows = describeScope(toCoveredScope(subject.scope, subject.inputDigest));
       const same = rules.values().filter((rule) => rule.id === id || rule.id.startsWith(`${id}-`));
       const count = [...same].length;
       const own = count === 0 ? id : `${id}-${count + 1}`;
-      rules.set(key, { id: own, text: ruleWithId(own, subject), allows, names: [name] });
+      rules.set(key, { id: own, text: createRuleTextWithId(own, subject), allows, names: [name] });
     } else if (!known.names.includes(name)) known.names.push(name);
   }
   return { rules: [...rules.values()], refused: [...refused].map(([name, why]) => ({ name, why })) };
 }
 
-function subjectOf(
-  { question: { form }, input, inputDigest, before }: ChosenCall["decision"],
+function toRuleSubject(
+  { question: { form }, input, inputDigest, before }: SelectedCall["decision"],
   tool: Tool,
   alwaysRules: ReadonlySet<string>,
 ): RuleSubject | string {

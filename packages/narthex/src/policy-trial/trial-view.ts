@@ -6,7 +6,7 @@ import type { ChangeGroup, Trial } from "./try-policy.ts";
 
 const WORDS = { deny: "deny", allow: "allow", human: "ask", console: "ask at the console" } as const;
 
-export function trialToJson({ decisions, unchanged, changed, groups, unjudged }: Trial): JsonObject {
+export function trialToJson({ decisions, unchanged, changed, groups, notEvaluated }: Trial): JsonObject {
   return {
     decisions,
     unchanged,
@@ -25,7 +25,7 @@ export function trialToJson({ decisions, unchanged, changed, groups, unjudged }:
         about,
       })),
     })),
-    not_evaluated: Object.fromEntries(unjudged),
+    not_evaluated: Object.fromEntries(notEvaluated),
   };
 }
 
@@ -40,6 +40,6 @@ export function printChanges(groups: readonly ChangeGroup[], terminal: Terminal)
 }
 
 /** What could not be judged is told every time: silence would be taken for "unchanged". */
-export function printUnjudged(unjudged: Trial["unjudged"], terminal: Terminal): void {
+export function printNotEvaluated(unjudged: Trial["notEvaluated"], terminal: Terminal): void {
   for (const [reason, count] of unjudged) terminal.print(`could not be evaluated: ${formatCount(count)} (${reason})`);
 }

@@ -1,11 +1,11 @@
 import type { LedgerFiles } from "@narthex/host";
-import { judgeAgain, type Policy, type PolicySchema, type Verdict } from "@narthex/kernel";
+import { reevaluateRequest, type Policy, type PolicySchema, type ReevaluatedDecision } from "@narthex/kernel";
 import { type DecisionPlace, type RecordedDecision, readDecisions } from "./recorded-decisions.ts";
 
 /** Decisions that would change in the same way. */
 export interface ChangeGroup {
-  readonly from: Verdict["kind"];
-  readonly to: Verdict["kind"];
+  readonly from: ReevaluatedDecision["kind"];
+  readonly to: ReevaluatedDecision["kind"];
   readonly action: string;
   readonly rulesBefore: readonly string[];
   readonly rulesAfter: readonly string[];
@@ -20,7 +20,7 @@ export interface Trial {
   readonly changed: number;
   readonly groups: readonly ChangeGroup[];
   /** How many could not be judged, by reason. They are neither changed nor unchanged. */
-  readonly unjudged: ReadonlyMap<string, number>;
+  readonly notEvaluated: ReadonlyMap<string, number>;
 }
 
 export interface TrialOptions {
@@ -31,7 +31,7 @@ export interface TrialOptions {
   /** Only decisions of this session. */
   readonly chain?: string | undefined;
   /** Leaves a decision out. */
-  readonly isLeftOut?: (decision: RecordedDecision) => boolean;
+  readonly isExcluded?: (decision: RecordedDecision) => boolean;
 }
 
 const EXAMPLES = 3;
@@ -40,10 +40,10 @@ const MAX_GROUPS = 10_000;
 
 /** Puts every decision of a ledger to another policy, one after the other. */
 export function tryPolicy(ledger: LedgerFiles, options: TrialOptions): Trial {
-  const { policy, schema, baseline, chain, isLeftOut } = options;
+  const { policy, schema, baseline, chain, isExcluded } = options;
   const known = new Set(schema.actions);
   const judge = (by: Policy, { question, input }: RecordedDecision) =>
-    judgeAgain(question, input, by, (action) => known.has(action));
+    reevaluateRequest(question, input, by, (action) => known.has(action));
   const groups = new Map<string, ChangeGroup>();
   const unjudged = new Map<string, number>();
   let [decisions, unchanged, changed] = [0, 0, 0];
@@ -55,7 +55,7 @@ export function tryPolicy(ledger: LedgerFiles, options: TrialOptions): Trial {
         unjudged.set(decision.lost, (unjudged.get(decision.lost) ?? 0) + 1);
         continue;
       }
-      if (isLeftOut?.(decision) === true) continue;
+      if (isExcluded?.(decision) === true) continue;
       decisions++;
       const before = baseline === undefined ? decision.before : judge(baseline, decision);
       const after = judge(policy, decision);
@@ -70,10 +70,15 @@ export function tryPolicy(ledger: LedgerFiles, options: TrialOptions): Trial {
     }
   }
   const ordered = [...groups.values()].sort((left, right) => right.count - left.count);
-  return { decisions, unchanged, changed, groups: ordered, unjudged };
+  return { decisions, unchanged, changed, groups: ordered, notEvaluated: unjudged };
 }
 
-function addTo(groups: Map<string, ChangeGroup>, decision: RecordedDecision, before: Verdict, after: Verdict): void {
+function addTo(
+  groups: Map<string, ChangeGroup>,
+  decision: RecordedDecision,
+  before: ReevaluatedDecision,
+  after: ReevaluatedDecision,
+): void {
   const { question } = decision;
   const isFull = groups.size >= MAX_GROUPS;
   const action = isFull ? "other actions" : question.form.action;
@@ -91,11 +96,11 @@ function addTo(groups: Map<string, ChangeGroup>, decision: RecordedDecision, bef
   groups.set(key, group);
   group.count++;
   const { index, chain, requestId } = decision;
-  if (group.examples.length < EXAMPLES) group.examples.push({ index, chain, requestId, about: aboutOf(decision) });
+  if (group.examples.length < EXAMPLES) group.examples.push({ index, chain, requestId, about: describeCall(decision) });
 }
 
 /** What a call was about, for people, as far as policy was told. */
-function aboutOf({ question: { call } }: RecordedDecision): string {
+function describeCall({ question: { call } }: RecordedDecision): string {
   if (call.path !== undefined) return call.path;
   if (call.host !== undefined) return `${call.host}:${call.port ?? ""}`;
   if (call.programs !== undefined && call.programs.length > 0) return call.programs.join(" ");

@@ -1,19 +1,19 @@
-import type { ReplayAsked, ReplayEvent } from "@narthex/server";
+import type { ReplaySelection, ReplayEvent } from "@narthex/server";
 import { type ConnectionRequest, reachKernel, tryServicesConnection } from "../connection/open-connection.ts";
-import { openStoreAlone, type StoreAlone } from "../connection/store-alone.ts";
+import { openOfflineStore, type OfflineStore } from "../connection/offline-store.ts";
 
 /**
  * Replays sessions of a home: by the kernel that holds it, else here, on the store alone. No kernel is started for it, so
  * nothing is written.
  */
-export async function* replayHome(request: ConnectionRequest, asked: ReplayAsked): AsyncGenerator<ReplayEvent> {
+export async function* replayHome(request: ConnectionRequest, selection: ReplaySelection): AsyncGenerator<ReplayEvent> {
   const { environment, signal } = request;
-  const ledger = await reachKernel<StoreAlone, StoreAlone>(request, {
+  const ledger = await reachKernel<OfflineStore, OfflineStore>(request, {
     tryRemote: tryServicesConnection,
-    openLocal: (path, waitMs) => openStoreAlone(path, { command: "replay", waitMs, environment }),
+    openLocal: (path, waitMs) => openOfflineStore(path, { command: "replay", waitMs, environment }),
   });
   try {
-    yield* ledger.replay(asked, signal);
+    yield* ledger.replay(selection, signal);
   } finally {
     await ledger.close();
   }

@@ -1,6 +1,6 @@
 import type { VerifyReport } from "@narthex/contracts";
 import { digestRecordedSession, type ReplayPorts, type ReplaySource, replaySession } from "@narthex/kernel";
-import type { ReplayAsked, ReplayEvent } from "@narthex/server";
+import type { ReplaySelection, ReplayEvent } from "@narthex/server";
 import type { VerifyOptions } from "../connection/kernel-connection.ts";
 import { type EventChannel, streamEvents } from "./event-channel.ts";
 import { toCallEvent, toDigestEvent, toReportEvent } from "./replay-messages.ts";
@@ -17,15 +17,15 @@ export interface ReplayableLedger {
 /** Verifies a ledger and runs sessions of it again. A ledger that is broken is not replayed. */
 export function replayLedger(
   ledger: ReplayableLedger,
-  asked: ReplayAsked,
+  selection: ReplaySelection,
   signal: AbortSignal,
 ): AsyncGenerator<ReplayEvent> {
-  return streamEvents((channel) => work(ledger, asked, signal, channel));
+  return streamEvents((channel) => work(ledger, selection, signal, channel));
 }
 
 async function work(
   ledger: ReplayableLedger,
-  asked: ReplayAsked,
+  asked: ReplaySelection,
   signal: AbortSignal,
   channel: EventChannel<ReplayEvent>,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Log, Observer } from "@narthex/kernel";
+import type { Logger, Observer } from "@narthex/kernel";
 import { VERSION } from "../version.ts";
 
 /** Spans on their way out. */
@@ -16,7 +16,7 @@ const FLUSH_MS = 2000;
  * Tracing as OpenTelemetry's own environment variables ask for it; undefined if they do not, and then nothing of it is
  * even loaded.
  */
-export async function startTelemetry(environment: NodeJS.ProcessEnv, log?: Log): Promise<Telemetry | undefined> {
+export async function startTelemetry(environment: NodeJS.ProcessEnv, log?: Logger): Promise<Telemetry | undefined> {
   const exporter = exporterFor(environment, log);
   if (exporter === "none") return undefined;
   const [{ BatchSpanProcessor, ConsoleSpanExporter, TracerProvider }, { createCallSpans }, resources] =
@@ -43,7 +43,7 @@ export async function startTelemetry(environment: NodeJS.ProcessEnv, log?: Log):
   };
 }
 
-function exporterFor(environment: NodeJS.ProcessEnv, log: Log | undefined): string {
+function exporterFor(environment: NodeJS.ProcessEnv, log: Logger | undefined): string {
   if (environment["OTEL_SDK_DISABLED"]?.toLowerCase() === "true") return "none";
   const isPointed = ENDPOINTS.some((name) => (environment[name] ?? "") !== "");
   const asked = environment["OTEL_TRACES_EXPORTER"]?.trim() || (isPointed ? "otlp" : "none");

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { ERROR_CODES, HOST_CODES, KernelError, RATIONALE_CODES, REGISTRATION_CODES } from "@narthex/contracts";
 import { CommandError, usageError } from "./command-error.ts";
 import { describeError } from "./describe-error.ts";
-import { violationLines } from "./violation-lines.ts";
+import { formatViolations } from "./violation-lines.ts";
 
 describe("describeError", () => {
   it("says what to do next for every code there is", async () => {
@@ -35,9 +35,9 @@ describe("describeError", () => {
 it("broken rules are listed unless the message names each with its field", () => {
   const missing = { field: "path", message: "missing required field 'path'" };
   const pattern = { field: "from", message: "must match the pattern `x`" };
-  assert.deepEqual(violationLines("`a`: missing required field 'path'", [missing]), []);
+  assert.deepEqual(formatViolations("`a`: missing required field 'path'", [missing]), []);
   const place = { field: "a.cedar:1:8", message: "unexpected end of input" };
-  assert.deepEqual(violationLines("a.cedar:1:8: unexpected end of input", [place]), []);
-  const both = violationLines("`a`: missing required field 'path'; must match the pattern `x`", [missing, pattern]);
+  assert.deepEqual(formatViolations("a.cedar:1:8: unexpected end of input", [place]), []);
+  const both = formatViolations("`a`: missing required field 'path'; must match the pattern `x`", [missing, pattern]);
   assert.deepEqual(both, ["  path: missing required field 'path'", "  from: must match the pattern `x`"]);
 });

@@ -25,27 +25,27 @@ export function fitColumns(columns: readonly ColumnCells[], width: number | unde
     column.shortCells === undefined ? column : withWidth({ ...column, cells: column.shortCells }),
   );
   const room = (kept: readonly FittedColumn[]): number =>
-    width - totalOf(kept.map((column) => (givesWay(column) ? { ...column, width: roomFor(column) } : column)));
+    width - totalOf(kept.map((column) => (isShrinkable(column) ? { ...column, width: minimumWidth(column) } : column)));
   while (room(fitted) < 0) {
     const at = fitted.findLastIndex(({ narrow }) => narrow === "drop");
     if (at < 0) break;
     fitted = fitted.toSpliced(at, 1);
   }
-  return totalOf(fitted) <= width ? fitted : shareRoom(fitted, width);
+  return totalOf(fitted) <= width ? fitted : distributeWidth(fitted, width);
 }
 
-function givesWay({ narrow }: ColumnCells): boolean {
+function isShrinkable({ narrow }: ColumnCells): boolean {
   return narrow === "wrap" || narrow === "cut" || narrow === "tail";
 }
 
 /** The least that a column that gives way can do with before others are dropped for it. */
-function roomFor({ width }: FittedColumn): number {
+function minimumWidth({ width }: FittedColumn): number {
   return Math.min(width, 2 * MIN_WRAPPED);
 }
 
 /** What is left beside the others goes to the columns that give way, the more to those that need more. */
-function shareRoom(columns: readonly FittedColumn[], width: number): FittedColumn[] {
-  const yielding = columns.filter(givesWay);
+function distributeWidth(columns: readonly FittedColumn[], width: number): FittedColumn[] {
+  const yielding = columns.filter(isShrinkable);
   const needed = yielding.reduce((sum, column) => sum + column.width, 0);
   const left = width - (totalOf(columns) - needed);
   let small = 0;

@@ -1,20 +1,20 @@
 import { EXIT_INTERRUPTED } from "./exit-code.ts";
-import { isReaderGone } from "./reader-gone.ts";
+import { isBrokenPipe } from "./broken-pipe.ts";
 
 export interface Interruption {
   readonly signal: AbortSignal;
   /** Whether the output's reader left and that ended the command. */
-  readonly endedByReader: boolean;
+  readonly endedByClosedOutput: boolean;
   stop(): void;
 }
 
 export interface InterruptionOptions {
   /** Losing the output's reader asks the command to end too: for commands that run until they are interrupted. */
-  readonly endsWithReader: boolean;
+  readonly endsOnClosedOutput: boolean;
 }
 
 /** The first SIGINT or SIGTERM asks the command to end, the second ends it. */
-export function watchInterruption({ endsWithReader }: InterruptionOptions): Interruption {
+export function watchInterruption({ endsOnClosedOutput }: InterruptionOptions): Interruption {
   const controller = new AbortController();
   let endedByReader = false;
   const onSignal = (): void => {
@@ -22,7 +22,7 @@ export function watchInterruption({ endsWithReader }: InterruptionOptions): Inte
     controller.abort();
   };
   const onOutputError = (error: Error): void => {
-    if (!endsWithReader || !isReaderGone(error) || controller.signal.aborted) return;
+    if (!endsOnClosedOutput || !isBrokenPipe(error) || controller.signal.aborted) return;
     endedByReader = true;
     controller.abort();
   };
@@ -31,7 +31,7 @@ export function watchInterruption({ endsWithReader }: InterruptionOptions): Inte
   process.stdout.on("error", onOutputError);
   return {
     signal: controller.signal,
-    get endedByReader() {
+    get endedByClosedOutput() {
       return endedByReader;
     },
     stop() {

@@ -1,4 +1,4 @@
-import { type Mark, markText, UNSEEN_CHARACTER } from "@narthex/contracts";
+import { type Mark, markText, INVISIBLE_CHARACTER } from "@narthex/contracts";
 import type { Paint } from "./paint.ts";
 
 /**
@@ -15,7 +15,7 @@ export function markedLine(text: string, paint: Paint): string {
 
 /** So many empty lines in a row are still layout. */
 const MAX_EMPTY_LINES = 2;
-const EMPTY = new RegExp(`^(?:\\s|${UNSEEN_CHARACTER})*$`, "u");
+const EMPTY = new RegExp(`^(?:\\s|${INVISIBLE_CHARACTER})*$`, "u");
 
 /**
  * The same for text of many lines, each behind a bar, so that none of them can pass for the program's own.

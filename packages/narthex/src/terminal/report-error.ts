@@ -1,15 +1,15 @@
 import { describeError } from "./describe-error.ts";
 import { labelledLines } from "./labelled-lines.ts";
 import type { Terminal } from "./terminal.ts";
-import { typedAdvice } from "./typed-advice.ts";
-import { violationLines } from "./violation-lines.ts";
+import { addHomeToAdvice } from "./add-home-to-advice.ts";
+import { formatViolations } from "./violation-lines.ts";
 import { visible, visibleLines } from "./visible.ts";
 
 /** Says what went wrong and what to do next, for people or as JSON, and gives the exit code. */
 export async function reportError(error: unknown, terminal: Terminal, command: string): Promise<number> {
   const described = await describeError(error, command);
   const { code, message, exitCode, violations } = described;
-  const next = typedAdvice(described.next, terminal);
+  const next = addHomeToAdvice(described.next, terminal);
   if (terminal.json) {
     const details = violations.length === 0 ? {} : { violations: violations.map((violation) => ({ ...violation })) };
     terminal.printJson({ error: { code, message, next, ...details } });
@@ -17,7 +17,7 @@ export async function reportError(error: unknown, terminal: Terminal, command: s
     const paint = terminal.errorPaint;
     const label = (text: string, color: (text: string) => string) => ({ text, width: LABEL_WIDTH, paint: color });
     terminal.note(...labelledLines(label("error:", paint.red), message, terminal));
-    terminal.note(...violationLines(message, violations));
+    terminal.note(...formatViolations(message, violations));
     if (code !== "USAGE") terminal.note(`${paint.dim("code:")}  ${visible(code)}`);
     terminal.note(...labelledLines(label("next:", paint.dim), next, terminal));
   }

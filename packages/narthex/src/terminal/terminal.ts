@@ -1,6 +1,6 @@
 import type { JsonValue } from "@narthex/contracts";
 import { createPaint, type Paint } from "./paint.ts";
-import { isReaderGone } from "./reader-gone.ts";
+import { isBrokenPipe } from "./broken-pipe.ts";
 import { visibleJson } from "./visible.ts";
 
 /** Where a command prints. Answers go to the output stream, everything said beside them to the error stream. */
@@ -73,7 +73,7 @@ export function createTerminal(streams: TerminalStreams, options: TerminalOption
     printJsonLine,
     writeBytes: (bytes) =>
       new Promise((resolve, reject) => {
-        output.write(bytes, (failure) => (failure && !isReaderGone(failure) ? reject(failure) : resolve()));
+        output.write(bytes, (failure) => (failure && !isBrokenPipe(failure) ? reject(failure) : resolve()));
       }),
     note: (...lines) => printLines(error, lines),
     writeError(text) {

@@ -2,7 +2,7 @@ import type { Violation } from "@narthex/contracts";
 import { visible } from "./visible.ts";
 
 /** A line for each broken rule; no lines where the message says all of it already, fields included. */
-export function violationLines(message: string, violations: readonly Omit<Violation, "rule">[]): string[] {
+export function formatViolations(message: string, violations: readonly Omit<Violation, "rule">[]): string[] {
   const isSaid = ({ field, message: said }: Omit<Violation, "rule">): boolean =>
     message.includes(`${field}: ${said}`) ||
     (message.includes(said) && (field === "$" || field === "" || said.includes(field)));

@@ -1,13 +1,13 @@
-import { UNSEEN_CHARACTER } from "@narthex/contracts";
+import { INVISIBLE_CHARACTER } from "@narthex/contracts";
 
 /**
  * SECURITY: text from the ledger was chosen by agents and tools. Printed raw it could move the cursor, recolour the
  * screen, reverse the reading order or hide words. Everything a terminal or a reader would not show as a plain character
  * is written as an escape instead. Tested in visible.test.ts.
  */
-const UNSEEN = new RegExp(UNSEEN_CHARACTER, "gu");
-const UNSEEN_BUT_LAYOUT = new RegExp(`(?![\\n\\t])${UNSEEN_CHARACTER}`, "gu");
-const UNSEEN_BEYOND_ASCII_CONTROLS = new RegExp(`(?![\\u0000-\\u001f])${UNSEEN_CHARACTER}`, "gu");
+const UNSEEN = new RegExp(INVISIBLE_CHARACTER, "gu");
+const UNSEEN_BUT_LAYOUT = new RegExp(`(?![\\n\\t])${INVISIBLE_CHARACTER}`, "gu");
+const UNSEEN_BEYOND_ASCII_CONTROLS = new RegExp(`(?![\\u0000-\\u001f])${INVISIBLE_CHARACTER}`, "gu");
 
 /** One line of text with nothing hidden in it. */
 export function visible(text: string): string {

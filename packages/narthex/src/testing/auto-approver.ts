@@ -1,22 +1,22 @@
-import type { ApprovalAnswer, ApprovalQuestion, Approver } from "@narthex/kernel";
+import type { ApprovalDecision, ApprovalRequest, Approver } from "@narthex/kernel";
 
 /** Answers in the place of a person, and keeps what it was asked. */
 export interface AutoApprover extends Approver {
   /** Every question so far, the oldest first. */
-  readonly questions: readonly ApprovalQuestion[];
+  readonly requests: readonly ApprovalRequest[];
 }
 
 /** Yes or no; or more of an answer: a reason for a no, how long a yes is good for. */
-export type AutoAnswer = boolean | Omit<ApprovalAnswer, "approver">;
+export type AutoDecision = boolean | Omit<ApprovalDecision, "approver">;
 
 /** Says the same to every question, or decides about each. What `decide` throws is a no. */
 export function createAutoApprover(
-  decide: AutoAnswer | ((question: ApprovalQuestion) => AutoAnswer | Promise<AutoAnswer>),
+  decide: AutoDecision | ((question: ApprovalRequest) => AutoDecision | Promise<AutoDecision>),
 ): AutoApprover {
-  const questions: ApprovalQuestion[] = [];
+  const questions: ApprovalRequest[] = [];
   return {
     door: "test",
-    questions,
+    requests: questions,
     async ask(question) {
       questions.push(question);
       const answer = typeof decide === "function" ? await decide(question) : decide;

@@ -1,4 +1,4 @@
-export { type AutoAnswer, type AutoApprover, createAutoApprover } from "./auto-approver.ts";
+export { type AutoDecision, type AutoApprover, createAutoApprover } from "./auto-approver.ts";
 export { openTestKernel, type TestKernel, type TestKernelOptions } from "./open-test-kernel.ts";
 export { createScriptedModel, type ScriptedModel, type ScriptedRequest } from "./scripted-model.ts";
 export type { ScriptedCall, ScriptedTurn } from "./scripted-turn.ts";

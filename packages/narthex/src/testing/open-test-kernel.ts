@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkOptions, type OpenSessionOptions, type OptionKinds, type Tool } from "@narthex/kernel";
 import { checkKernelOptions } from "../check-kernel-options.ts";
-import { type CreateKernelOptions, embedKernel, type NarthexKernel, warnFor } from "../create-kernel.ts";
+import { type CreateKernelOptions, embedKernel, type NarthexKernel, createPolicyWarner } from "../create-kernel.ts";
 import type { KernelSession } from "../kernel-session.ts";
 import type { TestClock } from "./test-clock.ts";
 
@@ -50,9 +50,9 @@ export async function openTestKernel<const Tools extends readonly Tool[] = reado
   checkKernelOptions(given);
   const data = await mkdtemp(join(homeFolder(), "narthex-test-home-"));
   const workspace = await mkdtemp(join(tmpdir(), "narthex-test-workspace-"));
-  const clear = removingLater(data, workspace);
+  const clear = removeOnExit(data, workspace);
   try {
-    const own = { command: "a test", isBrief: true, onPolicyWarning: warnFor(options), data };
+    const own = { command: "a test", isBrief: true, onPolicyWarning: createPolicyWarner(options), data };
     const { openKernel } = await import("../open-kernel.ts");
     const opened = await openKernel({ ...given, ...own }, clock);
     return toTestKernel(embedKernel<Tools>(opened), workspace, clear);
@@ -63,19 +63,19 @@ export async function openTestKernel<const Tools extends readonly Tool[] = reado
 }
 
 /** Directories of kernels that were not closed yet. */
-const present = new Set<string>();
+const undeletedDirectories = new Set<string>();
 
 /** Gives what removes them; the end of the process does it too, after a test that failed before it closed its kernel. */
-function removingLater(...directories: readonly string[]): () => void {
-  if (present.size === 0) process.once("exit", () => removeAll([...present]));
-  for (const directory of directories) present.add(directory);
+function removeOnExit(...directories: readonly string[]): () => void {
+  if (undeletedDirectories.size === 0) process.once("exit", () => removeAll([...undeletedDirectories]));
+  for (const directory of directories) undeletedDirectories.add(directory);
   return () => removeAll(directories);
 }
 
 function removeAll(directories: readonly string[]): void {
   for (const directory of directories) {
     rmSync(directory, { recursive: true, force: true });
-    present.delete(directory);
+    undeletedDirectories.delete(directory);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ModelClient } from "@narthex/agent";
-import { type ScriptedTurn, type SpokenTurn, speakTurn } from "./scripted-turn.ts";
+import { type ScriptedTurn, type ExpandedTurn, expandTurn } from "./scripted-turn.ts";
 
 /**
  * A model that follows a script. For `runAgent`, and for `generateText` and `streamText` of the AI SDK, 6 and 7: its own
@@ -70,12 +70,12 @@ const USAGE: SdkUsage = {
 export function createScriptedModel(...turns: readonly ScriptedTurn[]): ScriptedModel {
   const requests: ScriptedRequest[] = [];
 
-  function next(messages: readonly unknown[], tools: readonly { readonly name: string }[]): SpokenTurn {
+  function next(messages: readonly unknown[], tools: readonly { readonly name: string }[]): ExpandedTurn {
     const turn = turns[requests.length];
     requests.push({ messages: [...messages], tools: tools.map(({ name }) => name) });
     if (turn === undefined)
       throw new Error(`the script has ${turns.length} turns, and the model was asked for one more`);
-    return speakTurn(turn, requests.length);
+    return expandTurn(turn, requests.length);
   }
 
   return {
@@ -97,7 +97,7 @@ export function createScriptedModel(...turns: readonly ScriptedTurn[]): Scripted
   };
 }
 
-function toMessage({ text, calls }: SpokenTurn): SdkMessage {
+function toMessage({ text, calls }: ExpandedTurn): SdkMessage {
   const content: SdkMessage["content"] = text === "" ? [] : [{ type: "text", text }];
   for (const { id, name, arguments: input } of calls) {
     content.push({ type: "tool-call", toolCallId: id, toolName: name, input });

@@ -16,13 +16,13 @@ export interface ScriptedCall {
 }
 
 /** A turn with everything in it named. */
-export interface SpokenTurn {
+export interface ExpandedTurn {
   readonly text: string;
   readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
 }
 
 /** `number` keeps the ids of calls apart. */
-export function speakTurn(turn: ScriptedTurn, number: number): SpokenTurn {
+export function expandTurn(turn: ScriptedTurn, number: number): ExpandedTurn {
   const calls = "calls" in turn ? turn.calls : "call" in turn ? [turn] : [];
   return {
     text: "text" in turn ? (turn.text ?? "") : "",

@@ -6,9 +6,9 @@ import type { ConsoleLimits } from "./console-limits.ts";
 import { ConsoleRefusal } from "./console-refusal.ts";
 import { runLiveStream } from "./live-stream.ts";
 import { textField } from "./read-json-body.ts";
-import { shownStanding } from "./shown-approval.ts";
-import { shownJson } from "./shown-input.ts";
-import { shownText } from "./shown-text.ts";
+import { toStandingView } from "./approval-view.ts";
+import { toJsonView } from "./input-view.ts";
+import { toTextView } from "./text-view.ts";
 import type { SignedIn, SignIns } from "./sign-ins.ts";
 
 export interface ConsoleApiOptions {
@@ -32,7 +32,7 @@ export interface ApiCall {
 type ApiMethod = (call: ApiCall) => Promise<object | undefined>;
 
 const DOOR = "console";
-const ANSWERS: ReadonlySet<string> = new Set(["once", "session", "rule", "deny"]);
+const DECISIONS: ReadonlySet<string> = new Set(["once", "session", "rule", "deny"]);
 const MAX_ID = 256;
 const MAX_REASON = 500;
 
@@ -45,7 +45,7 @@ export function createConsoleApi(options: ConsoleApiOptions): ReadonlyMap<string
     if (streams >= limits.maxLiveStreams) throw new ConsoleRefusal(503, "", "too many pages are open; close one");
     streams++;
     const untilExpiry = AbortSignal.timeout(Math.max(0, by.expiresAtMs - nowMs()));
-    const greeting = { version, approver: shownText(by.approver) };
+    const greeting = { version, approver: toTextView(by.approver) };
     try {
       const until = AbortSignal.any([signal, by.ended, untilExpiry]);
       await runLiveStream(response, { kernel, limits, greeting, signal: until, nowMs });
@@ -67,13 +67,13 @@ export function createConsoleApi(options: ConsoleApiOptions): ReadonlyMap<string
     return {
       answer: resolved.answer,
       isAwaited,
-      ...(standing === undefined ? {} : { standing: shownStanding(standing) }),
+      ...(standing === undefined ? {} : { standing: toStandingView(standing) }),
     };
   }
 
   async function revoke({ body, by }: ApiCall): Promise<object> {
     const standingId = textField(body, "id", MAX_ID);
-    return { standing: shownStanding(await kernel.revokeApproval({ standingId, by: by.approver })) };
+    return { standing: toStandingView(await kernel.revokeApproval({ standingId, by: by.approver })) };
   }
 
   async function input({ body }: ApiCall): Promise<object> {
@@ -84,7 +84,7 @@ export function createConsoleApi(options: ConsoleApiOptions): ReadonlyMap<string
     }
     const question = kernel.listApprovals().open.find(({ approvalId }) => approvalId === id);
     if (question === undefined) throw new ConsoleRefusal(404, "", "this question is no longer open");
-    return shownJson(question.input, offset, limits);
+    return toJsonView(question.input, offset, limits);
   }
 
   async function signOut({ by }: ApiCall): Promise<object> {
@@ -103,10 +103,10 @@ export function createConsoleApi(options: ConsoleApiOptions): ReadonlyMap<string
 
 function answerField(body: JsonObject): ApprovalResolution["answer"] {
   const answer = textField(body, "answer", MAX_ID);
-  if (!isAnswer(answer)) throw new ConsoleRefusal(400, "malformed", "`answer` is once, session, rule or deny");
+  if (!isDecision(answer)) throw new ConsoleRefusal(400, "malformed", "`answer` is once, session, rule or deny");
   return answer;
 }
 
-function isAnswer(answer: string): answer is ApprovalResolution["answer"] {
-  return ANSWERS.has(answer);
+function isDecision(answer: string): answer is ApprovalResolution["answer"] {
+  return DECISIONS.has(answer);
 }

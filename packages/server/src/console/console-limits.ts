@@ -14,7 +14,7 @@ export interface ConsoleLimits {
   /** Calls that a page is told of when it opens are looked for in so many records. */
   readonly lookBackRecords: number;
   /** How often a page hears that it is still connected. */
-  readonly beatMs: number;
+  readonly heartbeatMs: number;
   /** Of one input, in one answer; the rest is asked for. */
   readonly maxShownCharacters: number;
   readonly maxShownFields: number;
@@ -30,7 +30,7 @@ export const DEFAULT_CONSOLE_LIMITS: ConsoleLimits = {
   bodyIdleTimeoutMs: 10_000,
   maxLiveStreams: 32,
   lookBackRecords: 1000,
-  beatMs: 15_000,
+  heartbeatMs: 15_000,
   maxShownCharacters: 32 * 1024,
   maxShownFields: 64,
 };

@@ -1,5 +1,5 @@
 import { isKernelError } from "@narthex/contracts";
-import type { Log } from "@narthex/kernel";
+import type { Logger } from "@narthex/kernel";
 import type { NodeRequest, NodeResponse } from "../service/http-listener.ts";
 import { createConsoleApi } from "./console-api.ts";
 import type { ConsoleKernel } from "./console-kernel.ts";
@@ -33,7 +33,7 @@ export interface ConsoleOptions {
   /** Who answers if no name was given at sign-in. */
   readonly defaultApprover: string;
   readonly limits?: Partial<ConsoleLimits>;
-  readonly log?: Log;
+  readonly log?: Logger;
   readonly nowMs?: () => number;
 }
 
@@ -72,7 +72,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
 
   /** SECURITY: no GET answers with data or changes anything, a sign-in link's least of all: previews follow links. */
   function serveFile(request: NodeRequest, response: NodeResponse, path: string): void {
-    if (path === CONSOLE_PATH && !signIns.knows(cookieOf(request))) {
+    if (path === CONSOLE_PATH && !signIns.hasCookie(readCookie(request))) {
       response.statusCode = 303;
       response.setHeader("location", SIGN_IN_PAGE);
       response.end();
@@ -98,7 +98,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
 
   function signedIn(request: NodeRequest): SignedIn {
     const key = request.headers[KEY_HEADER];
-    const by = typeof key === "string" ? signIns.find(cookieOf(request), key) : undefined;
+    const by = typeof key === "string" ? signIns.find(readCookie(request), key) : undefined;
     if (by === undefined)
       throw new ConsoleRefusal(401, "not_signed_in", "sign in again: `narthex console` prints a link");
     return by;
@@ -110,7 +110,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
     const body = await readJsonBody(request, limits);
     const code = textField(body, "code", MAX_NAME);
     const name = textField(body, "name", MAX_NAME).trim();
-    if (!SECRET_FORM.test(code) || !codes.use(code)) {
+    if (!SECRET_FORM.test(code) || !codes.redeem(code)) {
       if (!failures.count()) throw new ConsoleRefusal(429, "too_many_sign_ins", "too many wrong codes; wait a minute");
       throw new ConsoleRefusal(
         403,
@@ -166,7 +166,7 @@ function fileNameOf(path: string): string {
   return path === SIGN_IN_PAGE ? "sign-in.html" : path.slice(CONSOLE_PATH.length + 1);
 }
 
-function cookieOf(request: NodeRequest): string {
+function readCookie(request: NodeRequest): string {
   for (const part of (request.headers.cookie ?? "").split(";")) {
     const [name, value = ""] = part.trim().split("=", 2);
     if (name === COOKIE) return value;

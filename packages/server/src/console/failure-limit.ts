@@ -11,13 +11,13 @@ export interface FailureLimit {
 
 const WINDOW_MS = 60_000;
 
-export function createFailureLimit(most: number, nowMs: () => number): FailureLimit {
+export function createFailureLimit(maxPerMinute: number, nowMs: () => number): FailureLimit {
   let times: number[] = [];
   return {
     count() {
       const now = nowMs();
       times = times.filter((time) => now - time < WINDOW_MS);
-      if (times.length >= most) return false;
+      if (times.length >= maxPerMinute) return false;
       times.push(now);
       return true;
     },

@@ -8,10 +8,10 @@ import { createCallWatcher } from "../watched-calls.ts";
 import { createCallerNames } from "./caller-names.ts";
 import type { ConsoleKernel } from "./console-kernel.ts";
 import type { ConsoleLimits } from "./console-limits.ts";
-import { shownApproval, shownStanding } from "./shown-approval.ts";
-import { shownAnswers, shownCall } from "./shown-call.ts";
-import { shownPolicy } from "./shown-policy.ts";
-import { shownUnsafe } from "./shown-unsafe.ts";
+import { toApprovalView, toStandingView } from "./approval-view.ts";
+import { toResolutionViews, toCallView } from "./call-view.ts";
+import { toPolicyView } from "./policy-view.ts";
+import { toUnsafeWorkspaceViews } from "./unsafe-workspace-view.ts";
 
 export interface LiveStreamOptions {
   readonly kernel: ConsoleKernel;
@@ -41,10 +41,13 @@ export async function runLiveStream(response: NodeResponse, options: LiveStreamO
   const beat = setInterval(() => {
     // A reader who takes nothing is told nothing.
     if (!isWaiting(response)) void send({ kind: "beat", nowMs: nowMs() });
-  }, limits.beatMs);
+  }, limits.heartbeatMs);
   try {
     const { kernel } = options;
-    const state = { policy: shownPolicy(kernel.policyFacts()), unsafe: shownUnsafe(kernel.unsafeWorkspaces()) };
+    const state = {
+      policy: toPolicyView(kernel.policyFacts()),
+      unsafe: toUnsafeWorkspaceViews(kernel.unsafeWorkspaces()),
+    };
     await send({ kind: "hello", nowMs: nowMs(), ...greeting, ...state });
     const sources = [sendApprovals(options, send, signal), sendCalls(options, send, signal)];
     await Promise.race(sources).finally(() => ending.abort());
@@ -62,20 +65,20 @@ async function sendApprovals({ kernel, limits }: LiveStreamOptions, send: Send, 
   for await (const list of kernel.watchApprovals(signal)) {
     if (signal.aborted) return;
     for (const question of list.open) {
-      if (!told.has(question.approvalId)) await send({ kind: "asked", approval: shownApproval(question, limits) });
+      if (!told.has(question.approvalId)) await send({ kind: "asked", approval: toApprovalView(question, limits) });
     }
     const ids = list.open.map(({ approvalId }) => approvalId);
     const left = list.open.flatMap(({ approvalId, isAwaited }) => (isAwaited ? [] : [approvalId]));
     await send({ kind: "open", ids, left });
     told = new Set(ids);
-    const now = standingOf(list);
+    const now = toStandingEvent(list);
     if (now.text !== standing) await send(now.event);
     standing = now.text;
   }
 }
 
-function standingOf({ standing }: ApprovalList): { readonly event: object; readonly text: string } {
-  const event = { kind: "standing", standing: standing.map(shownStanding) };
+function toStandingEvent({ standing }: ApprovalList): { readonly event: object; readonly text: string } {
+  const event = { kind: "standing", standing: standing.map(toStandingView) };
   return { event, text: JSON.stringify(event) };
 }
 
@@ -88,11 +91,12 @@ async function sendCalls({ kernel, limits }: LiveStreamOptions, send: Send, sign
     const record = fromBinary(RecordSchema, bytes);
     const content = about.length === 0 ? undefined : fromBinary(RecordContentSchema, about);
     const call = observe({ index, record, subject: recordSubject(record, content) });
-    if (call !== undefined) await send({ kind: "call", call: shownCall(call, await callerOf(call.sessionId)) });
+    if (call !== undefined) await send({ kind: "call", call: toCallView(call, await callerOf(call.sessionId)) });
     if (index < now) continue;
-    for (const answered of shownAnswers(record)) await send({ kind: "answered", answered });
-    if (changesPolicy(record)) await send({ kind: "policy", policy: shownPolicy(kernel.policyFacts()) });
-    if (changesUnsafe(record)) await send({ kind: "unsafe", unsafe: shownUnsafe(kernel.unsafeWorkspaces()) });
+    for (const answered of toResolutionViews(record)) await send({ kind: "answered", answered });
+    if (changesPolicy(record)) await send({ kind: "policy", policy: toPolicyView(kernel.policyFacts()) });
+    if (changesUnsafe(record))
+      await send({ kind: "unsafe", unsafe: toUnsafeWorkspaceViews(kernel.unsafeWorkspaces()) });
   }
 }
 

@@ -22,10 +22,10 @@ export async function readJsonBody(
 }
 
 /** A field that must be text, at most so many characters long. */
-export function textField(body: JsonObject, name: string, mostCharacters: number): string {
+export function textField(body: JsonObject, name: string, maxCharacters: number): string {
   const value = body[name];
-  if (typeof value === "string" && value.length <= mostCharacters) return value;
-  throw new ConsoleRefusal(400, "malformed", `\`${name}\` is a text of at most ${mostCharacters} characters`);
+  if (typeof value === "string" && value.length <= maxCharacters) return value;
+  throw new ConsoleRefusal(400, "malformed", `\`${name}\` is a text of at most ${maxCharacters} characters`);
 }
 
 function parseObject(bytes: Uint8Array): JsonObject {

@@ -4,7 +4,7 @@ import { createSecret, findBySecret, hashSecret } from "./secret.ts";
 export interface SignInCodes {
   create(): string;
   /** Uses the code up; false if it is none, was used or is too old. */
-  use(code: string): boolean;
+  redeem(code: string): boolean;
 }
 
 export interface SignInCodesOptions {
@@ -13,13 +13,13 @@ export interface SignInCodesOptions {
   nowMs(): number;
 }
 
-interface OpenCode {
+interface UnusedCode {
   readonly hash: Buffer;
   readonly expiresAtMs: number;
 }
 
 export function createSignInCodes({ ttlMs, maxCodes, nowMs }: SignInCodesOptions): SignInCodes {
-  const open = new Set<OpenCode>();
+  const open = new Set<UnusedCode>();
 
   function forgetExpired(): void {
     for (const code of open) if (nowMs() >= code.expiresAtMs) open.delete(code);
@@ -34,7 +34,7 @@ export function createSignInCodes({ ttlMs, maxCodes, nowMs }: SignInCodesOptions
       open.add({ hash: hashSecret(code), expiresAtMs: nowMs() + ttlMs });
       return code;
     },
-    use(code) {
+    redeem(code) {
       forgetExpired();
       const found = findBySecret(open, code);
       return found !== undefined && open.delete(found);

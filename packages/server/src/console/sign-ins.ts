@@ -12,7 +12,7 @@ export interface SignIns {
    */
   find(cookie: string, key: string): SignedIn | undefined;
   /** Whether the cookie alone is one: good for a page that holds no data. */
-  knows(cookie: string): boolean;
+  hasCookie(cookie: string): boolean;
   end(signedIn: SignedIn): void;
 }
 
@@ -29,21 +29,21 @@ export interface SignInsOptions {
   nowMs(): number;
 }
 
-interface Kept extends SignedIn {
+interface StoredSignIn extends SignedIn {
   readonly hash: Buffer;
   readonly keyHash: Buffer;
   readonly ending: AbortController;
 }
 
 export function createSignIns({ ttlMs, maxSignIns, nowMs }: SignInsOptions): SignIns {
-  const kept = new Set<Kept>();
+  const kept = new Set<StoredSignIn>();
 
-  function remove(signIn: Kept): void {
+  function remove(signIn: StoredSignIn): void {
     kept.delete(signIn);
     signIn.ending.abort();
   }
 
-  function findKept(cookie: string): Kept | undefined {
+  function findStored(cookie: string): StoredSignIn | undefined {
     for (const signIn of kept) if (nowMs() >= signIn.expiresAtMs) remove(signIn);
     return findBySecret(kept, cookie);
   }
@@ -60,10 +60,10 @@ export function createSignIns({ ttlMs, maxSignIns, nowMs }: SignInsOptions): Sig
       return { cookie, key };
     },
     find(cookie, key) {
-      const signIn = findKept(cookie);
+      const signIn = findStored(cookie);
       return signIn !== undefined && timingSafeEqual(signIn.keyHash, hashSecret(key)) ? signIn : undefined;
     },
-    knows: (cookie) => findKept(cookie) !== undefined,
+    hasCookie: (cookie) => findStored(cookie) !== undefined,
     end(signedIn) {
       for (const signIn of kept) if (signIn === signedIn) remove(signIn);
     },

@@ -2,7 +2,7 @@ import type { TestContext } from "node:test";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create, type EntrySchema, KernelError, RecordSchema, toBinary } from "@narthex/contracts";
 import type {
-  ListedQuestion,
+  ListedApprovalRequest,
   ApprovalResolution,
   Kernel,
   Refusal,
@@ -18,7 +18,7 @@ import { type ConsoleOptions, createConsole } from "./console.ts";
 /** What the console asks of a kernel, answered by lists that a test fills. */
 export function createTestBackend() {
   const kernel = createTestKernel();
-  const open: ListedQuestion[] = [];
+  const open: ListedApprovalRequest[] = [];
   const standing: StandingApproval[] = [];
   const records: StoredRecord[] = [];
   const resolutions: ApprovalResolution[] = [];
@@ -100,7 +100,7 @@ export function createTestBackend() {
     unsafe,
     /** Sources that somebody reads right now. */
     watchers: () => watchers,
-    addQuestion(question: Partial<ListedQuestion> = {}) {
+    addQuestion(question: Partial<ListedApprovalRequest> = {}) {
       open.push({ ...QUESTION, approvalId: `apr_${open.length}`, ...question });
       change();
     },
@@ -114,7 +114,7 @@ export function createTestBackend() {
   };
 }
 
-const QUESTION: ListedQuestion = {
+const QUESTION: ListedApprovalRequest = {
   approvalId: "apr_0",
   sessionId: "ses_aaaaaaaaaaaaaaaaaaaa",
   requestId: "r",

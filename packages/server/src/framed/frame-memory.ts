@@ -14,29 +14,29 @@ export class FrameMemory {
   }
 
   /** Takes the whole frame; false if that has to wait, and then `taken` is called. */
-  charge(length: number, taken: () => void): boolean {
+  charge(length: number, onAcquired: () => void): boolean {
     if (this.#charged > 0) return true;
-    if (this.#budget.tryTake(length)) {
+    if (this.#budget.tryAcquire(length)) {
       this.#charged = length;
       return true;
     }
-    this.#stopWaiting = this.#budget.whenTaken(length, () => {
+    this.#stopWaiting = this.#budget.acquire(length, () => {
       this.#charged = length;
-      taken();
+      onAcquired();
     });
     return false;
   }
 
   /** Counts what arrived of a stranger's frame; false if strangers hold too much already. */
-  chargeStranger(bytes: number): boolean {
-    if (!this.#strangers.tryTake(bytes - this.#strangerBytes)) return false;
+  chargeUnauthenticated(bytes: number): boolean {
+    if (!this.#strangers.tryAcquire(bytes - this.#strangerBytes)) return false;
     this.#strangerBytes = bytes;
     return true;
   }
 
-  releaseStranger(): void {
+  releaseUnauthenticated(): void {
     if (this.#strangerBytes === 0) return;
-    this.#strangers.give(this.#strangerBytes);
+    this.#strangers.release(this.#strangerBytes);
     this.#strangerBytes = 0;
   }
 
@@ -49,7 +49,7 @@ export class FrameMemory {
 
   release(): void {
     this.#stopWaiting?.();
-    this.releaseStranger();
-    this.#budget.give(this.handOver());
+    this.releaseUnauthenticated();
+    this.#budget.release(this.handOver());
   }
 }

@@ -4,8 +4,8 @@ import { isKernelError, KernelError, type ToolResponse } from "@narthex/contract
 import type { Kernel } from "@narthex/kernel";
 import type { ByteBudget } from "../byte-budget.ts";
 import { deniedSession, invalidRequest, isUndecodable, withRequestId } from "../refused-response.ts";
-import { requestHeadOf } from "../request-head.ts";
-import { AnswerWriter } from "./answer-writer.ts";
+import { parseRequestHead } from "../request-head.ts";
+import { ResponseWriter } from "./response-writer.ts";
 import { ByteQueue } from "./byte-queue.ts";
 import { FRAME_HEADER_BYTES, PREFACE } from "./frame.ts";
 import { FrameMemory } from "./frame-memory.ts";
@@ -20,7 +20,7 @@ export interface FramedConnectionOptions {
   /** Of unfinished frames whose token is not known. */
   readonly strangers: ByteBudget;
   /** A request of a known session came over it. */
-  onKnown(connection: FramedConnection): void;
+  onAuthenticated(connection: FramedConnection): void;
   onClosed(connection: FramedConnection): void;
 }
 
@@ -42,7 +42,7 @@ const LINGER_MS = 2000;
 export class FramedConnection {
   readonly #options: FramedConnectionOptions;
   readonly #socket: Socket;
-  readonly #writer: AnswerWriter;
+  readonly #writer: ResponseWriter;
   readonly #memory: FrameMemory;
   readonly #queue = new ByteQueue();
   readonly #cancelled = new AbortController();
@@ -69,7 +69,7 @@ export class FramedConnection {
     this.#socket = options.socket;
     this.#unfinishedSinceMs = nowMs;
     this.#memory = new FrameMemory(options.budget, options.strangers);
-    this.#writer = new AnswerWriter({
+    this.#writer = new ResponseWriter({
       socket: options.socket,
       budget: options.budget,
       onBlocked: () => this.#hold(HOLD_WRITES),
@@ -189,7 +189,7 @@ export class FramedConnection {
   #readBody(): boolean {
     const here = this.#queue.length;
     if (here >= this.#length) {
-      this.#memory.releaseStranger();
+      this.#memory.releaseUnauthenticated();
       if (this.#charge()) this.#run(this.#queue.take(this.#length));
       return true;
     }
@@ -200,7 +200,7 @@ export class FramedConnection {
     }
     // SECURITY: unfinished frames of strangers share one small pool; known sessions never need it, so that a flood
     // of half frames cannot hold up a valid call.
-    if (!this.#memory.chargeStranger(here - UNCHECKED_BYTES)) {
+    if (!this.#memory.chargeUnauthenticated(here - UNCHECKED_BYTES)) {
       this.#fail("too_many_unfinished", "too many unfinished frames; start this one with its session_token");
     }
     return false;
@@ -209,7 +209,7 @@ export class FramedConnection {
   /** SECURITY: nobody makes the kernel hold a large frame without a valid token in front of it. */
   #lookAtToken(): void {
     this.#tokenLooked = true;
-    const head = requestHeadOf(this.#queue.peek(Math.min(HEAD_BYTES, this.#queue.length)));
+    const head = parseRequestHead(this.#queue.peek(Math.min(HEAD_BYTES, this.#queue.length)));
     if (head.sessionToken === "") {
       if (this.#length <= TOKEN_FIRST_ABOVE_BYTES) return;
       this.#fail("token_not_first", "a frame above 1 MB starts with request_id and session_token", "session_token");
@@ -276,7 +276,7 @@ export class FramedConnection {
     this.#options.kernel.call({ request: frame, door: DOOR, signal: this.#cancelled.signal }).then(
       (response) => this.#answer(withRequestId(response, frame), charged),
       () => {
-        this.#options.budget.give(charged);
+        this.#options.budget.release(charged);
         this.destroy();
       },
     );
@@ -297,13 +297,13 @@ export class FramedConnection {
       this.#undecodable = true;
       this.end();
     } else {
-      if (!this.#known && comesFromSession(response)) {
+      if (!this.#known && hasSessionToken(response)) {
         this.#known = true;
-        this.#options.onKnown(this);
+        this.#options.onAuthenticated(this);
       }
       this.#writer.send(response);
     }
-    this.#options.budget.give(charged);
+    this.#options.budget.release(charged);
     if ((this.#holds & HOLD_CALLS) !== 0) this.#release(HOLD_CALLS);
   }
 
@@ -373,7 +373,7 @@ export class FramedConnection {
 }
 
 /** Whether an answer shows that the request carried a session's token. */
-function comesFromSession(response: ToolResponse): boolean {
+function hasSessionToken(response: ToolResponse): boolean {
   switch (response.result.case) {
     case "success":
       return true;

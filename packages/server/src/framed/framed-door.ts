@@ -1,10 +1,10 @@
 import { createServer, type Socket } from "node:net";
 import type { Kernel } from "@narthex/kernel";
-import { type ByteBudget, byteBudgetOf, createByteBudget } from "../byte-budget.ts";
+import { type ByteBudget, getByteBudget, createByteBudget } from "../byte-budget.ts";
 import { closeGracefully } from "../close-gracefully.ts";
 import { listenUnix } from "../listen-unix.ts";
 import { FramedConnection } from "./framed-connection.ts";
-import { DEFAULT_FRAMED_LIMITS, type FramedLimits, STRANGERS_BYTES } from "./framed-limits.ts";
+import { DEFAULT_FRAMED_LIMITS, type FramedLimits, UNAUTHENTICATED_BYTES } from "./framed-limits.ts";
 
 export interface FramedDoorOptions {
   readonly kernel: Kernel;
@@ -29,8 +29,8 @@ const CHECK_INTERVAL_MS = 1000;
 export async function openFramedDoor(options: FramedDoorOptions): Promise<FramedDoor> {
   const { kernel, path } = options;
   const limits: FramedLimits = { ...DEFAULT_FRAMED_LIMITS, ...options.limits };
-  const budget = options.budget ?? byteBudgetOf(kernel);
-  const strangersBudget = createByteBudget(STRANGERS_BYTES);
+  const budget = options.budget ?? getByteBudget(kernel);
+  const strangersBudget = createByteBudget(UNAUTHENTICATED_BYTES);
   const connections = new Set<FramedConnection>();
   /** Oldest first: those that have not shown a session's token yet. */
   const strangers = new Set<FramedConnection>();
@@ -61,7 +61,7 @@ export async function openFramedDoor(options: FramedDoorOptions): Promise<Framed
         limits,
         budget,
         strangers: strangersBudget,
-        onKnown: (known) => strangers.delete(known),
+        onAuthenticated: (known) => strangers.delete(known),
         onClosed: forget,
       },
       Date.now(),

@@ -29,4 +29,4 @@ export const UNCHECKED_BYTES = 8 * 1024;
 /** Where the first fields are looked for: three strings of 256 characters fit. */
 export const HEAD_BYTES = 4 * 1024;
 /** What all unfinished frames without a token in front may hold together, beyond `UNCHECKED_BYTES` each. */
-export const STRANGERS_BYTES = 4 * 1024 * 1024;
+export const UNAUTHENTICATED_BYTES = 4 * 1024 * 1024;

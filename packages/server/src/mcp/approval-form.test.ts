@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { approvalForm, readFormAnswer } from "./approval-form.ts";
+import { createApprovalForm, readFormDecision } from "./approval-form.ts";
 
 const question = {
   approvalId: "apr_1",
@@ -14,7 +14,7 @@ const question = {
   notes: [],
 };
 const messageFor = (command: string, more = {}): string =>
-  approvalForm({ ...question, input: { command }, ...more })?.message ?? assert.fail("there is no form");
+  createApprovalForm({ ...question, input: { command }, ...more })?.message ?? assert.fail("there is no form");
 
 test("a form counts line ends and other escapes, so that the beginning of a call stays in view", () => {
   const message = messageFor(`rm -rf ~${"\n".repeat(60)}${"\u000b".repeat(9)}# safe\n\nend`);
@@ -37,7 +37,11 @@ test("a form shows the call on its first line, and whole below", () => {
   assert.deepEqual(rest[1], "Note: it runs without network");
   const long = messageFor(`echo ${"x".repeat(5000)}; rm -rf ~`);
   assert.match(long, /^shell_exec: "echo x+ \[\d+ characters more, see below\] x+; rm -rf ~"\n/);
-  const other = approvalForm({ ...question, tool: "t@1.0.0", input: { content: "x", path: "a\u202eb" } })?.message;
+  const other = createApprovalForm({
+    ...question,
+    tool: "t@1.0.0",
+    input: { content: "x", path: "a\u202eb" },
+  })?.message;
   assert.match(other ?? "", /^t: "a\[U\+202E\]b"\nAn agent asks to run t@1\.0\.0 in \/w\.\n/);
 });
 
@@ -52,6 +56,6 @@ test("only a field that was sent off is a person's yes or no", () => {
     [{ action: "cancel" }, "cancel"],
     [undefined, "no_answer"],
   ] as const) {
-    assert.equal(readFormAnswer(result), said, JSON.stringify(result));
+    assert.equal(readFormDecision(result), said, JSON.stringify(result));
   }
 });

@@ -1,16 +1,16 @@
 import { type ElicitRequestFormParams, inputResponse } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonValue, type Mark, markText } from "@narthex/contracts";
-import type { AskedQuestion } from "./mcp-caller.ts";
+import type { McpApprovalRequest } from "./mcp-caller.ts";
 
 /** How a client answered a form; only `once` and `deny` decide anything. */
-export type FormAnswer = "once" | "deny" | "decline" | "cancel" | "no_answer";
+export type FormDecision = "once" | "deny" | "decline" | "cancel" | "no_answer";
 
 /** A call that is longer is not shown in a client: nobody says yes to what was cut. */
 const MAX_MESSAGE = 16 * 1024;
 
 /** A question as a form. Undefined if it would be too long to be shown whole. */
-export function approvalForm(question: AskedQuestion): ElicitRequestFormParams | undefined {
-  const message = messageOf(question);
+export function createApprovalForm(question: McpApprovalRequest): ElicitRequestFormParams | undefined {
+  const message = renderMessage(question);
   if (message.length > MAX_MESSAGE) return undefined;
   return {
     mode: "form",
@@ -30,7 +30,7 @@ export function approvalForm(question: AskedQuestion): ElicitRequestFormParams |
  * client declines and cancels by itself, also without showing the form to anyone: such an answer decides nothing, and the
  * question stays open at every other door.
  */
-export function readFormAnswer(result: unknown): FormAnswer {
+export function readFormDecision(result: unknown): FormDecision {
   const answer = inputResponse({ approval: result }, "approval");
   if (answer.kind !== "elicit") return "no_answer";
   if (answer.action !== "accept") return answer.action;
@@ -46,9 +46,9 @@ export function readFormAnswer(result: unknown): FormAnswer {
  * hides or looks like something else made visible; so no line of the form but the first and those below the last heading
  * can be the agent's. What the first line cuts stands whole below.
  */
-function messageOf({ tool, workspace, effects, labels, messages, notes, input }: AskedQuestion): string {
+function renderMessage({ tool, workspace, effects, labels, messages, notes, input }: McpApprovalRequest): string {
   return [
-    `${shown(tool.replace(/@.*$/, ""))}: ${subjectOf(input)}`,
+    `${shown(tool.replace(/@.*$/, ""))}: ${findSubject(input)}`,
     `An agent asks to run ${shown(tool)} in ${shown(workspace)}.`,
     ...(effects.length === 0 ? [] : [`It may: ${effects.join(", ")}.`]),
     ...messages.map((message) => `The rule says: ${shown(message)}`),
@@ -68,7 +68,7 @@ const MAX_SUBJECT = 240;
 /** Of a subject that is cut; an end may matter as much as the beginning. */
 const SUBJECT_END = 80;
 
-function subjectOf(input: JsonValue): string {
+function findSubject(input: JsonValue): string {
   const found = isJsonObject(input) ? SUBJECTS.filter((name) => Object.hasOwn(input, name)) : [];
   const values = isJsonObject(input) ? found.map((name) => JSON.stringify(input[name])) : [];
   return cutMiddle(shown(countEscapes(values.length === 0 ? JSON.stringify(input) : values.join(" "))));

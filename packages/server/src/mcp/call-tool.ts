@@ -4,17 +4,17 @@ import {
   inputRequired,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { whatIsAllowed } from "@narthex/agent";
+import { findNearestRules } from "@narthex/agent";
 import { blake3, isKernelError, type JsonObject, toHex, type ToolResponse, utf8 } from "@narthex/contracts";
-import { readFormAnswer } from "./approval-form.ts";
-import { type AskableQuestion, askNow, findQuestion, giveAnswer } from "./ask-client.ts";
-import { newRequestId } from "./mcp-caller.ts";
+import { readFormDecision } from "./approval-form.ts";
+import { type ElicitableApproval, elicitApproval, findElicitableApproval, submitDecision } from "./elicit-approval.ts";
+import { createRequestId } from "./mcp-caller.ts";
 import { errorResult, toMcpResult } from "./mcp-result.ts";
-import type { AskedCall, McpSession } from "./mcp-session.ts";
+import type { ApprovalRequestState, McpSession } from "./mcp-session.ts";
 import { readBytes } from "./read-resource.ts";
 import { startCall } from "./start-call.ts";
-import { tellWaiting } from "./tell-waiting.ts";
-import { uncallableResult } from "./uncallable-result.ts";
+import { notifyWaiting } from "./notify-waiting.ts";
+import { toInvalidCallResult } from "./invalid-call-result.ts";
 
 /** Who calls, and what their client can do. */
 export interface McpClient {
@@ -36,31 +36,36 @@ export interface CalledTool {
 
 /** One tool call, to its result or to the question that somebody must answer first. */
 export async function callTool(called: CalledTool, session: McpSession): Promise<CallToolResult | InputRequiredResult> {
-  const digest = digestOnce(called);
-  const asked = called.context.mcpReq.requestState<AskedCall>();
+  const digest = createLazyDigest(called);
+  const asked = called.context.mcpReq.requestState<ApprovalRequestState>();
   // SECURITY: what was shown is what the answer is for; the kernel holds it against the exact input once more.
   if (asked !== undefined && asked.call !== digest()) {
     return errorResult("INVALID_REQUEST: this answer was given to another call");
   }
   if (asked !== undefined) {
-    const answer = readFormAnswer(called.context.mcpReq.inputResponses?.["approval"]);
-    await giveAnswer(asked.approvalId, answer, called, session);
+    const answer = readFormDecision(called.context.mcpReq.inputResponses?.["approval"]);
+    await submitDecision(asked.approvalId, answer, called, session);
   }
   // A call that was never answered is asked for again under its own id, so that it runs once.
-  const earlier = session.unanswered.find(digest);
-  const requestId = asked?.requestId ?? earlier ?? newRequestId();
+  const earlier = session.unansweredCalls.find(digest);
+  const requestId = asked?.requestId ?? earlier ?? createRequestId();
   const running = startCall(requestId, called, session);
-  const waitsFor = session.waiting.find(digest);
+  const waitsFor = session.pendingApprovals.find(digest);
   const ended = new AbortController();
-  void tellWaiting({ requestId, waitsFor }, called, session, ended.signal);
+  void notifyWaiting({ requestId, waitsFor }, called, session, ended.signal);
   try {
-    const question = await findQuestion({ requestId, waitsFor, without: asked?.approvalId }, running, called, session);
+    const question = await findElicitableApproval(
+      { requestId, waitsFor, excludedApprovalId: asked?.approvalId },
+      running,
+      called,
+      session,
+    );
     if (question !== undefined && called.client.era === "modern") {
       // The kernel goes on waiting for any other answer; this client comes back with its own.
       running.letGo();
-      return await askToComeBack(question, { approvalId: question.approvalId, requestId, call: digest() }, session);
+      return await requestInput(question, { approvalId: question.approvalId, requestId, call: digest() }, session);
     }
-    if (question !== undefined) void askNow(question, running, called, session);
+    if (question !== undefined) void elicitApproval(question, running, called, session);
     return await finishCall({ ...called, requestId, earlier, digest }, running.response, session);
   } finally {
     ended.abort();
@@ -68,35 +73,35 @@ export async function callTool(called: CalledTool, session: McpSession): Promise
 }
 
 /** A call whose caller is asked nothing and hears nothing of it before its end. */
-export interface PlainlyCalled extends Pick<CalledTool, "name" | "input">, Pick<McpClient, "leavingCancels"> {
+export interface FastPathToolCall extends Pick<CalledTool, "name" | "input">, Pick<McpClient, "leavingCancels"> {
   /** Aborts when the caller has left. */
   readonly gone: AbortSignal;
 }
 
-export interface RunningPlainCall {
+export interface RunningFastPathCall {
   /** Never rejects. */
   readonly result: Promise<CallToolResult>;
   cancel(): void;
 }
 
-export function callPlainly(called: PlainlyCalled, session: McpSession): RunningPlainCall {
+export function runFastPathCall(called: FastPathToolCall, session: McpSession): RunningFastPathCall {
   const { name, input, gone, leavingCancels } = called;
-  const digest = digestOnce(called);
-  const earlier = session.unanswered.find(digest);
-  const requestId = earlier ?? newRequestId();
+  const digest = createLazyDigest(called);
+  const earlier = session.unansweredCalls.find(digest);
+  const requestId = earlier ?? createRequestId();
   const cancel = (): void => session.caller.cancel(requestId);
   // Before the call: the kernel is to hear of the cancel first, and then that nobody waits.
   if (leavingCancels) gone.addEventListener("abort", cancel, { once: true });
   const response = session.caller.call({ requestId, name, input }, { signal: gone });
   const result = finishCall({ name, input, requestId, earlier, digest }, response, session).catch((fault: unknown) =>
-    faultResult(fault, name, session),
+    toErrorResult(fault, name, session),
   );
   if (leavingCancels) void result.then(() => gone.removeEventListener("abort", cancel));
   return { result, cancel };
 }
 
 /** What a client is told of a call that threw. */
-export function faultResult(fault: unknown, name: string, { log }: McpSession): CallToolResult {
+export function toErrorResult(fault: unknown, name: string, { log }: McpSession): CallToolResult {
   if (isKernelError(fault)) return errorResult(`${fault.code}: ${fault.message}`);
   log?.("error", "a call over MCP failed", { tool: name });
   return errorResult("INTERNAL: the call failed");
@@ -119,21 +124,21 @@ async function finishCall(
   try {
     response = await running;
   } catch (fault) {
-    if (mayHaveRun(fault, called, session)) session.unanswered.note(digest, requestId);
+    if (mayHaveRun(fault, called, session)) session.unansweredCalls.set(digest, requestId);
     throw fault;
   }
-  session.unanswered.note(digest, "");
-  noteWaiting(digest, response, session);
+  session.unansweredCalls.set(digest, "");
+  rememberPendingApproval(digest, response, session);
   const result = await toResult(response, called, session);
   const isEarlier = requestId === earlier && isRepeated(response);
-  return withTexts(result, isEarlier ? EARLIER : undefined, session.caller.takeNotice?.());
+  return withTexts(result, isEarlier ? EARLIER_CALL_NOTE : undefined, session.caller.takeNotice?.());
 }
 
-const EARLIER =
+const EARLIER_CALL_NOTE =
   "This call was asked for before and got no answer then. It ran once, at that time, and this is what came of it.";
 
 /** Worth making only for a call that something is known of. */
-function digestOnce({ name, input }: Pick<CalledTool, "name" | "input">): () => string {
+function createLazyDigest({ name, input }: Pick<CalledTool, "name" | "input">): () => string {
   let digest: string | undefined;
   return () => (digest ??= toHex(blake3(utf8(JSON.stringify([name, input])))));
 }
@@ -153,19 +158,23 @@ function withTexts(result: CallToolResult, ...texts: readonly (string | undefine
   return { ...result, content: [...result.content, ...more] };
 }
 
-async function askToComeBack(
-  { form }: AskableQuestion,
-  asked: AskedCall,
+async function requestInput(
+  { form }: ElicitableApproval,
+  asked: ApprovalRequestState,
   session: McpSession,
 ): Promise<InputRequiredResult> {
-  const requestState = await session.questions.mint(asked);
+  const requestState = await session.requestStates.mint(asked);
   return inputRequired({ inputRequests: { approval: inputRequired.elicit(form) }, requestState });
 }
 
 /** A call that is told to come back is known by what it asks for: MCP gives it no other name. */
-function noteWaiting(digest: () => string, { result }: ToolResponse, { waiting }: McpSession): void {
+function rememberPendingApproval(
+  digest: () => string,
+  { result }: ToolResponse,
+  { pendingApprovals }: McpSession,
+): void {
   const isPending = result.case === "error" && result.value.errorCode === "APPROVAL_PENDING";
-  waiting.note(digest, isPending ? result.value.approvalId : "");
+  pendingApprovals.set(digest, isPending ? result.value.approvalId : "");
 }
 
 async function toResult(response: ToolResponse, { name, input }: RunningTool, session: McpSession) {
@@ -173,9 +182,9 @@ async function toResult(response: ToolResponse, { name, input }: RunningTool, se
   const promised = tools.isStructured(name);
   const isStructured = typeof promised === "boolean" ? promised : await promised;
   const { result } = response;
-  const uncallable = result.case === "error" ? await uncallableResult(result.value, name, tools) : undefined;
+  const uncallable = result.case === "error" ? await toInvalidCallResult(result.value, name, tools) : undefined;
   if (uncallable !== undefined) return uncallable;
-  const allowed = result.case === "denied" ? await whatIsAllowed(caller, name, input) : [];
+  const allowed = result.case === "denied" ? await findNearestRules(caller, name, input) : [];
   const fits = (structure: JsonObject): boolean => tools.fits(name, structure);
   return await toMcpResult(response, {
     isStructured,

@@ -8,7 +8,7 @@ import {
   type ToolResponse,
   utf8,
 } from "@narthex/contracts";
-import type { ApprovalDecline, ApprovalQuestion, CallExplanation, ContentReading, Kernel } from "@narthex/kernel";
+import type { ApprovalDecline, ApprovalRequest, CallExplanation, ContentReading, Kernel } from "@narthex/kernel";
 import { toToolInfo } from "../service/tool-info.ts";
 
 /** How an MCP server reaches its session's kernel: in this process or over sockets. */
@@ -46,19 +46,25 @@ export interface McpCallOptions {
 /** The session's own questions, and answers to them by whoever sits at the client. */
 export interface McpApprovals {
   /** The open question that fits, once there is one; undefined if the signal aborts first. */
-  find(fits: (question: AskedQuestion) => boolean, signal: AbortSignal): Promise<AskedQuestion | undefined>;
+  find(
+    matches: (question: McpApprovalRequest) => boolean,
+    signal: AbortSignal,
+  ): Promise<McpApprovalRequest | undefined>;
   /** The same, to tell the caller of it: not to ask it, which the configuration must allow. */
-  notice(fits: (question: AskedQuestion) => boolean, signal: AbortSignal): Promise<AskedQuestion | undefined>;
+  findForNotice(
+    matches: (question: McpApprovalRequest) => boolean,
+    signal: AbortSignal,
+  ): Promise<McpApprovalRequest | undefined>;
   /** Throws APPROVAL_NOT_FOUND if it was answered elsewhere, APPROVAL_UNAVAILABLE if it is for the console. */
-  answer(answer: McpAnswer): Promise<void>;
+  decide(answer: McpApprovalDecision): Promise<void>;
   /** Records that the client answered by itself; the question stays open. Throws as `answer` does. */
   decline(decline: Omit<ApprovalDecline, "door">): Promise<void>;
 }
 
 /** What somebody at the client is shown of a question. */
-export interface AskedQuestion
+export interface McpApprovalRequest
   extends Pick<
-    ApprovalQuestion,
+    ApprovalRequest,
     "approvalId" | "requestId" | "tool" | "input" | "messages" | "notes" | "labels" | "workspace"
   > {
   /** Only `human` may be answered here. */
@@ -66,7 +72,7 @@ export interface AskedQuestion
   readonly effects: readonly string[];
 }
 
-export interface McpAnswer {
+export interface McpApprovalDecision {
   readonly approvalId: string;
   readonly answer: "once" | "deny";
   /** Shown in the ledger. */
@@ -119,8 +125,8 @@ export function createSessionCaller(
     explain: (tool, input) => kernel.explainCall({ tool, input, sessionId }),
     approvals: {
       find,
-      notice: find,
-      async answer(answer) {
+      findForNotice: find,
+      async decide(answer) {
         await kernel.resolveApproval({ ...answer, door: MCP_DOOR });
       },
       decline: (decline) => kernel.declineApproval({ ...decline, door: MCP_DOOR }),
@@ -144,10 +150,10 @@ export function toCallRequest(token: string, { requestId, name, input }: McpCall
 
 export function toCancelRequest(token: string, requestId: string): ToolRequest {
   const tool = { case: "cancel", value: { requestId } } as const;
-  return create(ToolRequestSchema, { requestId: newRequestId(), sessionToken: token, tool });
+  return create(ToolRequestSchema, { requestId: createRequestId(), sessionToken: token, tool });
 }
 
-export function newRequestId(): string {
+export function createRequestId(): string {
   return createId("req", drawRandom);
 }
 

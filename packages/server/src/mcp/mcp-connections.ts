@@ -15,7 +15,7 @@ export interface ConnectionRequest {
   /** Undefined for a GET and a DELETE. */
   readonly message: JsonObject | undefined;
   /** Aborts when all of the answer was sent, or nobody reads on. */
-  readonly over: AbortSignal;
+  readonly finished: AbortSignal;
 }
 
 /** In the previous revision a client opens a connection, names it in every request, and ends it. */
@@ -24,7 +24,7 @@ export interface McpConnections {
   /** Closes those that nobody used for a while, and those whose session has ended. */
   sweep(isOpen: (token: string) => Promise<boolean>): Promise<void>;
   /** To the clients of these sessions. */
-  tellToolsChanged(sessionIds: ReadonlySet<string>): Promise<void>;
+  notifyToolsChanged(sessionIds: ReadonlySet<string>): Promise<void>;
   /** Ends the streams that only wait for something to happen. */
   endIdleStreams(): void;
   close(): Promise<void>;
@@ -108,7 +108,7 @@ export function createMcpConnections(
     return transport.handleRequest(request, { authInfo, ...(message && { parsedBody: message }) });
   }
 
-  async function serveKnown(connection: Connection, asked: ConnectionRequest): Promise<Response> {
+  async function serveExisting(connection: Connection, asked: ConnectionRequest): Promise<Response> {
     const { running } = connection;
     const id = requestIdOf(asked.message);
     if (id === undefined) return handle(connection, asked);
@@ -117,14 +117,14 @@ export function createMcpConnections(
     }
     if (running.size >= limits.maxRequestsPerConnection) throw new HttpRefusal(429, "", "too many requests at once");
     running.add(id);
-    asked.over.addEventListener("abort", () => running.delete(id), { once: true });
+    asked.finished.addEventListener("abort", () => running.delete(id), { once: true });
     return handle(connection, asked);
   }
 
   return {
     serve(asked) {
       const opens = asked.message?.["method"] === "initialize" && !asked.request.headers.has(ID_HEADER);
-      return opens ? serveNew(asked) : serveKnown(find(asked), asked);
+      return opens ? serveNew(asked) : serveExisting(find(asked), asked);
     },
     async sweep(isOpen) {
       const idleSince = performance.now() - limits.idleTimeoutMs;
@@ -139,7 +139,7 @@ export function createMcpConnections(
         if (isIdle || !(await isOpenStill(sessionId, token))) await transport.close();
       }
     },
-    async tellToolsChanged(sessionIds) {
+    async notifyToolsChanged(sessionIds) {
       const told = [...connections.values()].filter(({ sessionId }) => sessionIds.has(sessionId));
       // A client without a stream for it has nothing to hear by.
       await Promise.all(told.map(({ server }) => server.sendToolListChanged().catch(() => undefined)));

@@ -3,7 +3,7 @@ import type { McpHttpLimits } from "./mcp-http-limits.ts";
 import type { McpToolSet } from "./offered-tools.ts";
 
 /** What whoever serves MCP may choose. */
-export interface McpChoices {
+export interface McpServingOptions {
   /** Of the kernel; shown to clients. */
   readonly version: string;
   /** For models, instead of the instructions that follow from the tools. */
@@ -16,7 +16,7 @@ export interface McpChoices {
   readonly toolSet?: McpToolSet;
 }
 
-export interface McpHttpChoices extends McpChoices {
+export interface McpHttpServingOptions extends McpServingOptions {
   readonly limits?: Partial<McpHttpLimits>;
 }
 

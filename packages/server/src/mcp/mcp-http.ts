@@ -1,29 +1,29 @@
 import { type AuthInfo, createMcpHandler, isLegacyRequest, type ServerContext } from "@modelcontextprotocol/server";
 import { isJsonObject, isKernelError, type JsonObject, type JsonValue, KernelError } from "@narthex/contracts";
-import type { Kernel, Log } from "@narthex/kernel";
-import { type ByteBudget, byteBudgetOf } from "../byte-budget.ts";
+import type { Kernel, Logger } from "@narthex/kernel";
+import { type ByteBudget, getByteBudget } from "../byte-budget.ts";
 import type { NodeRequest, NodeResponse } from "../service/http-listener.ts";
-import { callPlainly, type McpClient } from "./call-tool.ts";
+import { runFastPathCall, type McpClient } from "./call-tool.ts";
 import { HttpRefusal } from "./http-refusal.ts";
 import { createMcpConnections } from "./mcp-connections.ts";
-import type { McpHttp, McpHttpChoices } from "./mcp-door.ts";
+import type { McpHttp, McpHttpServingOptions } from "./mcp-door.ts";
 import { DEFAULT_MCP_HTTP_LIMITS, type McpHttpLimits } from "./mcp-http-limits.ts";
 import { MCP_PATH } from "./mcp-path.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import type { McpSession } from "./mcp-session.ts";
 import { createKernelSource, type McpSource } from "./mcp-source.ts";
-import { readPlainCall } from "./plain-call.ts";
-import { type PlainExchange, plainExchange } from "./plain-exchange.ts";
+import { parseFastPathCall } from "./fast-path-call.ts";
+import { type FastPathExchange, toFastPathExchange } from "./fast-path-exchange.ts";
 import { readMessage } from "./read-message.ts";
 import { createSessionTable } from "./session-table.ts";
-import { createToolNotices } from "./tool-notices.ts";
+import { createCoalescedNotifier } from "./coalesced-notifier.ts";
 import { sendJson, sendWebResponse, toWebRequest } from "./web-exchange.ts";
 
-export interface McpHttpOptions extends McpHttpChoices {
+export interface McpHttpOptions extends McpHttpServingOptions {
   readonly kernel: Kernel;
   /** Of bytes in flight; the kernel's own by default. */
   readonly budget?: ByteBudget;
-  readonly log?: Log;
+  readonly log?: Logger;
 }
 
 export interface McpSourceOptions extends Omit<McpHttpOptions, "kernel"> {
@@ -42,7 +42,7 @@ interface Exchange {
 }
 
 /** For every session of a kernel. */
-export function createMcpHttp({ kernel, budget = byteBudgetOf(kernel), ...options }: McpHttpOptions): McpHttp {
+export function createMcpHttp({ kernel, budget = getByteBudget(kernel), ...options }: McpHttpOptions): McpHttp {
   return serveSource({ ...options, budget, source: createKernelSource(kernel) });
 }
 
@@ -72,10 +72,10 @@ export function serveSource(options: McpSourceOptions): McpHttp {
   );
   const sweep = (): void => void connections.sweep(sessions.isOpen).catch(() => undefined);
   const sweeping = setInterval(sweep, limits.sweepMs).unref();
-  const changed = createToolNotices(async () => {
+  const changed = createCoalescedNotifier(async () => {
     const looked = sessions.list().map(async ([id, { tools }]) => ((await tools.hasChanged()) ? [id] : []));
     const ids = new Set((await Promise.all(looked)).flat());
-    await connections.tellToolsChanged(ids);
+    await connections.notifyToolsChanged(ids);
     // Whoever listens hears that something changed, not what: the next listing says that.
     if (ids.size > 0) modern.notify.toolsChanged();
   });
@@ -84,11 +84,11 @@ export function serveSource(options: McpSourceOptions): McpHttp {
   function serve(request: NodeRequest, response: NodeResponse, signal: AbortSignal): void {
     let held = 0;
     const take = (bytes: number): boolean => {
-      if (response.destroyed || !budget.tryTake(bytes)) return false;
+      if (response.destroyed || !budget.tryAcquire(bytes)) return false;
       held += bytes;
       return true;
     };
-    response.once("close", () => budget.give(held));
+    response.once("close", () => budget.release(held));
     answer(request, signal, take)
       .catch((fault: unknown) => refusal(request, fault))
       .then((answered) => {
@@ -104,13 +104,13 @@ export function serveSource(options: McpSourceOptions): McpHttp {
     signal: AbortSignal,
     take: (bytes: number) => boolean,
   ): Promise<Response | string> {
-    const token = bearerOf(request);
+    const token = readBearerToken(request);
     const { sessionId, session } = await sessions.find(token);
     const message = request.method === "POST" ? await readMessage(request, { ...limits, take }) : undefined;
-    const plain = message && plainExchange(request, readPlainCall(message));
-    const frame = plain && session.frames.find(plain.kind);
+    const plain = message && toFastPathExchange(request, parseFastPathCall(message));
+    const frame = plain && session.templates.find(plain.kind);
     if (plain !== undefined && frame !== undefined && !signal.aborted) {
-      const running = callPlainly({ ...plain.call, leavingCancels: true, gone: signal }, session);
+      const running = runFastPathCall({ ...plain.call, leavingCancels: true, gone: signal }, session);
       return frame(plain.call.id, await running.result);
     }
     const isListening = message?.["method"] === "subscriptions/listen";
@@ -122,13 +122,13 @@ export function serveSource(options: McpSourceOptions): McpHttp {
     exchanges.set(authInfo, exchange);
     if (message !== undefined && !(await isLegacyRequest(web, message))) {
       const answered = await modern.fetch(web, { authInfo, parsedBody: message });
-      return plain !== undefined && exchange.mayTeach ? learnFrom(answered, plain, session) : answered;
+      return plain !== undefined && exchange.mayTeach ? learnTemplate(answered, plain, session) : answered;
     }
-    return connections.serve({ request: web, sessionId, session, authInfo, message, over: signal });
+    return connections.serve({ request: web, sessionId, session, authInfo, message, finished: signal });
   }
 
   function refusal(request: NodeRequest, fault: unknown): Response {
-    const { status, reason, code, message, bytes } = problemOf(fault);
+    const { status, reason, code, message, bytes } = toHttpRefusal(fault);
     if (reason !== "") source.refuse(reason, bytes);
     if (status === 500) log?.("error", "an MCP request failed", { method: request.method ?? "" });
     const headers = status === 401 ? { "www-authenticate": 'Bearer realm="narthex"' } : {};
@@ -150,20 +150,20 @@ export function serveSource(options: McpSourceOptions): McpHttp {
 }
 
 /** The same answer. What is around its result is kept for calls of its kind. */
-async function learnFrom(
+async function learnTemplate(
   answered: Response,
-  { kind }: PlainExchange,
-  { frames }: McpSession,
+  { kind }: FastPathExchange,
+  { templates }: McpSession,
 ): Promise<Response | string> {
   if (answered.status !== 200 || answered.headers.get("content-type") !== "application/json") return answered;
   const text = await answered.text();
   const message: unknown = JSON.parse(text);
   const result = typeof message === "object" && message !== null && "result" in message ? message.result : undefined;
-  if (typeof result === "object" && result !== null) frames.learn(kind, result);
+  if (typeof result === "object" && result !== null) templates.learn(kind, result);
   return text;
 }
 
-function bearerOf({ headers }: NodeRequest): string {
+function readBearerToken({ headers }: NodeRequest): string {
   return /^bearer ([\x21-\x7e]{1,512})$/i.exec(headers.authorization ?? "")?.[1] ?? "";
 }
 
@@ -173,7 +173,7 @@ function argumentsIn(message: JsonObject | undefined): JsonObject {
   return given !== undefined && isJsonObject(given) ? given : {};
 }
 
-function problemOf(fault: unknown): HttpRefusal {
+function toHttpRefusal(fault: unknown): HttpRefusal {
   if (fault instanceof HttpRefusal) return fault;
   if (isKernelError(fault)) {
     const isSession = fault.code.startsWith("SESSION_");

@@ -38,7 +38,7 @@ async function successResult(success: ToolSuccess, options: McpResultOptions): P
     // The view of JSON is plain text, and names the content to read on in. Other content is a resource as it is.
     return { content: [view, ...media, ...(success.cut && !isJson(success) ? [link] : [])] };
   }
-  const structuredContent = await structuredOf(success, fits, readContent);
+  const structuredContent = await toStructuredContent(success, fits, readContent);
   if (structuredContent !== undefined) return { content: success.cut ? [view, link] : [view], structuredContent };
   // The protocol forbids a result without the structure that was promised.
   const text = `The call succeeded. Its result is too large to be given whole; read it with result_read, or page by page as the resource ${resource.uri}.`;
@@ -46,7 +46,7 @@ async function successResult(success: ToolSuccess, options: McpResultOptions): P
 }
 
 /** SECURITY: a client may show its model the structure instead of the text, so it is bounded like the text. */
-async function structuredOf(
+async function toStructuredContent(
   success: ToolSuccess,
   fits: McpResultOptions["fits"],
   readContent: ContentReader,

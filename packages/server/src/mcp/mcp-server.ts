@@ -1,7 +1,7 @@
 import { type McpRequestContext, Server, type ServerContext } from "@modelcontextprotocol/server";
 import type { JsonObject } from "@narthex/contracts";
-import { callTool, faultResult, type McpClient } from "./call-tool.ts";
-import { clientFacts } from "./client-facts.ts";
+import { callTool, toErrorResult, type McpClient } from "./call-tool.ts";
+import { readClientInfo } from "./read-client-info.ts";
 import { CONTENT_TEMPLATE } from "./content-uri.ts";
 import { errorResult } from "./mcp-result.ts";
 import type { McpSession } from "./mcp-session.ts";
@@ -27,7 +27,7 @@ export function createMcpServer(session: McpSession, exchange: McpExchange): Ser
     { name: "narthex", title: "Narthex", version },
     {
       capabilities: { tools: { listChanged: true }, resources: {} },
-      requestState: { verify: (state, context) => session.questions.verify(state, context) },
+      requestState: { verify: (state, context) => session.requestStates.verify(state, context) },
       ...(instructions === undefined ? {} : { instructions }),
     },
   );
@@ -35,12 +35,12 @@ export function createMcpServer(session: McpSession, exchange: McpExchange): Ser
   server.setRequestHandler("tools/call", async ({ params: { name } }, context) => {
     const input = argumentsOf(context);
     if (input === undefined) return errorResult("CANCELLED: the call was cancelled before it began");
-    const client = { era, leavingCancels, ...clientFacts(server, context) };
+    const client = { era, leavingCancels, ...readClientInfo(server, context) };
     onCall?.(context, client);
     try {
       return await callTool({ name, input, client, context }, session);
     } catch (fault) {
-      return faultResult(fault, name, session);
+      return toErrorResult(fault, name, session);
     }
   });
   server.setRequestHandler("resources/list", () => ({ resources: recent.list() }));

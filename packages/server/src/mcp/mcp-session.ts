@@ -1,16 +1,16 @@
 import { createRequestStateCodec, type RequestStateCodec } from "@modelcontextprotocol/server";
-import type { Log } from "@narthex/kernel";
-import { CallFrames } from "./call-frames.ts";
-import { type CallNotes, createCallNotes } from "./call-notes.ts";
+import type { Logger } from "@narthex/kernel";
+import { ResponseTemplates } from "./response-templates.ts";
+import { type RecentCallIds, createRecentCallIds } from "./recent-call-ids.ts";
 import { writeInstructions } from "./instructions.ts";
-import type { McpChoices } from "./mcp-door.ts";
+import type { McpServingOptions } from "./mcp-door.ts";
 import type { McpCaller } from "./mcp-caller.ts";
 import { createRecentResults, type RecentResults } from "./recent-results.ts";
 import { createToolList, type ToolList } from "./tool-list.ts";
 
-export interface McpSessionOptions extends McpChoices {
+export interface McpSessionOptions extends McpServingOptions {
   readonly caller: McpCaller;
-  readonly log?: Log;
+  readonly log?: Logger;
 }
 
 /** What is kept for a session of the kernel, however many connections and requests it is used by. */
@@ -20,16 +20,16 @@ export interface McpSession extends Omit<McpSessionOptions, "toolSet" | "instruc
   readonly tools: ToolList;
   readonly recent: RecentResults;
   /** Questions by the call that was told to come back. */
-  readonly waiting: CallNotes;
+  readonly pendingApprovals: RecentCallIds;
   /** Request ids by the call that got no answer and may have had effects. */
-  readonly unanswered: CallNotes;
-  readonly questions: RequestStateCodec<AskedCall>;
+  readonly unansweredCalls: RecentCallIds;
+  readonly requestStates: RequestStateCodec<ApprovalRequestState>;
   /** Of calls over HTTP in the current revision. */
-  readonly frames: CallFrames;
+  readonly templates: ResponseTemplates;
 }
 
 /** A call whose caller was asked, as it comes back with the answer. */
-export interface AskedCall {
+export interface ApprovalRequestState {
   readonly approvalId: string;
   readonly requestId: string;
   /** The digest of name and arguments. */
@@ -38,7 +38,7 @@ export interface AskedCall {
 
 /** Who asks later than that wants to know how things are now. */
 const MAX_UNANSWERED_AGE_MS = 600_000;
-const ANSWER_SECONDS = 600;
+const REQUEST_STATE_TTL_SECONDS = 600;
 
 export function createMcpSession(options: McpSessionOptions): McpSession {
   const key = crypto.getRandomValues(new Uint8Array(32));
@@ -53,9 +53,9 @@ export function createMcpSession(options: McpSessionOptions): McpSession {
       return names && writeInstructions({ tools: names, approvalWaitMs });
     },
     recent: createRecentResults(),
-    waiting: createCallNotes(),
-    unanswered: createCallNotes(MAX_UNANSWERED_AGE_MS),
-    questions: createRequestStateCodec<AskedCall>({ key, ttlSeconds: ANSWER_SECONDS }),
-    frames: new CallFrames(),
+    pendingApprovals: createRecentCallIds(),
+    unansweredCalls: createRecentCallIds(MAX_UNANSWERED_AGE_MS),
+    requestStates: createRequestStateCodec<ApprovalRequestState>({ key, ttlSeconds: REQUEST_STATE_TTL_SECONDS }),
+    templates: new ResponseTemplates(),
   };
 }

@@ -6,7 +6,7 @@ import { CHANGES_CHAIN, watchToolChanges } from "./tool-changes.ts";
  * Tells whenever the list of tools of any session may have changed. Resolves when no more can be heard: by the signal, or
  * without a kernel.
  */
-export type WatchTools = (told: () => void, signal: AbortSignal) => Promise<void>;
+export type WatchTools = (onChange: () => void, signal: AbortSignal) => Promise<void>;
 
 /** The sessions whose tokens a door takes, wherever their kernel is. */
 export interface McpSource {

@@ -11,8 +11,8 @@ export function toMcpTool(info: ToolInfo): Tool | undefined {
   if (whole === undefined) return undefined;
   const listed: ObjectSchema = isBuiltin(info) ? { ...listedSchema(whole), type: "object" } : whole;
   const inputSchema = info.anyCase.reduce(withLowerCase, listed);
-  const outputSchema = outputSchemaOf(info);
-  const annotations = annotationsOf(info);
+  const outputSchema = toOutputSchema(info);
+  const annotations = toAnnotations(info);
   return {
     name: info.name,
     description: info.description,
@@ -36,7 +36,7 @@ function withLowerCase(schema: ObjectSchema, field: string): ObjectSchema {
  * Hints that differ from what the protocol has a client assume: destructive, not read-only, not idempotent and open to the
  * world outside.
  */
-function annotationsOf({ safetyTier, effects, determinism }: ToolInfo): ToolAnnotations {
+function toAnnotations({ safetyTier, effects, determinism }: ToolInfo): ToolAnnotations {
   const isReadOnly = safetyTier === "read_only";
   const changes = effects.some((effect) => CHANGING_EFFECTS.has(effect));
   const isOpen = effects.some((effect) => OUTSIDE_EFFECTS.has(effect));
@@ -52,7 +52,7 @@ function annotationsOf({ safetyTier, effects, determinism }: ToolInfo): ToolAnno
  * The schema of results that are promised as structured content. Built-in tools answer in plain text: a
  * schema would only fill a model's context, and clients show a structure instead of the text wherever there is one.
  */
-export function outputSchemaOf(info: ToolInfo): ObjectSchema | undefined {
+export function toOutputSchema(info: ToolInfo): ObjectSchema | undefined {
   if (isBuiltin(info) || info.resultType !== "object" || info.outputSchema === "") return undefined;
   return toObjectSchema(info.outputSchema);
 }

@@ -1,6 +1,6 @@
 import type { ContentBlock } from "@modelcontextprotocol/server";
 import type { ToolSuccess } from "@narthex/contracts";
-import { mediaTypeOf, pixelsOf } from "@narthex/kernel";
+import { detectMediaType, readPixelSize } from "@narthex/kernel";
 
 /** Bytes of some content of the session, from an offset on. */
 export type ContentReader = (hash: Uint8Array, offset: number, limit: number) => Promise<Uint8Array>;
@@ -25,13 +25,13 @@ export async function mediaBlocks(success: ToolSuccess, uri: string, read: Conte
   const part = async (offset: number, length: number): Promise<Uint8Array> =>
     inlineResult.length > 0 ? inlineResult.subarray(offset, offset + length) : await read(resultHash, offset, length);
   const beginning = await part(0, PROBE_BYTES);
-  const type = mediaTypeOf(beginning, await part(Math.max(0, size - PROBE_BYTES), PROBE_BYTES));
+  const type = detectMediaType(beginning, await part(Math.max(0, size - PROBE_BYTES), PROBE_BYTES));
   if (type === undefined) return [];
   if (size > MAX_MEDIA_BYTES) {
     return [textBlock(`It is not shown: ${size} bytes are more than the ${MAX_MEDIA_BYTES} that clients take.`)];
   }
   const bytes = await part(0, size);
-  const pixels = pixelsOf(type, bytes);
+  const pixels = readPixelSize(type, bytes);
   if (type.startsWith("image/") && (pixels === undefined || pixels.some((side) => side < 1 || side > MAX_PIXELS))) {
     const found = pixels === undefined ? "its size cannot be read" : `it has ${pixels.join(" × ")} pixels`;
     return [textBlock(`It is not shown: ${found}, and clients take at most ${MAX_PIXELS} × ${MAX_PIXELS}.`)];

@@ -12,7 +12,7 @@ const NOT_FOR_CODING: ReadonlySet<string> = new Set(["artifact_get", "artifact_p
 /** No call of one of these could succeed. */
 const UNUSABLE: ReadonlySet<string> = new Set(["quarantined", "disabled"]);
 
-export function offeredTools(infos: readonly ToolInfo[], set: McpToolSet): ToolInfo[] {
+export function selectOfferedTools(infos: readonly ToolInfo[], set: McpToolSet): ToolInfo[] {
   return infos.filter(
     ({ name, source, state }) =>
       !UNUSABLE.has(state) && (set === "all" || source !== "builtin" || !NOT_FOR_CODING.has(name)),

@@ -1,19 +1,19 @@
-import type { Log } from "@narthex/kernel";
+import type { Logger } from "@narthex/kernel";
 import { createByteBudget, DEFAULT_BYTES_IN_FLIGHT } from "../byte-budget.ts";
 import { createExchanges, rejectExchange } from "../service/exchanges.ts";
 import { createHttpListener, type NodeRequest, type NodeResponse } from "../service/http-listener.ts";
 import { createRequestGuard, pathOf } from "../service/request-guard.ts";
 import { requireLoopback, type ServiceListen, startListening, toDoorAddress } from "../service/service-door.ts";
 import { DEFAULT_SERVICE_LIMITS } from "../service/service-limits.ts";
-import type { McpHttpChoices } from "./mcp-door.ts";
+import type { McpHttpServingOptions } from "./mcp-door.ts";
 import { serveSource } from "./mcp-http.ts";
 import { isMcpMethod, isMcpPath } from "./mcp-path.ts";
 import type { McpSource } from "./mcp-source.ts";
 
-export interface McpDoorOptions extends McpHttpChoices {
+export interface McpDoorOptions extends McpHttpServingOptions {
   readonly listen: ServiceListen;
   readonly source: McpSource;
-  readonly log?: Log;
+  readonly log?: Logger;
 }
 
 /** A port for MCP and nothing else. */

@@ -74,7 +74,7 @@ function callerOf(changes: Partial<McpCaller>): McpCaller {
     cancel: () => undefined,
     readContent: notUsed,
     explain: notUsed,
-    approvals: { find: notUsed, notice: async () => undefined, answer: notUsed, decline: notUsed },
+    approvals: { find: notUsed, findForNotice: async () => undefined, decide: notUsed, decline: notUsed },
     refuse: () => undefined,
     ...changes,
   };

@@ -1,12 +1,12 @@
 import type { Readable, Writable } from "node:stream";
 import type { Server, ServerContext } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { callPlainly, type McpClient } from "./call-tool.ts";
+import { runFastPathCall, type McpClient } from "./call-tool.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import { createMcpSession, type McpSessionOptions } from "./mcp-session.ts";
 import type { WatchTools } from "./mcp-source.ts";
 import { StrictStdioTransport } from "./strict-stdio-transport.ts";
-import { createToolNotices } from "./tool-notices.ts";
+import { createCoalescedNotifier } from "./coalesced-notifier.ts";
 
 export interface McpStdioOptions extends McpSessionOptions {
   /** Without it the client is never told that its tools changed. */
@@ -32,7 +32,7 @@ const MAX_CALLS = 256;
 export function serveMcpStdio(options: McpStdioOptions): McpStdioDoor {
   const { caller, log } = options;
   const session = createMcpSession(options);
-  const output = options.output === undefined ? takeStdout() : { stream: options.output };
+  const output = options.output === undefined ? reserveStdout() : { stream: options.output };
   const ended = Promise.withResolvers<void>();
   const transport = new StrictStdioTransport({
     input: options.input ?? process.stdin,
@@ -40,7 +40,7 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdioDoor {
     ...("write" in output ? { write: output.write } : {}),
     maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
     maxCalls: options.maxCalls ?? MAX_CALLS,
-    runPlain: (call, gone) => callPlainly({ ...call, leavingCancels: false, gone }, session),
+    runFastPath: (call, gone) => runFastPathCall({ ...call, leavingCancels: false, gone }, session),
     onRefused: (reason, bytes) => caller.refuse(reason, bytes),
   });
   let server: Server | undefined;
@@ -50,7 +50,7 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdioDoor {
     async ({ era }) => {
       const argumentsOf = ({ mcpReq }: ServerContext) => transport.argumentsOf(mcpReq.id);
       const onCall = ({ mcpReq }: ServerContext, client: McpClient): void => {
-        if (session.elicitation !== true || !client.takesForms) transport.letOthersPass(mcpReq.id);
+        if (session.elicitation !== true || !client.takesForms) transport.enableFastPath(mcpReq.id);
       };
       // A client that only probed first is served by the last one made.
       const exchange = { era, leavingCancels: false, argumentsOf, onCall, instructions: await instructions };
@@ -63,7 +63,7 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdioDoor {
     },
   );
   const watching = new AbortController();
-  const changed = createToolNotices(async () => {
+  const changed = createCoalescedNotifier(async () => {
     if (await session.tools.hasChanged()) await server?.sendToolListChanged();
   });
   void options.watchTools?.(changed, watching.signal).catch(() => undefined);
@@ -79,7 +79,7 @@ export function serveMcpStdio(options: McpStdioOptions): McpStdioDoor {
 }
 
 /** SECURITY: stdout carries the protocol and nothing else; what a library or a tool prints goes to stderr. */
-function takeStdout() {
+function reserveStdout() {
   const { stdout, stderr } = process;
   const original = stdout.write;
   stdout.write = stderr.write.bind(stderr);

@@ -35,8 +35,8 @@ export function startCall(
   const letGo = (): void => signal.removeEventListener("abort", leave);
   signal.addEventListener("abort", leave, { once: true });
   if (signal.aborted) gone.abort();
-  const onChunk = progressOf(context);
-  const traceParent = traceParentOf(context);
+  const onChunk = createProgressReporter(context);
+  const traceParent = readTraceParent(context);
   const options: McpCallOptions = {
     signal: gone.signal,
     ...(onChunk && { onChunk }),
@@ -55,7 +55,7 @@ function isDisconnect(reason: unknown): boolean {
   return reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed;
 }
 
-function progressOf({ mcpReq }: ServerContext): McpCallOptions["onChunk"] {
+function createProgressReporter({ mcpReq }: ServerContext): McpCallOptions["onChunk"] {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return undefined;
   const decoder = new TextDecoder();
@@ -69,7 +69,7 @@ function progressOf({ mcpReq }: ServerContext): McpCallOptions["onChunk"] {
   };
 }
 
-function traceParentOf({ mcpReq }: ServerContext): string | undefined {
+function readTraceParent({ mcpReq }: ServerContext): string | undefined {
   const said = mcpReq._meta?.["traceparent"];
   // SECURITY: on its way to the kernel it may be a header.
   return typeof said === "string" && TRACE_PARENT.test(said) ? said : undefined;

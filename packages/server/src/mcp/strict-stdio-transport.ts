@@ -1,9 +1,9 @@
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject, JsonSyntaxError, type JsonValue, parseJson } from "@narthex/contracts";
-import { CallFrames } from "./call-frames.ts";
-import type { RunningPlainCall } from "./call-tool.ts";
-import { type PlainCall, readPlainCall } from "./plain-call.ts";
+import { ResponseTemplates } from "./response-templates.ts";
+import type { RunningFastPathCall } from "./call-tool.ts";
+import { type FastPathCall, parseFastPathCall } from "./fast-path-call.ts";
 
 export interface StrictStdioOptions {
   readonly input: Readable;
@@ -14,15 +14,15 @@ export interface StrictStdioOptions {
   /** Requests that may run at once; what comes after them waits in the pipe. */
   readonly maxCalls: number;
   /** Runs a call by itself, if it may: one that is like calls which the SDK took before. */
-  readonly runPlain?: (call: PlainCall, gone: AbortSignal) => RunningPlainCall;
+  readonly runFastPath?: (call: FastPathCall, gone: AbortSignal) => RunningFastPathCall;
   onRefused(reason: string, bytes: Uint8Array): void;
 }
 
 /** A request without an answer yet. */
-interface Unanswered {
+interface PendingRequest {
   /** Of a tool call. */
   readonly input: JsonObject;
-  readonly plain: PlainCall | undefined;
+  readonly plain: FastPathCall | undefined;
   /** The SDK's checks let it through, and others like it may do without them. */
   mayTeach: boolean;
   cancel: (() => void) | undefined;
@@ -31,7 +31,7 @@ interface Unanswered {
 const NEWLINE = 0x0a;
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
-const LAST_ANSWERS_MS = 5000;
+const FINAL_RESPONSES_MS = 5000;
 const LISTEN = "subscriptions/listen";
 const INITIALIZE = "initialize";
 /** How much of a refused line is shown to the ledger. */
@@ -50,8 +50,8 @@ export class StrictStdioTransport implements Transport {
   #parts: Buffer[] = [];
   #bytes = 0;
   #isTooLong = false;
-  readonly #unanswered = new Map<string | number, Unanswered>();
-  readonly #frames = new CallFrames();
+  readonly #unanswered = new Map<string | number, PendingRequest>();
+  readonly #frames = new ResponseTemplates();
   readonly #gone = new AbortController();
   #answered: (() => void) | undefined;
   #lines = "";
@@ -82,7 +82,7 @@ export class StrictStdioTransport implements Transport {
   }
 
   /** Calls like this one, whose client is asked nothing, need the SDK no more once it is answered. */
-  letOthersPass(id: string | number): void {
+  enableFastPath(id: string | number): void {
     const request = this.#unanswered.get(id);
     if (request?.plain !== undefined) request.mayTeach = true;
   }
@@ -132,7 +132,7 @@ export class StrictStdioTransport implements Transport {
     const close = (): void => void this.close();
     if (this.#unanswered.size === 0) return close();
     this.#answered ??= close;
-    setTimeout(close, LAST_ANSWERS_MS).unref();
+    setTimeout(close, FINAL_RESPONSES_MS).unref();
   };
 
   readonly #failed = (error: Error): void => {
@@ -162,11 +162,11 @@ export class StrictStdioTransport implements Transport {
 
   #read(line: Buffer): void {
     let message: JSONRPCMessage;
-    let plain: PlainCall | undefined;
+    let plain: FastPathCall | undefined;
     let input: JsonObject;
     try {
       const json = parseJson(line);
-      plain = readPlainCall(json);
+      plain = parseFastPathCall(json);
       if (plain !== undefined && this.#passes(plain)) return;
       message = parseJSONRPCMessage(json);
       input = argumentsOf(json);
@@ -193,11 +193,11 @@ export class StrictStdioTransport implements Transport {
   }
 
   /** Runs a call without the SDK, if it can be. Its checks would find what they found in one before it. */
-  #passes(call: PlainCall): boolean {
-    const { runPlain } = this.#options;
+  #passes(call: FastPathCall): boolean {
+    const { runFastPath } = this.#options;
     const frame = this.#frames.find(call.meta);
-    if (runPlain === undefined || frame === undefined || this.#unanswered.has(call.id)) return false;
-    const running = runPlain(call, this.#gone.signal);
+    if (runFastPath === undefined || frame === undefined || this.#unanswered.has(call.id)) return false;
+    const running = runFastPath(call, this.#gone.signal);
     const request = { input: call.input, plain: undefined, mayTeach: false, cancel: running.cancel };
     this.#await(call.id, request);
     void running.result.then(async (result) => {
@@ -208,7 +208,7 @@ export class StrictStdioTransport implements Transport {
     return true;
   }
 
-  #await(id: string | number, request: Unanswered): void {
+  #await(id: string | number, request: PendingRequest): void {
     this.#unanswered.set(id, request);
     if (this.#unanswered.size >= this.#options.maxCalls) this.#options.input.pause();
   }
@@ -232,7 +232,7 @@ export class StrictStdioTransport implements Transport {
 
   #refuse(reason: string, line: Buffer, code: number, message: string): void {
     this.#options.onRefused(reason, line.subarray(0, REFUSED_BYTES));
-    const found = idOf(line);
+    const found = findRequestId(line);
     // The answer to a request that runs must not come from another.
     const id = found !== null && this.#unanswered.has(found) ? null : found;
     void this.#writeLine(JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }));
@@ -271,7 +271,7 @@ function argumentsOf(message: JsonValue): JsonObject {
 }
 
 /** The id under which a refused message would have been answered, so that its sender does not wait for ever. */
-function idOf(line: Buffer): string | number | null {
+function findRequestId(line: Buffer): string | number | null {
   try {
     const value: unknown = JSON.parse(line.toString());
     const id = typeof value === "object" && value !== null && "id" in value ? value.id : null;

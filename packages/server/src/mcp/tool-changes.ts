@@ -14,9 +14,9 @@ export const CHANGES_CHAIN = "system";
 /** Tells of each record after which the list of tools may be another one, until there are no more records. */
 export async function watchToolChanges(
   records: AsyncIterable<{ readonly record: Uint8Array }>,
-  told: () => void,
+  onChange: () => void,
 ): Promise<void> {
   for await (const { record } of records) {
-    if (fromBinary(RecordSchema, record).entries.some(({ kind }) => CHANGES.has(kind.case))) told();
+    if (fromBinary(RecordSchema, record).entries.some(({ kind }) => CHANGES.has(kind.case))) onChange();
   }
 }

@@ -2,9 +2,9 @@ import type { Tool } from "@modelcontextprotocol/server";
 import { type JsonObject, toHex, type ToolInfo } from "@narthex/contracts";
 import { compileSchema } from "@narthex/kernel";
 import type { McpCaller } from "./mcp-caller.ts";
-import { outputSchemaOf, toMcpTool } from "./mcp-tool.ts";
-import { type McpToolSet, offeredTools } from "./offered-tools.ts";
-import { describeWaiting } from "./waiting-calls.ts";
+import { toOutputSchema, toMcpTool } from "./mcp-tool.ts";
+import { type McpToolSet, selectOfferedTools } from "./offered-tools.ts";
+import { describeApprovalNeeds } from "./describe-approval-needs.ts";
 
 /** What a client was told about tools: a result must have the structure that its listing promised. */
 export interface ToolList {
@@ -48,7 +48,7 @@ export function createToolList(caller: Pick<McpCaller, "listTools" | "explain">,
 
   function listed(info: ToolInfo): ListedTool {
     const found = known.get(toHex(info.definitionHash));
-    return found ?? { tool: toMcpTool(info), outputSchema: outputSchemaOf(info) };
+    return found ?? { tool: toMcpTool(info), outputSchema: toOutputSchema(info) };
   }
 
   /** Every tool that the session may call: a client may know of one that is not offered. */
@@ -73,9 +73,9 @@ export function createToolList(caller: Pick<McpCaller, "listTools" | "explain">,
 
   async function offer(infos: readonly ToolInfo[]): Promise<OfferedTool[]> {
     return Promise.all(
-      offeredTools(infos, set).map(async (info) => {
+      selectOfferedTools(infos, set).map(async (info) => {
         const isOwn = info.source === "builtin";
-        return { info, waiting: isOwn ? await describeWaiting(info.name, caller.explain) : "" };
+        return { info, waiting: isOwn ? await describeApprovalNeeds(info.name, caller.explain) : "" };
       }),
     );
   }
@@ -92,7 +92,7 @@ export function createToolList(caller: Pick<McpCaller, "listTools" | "explain">,
 
   return {
     refresh,
-    names: async () => offeredTools(await load(), set).map(({ name }) => name),
+    names: async () => selectOfferedTools(await load(), set).map(({ name }) => name),
     isStructured: (name) =>
       structured === undefined ? load().then(() => structured?.has(name) ?? false) : structured.has(name),
     inputSchemaOf: (name) => inputs.get(name),

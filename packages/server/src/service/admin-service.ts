@@ -9,7 +9,7 @@ import { callerKey } from "./authorization.ts";
 import { type SubjectSource, toLedgerRecord, withoutBytes } from "./ledger-record.ts";
 import { createLeaseMethods, toDelegation } from "./lease-methods.ts";
 import { parseLeaseText } from "./lease-text.ts";
-import { createLogMethods } from "./log-methods.ts";
+import { createMerkleMethods } from "./merkle-methods.ts";
 import { createPolicyMethods } from "./policy-methods.ts";
 import { createProcessMethods, type ProcessMethodsOptions } from "./process-methods.ts";
 import { type Replay, streamReplay } from "./replay-stream.ts";
@@ -49,7 +49,7 @@ export function createAdminService({
     },
     ...createLeaseMethods(kernel),
     ...createLabelMethods(kernel),
-    ...createLogMethods(kernel),
+    ...createMerkleMethods(kernel),
     ...createErasureMethods(kernel),
     ...createPolicyMethods(kernel),
     ...createApprovalMethods(kernel),
@@ -132,7 +132,12 @@ export function createAdminService({
     },
 
     async settleIntent({ sessionId, requestId, answer, by }) {
-      const { recordIndex } = await kernel.settleIntent({ sessionId, requestId, answer: toAnswer(answer), by });
+      const { recordIndex } = await kernel.settleIntent({
+        sessionId,
+        requestId,
+        answer: parseSettlementAnswer(answer),
+        by,
+      });
       return { recordIndex: BigInt(recordIndex) };
     },
 
@@ -180,7 +185,7 @@ function findRecord(kernel: Kernel, { which }: GetRecordRequest): Promise<Stored
   }
 }
 
-function toAnswer(answer: string): Settlement["answer"] {
+function parseSettlementAnswer(answer: string): Settlement["answer"] {
   if (answer === "happened" || answer === "did_not_happen") return answer;
   const message = "`answer` is happened or did_not_happen";
   throw new KernelError("INVALID_INPUT", message, { violations: [{ field: "answer", rule: "one_of", message }] });

@@ -5,15 +5,15 @@ import {
   type StandingApproval as StandingApprovalMessage,
   StandingApprovalSchema,
 } from "@narthex/contracts";
-import type { ListedQuestion, StandingApproval } from "@narthex/kernel";
-import { exactJson } from "../exact-json.ts";
+import type { ListedApprovalRequest, StandingApproval } from "@narthex/kernel";
+import { cachedCanonicalJson } from "../cached-canonical-json.ts";
 
 /** The exact call that a person is asked about: its input whole, as JSON text. */
-export function toApprovalInfo(question: ListedQuestion): ApprovalInfo {
+export function toApprovalInfo(question: ListedApprovalRequest): ApprovalInfo {
   return create(ApprovalInfoSchema, {
     ...question,
     definitionHash: Buffer.from(question.definitionHash, "hex"),
-    input: exactJson(question.input),
+    input: cachedCanonicalJson(question.input),
     inputDigest: Buffer.from(question.inputDigest, "hex"),
     policyHash: Buffer.from(question.policyHash, "hex"),
     ruleIds: [...question.ruleIds],

@@ -29,7 +29,7 @@ export function createApprovalMethods(kernel: ApprovalKernel): ApprovalMethods {
         answer: parseAnswer(answer),
         ...(words === 0 ? {} : { words }),
         approver: requireName(approver, "approver"),
-        door: doorOf(context),
+        door: toDoor(context),
         ...(reason === "" ? {} : { reason }),
       });
       return {
@@ -41,7 +41,7 @@ export function createApprovalMethods(kernel: ApprovalKernel): ApprovalMethods {
 
     async declineApproval({ approvalId, client, action }, context) {
       const named = requireName(client, "client");
-      await kernel.declineApproval({ approvalId, client: named, action: parseAction(action), door: doorOf(context) });
+      await kernel.declineApproval({ approvalId, client: named, action: parseAction(action), door: toDoor(context) });
       return {};
     },
 
@@ -55,7 +55,7 @@ export function createApprovalMethods(kernel: ApprovalKernel): ApprovalMethods {
  * SECURITY: the administrator's token lies in the home, for its owner alone: whoever has it sits at the machine. A token
  * of scope approve may lie anywhere, so it is a door of its own, and no console.
  */
-function doorOf(context: HandlerContext): string {
+function toDoor(context: HandlerContext): string {
   // Whoever asks in an MCP client says so, and is no console whatever its token.
   if (context.requestHeader.get(DOOR_HEADER) === "mcp") return "mcp";
   const caller = context.values.get(callerKey);

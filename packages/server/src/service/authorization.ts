@@ -77,7 +77,7 @@ export function createAuthorization(kernel: Kernel, authorize: Authorize) {
     if (openTo.includes("anyone")) return;
     let caller: Caller;
     try {
-      caller = await identify(bearerOf(context.requestHeader));
+      caller = await identify(readBearerToken(context.requestHeader));
     } catch (fault) {
       if (isKernelError(fault)) kernel.refuse({ door: context.protocolName, reason: fault.code });
       throw toUnauthenticated(fault);
@@ -103,6 +103,6 @@ export function createAuthorization(kernel: Kernel, authorize: Authorize) {
   }
 }
 
-function bearerOf(header: Headers): string {
+function readBearerToken(header: Headers): string {
   return /^bearer ([\x21-\x7e]{1,512})$/i.exec(header.get("authorization") ?? "")?.[1] ?? "";
 }

@@ -13,7 +13,7 @@ export type StreamEvent =
 const MAX_CHUNK_BYTES = 1024 * 1024;
 
 /** `Call` over gRPC and gRPC-Web. */
-export async function answerCall(kernel: Kernel, raw: RawMessages, context: HandlerContext): Promise<ToolResponse> {
+export async function handleCall(kernel: Kernel, raw: RawMessages, context: HandlerContext): Promise<ToolResponse> {
   const message = raw.take();
   try {
     return await runRawMessage(kernel, message, context);
@@ -51,7 +51,7 @@ export async function runRawMessage(
   context: HandlerContext,
   onChunk?: NonNullable<WireCall["onChunk"]>,
 ): Promise<ToolResponse> {
-  if (message.answer !== undefined) return message.answer;
+  if (message.response !== undefined) return message.response;
   if (message.request === undefined) throw new KernelError("INTERNAL", "a message without a request");
   if (kernel.closing) throw new ConnectError("the kernel is shutting down", Code.Unavailable);
   const timeoutMs = context.timeoutMs();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ERROR_CODES, HOST_CODES, KernelError, RATIONALE_CODES, REGISTRATION_CODES } from "@narthex/contracts";
-import { connectCodeOf, toConnectError, toKernelError } from "./connect-error.ts";
+import { toConnectCode, toConnectError, toKernelError } from "./connect-error.ts";
 
 test("nothing of an unexpected fault is told", () => {
   const error = toConnectError(new Error("password=hunter2"));
@@ -14,7 +14,7 @@ test("nothing of an unexpected fault is told", () => {
 test("every code of the kernel has a code of gRPC", () => {
   const codes = [...ERROR_CODES.keys(), ...RATIONALE_CODES.keys(), ...REGISTRATION_CODES.keys(), ...HOST_CODES.keys()];
   assert.ok(codes.length > 60);
-  for (const code of codes) assert.ok(connectCodeOf(code) >= Code.Canceled, code);
+  for (const code of codes) assert.ok(toConnectCode(code) >= Code.Canceled, code);
 });
 
 test("a fault comes back as it went, with its violations", () => {

@@ -89,7 +89,7 @@ const CONNECT_CODES: Readonly<Record<KernelCode, Code>> = {
   INTERNAL: Code.Internal,
 };
 
-export function connectCodeOf(code: KernelCode): Code {
+export function toConnectCode(code: KernelCode): Code {
   return CONNECT_CODES[code];
 }
 
@@ -104,7 +104,7 @@ export function toConnectError(fault: unknown): ConnectError {
   if (!isKernelError(fault)) {
     return new ConnectError("internal error", Code.Internal, undefined, undefined, fault);
   }
-  return describe(fault, connectCodeOf(fault.code));
+  return describe(fault, toConnectCode(fault.code));
 }
 
 function describe(fault: KernelError, code: Code): ConnectError {
@@ -132,12 +132,12 @@ export function toKernelError(fault: unknown): KernelError {
       retryAfterMs: Number(retryAfterMs),
     });
   }
-  const code = BARE_CODES.get(error.code) ?? "INTERNAL";
+  const code = PROTOCOL_CODES.get(error.code) ?? "INTERNAL";
   return new KernelError(code, error.rawMessage || "the kernel gave no reason", { cause: error });
 }
 
 /** For errors that the protocol itself made. */
-const BARE_CODES: ReadonlyMap<Code, KernelCode> = new Map<Code, KernelCode>([
+const PROTOCOL_CODES: ReadonlyMap<Code, KernelCode> = new Map<Code, KernelCode>([
   [Code.Unavailable, "KERNEL_UNREACHABLE"],
   [Code.Unauthenticated, "TOKEN_INVALID"],
   [Code.PermissionDenied, "TOKEN_INVALID"],

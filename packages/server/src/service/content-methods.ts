@@ -31,7 +31,7 @@ export function createContentMethods(kernel: Kernel): ContentMethods {
       const opening = first.done === true ? undefined : first.value.part;
       const header = opening?.case === "header" ? opening.value : create(PutContentHeaderSchema);
       const receipt = await kernel.putContent({
-        sessionId: sessionOf(context),
+        sessionId: requireSession(context),
         door: context.protocolName,
         labels: header.labels,
         ...(header.expectedHash.length > 0 ? { expectedHash: toHash(header.expectedHash, "expected_hash") } : {}),
@@ -60,7 +60,7 @@ export function createContentMethods(kernel: Kernel): ContentMethods {
   };
 }
 
-function sessionOf(context: HandlerContext): string {
+function requireSession(context: HandlerContext): string {
   const caller = context.values.get(callerKey);
   if (caller.kind !== "session") throw new KernelError("INTERNAL", "no session on a method that needs one");
   return caller.sessionId;

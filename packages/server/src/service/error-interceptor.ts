@@ -1,13 +1,13 @@
 import type { Interceptor } from "@connectrpc/connect";
 import { isKernelError } from "@narthex/contracts";
-import type { Log } from "@narthex/kernel";
+import type { Logger } from "@narthex/kernel";
 import { toConnectError } from "./connect-error.ts";
 
 /**
  * Turns faults of the kernel into transport errors, and logs unexpected ones. A client that disconnects while the kernel
  * writes to it is expected: the ledger records how its calls ended.
  */
-export function createErrorInterceptor(log: Log | undefined): Interceptor {
+export function createErrorInterceptor(log: Logger | undefined): Interceptor {
   const translate = (fault: unknown, method: string, signal: AbortSignal): unknown => {
     const error = toConnectError(fault);
     const { cause } = error;

@@ -2,7 +2,7 @@ import { createContextValues, createConnectRouter, type ConnectRouter } from "@c
 import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { AdminService, KernelService } from "@narthex/contracts";
-import type { Kernel, Log } from "@narthex/kernel";
+import type { Kernel, Logger } from "@narthex/kernel";
 import { type ByteBudget, createByteBudget } from "../byte-budget.ts";
 import { Health } from "@narthex/contracts/health";
 import { createAdminService } from "./admin-service.ts";
@@ -10,7 +10,7 @@ import { createAuthorization } from "./authorization.ts";
 import type { Authorize } from "./token-scope.ts";
 import { withIdleTimeout } from "./body-source.ts";
 import { createErrorInterceptor } from "./error-interceptor.ts";
-import type { Gathering } from "./gather-message.ts";
+import type { MessageContext } from "./buffer-message.ts";
 import { createHealthService } from "./health-service.ts";
 import type { NodeRequest, NodeResponse } from "./http-listener.ts";
 import { createContentMethods } from "./content-methods.ts";
@@ -18,7 +18,7 @@ import { createDelegateLease, createReleaseLease } from "./lease-methods.ts";
 import type { ProcessMethodsOptions } from "./process-methods.ts";
 import { rawMessagesKey, registerBinaryMethods, registerJsonMethods } from "./raw-methods.ts";
 import { extractRawMessages } from "./raw-messages.ts";
-import { type ServiceLimits, STRANGERS_BYTES } from "./service-limits.ts";
+import { type ServiceLimits, UNAUTHENTICATED_BYTES } from "./service-limits.ts";
 import type { ExportLedger } from "./export-stream.ts";
 import type { Replay } from "./replay-stream.ts";
 import { serveUnaryCall } from "./unary-call.ts";
@@ -32,7 +32,7 @@ export interface HttpDispatchOptions extends ProcessMethodsOptions {
   readonly verify: Verify;
   readonly replay?: Replay | undefined;
   readonly exportLedger?: ExportLedger | undefined;
-  readonly log: Log | undefined;
+  readonly log: Logger | undefined;
 }
 
 /** Answers one request that the guard let in. */
@@ -58,15 +58,15 @@ const MAX_TIMEOUT_MS = 2_147_483_647;
 
 export function createHttpDispatch(options: HttpDispatchOptions): HttpDispatch {
   const { kernel, budget, limits, log } = options;
-  const strangers = createByteBudget(STRANGERS_BYTES);
+  const strangers = createByteBudget(UNAUTHENTICATED_BYTES);
   const handlers = createHandlers(options);
 
   return (request, response, { path, signal }) => {
     const contentType = request.headers["content-type"] ?? "";
     const isJson = JSON_TYPE.test(contentType);
-    const gathering: Gathering = {
+    const gathering: MessageContext = {
       kernel,
-      door: doorOf(contentType),
+      door: toDoor(contentType),
       budget,
       strangers,
       signal,
@@ -97,7 +97,7 @@ async function serveConnect(
   request: NodeRequest,
   response: NodeResponse,
   isRaw: boolean,
-  gathering: Gathering,
+  gathering: MessageContext,
 ): Promise<void> {
   const contextValues = createContextValues();
   const raw = isRaw ? extractRawMessages(request, gathering) : undefined;
@@ -147,7 +147,7 @@ function byPath(router: ConnectRouter): ReadonlyMap<string, UniversalHandler> {
   return new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
 }
 
-function doorOf(contentType: string): string {
+function toDoor(contentType: string): string {
   if (/^application\/grpc-web/i.test(contentType)) return "grpc-web";
   return /^application\/grpc/i.test(contentType) ? "grpc" : "connect";
 }

@@ -10,7 +10,7 @@ import { toHash, toWholeNumber } from "./wire-values.ts";
 export function createDelegateLease(kernel: Kernel): ServiceImpl<typeof KernelService>["delegateLease"] {
   return async ({ lease, agent, workingDirectory, seed, labels, contentHashes }, context) => {
     const { session, token } = await kernel.delegateLease({
-      sessionId: bearerOf(context),
+      sessionId: readBearerToken(context),
       isOwn: true,
       labels,
       contentHashes: contentHashes.map((hash) => toHash(hash, "content_hashes")),
@@ -32,12 +32,12 @@ export function createDelegateLease(kernel: Kernel): ServiceImpl<typeof KernelSe
 /** Ends a lease that was split off the bearer's own. */
 export function createReleaseLease(kernel: Kernel): ServiceImpl<typeof KernelService>["releaseLease"] {
   return async ({ leaseId }, context) => {
-    const { budgetReturned } = await kernel.releaseLease({ sessionId: bearerOf(context), leaseId });
+    const { budgetReturned } = await kernel.releaseLease({ sessionId: readBearerToken(context), leaseId });
     return { budgetReturned: JSON.stringify(budgetReturned) };
   };
 }
 
-function bearerOf(context: HandlerContext): string {
+function readBearerToken(context: HandlerContext): string {
   const caller = context.values.get(callerKey);
   if (caller.kind !== "session") throw new KernelError("INTERNAL", "no session on a method that needs one");
   return caller.sessionId;

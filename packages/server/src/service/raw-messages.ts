@@ -3,7 +3,7 @@ import { isKernelError, KernelError, type ToolRequest, type ToolResponse } from 
 import { invalidRequest, isUndecodable } from "../refused-response.ts";
 import { type BodySource, createBodySource } from "./body-source.ts";
 import { toConnectError } from "./connect-error.ts";
-import { type Gathering, gatherMessage, SessionDenied } from "./gather-message.ts";
+import { type MessageContext, bufferMessage, SessionDenied } from "./buffer-message.ts";
 import { parseRequestJson, RequestJsonError } from "./request-json.ts";
 
 /** One request as it came, before anything was merged or dropped. */
@@ -11,7 +11,7 @@ export interface RawMessage {
   /** Bytes where the form is binary. */
   readonly request: Uint8Array | ToolRequest | undefined;
   /** The answer, where the message was refused before the kernel saw it. */
-  readonly answer: ToolResponse | undefined;
+  readonly response: ToolResponse | undefined;
   readonly size: number;
   release(): void;
 }
@@ -36,7 +36,7 @@ const EMPTY_JSON: Uint8Array = new Uint8Array([0, 0, 0, 0, 2, 0x7b, 0x7d]);
  * fields given twice, two variants at once. So each envelope is emptied here, and the handlers take the bytes from
  * the side. Pulling the body pulls the next message, so a handler that does not read stops the sender.
  */
-export function extractRawMessages(body: AsyncIterable<Uint8Array>, gathering: Gathering): RawMessages {
+export function extractRawMessages(body: AsyncIterable<Uint8Array>, gathering: MessageContext): RawMessages {
   const taken: RawMessage[] = [];
   return {
     body: placeholders(createBodySource(body), gathering, taken),
@@ -53,7 +53,7 @@ export function extractRawMessages(body: AsyncIterable<Uint8Array>, gathering: G
 
 async function* placeholders(
   source: BodySource,
-  gathering: Gathering,
+  gathering: MessageContext,
   taken: RawMessage[],
 ): AsyncGenerator<Uint8Array> {
   const placeholder = gathering.isJson ? EMPTY_JSON : EMPTY_BINARY;
@@ -73,7 +73,7 @@ async function* placeholders(
 }
 
 /** The length of the next message; undefined at the end of the body. */
-async function readHeader(source: BodySource, { idleTimeoutMs }: Gathering): Promise<number | undefined> {
+async function readHeader(source: BodySource, { idleTimeoutMs }: MessageContext): Promise<number | undefined> {
   while (source.queue.length < HEADER_BYTES) {
     const begun = source.queue.length > 0;
     if (await source.more(begun ? { timeoutMs: idleTimeoutMs } : {})) continue;
@@ -88,29 +88,29 @@ async function readHeader(source: BodySource, { idleTimeoutMs }: Gathering): Pro
   return length;
 }
 
-async function readMessage(source: BodySource, length: number, gathering: Gathering): Promise<RawMessage> {
+async function readMessage(source: BodySource, length: number, gathering: MessageContext): Promise<RawMessage> {
   try {
-    const { bytes, release } = await gatherMessage(source, length, gathering);
-    if (!gathering.isJson) return { request: bytes, answer: undefined, size: length, release };
+    const { bytes, release } = await bufferMessage(source, length, gathering);
+    if (!gathering.isJson) return { request: bytes, response: undefined, size: length, release };
     try {
-      return { request: parseRequestJson(bytes), answer: undefined, size: length, release };
+      return { request: parseRequestJson(bytes), response: undefined, size: length, release };
     } catch (fault) {
       release();
-      return answered(answerBrokenRules(fault, bytes, gathering));
+      return toAnsweredMessage(respondToViolations(fault, bytes, gathering));
     }
   } catch (fault) {
     if (!(fault instanceof SessionDenied)) throw fault;
     await discard(source, length, gathering);
-    return answered(fault.response);
+    return toAnsweredMessage(fault.response);
   }
 }
 
-function answered(answer: ToolResponse): RawMessage {
-  return { request: undefined, answer, size: 0, release: () => undefined };
+function toAnsweredMessage(answer: ToolResponse): RawMessage {
+  return { request: undefined, response: answer, size: 0, release: () => undefined };
 }
 
 /** A request that breaks rules gets an answer; what cannot be read as a request ends the stream. */
-function answerBrokenRules(fault: unknown, bytes: Uint8Array, { kernel, door }: Gathering): ToolResponse {
+function respondToViolations(fault: unknown, bytes: Uint8Array, { kernel, door }: MessageContext): ToolResponse {
   if (!(fault instanceof RequestJsonError)) throw fault;
   const answer = invalidRequest(fault.message, fault.violations, fault.requestId);
   if (isUndecodable(answer)) throw fault;
@@ -118,7 +118,7 @@ function answerBrokenRules(fault: unknown, bytes: Uint8Array, { kernel, door }: 
   return answer;
 }
 
-async function discard(source: BodySource, length: number, { idleTimeoutMs }: Gathering): Promise<void> {
+async function discard(source: BodySource, length: number, { idleTimeoutMs }: MessageContext): Promise<void> {
   let left = length;
   for (;;) {
     const count = Math.min(left, source.queue.length);

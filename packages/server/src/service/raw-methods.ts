@@ -10,7 +10,7 @@ import {
   ToolResponseSchema,
 } from "@narthex/contracts";
 import type { Kernel } from "@narthex/kernel";
-import { answerCall, type StreamEvent, streamCall } from "./call-stream.ts";
+import { handleCall, type StreamEvent, streamCall } from "./call-stream.ts";
 import { messageToJson } from "./message-json.ts";
 import type { RawMessages } from "./raw-messages.ts";
 import { runSessionStream } from "./session-stream.ts";
@@ -30,9 +30,9 @@ const { call, callStream, session } = KernelService.method;
 /** The three methods that take a ToolRequest: they are given empty messages and take the real ones from the side. */
 export function registerBinaryMethods(router: ConnectRouter, options: RawMethodOptions): void {
   const { kernel } = options;
-  router.rpc({ ...call, input: EmptySchema }, (_, context) => answerCall(kernel, rawOf(context), context));
+  router.rpc({ ...call, input: EmptySchema }, (_, context) => handleCall(kernel, getRawMessages(context), context));
   router.rpc({ ...callStream, input: EmptySchema }, async function* (_, context) {
-    for await (const event of streamCall(kernel, rawOf(context), context)) yield { event };
+    for await (const event of streamCall(kernel, getRawMessages(context), context)) yield { event };
   });
   router.rpc({ ...session, input: EmptySchema }, (placeholders, context) =>
     runSessionStream(placeholders, sessionOptions(options, context)),
@@ -43,10 +43,10 @@ export function registerBinaryMethods(router: ConnectRouter, options: RawMethodO
 export function registerJsonMethods(router: ConnectRouter, options: RawMethodOptions): void {
   const { kernel } = options;
   router.rpc({ ...call, input: EmptySchema, output: ValueSchema }, async (_, context) =>
-    responseValue(await answerCall(kernel, rawOf(context), context)),
+    responseValue(await handleCall(kernel, getRawMessages(context), context)),
   );
   router.rpc({ ...callStream, input: EmptySchema, output: ValueSchema }, async function* (_, context) {
-    for await (const event of streamCall(kernel, rawOf(context), context)) yield eventValue(event);
+    for await (const event of streamCall(kernel, getRawMessages(context), context)) yield eventValue(event);
   });
   router.rpc({ ...session, input: EmptySchema, output: ValueSchema }, async function* (placeholders, context) {
     const responses = runSessionStream(placeholders, sessionOptions(options, context));
@@ -54,7 +54,7 @@ export function registerJsonMethods(router: ConnectRouter, options: RawMethodOpt
   });
 }
 
-function rawOf(context: HandlerContext): RawMessages {
+function getRawMessages(context: HandlerContext): RawMessages {
   const raw = context.values.get(rawMessagesKey);
   if (raw === undefined) throw new KernelError("INTERNAL", "a request without its messages");
   return raw;
@@ -62,7 +62,7 @@ function rawOf(context: HandlerContext): RawMessages {
 
 function sessionOptions(options: RawMethodOptions, context: HandlerContext) {
   const { kernel, maxCallsPerStream: maxCalls, maxBytesPerStream: maxBytes, stopping } = options;
-  return { kernel, raw: rawOf(context), context, maxCalls, maxBytes, stopping };
+  return { kernel, raw: getRawMessages(context), context, maxCalls, maxBytes, stopping };
 }
 
 function responseValue(response: ToolResponse): Value {

@@ -3,14 +3,14 @@ import { test } from "node:test";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { AdminService } from "@narthex/contracts";
 import { toKernelError } from "./connect-error.ts";
-import type { ReplayAsked } from "./replay-stream.ts";
+import type { ReplaySelection } from "./replay-stream.ts";
 import { ADMIN, bearer, collect, grpc, nextOf, openDoor, READ } from "./test-door.ts";
 
 const isCode = (code: string) => (error: unknown) => toKernelError(error).code === code;
 const isDenied = (error: unknown): boolean => error instanceof ConnectError && error.code === Code.PermissionDenied;
 
 test("a replay is streamed as it finds things, to admin and read tokens and to nobody else", async (t) => {
-  const asked: ReplayAsked[] = [];
+  const asked: ReplaySelection[] = [];
   const { baseUrl } = await openDoor(t, {
     async *replay(wanted) {
       asked.push(wanted);

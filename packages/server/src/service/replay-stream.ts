@@ -4,15 +4,15 @@ import { KernelError, type ReplayRequest, type ReplayResponseSchema } from "@nar
 export type ReplayEvent = MessageInitShape<typeof ReplayResponseSchema>;
 
 /** Which sessions are run again, and what is told of them. */
-export type ReplayAsked = Pick<ReplayRequest, "sessionIds" | "skipVerify" | "digestOnly" | "listCalls">;
+export type ReplaySelection = Pick<ReplayRequest, "sessionIds" | "skipVerify" | "digestOnly" | "listCalls">;
 
 /** Runs recorded sessions again, given by whoever opens the door. Goes on only as fast as what it finds is taken. */
-export type Replay = (asked: ReplayAsked, signal: AbortSignal) => AsyncIterable<ReplayEvent>;
+export type Replay = (asked: ReplaySelection, signal: AbortSignal) => AsyncIterable<ReplayEvent>;
 
 /** What a replay finds, as it finds it. A client that leaves ends it. */
 export async function* streamReplay(
   replay: Replay | undefined,
-  asked: ReplayAsked,
+  selection: ReplaySelection,
   signal: AbortSignal,
 ): AsyncGenerator<ReplayEvent> {
   if (replay === undefined) {
@@ -20,7 +20,7 @@ export async function* streamReplay(
   }
   const left = new AbortController();
   try {
-    yield* replay(asked, AbortSignal.any([signal, left.signal]));
+    yield* replay(selection, AbortSignal.any([signal, left.signal]));
   } finally {
     left.abort();
   }

@@ -34,7 +34,7 @@ export function createRequestGuard(
   address: DoorAddress,
   takes: (method: string, path: string) => boolean = () => false,
 ) {
-  const hosts = address.kind === "tcp" ? hostsOf(address) : UNIX_NAMES;
+  const hosts = address.kind === "tcp" ? listAllowedHosts(address) : UNIX_NAMES;
   const hostOf = (name: string): string =>
     address.kind === "tcp" ? name.toLowerCase() : name.toLowerCase().replace(/:\d{1,5}$/, "");
   const scheme = address.kind === "tcp" && address.isTls ? "https" : "http";
@@ -65,7 +65,7 @@ export function pathOf(request: IncomingMessage | Http2ServerRequest): string {
   return path;
 }
 
-function hostsOf({ port, isTls, names }: Extract<DoorAddress, { kind: "tcp" }>): ReadonlySet<string> {
+function listAllowedHosts({ port, isTls, names }: Extract<DoorAddress, { kind: "tcp" }>): ReadonlySet<string> {
   const hosts = new Set<string>();
   const isDefaultPort = port === (isTls ? 443 : 80);
   for (const name of [...LOOPBACK_NAMES, ...names]) {

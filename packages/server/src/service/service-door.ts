@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { KernelError } from "@narthex/contracts";
-import type { Kernel, Log } from "@narthex/kernel";
-import { type ByteBudget, byteBudgetOf } from "../byte-budget.ts";
+import type { Kernel, Logger } from "@narthex/kernel";
+import { type ByteBudget, getByteBudget } from "../byte-budget.ts";
 import { type Console, CONSOLE_PATH, isConsolePath } from "../console/console.ts";
 import { serveConsoleLink } from "../console/console-link.ts";
 import type { McpHttp } from "../mcp/mcp-door.ts";
@@ -16,8 +16,8 @@ import {
   type NodeResponse,
   type TlsIdentity,
 } from "./http-listener.ts";
-import { createLateDispatch } from "./late-dispatch.ts";
-import { createPlainPages } from "./plain-pages.ts";
+import { createLazyDispatch } from "./lazy-dispatch.ts";
+import { createStatusPages } from "./status-pages.ts";
 import { createRequestGuard, type DoorAddress, pathOf } from "./request-guard.ts";
 import { DEFAULT_SERVICE_LIMITS, type ServiceLimits } from "./service-limits.ts";
 import type { KernelProcess } from "./process-methods.ts";
@@ -54,7 +54,7 @@ export interface ServiceDoorOptions {
   readonly limits?: Partial<ServiceLimits>;
   /** The kernel's own by default. */
   readonly budget?: ByteBudget;
-  readonly log?: Log;
+  readonly log?: Logger;
 }
 
 export interface ServiceDoor {
@@ -74,7 +74,7 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
   const limits: ServiceLimits = { ...DEFAULT_SERVICE_LIMITS, ...options.limits };
   if (options.tls === undefined) requireLoopback(listen);
   const stopping = new AbortController();
-  const dispatch = createLateDispatch({
+  const dispatch = createLazyDispatch({
     kernel,
     limits,
     authorize: options.authorize,
@@ -82,7 +82,7 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
     replay: options.replay,
     exportLedger: options.exportLedger,
     log: options.log,
-    budget: options.budget ?? byteBudgetOf(kernel),
+    budget: options.budget ?? getByteBudget(kernel),
     attendance: options.attendance ?? createSessionAttendance(() => kernel, { log: options.log }),
     process: options.process,
     connections: options.connections ?? (() => listener.connections),
@@ -101,12 +101,12 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
   });
   const { console, mcp } = options;
   const hasPage = console !== undefined && "host" in listen;
-  const pages = createPlainPages({
+  const pages = createStatusPages({
     consolePath: hasPage ? CONSOLE_PATH : undefined,
     isServing: () => !kernel.closing && !stopping.signal.aborted,
   });
   const rejectRequest = createRequestGuard(toDoorAddress(address, options), (method, path) => {
-    if (pages.takes(method, path)) return true;
+    if (pages.handles(method, path)) return true;
     if (mcp !== undefined && isMcpPath(path)) return isMcpMethod(method);
     return hasPage && method === "GET" && isConsolePath(path);
   });
@@ -121,7 +121,7 @@ export async function openServiceDoor(options: ServiceDoorOptions): Promise<Serv
       return;
     }
     const path = pathOf(request);
-    if (pages.takes(request.method ?? "", path)) {
+    if (pages.handles(request.method ?? "", path)) {
       pages.serve(request, response, path);
       return;
     }

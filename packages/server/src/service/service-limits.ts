@@ -54,4 +54,4 @@ export const HEAD_BYTES = 4 * 1024;
 /** Binary messages above this are refused when their first fields do not hold the token. */
 export const TOKEN_FIRST_ABOVE_BYTES = 1024 * 1024;
 /** What all unfinished messages without a known token may hold together, beyond `UNCHECKED_BYTES` each. */
-export const STRANGERS_BYTES = 8 * 1024 * 1024;
+export const UNAUTHENTICATED_BYTES = 8 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { KernelError } from "@narthex/contracts";
-import type { Kernel, Log } from "@narthex/kernel";
+import type { Kernel, Logger } from "@narthex/kernel";
 
 /** The sessions that end with their clients, and which of these clients are connected right now. */
 export interface SessionAttendance {
@@ -12,7 +12,7 @@ export interface SessionAttendance {
   /** Closes the session unless its client comes in time. */
   expect(sessionId: string, withinMs: number): void;
   /** The PATH of the session's client, or of the client of the nearest session above it. */
-  pathOf(sessionId: string): Promise<string | undefined>;
+  findPath(sessionId: string): Promise<string | undefined>;
   /** Closes no session any more: the kernel stops, and clients go on with their sessions at the next one. */
   stop(): void;
 }
@@ -30,7 +30,7 @@ export interface Attending {
 export interface SessionAttendanceOptions {
   /** Told of every change: the sessions that end with their clients. */
   readonly onChange?: ((sessionIds: readonly string[]) => void) | undefined;
-  readonly log?: Log | undefined;
+  readonly log?: Logger | undefined;
   /** How long a client whose connection broke may take to come back. */
   readonly returnMs?: number | undefined;
 }
@@ -127,7 +127,7 @@ export function createSessionAttendance(
       };
     },
     expect,
-    async pathOf(sessionId) {
+    async findPath(sessionId) {
       let id = sessionId;
       for (let depth = 0; depth < MAX_DEPTH && id !== ""; depth++) {
         const path = attended.get(id)?.path ?? "";

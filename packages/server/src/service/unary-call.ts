@@ -4,7 +4,7 @@ import { encodeResponse, isKernelError, KernelError, type ToolResponse, ToolResp
 import { invalidRequest, withRequestId } from "../refused-response.ts";
 import { createBodySource } from "./body-source.ts";
 import { toConnectError } from "./connect-error.ts";
-import { type Gathering, gatherMessage, SessionDenied } from "./gather-message.ts";
+import { type MessageContext, bufferMessage, SessionDenied } from "./buffer-message.ts";
 import type { NodeRequest, NodeResponse } from "./http-listener.ts";
 import { messageToJson } from "./message-json.ts";
 import { parseRequestJson, RequestJsonError } from "./request-json.ts";
@@ -19,19 +19,19 @@ const MAX_TIMER_MS = 0x7fff_ffff;
 export async function serveUnaryCall(
   request: NodeRequest,
   response: NodeResponse,
-  gathering: Gathering,
+  gathering: MessageContext,
 ): Promise<void> {
   try {
     checkProtocol(request);
-    const timeoutMs = timeoutOf(request);
+    const timeoutMs = readTimeout(request);
     if (gathering.kernel.closing) throw new ConnectError("the kernel is shutting down", Code.Unavailable);
-    const answer = await answerBody(request, gathering, timeoutMs);
+    const answer = await callFromBody(request, gathering, timeoutMs);
     const body = gathering.isJson
       ? Buffer.from(JSON.stringify(messageToJson(ToolResponseSchema, answer)))
       : encodeResponse(answer);
     // An answer that its caller does not read counts as in flight.
-    gathering.budget.add(body.length);
-    response.once("close", () => gathering.budget.give(body.length));
+    gathering.budget.acquireOverLimit(body.length);
+    response.once("close", () => gathering.budget.release(body.length));
     send(request, response, 200, gathering.isJson ? "application/json" : "application/proto", body);
   } catch (fault) {
     const error = toConnectError(fault);
@@ -50,23 +50,23 @@ function checkProtocol(request: NodeRequest): void {
   }
 }
 
-function timeoutOf(request: NodeRequest): number | undefined {
+function readTimeout(request: NodeRequest): number | undefined {
   const header = request.headers["connect-timeout-ms"];
   const parsed = parseTimeout(typeof header === "string" ? header : null, Number.MAX_SAFE_INTEGER);
   if (parsed.error !== undefined) throw parsed.error;
   return parsed.timeoutMs === undefined ? undefined : Math.min(parsed.timeoutMs, MAX_TIMER_MS);
 }
 
-async function answerBody(
+async function callFromBody(
   request: NodeRequest,
-  gathering: Gathering,
+  gathering: MessageContext,
   timeoutMs: number | undefined,
 ): Promise<ToolResponse> {
   const { kernel, door } = gathering;
   let bytes: Uint8Array = new Uint8Array(0);
   try {
     const source = createBodySource(request);
-    const message = await gatherMessage(source, contentLengthOf(request), gathering);
+    const message = await bufferMessage(source, readContentLength(request), gathering);
     try {
       if (await source.more({ timeoutMs: gathering.idleTimeoutMs })) {
         throw new KernelError("INVALID_REQUEST", "the body is longer than its content-length");
@@ -90,7 +90,7 @@ async function answerBody(
   }
 }
 
-function contentLengthOf(request: NodeRequest): number | undefined {
+function readContentLength(request: NodeRequest): number | undefined {
   const header = request.headers["content-length"];
   return header === undefined || !/^\d{1,15}$/.test(header) ? undefined : Number(header);
 }

@@ -1,7 +1,7 @@
-import type { ScriptedAnswer } from "./scripted-answer.ts";
+import type { ScriptedResponse } from "./scripted-response.ts";
 
 /** An answer as Anthropic's messages stream it. Tokens of the answer are counted up to the event that tells them. */
-export function anthropicStream(answer: ScriptedAnswer): string {
+export function anthropicStream(answer: ScriptedResponse): string {
   const message = { id: "msg_1", type: "message", role: "assistant", content: [], model: answer.model };
   const usage = { input_tokens: answer.inputTokens, output_tokens: 1 };
   const events = [
@@ -23,7 +23,7 @@ export function anthropicStream(answer: ScriptedAnswer): string {
 }
 
 /** The same answer to a request without `stream`. */
-export function anthropicMessage(answer: ScriptedAnswer): string {
+export function anthropicMessage(answer: ScriptedResponse): string {
   return JSON.stringify({
     id: "msg_1",
     type: "message",
@@ -49,7 +49,7 @@ export function anthropicError(type: string, message: string) {
 }
 
 /** A block starts empty and is filled by its deltas. */
-function blocks({ texts, calls = [] }: ScriptedAnswer): { content_block: object; deltas: readonly object[] }[] {
+function blocks({ texts, calls = [] }: ScriptedResponse): { content_block: object; deltas: readonly object[] }[] {
   const text = {
     content_block: { type: "text", text: "" },
     deltas: texts.map((piece) => ({ type: "text_delta", text: piece })),

@@ -1,7 +1,7 @@
-import type { ScriptedAnswer } from "./scripted-answer.ts";
+import type { ScriptedResponse } from "./scripted-response.ts";
 
 /** An answer as Gemini's `streamGenerateContent` streams it: the last chunk with content is also the end. */
-export function geminiStream(answer: ScriptedAnswer): string {
+export function geminiStream(answer: ScriptedResponse): string {
   const parts = contentParts(answer);
   const chunks = [
     ...parts.slice(0, -1).map((part) => ({
@@ -15,7 +15,7 @@ export function geminiStream(answer: ScriptedAnswer): string {
 }
 
 /** The same answer to `generateContent`. */
-export function geminiContent(answer: ScriptedAnswer): string {
+export function geminiContent(answer: ScriptedResponse): string {
   return JSON.stringify(lastChunk(answer, contentParts(answer)));
 }
 
@@ -23,7 +23,7 @@ export function geminiError(code: number, status: string, message: string, detai
   return JSON.stringify({ error: { code, message, status, details } }, undefined, 2);
 }
 
-function contentParts({ texts, calls = [] }: ScriptedAnswer): readonly object[] {
+function contentParts({ texts, calls = [] }: ScriptedResponse): readonly object[] {
   const parts = [
     ...texts.map((text) => ({ text })),
     ...calls.map(({ id, name, input: args }) => ({ functionCall: { id, name, args } })),
@@ -31,7 +31,7 @@ function contentParts({ texts, calls = [] }: ScriptedAnswer): readonly object[] 
   return parts.length > 0 ? parts : [{ text: "" }];
 }
 
-function lastChunk(answer: ScriptedAnswer, parts: readonly object[]): object {
+function lastChunk(answer: ScriptedResponse, parts: readonly object[]): object {
   const { inputTokens: promptTokenCount, outputTokens: candidatesTokenCount } = answer;
   const totalTokenCount = promptTokenCount + candidatesTokenCount;
   return {
@@ -41,6 +41,6 @@ function lastChunk(answer: ScriptedAnswer, parts: readonly object[]): object {
   };
 }
 
-function frame({ model: modelVersion }: ScriptedAnswer) {
+function frame({ model: modelVersion }: ScriptedResponse) {
   return { modelVersion, responseId: "response-1" };
 }

@@ -7,7 +7,7 @@ import { readAnthropicRequest } from "./read-anthropic-request.ts";
 import { readGeminiRequest } from "./read-gemini-request.ts";
 import { readOpenaiRequest } from "./read-openai-request.ts";
 import { readOpenaiResponsesRequest } from "./read-openai-responses-request.ts";
-import type { ScriptedAnswer } from "./scripted-answer.ts";
+import type { ScriptedResponse } from "./scripted-response.ts";
 import type { ModelRequest } from "./model-request.ts";
 import type { ModelReply } from "./start-model-server.ts";
 
@@ -18,9 +18,9 @@ export interface ModelProtocol {
   read(body: JsonObject): ModelRequest;
   /** Whether the answer is wanted as a stream. */
   isStreaming(path: string, body: JsonObject): boolean;
-  stream(answer: ScriptedAnswer): string;
+  stream(answer: ScriptedResponse): string;
   /** The answer as one JSON text. */
-  whole(answer: ScriptedAnswer): string;
+  whole(answer: ScriptedResponse): string;
   /** The provider's words for an answer that ends with text, and for one that ends with calls. */
   readonly stops: { readonly text: string; readonly calls: string };
 }

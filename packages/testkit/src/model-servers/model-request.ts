@@ -8,9 +8,9 @@ export interface ModelRequest {
   readonly prompts: readonly string[];
   readonly tools: readonly DeclaredTool[];
   /** Calls that the model made in this conversation. */
-  readonly calls: readonly MadeCall[];
+  readonly calls: readonly ModelCall[];
   /** The answers to them, in order. */
-  readonly results: readonly ToolAnswer[];
+  readonly results: readonly ToolResultText[];
   /** Media types of all images and documents in the conversation. */
   readonly media: readonly string[];
 }
@@ -22,11 +22,11 @@ export interface DeclaredTool {
   readonly declaration: JsonObject;
 }
 
-export interface MadeCall {
+export interface ModelCall {
   readonly name: string;
 }
 
-export interface ToolAnswer {
+export interface ToolResultText {
   readonly text: string;
 }
 

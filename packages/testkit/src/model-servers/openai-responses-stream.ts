@@ -1,7 +1,7 @@
-import type { ScriptedAnswer, ScriptedCall } from "./scripted-answer.ts";
+import type { ScriptedResponse, ScriptedCall } from "./scripted-response.ts";
 
 /** An answer as OpenAI's Responses API streams it: each item is announced, filled and repeated whole at its end. */
-export function openaiResponsesStream(answer: ScriptedAnswer): string {
+export function openaiResponsesStream(answer: ScriptedResponse): string {
   const items = itemEvents(answer);
   const events = [
     { type: "response.created", response: response(answer, "in_progress", []) },
@@ -15,7 +15,7 @@ export function openaiResponsesStream(answer: ScriptedAnswer): string {
 }
 
 /** The same answer to a request without `stream`. */
-export function openaiResponse(answer: ScriptedAnswer): string {
+export function openaiResponse(answer: ScriptedResponse): string {
   return JSON.stringify(response(answer, "completed", finishedItems(itemEvents(answer))));
 }
 
@@ -26,7 +26,7 @@ interface ItemEvent {
 }
 
 /** The events of each item, in order. */
-function itemEvents({ texts, calls = [] }: ScriptedAnswer): readonly (readonly ItemEvent[])[] {
+function itemEvents({ texts, calls = [] }: ScriptedResponse): readonly (readonly ItemEvent[])[] {
   return [...(texts.length > 0 ? [messageEvents(texts)] : []), ...calls.map(callEvents)];
 }
 
@@ -69,7 +69,7 @@ function callEvents({ id, name, namespace, input }: ScriptedCall): readonly Item
   ];
 }
 
-function response({ model, inputTokens, outputTokens }: ScriptedAnswer, status: string, output: readonly unknown[]) {
+function response({ model, inputTokens, outputTokens }: ScriptedResponse, status: string, output: readonly unknown[]) {
   const usage = {
     input_tokens: inputTokens,
     input_tokens_details: { cached_tokens: 0 },

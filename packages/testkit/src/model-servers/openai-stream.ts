@@ -1,7 +1,7 @@
-import type { ScriptedAnswer } from "./scripted-answer.ts";
+import type { ScriptedResponse } from "./scripted-response.ts";
 
 /** An answer as OpenAI's chat completions stream it, with its use of tokens in a last chunk of its own. */
-export function openaiStream(answer: ScriptedAnswer): string {
+export function openaiStream(answer: ScriptedResponse): string {
   const frame = {
     id: "chatcmpl-1",
     object: "chat.completion.chunk",
@@ -28,7 +28,7 @@ export function openaiStream(answer: ScriptedAnswer): string {
 }
 
 /** The same answer to a request without `stream`. */
-export function openaiCompletion(answer: ScriptedAnswer): string {
+export function openaiCompletion(answer: ScriptedResponse): string {
   const tool_calls = (answer.calls ?? []).map(({ id, name, input }) => ({
     id,
     type: "function",
@@ -49,6 +49,6 @@ export function openaiError(message: string, type: string, code: string | null =
   return JSON.stringify({ error: { message, type, param: null, code } });
 }
 
-function countTokens({ inputTokens: prompt_tokens, outputTokens: completion_tokens }: ScriptedAnswer) {
+function countTokens({ inputTokens: prompt_tokens, outputTokens: completion_tokens }: ScriptedResponse) {
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contracts";
 import { answerAside, answerUnknown, MODEL_PROTOCOLS, type ModelProtocol } from "./model-protocols.ts";
-import type { ScriptedAnswer, ScriptedCall } from "./scripted-answer.ts";
+import type { ScriptedResponse, ScriptedCall } from "./scripted-response.ts";
 import type { ModelRequest } from "./model-request.ts";
 import { type ModelReply, type ModelServer, startModelServer } from "./start-model-server.ts";
 
@@ -51,7 +51,7 @@ export async function startScriptedModel(script: ModelScript): Promise<ScriptedM
 function reply(protocol: ModelProtocol, path: string, body: JsonObject, step: ModelStep, id = ""): ModelReply {
   const { stops } = protocol;
   const model = modelName(path, body["model"]);
-  const answer: ScriptedAnswer =
+  const answer: ScriptedResponse =
     "say" in step
       ? { model, ...TOKENS, texts: [step.say], stop: stops.text }
       : { model, ...TOKENS, texts: [], calls: [{ id, ...step }], stop: stops.calls };

@@ -1,4 +1,4 @@
-import { braveAnswer, braveError } from "./brave-answer.ts";
+import { braveResponse, braveError } from "./brave-response.ts";
 import { type LoopbackServer, startLoopbackServer } from "./loopback-server.ts";
 
 export type BraveMood = "well" | "limited" | "nothing_found" | "wrong_shape" | "down";
@@ -29,7 +29,7 @@ export async function startBraveServer(key: string): Promise<BraveServer> {
       return;
     }
     if (state.mood === "wrong_shape") return json(200, { type: "search", web: { results: "none" } });
-    json(200, braveAnswer(query, state.mood === "nothing_found" ? 0 : count));
+    json(200, braveResponse(query, state.mood === "nothing_found" ? 0 : count));
   });
   return Object.assign(state, server);
 }

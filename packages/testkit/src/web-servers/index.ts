@@ -1,3 +1,3 @@
 export { type BraveServer, startBraveServer } from "./brave-server.ts";
-export { type LoopbackServer, type SeenRequest, startLoopbackServer } from "./loopback-server.ts";
+export { type LoopbackServer, type ReceivedRequest, startLoopbackServer } from "./loopback-server.ts";
 export { type SearxngServer, startSearxngServer } from "./searxng-server.ts";

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type RequestListener } from "no
 import type { AddressInfo } from "node:net";
 
 /** A request as a server saw it. */
-export interface SeenRequest {
+export interface ReceivedRequest {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
@@ -15,16 +15,16 @@ export interface LoopbackServer {
   readonly url: string;
   readonly port: number;
   /** In the order they came. */
-  readonly seen: readonly SeenRequest[];
+  readonly requests: readonly ReceivedRequest[];
   close(): Promise<void>;
 }
 
 /** Answers a request once it has come whole. */
-export type LoopbackAnswer = (request: SeenRequest, response: Parameters<RequestListener>[1]) => void;
+export type LoopbackHandler = (request: ReceivedRequest, response: Parameters<RequestListener>[1]) => void;
 
 /** An HTTP server on a free port of this machine, which keeps what it was asked. */
-export async function startLoopbackServer(answer: LoopbackAnswer): Promise<LoopbackServer> {
-  const seen: SeenRequest[] = [];
+export async function startLoopbackServer(answer: LoopbackHandler): Promise<LoopbackServer> {
+  const seen: ReceivedRequest[] = [];
   const server = createServer((incoming, response) => {
     const chunks: Buffer[] = [];
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -40,7 +40,7 @@ export async function startLoopbackServer(answer: LoopbackAnswer): Promise<Loopb
   return {
     url: `http://127.0.0.1:${port}`,
     port,
-    seen,
+    requests: seen,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -1,5 +1,5 @@
 import { type LoopbackServer, startLoopbackServer } from "./loopback-server.ts";
-import { searxngAnswer } from "./searxng-answer.ts";
+import { searxngResponse } from "./searxng-response.ts";
 
 /** What the next answers are to be instead of results. */
 export type SearxngMood = "well" | "limited" | "no_json" | "engines_down" | "not_json" | "wrong_shape";
@@ -31,7 +31,7 @@ export async function startSearxngServer(): Promise<SearxngServer> {
     if (state.mood === "no_json" || url.searchParams.get("format") !== "json") return html(403, "Forbidden");
     if (state.mood === "not_json") return html(200, "SearXNG");
     if (state.mood === "wrong_shape") return json({ query, results: { "0": "none" } });
-    json(searxngAnswer(query, state.mood === "engines_down"));
+    json(searxngResponse(query, state.mood === "engines_down"));
   });
   return Object.assign(state, server);
 }

@@ -1,6 +1,6 @@
 import { KernelError } from "@narthex/contracts";
 import { defineTool } from "@narthex/kernel";
-import { answerArtifact, artifactId, publishedArtifact } from "./artifact-schema.ts";
+import { toArtifactResult, artifactIdSchema, publishedArtifactSchema } from "./artifact-schema.ts";
 
 /** Looks an artifact up by its name; from then on the session may read its content. */
 export const artifactGet = defineTool({
@@ -11,17 +11,17 @@ export const artifactGet = defineTool({
   source: "builtin",
   inputSchema: {
     type: "object",
-    properties: { artifact_id: artifactId },
+    properties: { artifact_id: artifactIdSchema },
     required: ["artifact_id"],
     additionalProperties: false,
   },
-  outputSchema: publishedArtifact,
+  outputSchema: publishedArtifactSchema,
   resultType: "object",
   determinism: "deterministic",
   tier: "read_only",
   async run({ artifact_id }, { artifacts }) {
     const artifact = await artifacts.get(artifact_id);
-    if (artifact !== undefined) return answerArtifact(artifact);
+    if (artifact !== undefined) return toArtifactResult(artifact);
     throw new KernelError("CONTENT_NOT_FOUND", "no artifact of that name is published: check `artifact_id`");
   },
 });

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "@narthex/contracts";
 import { type Artifact, defineTool, type Reconciliation, type UnsettledIntent } from "@narthex/kernel";
-import { answerArtifact, artifactDraft, publishedArtifact } from "./artifact-schema.ts";
+import { toArtifactResult, artifactDraftSchema, publishedArtifactSchema } from "./artifact-schema.ts";
 
 /** Gives stored content a name that other sessions of the tenant can find it by, once and for good. */
 export const artifactPublish = defineTool({
@@ -9,8 +9,8 @@ export const artifactPublish = defineTool({
     "Publishes stored content as an artifact under a name of your choice. An artifact never changes: publishing the " +
     "same again answers the same, publishing something else under a taken name fails with ARTIFACT_EXISTS.",
   source: "builtin",
-  inputSchema: artifactDraft,
-  outputSchema: publishedArtifact,
+  inputSchema: artifactDraftSchema,
+  outputSchema: publishedArtifactSchema,
   resultType: "object",
   effects: ["artifact"],
   determinism: "deterministic",
@@ -18,12 +18,12 @@ export const artifactPublish = defineTool({
   capabilities: [{ kind: "artifact", names: ["*"] }],
   needs: ({ category }) => [{ kind: "artifact", names: [category] }],
   run: async ({ metadata = [], ...draft }, { artifacts }) =>
-    answerArtifact(await artifacts.publish({ ...draft, metadata })),
+    toArtifactResult(await artifacts.publish({ ...draft, metadata })),
   async reconcile(intent, context): Promise<Reconciliation> {
     if (!isJsonObject(intent.input) || typeof intent.input["artifact_id"] !== "string") return "unknown";
     const found = await context.findArtifact(intent.tenant, intent.input["artifact_id"]);
-    if (found === undefined || !isOf(found, intent, intent.input)) return "did_not_happen";
-    return { happened: answerArtifact(found) };
+    if (found === undefined || !isPublishedBy(found, intent, intent.input)) return "did_not_happen";
+    return { happened: toArtifactResult(found) };
   },
 });
 
@@ -31,7 +31,11 @@ export const artifactPublish = defineTool({
  * Whether the artifact is what this very call published. Another call may have published the same content under the
  * same name: then this one changed nothing.
  */
-function isOf(found: Artifact & { readonly requestId: string }, intent: UnsettledIntent, input: JsonObject): boolean {
+function isPublishedBy(
+  found: Artifact & { readonly requestId: string },
+  intent: UnsettledIntent,
+  input: JsonObject,
+): boolean {
   return (
     found.requestId === intent.requestId &&
     found.content_hash === input["content_hash"] &&

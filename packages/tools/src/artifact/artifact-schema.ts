@@ -1,20 +1,20 @@
 import { MAX_ARG_LEN, MAX_ID_LEN, MAX_REPEATED_ITEMS } from "@narthex/contracts";
 import type { Artifact } from "@narthex/kernel";
-import { contentHash } from "../content-hash.ts";
+import { contentHashSchema } from "../content-hash-schema.ts";
 
 /** SPEC: the limits of the wire's ArtifactPublish, INV-0030 to INV-0034. */
-export const artifactId = {
+export const artifactIdSchema = {
   type: "string",
   minLength: 1,
   maxLength: MAX_ID_LEN,
   description: "The artifact's name, such as test-results-001. One name stands for one artifact for good.",
 } as const;
 
-export const artifactDraft = {
+export const artifactDraftSchema = {
   type: "object",
   properties: {
-    artifact_id: artifactId,
-    content_hash: contentHash("The content to publish; it must have been stored before."),
+    artifact_id: artifactIdSchema,
+    content_hash: contentHashSchema("The content to publish; it must have been stored before."),
     category: {
       type: "string",
       minLength: 1,
@@ -33,7 +33,7 @@ export const artifactDraft = {
   additionalProperties: false,
 } as const;
 
-export const publishedArtifact = {
+export const publishedArtifactSchema = {
   type: "object",
   properties: {
     artifact_id: { type: "string" },
@@ -48,7 +48,7 @@ export const publishedArtifact = {
 } as const;
 
 /** An artifact as these tools answer it: exactly the declared fields, whatever else its holder keeps beside them. */
-export function answerArtifact(artifact: Artifact) {
+export function toArtifactResult(artifact: Artifact) {
   return {
     artifact_id: artifact.artifact_id,
     content_hash: artifact.content_hash,

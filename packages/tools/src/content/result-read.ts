@@ -1,6 +1,6 @@
 import { DEFAULT_VIEW_BYTES, MAX_INLINE_RESULT_BYTES } from "@narthex/contracts";
 import { defineTool } from "@narthex/kernel";
-import { contentHash } from "../content-hash.ts";
+import { contentHashSchema } from "../content-hash-schema.ts";
 
 /** Pages through a result, or any content the session holds. By default as much as a view shows uncut. */
 export const resultRead = defineTool({
@@ -12,7 +12,7 @@ export const resultRead = defineTool({
   inputSchema: {
     type: "object",
     properties: {
-      hash: contentHash("Of the result."),
+      hash: contentHashSchema("Of the result."),
       offset: {
         type: "integer",
         minimum: 0,

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue, KernelError } from "@narthex/contracts";
 import { BUNDLED_PATHS, type Capability, defineTool, type ToolContext } from "@narthex/kernel";
-import { path } from "../files/path-schema.ts";
+import { pathSchema } from "../files/path-schema.ts";
 import { absolutePath, workspacePath } from "../files/workspace-path.ts";
-import { exceededError } from "../programs/program-answer.ts";
+import { exceededError } from "../programs/program-output.ts";
 import { type DatabaseTask, runDatabase, type TableUse } from "./database-runner.ts";
 import { statementKind } from "./statement-kind.ts";
 
@@ -27,7 +27,7 @@ export const dbQuery = defineTool({
   inputSchema: {
     type: "object",
     properties: {
-      database: path("Path of the file."),
+      database: pathSchema("Path of the file."),
       sql: {
         type: "string",
         minLength: 1,

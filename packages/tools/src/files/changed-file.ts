@@ -1,7 +1,7 @@
 import { type JsonObject, KernelError } from "@narthex/contracts";
-import type { FileAnswer, FileChange, FileState } from "@narthex/kernel";
+import type { FileResult, FileChange, FileState } from "@narthex/kernel";
 
-export function changesOf(answer: FileAnswer): {
+export function changesOf(answer: FileResult): {
   readonly changes: readonly FileChange[];
   readonly lines: readonly number[];
 } {

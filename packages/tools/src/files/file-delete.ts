@@ -1,8 +1,8 @@
 import { defineTool } from "@narthex/kernel";
 import { changesOf } from "./changed-file.ts";
 import { deletedText } from "./file-texts.ts";
-import { path } from "./path-schema.ts";
-import { lostChange } from "./reconcile-change.ts";
+import { pathSchema } from "./path-schema.ts";
+import { toUnsettledChange } from "./reconcile-change.ts";
 import { pathScope } from "./path-scope.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
@@ -17,7 +17,7 @@ export const fileDelete = defineTool({
   inputSchema: {
     type: "object",
     properties: {
-      path: path("Relative to the working directory, or absolute."),
+      path: pathSchema("Relative to the working directory, or absolute."),
       recursive: { type: "boolean" },
     },
     required: ["path"],
@@ -31,7 +31,7 @@ export const fileDelete = defineTool({
   approvalScope: (input, session) => (input.recursive === true ? undefined : pathScope([input.path], session)),
   needs: (input, session) => [{ kind: "fs_write", prefixes: [absolutePath(input.path, session)] }],
   async reconcile(intent, context) {
-    const lost = lostChange(intent, context);
+    const lost = toUnsettledChange(intent, context);
     const { kind } = await lost.stateOf("path");
     if (kind === "absent") return { happened: { count: null, deleted: [lost.pathOf("path")] } };
     // A directory goes piece by piece.

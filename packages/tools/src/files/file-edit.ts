@@ -2,8 +2,8 @@ import { KernelError } from "@narthex/contracts";
 import { defineTool } from "@narthex/kernel";
 import { changesOf, hashesOf } from "./changed-file.ts";
 import { editedText } from "./file-texts.ts";
-import { path } from "./path-schema.ts";
-import { lostChange } from "./reconcile-change.ts";
+import { pathSchema } from "./path-schema.ts";
+import { toUnsettledChange } from "./reconcile-change.ts";
 import { pathScope } from "./path-scope.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
@@ -18,7 +18,7 @@ export const fileEdit = defineTool({
   inputSchema: {
     type: "object",
     properties: {
-      path: path("Relative to the working directory, or absolute."),
+      path: pathSchema("Relative to the working directory, or absolute."),
       old_content: { type: "string", minLength: 1, description: "Exact present text." },
       new_content: { type: "string" },
       replace_all: { type: "boolean" },
@@ -43,7 +43,7 @@ export const fileEdit = defineTool({
     ];
   },
   async reconcile(intent, context) {
-    const lost = lostChange(intent, context);
+    const lost = toUnsettledChange(intent, context);
     const state = await lost.stateOf("path");
     const { old_content: old, new_content: fresh } = lost.input;
     if (state.kind !== "file" || typeof old !== "string" || typeof fresh !== "string") return "unknown";

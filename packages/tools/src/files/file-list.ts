@@ -1,7 +1,7 @@
 import { KernelError } from "@narthex/contracts";
 import { defineTool } from "@narthex/kernel";
 import { listedText } from "./file-texts.ts";
-import { path } from "./path-schema.ts";
+import { pathSchema } from "./path-schema.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
 const MAX_DEPTH = 64;
@@ -17,7 +17,7 @@ export const fileList = defineTool({
   inputSchema: {
     type: "object",
     properties: {
-      path: path("`.` is the working directory."),
+      path: pathSchema("`.` is the working directory."),
       recursive: { type: "boolean", description: "Include subdirectories." },
       depth: { type: "integer", minimum: 1, maximum: MAX_DEPTH, description: "Levels of subdirectories." },
       glob: { type: "string", minLength: 1, maxLength: 1000, description: "Such as `**/*.ts`." },

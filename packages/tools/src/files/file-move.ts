@@ -1,8 +1,8 @@
 import { defineTool } from "@narthex/kernel";
 import { changesOf } from "./changed-file.ts";
 import { movedText } from "./file-texts.ts";
-import { path } from "./path-schema.ts";
-import { lostChange } from "./reconcile-change.ts";
+import { pathSchema } from "./path-schema.ts";
+import { toUnsettledChange } from "./reconcile-change.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
 /** Gives a file or a directory another name or place in the workspace. */
@@ -14,8 +14,8 @@ export const fileMove = defineTool({
   inputSchema: {
     type: "object",
     properties: {
-      source: path("Present path."),
-      destination: path("New path, including the name."),
+      source: pathSchema("Present path."),
+      destination: pathSchema("New path, including the name."),
       overwrite: { type: "boolean", description: "Replace an existing file." },
     },
     required: ["source", "destination"],
@@ -30,7 +30,7 @@ export const fileMove = defineTool({
     { kind: "fs_write", prefixes: [absolutePath(input.source, session), absolutePath(input.destination, session)] },
   ],
   async reconcile(intent, context) {
-    const lost = lostChange(intent, context);
+    const lost = toUnsettledChange(intent, context);
     const [source, destination] = [await lost.stateOf("source"), await lost.stateOf("destination")];
     if (source.kind !== "absent") return "did_not_happen";
     if (destination.kind === "absent") return "unknown";

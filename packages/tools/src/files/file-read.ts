@@ -1,7 +1,7 @@
 import { KernelError, MAX_READ_LIMIT } from "@narthex/contracts";
-import { defineTool, type FileAnswer } from "@narthex/kernel";
+import { defineTool, type FileResult } from "@narthex/kernel";
 import { pickLines } from "./pick-lines.ts";
-import { path } from "./path-schema.ts";
+import { pathSchema } from "./path-schema.ts";
 import { pathScope } from "./path-scope.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
@@ -26,7 +26,7 @@ export const fileRead = defineTool({
   inputSchema: {
     type: "object",
     properties: {
-      path: path("Relative to the working directory, or absolute."),
+      path: pathSchema("Relative to the working directory, or absolute."),
       offset: wholeNumber("First byte.", 0),
       limit: wholeNumber("Bytes to read; 0: all.", 0, MAX_READ_LIMIT),
       first_line: wholeNumber("First line, from 1.", 1),
@@ -56,7 +56,7 @@ export const fileRead = defineTool({
   },
 });
 
-function contentOf(answer: FileAnswer): AsyncIterable<Uint8Array> {
+function contentOf(answer: FileResult): AsyncIterable<Uint8Array> {
   if (answer.kind !== "read") throw new KernelError("INTERNAL", "a reading was not answered by what was read");
   return answer.content;
 }

@@ -2,8 +2,8 @@ import { blake3, KernelError, toHex } from "@narthex/contracts";
 import { defineTool } from "@narthex/kernel";
 import { changesOf, hashesOf } from "./changed-file.ts";
 import { writtenText } from "./file-texts.ts";
-import { path } from "./path-schema.ts";
-import { lostChange } from "./reconcile-change.ts";
+import { pathSchema } from "./path-schema.ts";
+import { toUnsettledChange } from "./reconcile-change.ts";
 import { pathScope } from "./path-scope.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
@@ -16,7 +16,7 @@ export const fileWrite = defineTool({
   inputSchema: {
     type: "object",
     properties: {
-      path: path("Relative to the working directory, or absolute."),
+      path: pathSchema("Relative to the working directory, or absolute."),
       content: { type: "string" },
       encoding: { enum: ["utf8", "base64"], description: "Of content; utf8 by default." },
       create_only: { type: "boolean", description: "Fail if the file exists." },
@@ -40,7 +40,7 @@ export const fileWrite = defineTool({
     return [{ kind: "fs_write", prefixes: [absolutePath(input.path, session)] }];
   },
   async reconcile(intent, context) {
-    const lost = lostChange(intent, context);
+    const lost = toUnsettledChange(intent, context);
     const state = await lost.stateOf("path");
     if (state.kind === "absent") return "did_not_happen";
     const { content, encoding, append } = lost.input;

@@ -1,8 +1,8 @@
 import { KernelError } from "@narthex/contracts";
 import { defineTool } from "@narthex/kernel";
 import { longText } from "./file-texts.ts";
-import { path } from "./path-schema.ts";
-import { gather } from "./gather.ts";
+import { pathSchema } from "./path-schema.ts";
+import { collectBytes } from "./collect-bytes.ts";
 import { pathScope } from "./path-scope.ts";
 import { absolutePath, workspacePath } from "./workspace-path.ts";
 
@@ -16,7 +16,7 @@ export const readFile = defineTool({
   isolation: "worker",
   inputSchema: {
     type: "object",
-    properties: { path: path("Relative to the working directory, or absolute.") },
+    properties: { path: pathSchema("Relative to the working directory, or absolute.") },
     required: ["path"],
     additionalProperties: false,
   },
@@ -36,7 +36,7 @@ export const readFile = defineTool({
   textView: ({ content }) => [longText(content)],
   async run(input, { files, session }) {
     const operation = { kind: "read", path: workspacePath(input.path, session), offset: 0, limit: 0 } as const;
-    const bytes = await gather(await files.run(operation), MAX_TEXT_BYTES, "file_read");
+    const bytes = await collectBytes(await files.run(operation), MAX_TEXT_BYTES, "file_read");
     try {
       return { content: strictText.decode(bytes) };
     } catch {

@@ -6,14 +6,14 @@ import { workspacePath } from "./workspace-path.ts";
  * After a crash: what a call that changes a file was asked, and what is there now. Changes are made at once or not at
  * all, so what is there tells which; only what several steps make, or what depends on what was there before, does not.
  */
-export interface LostChange {
+export interface UnsettledChange {
   readonly input: JsonObject;
   stateOf(field: string): Promise<FileState>;
   read(field: string): Promise<Uint8Array>;
   pathOf(field: string): string;
 }
 
-export function lostChange({ input, session }: UnsettledIntent, context: ReconcileContext): LostChange {
+export function toUnsettledChange({ input, session }: UnsettledIntent, context: ReconcileContext): UnsettledChange {
   if (!isJsonObject(input)) throw new KernelError("INTERNAL", "the input of a lost call is not an object");
   const pathOf = (field: string): string => pathIn(input, field, session);
   return {

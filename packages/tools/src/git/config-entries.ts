@@ -35,7 +35,7 @@ export function readConfigEntries(listing: Uint8Array): readonly ConfigEntry[] |
 }
 
 /** What a listing says, without what we set ourselves. */
-export function entriesOf(listing: Uint8Array): readonly ConfigEntry[] {
+export function readRepositoryConfig(listing: Uint8Array): readonly ConfigEntry[] {
   const entries = readConfigEntries(listing);
   if ("problem" in entries) throw new KernelError("EXECUTION_FAILED", `the repository has ${entries.problem}`);
   return entries.filter(({ origin }) => origin !== "command line:");

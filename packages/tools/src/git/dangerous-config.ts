@@ -52,14 +52,14 @@ export function dangerousConfig(listing: Uint8Array, operation: GitOperationName
     findings.push({ key, origin, remedy, why: rule.why });
     if (remedy === "refuse") refusals.push(`\`${key.slice(0, SHOWN_CHARACTERS)}\` ${rule.why}`);
     if (remedy === "override")
-      for (const [name, value] of Object.entries(rule.set ?? {})) overrides.set(beside(key, name), value);
+      for (const [name, value] of Object.entries(rule.set ?? {})) overrides.set(siblingKey(key, name), value);
   }
   if (overrides.size > MAX_OVERRIDES) return refused(`more than ${MAX_OVERRIDES} settings to override`);
   return { findings, refusals, ...configOptions(overrides, variables) };
 }
 
 /** The variable of that name below the same section and name; the key itself for the empty one. */
-function beside(key: string, name: string): string {
+function siblingKey(key: string, name: string): string {
   return name === "" ? key : `${key.slice(0, key.lastIndexOf(".") + 1)}${name}`;
 }
 

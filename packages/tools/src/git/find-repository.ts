@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 import { KernelError } from "@narthex/contracts";
 import type { GitRunner } from "./git-runner.ts";
-import type { Looked } from "./looked.ts";
-import { insidePath, relativeInside } from "./inside-path.ts";
+import type { CommandOutput } from "./command-output.ts";
+import { toSandboxPath, fromSandboxPath } from "./sandbox-path.ts";
 
 /** The repository that an operation works in. */
 export interface FoundRepository {
@@ -13,7 +13,7 @@ export interface FoundRepository {
 }
 
 /** Asks git where it is, a line each; the last is where the list of a rebase lies that may be under way. */
-export const WHERE_IS_IT = [
+export const LOCATE_ARGUMENTS = [
   "rev-parse",
   "--path-format=absolute",
   "--show-toplevel",
@@ -24,37 +24,37 @@ export const WHERE_IS_IT = [
 ];
 
 export async function findRepository(git: GitRunner, workingDirectory: string): Promise<FoundRepository> {
-  return repositoryOf(await git.look(WHERE_IS_IT, { workingDirectory }), workingDirectory);
+  return parseRepository(await git.capture(LOCATE_ARGUMENTS, { workingDirectory }), workingDirectory);
 }
 
 /**
  * SECURITY: a `.git` file, `commondir` and `core.worktree` can name any directory. Inside the sandbox there is nothing
  * of the host to find; and what is not the workspace's is refused all the same.
  */
-export function repositoryOf(looked: Looked, workingDirectory: string): FoundRepository {
+export function parseRepository(looked: CommandOutput, workingDirectory: string): FoundRepository {
   if (looked.exitCode !== 0) throw noRepository(looked, workingDirectory);
   const [top, own, common, todo, ...rest] = new TextDecoder().decode(looked.stdout).split("\n");
   if (top === undefined || own === undefined || common === undefined || todo === undefined || rest.join("") !== "") {
     throw failed("the repository's path has a line break in it: rename the directory");
   }
   const paths = [top, own, common].map((path) => {
-    const relative = relativeInside(path);
+    const relative = fromSandboxPath(path);
     if (relative === undefined) throw leadsOutside(path);
     return relative;
   });
-  const repositories = new Set(paths.map(holderOf));
+  const repositories = new Set(paths.map(containingDirectory));
   return { top: paths[0] ?? ".", repositories: [...repositories] };
 }
 
 /** The directory that holds the `.git` in a path; the path itself if it has none. */
-function holderOf(path: string): string {
+function containingDirectory(path: string): string {
   const parts = path.split("/");
   const at = parts.indexOf(".git");
   return at === -1 ? path : parts.slice(0, at).join("/") || ".";
 }
 
 /** Why git could not even look. */
-export function noRepository({ stderr }: Looked, workingDirectory: string): KernelError {
+export function noRepository({ stderr }: CommandOutput, workingDirectory: string): KernelError {
   if (stderr.includes("fatal: cannot change to")) {
     return new KernelError("FILE_NOT_FOUND", `there is no directory \`${workingDirectory.slice(0, 200)}\``);
   }
@@ -62,7 +62,7 @@ export function noRepository({ stderr }: Looked, workingDirectory: string): Kern
   if (elsewhere !== undefined) return leadsOutside(elsewhere);
   if (stderr.includes("not a git repository")) {
     return failed(
-      `\`${posix.basename(insidePath(workingDirectory))}\` is not in a git repository: set cwd, or CLONE one`,
+      `\`${posix.basename(toSandboxPath(workingDirectory))}\` is not in a git repository: set cwd, or CLONE one`,
     );
   }
   if (stderr.includes("cannot use bare repository") || stderr.includes("must be run in a work tree")) {

@@ -1,6 +1,6 @@
 import type { HostPattern, NetworkCapability } from "@narthex/kernel";
 import { canonicalHost, isPort } from "@narthex/kernel";
-import { parsePlace } from "../shell/network-input.ts";
+import { parseHostPattern } from "../shell/network-input.ts";
 import { GIT_OPERATION_FACTS, type GitOperationName } from "./git-operations.ts";
 
 export interface GitHostsInput {
@@ -21,7 +21,7 @@ const HTTPS_PORT = 443;
  */
 export function gitHosts({ operation, args = [], hosts = [] }: GitHostsInput): readonly HostPattern[] {
   if (!GIT_OPERATION_FACTS[operation].network) return [];
-  const named = hosts.map((text) => parsePlace(text, [HTTPS_PORT]));
+  const named = hosts.map((text) => parseHostPattern(text, [HTTPS_PORT]));
   return [...named, ...args.flatMap((word) => hostOf(word) ?? [])];
 }
 

@@ -1,13 +1,13 @@
 import { KernelError } from "@narthex/contracts";
 import type { ProgramAccess, ProgramResult } from "@narthex/kernel";
-import { exceededError } from "../programs/program-answer.ts";
+import { exceededError } from "../programs/program-output.ts";
 import { MAX_LISTING_BYTES } from "./config-entries.ts";
 import type { GitOperationName } from "./git-operations.ts";
-import { insidePath } from "./inside-path.ts";
-import { type Looked, lookedOf } from "./looked.ts";
+import { toSandboxPath } from "./sandbox-path.ts";
+import { type CommandOutput, toCommandOutput } from "./command-output.ts";
 import { type GitPrefix, gitPrefix } from "./git-prefix.ts";
 
-export interface LookOptions {
+export interface CaptureOptions {
   readonly workingDirectory?: string;
   /** Changes files, and is not only to read them; the repositories' git files are guarded from now on. */
   readonly writes?: { readonly git: "guarded" | "configurable"; readonly repositories: readonly string[] };
@@ -19,7 +19,7 @@ interface RunnerOptions {
   readonly hasNetwork: boolean;
 }
 
-const LOOK_TIMEOUT_MS = 30_000;
+const CAPTURE_TIMEOUT_MS = 30_000;
 
 /** Runs git for one call: what prepares and checks the operation, and the operation itself. */
 export class GitRunner {
@@ -35,21 +35,24 @@ export class GitRunner {
   }
 
   /** Goes to the directory by itself, and so can say that it is not there. */
-  look(
+  capture(
     args: readonly string[],
-    { workingDirectory = this.workingDirectory, writes }: LookOptions = {},
-  ): Promise<Looked> {
-    const command = [...this.prefix.argv, "-C", insidePath(workingDirectory), ...args];
-    return this.script(command, { workingDirectory: ".", ...(writes && { writes }) });
+    { workingDirectory = this.workingDirectory, writes }: CaptureOptions = {},
+  ): Promise<CommandOutput> {
+    const command = [...this.prefix.argv, "-C", toSandboxPath(workingDirectory), ...args];
+    return this.captureCommand(command, { workingDirectory: ".", ...(writes && { writes }) });
   }
 
   /** A command of ours; never anything that a caller wrote. */
-  async script(command: readonly string[], { workingDirectory, writes }: LookOptions = {}): Promise<Looked> {
+  async captureCommand(
+    command: readonly string[],
+    { workingDirectory, writes }: CaptureOptions = {},
+  ): Promise<CommandOutput> {
     const { exitCode, exceeded, stdout, stderr } = await this.#programs.run({
       command,
       workingDirectory: workingDirectory ?? this.workingDirectory,
       environment: this.prefix.environment,
-      timeoutMs: LOOK_TIMEOUT_MS,
+      timeoutMs: CAPTURE_TIMEOUT_MS,
       maxOutputBytes: MAX_LISTING_BYTES,
       kept: [],
       isShown: false,
@@ -58,7 +61,7 @@ export class GitRunner {
     });
     if (exceeded !== undefined) throw exceededError(exceeded);
     if (exitCode === undefined) throw new KernelError("EXECUTION_FAILED", "git was killed before it was done");
-    return lookedOf(exitCode, stdout.head, stderr.head);
+    return toCommandOutput(exitCode, stdout.head, stderr.head);
   }
 
   /** The operation: what it prints is shown and kept. */

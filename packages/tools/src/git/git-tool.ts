@@ -1,6 +1,6 @@
 import { GIT_OPERATIONS } from "@narthex/contracts";
 import { type Capability, defineTool, type Effect } from "@narthex/kernel";
-import { PROGRAM_ANSWER, programText } from "../programs/program-answer.ts";
+import { PROGRAM_OUTPUT_SCHEMA, programText } from "../programs/program-output.ts";
 import { checkGit } from "./check-git.ts";
 import { discardsWork } from "./discards-work.ts";
 import { gitHosts, gitRights } from "./git-hosts.ts";
@@ -50,7 +50,7 @@ export const gitTool = defineTool({
     required: ["operation"],
     additionalProperties: false,
   },
-  outputSchema: PROGRAM_ANSWER,
+  outputSchema: PROGRAM_OUTPUT_SCHEMA,
   resultType: "object",
   effects: EFFECTS,
   determinism: "nondeterministic",

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { INSIDE, relativeInside } from "./inside-path.ts";
+import { SANDBOX_WORKSPACE, fromSandboxPath } from "./sandbox-path.ts";
 
 /** Where a repository's address leads. */
 export type RepositoryAddress =
@@ -29,11 +29,11 @@ export function repositoryAddress(address: string, { directory, workspace }: Add
   const absolute = path.startsWith("/") ? path : `${directory}/${path}`;
   const own = `${workspace}/`;
   const inside = `${posix.normalize(absolute)}/`.startsWith(own) ? ownName(absolute, own) : absolute;
-  return relativeInside(inside) === undefined ? { kind: "outside" } : { kind: "inside", path: inside };
+  return fromSandboxPath(inside) === undefined ? { kind: "outside" } : { kind: "inside", path: inside };
 }
 
 function ownName(path: string, own: string): string {
-  return `${INSIDE}/${`${posix.normalize(path)}/`.slice(own.length)}`.replace(/\/+$/, "");
+  return `${SANDBOX_WORKSPACE}/${`${posix.normalize(path)}/`.slice(own.length)}`.replace(/\/+$/, "");
 }
 
 function decoded(path: string): string | undefined {

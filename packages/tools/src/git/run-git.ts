@@ -1,53 +1,55 @@
 import { isKernelError, KernelError } from "@narthex/contracts";
 import type { ToolContext } from "@narthex/kernel";
-import { type ProgramAnswer, programAnswer } from "../programs/program-answer.ts";
+import { type ProgramOutput, toProgramOutput } from "../programs/program-output.ts";
 import type { CheckedGit } from "./check-git.ts";
 import { cloneRequest } from "./clone-request.ts";
-import { type ConfigEntry, entriesOf } from "./config-entries.ts";
+import { type ConfigEntry, readRepositoryConfig } from "./config-entries.ts";
 import { CONFIG_LISTING, type DangerousConfig, dangerousConfig, OWN_CONFIG_LISTING } from "./dangerous-config.ts";
 import { type FoundRepository, findRepository, noRepository } from "./find-repository.ts";
 import { GIT_OPERATION_FACTS, type GitOperationName } from "./git-operations.ts";
 import { GitRunner } from "./git-runner.ts";
-import { insidePath } from "./inside-path.ts";
-import { lookAtRepository, type RepositoryLook } from "./look-at-repository.ts";
-import { type OtherSide, otherSide } from "./other-side.ts";
-import { putBackConfig } from "./put-back-config.ts";
+import { toSandboxPath } from "./sandbox-path.ts";
+import { inspectRepository, type RepositoryInspection } from "./inspect-repository.ts";
+import { type RemoteHardening, hardenRemote } from "./harden-remote.ts";
+import { restoreConfig } from "./restore-config.ts";
 import { networkBlocked, refuseUnreachable } from "./refuse-unreachable.ts";
 import { todoRunsPrograms } from "./todo-runs-programs.ts";
 import { unexpectedChanges } from "./unexpected-changes.ts";
 
 /** For commits in a repository that names nobody. */
-const NOBODY: ReadonlyMap<string, string> = new Map([
+const FALLBACK_IDENTITY: ReadonlyMap<string, string> = new Map([
   ["user.name", "Narthex agent"],
   ["user.email", "agent@narthex.invalid"],
 ]);
-const OTHER_SIDES: ReadonlySet<GitOperationName> = new Set(["CLONE", "FETCH", "PULL", "PUSH"]);
+const REMOTE_OPERATIONS: ReadonlySet<GitOperationName> = new Set(["CLONE", "FETCH", "PULL", "PUSH"]);
 
 /** Runs one operation of git: looks at the repository, makes its configuration harmless, runs, looks again. */
-export function runGit(checked: ReachingGit, context: ToolContext, timeoutMs: number): Promise<ProgramAnswer> {
+export function runGit(checked: NetworkedGit, context: ToolContext, timeoutMs: number): Promise<ProgramOutput> {
   const git = new GitRunner(context.programs, checked);
   const call = { checked, git, workspace: context.session.workspace, timeoutMs };
   return checked.operation === "CLONE" ? runClone(call) : runInRepository(call);
 }
 
 /** An operation, and whether hosts were named that it may ask. */
-export type ReachingGit = CheckedGit & { readonly hasNetwork: boolean };
+export type NetworkedGit = CheckedGit & { readonly hasNetwork: boolean };
 
 interface GitCall {
-  readonly checked: ReachingGit;
+  readonly checked: NetworkedGit;
   readonly git: GitRunner;
   readonly workspace: string;
   readonly timeoutMs: number;
 }
 
-async function runInRepository(call: GitCall): Promise<ProgramAnswer> {
+async function runInRepository(call: GitCall): Promise<ProgramOutput> {
   const { checked, git } = call;
   const { operation } = checked;
-  const { repository, own: before, ...look } = await lookAtRepository(git, operation, checked.workingDirectory);
+  const { repository, own: before, ...look } = await inspectRepository(git, operation, checked.workingDirectory);
   refusePrograms(look.todo);
-  const config = harmless(operation, look);
-  const entries = entriesOf(look.listing);
-  const other = OTHER_SIDES.has(operation) ? await reach(call, entries, insidePath(repository.top)) : undefined;
+  const config = neutralizeConfig(operation, look);
+  const entries = readRepositoryConfig(look.listing);
+  const other = REMOTE_OPERATIONS.has(operation)
+    ? await prepareRemote(call, entries, toSandboxPath(repository.top))
+    : undefined;
   const performing = perform(call, { config, other, entries, argv: checked.argv, repository });
   if (before === undefined) return await performing;
   // Also where it failed: it may have come far.
@@ -57,15 +59,15 @@ async function runInRepository(call: GitCall): Promise<ProgramAnswer> {
   return performed.value;
 }
 
-async function runClone(call: GitCall): Promise<ProgramAnswer> {
+async function runClone(call: GitCall): Promise<ProgramOutput> {
   const { checked, git } = call;
   const { target, source, argv } = cloneRequest(checked);
-  const directory = insidePath(checked.workingDirectory);
+  const directory = toSandboxPath(checked.workingDirectory);
   refuseUnreachable(source, { directory, workspace: call.workspace }, checked.hasNetwork);
   const listing = await listConfig(git, checked.workingDirectory);
   const config = refuseDangerous(dangerousConfig(listing, "CLONE"));
   // Of the surrounding repository, if there is one, a clone takes nothing.
-  const other = await reach(call, [], directory);
+  const other = await prepareRemote(call, [], directory);
   // Its own files are no business of the guards before they are there: what is protected in it comes from the source.
   const answer = await perform(call, { config, other, entries: [], argv, repository: undefined });
   const parts = [checked.workingDirectory, target].filter((part) => part !== ".");
@@ -74,7 +76,7 @@ async function runClone(call: GitCall): Promise<ProgramAnswer> {
 }
 
 /** From now on nothing but git changes the clone's configuration and hooks. */
-async function guardClone(call: GitCall, target: string, { exit_code: exitCode }: ProgramAnswer): Promise<void> {
+async function guardClone(call: GitCall, target: string, { exit_code: exitCode }: ProgramOutput): Promise<void> {
   const { git } = call;
   const repository = await findRepository(git, target).catch((fault: unknown) => {
     // A bare clone, or none.
@@ -88,20 +90,20 @@ async function guardClone(call: GitCall, target: string, { exit_code: exitCode }
   if (exitCode === 0) await keepConfig(call, [], made, repository);
 }
 
-interface Performance {
+interface OperationParts {
   readonly config: DangerousConfig;
-  readonly other: OtherSide | undefined;
+  readonly other: RemoteHardening | undefined;
   /** Of the repository's configuration. */
   readonly entries: readonly ConfigEntry[];
   readonly argv: readonly string[];
   readonly repository: FoundRepository | undefined;
 }
 
-async function perform({ git, checked, timeoutMs }: GitCall, parts: Performance): Promise<ProgramAnswer> {
+async function perform({ git, checked, timeoutMs }: GitCall, parts: OperationParts): Promise<ProgramOutput> {
   const { config, other, entries, argv, repository } = parts;
   const { readOnly, writesConfig } = GIT_OPERATION_FACTS[checked.operation];
   const [command = "", ...rest] = argv;
-  const identity = [...NOBODY].filter(([key]) => !entries.some((entry) => entry.key === key));
+  const identity = [...FALLBACK_IDENTITY].filter(([key]) => !entries.some((entry) => entry.key === key));
   const result = await git.run({
     argv: [
       ...config.argv,
@@ -121,11 +123,11 @@ async function perform({ git, checked, timeoutMs }: GitCall, parts: Performance)
     result.exitCode === 128 ? new TextDecoder().decode(result.stderr.head.subarray(0, 65_536)) : "",
   )?.[1];
   if (refusedTransport !== undefined) throw networkBlocked(refusedTransport);
-  return programAnswer(result);
+  return toProgramOutput(result);
 }
 
 async function listConfig(git: GitRunner, workingDirectory: string): Promise<Uint8Array> {
-  const looked = await git.look(CONFIG_LISTING, { workingDirectory });
+  const looked = await git.capture(CONFIG_LISTING, { workingDirectory });
   if (looked.exitCode === 0) return looked.stdout;
   throw noRepository(looked, workingDirectory);
 }
@@ -137,14 +139,14 @@ async function listOwn(
   repositories?: readonly string[],
 ): Promise<readonly ConfigEntry[]> {
   const writes = repositories && ({ git: "guarded", repositories } as const);
-  const looked = await git.look(OWN_CONFIG_LISTING, { workingDirectory, ...(writes && { writes }) });
+  const looked = await git.capture(OWN_CONFIG_LISTING, { workingDirectory, ...(writes && { writes }) });
   if (looked.exitCode !== 0) throw noRepository(looked, workingDirectory);
-  return entriesOf(looked.stdout);
+  return readRepositoryConfig(looked.stdout);
 }
 
-function harmless(
+function neutralizeConfig(
   operation: GitOperationName,
-  { listing, submodules }: Pick<RepositoryLook, "listing" | "submodules">,
+  { listing, submodules }: Pick<RepositoryInspection, "listing" | "submodules">,
 ): DangerousConfig {
   if (submodules === undefined) return refuseDangerous(dangerousConfig(listing, operation));
   const own = refuseDangerous(dangerousConfig(Buffer.concat([listing, submodules.modules]), operation));
@@ -158,16 +160,16 @@ function refuseDangerous(config: DangerousConfig): DangerousConfig {
   throw new KernelError("EXECUTION_FAILED", `nothing was run: the repository has ${config.refusals.join("; ")}`);
 }
 
-async function reach(
+async function prepareRemote(
   { git, checked, workspace }: GitCall,
   entries: readonly ConfigEntry[],
   directory: string,
-): Promise<OtherSide> {
+): Promise<RemoteHardening> {
   const { operation, operands } = checked;
   const [address] = operands;
   const isName = entries.some(({ key }) => address !== undefined && key.startsWith(`remote.${address}.`));
   if (address !== undefined && !isName) refuseUnreachable(address, { directory, workspace }, checked.hasNetwork);
-  return await otherSide(git, operation, address === undefined ? [] : [address], { directory, workspace, entries });
+  return await hardenRemote(git, operation, address === undefined ? [] : [address], { directory, workspace, entries });
 }
 
 /** SECURITY: a rebase that goes on runs what its list says, whoever wrote it. */
@@ -186,5 +188,5 @@ async function keepConfig(
   { top, repositories }: FoundRepository,
 ): Promise<void> {
   const changes = unexpectedChanges(checked.operation, before, after);
-  if (changes.length > 0) await putBackConfig(git, changes, { workingDirectory: top, repositories });
+  if (changes.length > 0) await restoreConfig(git, changes, { workingDirectory: top, repositories });
 }

@@ -1,6 +1,6 @@
 import { blake3, createBlake3, KernelError, toHex, utf8 } from "@narthex/contracts";
 import { defineTool, type ToolContext } from "@narthex/kernel";
-import { contentHash } from "../content-hash.ts";
+import { contentHashSchema } from "../content-hash-schema.ts";
 
 /** BLAKE3 of a text, of bytes, or of content that the session holds. */
 export const hash = defineTool({
@@ -18,7 +18,7 @@ export const hash = defineTool({
         enum: ["utf8", "base64"],
         description: "How `data` is written; utf8 if left out. Only beside `data`.",
       },
-      content_hash: contentHash("Instead of `data`: stored content, by its hash."),
+      content_hash: contentHashSchema("Instead of `data`: stored content, by its hash."),
     },
     additionalProperties: false,
     minProperties: 1,

@@ -7,20 +7,20 @@ import {
   toHex,
   utf8,
 } from "@narthex/contracts";
-import type { IncomingAnswer, OutgoingRequest, ToolContext } from "@narthex/kernel";
-import { retryAfter } from "../web/refused-status.ts";
-import { endpointAnswer } from "./endpoint-answer.ts";
+import type { IncomingResponse, OutgoingRequest, ToolContext } from "@narthex/kernel";
+import { retryAfter } from "../web/status-error.ts";
+import { readEndpointResponse } from "./endpoint-response.ts";
 import { ENDPOINT_HEADERS, type ReadyEndpoint } from "./http-endpoint.ts";
-import { type AskedRequest, operationRequest } from "./operation-request.ts";
+import { type EndpointRequest, operationRequest } from "./operation-request.ts";
 
 const NO_CONTENT = 204;
 /** The first and two more. */
 const MAX_TRIES = 3;
 const FIRST_WAIT_MS = 250;
 /** With these a server says that it has not begun; the word that says when to come back makes it sure. */
-const NOT_BEGUN: ReadonlySet<number> = new Set([425, 429, 503]);
+const NOT_STARTED_STATUSES: ReadonlySet<number> = new Set([425, 429, 503]);
 /** With these somebody on the way says that it does not know. */
-const UNKNOWN: ReadonlySet<number> = new Set([502, 504]);
+const AMBIGUOUS_STATUSES: ReadonlySet<number> = new Set([502, 504]);
 
 /**
  * Asks an endpoint, and asks again where nothing can happen twice.
@@ -39,16 +39,16 @@ export async function callEndpoint(
   input: JsonValue,
   context: ToolContext,
 ): Promise<JsonValue> {
-  const asked = askedOf(endpoint, input);
+  const asked = toEndpointRequest(endpoint, input);
   for (let tries = 1; ; tries++) {
-    let answer: IncomingAnswer | undefined;
+    let answer: IncomingResponse | undefined;
     try {
       answer = await context.network.request(requestOf(endpoint, toolId, asked, context));
       // An API may have nothing to say to what it did.
       if (endpoint.operation !== undefined && answer.status === NO_CONTENT) return null;
-      return await endpointAnswer(answer, context.nowMs());
+      return await readEndpointResponse(answer, context.nowMs());
     } catch (fault) {
-      const waitMs = tries < MAX_TRIES ? waitFor(answer, fault, endpoint, tries, context.nowMs()) : undefined;
+      const waitMs = tries < MAX_TRIES ? retryDelayMs(answer, fault, endpoint, tries, context.nowMs()) : undefined;
       if (waitMs === undefined || waitMs >= context.timeLeftMs()) throw fault;
       await pause(waitMs, context.signal);
     }
@@ -56,7 +56,7 @@ export async function callEndpoint(
 }
 
 /** What an input becomes: a POST of itself, or the operation's own request. */
-function askedOf({ address, operation }: ReadyEndpoint, input: JsonValue): AskedRequest {
+function toEndpointRequest({ address, operation }: ReadyEndpoint, input: JsonValue): EndpointRequest {
   if (operation !== undefined) return operationRequest(address.url, operation, input);
   return { method: "POST", url: address.url, headers: [], body: utf8(JSON.stringify(input)) };
 }
@@ -64,7 +64,7 @@ function askedOf({ address, operation }: ReadyEndpoint, input: JsonValue): Asked
 function requestOf(
   { headers }: ReadyEndpoint,
   toolId: string,
-  asked: AskedRequest,
+  asked: EndpointRequest,
   { requestId, session, timeLeftMs }: ToolContext,
 ): OutgoingRequest {
   const key = toHex(blake3(canonicalJsonBytes([session.id, requestId, toolId])));
@@ -87,8 +87,8 @@ function requestOf(
 }
 
 /** How long to wait before asking again; undefined if that must not be. */
-function waitFor(
-  answer: IncomingAnswer | undefined,
+function retryDelayMs(
+  answer: IncomingResponse | undefined,
   fault: unknown,
   { isIdempotent }: ReadyEndpoint,
   tries: number,
@@ -96,8 +96,8 @@ function waitFor(
 ): number | undefined {
   const backoffMs = isIdempotent ? FIRST_WAIT_MS * 2 ** (tries - 1) : undefined;
   if (answer === undefined) return isKernelError(fault) && fault.code === "UPSTREAM_ERROR" ? backoffMs : undefined;
-  if (NOT_BEGUN.has(answer.status)) return retryAfter(answer, nowMs) ?? backoffMs;
-  return UNKNOWN.has(answer.status) ? backoffMs : undefined;
+  if (NOT_STARTED_STATUSES.has(answer.status)) return retryAfter(answer, nowMs) ?? backoffMs;
+  return AMBIGUOUS_STATUSES.has(answer.status) ? backoffMs : undefined;
 }
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {

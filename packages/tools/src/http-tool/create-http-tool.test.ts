@@ -56,9 +56,9 @@ describe("an HTTP tool", () => {
   /** How often the server was asked until this ended. */
   async function tries(tool: string, ...script: Reply[]): Promise<readonly [string, number]> {
     replies = [...script];
-    const count = server.seen.length;
+    const count = server.requests.length;
     const { code } = await ask(tool);
-    return [code, server.seen.length - count];
+    return [code, server.requests.length - count];
   }
 
   it("is not made for an endpoint that cannot be asked", () => {
@@ -104,7 +104,7 @@ describe("an HTTP tool", () => {
   it("posts its input with request id, time left, idempotency key and its own key", async () => {
     const { value, labels } = await ask("weather", "r é/1");
     assert.deepEqual([value, labels], [{ celsius: 21.5 }, ["untrusted"]]);
-    const { method, path, body, headers } = server.seen.at(-1) ?? assert.fail();
+    const { method, path, body, headers } = server.requests.at(-1) ?? assert.fail();
     assert.deepEqual([method, path, body], ["POST", "/tools/weather?v=1", '{"city":"Oslo"}']);
     assert.equal(headers["content-type"], "application/json");
     assert.equal(headers["narthex-request-id"], "r%20%C3%A9%2F1");
@@ -113,7 +113,7 @@ describe("an HTTP tool", () => {
     assert.ok(left > 0 && left <= 5000, String(left));
     assert.match(String(headers["idempotency-key"]), /^[0-9a-f]{64}$/);
     await ask("keyed", "r é/2");
-    const other = server.seen.at(-1)?.headers ?? {};
+    const other = server.requests.at(-1)?.headers ?? {};
     assert.deepEqual([other["x-key"], other.authorization], ["s3cret-value", undefined]);
     assert.notEqual(other["idempotency-key"], headers["idempotency-key"]);
   });
@@ -169,9 +169,9 @@ describe("an HTTP tool", () => {
 
   it("is asked again after any broken try where the server keeps to the key, which stays the same", async () => {
     for (const status of [0, 425, 502, 503, 504]) {
-      const from = server.seen.length;
+      const from = server.requests.length;
       assert.deepEqual(await tries("keyed", [status, ""]), ["", 2], String(status));
-      const keys = server.seen.slice(from).map(({ headers }) => headers["idempotency-key"]);
+      const keys = server.requests.slice(from).map(({ headers }) => headers["idempotency-key"]);
       assert.equal(new Set(keys).size, 1, String(status));
     }
     assert.deepEqual(await tries("keyed", [500, ""]), ["UPSTREAM_ERROR", 1]);

@@ -1,6 +1,6 @@
 import { blake3, canonicalJsonBytes, toHex } from "@narthex/contracts";
 import { bindToPorts, type Bounds, defineTool, type Tool, type ToolDeclaration } from "@narthex/kernel";
-import { hostScope, placeOf, rightFor } from "../web/web-address.ts";
+import { hostScope, toHostPattern, rightFor } from "../web/web-address.ts";
 import { callEndpoint } from "./call-endpoint.ts";
 import { type HttpEndpoint, readEndpoint } from "./http-endpoint.ts";
 
@@ -54,7 +54,13 @@ export function createHttpTool(declaration: HttpToolDeclaration, endpoint: HttpE
     run: (input, context) => callEndpoint(ready, `${name}@${version}`, input, context),
   });
   const hash = toHex(blake3(canonicalJsonBytes({ endpoint: describe(endpoint) })));
-  return bindToPorts({ ...tool, inputSchema, outputSchema, program: { hash }, endpoints: [placeOf(ready.address)] });
+  return bindToPorts({
+    ...tool,
+    inputSchema,
+    outputSchema,
+    program: { hash },
+    endpoints: [toHostPattern(ready.address)],
+  });
 }
 
 function describe({ url, key, isIdempotent = false, operation }: HttpEndpoint) {

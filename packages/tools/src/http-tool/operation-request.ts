@@ -3,7 +3,7 @@ import { ownField } from "@narthex/kernel";
 import type { EndpointOperation } from "./http-endpoint.ts";
 
 /** What is sent, but for the headers that every request has. */
-export interface AskedRequest {
+export interface EndpointRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: readonly (readonly [string, string])[];
@@ -18,7 +18,7 @@ const PLACEHOLDER = /\{([^{}]+)\}/g;
  * SECURITY: a value stays within its segment of the path, whatever is in it. Dots would lead to another operation than
  * the one that was permitted, so a path that is read otherwise than it was put together is refused.
  */
-export function operationRequest(base: string, operation: EndpointOperation, input: JsonValue): AskedRequest {
+export function operationRequest(base: string, operation: EndpointOperation, input: JsonValue): EndpointRequest {
   const given = isJsonObject(input) ? input : {};
   const valueOf = (name: string): JsonValue | undefined => ownField(given, name);
   const prefix = new URL(base).pathname.replace(/\/+$/, "");

@@ -1,10 +1,10 @@
-import { countOf, fieldOf, textOf } from "@narthex/contracts";
-import { type ModelFormat, type StopWords, StreamedError, stopReasonOf } from "./model-format.ts";
+import { readCount, readField, readText } from "@narthex/contracts";
+import { type ModelFormat, type ProviderStopReasons, StreamedError, stopReasonOf } from "./model-format.ts";
 import { parseEvent } from "./parse-event.ts";
 
 const VERSION = "2023-06-01";
 
-const STOP_WORDS: StopWords = new Map([
+const STOP_REASONS: ProviderStopReasons = new Map([
   ["end_turn", "end"],
   ["max_tokens", "max_tokens"],
   ["model_context_window_exceeded", "max_tokens"],
@@ -31,23 +31,23 @@ export const anthropicFormat: ModelFormat = {
   }),
   read(data) {
     const event = parseEvent(data);
-    switch (fieldOf(event, "type")) {
+    switch (readField(event, "type")) {
       case "error":
         throw new StreamedError(event);
       case "message_start": {
-        const message = fieldOf(event, "message");
+        const message = readField(event, "message");
         // The tokens of the answer are counted at its end: what stands here is where the count begins.
-        return { model: textOf(message, "model"), inputTokens: inputIn(fieldOf(message, "usage")) };
+        return { model: readText(message, "model"), inputTokens: inputIn(readField(message, "usage")) };
       }
       case "content_block_start":
-        return { text: textOf(fieldOf(event, "content_block"), "text") };
+        return { text: readText(readField(event, "content_block"), "text") };
       case "content_block_delta":
-        return { text: textOf(fieldOf(event, "delta"), "text") };
+        return { text: readText(readField(event, "delta"), "text") };
       case "message_delta": {
-        const usage = fieldOf(event, "usage");
-        const stop = textOf(fieldOf(event, "delta"), "stop_reason");
-        const use = { inputTokens: inputIn(usage), outputTokens: countOf(usage, "output_tokens") };
-        return { stopReason: stopReasonOf(STOP_WORDS, stop), ...use };
+        const usage = readField(event, "usage");
+        const stop = readText(readField(event, "delta"), "stop_reason");
+        const use = { inputTokens: inputIn(usage), outputTokens: readCount(usage, "output_tokens") };
+        return { stopReason: stopReasonOf(STOP_REASONS, stop), ...use };
       }
       case "message_stop":
         return { isEnd: true };
@@ -59,9 +59,9 @@ export const anthropicFormat: ModelFormat = {
 
 /** What came from a cache, or went there, was read all the same. */
 function inputIn(usage: unknown): number | undefined {
-  const given = countOf(usage, "input_tokens");
+  const given = readCount(usage, "input_tokens");
   if (given === undefined) return undefined;
   return (
-    given + (countOf(usage, "cache_read_input_tokens") ?? 0) + (countOf(usage, "cache_creation_input_tokens") ?? 0)
+    given + (readCount(usage, "cache_read_input_tokens") ?? 0) + (readCount(usage, "cache_creation_input_tokens") ?? 0)
   );
 }

@@ -1,8 +1,14 @@
-import { countOf, fieldOf, listOf, textOf } from "@narthex/contracts";
-import { type AnswerPart, type ModelFormat, type StopWords, StreamedError, stopReasonOf } from "./model-format.ts";
+import { readCount, readField, readList, readText } from "@narthex/contracts";
+import {
+  type ResponsePart,
+  type ModelFormat,
+  type ProviderStopReasons,
+  StreamedError,
+  stopReasonOf,
+} from "./model-format.ts";
 import { parseEvent } from "./parse-event.ts";
 
-const STOP_WORDS: StopWords = new Map([
+const STOP_REASONS: ProviderStopReasons = new Map([
   ["STOP", "end"],
   ["MAX_TOKENS", "max_tokens"],
   ["SAFETY", "refusal"],
@@ -27,29 +33,29 @@ export const geminiFormat: ModelFormat = {
   }),
   read(data) {
     const chunk = parseEvent(data);
-    if ((fieldOf(chunk, "error") ?? null) !== null) throw new StreamedError(chunk);
-    const candidate = listOf(chunk, "candidates").find((one) => (countOf(one, "index") ?? 0) === 0);
-    const isBlocked = textOf(fieldOf(chunk, "promptFeedback"), "blockReason") !== undefined;
-    const finish = textOf(candidate, "finishReason");
+    if ((readField(chunk, "error") ?? null) !== null) throw new StreamedError(chunk);
+    const candidate = readList(chunk, "candidates").find((one) => (readCount(one, "index") ?? 0) === 0);
+    const isBlocked = readText(readField(chunk, "promptFeedback"), "blockReason") !== undefined;
+    const finish = readText(candidate, "finishReason");
     return {
       text: textIn(candidate),
-      model: textOf(chunk, "modelVersion"),
-      stopReason: isBlocked ? "refusal" : stopReasonOf(STOP_WORDS, finish),
-      ...useOf(fieldOf(chunk, "usageMetadata")),
+      model: readText(chunk, "modelVersion"),
+      stopReason: isBlocked ? "refusal" : stopReasonOf(STOP_REASONS, finish),
+      ...useOf(readField(chunk, "usageMetadata")),
     };
   },
 };
 
 /** What the model thought is not what it answered. */
 function textIn(candidate: unknown): string {
-  const parts = listOf(fieldOf(candidate, "content"), "parts");
-  return parts.map((part) => (fieldOf(part, "thought") === true ? "" : (textOf(part, "text") ?? ""))).join("");
+  const parts = readList(readField(candidate, "content"), "parts");
+  return parts.map((part) => (readField(part, "thought") === true ? "" : (readText(part, "text") ?? ""))).join("");
 }
 
-function useOf(usage: unknown): AnswerPart {
-  const asked = countOf(usage, "promptTokenCount");
+function useOf(usage: unknown): ResponsePart {
+  const asked = readCount(usage, "promptTokenCount");
   if (asked === undefined) return {};
-  const inputTokens = asked + (countOf(usage, "toolUsePromptTokenCount") ?? 0);
-  const outputTokens = (countOf(usage, "candidatesTokenCount") ?? 0) + (countOf(usage, "thoughtsTokenCount") ?? 0);
+  const inputTokens = asked + (readCount(usage, "toolUsePromptTokenCount") ?? 0);
+  const outputTokens = (readCount(usage, "candidatesTokenCount") ?? 0) + (readCount(usage, "thoughtsTokenCount") ?? 0);
   return { inputTokens, outputTokens };
 }

@@ -23,7 +23,7 @@ export interface TokenPrice {
   readonly outputPricePerMillion: number;
 }
 
-export interface TokenUse {
+export interface TokenUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
 }
@@ -31,7 +31,7 @@ export interface TokenUse {
 const MILLION = 1_000_000;
 
 /** In whole cost units: a part of one is one. */
-export function costOf(provider: InferenceProvider, model: string, use: TokenUse): number {
+export function costOf(provider: InferenceProvider, model: string, use: TokenUsage): number {
   const price = provider.models?.find((listed) => listed.model === model) ?? provider.defaultPrice;
   const millionths = use.inputTokens * price.inputPricePerMillion + use.outputTokens * price.outputPricePerMillion;
   // Rounded first, so that what a fraction of a price cannot express does not become a unit.

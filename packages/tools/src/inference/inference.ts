@@ -1,10 +1,10 @@
 import { MAX_ID_LEN, MAX_TOKENS } from "@narthex/contracts";
 import { defineTool, type Tool } from "@narthex/kernel";
-import { contentHash } from "../content-hash.ts";
-import { askModel } from "./ask-model.ts";
+import { contentHashSchema } from "../content-hash-schema.ts";
+import { callModel } from "./call-model.ts";
 import { costOf, type InferenceProvider } from "./inference-provider.ts";
 import { STOP_REASONS } from "./model-format.ts";
-import { readyProviders } from "./ready-providers.ts";
+import { validateProviders } from "./ready-providers.ts";
 import { readPrompt } from "./read-prompt.ts";
 
 const MAX_UINT32 = 4_294_967_295;
@@ -21,7 +21,7 @@ const BYTES_PER_TOKEN = 3;
  * says it used, even if it is more; and all that was set aside if it does not say, or if the answer did not come whole.
  */
 export function createInference(providers: readonly InferenceProvider[]): Tool {
-  const ready = readyProviders(providers);
+  const ready = validateProviders(providers);
   const providerOf = (name: string): InferenceProvider => {
     const provider = ready.get(name);
     if (provider === undefined) throw new TypeError(`no provider ${name}`); // INVARIANT: the schema lists them.
@@ -44,8 +44,8 @@ export function createInference(providers: readonly InferenceProvider[]): Tool {
           maxLength: MAX_ID_LEN,
           description: "The provider's name of the model.",
         },
-        prompt_hash: contentHash("The prompt: stored UTF-8 text, by its hash."),
-        system_prompt_hash: contentHash("The system prompt, likewise."),
+        prompt_hash: contentHashSchema("The prompt: stored UTF-8 text, by its hash."),
+        system_prompt_hash: contentHashSchema("The system prompt, likewise."),
         max_tokens: { type: "integer", minimum: 1, maximum: MAX_TOKENS, description: "The longest answer." },
         temperature_scaled: {
           type: "integer",
@@ -103,7 +103,7 @@ export function createInference(providers: readonly InferenceProvider[]): Tool {
         maxTokens,
         temperature: input.temperature_scaled / 100,
       };
-      const answer = await askModel(provider, question, context);
+      const answer = await callModel(provider, question, context);
       const use = answer.use ?? { inputTokens: expected, outputTokens: maxTokens };
       const cost_units = costOf(provider, model, use);
       context.spending.settle({ inference_tokens: use.inputTokens + use.outputTokens, cost_units });

@@ -1,19 +1,19 @@
 import type { JsonObject } from "@narthex/contracts";
 import type { OutgoingRequest } from "@narthex/kernel";
-import type { InferenceProvider, TokenUse } from "./inference-provider.ts";
+import type { InferenceProvider, TokenUsage } from "./inference-provider.ts";
 
 /** Why a model stopped, in one vocabulary. `max_tokens` also where its context was full. */
 export const STOP_REASONS = ["end", "max_tokens", "stop_sequence", "tool_use", "refusal", "other"] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
 /** A provider's own words for them. */
-export type StopWords = ReadonlyMap<string, StopReason>;
+export type ProviderStopReasons = ReadonlyMap<string, StopReason>;
 
-export function stopReasonOf(words: StopWords, word: string | undefined): StopReason | undefined {
+export function stopReasonOf(words: ProviderStopReasons, word: string | undefined): StopReason | undefined {
   return word === undefined ? undefined : (words.get(word) ?? "other");
 }
 
-export interface ModelQuestion {
+export interface InferenceRequest {
   readonly model: string;
   readonly prompt: string;
   readonly systemPrompt: string | undefined;
@@ -22,7 +22,7 @@ export interface ModelQuestion {
 }
 
 /** What one event of a stream adds to the answer. */
-export interface AnswerPart extends Partial<{ readonly [K in keyof TokenUse]: number | undefined }> {
+export interface ResponsePart extends Partial<{ readonly [K in keyof TokenUsage]: number | undefined }> {
   readonly text?: string | undefined;
   /** As the provider names it. */
   readonly model?: string | undefined;
@@ -34,11 +34,11 @@ export interface AnswerPart extends Partial<{ readonly [K in keyof TokenUse]: nu
 /** How one kind of provider is asked, and how its streams are read. */
 export interface ModelFormat {
   /** Below the base URL, with `/` at its beginning. */
-  path(question: ModelQuestion): string;
+  path(question: InferenceRequest): string;
   headers(provider: InferenceProvider): NonNullable<OutgoingRequest["headers"]>;
-  body(question: ModelQuestion, provider: InferenceProvider): JsonObject;
+  body(question: InferenceRequest, provider: InferenceProvider): JsonObject;
   /** Reads the data of one event. Throws what `StreamedError` makes of an error inside the stream. */
-  read(data: string): AnswerPart;
+  read(data: string): ResponsePart;
   /** The stream says itself that it is over; else that is where it ends. */
   readonly hasEndMark: boolean;
 }

@@ -1,8 +1,8 @@
-import { countOf, fieldOf, listOf, textOf } from "@narthex/contracts";
-import { type ModelFormat, type StopWords, StreamedError, stopReasonOf } from "./model-format.ts";
+import { readCount, readField, readList, readText } from "@narthex/contracts";
+import { type ModelFormat, type ProviderStopReasons, StreamedError, stopReasonOf } from "./model-format.ts";
 import { parseEvent } from "./parse-event.ts";
 
-const STOP_WORDS: StopWords = new Map([
+const STOP_REASONS: ProviderStopReasons = new Map([
   ["stop", "end"],
   ["length", "max_tokens"],
   ["content_filter", "refusal"],
@@ -29,18 +29,18 @@ export const openaiFormat: ModelFormat = {
   read(data) {
     if (data === "[DONE]") return { isEnd: true };
     const chunk = parseEvent(data);
-    if ((fieldOf(chunk, "error") ?? null) !== null) throw new StreamedError(chunk);
-    const choice = listOf(chunk, "choices").find((candidate) => (countOf(candidate, "index") ?? 0) === 0);
-    const delta = fieldOf(choice, "delta");
-    const finish = textOf(choice, "finish_reason");
-    const refusal = textOf(delta, "refusal");
-    const usage = fieldOf(chunk, "usage");
+    if ((readField(chunk, "error") ?? null) !== null) throw new StreamedError(chunk);
+    const choice = readList(chunk, "choices").find((candidate) => (readCount(candidate, "index") ?? 0) === 0);
+    const delta = readField(choice, "delta");
+    const finish = readText(choice, "finish_reason");
+    const refusal = readText(delta, "refusal");
+    const usage = readField(chunk, "usage");
     return {
-      text: textOf(delta, "content") ?? refusal,
-      model: textOf(chunk, "model"),
-      stopReason: refusal !== undefined ? "refusal" : stopReasonOf(STOP_WORDS, finish),
-      inputTokens: countOf(usage, "prompt_tokens"),
-      outputTokens: countOf(usage, "completion_tokens"),
+      text: readText(delta, "content") ?? refusal,
+      model: readText(chunk, "model"),
+      stopReason: refusal !== undefined ? "refusal" : stopReasonOf(STOP_REASONS, finish),
+      inputTokens: readCount(usage, "prompt_tokens"),
+      outputTokens: readCount(usage, "completion_tokens"),
     };
   },
 };

@@ -1,4 +1,4 @@
-import { countOf, fieldOf, KernelError, listOf, textOf } from "@narthex/contracts";
+import { readCount, readField, KernelError, readList, readText } from "@narthex/contracts";
 import type { HeaderList } from "@narthex/kernel";
 import type { InferenceProvider } from "./inference-provider.ts";
 import { retryWaitMs } from "./retry-wait.ts";
@@ -38,7 +38,7 @@ const NO_CREDIT = "insufficient_quota";
 export function providerFault(provider: InferenceProvider, refusal: ProviderRefusal, nowMs: number): KernelError {
   const error = errorIn(refusal.body);
   const kinds = kindsOf(error);
-  const status = refusal.status ?? countOf(error, "code") ?? 0;
+  const status = refusal.status ?? readCount(error, "code") ?? 0;
   const name = `the provider \`${provider.name}\``;
   const shown = refusal.status === undefined ? "in its stream" : `with status ${refusal.status}`;
   if (KEY_STATUS.has(status) || kinds.some((kind) => KEY_KINDS.has(kind))) return keyRefused(provider, name, shown);
@@ -60,19 +60,19 @@ function keyRefused({ key }: InferenceProvider, name: string, shown: string): Ke
 /** Google sends a list of one in some places. */
 function errorIn(body: unknown): unknown {
   const [first = body] = Array.isArray(body) ? (body as readonly unknown[]) : [];
-  return fieldOf(first, "error") ?? first;
+  return readField(first, "error") ?? first;
 }
 
 function kindsOf(error: unknown): string[] {
-  const named = [error, ...listOf(error, "details")].flatMap((item) =>
-    ["type", "code", "status", "reason"].map((field) => textOf(item, field)),
+  const named = [error, ...readList(error, "details")].flatMap((item) =>
+    ["type", "code", "status", "reason"].map((field) => readText(item, field)),
   );
   return named.filter((kind) => kind !== undefined);
 }
 
 /** One line of it, in backticks that it cannot end. */
 function messageOf(error: unknown): string {
-  const text = typeof error === "string" ? error : (textOf(error, "message") ?? textOf(error, "detail") ?? "");
+  const text = typeof error === "string" ? error : (readText(error, "message") ?? readText(error, "detail") ?? "");
   const line = text
     .slice(0, MAX_MESSAGE)
     .replace(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}`]+/gu, " ")

@@ -1,6 +1,6 @@
 import { KernelError } from "@narthex/contracts";
 import type { HostPattern } from "@narthex/kernel";
-import { placeOf, readWebAddress } from "../web/web-address.ts";
+import { toHostPattern, readWebAddress } from "../web/web-address.ts";
 import type { InferenceProvider, TokenPrice } from "./inference-provider.ts";
 
 /** A provider that can be asked. */
@@ -9,7 +9,7 @@ export interface ReadyProvider extends InferenceProvider {
 }
 
 /** By name. Throws INVALID_DECLARATION for what cannot be asked, or has no price. */
-export function readyProviders(providers: readonly InferenceProvider[]): ReadonlyMap<string, ReadyProvider> {
+export function validateProviders(providers: readonly InferenceProvider[]): ReadonlyMap<string, ReadyProvider> {
   const ready = new Map(providers.map((provider) => [provider.name, makeReady(provider)]));
   if (ready.size > 0 && ready.size === providers.length) return ready;
   throw invalid("inference needs a provider, and each under a name of its own");
@@ -23,7 +23,7 @@ function makeReady(provider: InferenceProvider): ReadyProvider {
   if (![defaultPrice, ...models].every(isPrice)) {
     throw invalid(`a price of the provider \`${name}\` is no number from 0 up`);
   }
-  return { ...provider, baseUrl: address.url.replace(/\/+$/, ""), place: placeOf(address) };
+  return { ...provider, baseUrl: address.url.replace(/\/+$/, ""), place: toHostPattern(address) };
 }
 
 /** SECURITY: a price below zero would give budget back, and one that is no number would make every sum one that is none. */

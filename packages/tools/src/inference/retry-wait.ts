@@ -1,4 +1,4 @@
-import { fieldOf, listOf, textOf } from "@narthex/contracts";
+import { readField, readList, readText } from "@narthex/contracts";
 import type { HeaderList } from "@narthex/kernel";
 
 /** Where the provider does not say how long. */
@@ -20,8 +20,8 @@ function fromHeaders(headers: HeaderList, nowMs: number): number | undefined {
 
 /** `17s` or `17.25s`. */
 function fromDetails(error: unknown): number | undefined {
-  const info = listOf(error, "details").find((detail) => fieldOf(detail, "@type") === RETRY_INFO);
-  return secondsIn(textOf(info, "retryDelay")?.replace(/s$/, "") ?? "");
+  const info = readList(error, "details").find((detail) => readField(detail, "@type") === RETRY_INFO);
+  return secondsIn(readText(info, "retryDelay")?.replace(/s$/, "") ?? "");
 }
 
 function secondsIn(text: string): number | undefined {

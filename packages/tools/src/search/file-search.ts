@@ -1,13 +1,19 @@
 import { isKernelError, KernelError } from "@narthex/contracts";
 import { BUNDLED_PATHS, defineTool, type ProgramResult, type ToolContext } from "@narthex/kernel";
-import { path } from "../files/path-schema.ts";
+import { pathSchema } from "../files/path-schema.ts";
 import { absolutePath, workspacePath } from "../files/workspace-path.ts";
 import { FirstMatches } from "./first-matches.ts";
-import { PrintedPlace } from "./printed-place.ts";
-import { inDirectory, listArguments, orderedArguments, type SearchInput, searchArguments } from "./search-arguments.ts";
+import { VerifiedDirectoryOutput } from "./verified-directory-output.ts";
+import {
+  withDirectoryCheck,
+  listArguments,
+  orderedArguments,
+  type SearchInput,
+  searchArguments,
+} from "./search-arguments.ts";
 import { SearchOutput } from "./search-output.ts";
 import { searchText } from "./search-text.ts";
-import { SEARCH_ANSWER, searchAnswer } from "./search-answer.ts";
+import { SEARCH_RESULT_SCHEMA, toSearchResult } from "./search-result.ts";
 
 const MAX_MATCHES = 10_000;
 const DEFAULT_MATCHES = 200;
@@ -30,7 +36,7 @@ export const fileSearch = defineTool({
     type: "object",
     properties: {
       pattern: { type: "string", minLength: 1, maxLength: 4096, description: "Regular expression, Rust syntax." },
-      path: path("Directory or file; default: the working directory."),
+      path: pathSchema("Directory or file; default: the working directory."),
       literal: { type: "boolean", description: "The pattern is literal text." },
       case: { enum: ["sensitive", "insensitive", "smart"], description: "Default: sensitive." },
       glob: {
@@ -52,7 +58,7 @@ export const fileSearch = defineTool({
     required: ["pattern"],
     additionalProperties: false,
   },
-  outputSchema: SEARCH_ANSWER,
+  outputSchema: SEARCH_RESULT_SCHEMA,
   resultType: "object",
   effects: ["fs_read"],
   determinism: "deterministic",
@@ -72,11 +78,11 @@ export const fileSearch = defineTool({
         ? searchFile(input, named, max, context)
         : searchDirectory(input, directory, max, context);
     const { found, partial } = await search;
-    return searchAnswer({ found, partial, path: input.path ?? ".", isDirectory: directory !== undefined });
+    return toSearchResult({ found, partial, path: input.path ?? ".", isDirectory: directory !== undefined });
   },
 });
 
-interface Searched {
+interface SearchOutcome {
   readonly found: FirstMatches;
   /** Why it is not all there is. */
   readonly partial: string | undefined;
@@ -97,8 +103,8 @@ async function searchDirectory(
   directory: string,
   max: number,
   context: ToolContext,
-): Promise<Searched> {
-  const counts = await filesThatCount(input, directory, context);
+): Promise<SearchOutcome> {
+  const counts = await listSearchableFiles(input, directory, context);
   // SECURITY: that a secret holds the pattern is told by the numbers alone.
   const { files } = context;
   const isWanted = (file: string): boolean => {
@@ -108,7 +114,12 @@ async function searchDirectory(
   };
   const found = new FirstMatches(max);
   const output = new SearchOutput({ context: input.context ?? 0, maxMatches: max, found, isWanted });
-  const result = await runThere(directory, searchArguments(input, "directory"), (chunk) => output.take(chunk), context);
+  const result = await runInDirectory(
+    directory,
+    searchArguments(input, "directory"),
+    (chunk) => output.take(chunk),
+    context,
+  );
   if (result.exceeded?.limit !== "output") return { found, partial: endOf(result, output) };
   return await searchInOrder(input, directory, max, isWanted, context);
 }
@@ -120,7 +131,7 @@ async function searchInOrder(
   max: number,
   isWanted: (path: string) => boolean,
   context: ToolContext,
-): Promise<Searched> {
+): Promise<SearchOutcome> {
   const found = new FirstMatches(max);
   const output = new SearchOutput({ context: input.context ?? 0, maxMatches: max, found, isWanted });
   const enough = new KernelError("CANCELLED", "enough was found");
@@ -129,7 +140,7 @@ async function searchInOrder(
     if (found.lines >= max) throw enough;
   };
   try {
-    const result = await runThere(directory, orderedArguments(input, max), take, context);
+    const result = await runInDirectory(directory, orderedArguments(input, max), take, context);
     return { found, partial: endOf(result, output) };
   } catch (fault) {
     if (fault !== enough) throw fault;
@@ -138,7 +149,12 @@ async function searchInOrder(
 }
 
 /** The file is opened where its path is walked, and ripgrep is given what is read from it. */
-async function searchFile(input: SearchInput, named: string, max: number, context: ToolContext): Promise<Searched> {
+async function searchFile(
+  input: SearchInput,
+  named: string,
+  max: number,
+  context: ToolContext,
+): Promise<SearchOutcome> {
   const answer = await context.files.run({ kind: "read", path: named, offset: 0, limit: 0 });
   if (answer.kind !== "read") throw new KernelError("INTERNAL", "a reading was not answered by what was read");
   const found = new FirstMatches(max);
@@ -155,7 +171,7 @@ async function searchFile(input: SearchInput, named: string, max: number, contex
   return { found, partial: endOf({ ...result, remarks: remarks.text() }, output) };
 }
 
-async function filesThatCount(
+async function listSearchableFiles(
   input: SearchInput,
   directory: string,
   context: ToolContext,
@@ -165,7 +181,7 @@ async function filesThatCount(
   if (glob === undefined || glob.startsWith("!") || (hidden === true && ignored === true)) return () => true;
   const chunks: Uint8Array[] = [];
   const take = (chunk: Uint8Array): void => void chunks.push(Buffer.from(chunk));
-  const result = await runThere(directory, listArguments(input), take, context);
+  const result = await runInDirectory(directory, listArguments(input), take, context);
   if (result.exceeded !== undefined) {
     throw new KernelError(
       "RESOURCE_EXCEEDED",
@@ -181,17 +197,17 @@ interface SearchEnd extends Pick<ProgramResult, "exitCode" | "exceeded"> {
   readonly remarks: string;
 }
 
-async function runThere(
+async function runInDirectory(
   directory: string,
   options: readonly string[],
   take: (chunk: Uint8Array) => void,
   { programs }: ToolContext,
 ): Promise<SearchEnd> {
-  const place = new PrintedPlace(directory, take);
+  const place = new VerifiedDirectoryOutput(directory, take);
   const remarks = new Remarks();
   const result = await programs.run({
     ...PROGRAM,
-    command: inDirectory(options),
+    command: withDirectoryCheck(options),
     workingDirectory: directory,
     access: "read",
     onPrinted: (stream, chunk) => (stream === "stdout" ? place.take(chunk) : remarks.take(chunk)),

@@ -58,7 +58,7 @@ function common({ hidden, ignored }: SearchInput): string[] {
  * SECURITY: a directory that was looked at can be another one by the time a program comes there. The one it is in stays
  * the same from then on, ripgrep follows no links below it, and its real path is the first thing that is printed.
  */
-export function inDirectory(options: readonly string[]): string[] {
+export function withDirectoryCheck(options: readonly string[]): string[] {
   const script = `cd -P . && printf '%s\\0' "$PWD" && exec "$@"`;
   return ["/bin/sh", "-c", script, "sh", BUNDLED_PATHS.ripgrep, ...options];
 }

@@ -1,12 +1,12 @@
 import type { ViewPart } from "@narthex/kernel";
 import { longText, plainName } from "../files/file-texts.ts";
 
-export interface SearchedAnswer {
-  readonly matches: readonly SearchedMatch[];
+export interface SearchResult {
+  readonly matches: readonly ResultMatch[];
   readonly reason: string | null;
 }
 
-interface SearchedMatch {
+interface ResultMatch {
   readonly path: string;
   readonly line: number;
   readonly column: number;
@@ -16,13 +16,13 @@ interface SearchedMatch {
 }
 
 /** Matches as search programs print them: `path:line:column: text`, lines around them with dashes. */
-export function searchText({ matches, reason }: SearchedAnswer): ViewPart[] {
+export function searchText({ matches, reason }: SearchResult): ViewPart[] {
   const note = reason === null ? [] : [`[${reason}]`];
   if (matches.length === 0) return ["no matches", ...note];
   return [longText(matches.flatMap(matchLines).join("\n")), ...note];
 }
 
-function matchLines({ path, line, column, text, before = [], after = [] }: SearchedMatch, index: number): string[] {
+function matchLines({ path, line, column, text, before = [], after = [] }: ResultMatch, index: number): string[] {
   const name = plainName(path);
   const around = (lines: readonly string[], first: number): string[] =>
     lines.map((context, at) => `${name}-${first + at}- ${context}`);

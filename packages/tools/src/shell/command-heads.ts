@@ -1,5 +1,5 @@
 import type { ProgramFacts } from "./command-facts.ts";
-import { knownUse } from "./known-use.ts";
+import { readKnownOptions } from "./read-known-options.ts";
 
 /** Programs whose first argument says what they do. */
 const WITH_SUBCOMMANDS = new Set(
@@ -25,7 +25,7 @@ export function headOf({ name, args }: Pick<ProgramFacts, "name" | "args">): str
 
 /** Without the options, if all of them are known to change nothing about what is done. */
 function targetsOf(name: string, args: readonly string[]): readonly string[] {
-  const use = knownUse(name.replace(/^\.\//, ""), args);
+  const use = readKnownOptions(name.replace(/^\.\//, ""), args);
   return use === undefined || use.unknown ? args : use.operands;
 }
 

@@ -37,7 +37,7 @@ export interface CommandInput {
 }
 
 /** What a command needs of a lease. One that cannot be run at all is refused here, before anybody is asked about it. */
-export function commandNeeds({ command, cwd, env }: CommandInput, session: ToolSession): Capability[] {
+export function commandCapabilities({ command, cwd, env }: CommandInput, session: ToolSession): Capability[] {
   if (cwd) workspacePath(cwd, session);
   refuseLoaderVariables(env);
   const { workspace } = session;

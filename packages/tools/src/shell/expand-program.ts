@@ -52,7 +52,7 @@ export function expandProgram(written: Written): ExpandedProgram {
     const name = baseName(program.name);
     const { args } = program;
     programs.push({ ...program, interpreter: runsCode(name, args), writes: writesFiles(name, args), via });
-    const reason = whyNameIsUnclear(program.name, args);
+    const reason = findNameProblem(program.name, args);
     if (reason !== undefined) reasons.push(reason);
     if (DIRECTORY_BUILTINS.has(program.name)) changesDirectory = true;
     const inner = innerPrograms(name, args);
@@ -102,7 +102,7 @@ function findActions(args: readonly string[]): Pick<ProgramFacts, "name" | "args
   return found;
 }
 
-function whyNameIsUnclear(name: string, args: readonly string[]): string | undefined {
+function findNameProblem(name: string, args: readonly string[]): string | undefined {
   if (name === "") return "program without a name";
   if (/\s/.test(name)) return "white space in a program's name";
   // A name that only looks like the one in a rule is told apart by no one.

@@ -14,21 +14,21 @@ export const GIT_OPTIONS: ReadonlyMap<string, PlainOptions> = new Map([
   ["tag", optionsOf(GIT_GRAMMARS.TAG)],
   [
     "switch",
-    looks({
+    readOnlyOptions({
       flags: "-q --quiet -f --force --discard-changes -m --merge -d --detach --guess --no-guess --no-track -t --track",
       values: "-c --create -C --force-create --orphan",
     }),
   ],
   [
     "restore",
-    looks({
+    readOnlyOptions({
       flags: "-q --quiet -S --staged -W --worktree --ours --theirs -m --merge --overlay --no-overlay",
       values: "-s --source",
     }),
   ],
   [
     "shortlog",
-    looks({
+    readOnlyOptions({
       flags: "-s -n -e -c --summary --numbered --email --committer --all --merges --no-merges",
       values: "--since --until --after --before --author",
       attached: "--group --format",
@@ -36,7 +36,7 @@ export const GIT_OPTIONS: ReadonlyMap<string, PlainOptions> = new Map([
   ],
   [
     "blame",
-    looks({
+    readOnlyOptions({
       flags: `-b -l -t -f -n -s -e -w -p --root --show-stats --show-name --show-number --show-email --porcelain
         --line-porcelain --incremental --first-parent --no-progress --color-lines --color-by-age`,
       values: "-L --since --date --ignore-rev",
@@ -45,7 +45,7 @@ export const GIT_OPTIONS: ReadonlyMap<string, PlainOptions> = new Map([
   ],
   [
     "ls-files",
-    looks({
+    readOnlyOptions({
       flags: `-c -d -m -o -i -s -u -z -t -v -k --cached --deleted --modified --others --ignored --stage --unmerged --killed
         --directory --no-empty-directory --exclude-standard --full-name --error-unmatch --deduplicate --eol`,
       values: "-x --exclude",
@@ -54,7 +54,7 @@ export const GIT_OPTIONS: ReadonlyMap<string, PlainOptions> = new Map([
   ],
   [
     "rev-parse",
-    looks({
+    readOnlyOptions({
       flags: `--verify -q --quiet --symbolic --symbolic-full-name --show-toplevel --show-prefix --show-cdup --git-dir
         --git-common-dir --absolute-git-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository
         --is-shallow-repository --all --show-superproject-working-tree`,
@@ -64,7 +64,7 @@ export const GIT_OPTIONS: ReadonlyMap<string, PlainOptions> = new Map([
   ],
   [
     "describe",
-    looks({
+    readOnlyOptions({
       flags: "--all --tags --contains --always --long --exact-match --first-parent --debug",
       values: "--match --exclude --candidates",
       attached: "--dirty --broken --abbrev",
@@ -72,7 +72,7 @@ export const GIT_OPTIONS: ReadonlyMap<string, PlainOptions> = new Map([
   ],
   [
     "grep",
-    looks({
+    readOnlyOptions({
       flags: `-n -i -l -L -c -w -v -E -F -P -G -h -H -o -a -I -q -r -W -p -z --line-number --ignore-case --name-only
         --files-with-matches --files-without-match --count --word-regexp --invert-match --extended-regexp --fixed-strings
         --perl-regexp --only-matching --quiet --untracked --cached --heading --break --show-function --function-context
@@ -84,13 +84,13 @@ export const GIT_OPTIONS: ReadonlyMap<string, PlainOptions> = new Map([
   ],
 ]);
 
-function looks(words: OptionWords): PlainOptions {
+function readOnlyOptions(words: OptionWords): PlainOptions {
   return plainOptions({ ...words, joined: true, operand: /^/ });
 }
 
 /** Options that the tool forces are not there: a repository's own configuration holds. */
 function optionsOf(grammar: GitGrammar, more: OptionWords = {}): PlainOptions {
-  const added = looks(more);
+  const added = readOnlyOptions(more);
   return {
     ...added,
     flags: new Set([...grammar.flags, ...added.flags]),

@@ -43,14 +43,14 @@ export function literalWord(text: string, use: WordUse = "word"): LiteralWord {
       bare += "q";
       at += 2;
     } else {
-      const reason = whyBareIsNotLiteral(text, at, bare, use);
+      const reason = findBareProblem(text, at, bare, use);
       if (reason !== undefined) return { reason };
       value += character;
       bare += character;
       at++;
     }
   }
-  const reason = use === "word" ? whyBareWordExpands(bare) : undefined;
+  const reason = use === "word" ? findExpansion(bare) : undefined;
   return reason === undefined ? { value } : { reason };
 }
 
@@ -77,7 +77,7 @@ function readDoubleQuoted(
 }
 
 /** `bare` is what came before, with a `q` for everything quoted. */
-function whyBareIsNotLiteral(text: string, at: number, bare: string, use: WordUse): string | undefined {
+function findBareProblem(text: string, at: number, bare: string, use: WordUse): string | undefined {
   const character = text.charAt(at);
   const next = text.charAt(at + 1);
   switch (character) {
@@ -115,7 +115,7 @@ function whyBareIsNotLiteral(text: string, at: number, bare: string, use: WordUs
 }
 
 /** Braces that make several words of one: those around an unquoted comma or two dots. */
-function whyBareWordExpands(bare: string): string | undefined {
+function findExpansion(bare: string): string | undefined {
   const open = bare.indexOf("{");
   if (open === -1) return undefined;
   const rest = bare.slice(open);

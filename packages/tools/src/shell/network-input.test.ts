@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { isKernelError, type JsonObject } from "@narthex/contracts";
 import { createTestKernel } from "@narthex/testkit";
 import { commandScope } from "./approval-scope.ts";
-import { networkEffects, networkNeeds, parsePlace } from "./network-input.ts";
+import { networkEffects, networkCapabilities, parseHostPattern } from "./network-input.ts";
 import { shellExec } from "./shell-exec.ts";
 
 const STANDARD = [443, 80];
@@ -17,7 +17,7 @@ describe("a place that a command names", () => {
     ];
     for (const text of refused.flat()) {
       assert.throws(
-        () => parsePlace(text, STANDARD),
+        () => parseHostPattern(text, STANDARD),
         (fault) => isKernelError(fault) && fault.code === "INVALID_INPUT" && fault.violations[0]?.field === "$.hosts",
         text,
       );
@@ -25,19 +25,19 @@ describe("a place that a command names", () => {
   });
 
   it("is read in its one spelling", () => {
-    assert.deepEqual(parsePlace("A.Test", STANDARD), { host: "a.test", ports: STANDARD });
-    assert.deepEqual(parsePlace("a.test", [443]), { host: "a.test", ports: [443] });
-    assert.deepEqual(parsePlace("a.test:65535", STANDARD), { host: "a.test", ports: [65_535] });
-    assert.deepEqual(parsePlace("127.0.0.1:8080", STANDARD), { host: "127.0.0.1", ports: [8080] });
-    assert.deepEqual(parsePlace("[0:0:0:0:0:0:0:1]", STANDARD), { host: "::1", ports: STANDARD });
-    assert.deepEqual(parsePlace("[::1]:8080", STANDARD), { host: "::1", ports: [8080] });
+    assert.deepEqual(parseHostPattern("A.Test", STANDARD), { host: "a.test", ports: STANDARD });
+    assert.deepEqual(parseHostPattern("a.test", [443]), { host: "a.test", ports: [443] });
+    assert.deepEqual(parseHostPattern("a.test:65535", STANDARD), { host: "a.test", ports: [65_535] });
+    assert.deepEqual(parseHostPattern("127.0.0.1:8080", STANDARD), { host: "127.0.0.1", ports: [8080] });
+    assert.deepEqual(parseHostPattern("[0:0:0:0:0:0:0:1]", STANDARD), { host: "::1", ports: STANDARD });
+    assert.deepEqual(parseHostPattern("[::1]:8080", STANDARD), { host: "::1", ports: [8080] });
   });
 });
 
 describe("a command", () => {
   it("has no effect on the network that it did not ask for", () => {
     for (const input of [{}, { network_access: false }, { network_read_only: true }, { hosts: ["a.test"] }]) {
-      assert.deepEqual([networkEffects(input), networkNeeds(input)], [[], []]);
+      assert.deepEqual([networkEffects(input), networkCapabilities(input)], [[], []]);
     }
     assert.deepEqual(networkEffects({ network_access: true }), ["net_read", "net_write"]);
     assert.deepEqual(networkEffects({ network_access: true, network_read_only: true }), ["net_read"]);
@@ -49,11 +49,11 @@ describe("a command", () => {
       { host: "a.test", ports: [443, 80] },
       { host: "b.test", ports: [8080] },
     ];
-    assert.deepEqual(networkNeeds({ network_access: true, hosts }), [{ kind: "net_write", hosts: named }]);
-    assert.deepEqual(networkNeeds({ network_access: true, network_read_only: true, hosts }), [
+    assert.deepEqual(networkCapabilities({ network_access: true, hosts }), [{ kind: "net_write", hosts: named }]);
+    assert.deepEqual(networkCapabilities({ network_access: true, network_read_only: true, hosts }), [
       { kind: "net_read", hosts: named },
     ]);
-    assert.deepEqual(networkNeeds({ network_access: true, hosts: [] }), []);
+    assert.deepEqual(networkCapabilities({ network_access: true, hosts: [] }), []);
   });
 
   it("is refused for a host that is none, whether it asks for the network or not", async () => {

@@ -26,7 +26,7 @@ export interface NetworkInput {
 }
 
 const PLACE = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+))(?::([1-9]\d{0,4}))?$/;
-const HIGHEST_PORT = 65_535;
+const MAX_PORT = 65_535;
 const PORTS = [443, 80];
 
 /** The effects of a command besides those that each has. */
@@ -36,18 +36,18 @@ export function networkEffects({ network_access: wanted, network_read_only: read
 }
 
 /** What a lease must hold for the hosts that are named; of those that are not, the gate asks when it comes to them. */
-export function networkNeeds(input: NetworkInput): readonly Capability[] {
+export function networkCapabilities(input: NetworkInput): readonly Capability[] {
   const effects = networkEffects(input);
-  const hosts = (input.hosts ?? []).map((text) => parsePlace(text, PORTS));
+  const hosts = (input.hosts ?? []).map((text) => parseHostPattern(text, PORTS));
   if (effects.length === 0 || hosts.length === 0) return [];
   return [{ kind: effects.includes("net_write") ? "net_write" : "net_read", hosts }];
 }
 
 /** `host` or `host:port`; without a port, these. Throws INVALID_INPUT. */
-export function parsePlace(text: string, standard: readonly number[]): HostPattern {
+export function parseHostPattern(text: string, standard: readonly number[]): HostPattern {
   const [, address, name, port] = PLACE.exec(text) ?? [];
   const host = canonicalHost(address ?? name ?? "");
-  if (host === undefined || host.includes("*") || Number(port ?? 1) > HIGHEST_PORT) {
+  if (host === undefined || host.includes("*") || Number(port ?? 1) > MAX_PORT) {
     const message = "name a host, or a host and a port: `example.com`, `example.com:8080`";
     throw new KernelError("INVALID_INPUT", message, { violations: [{ field: "$.hosts", rule: "format", message }] });
   }

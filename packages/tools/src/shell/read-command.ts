@@ -69,7 +69,7 @@ export function readCommand(source: string): Reading {
     background: false,
     changesDirectory: false,
   };
-  const refused = whyNotParsed(source);
+  const refused = findParseProblem(source);
   if (refused !== undefined) {
     reading.reason = refused;
     return reading;
@@ -86,7 +86,7 @@ export function readCommand(source: string): Reading {
   return reading;
 }
 
-function whyNotParsed(source: string): string | undefined {
+function findParseProblem(source: string): string | undefined {
   if (source.length > MAX_PARSED_COMMAND) return `longer than ${MAX_PARSED_COMMAND} characters`;
   let openings = 0;
   for (let at = 0; at < source.length; at++) {

@@ -1,5 +1,5 @@
 import { GIT_OPTIONS } from "./git-options.ts";
-import { knownUse } from "./known-use.ts";
+import { readKnownOptions } from "./read-known-options.ts";
 import { type ArgumentsTest, hasOption, type OptionNames } from "./option-match.ts";
 import { readOptions } from "./plain-options.ts";
 
@@ -95,7 +95,7 @@ function runsOwnProgram(word: string): ArgumentsTest {
  * looks, adds and commits, only options that are known to carry none do not.
  */
 export function runsCode(name: string, args: readonly string[]): boolean {
-  return takesCode(name, args) || knownUse(name, args)?.unknown === true;
+  return takesCode(name, args) || readKnownOptions(name, args)?.unknown === true;
 }
 
 function takesCode(name: string, args: readonly string[]): boolean {

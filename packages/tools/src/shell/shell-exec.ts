@@ -3,16 +3,16 @@ import { defineTool, type ShellResult } from "@narthex/kernel";
 import { workspacePath } from "../files/workspace-path.ts";
 import {
   exceededError,
-  PROGRAM_ANSWER,
-  type ProgramAnswer,
-  programAnswer,
+  PROGRAM_OUTPUT_SCHEMA,
+  type ProgramOutput,
+  toProgramOutput,
   programText,
-} from "../programs/program-answer.ts";
+} from "../programs/program-output.ts";
 import { commandFiles } from "./approval-files.ts";
 import { commandScope } from "./approval-scope.ts";
 import { COMMAND_DERIVED_SCHEMA, commandDerived } from "./command-derived.ts";
-import { NETWORK_FIELDS, type NetworkInput, networkEffects, networkNeeds } from "./network-input.ts";
-import { COMMAND_FIELDS, commandNeeds, SHELL_DECLARATION } from "./command-input.ts";
+import { NETWORK_FIELDS, type NetworkInput, networkEffects, networkCapabilities } from "./network-input.ts";
+import { COMMAND_FIELDS, commandCapabilities, SHELL_DECLARATION } from "./command-input.ts";
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 /** The program's own time ends first, with a result of its own, unless it asks for all the time there is. */
@@ -48,9 +48,9 @@ export const shellExec = defineTool({
     additionalProperties: false,
   },
   outputSchema: {
-    ...PROGRAM_ANSWER,
+    ...PROGRAM_OUTPUT_SCHEMA,
     properties: {
-      ...PROGRAM_ANSWER.properties,
+      ...PROGRAM_OUTPUT_SCHEMA.properties,
       notes: {
         type: "array",
         items: { type: "string" },
@@ -66,7 +66,7 @@ export const shellExec = defineTool({
     effects: [...SHELL_DECLARATION.effects, ...networkEffects(input)],
     timeoutMs: Math.min(MAX_TIMEOUT_MS, (timeoutMs || DEFAULT_TIMEOUT_MS) + GRACE_MS),
   }),
-  needs: (input, session) => [...commandNeeds(input, session), ...networkNeeds(input)],
+  needs: (input, session) => [...commandCapabilities(input, session), ...networkCapabilities(input)],
   approvalScope: commandScope,
   approvalFiles: commandFiles,
   derived: { schema: COMMAND_DERIVED_SCHEMA, of: commandDerived },
@@ -85,14 +85,14 @@ export const shellExec = defineTool({
   },
 });
 
-function answer(result: ShellResult, network: NetworkInput): ProgramAnswer & { readonly notes?: string[] } {
+function answer(result: ShellResult, network: NetworkInput): ProgramOutput & { readonly notes?: string[] } {
   const { exceeded } = result;
   const notes = [...result.notes, ...noNetworkNote(result, network)];
   if (exceeded !== undefined && notes.length > 0) {
     const { code, message } = exceededError(exceeded);
     throw new KernelError(code, [message, ...notes].join("; "));
   }
-  return { ...programAnswer(result), ...(notes.length > 0 && { notes }) };
+  return { ...toProgramOutput(result), ...(notes.length > 0 && { notes }) };
 }
 
 /** As resolvers, the kernel and the common clients say that there is no way out. */

@@ -1,6 +1,6 @@
 import { defineTool } from "@narthex/kernel";
 import { SHELL_DECLARATION } from "./command-input.ts";
-import { JOB_ANSWER, JOB_ID, jobAnswer, jobText } from "./job-answer.ts";
+import { JOB_RESULT_SCHEMA, JOB_ID_SCHEMA, toJobResult, jobText } from "./job-result.ts";
 
 /**
  * Writes to a job's standard input.
@@ -15,14 +15,14 @@ export const shellInput = defineTool({
   inputSchema: {
     type: "object",
     properties: {
-      job_id: JOB_ID,
+      job_id: JOB_ID_SCHEMA,
       data: { type: "string", maxLength: 1_048_576, description: "End a line with a line feed." },
       close: { type: "boolean", description: "Close the input afterwards." },
     },
     required: ["job_id", "data"],
     additionalProperties: false,
   },
-  outputSchema: JOB_ANSWER,
+  outputSchema: JOB_RESULT_SCHEMA,
   /** The job pays for what it does with it. */
   narrow: () => ({ maxCpuMs: 0 }),
   needs: (_, { workspace }) => [
@@ -35,6 +35,6 @@ export const shellInput = defineTool({
     const job = await shell.job(jobId);
     await job.write(new TextEncoder().encode(data));
     if (close === true) job.endInput();
-    return jobAnswer(jobId, job.state);
+    return toJobResult(jobId, job.state);
   },
 });

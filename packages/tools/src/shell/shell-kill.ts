@@ -1,6 +1,6 @@
 import { defineTool } from "@narthex/kernel";
 import { SHELL_DECLARATION } from "./command-input.ts";
-import { JOB_ANSWER, JOB_ID, jobAnswer, jobText } from "./job-answer.ts";
+import { JOB_RESULT_SCHEMA, JOB_ID_SCHEMA, toJobResult, jobText } from "./job-result.ts";
 
 /** Ends a job with everything it started. */
 export const shellKill = defineTool({
@@ -9,17 +9,17 @@ export const shellKill = defineTool({
   description: "Kills a job and its processes. Its output stays readable.",
   inputSchema: {
     type: "object",
-    properties: { job_id: JOB_ID },
+    properties: { job_id: JOB_ID_SCHEMA },
     required: ["job_id"],
     additionalProperties: false,
   },
-  outputSchema: JOB_ANSWER,
+  outputSchema: JOB_RESULT_SCHEMA,
   /** Ending what the session itself began is no privilege, and starts nothing. */
   narrow: () => ({ effects: [], tier: "side_effecting", maxCpuMs: 0 }),
   textView: jobText,
   async run({ job_id: jobId }, { shell }) {
     const job = await shell.job(jobId);
     await job.kill();
-    return jobAnswer(jobId, job.state);
+    return toJobResult(jobId, job.state);
   },
 });

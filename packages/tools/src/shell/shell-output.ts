@@ -1,6 +1,6 @@
 import { defineTool } from "@narthex/kernel";
 import { SHELL_DECLARATION } from "./command-input.ts";
-import { JOB_ID, JOB_OUTPUT_ANSWER, jobOutputAnswer, jobOutputText } from "./job-answer.ts";
+import { JOB_ID_SCHEMA, JOB_OUTPUT_RESULT_SCHEMA, toJobOutputResult, jobOutputText } from "./job-result.ts";
 
 const MAX_WAIT_MS = 60_000;
 const GRACE_MS = 10_000;
@@ -13,7 +13,7 @@ export const shellOutput = defineTool({
   inputSchema: {
     type: "object",
     properties: {
-      job_id: JOB_ID,
+      job_id: JOB_ID_SCHEMA,
       offset: {
         type: "integer",
         minimum: 0,
@@ -30,13 +30,13 @@ export const shellOutput = defineTool({
     required: ["job_id"],
     additionalProperties: false,
   },
-  outputSchema: JOB_OUTPUT_ANSWER,
+  outputSchema: JOB_OUTPUT_RESULT_SCHEMA,
   bounds: { timeoutMs: MAX_WAIT_MS + GRACE_MS, maxOutputBytes: 32_768 },
   /** Whoever may start a job may see what it printed. */
   narrow: ({ wait_ms: waitMs = 0 }) => ({ effects: [], tier: "read_only", timeoutMs: waitMs + GRACE_MS, maxCpuMs: 0 }),
   textView: jobOutputText,
   async run({ job_id: jobId, offset = 0, wait_ms: waitMs = 0 }, { shell, signal }) {
     const job = await shell.job(jobId);
-    return jobOutputAnswer(jobId, await job.read(offset, waitMs, signal));
+    return toJobOutputResult(jobId, await job.read(offset, waitMs, signal));
   },
 });

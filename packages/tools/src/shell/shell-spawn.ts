@@ -3,7 +3,7 @@ import { workspacePath } from "../files/workspace-path.ts";
 import { commandFiles } from "./approval-files.ts";
 import { commandScope } from "./approval-scope.ts";
 import { COMMAND_DERIVED_SCHEMA, commandDerived } from "./command-derived.ts";
-import { COMMAND_FIELDS, commandNeeds, SHELL_DECLARATION } from "./command-input.ts";
+import { COMMAND_FIELDS, commandCapabilities, SHELL_DECLARATION } from "./command-input.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -34,7 +34,7 @@ export const shellSpawn = defineTool({
     additionalProperties: false,
   },
   outputSchema: { type: "object", properties: { job_id: { type: "string" } }, required: ["job_id"] },
-  needs: commandNeeds,
+  needs: commandCapabilities,
   approvalScope: commandScope,
   approvalFiles: commandFiles,
   derived: { schema: COMMAND_DERIVED_SCHEMA, of: commandDerived },

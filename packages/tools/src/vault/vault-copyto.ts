@@ -1,6 +1,6 @@
 import { defineTool } from "@narthex/kernel";
-import { path } from "../files/path-schema.ts";
-import { lostChange } from "../files/reconcile-change.ts";
+import { pathSchema } from "../files/path-schema.ts";
+import { toUnsettledChange } from "../files/reconcile-change.ts";
 import { absolutePath, workspacePath } from "../files/workspace-path.ts";
 import { vaultPath } from "./vault-path.ts";
 
@@ -14,8 +14,10 @@ export const vaultCopyTo = defineTool({
   inputSchema: {
     type: "object",
     properties: {
-      source: path("The file, from the vault's root."),
-      destination: path("Where it goes, relative to the working directory or absolute; a file there is replaced."),
+      source: pathSchema("The file, from the vault's root."),
+      destination: pathSchema(
+        "Where it goes, relative to the working directory or absolute; a file there is replaced.",
+      ),
     },
     required: ["source", "destination"],
     additionalProperties: false,
@@ -39,7 +41,7 @@ export const vaultCopyTo = defineTool({
     { kind: "fs_write", prefixes: [absolutePath(input.destination, session)] },
   ],
   async reconcile(intent, context) {
-    const lost = lostChange(intent, context);
+    const lost = toUnsettledChange(intent, context);
     const placed = await lost.stateOf("destination");
     if (placed.kind === "absent") return "did_not_happen";
     const { source } = lost.input;

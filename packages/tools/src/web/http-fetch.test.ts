@@ -36,7 +36,7 @@ describe("http_fetch", () => {
   const get = (path: string, more: JsonObject = {}) => web.call("http_fetch", { url: `${server.url}${path}`, ...more });
 
   it("sends nothing for what is no request", async () => {
-    const count = server.seen.length;
+    const count = server.requests.length;
     const wrong: readonly [JsonObject, string][] = [
       [{ url: "file:///etc/passwd" }, "url"],
       [{ url: `http://user:pass@127.0.0.1:${server.port}/` }, "url"],
@@ -57,7 +57,7 @@ describe("http_fetch", () => {
       const { code, fields } = await get("/", more);
       assert.deepEqual([code, fields], ["INVALID_INPUT", [field]], JSON.stringify(more));
     }
-    assert.equal(server.seen.length, count);
+    assert.equal(server.requests.length, count);
   });
 
   it("reads with GET and HEAD, and needs leave to send for every other method", async () => {
@@ -67,7 +67,7 @@ describe("http_fetch", () => {
       const { code } = await reader.call("http_fetch", { url: server.url, method });
       assert.equal(code, "", method);
     }
-    const count = server.seen.length;
+    const count = server.requests.length;
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
       const { code } = await reader.call("http_fetch", { url: server.url, method });
       assert.equal(code, "CAPABILITY_MISSING", method);
@@ -75,7 +75,7 @@ describe("http_fetch", () => {
     for (const url of [`http://127.0.0.1:${server.port + 1}/`, `http://localhost:${server.port}/`]) {
       assert.equal((await reader.call("http_fetch", { url })).code, "CAPABILITY_MISSING", url);
     }
-    assert.equal(server.seen.length, count);
+    assert.equal(server.requests.length, count);
     await reader.close();
   });
 
@@ -113,14 +113,14 @@ describe("http_fetch", () => {
       ["set-cookie", "b=2"],
     ]);
     assert.deepEqual(labels, ["untrusted"]);
-    const { headers } = server.seen.at(-1) ?? assert.fail();
+    const { headers } = server.requests.at(-1) ?? assert.fail();
     assert.deepEqual([headers["x-a"], headers["accept"]], ["1, 2", "text/plain"]);
   });
 
   it("sends what it was given", async () => {
     const { value } = await get("/", { method: "PUT", body: "grüße", headers: ["Content-Type: text/plain"] });
     assert.equal(value["body"], "PUT é");
-    const { method, body, headers } = server.seen.at(-1) ?? assert.fail();
+    const { method, body, headers } = server.requests.at(-1) ?? assert.fail();
     assert.deepEqual([method, body, headers["content-type"]], ["PUT", "grüße", "text/plain"]);
   });
 

@@ -1,6 +1,6 @@
 import { KernelError } from "@narthex/contracts";
-import { defineTool, type IncomingAnswer, type NetworkCapability, type ToolContext } from "@narthex/kernel";
-import { beginBody, utf8Text } from "./answer-body.ts";
+import { defineTool, type IncomingResponse, type NetworkCapability, type ToolContext } from "@narthex/kernel";
+import { readBodyStart, utf8Text } from "./response-body.ts";
 import { fetchedText } from "./web-texts.ts";
 import { HEADERS_FIELD, requestHeaders } from "./request-headers.ts";
 import { ADDRESS_FACTS, addressFacts, hostScope, parseWebAddress, rightFor, URL_FIELD } from "./web-address.ts";
@@ -120,8 +120,8 @@ function checkRequest(input: Partial<FetchInput> & Pick<FetchInput, "url">) {
 }
 
 /** The body itself, or where it is kept. */
-async function takeBody({ body }: IncomingAnswer, { content }: ToolContext): Promise<FetchedBody> {
-  const beginning = await beginBody(body, SHOWN_BYTES);
+async function takeBody({ body }: IncomingResponse, { content }: ToolContext): Promise<FetchedBody> {
+  const beginning = await readBodyStart(body, SHOWN_BYTES);
   const text = beginning.isWhole ? utf8Text(beginning.bytes) : undefined;
   if (text !== undefined) return { size: beginning.bytes.length, body: text };
   const { hash, size } = await content.keep(beginning.all());

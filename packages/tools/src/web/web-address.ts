@@ -27,7 +27,7 @@ export const URL_FIELD = {
   description: "Absolute, with http or https: https://example.com/page.",
 } as const;
 
-const HIGHEST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
 /** Throws INVALID_INPUT for what is no plain address of the web. */
 export function parseWebAddress(text: string, field = "url"): WebAddress {
@@ -56,7 +56,7 @@ export function readWebAddress(text: string): WebAddress | string {
   // SECURITY: `*` would be a right over every host.
   if (host.includes("*") || canonicalHost(host) !== host) return "names no host that can be asked: check its spelling";
   const port = url.port === "" ? (scheme === "http" ? 80 : 443) : Number(url.port);
-  if (port < 1 || port > HIGHEST_PORT) return `has a port that is not one of 1 to ${HIGHEST_PORT}`;
+  if (port < 1 || port > MAX_PORT) return `has a port that is not one of 1 to ${MAX_PORT}`;
   url.hash = "";
   return { url: url.href, scheme, host, port, path: url.pathname };
 }
@@ -66,13 +66,13 @@ function schemeOf({ protocol }: URL): WebAddress["scheme"] | undefined {
   return protocol === "https:" ? "https" : undefined;
 }
 
-export function placeOf({ host, port }: WebAddress): HostPattern {
+export function toHostPattern({ host, port }: WebAddress): HostPattern {
   return { host, ports: [port] };
 }
 
 /** The right to ask this very host. */
 export function rightFor(kind: NetworkCapability["kind"], address: WebAddress): NetworkCapability {
-  return { kind, hosts: [placeOf(address)] };
+  return { kind, hosts: [toHostPattern(address)] };
 }
 
 /** This host, whatever is asked of it: what an answer for the session covers. */

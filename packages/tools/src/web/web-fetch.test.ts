@@ -61,7 +61,7 @@ describe("web_fetch", () => {
     web.call("web_fetch", { url: `${server.url}${path}`, ...(format && { format }) });
 
   it("sends nothing for what is no page's address", async () => {
-    const count = server.seen.length;
+    const count = server.requests.length;
     for (const url of ["file:///etc/passwd", "gopher://127.0.0.1/", "https://a:b@127.0.0.1/", "https://*/", "x"]) {
       const { code, fields } = await web.call("web_fetch", { url });
       assert.deepEqual([code, fields], ["INVALID_INPUT", ["url"]], url);
@@ -69,7 +69,7 @@ describe("web_fetch", () => {
     for (const more of [{ format: "pdf" }, { method: "POST" }, { headers: [] }]) {
       assert.equal((await web.call("web_fetch", { url: server.url, ...more })).code, "INVALID_INPUT");
     }
-    assert.equal(server.seen.length, count);
+    assert.equal(server.requests.length, count);
   });
 
   it("is an error where there is no page, and says nothing of what stands there instead", async () => {

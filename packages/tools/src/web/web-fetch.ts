@@ -1,7 +1,7 @@
 import { defineTool, type FetchedPage, type PageText } from "@narthex/kernel";
-import { gatherBody } from "./answer-body.ts";
+import { readWholeBody } from "./response-body.ts";
 import { markdownText, type PageLink } from "./markdown-text.ts";
-import { headerOf, refusedStatus } from "./refused-status.ts";
+import { headerOf, statusError } from "./status-error.ts";
 import { pageText } from "./web-texts.ts";
 import { ADDRESS_FACTS, addressFacts, hostScope, parseWebAddress, rightFor, URL_FIELD } from "./web-address.ts";
 
@@ -71,10 +71,10 @@ export const webFetch = defineTool({
       headers: [["accept", ACCEPT]],
       maxBodyBytes: MAX_PAGE_BYTES,
     });
-    const refused = refusedStatus(answer, nowMs());
+    const refused = statusError(answer, nowMs());
     if (refused !== undefined) throw refused;
     const page: FetchedPage = {
-      bytes: await gatherBody(answer.body, MAX_PAGE_BYTES),
+      bytes: await readWholeBody(answer.body, MAX_PAGE_BYTES),
       contentType: headerOf(answer, "content-type"),
       url: answer.url,
       extent: format === "html" ? "whole" : "main",

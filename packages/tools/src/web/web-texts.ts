@@ -2,7 +2,7 @@ import type { ViewPart } from "@narthex/kernel";
 
 /** Results of the web tools as a model is shown them. Each takes what its tool answers. */
 
-export interface FetchedAnswer {
+export interface FetchResult {
   readonly status: number;
   readonly headers: readonly (readonly string[])[];
   readonly final_url: string;
@@ -11,14 +11,7 @@ export interface FetchedAnswer {
   readonly body_hash?: string | undefined;
 }
 
-export function fetchedText({
-  status,
-  headers,
-  final_url: url,
-  size,
-  body,
-  body_hash: hash,
-}: FetchedAnswer): ViewPart[] {
+export function fetchedText({ status, headers, final_url: url, size, body, body_hash: hash }: FetchResult): ViewPart[] {
   const lines = headers.map(([name = "", value = ""]) => `${name}: ${value}`).join("\n");
   const text = `${status} ${url}\n${lines}\n\n`;
   const head = { text, size: Buffer.byteLength(text) };
@@ -26,13 +19,13 @@ export function fetchedText({
   return [head, `[the body has ${size} bytes; read it with result_read {"hash":"${hash ?? ""}"}]`];
 }
 
-export interface PageAnswer {
+export interface PageResult {
   readonly title: string | null;
   readonly content: string;
   readonly final_url: string;
 }
 
-export function pageText({ title, content, final_url: url }: PageAnswer): ViewPart[] {
+export function pageText({ title, content, final_url: url }: PageResult): ViewPart[] {
   const about = title === null ? url : `${title}\n${url}`;
   return [`${about}\n\n`, { text: content, size: Buffer.byteLength(content) }];
 }

@@ -1,6 +1,6 @@
-import { type NoteSignature, parseSignature } from "../log/checkpoint.ts";
-import type { AnnouncedKey } from "../log/key-history.ts";
-import { isSigned, type LogKey, parseLogKey } from "../log/log-key.ts";
+import { type NoteSignature, parseSignature } from "../merkle/checkpoint.ts";
+import type { AnnouncedKey } from "../merkle/key-history.ts";
+import { isSigned, type VerifierKey, parseVerifierKey } from "../merkle/verifier-key.ts";
 
 /** The keys of a log, as the announcements in a bundle hand over from one to the next. */
 export interface BundledKeys {
@@ -11,7 +11,7 @@ export interface BundledKeys {
 }
 
 const HEAD = "narthex/log-key/v1";
-const MOST_SIGNATURES = 16;
+const MAX_SIGNATURES = 16;
 
 /** SPEC: docs/formats/log.md, "Announcements". Each but the first is signed by the key before it too. */
 export function readBundledKeys(notes: readonly string[]): BundledKeys {
@@ -30,16 +30,16 @@ export function readBundledKeys(notes: readonly string[]): BundledKeys {
 interface Announcement {
   readonly text: string;
   readonly previous: string;
-  readonly key: LogKey;
+  readonly key: VerifierKey;
   readonly size: number;
   readonly signatures: readonly NoteSignature[];
 }
 
-function faultOf(announced: Announcement, before: LogKey | undefined): string | undefined {
+function faultOf(announced: Announcement, before: VerifierKey | undefined): string | undefined {
   const { text, previous, key, signatures } = announced;
   if (previous !== (before?.text ?? "none")) return "it does not follow the key before it";
   if (before !== undefined && before.name !== key.name) return "it is a key of another log";
-  const isSignedWith = (by: LogKey): boolean =>
+  const isSignedWith = (by: VerifierKey): boolean =>
     signatures.some(
       ({ name, keyId, signature }) => name === by.name && keyId === by.id && isSigned(by, text, signature),
     );
@@ -49,17 +49,17 @@ function faultOf(announced: Announcement, before: LogKey | undefined): string | 
 }
 
 /** Whether it is said to be signed by a key. One that says nothing of the key it replaces was begun after a loss. */
-function isNamed({ signatures }: Announcement, by: LogKey): boolean {
+function isNamed({ signatures }: Announcement, by: VerifierKey): boolean {
   return signatures.some(({ name, keyId }) => name === by.name && keyId === by.id);
 }
 
 /** Nothing else than the one form of such a note. */
 function parseAnnouncement(note: string): Announcement | undefined {
   const [head, previous = "", verifierKey = "", size = "", empty, ...rest] = note.split("\n");
-  if (head !== HEAD || empty !== "" || rest.pop() !== "" || rest.length === 0 || rest.length > MOST_SIGNATURES) {
+  if (head !== HEAD || empty !== "" || rest.pop() !== "" || rest.length === 0 || rest.length > MAX_SIGNATURES) {
     return undefined;
   }
-  const key = parseLogKey(verifierKey);
+  const key = parseVerifierKey(verifierKey);
   const signatures = rest.map(parseSignature);
   if (key === undefined || !/^(?:0|[1-9][0-9]{0,15})$/.test(size)) return undefined;
   if (!signatures.every((signature) => signature !== undefined)) return undefined;

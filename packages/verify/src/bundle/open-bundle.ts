@@ -25,13 +25,13 @@ export interface Bundle {
   readonly records: number;
   readonly source: LedgerSource;
   find(digest: Uint8Array): Promise<BundledBytes | undefined>;
-  readonly log: BundledLog;
+  readonly tree: BundledTree;
   /** Whether every byte is as it was written. */
   isWhole(signal: AbortSignal | undefined): Promise<boolean>;
 }
 
 /** SPEC: docs/formats/bundle.md, "Log". */
-export interface BundledLog {
+export interface BundledTree {
   /** Announcements of keys, and the checkpoint: signed notes as they stand there. */
   readonly keys: readonly string[];
   readonly checkpoint: string | undefined;
@@ -58,7 +58,7 @@ export async function openBundle(file: BundleFile): Promise<Bundle> {
   const tail = await readTail(file);
   const { chain, recordsAt } = await readHead(file);
   const index = await openIndex(file, tail);
-  const log = await readLog(file, tail);
+  const log = await readTree(file, tail);
   if (tail.bytesAt < recordsAt) throw new BundleFault("its parts overlap");
   const source: LedgerSource = {
     isPartial: chain !== "",
@@ -76,7 +76,7 @@ export async function openBundle(file: BundleFile): Promise<Bundle> {
     records: tail.records,
     source,
     find: (digest) => index.find(digest),
-    log,
+    tree: log,
     isWhole: (signal) => isWhole(file, tail, signal),
   };
 }
@@ -130,7 +130,7 @@ async function openIndex(file: BundleFile, tail: Tail): Promise<BundleIndex> {
   return new BundleIndex(file, part.offset, part.length);
 }
 
-async function readLog(file: BundleFile, { logAt, indexAt }: Tail): Promise<BundledLog> {
+async function readTree(file: BundleFile, { logAt, indexAt }: Tail): Promise<BundledTree> {
   const parts = new PartReader(file, logAt);
   const keys: string[] = [];
   let checkpoint: string | undefined;

@@ -3,7 +3,7 @@ import { verifyLedger } from "../verify-ledger.ts";
 import type { VerifyOptions } from "../walk-ledger.ts";
 import type { VerifyReport } from "../verify-report.ts";
 import { BundleFault } from "./bundle-file.ts";
-import { checkBundledLog } from "./check-bundled-log.ts";
+import { checkBundledTree } from "./check-bundled-tree.ts";
 import type { Bundle } from "./open-bundle.ts";
 
 /** Reads a bundle from beginning to end, as a ledger is read, and whether it is as it was written. */
@@ -28,7 +28,7 @@ export async function verifyBundle(bundle: Bundle, options: VerifyOptions = {}):
   }
   if (chain === "") return withProblems(report, found);
   try {
-    const { log, unprovenTail, problems } = await checkBundledLog(bundle, trustedKey);
+    const { log, unprovenTail, problems } = await checkBundledTree(bundle, trustedKey);
     for (const { code, message } of problems) found.push(problem(code, message));
     return withProblems({ ...report, log, unprovenTail }, found);
   } catch (fault) {

@@ -3,21 +3,21 @@ import { BatchHasher } from "../hash/batch-hasher.ts";
 import { hashRows } from "../hash/hash-pages.ts";
 import { openLedgerFile } from "./open-ledger-file.ts";
 import { packPage } from "./packed-page.ts";
-import type { PageAnswer, PagesThreadData } from "./page-messages.ts";
+import type { PageResponse, PagesThreadData } from "./page-messages.ts";
 
 const { path, from } = workerData as PagesThreadData;
 const port = parentPort;
 if (port === null) throw new TypeError("the reader of a ledger's pages must be started as a thread");
 
-const answers = readAnswers();
+const responses = readResponses();
 port.on("message", () => {
-  const next = answers.next();
-  const answer: PageAnswer = next.done === true ? { end: true } : next.value;
+  const next = responses.next();
+  const answer: PageResponse = next.done === true ? { end: true } : next.value;
   if ("page" in answer) port.postMessage(answer, [answer.page.bytes.buffer, answer.page.numbers.buffer]);
   else port.postMessage(answer);
 });
 
-function* readAnswers(): Generator<PageAnswer> {
+function* readResponses(): Generator<PageResponse> {
   try {
     const file = openLedgerFile(path);
     const hasher = new BatchHasher();

@@ -1,11 +1,11 @@
 import { DatabaseSync } from "node:sqlite";
-import type { LedgerRow, LeftOut } from "../ledger-source.ts";
+import type { LedgerRow, SkippedParts } from "../ledger-source.ts";
 
 /** SPEC: docs/formats/home.md, "records.db". The records of a store as its file has them: nothing is written, nothing is completed, and nothing is refused. */
 export interface LedgerFile {
   recordCount(): number;
   /** From a record on, in pages. Columns can hold anything: whoever wrote the file may not have been a kernel. */
-  pages(from?: number, leave?: LeftOut): Generator<LedgerRow[]>;
+  pages(from?: number, skip?: SkippedParts): Generator<LedgerRow[]>;
   close(): void;
 }
 
@@ -35,7 +35,7 @@ export function openLedgerFile(path: string): LedgerFile {
         const last = count.get()?.["last"];
         return typeof last === "number" ? last + 1 : 0;
       },
-      pages: (first = Number.MIN_SAFE_INTEGER, leave?: LeftOut) =>
+      pages: (first = Number.MIN_SAFE_INTEGER, leave?: SkippedParts) =>
         inPages((leave?.content === true ? withoutContent : whole).iterate(first), (index) => odd.get(index)),
       close: () => database.close(),
     };

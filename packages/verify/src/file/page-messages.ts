@@ -9,7 +9,7 @@ export interface PagesThreadData {
 }
 
 /** Its answer to each word it is sent: the next page, a row that is none, the end, or why there is nothing more. */
-export type PageAnswer =
+export type PageResponse =
   | { readonly page: PackedPage }
   | { readonly odd: LedgerRow }
   | { readonly end: true }

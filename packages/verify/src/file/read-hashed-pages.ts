@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { HashedPage } from "../ledger-source.ts";
 import { unpackPage } from "./packed-page.ts";
-import type { PageAnswer, PagesThreadData } from "./page-messages.ts";
+import type { PageResponse, PagesThreadData } from "./page-messages.ts";
 
 /** So many pages may be ready before they are looked at: that is all the memory the other thread can fill. */
 const PAGES_AHEAD = 4;
@@ -12,9 +12,9 @@ export async function* readHashedPages(path: string, from?: number): AsyncGenera
   // Sources run as they are, a published package runs what was compiled from them.
   const name = `./ledger-pages-thread${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`;
   const worker = new Worker(new URL(name, import.meta.url), { workerData, execArgv: [] });
-  const answers: PageAnswer[] = [];
+  const answers: PageResponse[] = [];
   let wake: (() => void) | undefined;
-  const take = (answer: PageAnswer): void => {
+  const take = (answer: PageResponse): void => {
     answers.push(answer);
     wake?.();
   };

@@ -10,11 +10,11 @@ import {
   getLocal,
   isEqual,
   isLess,
-  loadLoose,
+  loadUnaligned,
   loadVector,
   loadWord,
   or,
-  pickBytes,
+  shuffleBytes,
   repeat,
   rotateRight,
   select,
@@ -22,7 +22,7 @@ import {
   shiftLeft,
   splat,
   startCode,
-  storeLoose,
+  storeUnaligned,
   storeVector,
   subtract,
   xorVector,
@@ -150,7 +150,7 @@ function mix([a, b, c, d]: Four, x: number, y: number): Code {
 /** To the right. */
 function rotateBytes(local: number, bytes: number): Code {
   const from = Array.from({ length: 16 }, (_, i) => (i & ~3) | ((i + bytes) & 3));
-  return [getLocal(local), getLocal(local), pickBytes(from)];
+  return [getLocal(local), getLocal(local), shuffleBytes(from)];
 }
 
 /** Parameter 0: blocks. Local 1: the block, 2: an address; vectors from 3 on. */
@@ -199,9 +199,9 @@ const FIRST_VECTOR = 3;
 /** Words 4n to 4n + 3 of a block, out of all lanes; what lies behind an input's end counts as zero. */
 function loadPart(part: number, pointers: number, offset: Code, within: number): Code {
   const loads = [0, 1, 2, 3].flatMap((lane) => [
-    [constant(0), loadWord(pointers + 4 * lane), offset, add, loadLoose(within)],
+    [constant(0), loadWord(pointers + 4 * lane), offset, add, loadUnaligned(within)],
     [constant(BLOCK_BYTES), constant(0), loadWord(LENGTHS + 4 * lane), subtract],
-    [loadLoose(MASKS + (part % 4) * 16), andVector, setLocal(FIRST_VECTOR + lane)],
+    [loadUnaligned(MASKS + (part % 4) * 16), andVector, setLocal(FIRST_VECTOR + lane)],
   ]);
   return [
     loads,
@@ -219,7 +219,7 @@ function storeChain(): Code {
       [constant(0), loadVector(CHAIN + 16 * (4 * half + word)), setLocal(FIRST_VECTOR + word)],
     ]),
     transpose(FIRST_VECTOR, (lane, value) => [
-      [constant(0), loadWord(LANES.outputs + 4 * lane), value, storeLoose(16 * half)],
+      [constant(0), loadWord(LANES.outputs + 4 * lane), value, storeUnaligned(16 * half)],
     ]),
   ]);
 }

@@ -8,17 +8,17 @@ import {
   compileCode,
   constant,
   getLocal,
-  loadLoose,
+  loadUnaligned,
   loadVector,
   orVector,
-  pickBytes,
+  shuffleBytes,
   rotateRight,
   setLocal,
   shiftLeftVector,
   shiftRightVector,
   splat,
   startCode,
-  storeLoose,
+  storeUnaligned,
   storeVector,
   xorVector,
 } from "./wasm-code.ts";
@@ -78,7 +78,7 @@ const word = (n: number): Code => [constant(0), loadVector(WORDS + 16 * n)];
 const setWord = (n: number, value: Code): Code => [constant(0), value, storeVector(WORDS + 16 * n)];
 const sameWord = (value: number): Code => [constant(value), splat];
 /** Of the words on the stack: memory holds their last byte first, SHA-256 their first. */
-const swapBytes: Code = [sameWord(0), pickBytes([3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12])];
+const swapBytes: Code = [sameWord(0), shuffleBytes([3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12])];
 
 /** Function 0: takes the words into the chaining values. Locals 0 to 7 are a to h; 8 and 9 are sums. */
 function compressCode(): Code {
@@ -172,7 +172,7 @@ function lastWords(from: number, laneBytes: number, bits: number): Code {
 /** 16 bytes of each lane's place, as words of which the first byte counts most. */
 function loadLanes(offset: number, laneBytes: number): Code {
   return [0, 1, 2, 3].flatMap((lane) => [
-    [getLocal(0), constant(offset + laneBytes * lane), add, loadLoose(0), swapBytes],
+    [getLocal(0), constant(offset + laneBytes * lane), add, loadUnaligned(0), swapBytes],
     setLocal(FIRST_VECTOR + lane),
   ]);
 }
@@ -184,6 +184,6 @@ function startChain(): Code {
 function storeChain(): Code {
   return [0, 1].flatMap((half) => [
     [0, 1, 2, 3].map((n) => [constant(0), loadVector(CHAIN + 16 * (4 * half + n)), setLocal(FIRST_VECTOR + n)]),
-    transpose(FIRST_VECTOR, (lane, value) => [[getLocal(1), value, swapBytes, storeLoose(32 * lane + 16 * half)]]),
+    transpose(FIRST_VECTOR, (lane, value) => [[getLocal(1), value, swapBytes, storeUnaligned(32 * lane + 16 * half)]]),
   ]);
 }

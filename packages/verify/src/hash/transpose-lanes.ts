@@ -1,4 +1,4 @@
-import { type Code, getLocal, pickWords, setLocal } from "./wasm-code.ts";
+import { type Code, getLocal, shuffleWords, setLocal } from "./wasm-code.ts";
 
 /** Four vectors of one lane each become four of one word each, or the other way round. Takes four further locals. */
 export function transpose(first: number, use: (n: number, value: Code) => Code): Code {
@@ -7,11 +7,11 @@ export function transpose(first: number, use: (n: number, value: Code) => Code):
   const high = [2, 6, 3, 7];
   const pairs = first + 4;
   return [
-    [a, b, pickWords(low), setLocal(pairs), a, b, pickWords(high), setLocal(pairs + 1)],
-    [c, d, pickWords(low), setLocal(pairs + 2), c, d, pickWords(high), setLocal(pairs + 3)],
-    use(0, [getLocal(pairs), getLocal(pairs + 2), pickWords([0, 1, 4, 5])]),
-    use(1, [getLocal(pairs), getLocal(pairs + 2), pickWords([2, 3, 6, 7])]),
-    use(2, [getLocal(pairs + 1), getLocal(pairs + 3), pickWords([0, 1, 4, 5])]),
-    use(3, [getLocal(pairs + 1), getLocal(pairs + 3), pickWords([2, 3, 6, 7])]),
+    [a, b, shuffleWords(low), setLocal(pairs), a, b, shuffleWords(high), setLocal(pairs + 1)],
+    [c, d, shuffleWords(low), setLocal(pairs + 2), c, d, shuffleWords(high), setLocal(pairs + 3)],
+    use(0, [getLocal(pairs), getLocal(pairs + 2), shuffleWords([0, 1, 4, 5])]),
+    use(1, [getLocal(pairs), getLocal(pairs + 2), shuffleWords([2, 3, 6, 7])]),
+    use(2, [getLocal(pairs + 1), getLocal(pairs + 3), shuffleWords([0, 1, 4, 5])]),
+    use(3, [getLocal(pairs + 1), getLocal(pairs + 3), shuffleWords([2, 3, 6, 7])]),
   ];
 }

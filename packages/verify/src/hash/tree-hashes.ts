@@ -6,16 +6,16 @@ const nodeInput = new Uint8Array(1 + 2 * HASH_SIZE).fill(1, 0, 1);
 
 const LANES = 4;
 /** Of a small ledger, to make the lanes would take longer than to hash it. */
-const FEWEST_FOR_LANES = 8192;
+const MIN_HASHES_FOR_LANES = 8192;
 let hashed = 0;
 
 /** SPEC: docs/formats/log.md, "The tree". */
-export function leafOf(recordHash: Uint8Array): Uint8Array {
+export function leafHash(recordHash: Uint8Array): Uint8Array {
   leafInput.set(recordHash, 1);
   return sha256(leafInput);
 }
 
-export function nodeOf(left: Uint8Array, right: Uint8Array): Uint8Array {
+export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   nodeInput.set(left, 1);
   nodeInput.set(right, 1 + HASH_SIZE);
   return sha256(nodeInput);
@@ -26,7 +26,7 @@ export function hashLeaves(hashes: Uint8Array): void {
   const count = hashes.length / HASH_SIZE;
   const lanes = lanesFor(count);
   if (lanes === undefined) {
-    for (let at = 0; at < hashes.length; at += HASH_SIZE) hashes.set(leafOf(hashes.subarray(at, at + HASH_SIZE)), at);
+    for (let at = 0; at < hashes.length; at += HASH_SIZE) hashes.set(leafHash(hashes.subarray(at, at + HASH_SIZE)), at);
     return;
   }
   const memory = new Uint8Array(lanes.memory.buffer);
@@ -43,7 +43,7 @@ export function perfectRoot(hashes: Uint8Array): Uint8Array {
   for (let count = width; count > 1; count /= 2) {
     for (let i = 0; i < count / 2; i++) {
       const at = 2 * i * HASH_SIZE;
-      const node = nodeOf(hashes.subarray(at, at + HASH_SIZE), hashes.subarray(at + HASH_SIZE, at + 2 * HASH_SIZE));
+      const node = nodeHash(hashes.subarray(at, at + HASH_SIZE), hashes.subarray(at + HASH_SIZE, at + 2 * HASH_SIZE));
       hashes.set(node, i * HASH_SIZE);
     }
   }
@@ -62,5 +62,5 @@ function rootByLanes(hashes: Uint8Array, lanes: Sha256Lanes): Uint8Array {
 
 function lanesFor(count: number): Sha256Lanes | undefined {
   hashed += count;
-  return hashed < FEWEST_FOR_LANES || count < LANES ? undefined : sha256Lanes();
+  return hashed < MIN_HASHES_FOR_LANES || count < LANES ? undefined : sha256Lanes();
 }

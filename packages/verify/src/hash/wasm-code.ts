@@ -35,9 +35,9 @@ export const repeat = (body: Code): Code => [0x03, EMPTY_BLOCK, body, 0x0d, 0, 0
 
 export const loadVector = (offset: number): Code => [0xfd, 0x00, 4, unsigned(offset)];
 /** Of an address that is no multiple of 16. */
-export const loadLoose = (offset: number): Code => [0xfd, 0x00, 0, unsigned(offset)];
+export const loadUnaligned = (offset: number): Code => [0xfd, 0x00, 0, unsigned(offset)];
 export const storeVector = (offset: number): Code => [0xfd, 0x0b, 4, unsigned(offset)];
-export const storeLoose = (offset: number): Code => [0xfd, 0x0b, 0, unsigned(offset)];
+export const storeUnaligned = (offset: number): Code => [0xfd, 0x0b, 0, unsigned(offset)];
 export const splat: Code = [0xfd, 0x11];
 export const andVector: Code = [0xfd, 0x4e];
 export const orVector: Code = [0xfd, 0x50];
@@ -51,9 +51,9 @@ export const rotateRight = (vector: Code, bits: number): Code => [
   [vector, shiftLeftVector(32 - bits), orVector],
 ];
 /** Words of two vectors: 0 to 3 are those of the first, 4 to 7 those of the second. */
-export const pickWords = (words: readonly number[]): Code =>
-  pickBytes(words.flatMap((word) => [word * 4, word * 4 + 1, word * 4 + 2, word * 4 + 3]));
-export const pickBytes = (bytes: readonly number[]): Code => [0xfd, 0x0d, bytes];
+export const shuffleWords = (words: readonly number[]): Code =>
+  shuffleBytes(words.flatMap((word) => [word * 4, word * 4 + 1, word * 4 + 2, word * 4 + 3]));
+export const shuffleBytes = (bytes: readonly number[]): Code => [0xfd, 0x0d, bytes];
 
 // Node has it, and the library of types for programs without a browser does not.
 declare const WebAssembly: {

@@ -39,8 +39,8 @@ export function chainFromState(state: VerifiedChain): Chain {
   chain.logicalTimeMs = exactNumber(state.logicalTimeMs);
   chain.closed = state.closed;
   for (const call of state.openCalls) chain.keepCall(call.requestId, callFromState(call));
-  for (const id of state.openApprovals) chain.askApproval(id);
-  for (const id of state.givenApprovals) chain.giveApproval(id);
+  for (const id of state.openApprovals) chain.requestApproval(id);
+  for (const id of state.givenApprovals) chain.grantApproval(id);
   for (const id of state.standingApprovals) chain.addStanding(id);
   return chain;
 }

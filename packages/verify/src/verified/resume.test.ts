@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { create, utf8 } from "@narthex/contracts";
 import { VerifiedLedgerSchema } from "@narthex/contracts/verified";
 import type { LedgerRow, LedgerSource } from "../ledger-source.ts";
-import { parseCheckpoint } from "../log/checkpoint.ts";
-import { parseLogKey } from "../log/log-key.ts";
+import { parseCheckpoint } from "../merkle/checkpoint.ts";
+import { parseVerifierKey } from "../merkle/verifier-key.ts";
 import { LedgerBuilder } from "../testing/ledger-builder.ts";
 import {
   callParts,
@@ -17,7 +17,7 @@ import {
   startKernel,
 } from "../testing/ledger-story.ts";
 import { eraseContent, eraseSilently } from "../testing/sample-ledger.ts";
-import { logFiles, SignedLog, testKey } from "../testing/signed-log.ts";
+import { treeFiles, SignedTree, testKey } from "../testing/signed-tree.ts";
 import { verifyLedger } from "../verify-ledger.ts";
 import type { VerifyReport } from "../verify-report.ts";
 import type { VerifyOptions } from "../walk-ledger.ts";
@@ -38,7 +38,7 @@ interface Moment {
 
 /** A ledger as it was after every step of a life with all that can be open across a checkpoint. */
 function moments(key = KEY): Moment[] {
-  const log = new SignedLog(new LedgerBuilder());
+  const log = new SignedTree(new LedgerBuilder());
   const { ledger } = log;
   const all: Moment[] = [];
   let note = "";
@@ -87,7 +87,7 @@ function moments(key = KEY): Moment[] {
 }
 
 function sourceOf({ ledger, note }: Moment): LedgerSource {
-  return Object.assign(ledger.copy(), note !== "" && { log: logFiles(ledger, note) });
+  return Object.assign(ledger.copy(), note !== "" && { log: treeFiles(ledger, note) });
 }
 
 /** Which records were asked for, and how many rows that gave. */
@@ -127,7 +127,7 @@ test("from any moment to any later one, a run that goes on finds what a run over
   for (const [i, earlier] of all.entries()) {
     const before = await verifiedAt(earlier);
     for (const later of all.slice(i)) {
-      const options = { nowMs: NOW_MS, trustedKey: parseLogKey(KEY.text) };
+      const options = { nowMs: NOW_MS, trustedKey: parseVerifierKey(KEY.text) };
       const { source, read } = counted(sourceOf(later));
       const resumed = await verifyLedger(source, { ...options, before });
       const whole = await verifyLedger(sourceOf(later), options);
@@ -190,7 +190,7 @@ test("an older record that was changed is found as soon as somebody signs for it
   const unseen = await verifyLedger(sourceOf(tampered), { before });
   assert.deepEqual([unseen.problemCount, unseen.before?.records], [0, momentOf(all, 3).ledger.rows.length]);
   // Signed for with the change in it, the tree is no longer the one that was seen.
-  const signed = new SignedLog(tampered.ledger);
+  const signed = new SignedTree(tampered.ledger);
   Object.assign(signed, { key: NEXT, lastSize: parseCheckpoint(tampered.note)?.size });
   tampered.ledger.rows[CHANGED] = { ...row, hash: row.hash.map((byte) => byte ^ 1) };
   const note = signed.checkpoint();
@@ -216,7 +216,7 @@ test("an older item that is said to be erased and is not, or twice, is found", a
 test("a key that is not the ledger's is found, whatever was remembered without one", async () => {
   const moment = momentOf(moments(), 7);
   const before = await verifiedAt(moment);
-  const report = await verifyLedger(sourceOf(moment), { before, trustedKey: parseLogKey(testKey("other").text) });
+  const report = await verifyLedger(sourceOf(moment), { before, trustedKey: parseVerifierKey(testKey("other").text) });
   assert.equal(report.problems[0]?.code, "log_key_untrusted");
 });
 

@@ -8,11 +8,11 @@ import {
 } from "@narthex/contracts/verified";
 import type { Chain } from "../chain.ts";
 import { sameBytes } from "../ledger-hash.ts";
-import { type Checkpoint, isSignedBy, parseCheckpoint } from "../log/checkpoint.ts";
-import type { AnnouncedKey } from "../log/key-history.ts";
-import { parseLogKey } from "../log/log-key.ts";
-import { TreeEdge } from "../log/tree-edge.ts";
-import type { VerifiedLog } from "../log/verified-log.ts";
+import { type Checkpoint, isSignedBy, parseCheckpoint } from "../merkle/checkpoint.ts";
+import type { AnnouncedKey } from "../merkle/key-history.ts";
+import { parseVerifierKey } from "../merkle/verifier-key.ts";
+import { TreeEdge } from "../merkle/tree-edge.ts";
+import type { VerifiedTree } from "../merkle/verified-tree.ts";
 import { chainFromState, chainToState } from "./chain-state.ts";
 import { exactNumber } from "./exact-number.ts";
 import { decodeVerified, encodeVerified, VerifiedFault } from "./verified-file.ts";
@@ -27,16 +27,16 @@ export interface VerifiedState {
   readonly leftOutItems: number;
   readonly proofs: number;
   readonly chains: readonly Chain[];
-  readonly log: VerifiedLog;
+  readonly verifiedTree: VerifiedTree;
   readonly verifiedAtMs: number;
 }
 
 /** Undefined if it is more than may be kept. */
 export function encodeVerifiedState(state: VerifiedState): Uint8Array | undefined {
-  const { log } = state;
+  const { verifiedTree } = state;
   return encodeVerified({
-    checkpoint: log.note,
-    keys: log.keys.map(({ key, recordIndex, afterLoss }) =>
+    checkpoint: verifiedTree.note,
+    keys: verifiedTree.keys.map(({ key, recordIndex, afterLoss }) =>
       create(VerifiedKeySchema, { verifierKey: key.text, recordIndex: BigInt(recordIndex), afterLoss }),
     ),
     records: BigInt(state.records),
@@ -46,12 +46,12 @@ export function encodeVerifiedState(state: VerifiedState): Uint8Array | undefine
     erasedItems: BigInt(state.erasedItems),
     leftOutItems: BigInt(state.leftOutItems),
     proofs: BigInt(state.proofs),
-    checkpoints: BigInt(log.checkpoints),
-    firstKeyIndex: BigInt(log.firstKeyIndex),
+    checkpoints: BigInt(verifiedTree.checkpoints),
+    firstKeyIndex: BigInt(verifiedTree.firstKeyIndex),
     chains: state.chains.map(chainToState),
-    edge: log.edge.map(({ number, hashes }) => create(VerifiedTileSchema, { number: BigInt(number), hashes })),
-    tailHashes: log.tail,
-    kept: log.kept.map(({ size, root }) =>
+    edge: verifiedTree.edge.map(({ number, hashes }) => create(VerifiedTileSchema, { number: BigInt(number), hashes })),
+    tailHashes: verifiedTree.tail,
+    kept: verifiedTree.kept.map(({ size, root }) =>
       create(VerifiedCheckpointSchema, { size: BigInt(size), root: new Uint8Array(root) }),
     ),
     verifiedAtMs: BigInt(state.verifiedAtMs),
@@ -64,7 +64,7 @@ export function encodeVerifiedState(state: VerifiedState): Uint8Array | undefine
  */
 export function decodeVerifiedState(bytes: Uint8Array): VerifiedState {
   const stored = decodeVerified(bytes);
-  const log = logOf(stored);
+  const log = toVerifiedTree(stored);
   const records = exactNumber(stored.records);
   const { headHash } = stored;
   if (log.size + log.tail.length / HASH_SIZE !== records || !sameBytes(log.tail.subarray(-HASH_SIZE), headHash)) {
@@ -81,26 +81,27 @@ export function decodeVerifiedState(bytes: Uint8Array): VerifiedState {
     leftOutItems: exactNumber(stored.leftOutItems),
     proofs: exactNumber(stored.proofs),
     chains,
-    log,
+    verifiedTree: log,
     verifiedAtMs: exactNumber(stored.verifiedAtMs),
   };
 }
 
 /** The root over all records that were read. */
-export function rootOfState({ log }: VerifiedState): Uint8Array {
-  const tree = edgeOf(log);
-  for (let at = 0; at < log.tail.length; at += HASH_SIZE) tree.add(log.tail.subarray(at, at + HASH_SIZE));
+export function rootOfState({ verifiedTree }: VerifiedState): Uint8Array {
+  const tree = edgeOf(verifiedTree);
+  for (let at = 0; at < verifiedTree.tail.length; at += HASH_SIZE)
+    tree.add(verifiedTree.tail.subarray(at, at + HASH_SIZE));
   return tree.root();
 }
 
-function logOf(stored: VerifiedLedger): VerifiedLog {
+function toVerifiedTree(stored: VerifiedLedger): VerifiedTree {
   const checkpoint = parseCheckpoint(stored.checkpoint);
   if (checkpoint === undefined) throw new VerifiedFault("its checkpoint is none");
   const keys = stored.keys.map(keyOf);
   requireSigned(checkpoint, keys);
   const tail = new Uint8Array(stored.tailHashes);
   if (tail.length === 0 || tail.length % HASH_SIZE !== 0) throw new VerifiedFault("it has no hashes of records");
-  const log: VerifiedLog = {
+  const log: VerifiedTree = {
     keys,
     firstKeyIndex: exactNumber(stored.firstKeyIndex),
     note: stored.checkpoint,
@@ -119,7 +120,7 @@ function logOf(stored: VerifiedLedger): VerifiedLog {
 }
 
 function keyOf({ verifierKey, recordIndex, afterLoss }: VerifiedKey): AnnouncedKey {
-  const key = parseLogKey(verifierKey);
+  const key = parseVerifierKey(verifierKey);
   if (key === undefined) throw new VerifiedFault("a key in it is none");
   return { key, recordIndex: exactNumber(recordIndex), afterLoss };
 }
@@ -129,14 +130,14 @@ function requireSigned(checkpoint: Checkpoint, keys: readonly AnnouncedKey[]): v
   throw new VerifiedFault("none of its keys has signed its checkpoint");
 }
 
-function edgeOf({ edge }: VerifiedLog): TreeEdge {
+function edgeOf({ edge }: VerifiedTree): TreeEdge {
   const tree = new TreeEdge(() => undefined);
   if (!tree.restore(edge)) throw new VerifiedFault("its tree is none");
   return tree;
 }
 
 /** Every record is in one chain, and the newest of them are known by their hashes. */
-function checkChains(chains: readonly Chain[], records: number, { size, tail }: VerifiedLog): void {
+function checkChains(chains: readonly Chain[], records: number, { size, tail }: VerifiedTree): void {
   let count = 0;
   for (const { nextSequence, headIndex, headHash } of chains) {
     count += nextSequence;

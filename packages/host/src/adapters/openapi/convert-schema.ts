@@ -2,14 +2,14 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contract
 import { ownField } from "@narthex/kernel";
 
 /** Of an API's own dialect, and of no use to whoever checks an input. */
-const LEFT_OUT = new Set(["discriminator", "xml", "externalDocs", "example", "nullable", "deprecated"]);
-const SCHEMAS = new Set(
+const IGNORED_KEYWORDS = new Set(["discriminator", "xml", "externalDocs", "example", "nullable", "deprecated"]);
+const SUBSCHEMA_KEYWORDS = new Set(
   "items additionalProperties not if then else contains propertyNames unevaluatedItems unevaluatedProperties".split(
     " ",
   ),
 );
-const LISTS = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
-const MAPS = new Set(["properties", "patternProperties", "dependentSchemas", "$defs"]);
+const SUBSCHEMA_LIST_KEYWORDS = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
+const SUBSCHEMA_MAP_KEYWORDS = new Set(["properties", "patternProperties", "dependentSchemas", "$defs"]);
 const OWN_REFERENCE = /^#\/components\/schemas\/([A-Za-z0-9._-]+)$/;
 
 /**
@@ -35,7 +35,7 @@ export class SchemaConverter {
     if (!isJsonObject(schema)) return schema;
     const converted: Record<string, JsonValue> = {};
     for (const [key, value] of Object.entries(schema)) {
-      if (LEFT_OUT.has(key) || key.startsWith("x-")) continue;
+      if (IGNORED_KEYWORDS.has(key) || key.startsWith("x-")) continue;
       converted[key] = this.#convertKey(key, value);
     }
     return withBounds(withNull(converted, schema), schema);
@@ -43,9 +43,9 @@ export class SchemaConverter {
 
   #convertKey(key: string, value: JsonValue): JsonValue {
     if (key === "$ref") return this.#refer(value);
-    if (SCHEMAS.has(key)) return this.convert(value);
-    if (LISTS.has(key) && Array.isArray(value)) return value.map((item) => this.convert(item));
-    if (!MAPS.has(key) || !isJsonObject(value)) return value;
+    if (SUBSCHEMA_KEYWORDS.has(key)) return this.convert(value);
+    if (SUBSCHEMA_LIST_KEYWORDS.has(key) && Array.isArray(value)) return value.map((item) => this.convert(item));
+    if (!SUBSCHEMA_MAP_KEYWORDS.has(key) || !isJsonObject(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, this.convert(item)]));
   }
 

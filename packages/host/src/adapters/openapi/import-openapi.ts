@@ -64,12 +64,12 @@ export function importOpenApi(
 ): CandidateTool[] {
   const wanted = settings.operations && new Set(settings.operations);
   const found = readOperations(document).filter(({ id }) => wanted?.has(id) ?? true);
-  const problems = problemsOf(document, found, settings);
+  const problems = findProblems(document, found, settings);
   if (problems.length > 0) throw unfit(file, problems);
   const url = serverOf(document, settings);
   const version = versionOf(document);
   return found.map((operation): CandidateTool => {
-    const source = sourceOf(operation, nameOf(operation, settings), version);
+    const source = sourceOf(operation, toToolName(operation, settings), version);
     const endpoint = {
       url,
       ...settings.key,
@@ -95,10 +95,10 @@ function sourceOf({ description, inputSchema }: DescribedOperation, name: string
   return source;
 }
 
-function problemsOf(document: JsonObject, found: readonly DescribedOperation[], settings: ImportSettings): string[] {
+function findProblems(document: JsonObject, found: readonly DescribedOperation[], settings: ImportSettings): string[] {
   const ids = new Set(found.map(({ id }) => id));
   const missing = (settings.operations ?? []).filter((id) => !ids.has(id));
-  const names = found.map((operation) => nameOf(operation, settings));
+  const names = found.map((operation) => toToolName(operation, settings));
   const twice = new Set(names.filter((name, index) => names.indexOf(name) !== index));
   return [
     ...(found.length === 0 ? ["it has no operation to add"] : []),
@@ -115,7 +115,7 @@ function problemsOf(document: JsonObject, found: readonly DescribedOperation[], 
 }
 
 /** `listPets`, `pets/list` and `GET /pets` as a tool is called. */
-function nameOf({ id }: DescribedOperation, { namePrefix = "" }: ImportSettings): string {
+function toToolName({ id }: DescribedOperation, { namePrefix = "" }: ImportSettings): string {
   const words = id
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
     .replaceAll(/[^A-Za-z0-9]+/g, "_")

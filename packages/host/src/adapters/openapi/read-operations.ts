@@ -59,7 +59,7 @@ function readOperation(
       continue;
     }
     parameters.push({ name, in: place });
-    take(name, described(schema, description), place === "path" || parameter["required"] === true);
+    take(name, withDescription(schema, description), place === "path" || parameter["required"] === true);
   }
   const body = bodyOf(document, operation);
   if (body !== undefined) {
@@ -89,7 +89,7 @@ function readOperation(
 function parametersOf(document: JsonObject, item: JsonObject, operation: JsonObject): JsonObject[] {
   const found = new Map<string, JsonObject>();
   for (const json of [...listOf(item["parameters"]), ...listOf(operation["parameters"])]) {
-    const parameter = resolved(document, json, "parameters");
+    const parameter = resolveReference(document, json, "parameters");
     found.set(`${textOf(parameter["in"])} ${textOf(parameter["name"])}`, parameter);
   }
   return [...found.values()];
@@ -100,14 +100,14 @@ function bodyOf(
   operation: JsonObject,
 ): { readonly schema: JsonValue | undefined; readonly isRequired: boolean } | undefined {
   if (operation["requestBody"] === undefined) return undefined;
-  const body = resolved(document, operation["requestBody"], "requestBodies");
+  const body = resolveReference(document, operation["requestBody"], "requestBodies");
   const content = Object.entries(asObject(body["content"])).find(([type]) => JSON_TYPE.test(type));
   const schema = content === undefined ? undefined : (ownField(asObject(content[1]), "schema") ?? true);
   return { schema, isRequired: body["required"] === true };
 }
 
 /** A part of the document under its name; one that is not there is empty, and then lacks what it needs. */
-function resolved(document: JsonObject, json: JsonValue, kind: string): JsonObject {
+function resolveReference(document: JsonObject, json: JsonValue, kind: string): JsonObject {
   const object = asObject(json);
   const reference = object["$ref"];
   if (typeof reference !== "string") return object;
@@ -116,7 +116,7 @@ function resolved(document: JsonObject, json: JsonValue, kind: string): JsonObje
   return reference.startsWith(prefix) ? asObject(ownField(named, reference.slice(prefix.length))) : {};
 }
 
-function described(schema: JsonValue, description: JsonValue | undefined): JsonValue {
+function withDescription(schema: JsonValue, description: JsonValue | undefined): JsonValue {
   const text = textOf(description);
   return text === "" || !isJsonObject(schema) || "$ref" in schema ? schema : { description: text, ...schema };
 }

@@ -6,13 +6,13 @@ import type { EgressProxy } from "@narthex/kernel";
 import { createEgressGate, type EgressGateOptions } from "../create-egress-gate.ts";
 import { type TestPass, testPass, type TestPassOptions } from "./test-pass.ts";
 
-export interface ProxyAnswer {
+export interface ProxyResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-export interface ProxyAsking {
+export interface ProxyRequestOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
@@ -29,7 +29,7 @@ export interface OpenedProxy extends EgressProxy {
   /** The word of the call, as it stands in paths. */
   readonly word: string;
   /** One request as a program's client sends it. */
-  ask(target: string, asking?: ProxyAsking): Promise<ProxyAnswer>;
+  ask(target: string, asking?: ProxyRequestOptions): Promise<ProxyResponse>;
   /** A connection on which to say anything. */
   dial(): Socket;
   /** The head of a CONNECT request with the call's own word. */
@@ -72,11 +72,11 @@ export function proxyHeader(credential: string): string {
   return `proxy-authorization: Basic ${Buffer.from(credential).toString("base64")}`;
 }
 
-function ask(socketPath: string, path: string, { credential = "", method = "GET", ...rest }: ProxyAsking) {
+function ask(socketPath: string, path: string, { credential = "", method = "GET", ...rest }: ProxyRequestOptions) {
   const { headers = {}, body, agent } = rest;
   const said =
     credential === "" ? {} : { "proxy-authorization": `Basic ${Buffer.from(credential).toString("base64")}` };
-  return new Promise<ProxyAnswer>((resolve, reject) => {
+  return new Promise<ProxyResponse>((resolve, reject) => {
     const sent = httpRequest(
       { socketPath, path, method, agent, headers: { host: "x", ...said, ...headers } },
       (answer) => {

@@ -1,16 +1,16 @@
 import type { TestContext } from "node:test";
 import { KernelError } from "@narthex/contracts";
-import type { EgressBounds, EgressEvent, EgressExit, EgressPass, EgressTarget } from "@narthex/kernel";
+import type { EgressBounds, EgressEvent, EgressClient, EgressGrant, EgressTarget } from "@narthex/kernel";
 import { createEgressGate, type EgressGateOptions } from "../create-egress-gate.ts";
 
-export interface TestPass extends EgressPass {
+export interface TestPass extends EgressGrant {
   readonly events: EgressEvent[];
   /** Whom it was asked about, in order. */
   readonly asked: EgressTarget[];
   readonly charges: number[];
 }
 
-export interface TestPassOptions extends Partial<Pick<EgressPass, "credentials" | "charge" | "admit">> {
+export interface TestPassOptions extends Partial<Pick<EgressGrant, "credentials" | "charge" | "admit">> {
   /** All others are refused; by default nobody is. */
   readonly hosts?: readonly string[];
   /** Whether requests may send; they may by default. */
@@ -52,10 +52,10 @@ export function testPass(options: TestPassOptions = {}): TestPass {
   };
 }
 
-export interface OpenedExit extends EgressExit {
+export interface OpenedExit extends EgressClient {
   readonly pass: TestPass;
   /** GET, or what it is told. */
-  ask(url: string, more?: Partial<Parameters<EgressExit["request"]>[0]>): ReturnType<EgressExit["request"]>;
+  ask(url: string, more?: Partial<Parameters<EgressClient["request"]>[0]>): ReturnType<EgressClient["request"]>;
 }
 
 /** An exit that ends with its test. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { blake3, isKernelError, toHex } from "@narthex/contracts";
-import type { FileAnswer, FileChange, FileOperation, FileState, ListedEntry, Preimage } from "@narthex/kernel";
+import type { FileResult, FileChange, FileOperation, FileState, ListedEntry, Preimage } from "@narthex/kernel";
 import type { ScratchWorkspace } from "./scratch-workspace.ts";
 
-type Answer<Kind extends FileAnswer["kind"]> = FileAnswer & { readonly kind: Kind };
+type Answer<Kind extends FileResult["kind"]> = FileResult & { readonly kind: Kind };
 
 /** Operations as tests write them: the rest is as it mostly is. */
 export const read = (path: string, offset = 0, limit = 0): FileOperation => ({ kind: "read", path, offset, limit });
@@ -42,7 +42,7 @@ export const list = (path: string, options: Partial<FileOperation & { kind: "lis
 });
 export const inspect = (path: string): FileOperation => ({ kind: "inspect", path });
 
-export async function runAs<Kind extends FileAnswer["kind"]>(
+export async function runAs<Kind extends FileResult["kind"]>(
   scratch: ScratchWorkspace,
   kind: Kind,
   operation: FileOperation,

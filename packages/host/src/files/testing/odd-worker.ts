@@ -1,10 +1,10 @@
 /** A worker that was taken over: it starts as it should, and then says what its first argument tells it to. */
 import { statSync, writeSync } from "node:fs";
-import { encodeFrame, FrameReader, REQUEST_BOUNDS } from "../worker/frame.ts";
+import { encodeMessage, MessageReader, REQUEST_BOUNDS } from "../worker/worker-message.ts";
 import type { WorkerRequest } from "../worker/messages.ts";
 
 const [oddity = "", workspace = ""] = process.argv.slice(2);
-const requests = new FrameReader(REQUEST_BOUNDS);
+const requests = new MessageReader(REQUEST_BOUNDS);
 const file = { kind: "file", size: 3, mode: 0o644 };
 
 process.stdin.on("data", (piece: Buffer) => {
@@ -57,7 +57,7 @@ function say(id: number, header: object, payload?: Buffer): void {
   if (id !== 0 && oddity === "no-frame") writeSync(1, "hello, this is no frame at all\n");
   else if (id !== 0 && oddity === "huge-frame") writeSync(1, Buffer.from("7fffffff0000000100000002", "hex"));
   else if (id !== 0 && oddity === "dies") process.kill(process.pid, "SIGKILL");
-  else if (id === 0 || oddity !== "silent") for (const part of encodeFrame(id, header, payload)) writeSync(1, part);
+  else if (id === 0 || oddity !== "silent") for (const part of encodeMessage(id, header, payload)) writeSync(1, part);
 }
 
 function double(value: number): Buffer {

@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isKernelError } from "@narthex/contracts";
-import type { FileAnswer, FileOperation } from "@narthex/kernel";
+import type { FileResult, FileOperation } from "@narthex/kernel";
 import { SandboxFiles } from "../../sandbox/sandbox-machine.ts";
 import { spawnSandbox } from "../../sandbox/spawn-sandbox.ts";
 import { FILE_WORKER_COMMAND, fileWorkerPlan, type WorkerPlace } from "../start-file-worker.ts";
@@ -125,7 +125,7 @@ class Race {
     }
   }
 
-  async #check(operation: FileOperation, answer: FileAnswer): Promise<void> {
+  async #check(operation: FileOperation, answer: FileResult): Promise<void> {
     if (answer.kind === "read" && (await gather(answer.content)).includes(CANARY))
       this.#escapes.push("read the outside");
     if (answer.kind === "list" && answer.entries.some(({ name }) => name.endsWith("only-outside"))) {

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { execFile } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { FileAnswer, FileOperation, PreparedOperation } from "@narthex/kernel";
+import type { FileResult, FileOperation, PreparedOperation } from "@narthex/kernel";
 import {
   createWorkspaceFiles,
   type WorkspaceFilesDriver,
@@ -25,7 +25,7 @@ export interface ScratchWorkspace extends AsyncDisposable {
   own(): Promise<void>;
   prepare(operation: FileOperation, signal?: AbortSignal): Promise<PreparedOperation>;
   /** Prepares and commits. */
-  run(operation: FileOperation): Promise<FileAnswer>;
+  run(operation: FileOperation): Promise<FileResult>;
   /** Names in the workspace that begin as temporary files do. */
   leftOvers(): Promise<string[]>;
   /** The same, as soon as there is one. */

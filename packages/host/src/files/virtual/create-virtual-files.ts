@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { createBlake3, toHex, utf8 } from "@narthex/contracts";
 import type {
-  FileAnswer,
+  FileResult,
   FileChange,
   FileOperation,
-  FileRecord,
+  StoredFileTrace,
   Preimage,
   PreparedOperation,
   ReplayContent,
@@ -17,14 +17,14 @@ import { findOccurrences, linesOf } from "../worker/find-occurrences.ts";
 import { bytesContent, type VirtualContent } from "./virtual-content.ts";
 import { ABSENT, stateOf, type VirtualNode, VirtualTree } from "./virtual-tree.ts";
 
-type Of<Kind extends FileOperation["kind"]> = FileOperation & { readonly kind: Kind };
+type OperationOf<Kind extends FileOperation["kind"]> = FileOperation & { readonly kind: Kind };
 
 /** What an operation will do, once it is found to be possible. */
 interface Plan {
   readonly opened: readonly string[];
   /** Paths of what is replaced or taken away. */
   readonly replaced: readonly string[];
-  perform(): Promise<FileAnswer>;
+  perform(): Promise<FileResult>;
 }
 
 const NEW_FILE_MODE = 0o644;
@@ -40,7 +40,7 @@ const MAX_LINES = 1000;
  * a call is served from its record.
  */
 export function createVirtualFiles(
-  record: FileRecord,
+  record: StoredFileTrace,
   contentOf: (hash: string) => Promise<ReplayContent | undefined>,
 ): WorkspaceFiles {
   const tree = new VirtualTree(record, contentOf);
@@ -48,7 +48,7 @@ export function createVirtualFiles(
     async prepare(_place, operation, signal) {
       signal.throwIfAborted();
       try {
-        return prepared(tree, await planOf(tree, operation));
+        return toPreparedOperation(tree, await planOf(tree, operation));
       } catch (fault) {
         throw fault instanceof FileFault ? explainFault(operation, describeFault(fault)) : fault;
       }
@@ -75,14 +75,14 @@ function planOf(tree: VirtualTree, operation: FileOperation): Plan | Promise<Pla
   }
 }
 
-function prepared(tree: VirtualTree, { opened, replaced, perform }: Plan): PreparedOperation {
+function toPreparedOperation(tree: VirtualTree, { opened, replaced, perform }: Plan): PreparedOperation {
   return {
     opened,
     async *preimages(): AsyncGenerator<Preimage> {
       for (const path of replaced) {
         const node = tree.at(path);
         const content = (): AsyncIterable<Uint8Array> =>
-          node.kind === "file" ? node.content.read(0, node.content.size) : nothing();
+          node.kind === "file" ? node.content.read(0, node.content.size) : emptyContent();
         yield { path, state: stateOf(node), content };
       }
       await Promise.resolve();
@@ -92,8 +92,8 @@ function prepared(tree: VirtualTree, { opened, replaced, perform }: Plan): Prepa
   };
 }
 
-function planRead(tree: VirtualTree, { path, offset, limit }: Of<"read">): Plan {
-  const real = tree.real(path);
+function planRead(tree: VirtualTree, { path, offset, limit }: OperationOf<"read">): Plan {
+  const real = tree.resolve(path);
   const { content } = requireFile(tree.at(real));
   const rest = Math.max(0, content.size - offset);
   const length = limit === 0 ? rest : Math.min(rest, limit);
@@ -104,25 +104,25 @@ function planRead(tree: VirtualTree, { path, offset, limit }: Of<"read">): Plan 
   };
 }
 
-function planWrite(tree: VirtualTree, { path, mode, content }: Of<"write">): Plan {
-  const real = tree.real(path);
+function planWrite(tree: VirtualTree, { path, mode, content }: OperationOf<"write">): Plan {
+  const real = tree.resolve(path);
   const before = tree.at(real);
   if (before.kind !== "absent" && mode === "create_only") throw new FileFault("FILE_EXISTS");
   if (before.kind !== "absent" && before.kind !== "file") throw new FileFault("NOT_A_FILE");
   const missing = tree.missingParents(real);
   return {
     opened: [real],
-    replaced: present(tree, [real]),
+    replaced: existingPaths(tree, [real]),
     async perform() {
       const isAppended = mode === "append" && before.kind === "file";
-      const after = isAppended ? await appended(before.content, content) : bytesContent(content);
+      const after = isAppended ? await appendContent(before.content, content) : bytesContent(content);
       return changed([...makeParents(tree, missing), replace(tree, real, after)]);
     },
   };
 }
 
-async function planEdit(tree: VirtualTree, operation: Of<"edit">): Promise<Plan> {
-  const real = tree.real(operation.path);
+async function planEdit(tree: VirtualTree, operation: OperationOf<"edit">): Promise<Plan> {
+  const real = tree.resolve(operation.path);
   const { content } = requireFile(tree.at(real));
   if (content.size > MAX_FILE_BYTES) throw new FileFault("RESOURCE_EXCEEDED", "file-too-large");
   const wanted = Buffer.from(operation.oldContent);
@@ -146,8 +146,8 @@ async function planEdit(tree: VirtualTree, operation: Of<"edit">): Promise<Plan>
   };
 }
 
-function planDelete(tree: VirtualTree, { path: named, recursive }: Of<"delete">): Plan {
-  const path = tree.real(named);
+function planDelete(tree: VirtualTree, { path: named, recursive }: OperationOf<"delete">): Plan {
+  const path = tree.resolve(named);
   const { kind } = tree.at(path);
   if (path === ".") throw new FileFault("INVALID_INPUT", "root");
   if (kind === "absent") throw new FileFault("FILE_NOT_FOUND");
@@ -166,8 +166,8 @@ function planDelete(tree: VirtualTree, { path: named, recursive }: Of<"delete">)
   };
 }
 
-function planMove(tree: VirtualTree, { source: named, destination: wanted, overwrite }: Of<"move">): Plan {
-  const [source, destination] = [tree.real(named), tree.real(wanted)];
+function planMove(tree: VirtualTree, { source: named, destination: wanted, overwrite }: OperationOf<"move">): Plan {
+  const [source, destination] = [tree.resolve(named), tree.resolve(wanted)];
   const [from, to] = [tree.at(source), tree.at(destination)];
   if (source === "." || destination === ".") throw new FileFault("INVALID_INPUT", "root");
   if (from.kind === "absent") throw new FileFault("FILE_NOT_FOUND");
@@ -181,7 +181,7 @@ function planMove(tree: VirtualTree, { source: named, destination: wanted, overw
   const missing = tree.missingParents(destination);
   return {
     opened: [source, destination],
-    replaced: present(tree, [destination]),
+    replaced: existingPaths(tree, [destination]),
     perform() {
       const [moved, replaced] = [stateOf(from), stateOf(to)];
       const made = makeParents(tree, missing);
@@ -200,7 +200,7 @@ function requireFile(node: VirtualNode): VirtualNode & { readonly kind: "file" }
   throw new FileFault(node.kind === "absent" ? "FILE_NOT_FOUND" : "NOT_A_FILE");
 }
 
-function present(tree: VirtualTree, paths: readonly string[]): string[] {
+function existingPaths(tree: VirtualTree, paths: readonly string[]): string[] {
   return paths.filter((path) => tree.at(path).kind !== "absent");
 }
 
@@ -219,12 +219,12 @@ function replace(tree: VirtualTree, path: string, content: VirtualContent): File
   return { path, before, after: stateOf(tree.at(path)) };
 }
 
-function changed(changes: readonly FileChange[]): FileAnswer & { readonly kind: "changed" } {
+function changed(changes: readonly FileChange[]): FileResult & { readonly kind: "changed" } {
   return { kind: "changed", changes, lines: [] };
 }
 
 /** A file with something behind it, of which only the hash is computed until somebody reads it. */
-async function appended(before: VirtualContent, content: Uint8Array): Promise<VirtualContent> {
+async function appendContent(before: VirtualContent, content: Uint8Array): Promise<VirtualContent> {
   const hasher = createBlake3();
   for await (const chunk of before.read(0, before.size)) hasher.update(chunk);
   hasher.update(content);
@@ -255,6 +255,6 @@ async function wholeOf(content: VirtualContent): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {
+async function* emptyContent(): AsyncGenerator<Uint8Array> {
   // There are no bytes.
 }

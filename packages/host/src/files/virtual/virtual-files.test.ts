@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { test } from "node:test";
 import { blake3, toHex, utf8 } from "@narthex/contracts";
-import type { FileChange, FileRecord, ReplayContent } from "@narthex/kernel";
+import type { FileChange, StoredFileTrace, ReplayContent } from "@narthex/kernel";
 import { testWorkspaceFilesContract } from "@narthex/testkit";
 import { createScratchWorkspace } from "../testing/scratch-workspace.ts";
 import { createVirtualFiles } from "./create-virtual-files.ts";
@@ -45,7 +45,7 @@ testWorkspaceFilesContract("a virtual tree", async (start, absent = []) => {
     ),
     ...absent.map((path): FileChange => ({ path, before: ABSENT, after: ABSENT })),
   ];
-  const files = createVirtualFiles({ changed, read: [], through: [] }, contentIn(Object.values(start)));
+  const files = createVirtualFiles({ changed, read: [], resolvedLinks: [] }, contentIn(Object.values(start)));
   return { files, workspace: "/nowhere" };
 });
 
@@ -63,14 +63,14 @@ testWorkspaceFilesContract("a worker in its sandbox", async (start) => {
   };
 });
 
-const record: FileRecord = {
+const record: StoredFileTrace = {
   changed: [],
   read: [
     { path: "real/a.txt", offset: 0, size: 5, hash: hashOf("begin"), of: 100 },
     { path: "real/a.txt", offset: 50, size: 3, hash: hashOf("mid"), of: 100 },
     { path: "gone.txt", offset: 0, size: 4, hash: hashOf("lost"), of: 4 },
   ],
-  through: [{ named: "link/a.txt", opened: "real/a.txt" }],
+  resolvedLinks: [{ named: "link/a.txt", opened: "real/a.txt" }],
 };
 
 async function read(path: string, offset: number, limit: number): Promise<string> {

@@ -1,4 +1,4 @@
-import type { FileRecord, FileState, ReplayContent } from "@narthex/kernel";
+import type { StoredFileTrace, FileState, ReplayContent } from "@narthex/kernel";
 import { FileFault } from "../worker/file-fault.ts";
 import { partsContent, type RecordedPart, type VirtualContent, wholeContent } from "./virtual-content.ts";
 
@@ -23,8 +23,8 @@ export class VirtualTree {
   readonly #nodes = new Map<string, VirtualNode>();
   readonly #through: ReadonlyMap<string, string>;
 
-  constructor(record: FileRecord, open: Open) {
-    this.#through = new Map(record.through.map(({ named, opened }) => [named, opened]));
+  constructor(record: StoredFileTrace, open: Open) {
+    this.#through = new Map(record.resolvedLinks.map(({ named, opened }) => [named, opened]));
     for (const { path, before } of record.changed) {
       // A path that was changed twice was first as its first change found it.
       if (!this.#nodes.has(path)) this.#nodes.set(path, nodeOf(before, open));
@@ -35,7 +35,7 @@ export class VirtualTree {
   }
 
   /** Where a name led, through links that were there. */
-  real(path: string): string {
+  resolve(path: string): string {
     return this.#through.get(path) ?? path;
   }
 
@@ -103,7 +103,7 @@ interface KnownPart {
   readonly of?: number;
 }
 
-function partsByPath({ read }: FileRecord): Map<string, KnownPart[]> {
+function partsByPath({ read }: StoredFileTrace): Map<string, KnownPart[]> {
   const byPath = new Map<string, KnownPart[]>();
   for (const { path, ...part } of read) {
     const parts = byPath.get(path);

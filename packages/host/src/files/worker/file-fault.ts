@@ -32,7 +32,7 @@ export function describeFault(thrown: unknown): FailedReply {
  * Runs the part of a commit up to its change, which is the last system call in it: what is thrown there has changed nothing.
  * Faults outside such a part may have come after a change.
  */
-export function untilChanged<T>(act: () => T): T {
+export function markUnchangedOnThrow<T>(act: () => T): T {
   try {
     return act();
   } catch (thrown) {

@@ -1,13 +1,13 @@
 /** Works on the files of one workspace, inside a sandbox. Told what to do by frames on stdin, answers on stdout. */
 import { writeSync } from "node:fs";
 import { Socket } from "node:net";
-import { encodeFrame, FrameReader, REQUEST_BOUNDS } from "./frame.ts";
+import { encodeMessage, MessageReader, REQUEST_BOUNDS } from "./worker-message.ts";
 import type { WorkerReply, WorkerRequest } from "./messages.ts";
 import { sweepPath } from "./sweep.ts";
 import { Tickets } from "./tickets.ts";
 import { openRoot, type Workspace } from "./workspace.ts";
 
-const requests = new FrameReader(REQUEST_BOUNDS);
+const requests = new MessageReader(REQUEST_BOUNDS);
 let tickets: Tickets | undefined;
 
 process.umask(0o022);
@@ -31,7 +31,7 @@ function start({ workspace, sweep, ...prefixes }: WorkerRequest & { type: "start
 
 /** Waits until all of it is taken: the kernel reads at all times, and never gets more than it asked for. */
 function answer(id: number, reply: WorkerReply, payload?: Buffer): void {
-  for (const piece of encodeFrame(id, reply, payload)) {
+  for (const piece of encodeMessage(id, reply, payload)) {
     for (let done = 0; done < piece.length; ) done += writeSync(1, piece, done);
   }
 }

@@ -3,7 +3,7 @@ import { errnoOf, FileFault } from "./file-fault.ts";
 import type { Item } from "./messages.ts";
 import { syncDirectory } from "./sync-directory.ts";
 import type { Spot } from "./walk.ts";
-import { at, isInPlace, lookAt, openDirectory, reopen, type Workspace } from "./workspace.ts";
+import { entryPath, isInPlace, statEntry, openDirectory, reopen, type Workspace } from "./workspace.ts";
 
 /** The directory that a name is to be put into, made if need be. */
 export interface ReadyDirectory {
@@ -36,7 +36,7 @@ export function makeParents(workspace: Workspace, spot: Spot): ReadyDirectory {
       const parent = current();
       if (makeDirectory(parent, name)) {
         const path = [...spot.parents, ...spot.missing.slice(0, index + 1)].join("/");
-        const mode = Number((lookAt(parent, name)?.mode ?? 0n) & 0o7777n);
+        const mode = Number((statEntry(parent, name)?.mode ?? 0n) & 0o7777n);
         made.push({ parent, name, item: { path, state: { kind: "directory", mode } } });
       }
       held.push(openDirectory(workspace, parent, name));
@@ -61,7 +61,7 @@ export function makeParents(workspace: Workspace, spot: Spot): ReadyDirectory {
 /** False if somebody else was faster. */
 function makeDirectory(parent: number, name: string): boolean {
   try {
-    mkdirSync(at(parent, name), NEW_DIRECTORY_MODE);
+    mkdirSync(entryPath(parent, name), NEW_DIRECTORY_MODE);
     return true;
   } catch (fault) {
     if (errnoOf(fault) === "EEXIST") return false;
@@ -71,7 +71,7 @@ function makeDirectory(parent: number, name: string): boolean {
 
 function tryToRemove(parent: number, name: string): void {
   try {
-    rmdirSync(at(parent, name));
+    rmdirSync(entryPath(parent, name));
   } catch {
     // Somebody uses it already.
   }

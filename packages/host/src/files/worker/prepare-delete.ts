@@ -1,15 +1,15 @@
 import { closeSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
-import { asUnchanged, FileFault, untilChanged } from "./file-fault.ts";
+import { asUnchanged, FileFault, markUnchangedOnThrow } from "./file-fault.ts";
 import { encodeEntries } from "./encode-entries.ts";
-import { type Held, hold, letGo, verifyHeld } from "./hold.ts";
+import { type HeldEntry, holdEntry, releaseEntry, verifyUnchanged } from "./held-entry.ts";
 import type { DoneReply, Item } from "./messages.ts";
-import { preparedOf, pullFrom } from "./prepare-read.ts";
+import { toPreparedReply, pullFrom } from "./prepare-read.ts";
 import { readRange } from "./read-file.ts";
 import { scanDirectory } from "./scan-directory.ts";
 import { syncDirectory } from "./sync-directory.ts";
 import type { Ticket } from "./ticket.ts";
 import { isSameTree, openInTree, readTree, removeTree, type TreeEntry } from "./tree.ts";
-import { at, openDirectory, type Workspace } from "./workspace.ts";
+import { entryPath, openDirectory, type Workspace } from "./workspace.ts";
 
 /** Of all trees that wait to be deleted: each takes some memory. */
 const MAX_HELD_ENTRIES = 200_000;
@@ -18,7 +18,7 @@ let temporaries = 0;
 
 /** Opens what is to be deleted. A link is deleted itself, never what it leads to. */
 export function prepareDelete(workspace: Workspace, path: string, recursive: boolean): Ticket {
-  const held = hold(workspace, path, "keep");
+  const held = holdEntry(workspace, path, "keep");
   try {
     const { kind } = held.state;
     if (held.spot.name === "") throw new FileFault("INVALID_INPUT", "root");
@@ -27,30 +27,30 @@ export function prepareDelete(workspace: Workspace, path: string, recursive: boo
     if (kind !== "directory") return leafTicket(held);
     return treeTicket(workspace, held, recursive);
   } catch (fault) {
-    letGo(held);
+    releaseEntry(held);
     throw fault;
   }
 }
 
 export const DELETED: DoneReply = { type: "done", mode: 0, made: [] };
 
-function leafTicket(held: Held): Ticket {
+function leafTicket(held: HeldEntry): Ticket {
   return {
-    ...preparedOf([held]),
+    ...toPreparedReply([held]),
     pull: pullFrom([held]),
     async commit() {
-      untilChanged(() => {
-        verifyHeld(held);
-        unlinkSync(at(held.spot.directory, held.spot.name));
+      markUnchangedOnThrow(() => {
+        verifyUnchanged(held);
+        unlinkSync(entryPath(held.spot.directory, held.spot.name));
       });
       await syncDirectory(held.spot.directory);
       return DELETED;
     },
-    close: () => letGo(held),
+    close: () => releaseEntry(held),
   };
 }
 
-function treeTicket(workspace: Workspace, held: Held, recursive: boolean): Ticket {
+function treeTicket(workspace: Workspace, held: HeldEntry, recursive: boolean): Ticket {
   const top = openDirectory(workspace, held.spot.directory, held.spot.name);
   let entries: readonly TreeEntry[];
   try {
@@ -69,7 +69,7 @@ function treeTicket(workspace: Workspace, held: Held, recursive: boolean): Ticke
     opened = undefined;
   };
   return {
-    ...preparedOf([held]),
+    ...toPreparedReply([held]),
     entries: (from) => encodeEntries(items, from, false),
     pull(item, offset, length) {
       if (opened?.item !== item) {
@@ -90,7 +90,7 @@ function treeTicket(workspace: Workspace, held: Held, recursive: boolean): Ticke
       heldEntries -= entries.length;
       closeOpened();
       closeSync(top);
-      letGo(held);
+      releaseEntry(held);
     },
   };
 }
@@ -99,12 +99,12 @@ function treeTicket(workspace: Workspace, held: Held, recursive: boolean): Ticke
  * The directory loses its name first: from then on nobody finds it any more, and what is in it can be held against
  * what was reported. If that is not the same, it gets its name back.
  */
-function deleteTree(workspace: Workspace, held: Held, top: number, entries: readonly TreeEntry[]): void {
+function deleteTree(workspace: Workspace, held: HeldEntry, top: number, entries: readonly TreeEntry[]): void {
   const { directory, name } = held.spot;
-  const hidden = at(directory, `${workspace.temporaryPrefix}tree-${temporaries++}`);
-  untilChanged(() => {
-    verifyHeld(held);
-    renameSync(at(directory, name), hidden);
+  const hidden = entryPath(directory, `${workspace.temporaryPrefix}tree-${temporaries++}`);
+  markUnchangedOnThrow(() => {
+    verifyUnchanged(held);
+    renameSync(entryPath(directory, name), hidden);
   });
   let isRemoving = false;
   try {
@@ -113,7 +113,7 @@ function deleteTree(workspace: Workspace, held: Held, top: number, entries: read
     removeTree(workspace, top, entries);
     rmdirSync(hidden);
   } catch (fault) {
-    const isNamedAgain = nameAgain(hidden, at(directory, name));
+    const isNamedAgain = restoreName(hidden, entryPath(directory, name));
     throw isNamedAgain && !isRemoving ? asUnchanged(fault) : fault;
   }
 }
@@ -122,7 +122,7 @@ function deleteTree(workspace: Workspace, held: Held, top: number, entries: read
  * Onto an empty directory that was just made, so that nothing that somebody else put there is lost. If the name is
  * taken, one beside it: under its temporary name it would be swept away one day. Answers whether it has its name again.
  */
-function nameAgain(from: string, to: string): boolean {
+function restoreName(from: string, to: string): boolean {
   for (const name of [to, `${to}.kept-${temporaries}`]) {
     try {
       mkdirSync(name);

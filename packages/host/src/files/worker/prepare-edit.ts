@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
-import { FileFault, untilChanged } from "./file-fault.ts";
+import { FileFault, markUnchangedOnThrow } from "./file-fault.ts";
 import { findOccurrences, linesOf } from "./find-occurrences.ts";
-import { type Held, hold, letGo } from "./hold.ts";
-import { preparedOf, pullFrom, requireFile } from "./prepare-read.ts";
+import { type HeldEntry, holdEntry, releaseEntry } from "./held-entry.ts";
+import { toPreparedReply, pullFrom, requireFile } from "./prepare-read.ts";
 import { modeOf } from "./prepare-write.ts";
 import { readWhole } from "./read-file.ts";
 import { Replacement } from "./replacement.ts";
@@ -17,10 +17,10 @@ const MAX_LINES = 1000;
 
 /** Opens a file, and finds the text that is to be replaced. */
 export function prepareEdit(workspace: Workspace, path: string, wanted: Buffer, replaceAll: boolean): Ticket {
-  const held = requireFile(hold(workspace, path, "follow"));
+  const held = requireFile(holdEntry(workspace, path, "follow"));
   try {
     const { offsets, lines } = findPlaces(held, wanted, replaceAll);
-    const answer = preparedOf([held]);
+    const answer = toPreparedReply([held]);
     // The text itself may be long, and is not kept.
     const oldLength = wanted.length;
     const prepared = { ...answer.prepared, occurrences: offsets.length, lines };
@@ -31,7 +31,7 @@ export function prepareEdit(workspace: Workspace, path: string, wanted: Buffer, 
       payload,
       pull: pullFrom([held]),
       async commit(text) {
-        const made = untilChanged(() => {
+        const made = markUnchangedOnThrow(() => {
           replacement = new Replacement(workspace, held);
           replacement.createFile();
           writeEdited(held, replacement, { offsets, oldLength, text });
@@ -41,16 +41,20 @@ export function prepareEdit(workspace: Workspace, path: string, wanted: Buffer, 
       },
       close() {
         replacement?.close();
-        letGo(held);
+        releaseEntry(held);
       },
     };
   } catch (fault) {
-    letGo(held);
+    releaseEntry(held);
     throw fault;
   }
 }
 
-function findPlaces(held: Held, wanted: Buffer, replaceAll: boolean): { offsets: readonly number[]; lines: number[] } {
+function findPlaces(
+  held: HeldEntry,
+  wanted: Buffer,
+  replaceAll: boolean,
+): { offsets: readonly number[]; lines: number[] } {
   if (wanted.length === 0) throw new FileFault("INVALID_INPUT", "name");
   const bytes = contentOf(held);
   if (!isUtf8(bytes)) throw new FileFault("NOT_TEXT");
@@ -64,7 +68,7 @@ function findPlaces(held: Held, wanted: Buffer, replaceAll: boolean): { offsets:
 }
 
 function writeEdited(
-  held: Held,
+  held: HeldEntry,
   replacement: Replacement,
   { offsets, oldLength, text }: { offsets: readonly number[]; oldLength: number; text: Buffer },
 ): void {
@@ -79,7 +83,7 @@ function writeEdited(
   replacement.write(Buffer.concat([...pieces, bytes.subarray(kept)]), 0);
 }
 
-function contentOf({ file, state }: Held): Buffer {
+function contentOf({ file, state }: HeldEntry): Buffer {
   if (file === undefined || state.kind !== "file") throw new FileFault("NOT_A_FILE");
   if (state.size > MAX_FILE_BYTES) throw tooLarge();
   return readWhole(file, state.size);

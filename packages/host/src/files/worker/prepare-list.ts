@@ -5,7 +5,7 @@ import { type ScannedEntry, scanDirectory } from "./scan-directory.ts";
 import { NOTHING, type Ticket } from "./ticket.ts";
 import { leaveSpot, pathOf, verifyPassable, walk } from "./walk.ts";
 import { encodeEntries } from "./encode-entries.ts";
-import { lookAt, openDirectory, reopen, type Workspace } from "./workspace.ts";
+import { statEntry, openDirectory, reopen, type Workspace } from "./workspace.ts";
 
 export interface ListOptions {
   readonly path: string;
@@ -132,7 +132,7 @@ class Listing {
       this.isPartial = true;
       return false;
     }
-    const size = kind === "file" && isExact ? Number(lookAt(directory, name)?.size ?? 0n) : 0;
+    const size = kind === "file" && isExact ? Number(statEntry(directory, name)?.size ?? 0n) : 0;
     this.found.push({ name: path, isExact, kind, size });
     return true;
   }

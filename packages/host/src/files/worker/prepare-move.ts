@@ -1,12 +1,12 @@
 import { mkdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
-import { errnoOf, FileFault, untilChanged } from "./file-fault.ts";
-import { type Held, hold, letGo, verifyHeld } from "./hold.ts";
+import { errnoOf, FileFault, markUnchangedOnThrow } from "./file-fault.ts";
+import { type HeldEntry, holdEntry, releaseEntry, verifyUnchanged } from "./held-entry.ts";
 import { linkExclusively } from "./link-exclusively.ts";
 import { makeParents, type ReadyDirectory } from "./make-parents.ts";
-import { preparedOf, pullFrom } from "./prepare-read.ts";
+import { toPreparedReply, pullFrom } from "./prepare-read.ts";
 import { syncDirectory } from "./sync-directory.ts";
 import type { Ticket } from "./ticket.ts";
-import { at, isInPlace, type Workspace } from "./workspace.ts";
+import { entryPath, isInPlace, type Workspace } from "./workspace.ts";
 
 export interface MoveOptions {
   readonly source: string;
@@ -16,20 +16,20 @@ export interface MoveOptions {
 
 /** Opens what is to be moved, and what it would replace. Links at the end of either path are meant themselves. */
 export function prepareMove(workspace: Workspace, options: MoveOptions): Ticket {
-  const source = hold(workspace, options.source, "keep");
-  let destination: Held | undefined;
+  const source = holdEntry(workspace, options.source, "keep");
+  let destination: HeldEntry | undefined;
   try {
-    destination = hold(workspace, options.destination, "keep");
+    destination = holdEntry(workspace, options.destination, "keep");
     verifyMove(source, destination, options.overwrite);
     return moveTicket(workspace, source, destination);
   } catch (fault) {
-    letGo(source);
-    if (destination !== undefined) letGo(destination);
+    releaseEntry(source);
+    if (destination !== undefined) releaseEntry(destination);
     throw fault;
   }
 }
 
-function verifyMove(source: Held, destination: Held, overwrite: boolean): void {
+function verifyMove(source: HeldEntry, destination: HeldEntry, overwrite: boolean): void {
   if (source.spot.name === "" || destination.spot.name === "") throw new FileFault("INVALID_INPUT", "root");
   if (source.state.kind === "absent") throw new FileFault("FILE_NOT_FOUND");
   if (source.state.kind === "other" || destination.state.kind === "other") throw new FileFault("NOT_A_FILE");
@@ -40,14 +40,14 @@ function verifyMove(source: Held, destination: Held, overwrite: boolean): void {
   if (source.state.kind === "directory") throw new FileFault("NOT_A_DIRECTORY");
 }
 
-function moveTicket(workspace: Workspace, source: Held, destination: Held): Ticket {
+function moveTicket(workspace: Workspace, source: HeldEntry, destination: HeldEntry): Ticket {
   return {
-    ...preparedOf([source, destination]),
+    ...toPreparedReply([source, destination]),
     pull: pullFrom([source, destination]),
     async commit() {
-      const ready = untilChanged(() => makeParents(workspace, destination.spot));
+      const ready = markUnchangedOnThrow(() => makeParents(workspace, destination.spot));
       try {
-        untilChanged(() => moveNow(source, destination, ready));
+        markUnchangedOnThrow(() => moveNow(source, destination, ready));
         await syncDirectory(ready.directory);
         await syncDirectory(source.spot.directory);
         await ready.sync();
@@ -57,26 +57,26 @@ function moveTicket(workspace: Workspace, source: Held, destination: Held): Tick
       }
     },
     close() {
-      letGo(source);
-      letGo(destination);
+      releaseEntry(source);
+      releaseEntry(destination);
     },
   };
 }
 
-function moveNow(source: Held, destination: Held, ready: ReadyDirectory): void {
+function moveNow(source: HeldEntry, destination: HeldEntry, ready: ReadyDirectory): void {
   try {
-    verifyHeld(source);
-    if (destination.spot.missing.length === 0) verifyHeld(destination);
+    verifyUnchanged(source);
+    if (destination.spot.missing.length === 0) verifyUnchanged(destination);
     else if (!isInPlace(ready.directory, ready.parents)) throw new FileFault("EXECUTION_FAILED", "changed");
-    rename(source, destination, at(ready.directory, destination.spot.name));
+    rename(source, destination, entryPath(ready.directory, destination.spot.name));
   } catch (fault) {
     ready.undo();
     throw errnoOf(fault) === "EEXIST" ? new FileFault("EXECUTION_FAILED", "changed") : fault;
   }
 }
 
-function rename(source: Held, destination: Held, to: string): void {
-  const from = at(source.spot.directory, source.spot.name);
+function rename(source: HeldEntry, destination: HeldEntry, to: string): void {
+  const from = entryPath(source.spot.directory, source.spot.name);
   if (destination.stats !== undefined) {
     // Two names of one file: `rename` would leave both.
     if (destination.stats.ino === source.stats?.ino) unlinkSync(from);

@@ -1,5 +1,5 @@
 import { FileFault } from "./file-fault.ts";
-import { type Held, hold, letGo } from "./hold.ts";
+import { type HeldEntry, holdEntry, releaseEntry } from "./held-entry.ts";
 import type { Item, PreparedReply } from "./messages.ts";
 import { readRange } from "./read-file.ts";
 import { sweepEarlierRuns } from "./sweep.ts";
@@ -8,28 +8,33 @@ import type { Workspace } from "./workspace.ts";
 
 /** Opens a file to be read. A short range is read at once, and nothing stays open. */
 export function prepareRead(workspace: Workspace, operation: { path: string; offset: number; limit: number }): Ticket {
-  const held = requireFile(hold(workspace, operation.path, "follow"));
+  const held = requireFile(holdEntry(workspace, operation.path, "follow"));
   const size = held.state.kind === "file" ? held.state.size : 0;
   const rest = Math.max(0, size - operation.offset);
   const length = operation.limit === 0 ? rest : Math.min(rest, operation.limit);
-  if (length > INLINE_BYTES) return { ...preparedOf([held]), pull: pullFrom([held]), close: () => letGo(held) };
+  if (length > INLINE_BYTES)
+    return { ...toPreparedReply([held]), pull: pullFrom([held]), close: () => releaseEntry(held) };
   try {
     const payload = held.file === undefined ? NOTHING : readRange(held.file, operation.offset, length);
-    return { prepared: { ...preparedOf([held]).prepared, inline: true, held: false }, payload, close: () => undefined };
+    return {
+      prepared: { ...toPreparedReply([held]).prepared, inline: true, held: false },
+      payload,
+      close: () => undefined,
+    };
   } finally {
-    letGo(held);
+    releaseEntry(held);
   }
 }
 
 /** What is at a path, itself: a link is not followed. */
 export function prepareInspect(workspace: Workspace, path: string): Ticket {
-  const held = hold(workspace, path, "keep");
+  const held = holdEntry(workspace, path, "keep");
   if (held.spot.missing.length === 0) sweepEarlierRuns(workspace, held.spot.directory);
-  return { ...preparedOf([held]), pull: pullFrom([held]), close: () => letGo(held) };
+  return { ...toPreparedReply([held]), pull: pullFrom([held]), close: () => releaseEntry(held) };
 }
 
 /** The answer for what is held; the first file's content goes with it if it is short. */
-export function preparedOf(items: readonly Held[]): { prepared: PreparedReply; payload: Buffer } {
+export function toPreparedReply(items: readonly HeldEntry[]): { prepared: PreparedReply; payload: Buffer } {
   const [first] = items;
   const isShort = first?.file !== undefined && first.state.kind === "file" && first.state.size <= INLINE_BYTES;
   const payload =
@@ -37,7 +42,7 @@ export function preparedOf(items: readonly Held[]): { prepared: PreparedReply; p
   return { prepared: { type: "prepared", items: items.map(itemOf), inline: isShort, held: true }, payload };
 }
 
-export function pullFrom(items: readonly Held[]): (item: number, offset: number, length: number) => Buffer {
+export function pullFrom(items: readonly HeldEntry[]): (item: number, offset: number, length: number) => Buffer {
   return (item, offset, length) => {
     const file = items[item]?.file;
     if (file === undefined) throw new FileFault("NOT_A_FILE");
@@ -45,13 +50,13 @@ export function pullFrom(items: readonly Held[]): (item: number, offset: number,
   };
 }
 
-function itemOf({ path, state }: Held): Item {
+function itemOf({ path, state }: HeldEntry): Item {
   return { path, state };
 }
 
 /** Throws, and lets go, unless a file is there. */
-export function requireFile(held: Held): Held {
+export function requireFile(held: HeldEntry): HeldEntry {
   if (held.state.kind === "file") return held;
-  letGo(held);
+  releaseEntry(held);
   throw new FileFault(held.state.kind === "absent" ? "FILE_NOT_FOUND" : "NOT_A_FILE");
 }

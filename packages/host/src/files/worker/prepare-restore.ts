@@ -1,19 +1,19 @@
 import { chmodSync, closeSync, fstatSync, mkdirSync, rmdirSync, unlinkSync } from "node:fs";
-import { FileFault, untilChanged } from "./file-fault.ts";
-import { type Held, hold, letGo, verifyHeld } from "./hold.ts";
+import { FileFault, markUnchangedOnThrow } from "./file-fault.ts";
+import { type HeldEntry, holdEntry, releaseEntry, verifyUnchanged } from "./held-entry.ts";
 import { makeParents } from "./make-parents.ts";
 import type { DoneReply, ItemState } from "./messages.ts";
 import { DELETED } from "./prepare-delete.ts";
-import { preparedOf, pullFrom } from "./prepare-read.ts";
+import { toPreparedReply, pullFrom } from "./prepare-read.ts";
 import { Replacement } from "./replacement.ts";
 import { sweepEarlierRuns } from "./sweep.ts";
 import { syncDirectory } from "./sync-directory.ts";
 import type { Ticket } from "./ticket.ts";
-import { at, isInPlace, openDirectory, type Workspace } from "./workspace.ts";
+import { entryPath, isInPlace, openDirectory, type Workspace } from "./workspace.ts";
 
 /** Opens what is at a path, to put something else there. Whether it is what was expected, the kernel decides. */
 export function prepareRestore(workspace: Workspace, path: string, before: ItemState): Ticket {
-  const held = hold(workspace, path, "keep");
+  const held = holdEntry(workspace, path, "keep");
   if (held.spot.missing.length === 0) sweepEarlierRuns(workspace, held.spot.directory);
   let replacement: Replacement | undefined;
   let position = 0;
@@ -27,50 +27,50 @@ export function prepareRestore(workspace: Workspace, path: string, before: ItemS
     if (held.spot.name === "") throw new FileFault("INVALID_INPUT", "root");
     if (held.state.kind === "other" || before.kind === "other") throw new FileFault("NOT_A_FILE");
     return {
-      ...preparedOf([held]),
+      ...toPreparedReply([held]),
       pull: pullFrom([held]),
       content,
       async commit(payload) {
         if (before.kind === "absent") return await removeHeld(held);
         if (before.kind === "directory") return await restoreDirectory(workspace, held, before.mode);
-        untilChanged(() => (before.kind === "link" ? replace().createLink(before.target) : content(payload)));
+        markUnchangedOnThrow(() => (before.kind === "link" ? replace().createLink(before.target) : content(payload)));
         return await replace().place(before.kind === "file" ? before.mode & 0o777 : 0);
       },
       close() {
         replacement?.close();
-        letGo(held);
+        releaseEntry(held);
       },
     };
   } catch (fault) {
-    letGo(held);
+    releaseEntry(held);
     throw fault;
   }
 }
 
-async function removeHeld(held: Held): Promise<DoneReply> {
-  untilChanged(() => {
-    verifyHeld(held);
+async function removeHeld(held: HeldEntry): Promise<DoneReply> {
+  markUnchangedOnThrow(() => {
+    verifyUnchanged(held);
     removeNow(held);
   });
   await syncDirectory(held.spot.directory);
   return DELETED;
 }
 
-function removeNow({ spot, state }: Held): void {
-  const name = at(spot.directory, spot.name);
+function removeNow({ spot, state }: HeldEntry): void {
+  const name = entryPath(spot.directory, spot.name);
   if (state.kind === "directory") rmdirSync(name);
   else if (state.kind !== "absent") unlinkSync(name);
 }
 
-async function restoreDirectory(workspace: Workspace, held: Held, mode: number): Promise<DoneReply> {
+async function restoreDirectory(workspace: Workspace, held: HeldEntry, mode: number): Promise<DoneReply> {
   const ready = makeParents(workspace, held.spot);
   const { name } = held.spot;
   try {
-    if (held.spot.missing.length === 0) verifyHeld(held);
+    if (held.spot.missing.length === 0) verifyUnchanged(held);
     else if (!isInPlace(ready.directory, ready.parents)) throw new FileFault("EXECUTION_FAILED", "changed");
     if (held.state.kind !== "directory") {
       removeNow(held);
-      mkdirSync(at(ready.directory, name));
+      mkdirSync(entryPath(ready.directory, name));
     }
     const opened = openDirectory(workspace, ready.directory, name);
     const restored = setPermissions(opened, mode);

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { asUnchanged, FileFault, untilChanged } from "./file-fault.ts";
-import { type Held, hold, letGo } from "./hold.ts";
+import { asUnchanged, FileFault, markUnchangedOnThrow } from "./file-fault.ts";
+import { type HeldEntry, holdEntry, releaseEntry } from "./held-entry.ts";
 import type { DoneReply, PreparedReply } from "./messages.ts";
-import { preparedOf, pullFrom } from "./prepare-read.ts";
+import { toPreparedReply, pullFrom } from "./prepare-read.ts";
 import { readRange } from "./read-file.ts";
 import { Replacement } from "./replacement.ts";
 import type { Ticket } from "./ticket.ts";
@@ -17,20 +17,20 @@ const COPIED_AT_ONCE = 1024 * 1024;
 /** Opens what a file is to be written over, or the place where it is to be made. */
 export function prepareWrite(workspace: Workspace, path: string, mode: WriteMode): Ticket {
   // A link that leads nowhere counts as existing: nothing may be made through it.
-  const held = hold(workspace, path, mode === "create_only" ? "keep" : "follow");
+  const held = holdEntry(workspace, path, mode === "create_only" ? "keep" : "follow");
   try {
     if (held.state.kind !== "absent" && mode === "create_only") throw new FileFault("FILE_EXISTS");
     if (held.state.kind !== "absent" && held.state.kind !== "file") throw new FileFault("NOT_A_FILE");
-    return writeTicket(workspace, held, mode, preparedOf([held]));
+    return writeTicket(workspace, held, mode, toPreparedReply([held]));
   } catch (fault) {
-    letGo(held);
+    releaseEntry(held);
     throw fault;
   }
 }
 
 function writeTicket(
   workspace: Workspace,
-  held: Held,
+  held: HeldEntry,
   mode: WriteMode,
   answer: { prepared: PreparedReply; payload: Buffer },
 ): Ticket {
@@ -51,27 +51,27 @@ function writeTicket(
     pull: pullFrom([held]),
     content,
     async commit(payload) {
-      untilChanged(() => content(payload));
+      markUnchangedOnThrow(() => content(payload));
       if (replacement === undefined) throw new TypeError("nothing was made");
       await copyStart(held, replacement, start).catch((fault: unknown) => {
         throw asUnchanged(fault);
       });
-      return await existsInstead(mode, replacement.place(modeOf(held)));
+      return await asFileExists(mode, replacement.place(modeOf(held)));
     },
     close() {
       replacement?.close();
-      letGo(held);
+      releaseEntry(held);
     },
   };
 }
 
 /** A file's permissions outlive its content, but not the right to run as its owner. */
-export function modeOf({ state }: Held): number {
+export function modeOf({ state }: HeldEntry): number {
   return state.kind === "file" ? state.mode & PERMISSIONS : NEW_FILE_MODE;
 }
 
 /** What an append goes behind. Others get their turn between the pieces: the file may be long. */
-async function copyStart({ file }: Held, replacement: Replacement, length: number): Promise<void> {
+async function copyStart({ file }: HeldEntry, replacement: Replacement, length: number): Promise<void> {
   if (file === undefined) return;
   for (let offset = 0; offset < length; offset += COPIED_AT_ONCE) {
     replacement.write(readRange(file, offset, Math.min(COPIED_AT_ONCE, length - offset)), offset);
@@ -80,7 +80,7 @@ async function copyStart({ file }: Held, replacement: Replacement, length: numbe
 }
 
 /** Whoever wanted a new file is told that there is one, not that something changed. */
-async function existsInstead(mode: WriteMode, placing: Promise<DoneReply>): Promise<DoneReply> {
+async function asFileExists(mode: WriteMode, placing: Promise<DoneReply>): Promise<DoneReply> {
   try {
     return await placing;
   } catch (fault) {

@@ -11,13 +11,13 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
-import { asUnchanged, errnoOf, FileFault, untilChanged } from "./file-fault.ts";
-import { type Held, verifyHeld } from "./hold.ts";
+import { asUnchanged, errnoOf, FileFault, markUnchangedOnThrow } from "./file-fault.ts";
+import { type HeldEntry, verifyUnchanged } from "./held-entry.ts";
 import { linkExclusively } from "./link-exclusively.ts";
 import { makeParents, type ReadyDirectory } from "./make-parents.ts";
 import type { DoneReply } from "./messages.ts";
 import { syncDirectory, syncFile } from "./sync-directory.ts";
-import { at, isInPlace, type Workspace } from "./workspace.ts";
+import { entryPath, isInPlace, type Workspace } from "./workspace.ts";
 
 const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 let temporaries = 0;
@@ -32,16 +32,16 @@ let temporaries = 0;
  * it would have a moment earlier; nothing gets out of the workspace by it.
  */
 export class Replacement {
-  readonly #held: Held;
+  readonly #held: HeldEntry;
   readonly #ready: ReadyDirectory;
   readonly #temporary: string;
   #file: number | undefined;
   #isPlaced = false;
 
-  constructor(workspace: Workspace, held: Held) {
+  constructor(workspace: Workspace, held: HeldEntry) {
     this.#held = held;
     this.#ready = makeParents(workspace, held.spot);
-    this.#temporary = at(this.#ready.directory, `${workspace.temporaryPrefix}${temporaries++}`);
+    this.#temporary = entryPath(this.#ready.directory, `${workspace.temporaryPrefix}${temporaries++}`);
   }
 
   /** Makes it a file. */
@@ -66,7 +66,7 @@ export class Replacement {
   async place(mode: number): Promise<DoneReply> {
     const file = this.#file;
     if (file !== undefined) {
-      untilChanged(() => fchmodSync(file, mode));
+      markUnchangedOnThrow(() => fchmodSync(file, mode));
       await syncFile(file).catch((fault: unknown) => {
         throw asUnchanged(fault);
       });
@@ -91,8 +91,8 @@ export class Replacement {
 
   #takeName(): void {
     const { kind } = this.#held.state;
-    const name = at(this.#ready.directory, this.#held.spot.name);
-    untilChanged(() => {
+    const name = entryPath(this.#ready.directory, this.#held.spot.name);
+    markUnchangedOnThrow(() => {
       this.#verifyPlace();
       if (kind === "file" || kind === "link") renameSync(this.#temporary, name);
       else if (kind === "directory") rmdirSync(name);
@@ -102,7 +102,7 @@ export class Replacement {
   }
 
   #verifyPlace(): void {
-    if (this.#held.spot.missing.length === 0) verifyHeld(this.#held);
+    if (this.#held.spot.missing.length === 0) verifyUnchanged(this.#held);
     else if (!isInPlace(this.#ready.directory, this.#ready.parents)) throw new FileFault("EXECUTION_FAILED", "changed");
     this.#verifyTemporary();
   }

@@ -1,5 +1,5 @@
 import { type Dirent, opendirSync } from "node:fs";
-import { lookAt } from "./workspace.ts";
+import { statEntry } from "./workspace.ts";
 
 export interface ScannedEntry {
   readonly name: string;
@@ -52,7 +52,7 @@ function kindOf(directory: number, found: Dirent, name: string, isExact: boolean
   if (found.isFIFO() || found.isSocket() || found.isCharacterDevice() || found.isBlockDevice() || !isExact)
     return "other";
   // Some file systems do not say what an entry is.
-  const stats = lookAt(directory, name);
+  const stats = statEntry(directory, name);
   if (stats?.isFile() === true) return "file";
   if (stats?.isDirectory() === true) return "directory";
   return stats?.isSymbolicLink() === true ? "link" : "other";

@@ -3,7 +3,7 @@ import { tryToUnlink } from "./replacement.ts";
 import { scanDirectory } from "./scan-directory.ts";
 import { readTree, removeTree } from "./tree.ts";
 import { leaveSpot, walk } from "./walk.ts";
-import { at, openDirectory, type Workspace } from "./workspace.ts";
+import { entryPath, openDirectory, type Workspace } from "./workspace.ts";
 
 /** A directory with more names than that is left as it is. */
 const MAX_SCANNED = 10_000;
@@ -37,7 +37,7 @@ function sweepDirectory(workspace: Workspace, directory: number, isLeftOver: (na
   for (const { name, kind } of scanDirectory(directory, MAX_SCANNED).entries) {
     if (!isLeftOver(name)) continue;
     if (kind === "directory") sweepTree(workspace, directory, name);
-    else tryToUnlink(at(directory, name));
+    else tryToUnlink(entryPath(directory, name));
   }
 }
 
@@ -46,7 +46,7 @@ function sweepTree(workspace: Workspace, directory: number, name: string): void 
   const top = openDirectory(workspace, directory, name);
   try {
     removeTree(workspace, top, readTree(workspace, top));
-    rmdirSync(at(directory, name));
+    rmdirSync(entryPath(directory, name));
   } finally {
     closeSync(top);
   }

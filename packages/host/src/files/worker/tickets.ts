@@ -1,5 +1,5 @@
 import { asUnchanged, describeFault, FileFault } from "./file-fault.ts";
-import type { Frame } from "./frame.ts";
+import type { WorkerMessage } from "./worker-message.ts";
 import type { DoneReply, FailedReply, WorkerOperation, WorkerReply, WorkerRequest } from "./messages.ts";
 import { prepareDelete } from "./prepare-delete.ts";
 import { prepareEdit } from "./prepare-edit.ts";
@@ -32,7 +32,7 @@ export class Tickets {
     this.#answer = answer;
   }
 
-  handle({ id, payload }: Frame, request: WorkerRequest): void {
+  handle({ id, payload }: WorkerMessage, request: WorkerRequest): void {
     try {
       this.#handle(id, request, payload);
     } catch (fault) {

@@ -1,9 +1,9 @@
 import { accessSync, type BigIntStats, closeSync, constants, rmdirSync, unlinkSync } from "node:fs";
 import { FileFault } from "./file-fault.ts";
-import { isSame, stateOf } from "./hold.ts";
+import { isSame, stateOf } from "./held-entry.ts";
 import type { ItemState } from "./messages.ts";
 import { scanDirectory } from "./scan-directory.ts";
-import { at, lookAt, openDirectory, openFile, readLink, reopen, type Workspace } from "./workspace.ts";
+import { entryPath, statEntry, openDirectory, openFile, readLink, reopen, type Workspace } from "./workspace.ts";
 
 /** Something in a tree, as it was when the tree was looked at. */
 export interface TreeEntry {
@@ -44,9 +44,9 @@ export function removeTree(workspace: Workspace, top: number, entries: readonly 
   for (const entry of entries.toReversed()) {
     inParent(workspace, top, entry.parts, (parent, name) => {
       // Not the times: they change when another name of the same file goes.
-      if (lookAt(parent, name)?.ino !== entry.stats.ino) throw new FileFault("EXECUTION_FAILED", "changed");
-      if (entry.state.kind === "directory") rmdirSync(at(parent, name));
-      else unlinkSync(at(parent, name));
+      if (statEntry(parent, name)?.ino !== entry.stats.ino) throw new FileFault("EXECUTION_FAILED", "changed");
+      if (entry.state.kind === "directory") rmdirSync(entryPath(parent, name));
+      else unlinkSync(entryPath(parent, name));
     });
   }
 }
@@ -82,7 +82,7 @@ function readBranch(workspace: Workspace, directory: number, parts: readonly str
 }
 
 function readEntry(workspace: Workspace, directory: number, parts: readonly string[], name: string): TreeEntry {
-  const stats = lookAt(directory, name);
+  const stats = statEntry(directory, name);
   if (stats === undefined) throw new FileFault("EXECUTION_FAILED", "changed");
   if (stats.dev !== workspace.device) throw new FileFault("PATH_ESCAPE", "other-device");
   const state = stateOf(stats, stats.isSymbolicLink() ? readLink(directory, name) : undefined);

@@ -1,6 +1,6 @@
 import { type BigIntStats, closeSync } from "node:fs";
 import { errnoOf, FileFault } from "./file-fault.ts";
-import { lookAt, openDirectory, readLink, WORKSPACE_PATH, type Workspace } from "./workspace.ts";
+import { statEntry, openDirectory, readLink, WORKSPACE_PATH, type Workspace } from "./workspace.ts";
 
 /** A name in a directory that is held open. */
 export interface Spot {
@@ -63,7 +63,7 @@ function parsePath(path: string): string[] {
 
 /** Throws unless a directory may be there now, though it was not a moment ago. */
 export function verifyPassable(directory: number, name: string): void {
-  const stats = lookAt(directory, name);
+  const stats = statEntry(directory, name);
   if (stats === undefined || stats.isDirectory() || stats.isSymbolicLink()) return;
   throw new FileFault("NOT_A_DIRECTORY");
 }
@@ -85,12 +85,12 @@ class Walker {
   walk(lastLink: LastLink): Spot {
     for (;;) {
       const part = this.#pending.shift();
-      if (part === undefined) return this.#spot([], "", lookAt(this.#current, "."));
+      if (part === undefined) return this.#spot([], "", statEntry(this.#current, "."));
       if (part === "..") this.#goBack();
       else if (this.#pending.length > 0) {
         if (!this.#goInto(part)) return this.#missing(part);
       } else {
-        const stats = lookAt(this.#current, part);
+        const stats = statEntry(this.#current, part);
         const isFollowed = lastLink === "follow" && stats?.isSymbolicLink() === true && this.#followLink(part);
         if (!isFollowed) return this.#spot([], part, stats);
       }

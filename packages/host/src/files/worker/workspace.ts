@@ -22,7 +22,7 @@ const O_PATH = 0o10000000;
 const PASS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /** A name in a directory that is held open. SECURITY: the name has one part, and what is held cannot be swapped. */
-export function at(directory: number, name: string): string {
+export function entryPath(directory: number, name: string): string {
   return `/proc/self/fd/${directory}/${name}`;
 }
 
@@ -34,7 +34,7 @@ export function openRoot(): { root: number; device: bigint; inode: bigint } {
 
 /** Opens a directory in a directory. Throws ENOTDIR for anything else, a link to a directory included. */
 export function openDirectory(workspace: Workspace, directory: number, name: string): number {
-  const opened = openSync(at(directory, name), PASS);
+  const opened = openSync(entryPath(directory, name), PASS);
   if (fstatSync(opened, { bigint: true }).dev === workspace.device) return opened;
   closeSync(opened);
   throw new FileFault("PATH_ESCAPE", "other-device");
@@ -47,7 +47,7 @@ export function reopen(workspace: Workspace, directory: number): number {
 
 /** Opens a file to read it. Never waits: not for the other end of a pipe, not for a device. */
 export function openFile(workspace: Workspace, directory: number, name: string): { file: number; stats: BigIntStats } {
-  const file = openSync(at(directory, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const file = openSync(entryPath(directory, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = fstatSync(file, { bigint: true });
     if (!stats.isFile()) throw new FileFault("NOT_A_FILE");
@@ -59,14 +59,14 @@ export function openFile(workspace: Workspace, directory: number, name: string):
   }
 }
 
-export function lookAt(directory: number, name: string): BigIntStats | undefined {
-  return lstatSync(at(directory, name), { bigint: true, throwIfNoEntry: false });
+export function statEntry(directory: number, name: string): BigIntStats | undefined {
+  return lstatSync(entryPath(directory, name), { bigint: true, throwIfNoEntry: false });
 }
 
 /** Where a link leads, or undefined if it is none. Throws ENOENT if nothing is there. */
 export function readLink(directory: number, name: string): string | undefined {
   try {
-    const target = readlinkSync(at(directory, name), { encoding: "buffer" });
+    const target = readlinkSync(entryPath(directory, name), { encoding: "buffer" });
     const text = target.toString("utf8");
     if (!Buffer.from(text).equals(target)) throw new FileFault("EXECUTION_FAILED", "link-name");
     return text;

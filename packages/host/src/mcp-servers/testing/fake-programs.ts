@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
-import type { ContainedEnd } from "@narthex/kernel";
-import type { ProgramsDriver, StartedLasting } from "../../programs/create-programs.ts";
+import type { ProgramExit } from "@narthex/kernel";
+import type { ProgramsDriver, LongRunningProgram } from "../../programs/create-programs.ts";
 
 /** What a server in this process does with a message. */
 export type FakeServer = (message: FakeMessage, say: (answer: object) => void, exit: () => void) => void;
@@ -12,17 +12,17 @@ interface FakeMessage {
 
 export interface FakePrograms extends ProgramsDriver {
   /** Programs so far, and how each goes on. */
-  readonly started: readonly { readonly sessionId: string; readonly ended: Promise<ContainedEnd>; isAlive: boolean }[];
+  readonly started: readonly { readonly sessionId: string; readonly ended: Promise<ProgramExit>; isAlive: boolean }[];
 }
 
 /** Programs that are servers in this process: for what would take too many real ones. */
 export function createFakePrograms(server: FakeServer): FakePrograms {
-  const started: { sessionId: string; ended: Promise<ContainedEnd>; isAlive: boolean }[] = [];
+  const started: { sessionId: string; ended: Promise<ProgramExit>; isAlive: boolean }[] = [];
   return {
     started,
-    start(place, _program, signal): Promise<StartedLasting> {
+    start(place, _program, signal): Promise<LongRunningProgram> {
       const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-      const { promise: ended, resolve } = Promise.withResolvers<ContainedEnd>();
+      const { promise: ended, resolve } = Promise.withResolvers<ProgramExit>();
       const entry = { sessionId: place.sessionId, ended, isAlive: true };
       started.push(entry);
       const kill = (): void => {
@@ -43,11 +43,11 @@ export function createFakePrograms(server: FakeServer): FakePrograms {
         ended,
         kill,
         channel: undefined,
-        putBackNow: () => Promise.resolve([]),
+        restoreNow: () => Promise.resolve([]),
         stay: undefined,
         beginCall: () => undefined,
         pid: Promise.resolve(1),
-        processor: { cpuMs: 0, read: () => Promise.resolve(0), judgeBy: () => undefined },
+        processor: { cpuMs: 0, read: () => Promise.resolve(0), setCheck: () => undefined },
       });
     },
     allowChange: () => undefined,

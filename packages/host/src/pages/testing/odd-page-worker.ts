@@ -1,11 +1,11 @@
 /** A worker that a page has taken over: it starts as it should, and then says what its first argument tells it to. */
 import { writeSync } from "node:fs";
-import { encodeFrame, FrameReader } from "../../files/worker/frame.ts";
+import { encodeMessage, MessageReader } from "../../files/worker/worker-message.ts";
 import { PAGE_REQUEST_BOUNDS } from "../worker/messages.ts";
 
 const oddity = process.argv[2] ?? "";
 const text = { type: "text", format: "markdown", title: "t", charset: "utf-8" };
-const requests = new FrameReader(PAGE_REQUEST_BOUNDS);
+const requests = new MessageReader(PAGE_REQUEST_BOUNDS);
 
 process.stdin.on("data", (piece: Buffer) => {
   for (const { id } of requests.push(piece)) answer(id);
@@ -50,5 +50,5 @@ function answer(id: number): void {
 }
 
 function say(id: number, header: object, payload?: Buffer): void {
-  for (const part of encodeFrame(id, header, payload)) writeSync(1, part);
+  for (const part of encodeMessage(id, header, payload)) writeSync(1, part);
 }

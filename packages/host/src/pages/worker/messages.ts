@@ -1,4 +1,4 @@
-import type { FrameBounds } from "../../files/worker/frame.ts";
+import type { MessageBounds } from "../../files/worker/worker-message.ts";
 
 /** What a worker is asked; the page's bytes are the payload. */
 export interface PageRequest {
@@ -31,6 +31,6 @@ export const MAX_PAGE_BYTES = 10 * MB;
 export const MAX_TEXT_BYTES = 16 * MB;
 export const MAX_TITLE_LENGTH = 1000;
 
-export const PAGE_REQUEST_BOUNDS: FrameBounds = { headerBytes: 512 * 1024, payloadBytes: MAX_PAGE_BYTES };
+export const PAGE_REQUEST_BOUNDS: MessageBounds = { headerBytes: 512 * 1024, payloadBytes: MAX_PAGE_BYTES };
 /** SECURITY: what the kernel accepts from a worker, which a page may have taken over. */
-export const PAGE_REPLY_BOUNDS: FrameBounds = { headerBytes: 16 * 1024, payloadBytes: MAX_TEXT_BYTES };
+export const PAGE_REPLY_BOUNDS: MessageBounds = { headerBytes: 16 * 1024, payloadBytes: MAX_TEXT_BYTES };

@@ -1,14 +1,14 @@
 /** Turns pages into text, inside a sandbox. Asked by frames on stdin, one at a time; answers on stdout. */
 import { writeSync } from "node:fs";
 import { Socket } from "node:net";
-import { encodeFrame, FrameReader } from "../../files/worker/frame.ts";
+import { encodeMessage, MessageReader } from "../../files/worker/worker-message.ts";
 import { PAGE_REQUEST_BOUNDS, type PageReply, type PageRequest } from "./messages.ts";
 import { readPage } from "./read-page.ts";
 
 // Whatever a library has to say would stand between the frames.
 globalThis.console = new Proxy(globalThis.console, { get: () => () => undefined });
 
-const requests = new FrameReader(PAGE_REQUEST_BOUNDS);
+const requests = new MessageReader(PAGE_REQUEST_BOUNDS);
 const input = new Socket({ fd: 0, readable: true, writable: false });
 input.on("data", (piece: Buffer) => {
   for (const { id, header, payload } of requests.push(piece)) handle(id, header as PageRequest, payload);
@@ -23,7 +23,7 @@ function handle(id: number, request: PageRequest, bytes: Buffer): void {
 }
 
 function answer(id: number, reply: PageReply, payload?: Buffer): void {
-  for (const piece of encodeFrame(id, reply, payload)) {
+  for (const piece of encodeMessage(id, reply, payload)) {
     for (let done = 0; done < piece.length; ) done += writeSync(1, piece, done);
   }
 }

@@ -3,8 +3,8 @@ import { decodePage } from "./decode-page.ts";
 import { measure, type PageDocument, parseDocument } from "./dom.ts";
 import { dropHidden } from "./drop-hidden.ts";
 import { MAX_TEXT_BYTES, MAX_TITLE_LENGTH, type PageFault, type PageFormat, type PageRequest } from "./messages.ts";
-import { plainContent } from "./plain-content.ts";
-import { weighedContent } from "./weighed-content.ts";
+import { landmarkContent } from "./landmark-content.ts";
+import { scoredContent } from "./scored-content.ts";
 import type { LinkBase } from "./write-inline.ts";
 import { writeMarkdown } from "./write-markdown.ts";
 
@@ -18,8 +18,8 @@ export type ReadPage =
     };
 
 /** Up to here the library weighs up a page in well under a second; what it takes grows with the elements. */
-const MAX_WEIGHED_ELEMENTS = 3000;
-const MAX_WEIGHED_DEPTH = 200;
+const MAX_SCORED_ELEMENTS = 3000;
+const MAX_SCORED_DEPTH = 200;
 
 /** The text of a page. */
 export function readPage({ url, contentType, extent }: PageRequest, bytes: Uint8Array): ReadPage {
@@ -44,11 +44,11 @@ function readHtml(html: string, url: string, extent: "main" | "whole"): { text: 
   const base = baseOf(document, url);
   const title = titleOf(document);
   if (extent === "whole") return { text: writeMarkdown(document.body, base), title };
-  if (!isWeighable(document)) return { text: writeMarkdown(plainContent(document), base), title };
-  const weighed = weigh(document, base);
+  if (!isScorable(document)) return { text: writeMarkdown(landmarkContent(document), base), title };
+  const weighed = scoreContent(document, base);
   if (weighed !== undefined) return { text: weighed.text, title: title ?? cut(weighed.title) };
   // The library has changed the document.
-  return { text: writeMarkdown(plainContent(openPage(html)), base), title };
+  return { text: writeMarkdown(landmarkContent(openPage(html)), base), title };
 }
 
 function openPage(html: string): PageDocument {
@@ -57,15 +57,15 @@ function openPage(html: string): PageDocument {
   return document;
 }
 
-function isWeighable({ body }: PageDocument): boolean {
+function isScorable({ body }: PageDocument): boolean {
   const { elements, depth } = measure(body);
-  return elements <= MAX_WEIGHED_ELEMENTS && depth <= MAX_WEIGHED_DEPTH;
+  return elements <= MAX_SCORED_ELEMENTS && depth <= MAX_SCORED_DEPTH;
 }
 
 /** Undefined where the library cannot do it, or finds nothing. */
-function weigh(document: PageDocument, base: LinkBase): { text: string; title: string } | undefined {
+function scoreContent(document: PageDocument, base: LinkBase): { text: string; title: string } | undefined {
   try {
-    const { content, title } = weighedContent(document, base.url);
+    const { content, title } = scoredContent(document, base.url);
     const text = writeMarkdown(content, base);
     return text.trim() === "" ? undefined : { text, title };
   } catch {

@@ -46,7 +46,7 @@ export function writeInline(node: PageNode, base: LinkBase, depth: number): stri
     case "math":
       return formula(node);
     default:
-      return marked(inlineOf(node, base, depth), MARKS.get(node.localName));
+      return withMarks(inlineOf(node, base, depth), MARKS.get(node.localName));
   }
 }
 
@@ -57,7 +57,7 @@ export function inlineOf(element: PageElement, base: LinkBase, depth: number): s
 }
 
 /** White space goes outside the marks, where it does not undo them. */
-function marked(text: string, mark: string | undefined): string {
+function withMarks(text: string, mark: string | undefined): string {
   const inner = text.trim();
   if (mark === undefined || inner === "" || inner.includes("\n\n")) return text;
   const start = text.length - text.trimStart().length;
@@ -67,7 +67,7 @@ function marked(text: string, mark: string | undefined): string {
 
 function link(element: PageElement, text: string, base: LinkBase): string {
   const inner = text.trim();
-  const url = absolute(element.getAttribute("href"), base);
+  const url = resolveUrl(element.getAttribute("href"), base);
   if (inner === "" || url === undefined) return text;
   const start = text.length - text.trimStart().length;
   const end = text.trimEnd().length;
@@ -76,7 +76,7 @@ function link(element: PageElement, text: string, base: LinkBase): string {
 
 function image(element: PageElement, base: LinkBase): string {
   const text = escapeText(element.getAttribute("alt") ?? "").trim();
-  const url = absolute(element.getAttribute("src"), base);
+  const url = resolveUrl(element.getAttribute("src"), base);
   return url === undefined ? text : `![${text}](${url})`;
 }
 
@@ -84,7 +84,7 @@ function image(element: PageElement, base: LinkBase): string {
 const SCHEMES = new Set(["http:", "https:", "mailto:", "tel:", "ftp:"]);
 const MAX_URL_LENGTH = 4096;
 
-function absolute(reference: string | null, base: LinkBase): string | undefined {
+function resolveUrl(reference: string | null, base: LinkBase): string | undefined {
   if (reference === null || reference.length > MAX_URL_LENGTH) return undefined;
   const url = URL.parse(reference.trim(), base.url);
   if (url === null || !SCHEMES.has(url.protocol)) return undefined;

@@ -13,7 +13,7 @@ const BLOCKS = new Set(
   ),
 );
 
-interface Place {
+interface WriteContext {
   readonly base: LinkBase;
   readonly depth: number;
   readonly nesting: number;
@@ -24,7 +24,7 @@ export function writeMarkdown(element: PageElement, base: LinkBase): string {
   return `${writeBlocks(element, { base, depth: 0, nesting: 0 }).join("\n\n")}\n`;
 }
 
-function writeBlocks(element: PageElement, place: Place): string[] {
+function writeBlocks(element: PageElement, place: WriteContext): string[] {
   const blocks: string[] = [];
   let line: string[] = [];
   const endLine = (): void => {
@@ -52,7 +52,7 @@ function holdsBlocks(element: PageElement, depth: number): boolean {
   return false;
 }
 
-function writeBlock(element: PageElement, place: Place): string[] {
+function writeBlock(element: PageElement, place: WriteContext): string[] {
   const { base, depth } = place;
   if (depth > MAX_DEPTH) return [paragraph(inlineOf(element, base, depth))];
   switch (element.localName) {
@@ -85,12 +85,12 @@ function writeBlock(element: PageElement, place: Place): string[] {
   }
 }
 
-function heading(element: PageElement, { base, depth }: Place): string {
+function heading(element: PageElement, { base, depth }: WriteContext): string {
   const text = inlineOf(element, base, depth).replaceAll(/\s+/g, " ").trim();
   return text === "" ? "" : `${"#".repeat(Number(element.localName.slice(1)))} ${text}`;
 }
 
-function list(element: PageElement, place: Place): string {
+function list(element: PageElement, place: WriteContext): string {
   const start = Number.parseInt(element.getAttribute("start") ?? "1", 10);
   let number = Number.isSafeInteger(start) ? start : 1;
   const items: string[] = [];
@@ -107,12 +107,12 @@ function list(element: PageElement, place: Place): string {
   return items.join("\n");
 }
 
-function deeper(place: Place): Place {
+function deeper(place: WriteContext): WriteContext {
   return { ...place, nesting: place.nesting + 1 };
 }
 
 /** In a list, what follows the first line directly is a list too: no empty line parts them. */
-function indented(blocks: readonly string[], first: string, others: string, { nesting }: Place): string {
+function indented(blocks: readonly string[], first: string, others: string, { nesting }: WriteContext): string {
   const text = blocks.filter((block) => block !== "").reduce((before, block) => joined(before, block), "");
   if (text === "" || nesting >= MAX_NESTING) return text;
   const lines = text.split("\n").map((line) => (line === "" ? others.trimEnd() : others + line));

@@ -8,12 +8,12 @@ export interface TreeMeasure {
 }
 
 /** Is given the `stat` of each process that was seen. */
-export interface SeenProcesses {
-  see(pid: number, stat: string): void;
+export interface ProcessVisitor {
+  visit(pid: number, stat: string): void;
 }
 
 /** Memory that all processes of a tree hold, and how many they are. Processes that end meanwhile count for nothing. */
-export async function measureTree(root: number, seen?: SeenProcesses): Promise<TreeMeasure> {
+export async function measureTree(root: number, seen?: ProcessVisitor): Promise<TreeMeasure> {
   const pending = [root];
   let residentBytes = 0;
   let processes = 0;
@@ -25,7 +25,7 @@ export async function measureTree(root: number, seen?: SeenProcesses): Promise<T
       seen === undefined ? "" : read(`/proc/${pid}/stat`),
     ]);
     residentBytes += Number(memory.split(" ")[1] ?? 0) * PAGE_BYTES;
-    seen?.see(pid, stat);
+    seen?.visit(pid, stat);
     pending.push(...children);
   }
   return { residentBytes, processes };

@@ -5,8 +5,8 @@ import { isKernelError } from "@narthex/contracts";
 import { startContained } from "../start-contained.ts";
 import { createTestSandbox, type TestSandbox } from "../testing/test-sandbox.ts";
 import { type ControlGroups, findControlGroups } from "./control-groups.ts";
-import { TreeTime } from "./tree-time.ts";
-import type { ProcessorJudge } from "./watch-resources.ts";
+import { TreeCpuTime } from "./tree-cpu-time.ts";
+import type { CpuLimitCheck } from "./watch-resources.ts";
 
 /** Burns time until it has used so much itself; it does not matter how long that takes. */
 const burn = (ms: number): string => `perl -e '1 while (times)[0] + (times)[1] < ${ms / 1000}'`;
@@ -23,10 +23,10 @@ after(async () => {
   await sandbox.remove();
 });
 
-async function run(script: string, options: { readonly useGroups: boolean; readonly judge?: ProcessorJudge }) {
+async function run(script: string, options: { readonly useGroups: boolean; readonly judge?: CpuLimitCheck }) {
   const parts = { ...sandbox, groups: options.useGroups ? groups : undefined };
   const program = await startContained(parts, sandbox.plan, ["/bin/sh", "-c", script]);
-  program.processor.judgeBy(options.judge);
+  program.processor.setCheck(options.judge);
   program.stdin.end();
   program.stdout.resume();
   program.stderr.resume();
@@ -36,7 +36,7 @@ async function run(script: string, options: { readonly useGroups: boolean; reado
 
 /** Everything at most so much. */
 const atMost =
-  (allowed: number): ProcessorJudge =>
+  (allowed: number): CpuLimitCheck =>
   (cpuMs) =>
     cpuMs > allowed ? { limit: "cpu", allowed, peak: cpuMs } : undefined;
 
@@ -92,7 +92,7 @@ for (const useGroups of [true, false]) {
 }
 
 test("a process with a name that looks like figures is counted by its figures", async () => {
-  const time = new TreeTime();
+  const time = new TreeCpuTime();
   const started = await sandbox.start(["/usr/bin/perl", "-e", '$0 = "a) R 1 9 9 9 9 9 9 9 9 9 99999 99999"; <STDIN>']);
   const pid = await started.pid;
   const children = `/proc/${pid}/task/${pid}/children`;
@@ -101,7 +101,7 @@ test("a process with a name that looks like figures is counted by its figures", 
   while (!(await readFile(`/proc/${inner}/stat`, "latin1")).includes("(a) R")) {
     await new Promise((resolve) => setImmediate(resolve));
   }
-  await time.look(pid);
+  await time.sample(pid);
   assert.ok(time.cpuMs < 60_000, `${time.cpuMs} ms`);
   started.stdin.end();
   started.stdout.resume();

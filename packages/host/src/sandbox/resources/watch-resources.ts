@@ -1,6 +1,6 @@
 import type { SandboxedProcess } from "../spawn-sandbox.ts";
 import type { ControlGroup, TotalLimits } from "./control-groups.ts";
-import { TreeTime } from "./tree-time.ts";
+import { TreeCpuTime } from "./tree-cpu-time.ts";
 
 /** A limit that a sandbox ran into. */
 export interface ExceededLimit {
@@ -17,11 +17,11 @@ export interface ResourceWatch {
    */
   finish(atLeastMs?: number): Promise<ExceededLimit | undefined>;
   readonly peakMemoryBytes: number;
-  readonly processor: ProcessorWatch;
+  readonly processor: CpuWatch;
 }
 
 /** Time on the processor that a sandbox has used. */
-export interface ProcessorWatch {
+export interface CpuWatch {
   /**
    * Of all its processes, as it was last looked at; once the sandbox has ended, in all. A control group counts it
    * exactly; without one it is what was seen ten times a second, which is less than was used: see `TreeTime`.
@@ -30,11 +30,11 @@ export interface ProcessorWatch {
   /** The same as it is now. */
   read(): Promise<number>;
   /** From now on asked at every look; the sandbox is ended for what it answers. */
-  judgeBy(judge: ProcessorJudge | undefined): void;
+  setCheck(judge: CpuLimitCheck | undefined): void;
 }
 
 /** Says whether a sandbox has used more than it may. */
-export type ProcessorJudge = (cpuMs: number) => ExceededLimit | undefined;
+export type CpuLimitCheck = (cpuMs: number) => ExceededLimit | undefined;
 
 const WATCH_MS = 100;
 
@@ -52,8 +52,8 @@ export function watchResources(
   let counted: number | undefined;
   let exceeded: ExceededLimit | undefined;
   let looking: Promise<void> | undefined;
-  let judge: ProcessorJudge | undefined;
-  const tree = new TreeTime();
+  let judge: CpuLimitCheck | undefined;
+  const tree = new TreeCpuTime();
 
   const cpuMs = (): number => counted ?? tree.cpuMs;
 
@@ -67,7 +67,7 @@ export function watchResources(
   async function count(pid: number): Promise<void> {
     counted = (await group?.cpuMs()) ?? counted;
     if (counted !== undefined) return;
-    const { residentBytes } = await tree.look(pid);
+    const { residentBytes } = await tree.sample(pid);
     // Where there is a group, it holds the limit of memory.
     if (group !== undefined) return;
     peak = Math.max(peak, residentBytes);
@@ -109,7 +109,7 @@ export function watchResources(
         await process.pid.then(count).catch(() => undefined);
         return cpuMs();
       },
-      judgeBy(asked) {
+      setCheck(asked) {
         judge = asked;
       },
     },

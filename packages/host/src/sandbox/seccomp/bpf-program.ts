@@ -33,7 +33,7 @@ export class BpfProgram {
     return this.#add({ code: JUMP_ANY_BIT, value: mask, whenTrue: label });
   }
 
-  answer(action: number): this {
+  returnAction(action: number): this {
     return this.#add({ code: RETURN, value: action });
   }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { BpfProgram } from "./bpf-program.ts";
 import { createSeccompFilter, type SandboxArchitecture, type SeccompOptions } from "./seccomp-filter.ts";
-import { ABSENT_CALLS, DENIED_CALLS, JUDGED_CALLS } from "./syscall-numbers.ts";
+import { ABSENT_CALLS, DENIED_CALLS, FILTERED_CALLS } from "./syscall-numbers.ts";
 
 const ALLOWED = "allowed";
 const AUDIT = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
@@ -51,7 +51,7 @@ function filterFor(options: Partial<SeccompOptions> = {}): Buffer {
 for (const architecture of ["x64", "arm64"] as const satisfies readonly SandboxArchitecture[]) {
   const arch = AUDIT[architecture];
   const column = COLUMN[architecture];
-  const number = (name: keyof typeof JUDGED_CALLS): number => JUDGED_CALLS[name][column] ?? -1;
+  const number = (name: keyof typeof FILTERED_CALLS): number => FILTERED_CALLS[name][column] ?? -1;
 
   describe(`the filter for ${architecture}`, () => {
     const filter = filterFor({ architecture });
@@ -77,7 +77,7 @@ for (const architecture of ["x64", "arm64"] as const satisfies readonly SandboxA
     });
 
     test("allows every call that no table names", () => {
-      const named = [DENIED_CALLS, ABSENT_CALLS, JUDGED_CALLS].flatMap((table) =>
+      const named = [DENIED_CALLS, ABSENT_CALLS, FILTERED_CALLS].flatMap((table) =>
         Object.values(table).map((numbers) => numbers[column]),
       );
       for (let call = 0; call < 451; call++) {
@@ -123,7 +123,7 @@ for (const architecture of ["x64", "arm64"] as const satisfies readonly SandboxA
     });
 
     test("sets no setuid or setgid bit, by any call that takes a mode", () => {
-      const modes: [name: keyof typeof JUDGED_CALLS, before: number[]][] = [
+      const modes: [name: keyof typeof FILTERED_CALLS, before: number[]][] = [
         ["creat", [0]],
         ["chmod", [0]],
         ["fchmod", [0]],
@@ -137,7 +137,7 @@ for (const architecture of ["x64", "arm64"] as const satisfies readonly SandboxA
         ["openat", [0, 0, 0o20200002]],
       ];
       for (const [name, before] of modes) {
-        if (JUDGED_CALLS[name][column] === undefined) continue;
+        if (FILTERED_CALLS[name][column] === undefined) continue;
         const call = (mode: number): string => judge(filter, { number: number(name), arch, args: [...before, mode] });
         for (const mode of [0o4755, 0o2755, 0o6000, 0o104755, 2 ** 32 + 0o4755]) {
           assert.equal(call(mode), "EPERM", `${name} ${mode.toString(8)}`);
@@ -168,7 +168,7 @@ test("the x32 calls of x86-64 are killed", () => {
 
 test("a jump that does not fit, and one to nowhere, is refused", () => {
   const far = new BpfProgram().ifEqual(1, "end");
-  for (let i = 0; i < 300; i++) far.answer(0);
-  assert.throws(() => far.label("end").answer(0).encode(), RangeError);
+  for (let i = 0; i < 300; i++) far.returnAction(0);
+  assert.throws(() => far.label("end").returnAction(0).encode(), RangeError);
   assert.throws(() => new BpfProgram().ifEqual(1, "nowhere").encode(), TypeError);
 });

@@ -4,7 +4,7 @@ import {
   DENIED_CALLS,
   FIRST_UNKNOWN_CALL,
   HIDDEN_MEMORY_CALLS,
-  JUDGED_CALLS,
+  FILTERED_CALLS,
 } from "./syscall-numbers.ts";
 
 export type SandboxArchitecture = "x64" | "arm64";
@@ -29,7 +29,7 @@ export interface SeccompOptions {
  * SECURITY: a program in its namespaces still reaches every system call. This takes away those that make new
  * namespaces, mount, trace, load code into the kernel or touch the whole machine; AF_VSOCK, which ignores network
  * namespaces; sockets that can send to names; pushing characters into a terminal; and setuid and setgid bits, which
- * would lend the owner's rights to every other user of the host. Tested from inside by `test/attacks/inside.test.ts`.
+ * would lend the owner's rights to every other user of the host. Tested from inside by `test/attacks/sandbox-escape.test.ts`.
  */
 export function createSeccompFilter(options: SeccompOptions): Buffer {
   const column = options.architecture === "x64" ? 0 : 1;
@@ -41,15 +41,15 @@ export function createSeccompFilter(options: SeccompOptions): Buffer {
   if (!options.countsAllMemory) {
     for (const numbers of Object.values(HIDDEN_MEMORY_CALLS)) onCall(program, numbers[column], "absent");
   }
-  for (const numbers of Object.values(JUDGED_CALLS)) onCall(program, numbers[column], labelOf(numbers));
+  for (const numbers of Object.values(FILTERED_CALLS)) onCall(program, numbers[column], labelOf(numbers));
   for (const numbers of Object.values(DENIED_CALLS)) onCall(program, numbers[column], "deny");
-  program.answer(ALLOW);
-  judgeProcesses(program, options);
-  judgeOthers(program, options);
-  judgeModes(program);
-  program.label("kill").answer(KILL_PROCESS);
-  program.label("absent").answer(errno(ENOSYS));
-  program.label("deny").answer(errno(EPERM));
+  program.returnAction(ALLOW);
+  filterProcessCalls(program, options);
+  filterOtherCalls(program, options);
+  filterModeCalls(program);
+  program.label("kill").returnAction(KILL_PROCESS);
+  program.label("absent").returnAction(errno(ENOSYS));
+  program.label("deny").returnAction(errno(EPERM));
   return program.encode();
 }
 
@@ -60,39 +60,39 @@ function onCall(program: BpfProgram, number: number | undefined, label: string):
 }
 
 function labelOf(numbers: CallNumbers): string {
-  const found = Object.entries(JUDGED_CALLS).find(([, candidate]) => candidate === numbers);
+  const found = Object.entries(FILTERED_CALLS).find(([, candidate]) => candidate === numbers);
   if (found === undefined) throw new TypeError("not a judged call");
   return found[0];
 }
 
 /** No new namespaces. Whoever starts a second process where none was declared is killed, so that it is seen. */
-function judgeProcesses(program: BpfProgram, { mayFork }: SeccompOptions): void {
+function filterProcessCalls(program: BpfProgram, { mayFork }: SeccompOptions): void {
   program.label("clone").load(argument(0)).ifAnyBit(CLONE_NAMESPACES, "deny");
   if (!mayFork) program.and(CLONE_THREAD).ifEqual(0, "kill");
-  program.answer(ALLOW);
+  program.returnAction(ALLOW);
   program.label("fork").label("vfork");
-  program.answer(mayFork ? ALLOW : KILL_PROCESS);
+  program.returnAction(mayFork ? ALLOW : KILL_PROCESS);
 }
 
-function judgeOthers(program: BpfProgram, { socketFamilies }: SeccompOptions): void {
+function filterOtherCalls(program: BpfProgram, { socketFamilies }: SeccompOptions): void {
   // The kernel looks at the low 32 bits of a request only, and so must this.
-  program.label("ioctl").load(argument(1)).ifEqual(TIOCSTI, "deny").ifEqual(TIOCLINUX, "deny").answer(ALLOW);
+  program.label("ioctl").load(argument(1)).ifEqual(TIOCSTI, "deny").ifEqual(TIOCLINUX, "deny").returnAction(ALLOW);
   program.label("socket").load(argument(0));
   for (const family of socketFamilies) program.ifEqual(FAMILIES[family], "socket-allowed");
-  program.answer(errno(EAFNOSUPPORT)).label("socket-allowed").answer(ALLOW);
+  program.returnAction(errno(EAFNOSUPPORT)).label("socket-allowed").returnAction(ALLOW);
   // A pair of datagram sockets would do to send to any socket of the host that lies in a mount.
   program.label("socketpair").load(argument(1)).and(SOCKET_TYPE);
   for (const type of CONNECTED_TYPES) program.ifEqual(type, "socketpair-allowed");
-  program.answer(errno(EPERM)).label("socketpair-allowed").answer(ALLOW);
+  program.returnAction(errno(EPERM)).label("socketpair-allowed").returnAction(ALLOW);
   program.label("personality").load(argument(0)).ifEqual(0, "personality-allowed");
-  program.ifNotEqual(ASK_PERSONALITY, "deny").label("personality-allowed").answer(ALLOW);
+  program.ifNotEqual(ASK_PERSONALITY, "deny").label("personality-allowed").returnAction(ALLOW);
   for (const [call, mode] of [
     ["mknod", 1],
     ["mknodat", 2],
   ] as const) {
     program.label(call).load(argument(mode)).ifAnyBit(SET_ID_BITS, "deny").and(FILE_KIND);
     for (const kind of PLAIN_KINDS) program.ifEqual(kind, `${call}-allowed`);
-    program.answer(errno(EPERM)).label(`${call}-allowed`).answer(ALLOW);
+    program.returnAction(errno(EPERM)).label(`${call}-allowed`).returnAction(ALLOW);
   }
 }
 
@@ -102,15 +102,15 @@ function judgeOthers(program: BpfProgram, { socketFamilies }: SeccompOptions): v
  * SECURITY: such a file works outside, where nothing contains it. File capabilities need no rule: to set them takes
  * CAP_SETFCAP, and a sandbox has no capability.
  */
-function judgeModes(program: BpfProgram): void {
+function filterModeCalls(program: BpfProgram): void {
   for (const [call, flags] of [
     ["open", 1],
     ["openat", 2],
   ] as const) {
     // The mode follows the flags, and is any leftover of a register where no file can be created.
-    program.label(call).load(argument(flags)).ifAnyBit(CREATING_FLAGS, `${call}-creating`).answer(ALLOW);
+    program.label(call).load(argument(flags)).ifAnyBit(CREATING_FLAGS, `${call}-creating`).returnAction(ALLOW);
     program.label(`${call}-creating`).load(argument(flags + 1));
-    program.ifAnyBit(SET_ID_BITS, "deny").answer(ALLOW);
+    program.ifAnyBit(SET_ID_BITS, "deny").returnAction(ALLOW);
   }
   for (const [call, mode] of [
     ["creat", 1],
@@ -118,7 +118,7 @@ function judgeModes(program: BpfProgram): void {
     ["fchmod", 1],
     ["fchmodat", 2],
   ] as const) {
-    program.label(call).load(argument(mode)).ifAnyBit(SET_ID_BITS, "deny").answer(ALLOW);
+    program.label(call).load(argument(mode)).ifAnyBit(SET_ID_BITS, "deny").returnAction(ALLOW);
   }
 }
 

@@ -85,7 +85,7 @@ export const DENIED_CALLS = {
 } as const satisfies Record<string, Numbers>;
 
 /** Judged by their arguments. */
-export const JUDGED_CALLS = {
+export const FILTERED_CALLS = {
   clone: [56, 220],
   fork: [57, undefined],
   vfork: [58, undefined],

@@ -5,7 +5,7 @@ import { createLedgerWrites } from "@narthex/testkit/ledger-writes";
 import { openSqliteStore } from "../sqlite-store.ts";
 
 const [directory = "", lanes = "1", padding = "0", lasting = "lasting"] = process.argv.slice(2);
-const store = await openSqliteStore({ directory, isBrief: lasting === "brief" });
+const store = await openSqliteStore({ directory, isSingleThreaded: lasting === "brief" });
 const write = createLedgerWrites((await store.head()).nextIndex);
 
 async function appendUntilRefused(): Promise<void> {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { blake3, isKernelError, type KernelError, toHex } from "@narthex/contracts";
 import type { WasmCall, WasmModule } from "@narthex/kernel";
-import { encodeFrame, type Frame, FrameReader } from "../../files/worker/frame.ts";
+import { encodeMessage, type WorkerMessage, MessageReader } from "../../files/worker/worker-message.ts";
 import type { HostProgram } from "../wasm-host-process.ts";
 import { HOST_REQUEST_BOUNDS } from "../worker/messages.ts";
 
@@ -53,14 +53,14 @@ export interface ScriptedHost extends HostProgram {
   say(id: number, header: object, payload?: Uint8Array): void;
   /** Bytes that need be no frame. */
   sayBytes(bytes: Uint8Array): void;
-  readonly heard: Frame[];
+  readonly heard: WorkerMessage[];
   readonly isKilled: boolean;
 }
 
 /** `answer` is asked about every frame that comes. */
-export function scriptHost(answer: (frame: Frame, host: ScriptedHost) => void): ScriptedHost {
+export function scriptHost(answer: (frame: WorkerMessage, host: ScriptedHost) => void): ScriptedHost {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-  const frames = new FrameReader(HOST_REQUEST_BOUNDS);
+  const frames = new MessageReader(HOST_REQUEST_BOUNDS);
   const { promise, resolve } = Promise.withResolvers<Awaited<HostProgram["ended"]>>();
   let isKilled = false;
   const host: ScriptedHost = {
@@ -77,7 +77,7 @@ export function scriptHost(answer: (frame: Frame, host: ScriptedHost) => void): 
       resolve({ exitCode: undefined, exceeded: undefined, peakMemoryBytes: 0 });
     },
     say(id, header, payload) {
-      for (const piece of encodeFrame(id, header, payload)) stdout.write(piece);
+      for (const piece of encodeMessage(id, header, payload)) stdout.write(piece);
     },
     sayBytes: (bytes) => void stdout.write(bytes),
   };

@@ -1,9 +1,9 @@
 import { Socket } from "node:net";
-import { type Frame, FrameReader } from "../../files/worker/frame.ts";
+import { type WorkerMessage, MessageReader } from "../../files/worker/worker-message.ts";
 import { type HostEnding, HOST_REQUEST_BOUNDS, type HostRequest } from "./messages.ts";
 import { ThreadHandle } from "./thread-handle.ts";
 import type { LoadedModule, ThreadReply, ThreadRequest } from "./thread-messages.ts";
-import { Voice } from "./voice.ts";
+import { SharedMessageWriter } from "./shared-message-writer.ts";
 
 /** So many compiled modules are kept; the one that was used least recently goes first. */
 const MAX_MODULES = 64;
@@ -28,7 +28,7 @@ interface Job {
 export class HostServer {
   readonly #program: URL;
   readonly #jobs = new Map<number, Job>();
-  readonly #voice = new Voice();
+  readonly #voice = new SharedMessageWriter();
   readonly #idle: ThreadHandle[] = [];
   /** By key, the one that was used last at the end. */
   readonly #modules = new Map<string, LoadedModule>();
@@ -38,7 +38,7 @@ export class HostServer {
   }
 
   serve(): void {
-    const requests = new FrameReader(HOST_REQUEST_BOUNDS);
+    const requests = new MessageReader(HOST_REQUEST_BOUNDS);
     const input = new Socket({ fd: 0, readable: true, writable: false });
     input.on("data", (piece: Buffer) => {
       for (const frame of requests.push(piece)) this.#handle(frame);
@@ -46,10 +46,10 @@ export class HostServer {
     input.on("end", () => process.exit(0));
     // The first job finds a thread that has started already.
     this.#idle.push(new ThreadHandle(this.#program, this.#voice.turn));
-    this.#voice.say(0, { type: "ready" });
+    this.#voice.write(0, { type: "ready" });
   }
 
-  #handle({ id, header, payload }: Frame): void {
+  #handle({ id, header, payload }: WorkerMessage): void {
     const request = header as HostRequest;
     switch (request.type) {
       case "load":
@@ -76,7 +76,7 @@ export class HostServer {
   #run(id: number, { key, fuel, cpuMs }: Extract<HostRequest, { type: "run" }>, input: Uint8Array): void {
     const loaded = this.#modules.get(key);
     if (loaded === undefined) {
-      this.#voice.say(id, { type: "missing" });
+      this.#voice.write(id, { type: "missing" });
       return;
     }
     this.#modules.delete(key);
@@ -115,7 +115,7 @@ export class HostServer {
 
   #takeThread(): ThreadHandle {
     // One that is done may have told the kernel sooner than its message came up here.
-    if (this.#idle.length === 0) for (const { thread } of this.#jobs.values()) thread?.hear();
+    if (this.#idle.length === 0) for (const { thread } of this.#jobs.values()) thread?.drainMessages();
     for (let thread = this.#idle.pop(); thread !== undefined; thread = this.#idle.pop()) {
       if (!thread.isEnded) return thread;
     }
@@ -131,11 +131,11 @@ export class HostServer {
       case "ended":
         break;
       case "rejected":
-        this.#voice.say(job.id, reply);
+        this.#voice.write(job.id, reply);
         break;
       case "loaded":
         this.#keep(job.key, reply.loaded);
-        this.#voice.say(
+        this.#voice.write(
           job.id,
           { type: "loaded", isDeclared: reply.declaration !== undefined, cpuMs: reply.cpuMs },
           reply.declaration,
@@ -160,15 +160,15 @@ export class HostServer {
     if (job === undefined) return;
     clearTimeout(job.look);
     // INVARIANT: who holds the voice is not another: whatever the thread has begun to say it has said.
-    this.#voice.hold();
-    job.thread?.hear();
+    this.#voice.lock();
+    job.thread?.drainMessages();
     try {
       if (!this.#jobs.delete(id)) return;
       const use = job.thread?.gauge.seen();
       await job.thread?.terminate();
-      this.#voice.say(id, { type: "ended", ...ending, use });
+      this.#voice.write(id, { type: "ended", ...ending, use });
     } finally {
-      this.#voice.release();
+      this.#voice.unlock();
     }
   }
 
@@ -176,12 +176,12 @@ export class HostServer {
     this.#jobs.delete(job.id);
     clearTimeout(job.look);
     if (job.request.type === "load") {
-      this.#voice.say(job.id, {
+      this.#voice.write(job.id, {
         type: "rejected",
         reason: "size",
         message: "it takes more memory to load than there is",
         cpuMs: 0,
       });
-    } else this.#voice.say(job.id, { type: "ended", how: "trapped", trap: "other" });
+    } else this.#voice.write(job.id, { type: "ended", how: "trapped", trap: "other" });
   }
 }

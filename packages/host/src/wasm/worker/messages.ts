@@ -1,4 +1,4 @@
-import type { FrameBounds } from "../../files/worker/frame.ts";
+import type { MessageBounds } from "../../files/worker/worker-message.ts";
 
 /** What the kernel says to a host; frames of one job carry its number. */
 export type HostRequest =
@@ -90,9 +90,9 @@ export const MAX_MESSAGE_BYTES = 16 * MB;
 export const MAX_REASON_LENGTH = 64;
 export const MAX_REJECTION_LENGTH = 500;
 
-export const HOST_REQUEST_BOUNDS: FrameBounds = { headerBytes: 64 * 1024, payloadBytes: 100 * MB };
+export const HOST_REQUEST_BOUNDS: MessageBounds = { headerBytes: 64 * 1024, payloadBytes: 100 * MB };
 /** SECURITY: what the kernel accepts from a host, which a module may have taken over. */
-export const HOST_REPLY_BOUNDS: FrameBounds = { headerBytes: 16 * 1024, payloadBytes: MAX_MESSAGE_BYTES };
+export const HOST_REPLY_BOUNDS: MessageBounds = { headerBytes: 16 * 1024, payloadBytes: MAX_MESSAGE_BYTES };
 
 /** How deeply functions may call each other: units of the meter, whose frames the threads' stacks hold. */
 export const MAX_DEPTH = 10_000;

@@ -1,4 +1,4 @@
-import { readMeterEnd } from "@narthex/meter";
+import { readTrapCause } from "@narthex/meter";
 import { HOST_CALL_DEPTH, HOST_CALL_FUEL, HOST_IMPORT, MAX_DEPTH, MAX_MESSAGE_BYTES } from "./messages.ts";
 import type { HostEnding, ModuleUse, ProblemWord, TrapWord } from "./messages.ts";
 import type { LoadedModule } from "./thread-messages.ts";
@@ -32,7 +32,7 @@ export function runModule(loaded: LoadedModule, fuel: number, input: Uint8Array,
 }
 
 /** The module does not do what it has to. */
-class Broken extends Error {
+class AbiViolation extends Error {
   readonly problem: ProblemWord;
 
   constructor(problem: ProblemWord) {
@@ -72,16 +72,16 @@ class Run {
     this.#fuel.value = this.#limit;
     this.#depth.value = MAX_DEPTH;
     const memory = added.memory === undefined ? undefined : exports[added.memory];
-    if (!(memory instanceof WebAssembly.Memory)) throw new Broken("no-memory");
+    if (!(memory instanceof WebAssembly.Memory)) throw new AbiViolation("no-memory");
     this.#memory = memory;
     const { alloc, run } = exports;
-    if (typeof alloc !== "function" || alloc.length !== 1) throw new Broken("no-alloc");
-    if (typeof run !== "function" || run.length !== 2) throw new Broken("no-run");
+    if (typeof alloc !== "function" || alloc.length !== 1) throw new AbiViolation("no-alloc");
+    if (typeof run !== "function" || run.length !== 2) throw new AbiViolation("no-run");
     this.#alloc = alloc;
     if (added.start !== undefined) (exports[added.start] as Exported)();
     const place = this.#put(input);
     const given = run(place, input.length);
-    if (typeof given !== "bigint") throw new Broken("no-run");
+    if (typeof given !== "bigint") throw new AbiViolation("no-run");
     const bits = BigInt.asUintN(64, given);
     const hasFailed = (bits & FAILED) !== 0n;
     const bytes = this.#take(Number((bits & ~FAILED) >> 32n), Number(bits & 0xffff_ffffn), "run-place");
@@ -97,12 +97,12 @@ class Run {
   }
 
   explain(fault: unknown): HostEnding {
-    if (fault instanceof Broken) return { how: "broken", problem: fault.problem };
+    if (fault instanceof AbiViolation) return { how: "broken", problem: fault.problem };
     const { fuel, memoryPages } = this.use();
     const allowed = Number(this.#limit);
     if (fault instanceof OutOfFuel) return { how: "exceeded", limit: "fuel", allowed, peak: fuel };
     const depth = Number(this.#depth?.value ?? 0);
-    const end = readMeterEnd({ fuel: this.#limit - BigInt(fuel), depth });
+    const end = readTrapCause({ fuel: this.#limit - BigInt(fuel), depth });
     switch (end) {
       case "fuel":
         return { how: "exceeded", limit: "fuel", allowed, peak: fuel };
@@ -155,10 +155,10 @@ class Run {
   /** Bytes of the host into a place that the module gives for them. */
   #put(bytes: Uint8Array): number {
     const given = this.#alloc?.(bytes.length);
-    if (typeof given !== "number") throw new Broken("no-alloc");
+    if (typeof given !== "number") throw new AbiViolation("no-alloc");
     const place = given >>> 0;
     const memory = this.#bytes();
-    if (place + bytes.length > memory.length) throw new Broken("alloc-place");
+    if (place + bytes.length > memory.length) throw new AbiViolation("alloc-place");
     memory.set(bytes, place);
     return place;
   }
@@ -166,8 +166,8 @@ class Run {
   /** A copy of what the module has there. */
   #take(place: number, length: number, problem: ProblemWord): Uint8Array {
     const memory = this.#bytes();
-    if (place + length > memory.length) throw new Broken(problem);
-    if (length > MAX_MESSAGE_BYTES) throw new Broken("answer-length");
+    if (place + length > memory.length) throw new AbiViolation(problem);
+    if (length > MAX_MESSAGE_BYTES) throw new AbiViolation("answer-length");
     return memory.slice(place, place + length);
   }
 

@@ -58,7 +58,7 @@ export class ThreadHandle {
   }
 
   /** Hears now what it has said already. */
-  hear(): void {
+  drainMessages(): void {
     for (let got = receiveMessageOnPort(this.#port); got !== undefined; got = receiveMessageOnPort(this.#port)) {
       this.#listener?.onReply(got.message as ThreadReply);
     }

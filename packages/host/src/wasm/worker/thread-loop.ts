@@ -13,7 +13,7 @@ import {
 import { runModule } from "./run-module.ts";
 import { ThreadGauge } from "./thread-gauge.ts";
 import type { LoadedModule, ThreadReply, ThreadRequest } from "./thread-messages.ts";
-import { Voice } from "./voice.ts";
+import { SharedMessageWriter } from "./shared-message-writer.ts";
 
 /** What a thread is started with. */
 export interface ThreadData {
@@ -31,7 +31,7 @@ const MAX_GARBAGE_PAGES = 1024;
 
 /** Loads and runs modules, one after the other, until the thread is ended. It never returns to an event loop. */
 export function threadLoop({ port, bell, turn, numbers }: ThreadData): never {
-  const voice = new Voice(turn);
+  const voice = new SharedMessageWriter(turn);
   const gauge = new ThreadGauge(numbers);
   gauge.identify();
   const known = new Map<string, LoadedModule>();
@@ -47,7 +47,7 @@ export function threadLoop({ port, bell, turn, numbers }: ThreadData): never {
   };
   const reply = (message: ThreadReply): void => port.postMessage(message);
   const callHost = (id: number, code: number, request: Uint8Array): Uint8Array | number => {
-    voice.say(id, { type: "host_call", code }, request);
+    voice.write(id, { type: "host_call", code }, request);
     const answer = receive();
     if (answer.type !== "answer") throw new TypeError("an answer was due");
     return answer.status === 0 ? answer.bytes : answer.status;
@@ -75,7 +75,7 @@ export function threadLoop({ port, bell, turn, numbers }: ThreadData): never {
         });
         // INVARIANT: the main thread can know that this one is free before the kernel sends it more.
         reply({ type: "ended" });
-        voice.say(id, { type: "ended", ...ending, use: { ...use, cpuMs: gauge.ownCpuMs() } }, bytes);
+        voice.write(id, { type: "ended", ...ending, use: { ...use, cpuMs: gauge.ownCpuMs() } }, bytes);
         garbagePages += use.memoryPages;
         if (garbagePages > MAX_GARBAGE_PAGES) {
           // INVARIANT: memory within the cap can always be had, so what is gone must not stay for long.

@@ -9,7 +9,7 @@ import {
 } from "@narthex/verify";
 import type { Store } from "../../ports.ts";
 import { defineTool } from "../../tool/define-tool.ts";
-import type { BundleLog } from "../bundle-log.ts";
+import type { BundledTree } from "../bundled-tree.ts";
 import { createStoreBundleSource } from "../store-bundle-source.ts";
 import { writeBundle } from "../write-bundle.ts";
 
@@ -35,7 +35,7 @@ export interface Exported {
   readonly store: Store;
   /** One with calls, one that heard a secret, and one without calls. */
   readonly sessions: readonly [string, string, string];
-  export(chain?: string, log?: BundleLog): Promise<Uint8Array>;
+  export(chain?: string, log?: BundledTree): Promise<Uint8Array>;
 }
 
 /** Three sessions whose records alternate, and bundles of them. */

@@ -1,16 +1,19 @@
 import { decode, encode, isKernelError, type ToolRequest, type Violation, validate } from "@narthex/contracts";
 import type { LiveSession } from "../../session/live-session.ts";
-import type { AdmittedCall, CallFrame } from "../call.ts";
+import type { AdmittedCall, IncomingCall } from "../call.ts";
 import { checkSession } from "../check-session.ts";
 import { Acknowledged, Denied, type Ending, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 
 /** Decodes and validates the request, every rule at once, and proves that it comes from an open session. */
-export function admit(frame: CallFrame, kernel: KernelParts): AdmittedCall | Ending | Promise<AdmittedCall | Ending> {
-  const read = readRequest(frame);
+export function admit(
+  incoming: IncomingCall,
+  kernel: KernelParts,
+): AdmittedCall | Ending | Promise<AdmittedCall | Ending> {
+  const read = readRequest(incoming);
   if (read instanceof Failed) return read;
   const { request, violations } = read;
-  const { trail } = frame;
+  const { trail } = incoming;
   trail.replyId = request.requestId;
   // A broken id could not be stored under its own name.
   const isBroken = violations.some((violation) => violation.field === "request_id");
@@ -21,17 +24,17 @@ export function admit(frame: CallFrame, kernel: KernelParts): AdmittedCall | End
 
   // Most sessions are in memory, and nothing is waited for.
   const found = kernel.sessions.authenticate(request.sessionToken);
-  if (found instanceof Promise) return found.then((live) => admitFrom(live, frame, read, kernel));
-  return admitFrom(found, frame, read, kernel);
+  if (found instanceof Promise) return found.then((live) => admitFrom(live, incoming, read, kernel));
+  return admitFrom(found, incoming, read, kernel);
 }
 
 function admitFrom(
   live: LiveSession | undefined,
-  frame: CallFrame,
+  incoming: IncomingCall,
   { request, violations }: ReadRequest,
   kernel: KernelParts,
 ): AdmittedCall | Ending {
-  const { trail } = frame;
+  const { trail } = incoming;
   const session = checkSession(live, kernel);
   if (!(session instanceof Denied)) {
     trail.live = session;
@@ -42,17 +45,17 @@ function admitFrom(
 
   if (kernel.closing())
     return new Failed("STORE_UNAVAILABLE", "the kernel is shutting down; try again when it is back");
-  if (frame.signal?.aborted === true) {
+  if (incoming.signal?.aborted === true) {
     return new Failed("CANCELLED", "the caller left before the call began; nothing was done");
   }
-  if (frame.deadlineMs <= trail.startedAtMs) return Failed.pastDeadline();
+  if (incoming.deadlineMs <= trail.startedAtMs) return Failed.pastDeadline();
   const variant = request.tool;
   if (variant.case === undefined) return new Failed("INTERNAL", "a validated request names no tool");
-  if (variant.case === "cancel") return cancel(session, variant.value.requestId, frame, kernel);
+  if (variant.case === "cancel") return cancel(session, variant.value.requestId, incoming, kernel);
   const { requestId } = trail;
   const dedupeKey = kernel.secrets.recordedId(request.dedupeKey);
   trail.dedupeKey = dedupeKey;
-  return { frame, trail, live: session, requestId, dedupeKey, variant };
+  return { incoming, trail, live: session, requestId, dedupeKey, variant };
 }
 
 interface ReadRequest {
@@ -64,7 +67,7 @@ interface ReadRequest {
  * SECURITY: what is validated is what is used. A message belongs to its caller, who can change it while the call
  * waits, so the kernel goes on with a copy; encoded bytes are not written to by any door until they are answered.
  */
-function readRequest({ request, isOwned, faults }: CallFrame): ReadRequest | Failed {
+function readRequest({ request, isOwned, faults }: IncomingCall): ReadRequest | Failed {
   try {
     if (faults !== undefined && !(request instanceof Uint8Array)) {
       return { request, violations: [...validate(request), ...faults] };
@@ -90,10 +93,10 @@ function invalidRequest(violations: readonly Violation[]): Failed {
   return new Failed("INVALID_REQUEST", message, { violations });
 }
 
-function cancel(session: LiveSession, asked: string, frame: CallFrame, kernel: KernelParts): Acknowledged {
+function cancel(session: LiveSession, asked: string, incoming: IncomingCall, kernel: KernelParts): Acknowledged {
   const requestId = kernel.secrets.recordedId(asked);
-  const running = session.running.get(requestId, kernel.requests.fingerprint(requestId));
+  const running = session.running.get(requestId, kernel.usedRequestIds.fingerprint(requestId));
   running?.cancel("cancelled");
-  frame.trail.add({ case: "callCancelled", value: { requestId, found: running !== undefined } });
+  incoming.trail.add({ case: "callCancelled", value: { requestId, found: running !== undefined } });
   return new Acknowledged({ found: running !== undefined, request_id: asked });
 }

@@ -22,7 +22,7 @@ export function bind(call: AdmittedCall, kernel: KernelParts): BoundCall | Endin
   if (registered.state === "disabled") {
     return new Failed("SANDBOX_UNAVAILABLE", `\`${registered.id}\` cannot run safely on this host`);
   }
-  return { ...call, registered, askedVersion };
+  return { ...call, registered, requestedVersion: askedVersion };
 }
 
 /** The tools behind the wire's typed messages. */

@@ -18,11 +18,11 @@ import type { BoundCall, CheckedCall } from "../call.ts";
 import { type Ending, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { explainToolFault } from "../../result/tool-fault.ts";
-import { hiddenFromCaller } from "../hidden-secrets.ts";
+import { redactorsForCaller } from "../call-redactors.ts";
 import { foldCase } from "../../tool/fold-case.ts";
-import { noteInvoked, noteUnreadable } from "./note-invoked.ts";
+import { recordInvocation, recordUnreadableInput } from "./record-invocation.ts";
 import { type RedactedInput, redactInput } from "../../secret/redact-input.ts";
-import { rootOf } from "../../session/lineage.ts";
+import { rootSession } from "../../session/lineage.ts";
 import { findSecretReferences } from "./secret-references.ts";
 import { variantInput } from "./variant-input.ts";
 
@@ -35,7 +35,7 @@ export function check(call: BoundCall, kernel: KernelParts): CheckedCall | Endin
 
 function checkInput(call: BoundCall, kernel: KernelParts): CheckedCall | Ending | Promise<CheckedCall | Ending> {
   const parsed = readInput(call);
-  if (parsed instanceof Failed) return noteUnreadable(call, kernel, parsed);
+  if (parsed instanceof Failed) return recordUnreadableInput(call, kernel, parsed);
   const { tool, inputSchema } = call.registered;
   const input = inputSchema.applyDefaults(foldCase(tool, parsed));
   const violations = withoutRepeats([
@@ -45,7 +45,7 @@ function checkInput(call: BoundCall, kernel: KernelParts): CheckedCall | Ending 
   ]);
   // INVARIANT: a tool's own code sees only input that fits its schema.
   const hasOwnForm = tool.canonicalInput !== undefined && violations.length === 0;
-  const isAsGiven = call.frame.isCanonical && input === parsed && !hasOwnForm && call.variant.case === "call";
+  const isAsGiven = call.incoming.isCanonical && input === parsed && !hasOwnForm && call.variant.case === "call";
   const form = hasOwnForm ? tool.canonicalInput?.(input) : input;
   const canonical = isAsGiven ? call.variant.value.input : canonicalBytes(form);
   const limit = call.variant.case === "call" ? MAX_CALL_INPUT_BYTES : MAX_TYPED_INPUT_BYTES;
@@ -54,15 +54,15 @@ function checkInput(call: BoundCall, kernel: KernelParts): CheckedCall | Ending 
     rule: "max_length",
     message: `the input is larger than ${limit} bytes of JSON`,
   } as const;
-  if (canonical === undefined) return noteUnreadable(call, kernel, invalidInput(call, [...violations, tooLong]));
+  if (canonical === undefined) return recordUnreadableInput(call, kernel, invalidInput(call, [...violations, tooLong]));
   if (canonical.length > limit) violations.push(tooLong);
-  const redacted = takeOutSecrets(call, form ?? null, canonical, kernel);
+  const redacted = redactSecrets(call, form ?? null, canonical, kernel);
   const [inputBytes, recordedInput] = redacted === undefined ? [canonical, input] : [redacted.bytes, redacted.value];
   const inputDigest = blake3(inputBytes);
-  const requestDigest = digestRequest({ toolName: tool.name, toolVersion: call.askedVersion, inputDigest });
+  const requestDigest = digestRequest({ toolName: tool.name, toolVersion: call.requestedVersion, inputDigest });
   const checked: CheckedCall = { ...call, input, recordedInput, inputBytes, inputDigest, requestDigest };
   const refused = violations.length > 0 ? invalidInput(call, violations) : checkByCode(call, input, kernel);
-  const noted = noteInvoked(checked, refused, kernel);
+  const noted = recordInvocation(checked, refused, kernel);
   return noted instanceof Promise ? noted.then((ending) => ending ?? checked) : (noted ?? checked);
 }
 
@@ -75,7 +75,7 @@ function checkByCode(call: BoundCall, input: JsonValue, kernel: KernelParts): Fa
     return undefined;
   } catch (fault) {
     // SECURITY: a library may quote the input in what it says.
-    const hidden = hiddenFromCaller({ ...call, effects: registered.tool.effects }, kernel);
+    const hidden = redactorsForCaller({ ...call, effects: registered.tool.effects }, kernel);
     const { code, message, violations } = explainToolFault(registered, fault, hidden);
     return new Failed(code, message, { violations });
   }
@@ -91,7 +91,7 @@ function withoutRepeats(violations: readonly Violation[]): Violation[] {
 }
 
 /** SECURITY: from here on only the tool sees the input as it came; everything else sees what is answered here. */
-function takeOutSecrets(
+function redactSecrets(
   { registered, trail, live }: BoundCall,
   input: JsonValue,
   canonical: Uint8Array,
@@ -99,11 +99,11 @@ function takeOutSecrets(
 ): RedactedInput | undefined {
   const redacted = redactInput(input, canonical, registered.tool.redactors ?? [], kernel.secrets);
   if (redacted === undefined) return undefined;
-  const root = rootOf(live);
+  const root = rootSession(live);
   trail.isRedacted = true;
-  trail.givenSecrets = redacted.found;
-  root.givenSecrets = new Set([...root.givenSecrets, ...redacted.found]);
-  kernel.log("warn", "a secret stands in an input", {
+  trail.inputSecrets = redacted.found;
+  root.inputSecrets = new Set([...root.inputSecrets, ...redacted.found]);
+  kernel.logger("warn", "a secret stands in an input", {
     session: live.id,
     request: trail.requestId,
     secrets: [...redacted.found],
@@ -122,8 +122,8 @@ function canonicalBytes(input: JsonValue | undefined): Uint8Array | undefined {
 }
 
 function readInput(call: BoundCall): JsonValue | Failed {
-  const { variant, frame } = call;
-  if (frame.inputFault !== undefined) return invalidInput(call, [violationOf(frame.inputFault)]);
+  const { variant, incoming } = call;
+  if (incoming.inputFault !== undefined) return invalidInput(call, [violationOf(incoming.inputFault)]);
   try {
     return variant.case === "call" ? parseJson(variant.value.input) : variantInput(variant);
   } catch (fault) {

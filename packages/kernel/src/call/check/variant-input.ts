@@ -7,14 +7,14 @@ type TypedVariant = Exclude<ToolVariant, { case: "call" }>;
 export function variantInput(variant: TypedVariant): JsonValue {
   switch (variant.case) {
     case "fileRead":
-      return given({
+      return withoutDefaults({
         path: variant.value.path,
-        offset: whole(variant.value.offset, "offset"),
-        limit: whole(variant.value.limit, "limit"),
+        offset: toSafeInteger(variant.value.offset, "offset"),
+        limit: toSafeInteger(variant.value.limit, "limit"),
       });
     case "fileWrite":
       return {
-        ...given({ create_only: variant.value.createOnly, append: variant.value.append }),
+        ...withoutDefaults({ create_only: variant.value.createOnly, append: variant.value.append }),
         // An empty file is content like any other.
         ...text(variant.value.content),
         path: variant.value.path,
@@ -22,26 +22,30 @@ export function variantInput(variant: TypedVariant): JsonValue {
     case "fileEdit":
       return { path: variant.value.path, old_content: variant.value.oldContent, new_content: variant.value.newContent };
     case "shellExec":
-      return given({
+      return withoutDefaults({
         command: variant.value.command,
         cwd: variant.value.cwd,
-        timeout_ms: whole(variant.value.timeoutMs, "timeout_ms"),
+        timeout_ms: toSafeInteger(variant.value.timeoutMs, "timeout_ms"),
         network_access: variant.value.networkAccess,
         env: environment(variant.value.env),
       });
     case "gitOp":
-      return given({ operation: variant.value.operation, args: [...variant.value.args], cwd: variant.value.cwd });
+      return withoutDefaults({
+        operation: variant.value.operation,
+        args: [...variant.value.args],
+        cwd: variant.value.cwd,
+      });
     case "inference":
       return {
-        ...given({ system_prompt_hash: toHex(variant.value.systemPromptHash) }),
+        ...withoutDefaults({ system_prompt_hash: toHex(variant.value.systemPromptHash) }),
         provider: variant.value.provider,
         model: variant.value.model,
         prompt_hash: toHex(variant.value.promptHash),
-        max_tokens: whole(variant.value.maxTokens, "max_tokens"),
+        max_tokens: toSafeInteger(variant.value.maxTokens, "max_tokens"),
         temperature_scaled: variant.value.temperatureScaled,
       };
     case "artifactPublish":
-      return given({
+      return withoutDefaults({
         artifact_id: variant.value.artifactId,
         content_hash: toHex(variant.value.contentHash),
         category: variant.value.category,
@@ -51,7 +55,7 @@ export function variantInput(variant: TypedVariant): JsonValue {
 }
 
 /** Leaves out what has the wire's default, as a JSON caller would. */
-function given(fields: JsonObject): JsonObject {
+function withoutDefaults(fields: JsonObject): JsonObject {
   const kept: JsonObject = {};
   for (const [key, value] of Object.entries(fields)) {
     if (value === "" || value === 0 || value === false || (Array.isArray(value) && value.length === 0)) continue;
@@ -61,7 +65,7 @@ function given(fields: JsonObject): JsonObject {
   return kept;
 }
 
-function whole(value: bigint, field: string): number {
+function toSafeInteger(value: bigint, field: string): number {
   const number = Number(value);
   if (BigInt(number) === value) return number;
   throw refusal(field, "range", `\`${value}\` does not survive a double`);

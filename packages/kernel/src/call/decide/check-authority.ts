@@ -5,18 +5,18 @@ import { missingCapabilities } from "../../capability/covers.ts";
 import { describeMissing } from "../../capability/describe-capability.ts";
 import { checkLease } from "../../lease/check-lease.ts";
 import { lineageProblem } from "../../session/lineage.ts";
-import { type BeyondBound, describeBeyond } from "../../tool/beyond-bound.ts";
+import { type BoundExcess, describeBoundExcess } from "../../tool/bound-excess.ts";
 import type { SafetyTier } from "../../tool/tool.ts";
 import { callReservation, timeoutFor } from "../call-reservation.ts";
 import type { CheckedCall } from "../call.ts";
 import { Denied } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 
-export interface AuthorityDemand {
+export interface AuthorityRequirements {
   readonly tier: SafetyTier;
   readonly timeoutMs: number;
   readonly maxCpuMs?: number | undefined;
-  readonly beyond?: BeyondBound;
+  readonly boundExcess?: BoundExcess;
   /** What the declaration asks for. */
   readonly required: readonly Capability[];
   /** What these very arguments need. */
@@ -24,14 +24,18 @@ export interface AuthorityDemand {
 }
 
 /** What the session itself holds: lease, tier, capabilities and budget. Leaves the CapabilityCheck entry. */
-export function checkAuthority(call: CheckedCall, demand: AuthorityDemand, kernel: KernelParts): Denied | undefined {
+export function checkAuthority(
+  call: CheckedCall,
+  demand: AuthorityRequirements,
+  kernel: KernelParts,
+): Denied | undefined {
   const { live, trail, registered } = call;
   const nowMs = kernel.ledger.nowMs();
   const leaseCode =
     lineageProblem(live.parent, nowMs) ??
     checkLease(live.lease, { toolName: registered.tool.name, tier: demand.tier, nowMs });
   const missing = leaseCode === undefined ? missingCapabilities(live.lease.capabilities, demand) : [];
-  const refused = leaseCode ?? (missing.length > 0 ? "CAPABILITY_MISSING" : demand.beyond && "BOUNDS_EXCEEDED");
+  const refused = leaseCode ?? (missing.length > 0 ? "CAPABILITY_MISSING" : demand.boundExcess && "BOUNDS_EXCEEDED");
   const shortfall = refused === undefined ? findShortfall(call, demand, kernel) : undefined;
   const code = refused ?? (shortfall && "BUDGET_EXCEEDED");
   trail.add({
@@ -56,10 +60,10 @@ interface Shortfall {
 }
 
 /** Asks the account without taking anything: `grant` reserves for good, once for each call. */
-function findShortfall(call: CheckedCall, demand: AuthorityDemand, kernel: KernelParts): Shortfall | undefined {
-  const { live, frame, trail } = call;
+function findShortfall(call: CheckedCall, demand: AuthorityRequirements, kernel: KernelParts): Shortfall | undefined {
+  const { live, incoming, trail } = call;
   if (trail.reservation !== undefined) return undefined;
-  const timeoutMs = timeoutFor(demand.timeoutMs, frame.deadlineMs - kernel.clock.monotonicMs());
+  const timeoutMs = timeoutFor(demand.timeoutMs, incoming.deadlineMs - kernel.clock.monotonicMs());
   const { maxCpuMs } = demand;
   return live.account.shortfall(...callReservation(call, { timeoutMs, maxCpuMs }));
 }
@@ -71,13 +75,14 @@ function texts(capabilities: readonly Capability[]): string[] {
 function explain(
   code: RationaleCode,
   call: CheckedCall,
-  demand: AuthorityDemand,
+  demand: AuthorityRequirements,
   missing: readonly Capability[],
   shortfall: Shortfall | undefined,
 ): string {
   const { name } = call.registered.tool;
   const tool = `\`${name}\``;
-  if (code === "BOUNDS_EXCEEDED" && demand.beyond !== undefined) return describeBeyond(name, demand.beyond);
+  if (code === "BOUNDS_EXCEEDED" && demand.boundExcess !== undefined)
+    return describeBoundExcess(name, demand.boundExcess);
   switch (code) {
     case "LEASE_SCOPE":
       return `the session's lease does not cover ${tool}`;

@@ -1,12 +1,12 @@
 import type { Capability } from "../../capability/capability.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
-import { narrowFor } from "../../tool/narrow-for.ts";
-import { requiredFor } from "../../tool/required-for.ts";
+import { narrowTool } from "../../tool/narrow-tool.ts";
+import { requiredCapabilities } from "../../tool/required-capabilities.ts";
 import type { CheckedCall, DecidedCall } from "../call.ts";
 import { checkSession } from "../check-session.ts";
 import { Denied, type Ending, isEnding } from "../ending.ts";
 import { Stamp } from "../stamp.ts";
-import { askAboutCall } from "./ask-about-call.ts";
+import { evaluateCall } from "./evaluate-call.ts";
 import { checkAuthority } from "./check-authority.ts";
 
 declare const permittedBrand: unique symbol;
@@ -31,12 +31,12 @@ export function decide(call: CheckedCall, kernel: KernelParts): PermittedCall | 
   const session = checkSession(call.live, kernel);
   if (session instanceof Denied) return session;
   const { tool } = call.registered;
-  const narrowed = narrowFor(tool, call.input);
+  const narrowed = narrowTool(tool, call.input);
   const needed: readonly Capability[] = tool.needs?.(call.input, call.live.toolSession) ?? [];
-  const declared = requiredFor(tool, narrowed.effects);
+  const declared = requiredCapabilities(tool, narrowed.effects);
   const refused = checkAuthority(call, { ...narrowed, required: declared, needed }, kernel);
   if (refused !== undefined) return refused;
-  const answer = askAboutCall(call, narrowed, needed, kernel);
+  const answer = evaluateCall(call, narrowed, needed, kernel);
   if (isEnding(answer)) return answer;
   const required = [...declared, ...needed];
   const decided: DecidedCall = { ...call, ...narrowed, required, needed, ...answer };

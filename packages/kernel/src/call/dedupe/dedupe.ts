@@ -1,7 +1,7 @@
 import { equalBytes, fromHex, toHex } from "@narthex/contracts";
-import type { ArchivedCall } from "../../journal/answer-archive.ts";
-import type { Fingerprint } from "../../journal/request-memory.ts";
-import { lostAnswer } from "../../journal/lost-answer.ts";
+import type { ArchivedCall } from "../../journal/response-archive.ts";
+import type { Fingerprint } from "../../journal/used-request-ids.ts";
+import { createLostResponse } from "../../journal/lost-response.ts";
 import { RunningCall } from "../../journal/running-call.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { type Ending, Failed, Repeated } from "../ending.ts";
@@ -18,13 +18,13 @@ export function dedupe(
   kernel: KernelParts,
 ): PermittedCall | Ending | Promise<PermittedCall | Ending> {
   const { live, requestId, dedupeKey, trail } = call;
-  trail.fingerprint ??= kernel.requests.fingerprint(requestId);
+  trail.fingerprint ??= kernel.usedRequestIds.fingerprint(requestId);
   const { fingerprint } = trail;
   const sameId = live.running.get(requestId, fingerprint);
   const sameKey = dedupeKey === "" ? undefined : live.runningByKey.get(dedupeKey);
   const running = sameId ?? sameKey;
   if (running !== undefined) {
-    if (running.isAbandoned) return running.answer.then(() => dedupe(call, kernel));
+    if (running.isAbandoned) return running.response.then(() => dedupe(call, kernel));
     return joinRunning(call, running, sameId === undefined ? "dedupe_key" : "request_id", kernel);
   }
 
@@ -33,11 +33,11 @@ export function dedupe(
   live.running.add(claim);
   if (dedupeKey !== "") live.runningByKey.set(dedupeKey, claim);
   trail.running = claim;
-  trail.waiter = claim.join(call.frame.signal);
+  trail.waiter = claim.join(call.incoming.signal);
 
   const unknown = findUnknown(call);
   if (unknown !== undefined) return unknown;
-  if (dedupeKey === "" && !kernel.requests.mayHave(live.id, fingerprint)) return call;
+  if (dedupeKey === "" && !kernel.usedRequestIds.mayHave(live.id, fingerprint)) return call;
   return findRepeated(call, fingerprint, kernel);
 }
 
@@ -46,7 +46,9 @@ async function findRepeated(
   fingerprint: Fingerprint,
   kernel: KernelParts,
 ): Promise<PermittedCall | Ending> {
-  const repeated = kernel.requests.mayHave(call.live.id, fingerprint) ? await repeatOfId(call, kernel) : undefined;
+  const repeated = kernel.usedRequestIds.mayHave(call.live.id, fingerprint)
+    ? await repeatOfId(call, kernel)
+    : undefined;
   if (repeated !== undefined) return repeated;
   return (call.dedupeKey === "" ? undefined : await repeatOfKey(call, kernel)) ?? call;
 }
@@ -67,16 +69,16 @@ async function repeatOfId(call: PermittedCall, kernel: KernelParts): Promise<End
   const isErased = earlier.requestDigest.length === 0;
   if (!isErased && !equalBytes(earlier.requestDigest, call.requestDigest)) return duplicateId(call);
   // A passing error is no outcome worth keeping: the call runs anew under the same id.
-  return earlier.answer.final ? new Repeated(earlier.answer, "request_id", requestId) : undefined;
+  return earlier.response.isFinal ? new Repeated(earlier.response, "request_id", requestId) : undefined;
 }
 
 async function repeatOfKey(call: PermittedCall, kernel: KernelParts): Promise<Ending | undefined> {
-  const kept = call.live.answersByKey.get(call.dedupeKey);
+  const kept = call.live.dedupeEntries.get(call.dedupeKey);
   if (kept === undefined) return undefined;
   if (kept.requestDigest !== "" && kept.requestDigest !== toHex(call.requestDigest)) return dedupeConflict(call);
   const earlier = await findEarlier(call, kept.requestId, kernel);
   // INVARIANT: only what is final is kept under a key, so a call without an answer finished all the same.
-  const answer = earlier?.answer ?? lostAnswer("erased", 0);
+  const answer = earlier?.response ?? createLostResponse("erased", 0);
   return new Repeated(answer, "dedupe_key", kept.requestId);
 }
 
@@ -86,9 +88,9 @@ async function findEarlier(
   kernel: KernelParts,
 ): Promise<ArchivedCall | undefined> {
   const settled = call.live.settled.get(requestId);
-  if (settled === undefined) return kernel.answers.find(call.live.id, requestId);
+  if (settled === undefined) return kernel.responses.find(call.live.id, requestId);
   const requestDigest = fromHex(settled.requestDigest) ?? new Uint8Array(0);
-  return { requestDigest, answer: lostAnswer("settled", settled.recordIndex) };
+  return { requestDigest, response: createLostResponse("settled", settled.recordIndex) };
 }
 
 function outcomeUnknown(call: PermittedCall, requestId: string): Failed {

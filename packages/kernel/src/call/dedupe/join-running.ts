@@ -1,5 +1,5 @@
 import { equalBytes } from "@narthex/contracts";
-import type { CallAnswer } from "../../journal/call-answer.ts";
+import type { CallResponse } from "../../journal/call-response.ts";
 import type { RunningCall } from "../../journal/running-call.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { type Ending, Failed, Repeated } from "../ending.ts";
@@ -20,8 +20,8 @@ export async function joinRunning(
   return answer instanceof Failed ? answer : new Repeated(answer, matchedBy, running.requestId);
 }
 
-async function waitFor(running: RunningCall, call: PermittedCall, kernel: KernelParts): Promise<CallAnswer | Failed> {
-  const { signal, deadlineMs } = call.frame;
+async function waitFor(running: RunningCall, call: PermittedCall, kernel: KernelParts): Promise<CallResponse | Failed> {
+  const { signal, deadlineMs } = call.incoming;
   let timer: NodeJS.Timeout | undefined;
   const left = Promise.withResolvers<Failed>();
   const waiter = running.join(signal, () =>
@@ -32,7 +32,7 @@ async function waitFor(running: RunningCall, call: PermittedCall, kernel: Kernel
     timer = setTimeout(() => left.resolve(late), Math.max(0, deadlineMs - kernel.clock.monotonicMs()));
   }
   try {
-    return await Promise.race([running.answer, left.promise]);
+    return await Promise.race([running.response, left.promise]);
   } finally {
     clearTimeout(timer);
     waiter.leave();

@@ -124,7 +124,7 @@ test("those who joined are answered even if the call cannot be recorded", async 
   const counting = createCountingTool("count", async () => {
     running.resolve();
     for (let i = 0; i < 5; i++) await turn();
-    store.breakWith("the disk is gone");
+    store.failWith("the disk is gone");
   });
   const { open } = await createTestKernel({ tools: [counting.tool], store });
   const session = await open();
@@ -142,7 +142,7 @@ test("a store that fails at any append loses no answer, leaves nothing hanging, 
     const store: MemoryStore = {
       ...memory,
       append(write) {
-        if (appends >= 0 && appends++ === failsAt) memory.breakWith("the disk is gone");
+        if (appends >= 0 && appends++ === failsAt) memory.failWith("the disk is gone");
         return memory.append(write);
       },
     };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createCountingTool, createTestKernel, createTestPolicy, permitAll } from "@narthex/testkit";
-import type { ApprovalAnswer, ApprovalQuestion } from "../../approval/approval.ts";
+import type { ApprovalDecision, ApprovalRequest } from "../../approval/approval.ts";
 import type { CallResult } from "../../kernel.ts";
 import { createReloadablePolicy } from "../../policy/reloadable-policy.ts";
 import { verifyStore } from "../../testing/verify-store.ts";
@@ -14,15 +14,15 @@ const codeOf = ({ response: { result } }: CallResult) =>
       : result.case;
 
 async function asking(
-  answer: (question: ApprovalQuestion, signal: AbortSignal) => Promise<ApprovalAnswer>,
+  answer: (question: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalDecision>,
   settings = {},
 ) {
   const counting = createCountingTool();
   const policy = createReloadablePolicy(permitAll([counting.tool], "human"));
-  const questions: ApprovalQuestion[] = [];
+  const questions: ApprovalRequest[] = [];
   const approver = {
     door: "test",
-    ask: (question: ApprovalQuestion, signal: AbortSignal) => {
+    ask: (question: ApprovalRequest, signal: AbortSignal) => {
       questions.push(question);
       return answer(question, signal);
     },
@@ -42,9 +42,9 @@ test("without anyone to ask, a call that needs approval is denied at once", asyn
 });
 
 test("a no, a nonsense answer and a throwing approver all deny", async () => {
-  const answers: (() => Promise<ApprovalAnswer>)[] = [
+  const answers: (() => Promise<ApprovalDecision>)[] = [
     async () => ({ approved: false, approver: "ann" }),
-    async () => "yes" as unknown as ApprovalAnswer,
+    async () => "yes" as unknown as ApprovalDecision,
     async () => ({ approved: "true" as unknown as boolean, approver: "ann" }),
     () => Promise.reject(new Error("no terminal")),
   ];
@@ -106,7 +106,7 @@ test("a yes runs the call; the question is durable first, and the ledger names d
 });
 
 test("a caller kept waiting is told to come back, and the same call again joins the open question", async () => {
-  const answer = Promise.withResolvers<ApprovalAnswer>();
+  const answer = Promise.withResolvers<ApprovalDecision>();
   const { open, questions, counting } = await asking(() => answer.promise, { approvalWaitMs: 5 });
   const session = await open();
   const pending = await session.call("count", {}, { requestId: "r" });
@@ -159,7 +159,7 @@ test("equal calls that are both approved both run", async () => {
 });
 
 test("a call that two callers wait for is asked about once and answers both", async () => {
-  const answer = Promise.withResolvers<ApprovalAnswer>();
+  const answer = Promise.withResolvers<ApprovalDecision>();
   const { open, questions, counting, store } = await asking(() => answer.promise);
   const session = await open();
   const calls = [1, 2, 3].map(() => session.call("count", {}, { requestId: "r" }));

@@ -2,16 +2,16 @@ import { type ApprovalOutcome, resolvedEntry } from "../../approval/approval-out
 import type { KernelParts } from "../../kernel-parts.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { Denied, type Ending, Failed } from "../ending.ts";
-import { subjectOf } from "./subject-of.ts";
+import { createApprovalSubject } from "./create-approval-subject.ts";
 
 /** There was a wait: for a yes, or for a rule to be in force. What was decided before it is decided again. */
-export const AGAIN = Symbol("again");
+export const REDECIDE = Symbol("again");
 
 /** The approval gate. ApprovalRequested is durable before anyone is asked. */
 export function endorse(
   call: PermittedCall,
   kernel: KernelParts,
-): PermittedCall | Promise<PermittedCall | Ending | typeof AGAIN> {
+): PermittedCall | Promise<PermittedCall | Ending | typeof REDECIDE> {
   return call.approval === "none" ? call : askPerson(call, call.approval, kernel);
 }
 
@@ -19,31 +19,31 @@ async function askPerson(
   call: PermittedCall,
   kind: "human" | "console",
   kernel: KernelParts,
-): Promise<PermittedCall | Ending | typeof AGAIN> {
-  const { trail, live, frame, registered } = call;
+): Promise<PermittedCall | Ending | typeof REDECIDE> {
+  const { trail, live, incoming, registered } = call;
   const { approvals } = kernel;
-  const subject = await subjectOf(call, kind, kernel);
+  const subject = await createApprovalSubject(call, kind, kernel);
   if (trail.approvalId !== "") {
     const isSame = kernel.registry.resolve(registered.tool.name, registered.tool.version) === registered;
-    return isSame && approvals.redeem(trail.approvalId, subject) ? call : AGAIN;
+    return isSame && approvals.consume(trail.approvalId, subject) ? call : REDECIDE;
   }
-  const given = approvals.findGiven(subject);
+  const given = approvals.claimApproval(subject);
   if (given !== undefined) {
     trail.add(resolvedEntry(given));
     if (given.standingId !== undefined) return call;
     trail.approvalId = given.approvalId;
-    return approvals.redeem(given.approvalId, subject) ? call : AGAIN;
+    return approvals.consume(given.approvalId, subject) ? call : REDECIDE;
   }
-  const rule = approvals.ruleOnItsWay(subject);
+  const rule = approvals.findPendingRule(subject);
   if (rule !== undefined) {
     // Nobody is asked twice for what they gave a rule for.
     await rule;
-    return AGAIN;
+    return REDECIDE;
   }
   if (!approvals.isAvailable(kind)) return unavailable(call, "no door to ask one is open");
   const outcome = await approvals.ask(subject, {
     signal: trail.running?.signal,
-    waitMs: patienceMs(frame.deadlineMs - kernel.clock.monotonicMs()),
+    waitMs: toApprovalWaitMs(incoming.deadlineMs - kernel.clock.monotonicMs()),
     async requested({ approvalId, expiresAtMs, row }) {
       const { policyHash, definitionHash } = subject;
       const inputCommitment = trail.input?.commitment;
@@ -56,20 +56,20 @@ async function askPerson(
   });
   if (outcome === undefined) return unavailable(call, "too many questions are open; answer some of them first");
   trail.add(resolvedEntry(outcome));
-  if (outcome.answer !== "approved") return refuse(call, outcome, kernel.program);
+  if (outcome.status !== "approved") return refuse(call, outcome, kernel.commandName);
   trail.approvalId = outcome.approvalId;
-  return AGAIN;
+  return REDECIDE;
 }
 
 /** Before a caller gives up: that it is to come back must still be recorded, and reach it. */
-function patienceMs(leftMs: number): number {
+function toApprovalWaitMs(leftMs: number): number {
   return Math.max(0, leftMs - Math.min(MAX_MARGIN_MS, leftMs / 5));
 }
 
 const MAX_MARGIN_MS = 2000;
 
-function refuse(call: PermittedCall, { answer, approvalId, reason }: ApprovalOutcome, program: string): Ending {
-  switch (answer) {
+function refuse(call: PermittedCall, { status, approvalId, reason }: ApprovalOutcome, program: string): Ending {
+  switch (status) {
     case "pending":
       return new Failed(
         "APPROVAL_PENDING",
@@ -91,5 +91,5 @@ function unavailable(call: PermittedCall, why: string): Denied {
 }
 
 function ruleOf(call: PermittedCall): string {
-  return call.policyAnswer.rules[0]?.id ?? "kernel:endorse";
+  return call.policyEvaluation.rules[0]?.id ?? "kernel:endorse";
 }

@@ -1,7 +1,7 @@
 import { isKernelError } from "@narthex/contracts";
 import { ABSENT, type ApprovedFile, UNKNOWN } from "../../approval/approved-files.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
-import type { WorkspaceFiles, WorkspacePlace } from "../../workspace-files.ts";
+import type { WorkspaceFiles, WorkspaceMount } from "../../workspace-files.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 
 const MAX_FILES = 32;
@@ -19,7 +19,7 @@ export async function filesToRun(call: PermittedCall, { files }: KernelParts): P
   const { live, registered, input, trail } = call;
   const paths = registered.tool.approvalFiles?.(input, live.toolSession) ?? [];
   if (paths.length === 0 || files === undefined) return [];
-  const place: WorkspacePlace = { workspace: live.session.workspace, access: "read" };
+  const place: WorkspaceMount = { workspace: live.session.workspace, access: "read" };
   const signal = trail.running?.signal ?? new AbortController().signal;
   const chosen = [...new Set(paths)].sort();
   // SECURITY: a file that is left out would not be bound, so that more than these can be bound to nothing.
@@ -29,7 +29,7 @@ export async function filesToRun(call: PermittedCall, { files }: KernelParts): P
 
 interface Place {
   readonly files: WorkspaceFiles;
-  readonly place: WorkspacePlace;
+  readonly place: WorkspaceMount;
   readonly signal: AbortSignal;
 }
 

@@ -2,20 +2,20 @@ import { ContentPlace, ContentRole, createBlake3, KernelError, toHex } from "@na
 import { isWithin } from "../../capability/covers.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { commitContent } from "../../ledger/commitment.ts";
-import { WholeCollector } from "../../result/whole-collector.ts";
+import { HashPreservingCollector } from "../../result/hash-preserving-collector.ts";
 import type { FileAccess } from "../../tool/tool.ts";
-import type { FileAnswer, FileOperation, Preimage, PreparedOperation } from "../../workspace-files.ts";
+import type { FileResult, FileOperation, Preimage, PreparedOperation } from "../../workspace-files.ts";
 import { chargeContent } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
-import { FileLog } from "../file-log.ts";
-import { protectedFor } from "../protected-for.ts";
-import { hiddenInRecord } from "../hidden-secrets.ts";
-import { recordPlaced } from "../record-placed.ts";
-import { takeOnLabels } from "../take-on-labels.ts";
-import { withEffect, withoutClaim } from "../with-effect.ts";
+import { FileTrace } from "../file-trace.ts";
+import { callProtectedPaths } from "../call-protected-paths.ts";
+import { redactorsForRecord } from "../call-redactors.ts";
+import { recordPlacedFile } from "../record-placed-file.ts";
+import { adoptLabels } from "../adopt-labels.ts";
+import { withEffect, withoutNoChangeClaim } from "../with-effect.ts";
 import { SECRET } from "../../label/secret-label.ts";
 import type { ProtectedPaths } from "../../policy/protected-paths.ts";
-import type { ClaimedLook } from "../../trusted-paths.ts";
+import type { TrustedPathsClaim } from "../../trusted-paths.ts";
 
 /**
  * The files of the session's workspace, as one call may use them.
@@ -23,7 +23,7 @@ import type { ClaimedLook } from "../../trusted-paths.ts";
  * SECURITY: the path that was decided on is the path that is opened: what is held open is reported first, and where a
  * link led elsewhere the call is decided again. What is changed is kept as it was before, and before it is changed.
  */
-export function filesFor(
+export function createFileAccess(
   call: PermittedCall,
   guard: () => void,
   signal: () => AbortSignal,
@@ -31,31 +31,31 @@ export function filesFor(
 ): FileAccess {
   const { trail } = call;
   const { workspace } = call.live.session;
-  const operate = async (operation: FileOperation): Promise<FileAnswer> => {
+  const operate = async (operation: FileOperation): Promise<FileResult> => {
     guard();
     const prepared = await prepare(call, operation, signal(), kernel);
-    let claim: ClaimedLook | undefined;
+    let claim: TrustedPathsClaim | undefined;
     try {
       guard();
-      const wasProtected = protectedFor(call, kernel);
+      const wasProtected = callProtectedPaths(call, kernel);
       if (changesFiles(operation)) claim = await kernel.trustedPaths?.claim(workspace, prepared.opened);
-      if (claim !== undefined) trail.trusted = claim;
+      if (claim !== undefined) trail.trustedPathsSnapshot = claim;
       guard();
       decideOnOpened(call, operation, prepared, wasProtected, kernel);
       if (bringsContent(operation) && areSecret([...namedPaths(operation), ...prepared.opened], kernel)) {
-        await takeOnLabels(call, [SECRET], kernel);
+        await adoptLabels(call, [SECRET], kernel);
         guard();
       }
       const paths = [...namedPaths(operation), ...prepared.opened];
       if (bringsContent(operation) && paths.some((path) => isPlaced(call, path, kernel))) withhold(call);
-      trail.files ??= new FileLog();
+      trail.fileTrace ??= new FileTrace();
       for (const [index, named] of namedPaths(operation).entries()) {
         const opened = prepared.opened[index];
-        if (opened !== undefined && opened !== named) trail.files.through.set(named, opened);
+        if (opened !== undefined && opened !== named) trail.fileTrace.resolvedLinks.set(named, opened);
       }
       const found: string[] = [];
       for await (const preimage of prepared.preimages()) {
-        if (protectedFor(call, kernel)(preimage.path)) found.push(preimage.path);
+        if (callProtectedPaths(call, kernel)(preimage.path)) found.push(preimage.path);
         await keepPreimage(call, preimage, kernel);
       }
       guard();
@@ -67,24 +67,24 @@ export function filesFor(
     }
     if (changesFiles(operation)) allowProtected(call, prepared, kernel);
     if (operation.kind === "move") await noteMoved(call, prepared, kernel);
-    const commit = (): Promise<FileAnswer> => prepared.commit().finally(() => claim?.release());
+    const commit = (): Promise<FileResult> => prepared.commit().finally(() => claim?.release());
     const answer = await (changesFiles(operation) ? withEffect(trail, commit) : commit());
-    if (answer.kind === "changed") trail.files.changes.push(...answer.changes);
+    if (answer.kind === "changed") trail.fileTrace.changes.push(...answer.changes);
     return answer.kind === "read"
-      ? { ...answer, content: logReading(trail.files, operation, prepared, answer) }
+      ? { ...answer, content: traceReading(trail.fileTrace, operation, prepared, answer) }
       : answer;
   };
   return {
     run: (operation) =>
       operate(operation).catch((fault: unknown) => {
-        throw withoutClaim(fault);
+        throw withoutNoChangeClaim(fault);
       }),
     async locateDirectory(path) {
       guard();
       const operation = { kind: "list", path, depth: 1, glob: undefined, hidden: true, limit: 1 } as const;
       const prepared = await prepare(call, operation, signal(), kernel);
       await prepared.abandon();
-      decideOnOpened(call, operation, prepared, protectedFor(call, kernel), kernel);
+      decideOnOpened(call, operation, prepared, callProtectedPaths(call, kernel), kernel);
       return prepared.opened[0] ?? path;
     },
     noteReading(path) {
@@ -113,7 +113,7 @@ function prepare(
 
 /** INVARIANT: only what a rule permits comes so far. */
 function allowProtected(call: PermittedCall, { opened }: PreparedOperation, kernel: KernelParts): void {
-  const isProtected = protectedFor(call, kernel);
+  const isProtected = callProtectedPaths(call, kernel);
   for (const path of opened) {
     if (isProtected(path)) kernel.programs?.allowChange(call.live.session.workspace, path);
   }
@@ -129,14 +129,14 @@ function bringsContent({ kind }: FileOperation): boolean {
 }
 
 function isPlaced({ live }: PermittedCall, path: string, kernel: KernelParts): boolean {
-  return kernel.placed.has(live.session.workspace, path);
+  return kernel.placedFiles.has(live.session.workspace, path);
 }
 
 /** What the vault placed is the vault's under its next name, too. */
 async function noteMoved(call: PermittedCall, { opened }: PreparedOperation, kernel: KernelParts): Promise<void> {
   const [source, destination] = opened;
   if (source === undefined || destination === undefined) return;
-  await recordPlaced(call, kernel.placed.addMoved(call.live.session.workspace, source, destination), kernel);
+  await recordPlacedFile(call, kernel.placedFiles.addMoved(call.live.session.workspace, source, destination), kernel);
 }
 
 /** What the vault placed is not stored: neither what is read of it, nor what is said about it. */
@@ -162,7 +162,7 @@ function decideOnOpened(
   kernel: KernelParts,
 ): void {
   const named = namedPaths(operation);
-  const isProtected = protectedFor(call, kernel);
+  const isProtected = callProtectedPaths(call, kernel);
   const { workspace } = call.live.session;
   const absolute = (path: string): string => (path === "." ? workspace : `${workspace}/${path}`);
   const isChange = changesFiles(operation);
@@ -175,7 +175,7 @@ function decideOnOpened(
   const undecided = opened.filter((path) => isProtectedNow(path) || (!named.includes(path) && !isDecided(path)));
   if (undecided.length === 0) return;
   const prefixes = undecided.map(absolute);
-  kernel.decideAgain(call, [{ kind, prefixes }], kernel);
+  kernel.redecide(call, [{ kind, prefixes }], kernel);
 }
 
 /** SECURITY: a directory that goes takes what is protected in it along, which nobody named. */
@@ -185,25 +185,25 @@ function decideOnProtected(
   found: readonly string[],
   kernel: KernelParts,
 ): void {
-  const known = decided.filter(protectedFor(call, kernel));
+  const known = decided.filter(callProtectedPaths(call, kernel));
   const prefixes: string[] = [];
   for (const path of found) {
     if (known.some((parent) => path === parent || path.startsWith(`${parent}/`))) continue;
     known.push(path);
     prefixes.push(`${call.live.session.workspace}/${path}`);
   }
-  if (prefixes.length > 0) kernel.decideAgain(call, [{ kind: "fs_write", prefixes }], kernel);
+  if (prefixes.length > 0) kernel.redecide(call, [{ kind: "fs_write", prefixes }], kernel);
 }
 
 async function keepPreimage(call: PermittedCall, preimage: Preimage, kernel: KernelParts): Promise<void> {
   const { state } = preimage;
   if (state.kind !== "file") return;
   const { trail } = call;
-  const collector = new WholeCollector({
+  const collector = new HashPreservingCollector({
     store: kernel.contentStore,
     charge: (bytes) => chargeContent(call, bytes),
-    redactors: hiddenInRecord(call, kernel),
-    isWithheld: trail.placing !== preimage.path && isPlaced(call, preimage.path, kernel),
+    redactors: redactorsForRecord(call, kernel),
+    isWithheld: trail.vaultDestination !== preimage.path && isPlaced(call, preimage.path, kernel),
   });
   try {
     for await (const chunk of preimage.content()) await collector.write(chunk);
@@ -214,8 +214,8 @@ async function keepPreimage(call: PermittedCall, preimage: Preimage, kernel: Ker
     const bytes = place === ContentPlace.ROW ? { bytes: head } : {};
     const committed = commitContent({ role: ContentRole.PREIMAGE, digest, size, place, ...bytes }, kernel.random);
     trail.attach(committed.item);
-    trail.files?.preimages.push(committed);
-    if (place === ContentPlace.NONE) trail.hold({ digest, size, head, bytes: held });
+    trail.fileTrace?.preimages.push(committed);
+    if (place === ContentPlace.NONE) trail.keepUnstored({ digest, size, head, bytes: held });
   } catch (fault) {
     await collector.abort();
     throw fault;
@@ -223,11 +223,11 @@ async function keepPreimage(call: PermittedCall, preimage: Preimage, kernel: Ker
 }
 
 /** What is read is hashed as it passes, and held for a while. Whoever stops before the end has read so far. */
-async function* logReading(
-  log: FileLog,
+async function* traceReading(
+  log: FileTrace,
   operation: FileOperation,
   { opened }: PreparedOperation,
-  { content, size: of }: FileAnswer & { readonly kind: "read" },
+  { content, size: of }: FileResult & { readonly kind: "read" },
 ): AsyncGenerator<Uint8Array> {
   const hasher = createBlake3();
   let held: Uint8Array[] | undefined = [];

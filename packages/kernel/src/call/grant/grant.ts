@@ -5,17 +5,17 @@ import type { BudgetAmounts } from "../../budget/budget.ts";
 import { isWeakerLevel } from "../../host-examination.ts";
 import { intentKey, intentRow } from "../../journal/intent.ts";
 import { joinLabels } from "../../label/join-labels.ts";
-import type { WorkspaceLabelling } from "../../label/workspace-labels.ts";
+import type { WorkspaceLabelUpdate } from "../../label/workspace-labels.ts";
 import { describeFault } from "../../result/describe-fault.ts";
 import { lineageProblem } from "../../session/lineage.ts";
-import { countRow, storedLeft } from "../../session/stored-in-tree.ts";
+import { countRowBytes, remainingTreeBytes } from "../../session/tree-storage.ts";
 import { logicalTimeMs } from "../../session/logical-time.ts";
 import type { Effect, ToolContext } from "../../tool/tool.ts";
 import type { DecidedCall } from "../call.ts";
 import { callReservation, timeoutFor } from "../call-reservation.ts";
 import { type PermittedCall, verifyPermitted } from "../decide/decide.ts";
 import { checkSession } from "../check-session.ts";
-import { isShown, labelWritten, makeLabelsLast, takeOnAtStart } from "../take-on-labels.ts";
+import { isStreamed, labelWrittenWorkspace, persistLabels, adoptInitialLabels } from "../adopt-labels.ts";
 import { Stamp } from "../stamp.ts";
 import { Denied, type Ending, Failed } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
@@ -56,8 +56,11 @@ export function grant(call: PermittedCall, kernel: KernelParts): GrantedCall | E
   verifyPermitted(call);
   if (!isContained(call)) return grantNow(call, kernel);
   const { level } = kernel.host;
-  if (level !== undefined) return weaker(call, level) ?? disabled(call, kernel) ?? grantNow(call, kernel);
-  return kernel.host.examine().then((found) => weaker(call, found) ?? disabled(call, kernel) ?? grantNow(call, kernel));
+  if (level !== undefined)
+    return refuseWeakerLevel(call, level) ?? refuseDisabledTool(call, kernel) ?? grantNow(call, kernel);
+  return kernel.host
+    .examine()
+    .then((found) => refuseWeakerLevel(call, found) ?? refuseDisabledTool(call, kernel) ?? grantNow(call, kernel));
 }
 
 function isContained({ registered }: PermittedCall): boolean {
@@ -78,14 +81,14 @@ function grantNow(call: PermittedCall, kernel: KernelParts): GrantedCall | Endin
       "the session's lease, or one that it came from, ended before the call began",
     );
   }
-  if (storedLeft(live) === 0) {
+  if (remainingTreeBytes(live) === 0) {
     const message = "the session and those split off it have stored all that they may: see `storage.session_bytes`";
     return new Denied("BUDGET_EXCEEDED", "kernel:grant", message);
   }
-  countRow(live, call.inputBytes.length);
-  kernel.expiry.expect(Math.min(live.lease.expiresAtMs, live.session.expiresAtMs));
+  countRowBytes(live, call.inputBytes.length);
+  kernel.expiry.scheduleAt(Math.min(live.lease.expiresAtMs, live.session.expiresAtMs));
   const startedAtMs = kernel.clock.monotonicMs();
-  const remainingMs = call.frame.deadlineMs - startedAtMs;
+  const remainingMs = call.incoming.deadlineMs - startedAtMs;
   if (trail.running?.cancelled !== undefined) {
     return new Failed("CANCELLED", "the call was cancelled before it began; nothing was done");
   }
@@ -106,11 +109,11 @@ function grantNow(call: PermittedCall, kernel: KernelParts): GrantedCall | Endin
   const runningBeside = live.startedCalls++;
   trail.startedAtMs = startedAtMs;
   // From here on the id stands for this call.
-  kernel.requests.add(live.id, trail.fingerprint ?? kernel.requests.fingerprint(call.requestId));
+  kernel.usedRequestIds.add(live.id, trail.fingerprint ?? kernel.usedRequestIds.fingerprint(call.requestId));
   const timeoutMs = Math.min(boundMs, reservation.amounts.wall_ms ?? boundMs);
   const intent = call.tier !== "read_only";
-  takeOnAtStart(call, kernel);
-  const labelling = labelWritten(trail, live.session.workspace, joinLabels(live.labels, trail.labels), kernel);
+  adoptInitialLabels(call, kernel);
+  const labelling = labelWrittenWorkspace(trail, live.session.workspace, joinLabels(live.labels, trail.labels), kernel);
   if (labelling !== undefined) trail.add(labelling.entry);
   trail.add({
     case: "toolStarted",
@@ -127,11 +130,11 @@ function grantNow(call: PermittedCall, kernel: KernelParts): GrantedCall | Endin
   }
   const start = (): GrantedCall | Promise<GrantedCall> =>
     trail.approvalId === "" ? seal(call, timeoutMs, kernel) : writeStart(call, timeoutMs, kernel);
-  return isShown(call) && trail.labels.length > 0 ? makeLabelsLast(call, kernel).then(start) : start();
+  return isStreamed(call) && trail.labels.length > 0 ? persistLabels(call, kernel).then(start) : start();
 }
 
 /** SECURITY: a session that began under one level of containment is not carried on under a weaker one. */
-function weaker({ live }: PermittedCall, level: string): Failed | undefined {
+function refuseWeakerLevel({ live }: PermittedCall, level: string): Failed | undefined {
   const began = live.session.level;
   if (!isWeakerLevel(level, began)) return undefined;
   const message = `this session began at containment level ${began}, and this host now has ${level}: open a new session`;
@@ -139,7 +142,7 @@ function weaker({ live }: PermittedCall, level: string): Failed | undefined {
 }
 
 /** What cannot be contained here is not begun: nothing has happened, and nothing can have. */
-function disabled({ registered }: PermittedCall, { host }: KernelParts): Failed | undefined {
+function refuseDisabledTool({ registered }: PermittedCall, { host }: KernelParts): Failed | undefined {
   const { state, reason } = host.stateOf(registered.tool);
   return state === "disabled" ? new Failed("SANDBOX_UNAVAILABLE", reason) : undefined;
 }
@@ -162,7 +165,7 @@ function seal(call: PermittedCall, timeoutMs: number, kernel: KernelParts): Gran
 /** A yes is used up before anything runs on it, also where nothing can be changed. */
 async function writeStart(call: PermittedCall, timeoutMs: number, kernel: KernelParts): Promise<GrantedCall> {
   const { trail, live, requestId } = call;
-  const state = [kernel.approvals.spend(trail.approvalId), live.usageRow()];
+  const state = [kernel.approvals.removeConsumed(trail.approvalId), live.usageRow()];
   const time = logicalTimeMs(trail.callNumber);
   const draft = { chain: live.id, requestId, ...trail.take(), state, logicalTimeMs: time };
   const { index } = await kernel.ledger.append(draft);
@@ -173,7 +176,7 @@ async function writeStart(call: PermittedCall, timeoutMs: number, kernel: Kernel
 /** The kernel's start, if the end of the call's programs will be all there is to know after a crash. */
 async function provableRun(
   { registered, effects }: PermittedCall,
-  { programs, log }: KernelParts,
+  { programs, logger }: KernelParts,
 ): Promise<string | undefined> {
   const { tool, isPortBound } = registered;
   // SECURITY: the claim is the tool's own, so it is believed of tools that came with the kernel or were made by it.
@@ -182,7 +185,7 @@ async function provableRun(
   try {
     return await programs?.currentRun?.();
   } catch (fault) {
-    log("warn", "the outcome of a call that is killed could not be proven", { cause: describeFault(fault) });
+    logger("warn", "the outcome of a call that is killed could not be proven", { cause: describeFault(fault) });
     return undefined;
   }
 }
@@ -192,13 +195,13 @@ const REACHES_OUT: ReadonlySet<Effect> = new Set<Effect>(["net_read", "net_write
 async function writeIntent(
   call: PermittedCall,
   reserved: BudgetAmounts,
-  labelling: WorkspaceLabelling | undefined,
+  labelling: WorkspaceLabelUpdate | undefined,
   kernel: KernelParts,
 ): Promise<void> {
   const { trail, live } = call;
   const { running, firstIndex } = trail;
   const run = await provableRun(call, kernel);
-  if (run !== undefined) trail.programsNotedAs = intentKey(live.id, call.requestId);
+  if (run !== undefined) trail.programsIntentKey = intentKey(live.id, call.requestId);
   const intent = {
     sessionId: live.id,
     requestId: call.requestId,
@@ -212,11 +215,11 @@ async function writeIntent(
     ...(trail.isRedacted && { isRedacted: true }),
     ...(run !== undefined && { run }),
   };
-  if (running !== undefined) running.finishesAlone = true;
+  if (running !== undefined) running.survivesDisconnect = true;
   live.addLabels(trail.labels);
   const { labels } = live;
   // INVARIANT: the yes goes with the intent, so that one yes is one call whenever the kernel is killed.
-  const used = trail.approvalId === "" ? [] : [kernel.approvals.spend(trail.approvalId)];
+  const used = trail.approvalId === "" ? [] : [kernel.approvals.removeConsumed(trail.approvalId)];
   const { index } = await kernel.ledger.append({
     chain: live.id,
     requestId: call.requestId,

@@ -18,17 +18,17 @@ import type {
 import type { PageReader } from "../../page-reader.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
-import { takeOnLabels } from "../take-on-labels.ts";
+import { adoptLabels } from "../adopt-labels.ts";
 import { requireAnyEffect } from "../with-effect.ts";
-import { filesFor } from "./file-access.ts";
+import { createFileAccess } from "./file-access.ts";
 import { keepContent } from "./keep-content.ts";
-import { networkFor } from "./network-access.ts";
-import { programsFor } from "./program-access.ts";
-import { shellFor } from "./shell-access.ts";
+import { createNetworkAccess } from "./network-access.ts";
+import { createProgramAccess } from "./program-access.ts";
+import { createShellAccess } from "./shell-access.ts";
 import { timeLeftMs } from "./time-left.ts";
-import { spendingFor } from "./spending-access.ts";
-import { vaultFor } from "./vault-access.ts";
-import { wasmFor } from "./wasm-access.ts";
+import { createSpendingAccess } from "./spending-access.ts";
+import { createVaultAccess } from "./vault-access.ts";
+import { createWasmAccess } from "./wasm-access.ts";
 
 /** Throws once the call has ended. */
 type Guard = () => void;
@@ -84,20 +84,20 @@ export class GrantedContext implements ToolContext {
   get decide(): ToolContext["decide"] {
     return (needed: readonly Capability[]) => {
       this.#guard();
-      this.#kernel.decideAgain(this.#call, needed, this.#kernel);
+      this.#kernel.redecide(this.#call, needed, this.#kernel);
     };
   }
 
   get content(): ContentAccess {
-    return contentFor(this.#call, () => this.#guard(), this.#kernel);
+    return createContentAccess(this.#call, () => this.#guard(), this.#kernel);
   }
 
   get artifacts(): ArtifactAccess {
-    return artifactsFor(this.#call, () => this.#guard(), this.#kernel);
+    return createArtifactAccess(this.#call, () => this.#guard(), this.#kernel);
   }
 
   get files(): FileAccess {
-    return filesFor(
+    return createFileAccess(
       this.#call,
       () => this.#guard(),
       () => this.signal,
@@ -106,7 +106,7 @@ export class GrantedContext implements ToolContext {
   }
 
   get programs(): ProgramAccess {
-    return programsFor(
+    return createProgramAccess(
       this.#call,
       () => this.#guard(),
       () => this.signal,
@@ -115,7 +115,7 @@ export class GrantedContext implements ToolContext {
   }
 
   get shell(): ShellAccess {
-    return shellFor(
+    return createShellAccess(
       this.#call,
       () => this.#guard(),
       () => this.signal,
@@ -125,11 +125,15 @@ export class GrantedContext implements ToolContext {
 
   get vault(): VaultAccess {
     const { files } = this;
-    return vaultFor(this.#call, { guard: () => this.#guard(), signal: () => this.signal, files }, this.#kernel);
+    return createVaultAccess(
+      this.#call,
+      { guard: () => this.#guard(), signal: () => this.signal, files },
+      this.#kernel,
+    );
   }
 
   get network(): NetworkAccess {
-    return networkFor(
+    return createNetworkAccess(
       this.#call,
       () => this.#guard(),
       () => this.signal,
@@ -144,11 +148,11 @@ export class GrantedContext implements ToolContext {
   }
 
   get spending(): SpendingAccess {
-    return spendingFor(this.#call, () => this.#guard());
+    return createSpendingAccess(this.#call, () => this.#guard());
   }
 
   get wasm(): WasmAccess {
-    return wasmFor(this.#call, () => this.#guard(), this, this.#kernel);
+    return createWasmAccess(this.#call, () => this.#guard(), this, this.#kernel);
   }
 
   /** From now on the context opens nothing. With a reason, its signal aborts. Not for the tool: see `grant`. */
@@ -166,13 +170,13 @@ export class GrantedContext implements ToolContext {
 }
 
 /** Reading adopts the content's labels: onto the call, and so onto its result and its session. */
-function contentFor(call: PermittedCall, guard: Guard, kernel: KernelParts): ContentAccess {
+function createContentAccess(call: PermittedCall, guard: Guard, kernel: KernelParts): ContentAccess {
   const { live } = call;
   const open = async (hashHex: string) => {
     guard();
     const found = await kernel.content.find(live.id, hashHex);
     guard();
-    await takeOnLabels(call, found.labels, kernel);
+    await adoptLabels(call, found.labels, kernel);
     guard();
     return found;
   };
@@ -196,7 +200,7 @@ function contentFor(call: PermittedCall, guard: Guard, kernel: KernelParts): Con
   };
 }
 
-function artifactsFor(call: PermittedCall, guard: Guard, kernel: KernelParts): ArtifactAccess {
+function createArtifactAccess(call: PermittedCall, guard: Guard, kernel: KernelParts): ArtifactAccess {
   const { live, trail } = call;
   return {
     publish: async (artifact) => {
@@ -206,7 +210,7 @@ function artifactsFor(call: PermittedCall, guard: Guard, kernel: KernelParts): A
       }
       const content = await kernel.content.find(live.id, artifact.content_hash);
       guard();
-      await takeOnLabels(call, content.labels, kernel);
+      await adoptLabels(call, content.labels, kernel);
       guard();
       return kernel.artifacts.publish(artifact, content, {
         session: live.session,
@@ -225,7 +229,7 @@ function artifactsFor(call: PermittedCall, guard: Guard, kernel: KernelParts): A
       const found = await kernel.artifacts.find(live.session.tenant, artifactId);
       guard();
       if (found === undefined) return undefined;
-      await takeOnLabels(call, found.labels, kernel);
+      await adoptLabels(call, found.labels, kernel);
       guard();
       trail.attach(found.reference);
       if (found.reference.place === ContentPlace.NONE) trail.isRedacted = true;

@@ -2,17 +2,21 @@ import { isKernelError, KernelError } from "@narthex/contracts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import type { ToolContext } from "../../tool/tool.ts";
 import { type HostFunction, hostFunction } from "../../wasm/host-functions.ts";
-import { type HostAnswer, SeededHostCalls } from "../../wasm/seeded-host-calls.ts";
+import { type HostCallResult, SeededHostCalls } from "../../wasm/seeded-host-calls.ts";
 import type { HostCall, HostFault } from "../../wasm/wasm-runner.ts";
 import type { PermittedCall } from "../decide/decide.ts";
-import type { WasmLog } from "../wasm-log.ts";
-import { answerFetch } from "./host-fetch.ts";
+import type { WasmTrace } from "../wasm-trace.ts";
+import { handleFetch } from "./host-fetch.ts";
 import { readFile, writeFile } from "./host-files.ts";
 import { holdsRight } from "./host-rights.ts";
 import { keepContent } from "./keep-content.ts";
 
 /** Each is remembered up to the call's outcome. */
-const MOST: Partial<Readonly<Record<HostFunction, number>>> = { fs_read: 10_000, fs_write: 10_000, content_put: 1000 };
+const MAX_CALLS: Partial<Readonly<Record<HostFunction, number>>> = {
+  fs_read: 10_000,
+  fs_write: 10_000,
+  content_put: 1000,
+};
 
 /**
  * Answers what a module asks of its host, under the grant of its call.
@@ -23,13 +27,13 @@ const MOST: Partial<Readonly<Record<HostFunction, number>>> = { fs_read: 10_000,
 export class HostCalls {
   readonly #call: PermittedCall;
   readonly #context: ToolContext;
-  readonly #log: WasmLog;
+  readonly #log: WasmTrace;
   readonly #kernel: KernelParts;
   readonly #counts = new Map<HostFunction, number>();
   readonly #seeded: SeededHostCalls;
   #fault: Error | undefined;
 
-  constructor(call: PermittedCall, context: ToolContext, log: WasmLog, kernel: KernelParts) {
+  constructor(call: PermittedCall, context: ToolContext, log: WasmTrace, kernel: KernelParts) {
     this.#call = call;
     this.#context = context;
     this.#log = log;
@@ -39,7 +43,7 @@ export class HostCalls {
   }
 
   /** Throws what the call ends with. */
-  async answer({ code, request }: HostCall): Promise<HostAnswer> {
+  async handle({ code, request }: HostCall): Promise<HostCallResult> {
     const name = hostFunction(code);
     if (name === undefined) return "invalid";
     try {
@@ -48,7 +52,7 @@ export class HostCalls {
       this.#log.noteCall(name, request.length, typeof answer === "string" ? 0 : answer.length);
       return answer;
     } catch (fault) {
-      const told = isKernelError(fault) ? TOLD.get(fault.code) : undefined;
+      const told = isKernelError(fault) ? HOST_FAULTS_BY_CODE.get(fault.code) : undefined;
       this.#log.noteCall(name, request.length, 0);
       if (told !== undefined && this.#call.trail.network?.undeclared === undefined) return told;
       const undeclared = this.#call.trail.network?.undeclared;
@@ -75,17 +79,17 @@ export class HostCalls {
   #count(name: HostFunction): void {
     const count = (this.#counts.get(name) ?? 0) + 1;
     this.#counts.set(name, count);
-    const most = MOST[name];
+    const most = MAX_CALLS[name];
     if (most === undefined || count <= most) return;
     throw new KernelError("RESOURCE_EXCEEDED", `host calls to ${name}: at most ${most}, and it came to ${count}`);
   }
 
-  #answer(name: HostFunction, request: Uint8Array): HostAnswer | Promise<HostAnswer> {
+  #answer(name: HostFunction, request: Uint8Array): HostCallResult | Promise<HostCallResult> {
     switch (name) {
       case "log":
       case "clock":
       case "random":
-        return this.#seeded.answer(name, request);
+        return this.#seeded.handle(name, request);
       case "has_capability":
         return Uint8Array.of(holdsRight(this.#call, request) ? 1 : 0);
       case "fs_read":
@@ -93,11 +97,11 @@ export class HostCalls {
       case "fs_write":
         return writeFile(this.#call, this.#context, request, this.#kernel);
       case "fetch":
-        return answerFetch(this.#context, request);
+        return handleFetch(this.#context, request);
       case "content_get":
       case "content_put":
         this.#refusePure();
-        return this.#seeded.answer(name, request);
+        return this.#seeded.handle(name, request);
     }
   }
 
@@ -111,7 +115,7 @@ export class HostCalls {
 }
 
 /** What a module is told, and may go on after. Whatever else happens ends its call. */
-const TOLD: ReadonlyMap<string, HostFault> = new Map([
+const HOST_FAULTS_BY_CODE: ReadonlyMap<string, HostFault> = new Map([
   ["INVALID_INPUT", "invalid"],
   ["PATH_ESCAPE", "denied"],
   ["NETWORK_BLOCKED", "denied"],

@@ -14,7 +14,7 @@ const KEYS = ["method", "url", "headers"];
  * `fetch`: the length of a head in four bytes, the head as JSON (`url`, `method`, `headers` as pairs), and the body. The
  * answer has the same form, with `status`, `url` and `headers` in its head.
  */
-export async function answerFetch(context: ToolContext, request: Uint8Array): Promise<Uint8Array | HostFault> {
+export async function handleFetch(context: ToolContext, request: Uint8Array): Promise<Uint8Array | HostFault> {
   const outgoing = parseRequest(request);
   if (outgoing === undefined) return "invalid";
   const { status, url, headers, body } = await context.network.request(outgoing);

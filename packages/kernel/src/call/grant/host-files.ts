@@ -7,12 +7,16 @@ import type { ToolContext } from "../../tool/tool.ts";
 import type { HostFault } from "../../wasm/wasm-runner.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 
-type Answer = Uint8Array | HostFault;
+type HostCallResult = Uint8Array | HostFault;
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /** `fs_read`: the request is a path, the answer the file's bytes. */
-export async function readFile(call: PermittedCall, context: ToolContext, request: Uint8Array): Promise<Answer> {
+export async function readFile(
+  call: PermittedCall,
+  context: ToolContext,
+  request: Uint8Array,
+): Promise<HostCallResult> {
   const path = decodeText(request);
   if (path === undefined) return "invalid";
   const place = pathFor(call, context, path, "fs_read");
@@ -35,13 +39,13 @@ export async function writeFile(
   context: ToolContext,
   request: Uint8Array,
   kernel: KernelParts,
-): Promise<Answer> {
+): Promise<HostCallResult> {
   const parts = splitHead(request);
   const path = parts && decodeText(parts.head);
   if (parts === undefined || path === undefined) return "invalid";
   const place = pathFor(call, context, path, "fs_write");
   const { trustedPaths, isProtected } = kernel;
-  const trusted = await trustedPaths?.look(call.live.session.workspace, [place]);
+  const trusted = await trustedPaths?.inspect(call.live.session.workspace, [place]);
   if ((isProtected(place) || trusted?.isTrusted(place) === true) && !kernel.mayChangeProtected(call, kernel)) {
     const message = `\`${call.registered.id}\` tried to change \`${place}\`, which is protected, and no rule lets it`;
     throw new KernelError("UNDECLARED_EFFECT", message);

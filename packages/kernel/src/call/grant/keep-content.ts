@@ -20,9 +20,9 @@ export async function keepContent(
       await collector.store(collector.push(chunk));
     }
     await collector.store(collector.end());
-    const { stored, given } = await collector.finish();
+    const { stored, returned } = await collector.finish();
     guard();
-    const { digest, size, head, tail } = given;
+    const { digest, size, head, tail } = returned;
     if (size > 0) call.trail.outputs.push(stored);
     return { hash: toHex(digest), size, head, tail };
   } catch (fault) {

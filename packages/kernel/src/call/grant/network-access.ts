@@ -6,7 +6,7 @@ import { CallNetwork } from "../call-network.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 
 /** Requests to other hosts, as one call may send them. */
-export function networkFor(
+export function createNetworkAccess(
   call: PermittedCall,
   guard: () => void,
   signal: () => AbortSignal,
@@ -15,23 +15,23 @@ export function networkFor(
   return {
     async request(request) {
       guard();
-      return networkOf(call, kernel).exit.request(request, signal());
+      return requireCallNetwork(call, kernel).client.request(request, signal());
     },
-    witness() {
+    accounting() {
       guard();
-      return openNetwork(call, kernel).witness();
+      return openNetwork(call, kernel).accounting();
     },
   };
 }
 
 /** Whether anything of the call may leave the machine. */
-export function mayLeave({ effects }: Pick<PermittedCall, "effects">): boolean {
+export function mayUseNetwork({ effects }: Pick<PermittedCall, "effects">): boolean {
   return effects.some((effect) => OUTSIDE_EFFECTS.has(effect));
 }
 
 /** What leaves the machine for the call, from its first request on. */
-export function networkOf(call: PermittedCall, kernel: KernelParts): CallNetwork {
-  if (!mayLeave(call)) {
+export function requireCallNetwork(call: PermittedCall, kernel: KernelParts): CallNetwork {
+  if (!mayUseNetwork(call)) {
     throw new KernelError("UNDECLARED_EFFECT", `\`${call.registered.id}\` declared no effect on the network`);
   }
   return openNetwork(call, kernel);

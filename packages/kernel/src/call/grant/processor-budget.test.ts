@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createTestKernel, type TestKernel, type TestSession } from "@narthex/testkit";
 import type { KernelOptions } from "../../kernel-options.ts";
-import { codeOf, split } from "../../session/testing/split-session.ts";
+import { codeOf, delegate } from "../../session/testing/delegated-session.ts";
 import { verifyStore } from "../../testing/verify-store.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import type { Narrowing, ProgramRequest, Tool } from "../../tool/tool.ts";
@@ -140,7 +140,7 @@ describe("a budget of processor time", () => {
     const { at, session, programs } = await open({}, { looks: [33] });
     await session.call("runner", 1);
     assert.deepEqual(await spentBy(at, session), [33]);
-    assert.equal(programs.places[0]?.processor, undefined);
+    assert.equal(programs.places[0]?.cpu, undefined);
   });
 
   it("ends a program at the smallest of rest, bound and its own limit, with that limit and the peak", async () => {
@@ -156,7 +156,7 @@ describe("a budget of processor time", () => {
       const { session, programs } = await open(tool, { looks: [90, allowed, allowed + 40, 9999] }, budget);
       const result = await session.call("runner", 1);
       assert.deepEqual(result.raw, [{ limit: "cpu", allowed, peak: allowed + 40 }], JSON.stringify(tool));
-      assert.equal(programs.places[0]?.processor?.limitMs, allowed);
+      assert.equal(programs.places[0]?.cpu?.limitMs, allowed);
     }
   });
 
@@ -182,7 +182,7 @@ describe("a budget of processor time", () => {
       ["RESOURCE_EXCEEDED", "cpu: at most 100 ms, and it came to 120 ms"],
     );
     assert.deepEqual(
-      programs.places.map(({ processor }) => processor?.limitMs),
+      programs.places.map(({ cpu }) => cpu?.limitMs),
       [100, 40],
     );
   });
@@ -205,7 +205,7 @@ describe("a budget of processor time", () => {
       programs: {
         ...broken,
         async start(place, program, signal) {
-          place.processor?.judge(45);
+          place.cpu?.check(45);
           return { ...(await broken.start(place, program, signal)), ended: Promise.reject(new Error("broken")) };
         },
       },
@@ -236,7 +236,7 @@ describe("a budget of processor time", () => {
     const ran = results.filter((result) => codeOf(result) === "success").length;
     assert.equal(results.filter((result) => codeOf(result) === "BUDGET_EXCEEDED").length, 20 - ran);
     // Six whole bounds, and a seventh call with what was left.
-    const given = programs.places.map(({ processor }) => processor?.limitMs ?? Number.NaN);
+    const given = programs.places.map(({ cpu }) => cpu?.limitMs ?? Number.NaN);
     assert.deepEqual(
       given.toSorted((one, other) => one - other),
       [100, ...Array.from({ length: 6 }, () => bound)],
@@ -253,15 +253,15 @@ describe("a job under a budget of processor time", () => {
     const shells = scriptShells();
     const { at, session } = await open({}, {}, 1000, { shells });
     assert.equal((await session.call("spawner", 1)).status, "success");
-    assert.equal(shells.places[0]?.processor?.limitMs, 1000);
+    assert.equal(shells.places[0]?.cpu?.limitMs, 1000);
     assert.deepEqual(await spentBy(at, session), [0]);
     assert.equal(await left(at, session), 0);
     assert.equal(codeOf(await session.call("spawner", 2)), "BUDGET_EXCEEDED");
-    assert.deepEqual(shells.places[0]?.processor?.judge(1001), { limit: "cpu", allowed: 1000, peak: 1001 });
+    assert.deepEqual(shells.places[0]?.cpu?.check(1001), { limit: "cpu", allowed: 1000, peak: 1001 });
     await shells.endJob(0, 300);
     assert.equal(await left(at, session), 700);
     await session.call("spawner", 3);
-    assert.equal(shells.places[1]?.processor?.limitMs, 700);
+    assert.equal(shells.places[1]?.cpu?.limitMs, 700);
   });
 
   it("is charged without a budget too, and sets nothing aside", async () => {
@@ -278,7 +278,7 @@ describe("a job under a budget of processor time", () => {
     const free = scriptShells();
     const unlimited = await open({}, {}, undefined, { shells: free });
     assert.equal((await unlimited.session.call("busy", 1)).status, "success");
-    const given = [...free.places, ...unlimited.programs.places].map(({ processor }) => processor);
+    const given = [...free.places, ...unlimited.programs.places].map(({ cpu }) => cpu);
     assert.deepEqual(given, [undefined, undefined, undefined]);
     const shells = scriptShells();
     const { session, programs } = await open({}, {}, 1000, { shells });
@@ -289,7 +289,7 @@ describe("a job under a budget of processor time", () => {
   it("is ended with its session, and charged to whom the session's budget came from", async () => {
     const shells = scriptShells(250);
     const { at, session } = await open({}, {}, 1000, { shells });
-    const child = await split(at, session, { lease: { budgets: { cpu_ms: 600 } } });
+    const child = await delegate(at, session, { lease: { budgets: { cpu_ms: 600 } } });
     await child.call("spawner", 1);
     assert.equal(await left(at, session), 400);
     await at.kernel.closeSession(child.id);

@@ -1,14 +1,14 @@
 import { KernelError, toHex } from "@narthex/contracts";
-import type { ContainedEnd, ExceededBound, ProgramPlace, RunningProgram } from "../../contained-programs.ts";
+import type { ProgramExit, ExceededBound, SandboxProfile, RunningProgram } from "../../sandboxed-programs.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import type { PrintedOutput, ProgramAccess, ProgramRequest, ProgramResult } from "../../tool/tool.ts";
 import { chargeContent } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 import { OutputCollector, type OutputPart } from "../output-collector.ts";
 import { startWithEffect } from "../with-effect.ts";
-import { type ProcessorShare, ProcessorTime } from "../processor-time.ts";
-import { mayLeave, networkOf } from "./network-access.ts";
-import { takeOnSecretsInReach } from "./secrets-in-reach.ts";
+import { type CpuShare, CpuTime } from "../cpu-time.ts";
+import { mayUseNetwork, requireCallNetwork } from "./network-access.ts";
+import { labelReachableSecrets } from "./label-reachable-secrets.ts";
 
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
@@ -18,7 +18,7 @@ const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
  * SECURITY: what a program gets follows from the call's effects, whatever its tool asks for: no fs_write is a read-only
  * workspace, no process_spawn is no second process.
  */
-export function programsFor(
+export function createProgramAccess(
   call: PermittedCall,
   guard: () => void,
   signal: () => AbortSignal,
@@ -28,7 +28,7 @@ export function programsFor(
     run(request) {
       guard();
       const running = runProgram(call, request, signal(), kernel);
-      call.trail.followProgram(running);
+      call.trail.trackProgram(running);
       return running;
     },
   };
@@ -45,13 +45,13 @@ async function runProgram(
   // What comes with the kernel says itself what it reads.
   if (call.registered.tool.source !== "builtin" && request.access !== "none") {
     const { command, workingDirectory: directory } = request;
-    await takeOnSecretsInReach(call, { command: command.join(" "), directory }, kernel);
+    await labelReachableSecrets(call, { command: command.join(" "), directory }, kernel);
   }
   const { programs } = kernel;
-  const share = shareFor(call, request.limits?.cpuMs);
+  const share = startCpuShare(call, request.limits?.cpuMs);
   try {
-    const start = async (network: Pick<ProgramPlace, "network">): Promise<ProgramResult> => {
-      const place = { ...placeFor(call, request, share, kernel), ...network };
+    const start = async (network: Pick<SandboxProfile, "network">): Promise<ProgramResult> => {
+      const place = { ...createSandboxProfile(call, request, share, kernel), ...network };
       const begin = (): Promise<RunningProgram> => programs.start(place, request, signal);
       const program = await (mayChange(place, request) ? startWithEffect(call.trail, begin) : begin());
       return await followProgram(call, request, program, share, kernel);
@@ -63,7 +63,7 @@ async function runProgram(
 }
 
 /** Whether a program can change anything that outlives it. */
-function mayChange({ access, network }: ProgramPlace, { hasHome = false }: ProgramRequest): boolean {
+function mayChange({ access, network }: SandboxProfile, { hasHome = false }: ProgramRequest): boolean {
   return access === "write" || network !== undefined || hasHome;
 }
 
@@ -71,10 +71,10 @@ function mayChange({ access, network }: ProgramPlace, { hasHome = false }: Progr
 export async function withNetwork<T>(
   call: PermittedCall,
   kernel: KernelParts,
-  run: (network: Pick<ProgramPlace, "network">) => Promise<T>,
+  run: (network: Pick<SandboxProfile, "network">) => Promise<T>,
 ): Promise<T> {
-  if (!mayLeave(call)) return await run({});
-  const leaving = networkOf(call, kernel);
+  if (!mayUseNetwork(call)) return await run({});
+  const leaving = requireCallNetwork(call, kernel);
   const network = await leaving.openProxy();
   try {
     const result = await run({ network });
@@ -106,7 +106,7 @@ export async function followProgram(
   call: PermittedCall,
   request: ProgramFollowing,
   program: RunningProgram,
-  share: ProcessorShare,
+  share: CpuShare,
   kernel: KernelParts,
 ): Promise<ProgramResult> {
   const { id } = call.registered;
@@ -135,40 +135,40 @@ export async function followProgram(
     share.end(ended.cpuMs);
     const kept = { stdout: await stdout.finish(), stderr: await stderr.finish() };
     refuseUndeclared(id, ended);
-    return { exitCode: ended.exitCode, ...kept, exceeded: bounds.exceeded ?? exceededBy(ended, share) };
+    return { exitCode: ended.exitCode, ...kept, exceeded: bounds.exceeded ?? findExceededBound(ended, share) };
   } finally {
     bounds.dispose();
   }
 }
 
 /** Where programs of a call may work, and what they may use. */
-export function placeFor(
+export function createSandboxProfile(
   call: PermittedCall,
   request: Pick<ProgramRequest, "access">,
-  { allowance }: ProcessorShare,
+  { allowance }: CpuShare,
   kernel: KernelParts,
-): ProgramPlace {
+): SandboxProfile {
   const { effects, live, trail } = call;
   const granted = effects.includes("fs_write") ? "write" : effects.includes("fs_read") ? "read" : "none";
   const access = granted === "none" ? "none" : (request.access ?? granted);
   return {
     sessionId: live.id,
-    ...(trail.programsNotedAs !== undefined && { call: trail.programsNotedAs }),
+    ...(trail.programsIntentKey !== undefined && { call: trail.programsIntentKey }),
     workspace: live.session.workspace,
     access,
     mayFork: effects.includes("process_spawn"),
     keepsProtected: access === "write" && !kernel.mayChangeProtected(call, kernel),
-    ...(allowance !== undefined && { processor: allowance }),
+    ...(allowance !== undefined && { cpu: allowance }),
   };
 }
 
 /** Sets a program's part in the call's time on the processor aside. Throws RESOURCE_EXCEEDED if nothing is left. */
-export function shareFor({ trail, live, maxCpuMs }: PermittedCall, askedMs?: number): ProcessorShare {
+export function startCpuShare({ trail, live, maxCpuMs }: PermittedCall, askedMs?: number): CpuShare {
   const isLimited = live.lease.budgets.cpu_ms !== undefined;
   // SECURITY: under a budget only what the call has set aside can be used.
   const allowedMs = isLimited ? (trail.reservation?.amounts.cpu_ms ?? 0) : (maxCpuMs ?? Number.POSITIVE_INFINITY);
-  trail.processor ??= new ProcessorTime(allowedMs);
-  return trail.processor.start(askedMs);
+  trail.cpuTime ??= new CpuTime(allowedMs);
+  return trail.cpuTime.start(askedMs);
 }
 
 async function feed(program: RunningProgram, input: ProgramRequest["input"]): Promise<void> {
@@ -178,13 +178,13 @@ async function feed(program: RunningProgram, input: ProgramRequest["input"]): Pr
 }
 
 /** The operating system counts in whole seconds; what was allowed is what the call had. */
-function exceededBy({ exceeded, cpuMs }: ContainedEnd, { allowance }: ProcessorShare): ExceededBound | undefined {
+function findExceededBound({ exceeded, cpuMs }: ProgramExit, { allowance }: CpuShare): ExceededBound | undefined {
   if (exceeded?.limit !== "cpu" || allowance === undefined) return exceeded;
   const allowed = Math.min(exceeded.allowed, allowance.limitMs);
   return { limit: "cpu", allowed, peak: Math.max(exceeded.peak, cpuMs) };
 }
 
-function refuseUndeclared(tool: string, { putBack, triedToFork = false }: ContainedEnd): void {
+function refuseUndeclared(tool: string, { putBack, triedToFork = false }: ProgramExit): void {
   if (triedToFork) {
     throw new KernelError(
       "UNDECLARED_EFFECT",
@@ -255,8 +255,8 @@ class Printed {
   }
 
   async finish(): Promise<PrintedOutput> {
-    const { stored, given } = await this.#collector.finish();
-    const { digest, size, head, tail } = given;
+    const { stored, returned } = await this.#collector.finish();
+    const { digest, size, head, tail } = returned;
     if (this.#isKept && size > 0) this.#call.trail.outputs.push(stored);
     return { hash: toHex(digest), size, head, tail };
   }
@@ -266,11 +266,11 @@ class Printed {
   }
 
   async #take(part: OutputPart): Promise<void> {
-    const { given: chunk, stored = chunk } = part;
+    const { returned: chunk, stored = chunk } = part;
     if (chunk.length + stored.length === 0) return;
     if (chunk.length > 0) this.#onPrinted?.(chunk);
     // What the tool takes as it comes and nobody reads again would only pass through the disk.
     if (this.#isKept || this.#onPrinted === undefined) await this.#collector.store(part);
-    if (this.#isShown && chunk.length > 0) await this.#call.frame.trail.show(chunk, this.#call.frame.onChunk);
+    if (this.#isShown && chunk.length > 0) await this.#call.incoming.trail.stream(chunk, this.#call.incoming.onChunk);
   }
 }

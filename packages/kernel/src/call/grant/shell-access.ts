@@ -3,16 +3,16 @@ import type { KernelParts } from "../../kernel-parts.ts";
 import type { JobCommand, SessionShells, ShellJob } from "../../session-shells.ts";
 import type { ShellAccess, ShellRequest, ShellResult } from "../../tool/tool.ts";
 import type { PermittedCall } from "../decide/decide.ts";
-import { takeOnLabels } from "../take-on-labels.ts";
+import { adoptLabels } from "../adopt-labels.ts";
 import { requireAnyEffect, startWithEffect } from "../with-effect.ts";
-import { followProgram, placeFor, requireProcess, shareFor, withNetwork } from "./program-access.ts";
-import { takeOnSecretsInReach } from "./secrets-in-reach.ts";
+import { followProgram, createSandboxProfile, requireProcess, startCpuShare, withNetwork } from "./program-access.ts";
+import { labelReachableSecrets } from "./label-reachable-secrets.ts";
 
 /** Says that what carries it was made bare on the host. */
 const HOST_LABEL = "host";
 
 /** The shell as one call may use it. Jobs are the session's: they outlive the call, and no other session reaches them. */
-export function shellFor(
+export function createShellAccess(
   call: PermittedCall,
   guard: () => void,
   signal: () => AbortSignal,
@@ -24,7 +24,7 @@ export function shellFor(
     const { shells } = kernel;
     if (shells === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel runs no shell commands");
     // INVARIANT: the label is there before anything of the call runs bare, so every outcome of it carries the label.
-    if ((await shells.backend()) === "host") await takeOnLabels(call, [HOST_LABEL], kernel);
+    if ((await shells.backend()) === "host") await adoptLabels(call, [HOST_LABEL], kernel);
     guard();
     return shells;
   }
@@ -33,12 +33,12 @@ export function shellFor(
     requireSpawn(call);
     const shells = await open();
     const { command, workingDirectory, startDirectory } = request;
-    await takeOnSecretsInReach(call, { command, directory: workingDirectory ?? startDirectory }, kernel);
+    await labelReachableSecrets(call, { command, directory: workingDirectory ?? startDirectory }, kernel);
     guard();
-    const share = shareFor(call);
+    const share = startCpuShare(call);
     try {
       return await withNetwork(call, kernel, async (network) => {
-        const place = { ...placeFor(call, {}, share, kernel), ...network };
+        const place = { ...createSandboxProfile(call, {}, share, kernel), ...network };
         const program = await startWithEffect(call.trail, () => shells.run(place, request, signal()));
         const { timeoutMs } = request;
         const result = await followProgram(call, { timeoutMs }, program, share, kernel);
@@ -54,15 +54,15 @@ export function shellFor(
     requireAnyEffect(call.trail);
     const shells = await open();
     const { command, workingDirectory: directory } = request;
-    await takeOnSecretsInReach(call, { command, directory }, kernel);
+    await labelReachableSecrets(call, { command, directory }, kernel);
     guard();
-    const share = shareFor(call);
+    const share = startCpuShare(call);
     try {
-      const place = placeFor(call, {}, share, kernel);
+      const place = createSandboxProfile(call, {}, share, kernel);
       const job = await startWithEffect(call.trail, () => shells.spawn(place, request, signal()));
-      share.leave();
-      call.trail.lasting ??= [];
-      call.trail.lasting.push({ limitMs: share.allowance?.limitMs, ended: job.ended });
+      share.detach();
+      call.trail.backgroundPrograms ??= [];
+      call.trail.backgroundPrograms.push({ limitMs: share.allowance?.limitMs, ended: job.ended });
       return job;
     } finally {
       share.end();
@@ -72,12 +72,12 @@ export function shellFor(
   return {
     run(request) {
       const running = run(request);
-      call.trail.followProgram(running);
+      call.trail.trackProgram(running);
       return running;
     },
     spawn(job) {
       const starting = spawn(job);
-      call.trail.followProgram(starting);
+      call.trail.trackProgram(starting);
       return starting;
     },
     async job(jobId) {
@@ -87,7 +87,7 @@ export function shellFor(
       call.trail.beginEffect();
       // SECURITY: a job goes on reading in the workspace, whatever this very call is about.
       if (call.trail.workspaceUse === "none") call.trail.workspaceUse = "read";
-      await takeOnLabels(call, kernel.workspaceLabels.of(call.live.session.workspace), kernel);
+      await adoptLabels(call, kernel.workspaceLabels.get(call.live.session.workspace), kernel);
       guard();
       return job;
     },

@@ -3,7 +3,7 @@ import type { SpendingAccess } from "../../tool/tool.ts";
 import { CallSpending } from "../call-spending.ts";
 import type { PermittedCall } from "../decide/decide.ts";
 
-export function spendingFor(call: PermittedCall, guard: () => void): SpendingAccess {
+export function createSpendingAccess(call: PermittedCall, guard: () => void): SpendingAccess {
   const { trail, live, registered } = call;
   const open = (): CallSpending => {
     guard();

@@ -7,10 +7,10 @@ import type { PermittedCall } from "../decide/decide.ts";
  * INVARIANT: a seeded call sees no clock but its logical one, so it is told the same whenever it asks.
  */
 export function timeLeftMs(call: PermittedCall, kernel: KernelParts): number {
-  const { trail, frame, timeoutMs, determinism, live } = call;
+  const { trail, incoming, timeoutMs, determinism, live } = call;
   if (determinism === "pure" || determinism === "deterministic") return timeoutMs;
   const allowedMs = Math.min(timeoutMs, trail.reservation?.amounts.wall_ms ?? timeoutMs);
-  const endMs = Math.min(trail.startedAtMs + allowedMs, frame.deadlineMs);
+  const endMs = Math.min(trail.startedAtMs + allowedMs, incoming.deadlineMs);
   const leftMs = Math.min(endMs - kernel.clock.monotonicMs(), live.lease.expiresAtMs - kernel.ledger.nowMs());
   return Math.max(0, Math.floor(leftMs));
 }

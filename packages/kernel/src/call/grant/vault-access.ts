@@ -2,14 +2,14 @@ import { ContentPlace, ContentRole, KernelError, toHex } from "@narthex/contract
 import type { KernelParts } from "../../kernel-parts.ts";
 import { commitContent } from "../../ledger/commitment.ts";
 import type { FileAccess, VaultAccess } from "../../tool/tool.ts";
-import { GivenCollector } from "../../result/given-collector.ts";
+import { UnstoredCollector } from "../../result/unstored-collector.ts";
 import { vaultRedactor } from "../../secret/vault-redactor.ts";
 import type { FileState, PreparedOperation } from "../../workspace-files.ts";
 import { chargeContent } from "../charge-stored.ts";
 import type { PermittedCall } from "../decide/decide.ts";
-import { FileLog } from "../file-log.ts";
-import { recordPlaced } from "../record-placed.ts";
-import { takeOnLabels } from "../take-on-labels.ts";
+import { FileTrace } from "../file-trace.ts";
+import { recordPlacedFile } from "../record-placed-file.ts";
+import { adoptLabels } from "../adopt-labels.ts";
 import { SECRET } from "../../label/secret-label.ts";
 
 /** Who placed it reads it, and nobody else. */
@@ -29,7 +29,7 @@ export interface VaultPorts {
  * another places what has that hash. The tool never holds a byte of it, and nothing of it is stored but the hash, whose
  * role gives no session the right to name it.
  */
-export function vaultFor(call: PermittedCall, ports: VaultPorts, kernel: KernelParts): VaultAccess {
+export function createVaultAccess(call: PermittedCall, ports: VaultPorts, kernel: KernelParts): VaultAccess {
   return {
     async copyTo(source, destination) {
       ports.guard();
@@ -38,7 +38,7 @@ export function vaultFor(call: PermittedCall, ports: VaultPorts, kernel: KernelP
         const message = `\`${call.registered.id}\` did not declare the effect \`${effect}\``;
         throw new KernelError("UNDECLARED_EFFECT", message);
       }
-      const looked = await look(call, source, ports, kernel);
+      const looked = await inspectSource(call, source, ports, kernel);
       ports.guard();
       await place(call, source, looked, destination, ports, kernel);
       return { bytes: looked.size, hash: toHex(looked.digest) };
@@ -46,24 +46,29 @@ export function vaultFor(call: PermittedCall, ports: VaultPorts, kernel: KernelP
   };
 }
 
-interface Looked {
+interface InspectedSource {
   readonly opened: string;
   readonly digest: Uint8Array;
   readonly size: number;
 }
 
 /** Reads the file once, for its hash and its size. */
-async function look(call: PermittedCall, source: string, ports: VaultPorts, kernel: KernelParts): Promise<Looked> {
+async function inspectSource(
+  call: PermittedCall,
+  source: string,
+  ports: VaultPorts,
+  kernel: KernelParts,
+): Promise<InspectedSource> {
   const { trail } = call;
   const prepared = await prepareRead(call, source, ports, kernel);
   try {
     ports.guard();
     const [opened = ""] = prepared.opened;
-    if (opened !== source) kernel.decideAgain(call, [{ kind: "vault", prefixes: [`/${opened}`] }], kernel);
+    if (opened !== source) kernel.redecide(call, [{ kind: "vault", prefixes: [`/${opened}`] }], kernel);
     // Before a byte is read: the session is labelled, however the call ends.
-    await takeOnLabels(call, [SECRET], kernel);
+    await adoptLabels(call, [SECRET], kernel);
     ports.guard();
-    const given = new GivenCollector();
+    const given = new UnstoredCollector();
     for await (const chunk of await contentOf(prepared)) {
       chargeContent(call, chunk.length);
       given.write(chunk);
@@ -72,12 +77,12 @@ async function look(call: PermittedCall, source: string, ports: VaultPorts, kern
     const redactor = vaultRedactor(head);
     if (redactor !== undefined) kernel.secrets.learn(redactor);
     trail.isRedacted = true;
-    trail.files ??= new FileLog();
-    trail.files.readings.push({ path: `vault:/${opened}`, offset: 0, size, hash: toHex(digest) });
+    trail.fileTrace ??= new FileTrace();
+    trail.fileTrace.readings.push({ path: `vault:/${opened}`, offset: 0, size, hash: toHex(digest) });
     const content = { role: ContentRole.STAGED, digest, size, place: ContentPlace.NONE, labels: trail.labels };
     const committed = commitContent(content, kernel.random);
     trail.attach(committed.item);
-    trail.files.staged.push(committed);
+    trail.fileTrace.staged.push(committed);
     return { opened, digest, size };
   } catch (fault) {
     await prepared.abandon();
@@ -110,24 +115,24 @@ async function contentOf(prepared: PreparedOperation): Promise<AsyncIterable<Uin
 async function place(
   call: PermittedCall,
   source: string,
-  { opened, digest, size }: Looked,
+  { opened, digest, size }: InspectedSource,
   destination: string,
   ports: VaultPorts,
   kernel: KernelParts,
 ): Promise<void> {
-  const expected = await inspect(call, destination, ports, kernel);
+  const expected = await inspectDestination(call, destination, ports, kernel);
   if (expected.kind !== "absent" && expected.kind !== "file") {
     throw new KernelError("NOT_A_FILE", `\`${destination}\` is there already, and is no file`);
   }
   const before = { kind: "file", hash: toHex(digest), size, mode: SECRET_MODE } as const;
   const { workspace } = call.live.session;
   // What it replaces is the workspace's own, unless the vault placed that, too.
-  if (!kernel.placed.has(workspace, destination)) call.trail.placing = destination;
-  await recordPlaced(call, kernel.placed.add(workspace, destination, before.hash), kernel);
+  if (!kernel.placedFiles.has(workspace, destination)) call.trail.vaultDestination = destination;
+  await recordPlacedFile(call, kernel.placedFiles.add(workspace, destination, before.hash), kernel);
   const prepared = await prepareRead(call, source, ports, kernel);
   try {
     ports.guard();
-    if (prepared.opened[0] !== opened) throw changed(source);
+    if (prepared.opened[0] !== opened) throw sourceChanged(source);
     const content = await contentOf(prepared);
     await ports.files.run({ kind: "restore", path: destination, expected, before, content });
   } finally {
@@ -135,12 +140,12 @@ async function place(
   }
 }
 
-function changed(source: string): KernelError {
+function sourceChanged(source: string): KernelError {
   return new KernelError("EXECUTION_FAILED", `\`${source}\` changed while it was copied; nothing was placed`);
 }
 
 /** What the copy would replace: only to be found there again when it is placed, and told to nobody. */
-async function inspect(
+async function inspectDestination(
   { live }: PermittedCall,
   path: string,
   { signal }: VaultPorts,

@@ -1,21 +1,26 @@
 import { type JsonValue, KernelError } from "@narthex/contracts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import type { ToolContext, WasmAccess } from "../../tool/tool.ts";
-import { moduleAnswer } from "../../wasm/module-answer.ts";
+import { readModuleOutput } from "../../wasm/module-output.ts";
 import { moduleLimits } from "../../wasm/wasm-limits.ts";
 import type { WasmCall, WasmModule } from "../../wasm/wasm-runner.ts";
 import type { PermittedCall } from "../decide/decide.ts";
-import { WasmLog } from "../wasm-log.ts";
+import { WasmTrace } from "../wasm-trace.ts";
 import { HostCalls } from "./host-calls.ts";
-import { shareFor } from "./program-access.ts";
+import { startCpuShare } from "./program-access.ts";
 
 /** A module's calls under one grant: its limits, and what it may ask of its host. */
-export function wasmFor(call: PermittedCall, guard: () => void, context: ToolContext, kernel: KernelParts): WasmAccess {
+export function createWasmAccess(
+  call: PermittedCall,
+  guard: () => void,
+  context: ToolContext,
+  kernel: KernelParts,
+): WasmAccess {
   return {
     run(module) {
       guard();
       const running = runModule(call, module, context, kernel);
-      call.trail.followProgram(running);
+      call.trail.trackProgram(running);
       return running;
     },
   };
@@ -32,10 +37,10 @@ async function runModule(
     throw new KernelError("UNDECLARED_EFFECT", `\`${id}\` is ${tool.isolation}, no module`);
   if (kernel.wasm === undefined) throw new KernelError("SANDBOX_UNAVAILABLE", "this kernel runs no modules");
   const limits = moduleLimits(tool.bounds);
-  const log = new WasmLog(limits);
-  call.trail.wasm = log;
+  const log = new WasmTrace(limits);
+  call.trail.wasmTrace = log;
   const calls = new HostCalls(call, context, log, kernel);
-  const share = shareFor(call);
+  const share = startCpuShare(call);
   const asked: WasmCall = {
     module,
     place: placeFor(call),
@@ -44,11 +49,11 @@ async function runModule(
     input: call.inputBytes,
   };
   try {
-    const end = await kernel.wasm.run(asked, (one) => calls.answer(one), context.signal);
+    const end = await kernel.wasm.run(asked, (one) => calls.handle(one), context.signal);
     log.noteEnd(end);
-    share.end(end.use.cpuMs);
+    share.end(end.usage.cpuMs);
     calls.throwFault();
-    return moduleAnswer(end.how);
+    return readModuleOutput(end.ending);
   } finally {
     share.end();
     await calls.keepLog();

@@ -40,7 +40,7 @@ async function gather(
 ): Promise<Failed | undefined> {
   const listener = createListener(call);
   const take = async (part: OutputPart): Promise<Failed | undefined> => {
-    const { given: chunk, stored = chunk } = part;
+    const { returned: chunk, stored = chunk } = part;
     if (chunk.length + stored.length === 0) return undefined;
     if (call.registered.outputSchema !== undefined && collector.size + chunk.length > MAX_INLINE_RESULT_BYTES) {
       return invalidOutput(call, `more than the ${MAX_INLINE_RESULT_BYTES} bytes that can be held against its schema`);
@@ -68,7 +68,7 @@ async function gather(
 function createListener(
   call: GrantedCall,
 ): (chunk: Uint8Array, interruption: Interruption) => Promise<Failed | undefined> {
-  let { onChunk } = call.frame;
+  let { onChunk } = call.incoming;
   return async (chunk, interruption) => {
     if (onChunk === undefined) return undefined;
     try {

@@ -5,8 +5,8 @@ import { type GrantedCall, verifyGrant } from "../grant/grant.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { gatherStream } from "./gather-stream.ts";
 import { Interruption } from "./interruption.ts";
-import { nameOutputs } from "./name-outputs.ts";
-import { toolFailed } from "./tool-failed.ts";
+import { listWithheldOutputs } from "./list-withheld-outputs.ts";
+import { toToolFailure } from "./tool-failure.ts";
 
 /** Killing cannot fail, but a disk can be slow to take what was printed. */
 const MAX_KILL_MS = 5000;
@@ -18,13 +18,13 @@ export function invoke(call: GrantedCall, kernel: KernelParts): InvokedCall | En
   // Cancelled while its intent was written: nothing was done, and the outcome says so.
   if (interruption.failed !== undefined) return end(call, interruption, interruption.failed);
   // What is not bound to its ports can change anything as soon as it runs.
-  if (!call.registered.isPortBound) call.trail.toolEffect = call.trail.beginEffect();
+  if (!call.registered.isPortBound) call.trail.cancelToolEffect = call.trail.beginEffect();
   try {
     const answered = call.registered.tool.run(call.input, call.grant.context);
     if (isThenable(answered) || isStream(answered)) return follow(call, kernel, interruption, answered);
     return end(call, interruption, { ...call, output: answered, gathered: undefined });
   } catch (fault) {
-    return end(call, interruption, toolFailed(call, kernel, fault));
+    return end(call, interruption, toToolFailure(call, kernel, fault));
   }
 }
 
@@ -37,22 +37,22 @@ async function follow(
 ): Promise<InvokedCall | Ending> {
   try {
     const output = isThenable(answered) ? await awaitOutput(answered, kernel, interruption) : answered;
-    if (output instanceof Failed) return await endOfPrograms(call, interruption, output);
+    if (output instanceof Failed) return await waitForPrograms(call, interruption, output);
     if (!isStream(output)) return end(call, interruption, { ...call, output, gathered: undefined });
     return end(call, interruption, await gatherStream(call, kernel, interruption, output));
   } catch (fault) {
-    return end(call, interruption, toolFailed(call, kernel, fault));
+    return end(call, interruption, toToolFailure(call, kernel, fault));
   }
 }
 
 /** Programs of an interrupted call are killed with it, and what they printed is kept: that takes a moment. */
-async function endOfPrograms(
+async function waitForPrograms(
   call: GrantedCall,
   interruption: Interruption,
   failed: Failed,
 ): Promise<InvokedCall | Ending> {
   call.grant.end(failed.message);
-  const gone = call.trail.programsGone();
+  const gone = call.trail.waitForPrograms();
   if (gone !== undefined) await atMost(MAX_KILL_MS, gone);
   return end(call, interruption, failed);
 }
@@ -71,9 +71,9 @@ function end(call: GrantedCall, interruption: Interruption, ended: InvokedCall |
   const { trail } = call;
   interruption.dispose();
   call.grant.end(ended instanceof Failed ? "the call has failed" : undefined);
-  if (trail.refusedAgain === undefined) return ended instanceof Failed ? nameOutputs(ended, trail) : ended;
+  if (trail.redecisionRefusal === undefined) return ended instanceof Failed ? listWithheldOutputs(ended, trail) : ended;
   // SECURITY: whatever the tool made of the refusal, the call was denied.
-  return trail.refusedAgain;
+  return trail.redecisionRefusal;
 }
 
 async function awaitOutput(

@@ -167,7 +167,7 @@ test("a redactor hides its secrets in result, view and error", async () => {
     },
   });
   const logged: unknown[] = [];
-  const { open, kernel } = await createTestKernel({ tools: [failing], log: (...line) => void logged.push(line) });
+  const { open, kernel } = await createTestKernel({ tools: [failing], logger: (...line) => void logged.push(line) });
   const failed = await (await open()).call("fails", {});
   assert.ok(failed.response.result.case === "error" && failed.response.result.value.message.includes("[hidden]"));
   assert.ok(!JSON.stringify(logged).includes("hunter2"));

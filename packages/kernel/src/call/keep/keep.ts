@@ -9,9 +9,9 @@ import type { Redactor } from "../../tool/tool.ts";
 import type { InvokedCall, KeptCall } from "../call.ts";
 import { chargeResult } from "../charge-stored.ts";
 import { type Ending, Failed } from "../ending.ts";
-import { hiddenFromCaller, hiddenInRecord } from "../hidden-secrets.ts";
+import { redactorsForCaller, redactorsForRecord } from "../call-redactors.ts";
 import type { OutputCollector } from "../output-collector.ts";
-import { takeOnWorkspace } from "../take-on-labels.ts";
+import { adoptWorkspaceLabels } from "../adopt-labels.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 
 /** Validates, redacts, normalises, hashes and places the result; makes what a model is shown; joins labels. */
@@ -24,18 +24,18 @@ function finish(call: InvokedCall, kept: Kept | Failed, kernel: KernelParts): Ke
   if (kept instanceof Failed) return kept;
   const { tool } = call.registered;
   const view = createModelView(
-    { type: tool.resultType, ...kept.given },
+    { type: tool.resultType, ...kept.returned },
     { maxBytes: kernel.viewBytesOf(tool), firstLine: tool.firstLine?.(call.input), parts: plainText(tool, kept.raw) },
   );
-  takeOnWorkspace(call.trail, call.live.session.workspace, kernel);
+  adoptWorkspaceLabels(call.trail, call.live.session.workspace, kernel);
   call.trail.addLabels(call.live.labels);
   return { ...call, ...kept, view: view.text, cut: view.cut, labels: call.trail.labels };
 }
 
-type Kept = Pick<KeptCall, "raw" | "result" | "given">;
+type Kept = Pick<KeptCall, "raw" | "result" | "returned">;
 
 function keepOutput(call: InvokedCall, kernel: KernelParts): Kept | Failed | Promise<Kept> {
-  const hidden = hiddenFromCaller(call, kernel);
+  const hidden = redactorsForCaller(call, kernel);
   const normalised = normaliseOutput(call.registered, call.output, hidden);
   if (isViolations(normalised)) return invalidOutput(call, normalised);
   const { raw, bytes } = normalised;
@@ -46,10 +46,10 @@ function keepOutput(call: InvokedCall, kernel: KernelParts): Kept | Failed | Pro
   const placed = placeBytes(stored, stored === bytes ? digest : blake3(stored), kernel.contentStore);
   const keptAt = ({ digest: of, size, place }: PlacedBytes): Kept => {
     const result = { digest: of, size, place, head: stored };
-    if (stored === bytes) return { raw, result, given: result };
+    if (stored === bytes) return { raw, result, returned: result };
     const given = { digest, size: bytes.length, head: bytes, bytes };
-    call.trail.hold(given);
-    return { raw, result, given };
+    call.trail.keepUnstored(given);
+    return { raw, result, returned: given };
   };
   return placed instanceof Promise ? placed.then(keptAt) : keptAt(placed);
 }
@@ -62,7 +62,7 @@ function recordedForm(
   kernel: KernelParts,
 ): Uint8Array | undefined {
   if (call.trail.isWithheld) return undefined;
-  const stored = hiddenInRecord(call, kernel);
+  const stored = redactorsForRecord(call, kernel);
   if (stored === hidden || !holdsSecret(bytes, stored)) return bytes;
   const redacted = normaliseOutput(call.registered, raw, stored);
   return isViolations(redacted) || holdsSecret(redacted.bytes, stored) ? undefined : redacted.bytes;
@@ -70,9 +70,9 @@ function recordedForm(
 
 function withhold(call: InvokedCall, { raw, bytes }: NormalisedOutput): Kept {
   const given = { digest: blake3(bytes), size: bytes.length, head: bytes, bytes };
-  call.trail.hold(given);
+  call.trail.keepUnstored(given);
   const { digest, size } = given;
-  return { raw, result: { digest, size, place: ContentPlace.NONE, head: new Uint8Array(0) }, given };
+  return { raw, result: { digest, size, place: ContentPlace.NONE, head: new Uint8Array(0) }, returned: given };
 }
 
 /** A stream was redacted and written as it came; what needs its end is checked before it is kept. */
@@ -80,8 +80,8 @@ async function keepStream(call: InvokedCall, gathered: OutputCollector): Promise
   try {
     const violations = checkStream(call, gathered);
     if (violations.length === 0) {
-      const { stored, given } = await gathered.finish();
-      return { raw: given.head, result: stored, given };
+      const { stored, returned } = await gathered.finish();
+      return { raw: returned.head, result: stored, returned };
     }
     await gathered.abort();
     return invalidOutput(call, violations);

@@ -2,7 +2,7 @@ import { blake3, ContentPlace, ContentRole } from "@narthex/contracts";
 import { commitContent } from "../../ledger/commitment.ts";
 import type { KeptCall } from "../call.ts";
 import type { CallTrail } from "../call-trail.ts";
-import type { FileLog } from "../file-log.ts";
+import type { FileTrace } from "../file-trace.ts";
 import { Acknowledged, type Ending, isEnding, Repeated } from "../ending.ts";
 import type { KernelParts } from "../../kernel-parts.ts";
 import { placeBytes } from "../../result/place-bytes.ts";
@@ -18,8 +18,8 @@ export function commitOutcome(trail: CallTrail, end: KeptCall | Ending, kernel: 
 }
 
 /** SECURITY: names of files are content like arguments: they can be erased. */
-export async function commitFiles(trail: CallTrail, files: FileLog, kernel: KernelParts): Promise<void> {
-  const bytes = files.encode(kernel.secrets.storedFor(trail.tool?.tool.redactors ?? []));
+export async function commitFiles(trail: CallTrail, files: FileTrace, kernel: KernelParts): Promise<void> {
+  const bytes = files.encode(kernel.secrets.redactorsForStorage(trail.tool?.tool.redactors ?? []));
   const placed = await placeBytes(bytes, blake3(bytes), kernel.contentStore);
   trail.fileList = commitContent({ role: ContentRole.FILES, ...placed }, kernel.random);
   trail.attach(trail.fileList.item);

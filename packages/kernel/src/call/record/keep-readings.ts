@@ -8,7 +8,7 @@ import type { LiveSession } from "../../session/live-session.ts";
 import type { ToolOutput } from "../../tool/tool.ts";
 import type { KeptCall } from "../call.ts";
 import type { CallTrail } from "../call-trail.ts";
-import { hiddenInRecord } from "../hidden-secrets.ts";
+import { redactorsForRecord } from "../call-redactors.ts";
 import { SECRET } from "../../label/secret-label.ts";
 
 /**
@@ -23,12 +23,12 @@ export async function keepReadings(
   kept: KeptCall,
   kernel: KernelParts,
 ): Promise<void> {
-  const { files } = trail;
-  if (files === undefined || files.readings.length === 0 || trail.labels.includes(SECRET)) return;
+  const { fileTrace } = trail;
+  if (fileTrace === undefined || fileTrace.readings.length === 0 || trail.labels.includes(SECRET)) return;
   if (kept.determinism !== "deterministic") return;
-  const hidden = hiddenInRecord(kept, kernel);
-  const known = new Set([toHex(kept.result.digest), ...files.preimages.map(({ digest }) => toHex(digest))]);
-  for (const { hash, bytes } of files.readings) {
+  const hidden = redactorsForRecord(kept, kernel);
+  const known = new Set([toHex(kept.result.digest), ...fileTrace.preimages.map(({ digest }) => toHex(digest))]);
+  for (const { hash, bytes } of fileTrace.readings) {
     const digest = fromHex(hash);
     if (bytes === undefined || digest === undefined || bytes.length === 0 || known.has(hash)) continue;
     known.add(hash);
@@ -40,8 +40,8 @@ export async function keepReadings(
     const placed = await placeBytes(bytes, digest, kernel.contentStore);
     const committed = commitContent({ role: ContentRole.PREIMAGE, ...placed }, kernel.random);
     trail.attach(committed.item);
-    files.preimages.push(committed);
-    trail.storedInput += placed.size;
+    fileTrace.preimages.push(committed);
+    trail.storedInputBytes += placed.size;
   }
 }
 

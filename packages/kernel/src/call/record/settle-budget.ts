@@ -1,6 +1,6 @@
 import type { BudgetAmounts } from "../../budget/budget.ts";
-import { amountsUnder } from "../../budget/combine-amounts.ts";
-import { settleStored } from "../../session/stored-in-tree.ts";
+import { limitedAmounts } from "../../budget/combine-amounts.ts";
+import { settleTreeBytes } from "../../session/tree-storage.ts";
 import type { LiveSession } from "../../session/live-session.ts";
 import type { KeptCall } from "../call.ts";
 import { sumOf } from "../call-spending.ts";
@@ -14,8 +14,8 @@ export function settleBudget(
   end: KeptCall | Ending,
   durationMs: number,
 ): BudgetAmounts {
-  const storedBytes = trail.storedInput + trail.storedOther + (isEnding(end) ? 0 : end.result.size);
-  settleStored(live, trail.countedBytes, storedBytes);
+  const storedBytes = trail.storedInputBytes + trail.storedOtherBytes + (isEnding(end) ? 0 : end.result.size);
+  settleTreeBytes(live, trail.countedBytes, storedBytes);
   trail.countedBytes = 0;
   const { reservation } = trail;
   trail.reservation = undefined;
@@ -25,7 +25,7 @@ export function settleBudget(
     return {};
   }
   const networkBytes = trail.network?.close() ?? 0;
-  const cpuMs = trail.processor?.settle() ?? 0;
+  const cpuMs = trail.cpuTime?.settle() ?? 0;
   const price = { inference_tokens: 0, cost_units: trail.tool?.tool.price ?? 0 };
   const { cost_units, inference_tokens } = trail.spending === undefined ? price : sumOf(price, trail.spending.close());
   const spent = {
@@ -40,7 +40,7 @@ export function settleBudget(
   trail.storedBytes?.settle(0);
   trail.network?.settle();
   if (reservation !== undefined) live.account.settle(reservation, spent);
-  holdForLasting(trail, live);
+  reserveForBackground(trail, live);
   return spent;
 }
 
@@ -48,11 +48,11 @@ export function settleBudget(
  * Programs that go on keep what they may use set aside. Once they have ended, what they used is spent of the session's
  * account: no call does it for them. It lasts with the session's next record; a kernel that ends before loses it.
  */
-function holdForLasting(trail: CallTrail, { account, lease }: LiveSession): void {
-  const { lasting = [] } = trail;
-  trail.lasting = undefined;
-  for (const { limitMs, ended } of lasting) {
-    const held = account.restore(amountsUnder(lease.budgets, limitMs === undefined ? {} : { cpu_ms: limitMs }));
+function reserveForBackground(trail: CallTrail, { account, lease }: LiveSession): void {
+  const { backgroundPrograms = [] } = trail;
+  trail.backgroundPrograms = undefined;
+  for (const { limitMs, ended } of backgroundPrograms) {
+    const held = account.restore(limitedAmounts(lease.budgets, limitMs === undefined ? {} : { cpu_ms: limitMs }));
     // Of one whose end nobody knows it stays set aside.
     ended.then(
       ({ cpuMs }) => account.settle(held, { cpu_ms: cpuMs }),

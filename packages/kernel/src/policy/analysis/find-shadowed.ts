@@ -1,4 +1,4 @@
-import { asks } from "../approval-demand.ts";
+import { requiresApproval } from "../approval-requirement.ts";
 import type { PolicyRule } from "../policy.ts";
 import { type AnalysedRule, type AnalysedSet, analysedRules, factsOfMatch } from "./analysed-rules.ts";
 import { isTrue } from "./expression-nodes.ts";
@@ -94,7 +94,7 @@ function shadowsOf(
 function lifts(rule: PolicyRule, asking: PolicyRule, { tiers }: ToolVariant): boolean {
   if (rule.id === asking.id) return false;
   if (asking.approve === "always") return rule.overrides.includes(asking.id);
-  return tiers.every((tier) => !asks(rule, tier));
+  return tiers.every((tier) => !requiresApproval(rule, tier));
 }
 
 function isImplied({ conjuncts }: AnalysedRule, facts: KnownFacts): boolean {

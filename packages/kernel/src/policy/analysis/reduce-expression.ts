@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@narthex/contract
 import { compileExpression } from "../cedar/compile-expression.ts";
 import { EvaluationError } from "../cedar/evaluation-error.ts";
 import { readEntity, readFields, readList, readOperator, readText } from "../cedar/read-node.ts";
-import { ACTION_TYPE, RequestFrame } from "../cedar/request-frame.ts";
+import { ACTION_TYPE, EvaluatedRequest } from "../cedar/evaluated-request.ts";
 import { UnsupportedError } from "../cedar/unsupported-error.ts";
 import {
   contextAttribute,
@@ -187,7 +187,7 @@ function reduceBoth(operands: JsonValue, facts: KnownFacts): readonly [left: Jso
   return [reduceExpression(left, facts), reduceExpression(right, facts)];
 }
 
-const NO_REQUEST = new RequestFrame(
+const NO_REQUEST = new EvaluatedRequest(
   {
     principal: { type: "", id: "" },
     action: { type: "", id: "" },

@@ -1,6 +1,6 @@
 import type { EntityName } from "./cedar.ts";
 import { EntityValue } from "./cedar-value.ts";
-import { ACTION_TYPE, type ActionAncestors } from "./request-frame.ts";
+import { ACTION_TYPE, type ActionAncestors } from "./evaluated-request.ts";
 
 /** Of an action's id, the ids of the groups it is in: `git_push` is in `git`. */
 export type ActionGroups = ReadonlyMap<string, readonly string[]>;

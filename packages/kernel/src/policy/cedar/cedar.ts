@@ -39,7 +39,7 @@ export interface CedarError {
 }
 
 /** What Cedar answers, errors not yet taken for a no. */
-export interface CedarAnswer {
+export interface CedarDecision {
   readonly allowed: boolean;
   /** The rules that determined it, sorted. */
   readonly rules: readonly string[];
@@ -51,5 +51,5 @@ export interface CedarAnswer {
 export interface CedarEngine {
   /** Named in proofs. */
   readonly name: string;
-  evaluate(request: CedarRequest): CedarAnswer;
+  evaluate(request: CedarRequest): CedarDecision;
 }

@@ -1,11 +1,11 @@
 import { type ActionGroups, closeActionGroups } from "./action-groups.ts";
-import type { CedarAnswer, CedarEngine, CedarError, CedarPolicy, CedarRequest } from "./cedar.ts";
+import type { CedarDecision, CedarEngine, CedarError, CedarPolicy, CedarRequest } from "./cedar.ts";
 import { type CompiledRule, compileRule } from "./compile-rule.ts";
 import { testAction } from "./compile-scope.ts";
 import type { SharedExpressions } from "./expression.ts";
 import { indexRules } from "./index-rules.ts";
 import { expectBoolean } from "./operators/logic.ts";
-import { RequestFrame } from "./request-frame.ts";
+import { EvaluatedRequest } from "./evaluated-request.ts";
 import { UnsupportedError } from "./unsupported-error.ts";
 
 /** Named in proofs: another number where the answers may differ. */
@@ -47,8 +47,8 @@ function createEngine(rules: readonly CompiledRule[], groups: ActionGroups): Ced
   const { general, forAction } = indexRules(rules, ancestors);
   return {
     name: COMPILED_CEDAR,
-    evaluate(request: CedarRequest): CedarAnswer {
-      const frame = new RequestFrame(request, ancestors);
+    evaluate(request: CedarRequest): CedarDecision {
+      const frame = new EvaluatedRequest(request, ancestors);
       const tally = new Tally();
       if (frame.describesActions()) {
         tally.take(
@@ -59,7 +59,7 @@ function createEngine(rules: readonly CompiledRule[], groups: ActionGroups): Ced
         tally.take(forAction(request.action), frame);
         tally.take(general, frame);
       }
-      return tally.answer();
+      return tally.decision();
     },
   };
 }
@@ -73,10 +73,10 @@ class Tally {
   #forbids: string[] | undefined;
   #errors: CedarError[] | undefined;
 
-  take(rules: readonly CompiledRule[], frame: RequestFrame): void {
+  take(rules: readonly CompiledRule[], request: EvaluatedRequest): void {
     for (const rule of rules) {
       try {
-        if (!expectBoolean(rule.evaluate(frame))) continue;
+        if (!expectBoolean(rule.evaluate(request))) continue;
         if (rule.isForbid) (this.#forbids ??= []).push(rule.id);
         else (this.#permits ??= []).push(rule.id);
       } catch (fault) {
@@ -86,7 +86,7 @@ class Tally {
     }
   }
 
-  answer(): CedarAnswer {
+  decision(): CedarDecision {
     return {
       allowed: this.#permits !== undefined && this.#forbids === undefined,
       rules: inOrder(this.#forbids ?? this.#permits ?? NO_RULES),

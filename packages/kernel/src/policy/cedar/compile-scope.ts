@@ -1,10 +1,10 @@
 import type { JsonValue } from "@narthex/contracts";
 import type { EntityValue } from "./cedar-value.ts";
 import { readEntity, readFields, readList, readText } from "./read-node.ts";
-import type { RequestFrame } from "./request-frame.ts";
+import type { EvaluatedRequest } from "./evaluated-request.ts";
 import { UnsupportedError } from "./unsupported-error.ts";
 
-export type EntityTest = (entity: EntityValue, frame: RequestFrame) => boolean;
+export type EntityTest = (entity: EntityValue, request: EvaluatedRequest) => boolean;
 
 /** Which actions a rule is about; undefined is all of them. */
 export type ActionScope = { readonly isGroup: boolean; readonly actions: readonly EntityValue[] } | undefined;
@@ -55,10 +55,10 @@ export function readActionScope(node: JsonValue | undefined): ActionScope {
   }
 }
 
-export function testAction(scope: ActionScope, frame: RequestFrame): boolean {
+export function testAction(scope: ActionScope, request: EvaluatedRequest): boolean {
   if (scope === undefined) return true;
-  const { action } = frame;
-  if (scope.isGroup) return scope.actions.some((group) => frame.isIn(action, group));
+  const { action } = request;
+  if (scope.isGroup) return scope.actions.some((group) => request.isIn(action, group));
   return scope.actions.some(({ type, id }) => action.id === id && action.type === type);
 }
 

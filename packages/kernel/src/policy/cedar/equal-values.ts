@@ -35,8 +35,8 @@ export function containsAny(outer: CedarSet, inner: CedarSet): boolean {
 }
 
 /** Whether a value is in the set; prepared where the set is asked so often that preparing it pays. */
-export function memberTest(set: CedarSet, questions: number): (element: CedarValue) => boolean {
-  if (set.length * questions <= SMALL_PRODUCT) return (element) => contains(set, element);
+export function memberTest(set: CedarSet, lookups: number): (element: CedarValue) => boolean {
+  if (set.length * lookups <= SMALL_PRODUCT) return (element) => contains(set, element);
   const members = new Set(set.map(memberKey));
   return (element) => members.has(memberKey(element));
 }

@@ -1,8 +1,8 @@
 import type { CedarValue } from "./cedar-value.ts";
-import type { RequestFrame } from "./request-frame.ts";
+import type { EvaluatedRequest } from "./evaluated-request.ts";
 
 /** Throws an `EvaluationError` where Cedar has an error. */
-export type Evaluate = (frame: RequestFrame) => CedarValue;
+export type Evaluate = (request: EvaluatedRequest) => CedarValue;
 
 /** A compiled expression. */
 export interface Expression {

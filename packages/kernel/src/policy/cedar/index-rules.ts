@@ -1,6 +1,6 @@
 import type { EntityName } from "./cedar.ts";
 import type { CompiledRule } from "./compile-rule.ts";
-import { ACTION_TYPE, type ActionAncestors } from "./request-frame.ts";
+import { ACTION_TYPE, type ActionAncestors } from "./evaluated-request.ts";
 
 export interface RuleIndex {
   /** Rules about any action, also one that nobody has heard of. */

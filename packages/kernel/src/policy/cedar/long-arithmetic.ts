@@ -1,8 +1,8 @@
 import type { CedarLong, CedarValue } from "./cedar-value.ts";
 import { EvaluationError, typeError } from "./evaluation-error.ts";
 
-const LEAST = -(2n ** 63n);
-const MOST = 2n ** 63n - 1n;
+const MIN_LONG = -(2n ** 63n);
+const MAX_LONG = 2n ** 63n - 1n;
 
 export function isLong(value: CedarValue): value is CedarLong {
   return typeof value === "number" || typeof value === "bigint";
@@ -43,7 +43,7 @@ export function negate(value: CedarLong): CedarLong {
 }
 
 function narrow(value: bigint, verb: string): CedarLong {
-  if (value < LEAST || value > MOST)
+  if (value < MIN_LONG || value > MAX_LONG)
     throw new EvaluationError(`integer overflow: the result to ${verb} has no 64 bits`);
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;

@@ -18,7 +18,7 @@ import { CONFIG_LISTING, dangerousConfig } from "../dangerous-config.ts";
 import type { GitOperationName } from "../git-operations.ts";
 import { type GitPrefix, gitPrefix } from "../git-prefix.ts";
 
-const MOST_SAID_BYTES = 64 * 1024 * 1024;
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 export interface GitRun {
   readonly status: number | null;
@@ -179,7 +179,7 @@ export class HostileRepository {
       const assigned = Object.entries(env).map(([name, value]) => `${name}=${quoted([value])}`);
       return `${assigned.join(" ")} ${quoted(argv)} >/dev/null </dev/null; echo '${mark}' >&2\n`;
     });
-    const options = { timeout: 60_000, maxBuffer: MOST_SAID_BYTES };
+    const options = { timeout: 60_000, maxBuffer: MAX_OUTPUT_BYTES };
     const { stderr } = this.#run(["/bin/sh"], {}, lines.join(""), options);
     const said = stderr.split(`${mark}\n`);
     if (said.length !== commands.length + 1) throw new Error(`${said.length - 1} of ${commands.length} were run`);

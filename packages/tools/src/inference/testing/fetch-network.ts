@@ -18,7 +18,7 @@ export function fetchNetwork(secrets: Readonly<Record<string, string>>): Network
         throw new KernelError("UPSTREAM_ERROR", "the server could not be reached", { cause });
       }
     },
-    witness: () => ({ onEvent: () => undefined, charge: () => undefined }),
+    accounting: () => ({ onEvent: () => undefined, charge: () => undefined }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { isJsonObject } from "@narthex/contracts";
-import { readPages, wrongShape } from "./found-pages.ts";
+import { readPages, unexpectedResponse } from "./found-pages.ts";
 import { plainSnippet } from "./plain-snippet.ts";
 import type { SearchEngine, WebSearchProvider } from "./search-provider.ts";
 
@@ -22,7 +22,7 @@ export function createBrave({ name, baseUrl }: WebSearchProvider, key: string): 
       };
     },
     read(answer) {
-      if (!isJsonObject(answer)) throw wrongShape(name);
+      if (!isJsonObject(answer)) throw unexpectedResponse(name);
       const { web, type } = answer;
       // What found nothing has no list at all.
       if (web === undefined && type === "search") return [];

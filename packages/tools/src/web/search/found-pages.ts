@@ -17,7 +17,7 @@ export function readPages(
   provider: string,
   read: (entry: JsonObject) => Partial<Record<keyof FoundPage, JsonValue | undefined>>,
 ): FoundPage[] {
-  if (!Array.isArray(list)) throw wrongShape(provider);
+  if (!Array.isArray(list)) throw unexpectedResponse(provider);
   return list.filter(isJsonObject).flatMap((entry) => {
     const { title, url, snippet } = read(entry);
     if (typeof url !== "string") return [];
@@ -25,7 +25,7 @@ export function readPages(
   });
 }
 
-export function wrongShape(provider: string): KernelError {
+export function unexpectedResponse(provider: string): KernelError {
   return new KernelError("UPSTREAM_ERROR", `what \`${provider}\` answered is no list of results`);
 }
 
@@ -34,7 +34,7 @@ function textOf(value: JsonValue | undefined): string {
 }
 
 /** What callers get of it: pages of the web only, within bounds. */
-export function shownPages(pages: readonly FoundPage[], maxResults: number): SearchResult[] {
+export function toSearchResults(pages: readonly FoundPage[], maxResults: number): SearchResult[] {
   const shown: SearchResult[] = [];
   for (const { title, url, snippet } of pages) {
     if (shown.length >= maxResults) break;

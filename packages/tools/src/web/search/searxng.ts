@@ -1,5 +1,5 @@
 import { isJsonObject, KernelError } from "@narthex/contracts";
-import { readPages, wrongShape } from "./found-pages.ts";
+import { readPages, unexpectedResponse } from "./found-pages.ts";
 import type { SearchEngine, WebSearchProvider } from "./search-provider.ts";
 
 /** A SearXNG instance. It must have `json` among its formats; a key is for one behind a proxy that asks for it. */
@@ -13,7 +13,7 @@ export function createSearxng({ name, baseUrl, key }: WebSearchProvider): Search
       return { method: "GET", url: url.href, headers: [["accept", "application/json"], ...authorization] };
     },
     read(answer) {
-      if (!isJsonObject(answer)) throw wrongShape(name);
+      if (!isJsonObject(answer)) throw unexpectedResponse(name);
       const pages = readPages(answer["results"], name, ({ title, url, content }) => ({ title, url, snippet: content }));
       const { unresponsive_engines: silent } = answer;
       // It answers 200 when every engine behind it has turned it away.

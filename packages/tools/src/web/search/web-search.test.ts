@@ -29,7 +29,7 @@ describe("web_search", () => {
   });
 
   it("refuses what is no question, and asks nobody", async () => {
-    const counts = [searxng.seen.length, brave.seen.length];
+    const counts = [searxng.requests.length, brave.requests.length];
     for (const input of [
       {},
       { query: "" },
@@ -42,7 +42,7 @@ describe("web_search", () => {
     ]) {
       assert.equal((await web.call("web_search", input)).code, "INVALID_INPUT", JSON.stringify(input));
     }
-    assert.deepEqual([searxng.seen.length, brave.seen.length], counts);
+    assert.deepEqual([searxng.requests.length, brave.requests.length], counts);
   });
 
   it("says what went wrong at the provider", async () => {
@@ -87,7 +87,7 @@ describe("web_search", () => {
       { title: "github.com", url: "https://github.com/cedar-policy/cedar", snippet: "" },
     ]);
     assert.deepEqual(labels, ["untrusted"]);
-    const asked = new URL(searxng.seen.at(-1)?.path ?? "", searxng.url);
+    const asked = new URL(searxng.requests.at(-1)?.path ?? "", searxng.url);
     assert.deepEqual(
       [...asked.searchParams],
       [
@@ -112,7 +112,7 @@ describe("web_search", () => {
         snippet: "permit(principal, action, resource) when { resource.owner == principal };",
       },
     ]);
-    const { headers, path } = brave.seen.at(-1) ?? assert.fail();
+    const { headers, path } = brave.requests.at(-1) ?? assert.fail();
     assert.equal(headers["x-subscription-token"], KEY);
     assert.equal(new URL(path, brave.url).searchParams.get("count"), "4");
   });

@@ -1,16 +1,16 @@
 import { type JsonValue, KernelError } from "@narthex/contracts";
 import { defineTool, type Tool } from "@narthex/kernel";
-import { gatherBody, utf8Text } from "../answer-body.ts";
-import { refusedStatus } from "../refused-status.ts";
-import { hostScope, placeOf, readWebAddress, rightFor, type WebAddress } from "../web-address.ts";
+import { readWholeBody, utf8Text } from "../response-body.ts";
+import { statusError } from "../status-error.ts";
+import { hostScope, toHostPattern, readWebAddress, rightFor, type WebAddress } from "../web-address.ts";
 import { foundText } from "../web-texts.ts";
 import { createBrave } from "./brave.ts";
-import { shownPages, wrongShape } from "./found-pages.ts";
+import { toSearchResults, unexpectedResponse } from "./found-pages.ts";
 import type { SearchEngine, WebSearchProvider } from "./search-provider.ts";
 import { createSearxng } from "./searxng.ts";
 
 const MB = 1024 * 1024;
-const MAX_ANSWER_BYTES = 4 * MB;
+const MAX_RESPONSE_BYTES = 4 * MB;
 const MAX_RESULTS = 20;
 const DEFAULT_RESULTS = 10;
 /** The most that Brave takes; nobody needs more. */
@@ -69,14 +69,14 @@ export function createWebSearch(providers: readonly WebSearchProvider[]): Tool {
       const { name, engine } = chosen(provider);
       const request = engine.request({ query: query.toWellFormed(), maxResults });
       // What was decided about is this host: a redirect is an answer like any other that is not 2xx.
-      const answer = await network.request({ ...request, redirect: "return", maxBodyBytes: MAX_ANSWER_BYTES });
-      const refused = refusedStatus(answer, nowMs());
+      const answer = await network.request({ ...request, redirect: "return", maxBodyBytes: MAX_RESPONSE_BYTES });
+      const refused = statusError(answer, nowMs());
       if (refused !== undefined) throw refused;
-      const pages = engine.read(readJson(await gatherBody(answer.body, MAX_ANSWER_BYTES), name));
-      return shownPages(pages, maxResults);
+      const pages = engine.read(readJson(await readWholeBody(answer.body, MAX_RESPONSE_BYTES), name));
+      return toSearchResults(pages, maxResults);
     },
   });
-  return { ...tool, endpoints: [...ready.values()].map(({ address }) => placeOf(address)) };
+  return { ...tool, endpoints: [...ready.values()].map(({ address }) => toHostPattern(address)) };
 }
 
 function readProvider(provider: WebSearchProvider): ReadyProvider {
@@ -98,7 +98,7 @@ function readJson(bytes: Uint8Array, provider: string): JsonValue {
   } catch {
     // Said below.
   }
-  throw wrongShape(provider);
+  throw unexpectedResponse(provider);
 }
 
 function invalid(message: string): KernelError {

@@ -1,6 +1,6 @@
 import { type IncomingMessage, request as sendRequest } from "node:http";
 import { KernelError } from "@narthex/contracts";
-import type { EgressGate, EgressPass, IncomingAnswer, OutgoingRequest } from "@narthex/kernel";
+import type { EgressGate, EgressGrant, IncomingResponse, OutgoingRequest } from "@narthex/kernel";
 
 /**
  * Requests straight to servers of this machine, where a kernel has its gate: under the pass, with secrets filled in and
@@ -18,11 +18,11 @@ export function createLoopbackGate(secrets: Readonly<Record<string, string>> = {
 }
 
 async function ask(
-  pass: Pick<EgressPass, "admit">,
+  pass: Pick<EgressGrant, "admit">,
   request: OutgoingRequest,
   secrets: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<IncomingAnswer> {
+): Promise<IncomingResponse> {
   const url = new URL(request.url);
   const sends = request.method !== "GET" && request.method !== "HEAD";
   pass.admit({ host: url.hostname, port: Number(url.port) || 80, sends });

@@ -1,7 +1,7 @@
 import { fromHex, toHex } from "@narthex/contracts";
 import type { LedgerRow, LedgerSource } from "../../ledger-source.ts";
-import { parseCheckpoint } from "../../log/checkpoint.ts";
-import { parseLogKey } from "../../log/log-key.ts";
+import { parseCheckpoint } from "../../merkle/checkpoint.ts";
+import { parseVerifierKey } from "../../merkle/verifier-key.ts";
 import { verifyLedger } from "../../verify-ledger.ts";
 
 /** A whole log in one file: what a home holds of it, and what somebody kept elsewhere. Bytes are in hex. */
@@ -31,7 +31,7 @@ export function goldenRow({ index, chain, sequence, hash, record, content }: Led
 
 /** What verify says of it, for whoever trusts its key and kept its checkpoint. */
 export async function goldenReport(log: GoldenLog): Promise<unknown> {
-  const trustedKey = parseLogKey(log.trusted_key);
+  const trustedKey = parseVerifierKey(log.trusted_key);
   const kept = parseCheckpoint(log.kept_checkpoint);
   if (trustedKey === undefined || kept === undefined) throw new Error("the golden log has no key or no checkpoint");
   const report = await verifyLedger(goldenSource(log), { trustedKey, keptCheckpoints: [kept] });

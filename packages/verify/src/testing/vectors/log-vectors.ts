@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { toHex } from "@narthex/contracts";
 import { sampleLedger } from "../sample-ledger.ts";
-import { SignedLog, testKey, tilesOf } from "../signed-log.ts";
+import { SignedTree, testKey, tilesOf } from "../signed-tree.ts";
 import { type GoldenLog, goldenReport, goldenRow } from "./golden-log.ts";
 
 const LOGS = new URL("../../../../../vectors/log/", import.meta.url);
@@ -31,7 +31,7 @@ export async function logVectors(): Promise<ReadonlyMap<string, unknown>> {
 /** Calls, a checkpoint, a hand-over to another key, and one more checkpoint. */
 function madeLog(): GoldenLog {
   const ledger = sampleLedger("golden");
-  const log = new SignedLog(ledger);
+  const log = new SignedTree(ledger);
   const first = testKey("golden first");
   log.announce(first);
   const kept = log.checkpoint();

@@ -1,23 +1,23 @@
-import type { ContainedEnd, ContainedPrograms, ProgramPlace, RunningProgram } from "../../../contained-programs.ts";
+import type { ProgramExit, SandboxedPrograms, SandboxProfile, RunningProgram } from "../../../sandboxed-programs.ts";
 
 /** What a program does instead of running: prints, and ends or waits to be killed. */
 export interface Script {
   readonly stdout?: readonly string[];
   readonly stderr?: readonly string[];
-  readonly end?: Partial<ContainedEnd>;
+  readonly end?: Partial<ProgramExit>;
   /** Goes on until it is killed. */
   readonly isEndless?: boolean;
   /** What is seen of its time on the processor, look by look; it ends as soon as that is too much. */
   readonly looks?: readonly number[];
 }
 
-export interface ScriptedPrograms extends ContainedPrograms {
-  readonly places: ProgramPlace[];
+export interface ScriptedPrograms extends SandboxedPrograms {
+  readonly places: SandboxProfile[];
   readonly received: string[];
   kills: number;
 }
 
-const END: ContainedEnd = { exitCode: 0, exceeded: undefined, peakMemoryBytes: 0, cpuMs: 0, putBack: [] };
+const END: ProgramExit = { exitCode: 0, exceeded: undefined, peakMemoryBytes: 0, cpuMs: 0, putBack: [] };
 
 /** A driver of the port that runs nothing, to see what the kernel makes of what programs do. */
 export function scriptPrograms(script: Script): ScriptedPrograms {
@@ -56,9 +56,9 @@ export function scriptPrograms(script: Script): ScriptedPrograms {
   return driver;
 }
 
-function useTime({ processor }: ProgramPlace, { looks = [] }: Script): Partial<ContainedEnd> {
+function useTime({ cpu }: SandboxProfile, { looks = [] }: Script): Partial<ProgramExit> {
   for (const cpuMs of looks) {
-    const exceeded = processor?.judge(cpuMs);
+    const exceeded = cpu?.check(cpuMs);
     if (exceeded !== undefined) return { exitCode: undefined, exceeded, cpuMs };
   }
   return { cpuMs: looks.at(-1) ?? 0 };

@@ -1,9 +1,9 @@
-import type { ProgramPlace } from "../../../contained-programs.ts";
+import type { SandboxProfile } from "../../../sandboxed-programs.ts";
 import type { SessionShells, ShellJob } from "../../../session-shells.ts";
 
 export interface ScriptedShells extends SessionShells {
   /** Of the jobs that were started. */
-  readonly places: ProgramPlace[];
+  readonly places: SandboxProfile[];
   /** Resolves once everyone who waited for it has heard. */
   endJob(index: number, cpuMs: number): Promise<void>;
 }
@@ -11,7 +11,7 @@ export interface ScriptedShells extends SessionShells {
 /** Shells whose jobs do nothing and go on until they are told to end. With their session they have used `endsWithMs`. */
 export function scriptShells(endsWithMs = 0): ScriptedShells {
   const endings: ((end: { readonly cpuMs: number }) => void)[] = [];
-  const places: ProgramPlace[] = [];
+  const places: SandboxProfile[] = [];
   const unused = (): never => {
     throw new Error("only jobs are scripted");
   };

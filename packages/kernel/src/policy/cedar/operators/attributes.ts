@@ -2,7 +2,7 @@ import { type CedarRecord, type CedarValue, EntityValue, isSet } from "../cedar-
 import { EvaluationError, typeError } from "../evaluation-error.ts";
 import { expectPlain } from "../expect-plain.ts";
 import type { Expression } from "../expression.ts";
-import type { RequestFrame } from "../request-frame.ts";
+import type { EvaluatedRequest } from "../evaluated-request.ts";
 
 /** `.` and `[]`: of a record, or of an entity of the request. */
 export function attribute({ evaluate }: Expression, name: string): Expression {
@@ -63,22 +63,22 @@ function expectEntityAndTag(entity: CedarValue, tag: CedarValue): EntityValue {
   return entity;
 }
 
-function readAttribute(value: CedarValue, name: string, frame: RequestFrame): CedarValue {
+function readAttribute(value: CedarValue, name: string, request: EvaluatedRequest): CedarValue {
   if (!(value instanceof EntityValue)) {
     const found = own(expectRecord(value), name);
     if (found === undefined) throw new EvaluationError(`record does not have the attribute \`${name}\``);
     return expectPlain(found);
   }
-  const attributes = frame.attributesOf(value);
+  const attributes = request.attributesOf(value);
   if (attributes === undefined) throw new EvaluationError(`an entity of type \`${value.type}\` does not exist`);
   const found = own(attributes, name);
   if (found !== undefined) return expectPlain(found);
   throw new EvaluationError(`an entity of type \`${value.type}\` does not have the attribute \`${name}\``);
 }
 
-function holds(value: CedarValue, name: string, frame: RequestFrame): boolean {
+function holds(value: CedarValue, name: string, request: EvaluatedRequest): boolean {
   if (!(value instanceof EntityValue)) return own(expectRecord(value), name) !== undefined;
-  const attributes = frame.attributesOf(value);
+  const attributes = request.attributesOf(value);
   return attributes !== undefined && own(attributes, name) !== undefined;
 }
 

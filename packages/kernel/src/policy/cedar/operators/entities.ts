@@ -1,7 +1,7 @@
 import { type CedarValue, EntityValue, isSet } from "../cedar-value.ts";
 import { typeError } from "../evaluation-error.ts";
 import type { Expression } from "../expression.ts";
-import type { RequestFrame } from "../request-frame.ts";
+import type { EvaluatedRequest } from "../evaluated-request.ts";
 
 /** `in`: an entity or any of a set of them. */
 export function isIn({ evaluate: first }: Expression, { evaluate: second, constant }: Expression): Expression {
@@ -27,12 +27,12 @@ export function isOfType({ evaluate }: Expression, type: string, group: Expressi
   };
 }
 
-function isWithin(entity: EntityValue, groups: CedarValue, frame: RequestFrame): boolean {
-  if (groups instanceof EntityValue) return frame.isIn(entity, groups);
+function isWithin(entity: EntityValue, groups: CedarValue, request: EvaluatedRequest): boolean {
+  if (groups instanceof EntityValue) return request.isIn(entity, groups);
   if (typeof groups !== "object" || !isSet(groups)) throw typeError("set or entity", groups);
   let isFound = false;
   // All of them, also after one was found: what is no entity is an error wherever it stands.
-  for (const group of groups) isFound = frame.isIn(entity, expectEntity(group)) || isFound;
+  for (const group of groups) isFound = request.isIn(entity, expectEntity(group)) || isFound;
   return isFound;
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "@narthex/contracts";
 import type { ActionGroups } from "../action-groups.ts";
-import type { CedarAnswer, CedarEntity, CedarPolicy, CedarRequest } from "../cedar.ts";
+import type { CedarDecision, CedarEntity, CedarPolicy, CedarRequest } from "../cedar.ts";
 import { compileCedar } from "../compile-cedar.ts";
 
 /** Short ways to write Cedar's JSON form. */
@@ -59,7 +59,7 @@ export function ask(
   policies: readonly CedarPolicy[],
   request: Partial<CedarRequest> = {},
   groups: ActionGroups = new Map(),
-): CedarAnswer {
+): CedarDecision {
   const { engine, unsupported } = compileCedar(policies, groups);
   assert.ok(engine, unsupported?.message);
   return engine.evaluate(requestOf(request));

@@ -1,0 +1,21 @@
+import type { AgentSession } from "../session/agent-session.ts";
+import type { AgentEvent } from "./agent-run.ts";
+
+/** Tells of each question once, as soon as somebody is asked. */
+export async function watchApprovalRequests(
+  session: AgentSession,
+  signal: AbortSignal,
+  tell: (event: AgentEvent) => Promise<void>,
+): Promise<void> {
+  let known: ReadonlySet<string> = new Set();
+  try {
+    for await (const questions of session.watchApprovalRequests(signal)) {
+      for (const question of questions) {
+        if (!known.has(question.approvalId)) await tell({ type: "question", question });
+      }
+      known = new Set(questions.map(({ approvalId }) => approvalId));
+    }
+  } catch {
+    // The calls themselves say how they ended; nobody waits for this.
+  }
+}

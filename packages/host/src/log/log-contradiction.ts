@@ -1,4 +1,0 @@
-/** The log's files and the ledger cannot both be right. The message says what was found, and names no one. */
-export class LogContradiction extends Error {
-  override readonly name = "LogContradiction";
-}

@@ -1,0 +1,72 @@
+import { KernelError } from "@narthex/contracts";
+import type { SandboxedProgram } from "@narthex/kernel";
+import { HeldDirectory } from "./held-directory.ts";
+
+const MAX_BASES = 256;
+/** So many directories are looked at together. */
+const TOGETHER = 64;
+
+/** Directories of workspaces in which repositories were seen. */
+export class KnownRepositories {
+  /** By workspace. */
+  readonly #known = new Map<string, Promise<Set<string>>>();
+
+  /** Where paths are protected for a program: the root, the directories down to where it starts, and repositories. */
+  async basesFor(workspace: string, program: SandboxedProgram): Promise<string[]> {
+    const known = await this.#repositoriesOf(workspace);
+    for (const repository of program.repositories ?? []) {
+      if (known.size >= MAX_BASES && !known.has(repository)) throw tooMany(workspace);
+      known.add(repository);
+    }
+    const bases = new Set([".", ...known]);
+    let path = "";
+    for (const part of program.workingDirectory === "." ? [] : program.workingDirectory.split("/")) {
+      path = path === "" ? part : `${path}/${part}`;
+      bases.add(path);
+    }
+    return [...bases].sort();
+  }
+
+  /** Looked for once, in the root's own directories; others become known when a program works in them. */
+  #repositoriesOf(workspace: string): Promise<Set<string>> {
+    const known = this.#known.get(workspace);
+    if (known !== undefined) return known;
+    const finding = findRepositories(workspace);
+    this.#known.set(workspace, finding);
+    finding.catch(() => this.#known.delete(workspace));
+    return finding;
+  }
+}
+
+/** A directory whose name is not UTF-8 cannot be mounted over, nor be named by a program that starts in it. */
+async function findRepositories(workspace: string): Promise<Set<string>> {
+  const found = new Set<string>();
+  const root = await HeldDirectory.open(workspace);
+  try {
+    const names = (await root.names()).filter((name) => name.isWellFormed());
+    for (let at = 0; at < names.length; at += TOGETHER) {
+      const some = names.slice(at, at + TOGETHER);
+      const hold = await Promise.all(some.map((name) => holdsRepository(root, name)));
+      for (const [index, name] of some.entries()) if (hold[index] === true) found.add(name);
+      if (found.size > MAX_BASES) throw tooMany(workspace);
+    }
+  } finally {
+    await root.close();
+  }
+  return found;
+}
+
+async function holdsRepository(root: HeldDirectory, name: string): Promise<boolean> {
+  const directory = await root.enter(name);
+  try {
+    return (await directory?.inspect(".git")) !== undefined;
+  } finally {
+    await directory?.close();
+  }
+}
+
+/** SECURITY: one more would not be guarded. */
+function tooMany(workspace: string): KernelError {
+  const message = `\`${workspace}\` has more than ${MAX_BASES} repositories, and one more would not be guarded: open a session in a directory with fewer`;
+  return new KernelError("RESOURCE_EXCEEDED", message);
+}

@@ -1,0 +1,21 @@
+import { HeldDirectory } from "./held-directory.ts";
+
+/** What lies in a workspace's root and in every directory down to this one, without following a link. */
+export async function listAncestorEntries(workspace: string, directory: string): Promise<string[]> {
+  const parts = directory === "." ? [] : directory.split("/");
+  const found: string[] = [];
+  let held = await HeldDirectory.open(workspace);
+  try {
+    for (let depth = 0; ; depth++) {
+      const parent = parts.slice(0, depth).map((part) => `${part}/`);
+      found.push(...(await held.names()).map((name) => `${parent.join("")}${name}`));
+      const part = parts[depth];
+      const next = part === undefined ? undefined : await held.enter(part);
+      if (next === undefined) return found;
+      await held.close();
+      held = next;
+    }
+  } finally {
+    await held.close();
+  }
+}

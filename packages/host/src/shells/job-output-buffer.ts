@@ -1,0 +1,48 @@
+const FIRST_BYTES = 4096;
+
+/** The last part of all that a job printed, within a bound. */
+export class JobOutputBuffer {
+  readonly #maxBytes: number;
+  /** Twice as much as is kept at most, so that it is seldom moved. */
+  #buffer = Buffer.alloc(FIRST_BYTES);
+  #length = 0;
+  #size = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Of everything that was printed. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** So many bytes from the beginning on are kept no more. */
+  get dropped(): number {
+    return this.#size - Math.min(this.#length, this.#maxBytes);
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#size += chunk.length;
+    const part = chunk.subarray(Math.max(0, chunk.length - this.#maxBytes));
+    if (this.#length + part.length > this.#buffer.length) this.#makeRoom(part.length);
+    this.#buffer.set(part, this.#length);
+    this.#length += part.length;
+  }
+
+  /** What is kept of so many bytes from an offset on. */
+  read(offset: number, maxBytes: number): { readonly offset: number; readonly bytes: Uint8Array } {
+    const from = Math.min(Math.max(offset, this.dropped), this.#size);
+    const at = this.#length - (this.#size - from);
+    return { offset: from, bytes: Buffer.from(this.#buffer.subarray(at, Math.min(at + maxBytes, this.#length))) };
+  }
+
+  #makeRoom(needed: number): void {
+    const kept = this.#buffer.subarray(Math.max(0, this.#length - this.#maxBytes), this.#length);
+    const capacity = Math.min(2 * this.#maxBytes, Math.max(2 * this.#buffer.length, kept.length + needed));
+    const buffer = Buffer.alloc(Math.max(capacity, kept.length + needed));
+    buffer.set(kept);
+    this.#buffer = buffer;
+    this.#length = kept.length;
+  }
+}

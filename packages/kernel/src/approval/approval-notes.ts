@@ -1,0 +1,14 @@
+import type { ApprovalSubject } from "./approval-subject.ts";
+
+/** What a person should know of a call besides the call itself, one line each. */
+export function createApprovalNotes(
+  { effects }: Pick<ApprovalSubject, "effects">,
+  changedFiles: readonly string[],
+): string[] {
+  const isOffline = effects.includes("process_spawn") && !effects.some((effect) => effect.startsWith("net_"));
+  return [
+    ...changedFiles.map((path) => `${JSON.stringify(path)} changed since it was allowed for this session`),
+    // Who allows `curl` should know that it will find nothing.
+    ...(isOffline ? ["it runs without network"] : []),
+  ];
+}

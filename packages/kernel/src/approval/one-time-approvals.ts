@@ -1,0 +1,98 @@
+import type { OneTimeApprovalRow } from "./approval-rows.ts";
+import { inputDigestOfKey } from "./approval-subject.ts";
+
+/** Yeses that no call has used, each with whether a call has it in hand. */
+export interface OneTimeApprovals {
+  add(row: OneTimeApprovalRow, options: { readonly isTaken: boolean }): void;
+  /** One for this key that no other call has in hand. */
+  claim(key: string, nowMs: number): OneTimeApprovalRow | undefined;
+  /** Proves that a call that has it in hand may use it now. */
+  consume(approvalId: string, key: string, nowMs: number): boolean;
+  /** A call that had it in hand has ended without using it: true if it may be used by another, and was put back. */
+  restore(approvalId: string): boolean;
+  /** A caller who was to have it has left. */
+  unclaim(approvalId: string): void;
+  /** Takes one out that no call has in hand. */
+  removeAvailable(approvalId: string): OneTimeApprovalRow | undefined;
+  remove(approvalId: string): OneTimeApprovalRow | undefined;
+  /** Takes out those of a session, and gives their ids. */
+  removeSession(sessionId: string): readonly string[];
+  /** The same of those to one of these inputs, as hex. */
+  removeInputs(inputDigests: ReadonlySet<string>): readonly string[];
+  clear(): void;
+}
+
+interface Held {
+  readonly row: OneTimeApprovalRow;
+  state: "free" | "taken" | "redeemed";
+  readonly expiry: NodeJS.Timeout;
+}
+
+/** `onExpired` is told of those that nobody used in time. */
+export function createOneTimeApprovals(
+  nowMs: () => number,
+  onExpired: (row: OneTimeApprovalRow) => void,
+): OneTimeApprovals {
+  const held = new Map<string, Held>();
+  const isGood = ({ row }: Held, now: number): boolean => now < row.expiresAtMs;
+
+  function remove(approvalId: string): OneTimeApprovalRow | undefined {
+    const found = held.get(approvalId);
+    if (found === undefined) return undefined;
+    clearTimeout(found.expiry);
+    held.delete(approvalId);
+    return found.row;
+  }
+
+  function removeAll(isMeant: (row: OneTimeApprovalRow) => boolean): string[] {
+    const ids = [...held.values()].filter(({ row }) => isMeant(row)).map(({ row }) => row.approvalId);
+    for (const approvalId of ids) remove(approvalId);
+    return ids;
+  }
+
+  function removeFree(approvalId: string): OneTimeApprovalRow | undefined {
+    return held.get(approvalId)?.state === "free" ? remove(approvalId) : undefined;
+  }
+
+  return {
+    add(row, { isTaken }) {
+      const expire = (): void => {
+        // A call that has it in hand is told so when it wants to use it.
+        if (removeFree(row.approvalId) !== undefined) onExpired(row);
+      };
+      const expiry = setTimeout(expire, Math.max(0, row.expiresAtMs - nowMs())).unref();
+      held.set(row.approvalId, { row, state: isTaken ? "taken" : "free", expiry });
+    },
+    claim(key, now) {
+      for (const yes of held.values()) {
+        if (yes.state !== "free" || yes.row.key !== key || !isGood(yes, now)) continue;
+        yes.state = "taken";
+        return yes.row;
+      }
+      return undefined;
+    },
+    consume(approvalId, key, now) {
+      const yes = held.get(approvalId);
+      if (yes?.state !== "taken" || yes.row.key !== key || !isGood(yes, now)) return false;
+      yes.state = "redeemed";
+      return true;
+    },
+    restore(approvalId) {
+      const yes = held.get(approvalId);
+      if (yes?.state !== "redeemed" || !isGood(yes, nowMs())) return false;
+      yes.state = "free";
+      return true;
+    },
+    unclaim(approvalId) {
+      const yes = held.get(approvalId);
+      if (yes?.state === "taken") yes.state = "free";
+    },
+    removeAvailable: removeFree,
+    remove,
+    removeSession: (sessionId) => removeAll((row) => row.sessionId === sessionId),
+    removeInputs: (inputDigests) => removeAll((row) => inputDigests.has(inputDigestOfKey(row.key))),
+    clear() {
+      for (const approvalId of held.keys()) remove(approvalId);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import type { KernelParts } from "../kernel-parts.ts";
+import { hasLabels } from "../label/join-labels.ts";
+import { resultLabels } from "../label/result-labels.ts";
+import type { WorkspaceLabelUpdate } from "../label/workspace-labels.ts";
+import { workspaceUse } from "../label/workspace-use.ts";
+import type { EntryDraft } from "../ledger/record-draft.ts";
+import { OUTSIDE_EFFECTS } from "../tool/effect-rules.ts";
+import type { CallTrail } from "./call-trail.ts";
+import type { PermittedCall } from "./decide/decide.ts";
+import { callLabels } from "./call-labels.ts";
+
+/** What a call carries because it is started at all: labels of its tool, and of the workspace it works in. */
+export function adoptInitialLabels(call: PermittedCall, kernel: KernelParts): void {
+  const { trail, live, effects, registered } = call;
+  trail.workspaceUse = workspaceUse(effects);
+  trail.addLabels(resultLabels(registered.tool, effects));
+  adoptWorkspaceLabels(trail, live.session.workspace, kernel);
+}
+
+/** What others wrote into the workspace meanwhile can be in the result. */
+export function adoptWorkspaceLabels(trail: CallTrail, workspace: string, kernel: KernelParts): void {
+  if (trail.workspaceUse !== "none") trail.addLabels(kernel.workspaceLabels.get(workspace));
+}
+
+/**
+ * Labels that a running call comes by; to be awaited before what bears them is handed to it.
+ *
+ * SECURITY: what a call writes, and what is shown while it runs, leaves it before its outcome is recorded: there the
+ * labels are durable first. A call that sends something out is decided again, because it was permitted without them.
+ */
+export async function adoptLabels(call: PermittedCall, labels: readonly string[], kernel: KernelParts): Promise<void> {
+  if (labels.length === 0) return;
+  const { trail, effects } = call;
+  const isKnown = hasLabels(callLabels(call, effects, kernel), labels);
+  trail.addLabels(labels);
+  if (!isKnown && effects.some((effect) => OUTSIDE_EFFECTS.has(effect))) kernel.redecide(call, [], kernel);
+  if (trail.workspaceUse === "write" || isStreamed(call)) await persistLabels(call, kernel);
+}
+
+/** Somebody is shown what the call makes while it runs. */
+export function isStreamed({ incoming }: PermittedCall): boolean {
+  return incoming.onChunk !== undefined;
+}
+
+/** The call's labels are the session's, and those of the workspace it writes, before anything else happens. */
+export async function persistLabels(call: PermittedCall, kernel: KernelParts): Promise<void> {
+  const { trail, live, requestId } = call;
+  const { labels } = trail;
+  live.addLabels(labels);
+  const labelling = labelWrittenWorkspace(trail, live.session.workspace, live.labels, kernel);
+  if (labelling === undefined && live.hasDurableLabels(labels)) return;
+  const entries: EntryDraft[] = [{ case: "labelsAdopted", value: { labels } }];
+  if (labelling !== undefined) entries.push(labelling.entry);
+  await kernel.ledger.append({
+    chain: live.id,
+    requestId,
+    // The id stands for the call, not for this.
+    foundById: false,
+    entries,
+    state: [live.usageRow(), ...(labelling === undefined ? [] : [labelling.row()])],
+  });
+  live.noteDurableLabels(labels);
+  labelling?.noteDurable();
+}
+
+/** What must be recorded of the workspace because a call with these labels writes in it, or has. */
+export function labelWrittenWorkspace(
+  { workspaceUse: use }: CallTrail,
+  workspace: string,
+  labels: readonly string[],
+  kernel: KernelParts,
+): WorkspaceLabelUpdate | undefined {
+  return use === "write" ? kernel.workspaceLabels.join(workspace, labels) : undefined;
+}

@@ -1,0 +1,31 @@
+import type { KernelParts } from "../../kernel-parts.ts";
+import type { PermittedCall } from "../decide/decide.ts";
+import { adoptLabels } from "../adopt-labels.ts";
+import { SECRET } from "../../label/secret-label.ts";
+
+/** Whatever stands between paths in a command. */
+const BETWEEN_WORDS = /[\s'"`=:;,|&<>(){}[\]$]+/u;
+
+/**
+ * Before a program of somebody else's starts: a secret file that it names, or that lies where it works, counts as read.
+ *
+ * SECURITY: nobody can say what a program read. Where it works is the root and every directory down to its own; deeper ones
+ * would have to be searched for every command.
+ */
+export async function labelReachableSecrets(
+  call: PermittedCall,
+  program: { readonly command: string; readonly directory: string },
+  kernel: KernelParts,
+): Promise<void> {
+  const { live, effects, trail } = call;
+  if (!effects.includes("fs_read") && !effects.includes("fs_write")) return;
+  if (trail.labels.includes(SECRET) || live.labels.includes(SECRET)) return;
+  const names = program.command.split(BETWEEN_WORDS).some(kernel.isSecret);
+  if (!names && !(await hasSecretNearby(live.session.workspace, program.directory, kernel))) return;
+  await adoptLabels(call, [SECRET], kernel);
+}
+
+async function hasSecretNearby(workspace: string, directory: string, kernel: KernelParts): Promise<boolean> {
+  const paths = (await kernel.programs?.pathsAround(workspace, directory)) ?? [];
+  return paths.some(kernel.isSecret);
+}

@@ -1,0 +1,80 @@
+import { parseJson, type ToolResponse, type ToolSuccess } from "@narthex/contracts";
+import type { CallFacts, CallResult } from "../call-result.ts";
+import type { CallResponse } from "../journal/call-response.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { ToolOutput } from "../tool/tool.ts";
+
+/** The answer to a call, for code in this process. */
+export function toCallResult(
+  call: { readonly requestId: string; readonly tool: string },
+  response: ToolResponse,
+  answer: CallResponse,
+  registry: Registry,
+): CallResult {
+  const { result } = response;
+  const success = result.case === "success" ? result.value : undefined;
+  const facts: CallFacts = {
+    requestId: call.requestId,
+    response,
+    raw: answer.raw,
+    normalised: answer.normalised ?? inlineOf(success),
+    hash: success?.resultHash,
+    proof: answer.proof,
+    sideEffects: answer.sideEffects,
+    metadata: {
+      tool: answer.tool === "" ? call.tool : answer.tool,
+      source: answer.source,
+      durationMs: Number(success?.durationMs ?? 0n),
+      labels: success?.labels ?? [],
+      cut: success?.cut ?? false,
+    },
+  };
+  switch (result.case) {
+    case "success": {
+      const { view: message, repeatedAnswer: isRepeated, resultSize } = result.value;
+      const value = answer.raw ?? decodeStoredResult(result.value, facts.normalised, registry);
+      return { ...facts, status: "success", value, message, isRepeated, size: Number(resultSize) };
+    }
+    case "denied": {
+      const { rationaleCode: code, ruleId: rule, message } = result.value;
+      return { ...facts, status: "denied", code, rule, message };
+    }
+    case "error": {
+      const { errorCode: code, message, violations, approvalId, retryAfterMs } = result.value;
+      const { retryable: isRetryable, effectsPossible: hasPossibleEffects } = result.value;
+      const flags = { isRetryable, retryAfterMs: Number(retryAfterMs), hasPossibleEffects, approvalId };
+      return { ...facts, status: "error", code, message, violations, ...flags };
+    }
+    case undefined: {
+      const flags = { isRetryable: false, retryAfterMs: 0, hasPossibleEffects: true, approvalId: "" };
+      return {
+        ...facts,
+        status: "error",
+        code: "INTERNAL",
+        message: "the kernel gave no result",
+        violations: [],
+        ...flags,
+      };
+    }
+  }
+}
+
+/** An empty result has no bytes to travel, and a large one does not. */
+function inlineOf(success: ToolSuccess | undefined): Uint8Array | undefined {
+  if (success === undefined || success.resultSize > BigInt(success.inlineResult.length)) return undefined;
+  return success.inlineResult;
+}
+
+/** The value of an answer that was given before, from its bytes. A tool with a form of its own has none that could be read. */
+function decodeStoredResult(
+  { resultType, tool }: ToolSuccess,
+  bytes: Uint8Array | undefined,
+  registry: Registry,
+): ToolOutput | undefined {
+  if (bytes === undefined) return undefined;
+  const [name = "", version = ""] = tool.split("@", 2);
+  // What has no tool is the kernel's own answer.
+  if (tool !== "" && (registry.resolve(name, version)?.tool.normalise ?? "custom") === "custom") return undefined;
+  if (resultType === "binary" || resultType === "stream") return bytes;
+  return resultType === "string" ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes) : parseJson(bytes);
+}

@@ -1,0 +1,57 @@
+import { HOST_FUNCTIONS, type HostFunction } from "../wasm/host-functions.ts";
+import type { WasmEnd, WasmLimits, WasmUsage } from "../wasm/wasm-runner.ts";
+
+/** How often a module asked for one thing, and how much went back and forth. */
+interface HostCallCount {
+  calls: number;
+  requestBytes: number;
+  answerBytes: number;
+}
+
+/** As its outcome has it. SPEC: docs/formats/ledger.md, "Modules". */
+export interface WasmFacts {
+  readonly fuelUsed: number;
+  readonly fuelLimit: number;
+  readonly memoryBytes: number;
+  readonly memoryLimitBytes: number;
+  readonly partial: boolean;
+  readonly hostCalls: readonly ({ readonly name: HostFunction } & Readonly<HostCallCount>)[];
+}
+
+/** What a module used, and what it asked of its host. */
+export class WasmTrace {
+  readonly #limits: WasmLimits;
+  readonly #counts = new Map<HostFunction, HostCallCount>();
+  #use: WasmUsage | undefined;
+
+  constructor(limits: WasmLimits) {
+    this.#limits = limits;
+  }
+
+  noteCall(name: HostFunction, requestBytes: number, answerBytes: number): void {
+    const count = this.#counts.get(name) ?? { calls: 0, requestBytes: 0, answerBytes: 0 };
+    this.#counts.set(name, count);
+    count.calls++;
+    count.requestBytes += requestBytes;
+    count.answerBytes += answerBytes;
+  }
+
+  noteEnd({ usage }: WasmEnd): void {
+    this.#use = usage;
+  }
+
+  facts(): WasmFacts {
+    return {
+      fuelUsed: this.#use?.fuel ?? 0,
+      fuelLimit: this.#limits.fuel,
+      memoryBytes: this.#use?.memoryBytes ?? 0,
+      memoryLimitBytes: this.#limits.memoryBytes,
+      // Of a call that ended without a word of its host nobody knows anything.
+      partial: this.#use?.isPartial ?? true,
+      hostCalls: HOST_FUNCTIONS.flatMap((name) => {
+        const count = this.#counts.get(name);
+        return count === undefined ? [] : [{ name, ...count }];
+      }),
+    };
+  }
+}

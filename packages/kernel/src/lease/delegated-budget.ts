@@ -1,0 +1,58 @@
+import { canonicalJsonBytes, isJsonObject, KernelError, parseJson } from "@narthex/contracts";
+import type { BudgetAccount, Reservation } from "../budget/budget-account.ts";
+import { budgetToJson } from "../budget/parse-budget-limits.ts";
+import { amountsFrom } from "../journal/intent.ts";
+import type { StateChange, StateRow } from "../ports.ts";
+
+/** What a session set aside of its budget for a lease that was split off its own. */
+export interface DelegatedBudget {
+  readonly leaseId: string;
+  /** The session that holds the lease. */
+  readonly sessionId: string;
+  readonly reservation: Reservation;
+  /** When the lease is over by itself. */
+  readonly expiresAtMs: number;
+  /** Its session has ended: what is still set aside is for calls whose outcome nobody knows. */
+  readonly hasSessionEnded: boolean;
+}
+
+/** Lies beside the leases, under the parent's id: whatever a lease handed on is found by it. */
+export function delegatedBudgetRow(parentLeaseId: string, carving: DelegatedBudget): StateChange {
+  const value = canonicalJsonBytes({
+    ended: carving.hasSessionEnded,
+    expires_at_ms: carving.expiresAtMs,
+    reserved: budgetToJson(carving.reservation.amounts),
+    session_id: carving.sessionId,
+  });
+  return { table: "leases", key: delegatedBudgetPrefix(parentLeaseId) + carving.leaseId, value };
+}
+
+export function removedDelegatedBudgetRow(parentLeaseId: string, leaseId: string): StateChange {
+  return { table: "leases", key: delegatedBudgetPrefix(parentLeaseId) + leaseId, value: undefined };
+}
+
+export function delegatedBudgetPrefix(parentLeaseId: string): string {
+  return `${parentLeaseId}/`;
+}
+
+/** Sets aside again what was before a restart. */
+export function delegatedBudgetFromRow(row: StateRow, account: BudgetAccount): DelegatedBudget {
+  const { reserved, ...facts } = readDelegatedBudgetRow(row);
+  return { ...facts, reservation: account.restore(amountsFrom(reserved)) };
+}
+
+/** A row as it lies there, without setting anything aside. */
+export function readDelegatedBudgetRow({
+  key,
+  value,
+}: StateRow): Omit<DelegatedBudget, "reservation"> & { readonly reserved: unknown } {
+  const row = parseJson(value);
+  if (!isJsonObject(row)) throw damaged();
+  const { session_id: sessionId, expires_at_ms: expiresAtMs, ended, reserved } = row;
+  if (typeof sessionId !== "string" || typeof expiresAtMs !== "number" || typeof ended !== "boolean") throw damaged();
+  return { leaseId: key.slice(key.indexOf("/") + 1), sessionId, expiresAtMs, hasSessionEnded: ended, reserved };
+}
+
+function damaged(): KernelError {
+  return new KernelError("STORE_UNAVAILABLE", "what a lease handed on cannot be read: its row is damaged");
+}

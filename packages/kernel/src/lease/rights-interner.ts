@@ -1,0 +1,23 @@
+import type { Capability } from "../capability/capability.ts";
+import type { DelegableRights } from "./lease.ts";
+
+/** Most leases of a workspace are equal: their lists are kept once. Lists of a lease never change. */
+export function createRightsInterner(): (rights: DelegableRights) => DelegableRights {
+  let last: DelegableRights | undefined;
+  return (rights) => {
+    if (last === undefined || !isEqual(last, rights)) last = rights;
+    return last;
+  };
+}
+
+function isEqual(left: DelegableRights, right: DelegableRights): boolean {
+  return (
+    left.highestTier === right.highestTier &&
+    textOf(left.toolPatterns) === textOf(right.toolPatterns) &&
+    textOf(left.capabilities) === textOf(right.capabilities)
+  );
+}
+
+function textOf(list: readonly string[] | readonly Capability[]): string {
+  return JSON.stringify(list);
+}

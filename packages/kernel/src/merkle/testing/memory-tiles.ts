@@ -1,0 +1,30 @@
+import { GrowingTree, type Tile } from "../growing-tree.ts";
+import { TILE_WIDTH, type TileAddress, tilePath } from "../tile.ts";
+
+/** Tiles without a disk. */
+export class MemoryTiles {
+  readonly tiles = new Map<string, Uint8Array>();
+  readonly tree: GrowingTree;
+
+  constructor(leaves: Iterable<Uint8Array> = []) {
+    this.tree = new GrowingTree((tile) => this.put(tile));
+    for (const leaf of leaves) this.tree.add(leaf);
+    this.keep();
+  }
+
+  /** The partial tiles of the present size too. */
+  keep(): void {
+    for (const tile of this.tree.partialTiles()) this.put(tile);
+  }
+
+  put(tile: Tile): void {
+    this.tiles.set(tilePath(tile), tile.hashes);
+  }
+
+  /** As a reader would find it: of a tile that is full by now, the part that is asked for. */
+  readonly read = (place: TileAddress): Uint8Array => {
+    const found = this.tiles.get(tilePath(place)) ?? this.tiles.get(tilePath({ ...place, width: TILE_WIDTH }));
+    if (found === undefined) throw new Error(`there is no tile ${tilePath(place)}`);
+    return found.subarray(0, place.width * 32);
+  };
+}

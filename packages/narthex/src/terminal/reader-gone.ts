@@ -1,4 +1,0 @@
-/** Whether a write failed because the other end of the pipe was closed, as by `| head -1`. */
-export function isReaderGone(error: Error): boolean {
-  return "code" in error && (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED");
-}

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createRecentCallIds } from "./recent-call-ids.ts";
+
+const never = (): string => assert.fail("nothing waits, so no digest is needed");
+
+test("where nothing is noted no digest is made", () => {
+  const notes = createRecentCallIds();
+  assert.equal(notes.find(never), undefined);
+  notes.set(never, "");
+  notes.set(() => "a", "id");
+  notes.set(() => "a", "");
+  assert.equal(notes.find(never), undefined);
+});
+
+test("a note is not found once it is too old", () => {
+  let nowMs = 0;
+  const notes = createRecentCallIds(1000, () => nowMs);
+  notes.set(() => "a", "id");
+  nowMs = 999;
+  assert.equal(
+    notes.find(() => "a"),
+    "id",
+  );
+  nowMs = 1000;
+  assert.equal(
+    notes.find(() => "a"),
+    undefined,
+  );
+});
+
+test("of very many calls the last ones are noted", () => {
+  const notes = createRecentCallIds();
+  for (let i = 0; i < 300; i++) notes.set(() => `call ${i}`, `id ${i}`);
+  assert.equal(
+    notes.find(() => "call 0"),
+    undefined,
+  );
+  assert.equal(
+    notes.find(() => "call 299"),
+    "id 299",
+  );
+});
