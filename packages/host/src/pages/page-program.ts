@@ -29,9 +29,9 @@ async function stripProgram(): Promise<string> {
   process.once("exit", () => tryToRemoveOwnTree(to));
   await chmod(to, 0o755);
   const from = fileURLToPath(new URL("./worker/", import.meta.url));
-  const frame = fileURLToPath(new URL("../files/worker/worker-message.ts", import.meta.url));
+  const messages = fileURLToPath(new URL("../files/worker/worker-message.ts", import.meta.url));
   const thread = new Worker(new URL("./strip-pages-thread.ts", import.meta.url), {
-    workerData: { from, frame, to },
+    workerData: { from, messages, to },
     execArgv: ["--disable-warning=ExperimentalWarning"],
   });
   await once(thread, "exit");

@@ -5,7 +5,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { workerData } from "node:worker_threads";
 
-const { from, frame, to } = workerData as { readonly from: string; readonly frame: string; readonly to: string };
+const { from, messages, to } = workerData as {
+  readonly from: string;
+  readonly messages: string;
+  readonly to: string;
+};
 const LIBRARIES = new Map([
   ["defuddle", "defuddle.cjs"],
   ["linkedom/worker", "linkedom.mjs"],
@@ -14,7 +18,7 @@ const LIBRARIES = new Map([
 for (const name of readdirSync(from)) {
   if (name.endsWith(".ts") && !name.endsWith(".test.ts")) writeStripped(join(from, name), name);
 }
-writeStripped(frame, "frame.ts");
+writeStripped(messages, "worker-message.ts");
 for (const [library, name] of LIBRARIES) {
   copyFileSync(fileURLToPath(import.meta.resolve(library)), join(to, name));
   chmodSync(join(to, name), 0o644);

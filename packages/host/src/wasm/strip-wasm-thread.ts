@@ -1,4 +1,4 @@
-/** Writes the program of wasm hosts without its types: its own files, those of frames and those of the meter. */
+/** Writes the program of wasm hosts without its types: its own files, the format of worker messages, and the meter. */
 import { chmodSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { dirname, join, relative } from "node:path";
@@ -8,11 +8,11 @@ import { WASM_PROGRAM } from "./wasm-program.ts";
 
 const { to } = workerData as { readonly to: string };
 const OWN = fileURLToPath(new URL("./worker/", import.meta.url));
-const FRAMES = fileURLToPath(new URL("../files/worker/", import.meta.url));
+const MESSAGES = fileURLToPath(new URL("../files/worker/", import.meta.url));
 const METER = dirname(fileURLToPath(import.meta.resolve("@narthex/meter")));
 
 writeFolder(OWN, "own");
-writeFolder(FRAMES, "frames", ["frame.ts"]);
+writeFolder(MESSAGES, "messages", ["worker-message.ts"]);
 writeFolder(METER, "meter");
 writeFileSync(join(to, WASM_PROGRAM), 'import "./own/wasm-worker.mjs";\n');
 chmodSync(join(to, WASM_PROGRAM), 0o644);
@@ -34,7 +34,7 @@ function writeFolder(from: string, name: string, files = globSync("**/*.ts", { c
 
 function specifier(path: string, from: string): string {
   if (path === "@narthex/meter") return below(from, "meter/index.mjs");
-  if (path.endsWith("/files/worker/frame.ts")) return below(from, "frames/frame.mjs");
+  if (path.endsWith("/files/worker/worker-message.ts")) return below(from, "messages/worker-message.mjs");
   return path.startsWith(".") ? path.replace(/\.ts$/, ".mjs") : path;
 }
 
