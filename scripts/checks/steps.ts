@@ -68,6 +68,7 @@ export const STEPS: readonly Step[] = [
   { name: "codes-page", check: () => checkWritten("scripts/codes-page.ts") },
   { name: "readers", check: () => checkWritten("scripts/ledger-readers.ts") },
   { name: "vectors", check: () => checkWritten("scripts/vectors.ts") },
+  { name: "reference", check: () => checkWritten("scripts/reference/write-reference.ts") },
   { name: "lock-file", check: () => checkLockFile() },
   { name: "wording", check: () => checkWording() },
   { name: "requirements", check: () => checkRequirements() },
