@@ -31,7 +31,7 @@ const CLEAN = {
   "packages/kernel/src/lease/testing/builder.ts": `import "../../../../testkit/src/index.ts";`,
   "packages/host/package.json": `{ "exports": { ".": "./src/index.ts", "./client": "./src/client.ts" } }`,
   "packages/host/src/client.ts": "export const client = 1;",
-  "packages/server/src/index.ts": `import "../../host/src/client.ts";`,
+  "packages/narthex/src/index.ts": `import "../../host/src/client.ts";`,
   "packages/testkit/src/index.ts": `import "../../kernel/src/index.ts";`,
 };
 
@@ -39,6 +39,7 @@ const PLANTED: readonly { readonly rule: string; readonly file: string; readonly
   { rule: "direction-contracts", file: "packages/contracts/src/up.ts", imports: "../../kernel/src/index.ts" },
   { rule: "direction-verify", file: "packages/verify/src/index.ts", imports: "../../kernel/src/index.ts" },
   { rule: "direction-host", file: "packages/host/src/index.ts", imports: "../../verify/src/index.ts" },
+  { rule: "direction-server", file: "packages/server/src/index.ts", imports: "../../host/src/client.ts" },
   { rule: "front-doors", file: "packages/tools/src/index.ts", imports: "../../kernel/src/lease/lease.ts" },
   { rule: "no-machine", file: "packages/kernel/src/lease/hash.ts", imports: "node:crypto" },
   { rule: "no-machine", file: "packages/contracts/src/hash.ts", imports: "node:crypto" },
@@ -91,7 +92,7 @@ test("every forbidden import is found, and nothing else", (context) => {
   assert.deepEqual(findIn(root), PLANTED.map(({ file, rule }) => `${file}: ${rule}`).toSorted());
 });
 
-test("an import is found however it is written", (context) => {
+test("finds an import in any notation", (context) => {
   const files = WAYS.map((text, index) => [`packages/contracts/src/way-${index}.ts`, text] as const);
   const root = createTemporaryTree(context, {
     ...CLEAN,
@@ -127,7 +128,7 @@ test("packages are imported where a manifest names them, those for development b
   ]);
 });
 
-test("modules that import each other are found, but not for their types", (context) => {
+test("finds modules that import each other, except for their types", (context) => {
   const root = createTemporaryTree(context, {
     ...CLEAN,
     "packages/kernel/src/lease/left.ts": `import "./right.ts";`,
@@ -147,7 +148,7 @@ test("modules that import each other are found, but not for their types", (conte
   assert.match(details, /^packages\/kernel\/src\/lease\/first\.ts: no-cycles: packages/);
 });
 
-test("a file that cannot be read is a failure", (context) => {
+test("an unreadable file is a failure", (context) => {
   const root = createTemporaryTree(context, { ...CLEAN, "packages/kernel/src/broken.ts": "import { from;" });
   assert.throws(() => checkImports(root, 1), /broken\.ts cannot be read/);
 });
@@ -158,7 +159,7 @@ test("a type of another stage and the check of a seal may be imported", (context
   assert.equal(result.passed, true);
 });
 
-test("seeing too little is a failure", (context) => {
+test("finding too few files is a failure", (context) => {
   const root = createTemporaryTree(context, { ...CLEAN, "packages/tools/package.json": "{}" });
   const { passed, details } = checkImports(root, 60);
   assert.equal(passed, false);

@@ -7,7 +7,7 @@ import { createImportResolver, type Target } from "./import-resolver.ts";
 import { type ImportRule, importRules } from "./import-rules.ts";
 import { type Import, readImports } from "./read-imports.ts";
 
-/** A checker that cannot read the sources finds nothing wrong with them, so it must have seen at least this much. */
+/** Minimum number of modules: a checker that cannot read the sources would find nothing wrong with them. */
 const FEWEST_MODULES = 60;
 const FILES = "{packages,test,scripts,bench,campaigns,examples}/**/*.{ts,mts,cts,tsx,js,mjs,cjs,jsx}";
 
@@ -16,7 +16,7 @@ interface Edge extends Import {
   readonly target: Target;
 }
 
-/** Holds the imports of the tree at `root` against the rules. */
+/** Checks the imports of the tree at `root` against the rules. */
 export function checkImports(root = REPOSITORY, fewestModules = FEWEST_MODULES): CheckResult {
   const files = globSync(FILES, { cwd: root, exclude: (name) => name.endsWith("node_modules") }).toSorted();
   const resolver = createImportResolver(root);
@@ -61,7 +61,7 @@ function findForbidden(edges: readonly Edge[], rules: readonly ImportRule[]): st
   });
 }
 
-/** Modules that import each other are one module. */
+/** Finds modules that import each other, which makes them one module. */
 function findCircles(edges: readonly Edge[]): string[] {
   const values = edges.filter(({ isTypeOnly, target }) => !isTypeOnly && target.kind === "file");
   const graph = Map.groupBy(values, ({ file }) => file);

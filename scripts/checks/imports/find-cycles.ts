@@ -1,4 +1,4 @@
-/** Which nodes each node leads to. */
+/** The nodes that each node leads to. */
 export type Graph = ReadonlyMap<string, readonly string[]>;
 
 interface Visit {

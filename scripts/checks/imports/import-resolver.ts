@@ -4,14 +4,14 @@ import { dirname, join, relative } from "node:path";
 import { ResolverFactory } from "rolldown/experimental";
 
 /**
- * What an import leads to: a file of the tree, a module of Node, an installed package as the manifests above the
- * importing file name it, or nothing.
+ * The kind of an import's target: a file of the tree, a module of Node, an installed package as declared in the
+ * manifests above the importing file, or nothing.
  */
 export type TargetKind = "file" | "core" | "dependency" | "development-dependency" | "undeclared" | "missing";
 
 export interface Target {
   readonly kind: TargetKind;
-  /** Below the root, for what is a file. */
+  /** For a file, relative to the root. */
   readonly path: string;
 }
 
@@ -24,7 +24,7 @@ interface Manifest {
   readonly development: ReadonlySet<string>;
 }
 
-/** Finds imports as Node does. A package is what the nearest manifest says it is, up to the root's. */
+/** Resolves imports as Node does. A package is classified by the nearest manifest, up to the root's. */
 export function createImportResolver(root: string): ImportResolver {
   const real = realpathSync(root);
   const factory = new ResolverFactory({ conditionNames: ["import", "node", "default"], extensions: [".js", ".json"] });

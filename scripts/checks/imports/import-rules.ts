@@ -2,38 +2,37 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TargetKind } from "./import-resolver.ts";
 
-/** An import that matches all of it is forbidden. Paths are those of the repository, to be matched by expressions. */
+/** An import that matches all conditions is forbidden. Paths are regular expressions for paths of the repository. */
 export interface ImportRule {
   readonly name: string;
   readonly from?: { readonly path?: string; readonly pathNot?: readonly string[] };
-  /** `$1` stands for what the first group of the importing file's path matched. */
+  /** `$1` stands for the first matched group of the importing file's path. */
   readonly to: {
     readonly path?: string;
     readonly pathNot?: readonly string[];
     readonly kinds?: readonly TargetKind[];
   };
-  /** A type may be imported. */
+  /** Types may be imported. */
   readonly exceptTypes?: boolean;
 }
 
 const TEST_FILES = "\\.test\\.ts$";
-/** Tests and what only they use. */
+/** Tests and files that only tests use. */
 const TESTS = "\\.test\\.ts$|/testing/|/test-[^/]+\\.ts$";
 const PACKAGES = "^packages/[^/]+/";
 
-/** Each package and the packages it may know, besides itself and, in its tests, the testkit. */
+/** The packages that each package may import, besides itself and, in its tests, the testkit. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contracts: [],
+  meter: [],
   kernel: ["contracts"],
   verify: ["contracts"],
-  meter: ["contracts"],
   host: ["contracts", "kernel", "meter"],
-  tools: ["contracts", "kernel", "meter"],
+  tools: ["contracts", "kernel"],
   agent: ["contracts", "kernel"],
   testkit: ["contracts", "kernel"],
-  server: ["contracts", "kernel", "meter", "host", "tools", "agent", "verify"],
-  console: ["contracts"],
-  narthex: ["contracts", "kernel", "meter", "host", "tools", "agent", "verify", "server", "console"],
+  server: ["contracts", "kernel", "agent"],
+  narthex: ["contracts", "kernel", "verify", "host", "tools", "agent", "server"],
 };
 
 const DIRECTIONS = Object.entries(MAY_IMPORT).map(
@@ -45,10 +44,10 @@ const DIRECTIONS = Object.entries(MAY_IMPORT).map(
 );
 
 /**
- * A stage gets what came before as a value and returns what comes next; `run-call.ts` alone knows the order. A stage
- * does not import another, but for its types and the check of its seal.
- * SECURITY: the exceptions check a seal: a permitted call in grant, a grant in invoke. Each seal is checked in the file
- * that alone can make it.
+ * A stage takes the result of the previous stages as a value and returns the next one; only `run-call.ts` knows the
+ * order. A stage does not import another one, except for its types and the check of its seal.
+ * SECURITY: the exceptions check a seal: a permitted call in grant, a grant in invoke. Each seal is checked in the only
+ * file that can create it.
  */
 const SEALS = { grant: "decide/decide\\.ts$", invoke: "grant/grant\\.ts$" };
 const STAGES = [
@@ -69,7 +68,7 @@ const STAGES = [
 
 const OTHERS: readonly ImportRule[] = [
   {
-    // A stage does not import the path it is on.
+    // A stage does not import the path that runs it.
     name: "stages-know-no-order",
     from: { path: "^packages/kernel/src/call/[^/]+/", pathNot: [TESTS] },
     to: { path: "^packages/kernel/src/call/run-call\\.ts$" },
@@ -81,7 +80,8 @@ const OTHERS: readonly ImportRule[] = [
     to: { path: "^packages/kernel/src/call/" },
   },
   {
-    // Contracts, kernel and meter reach the machine through ports, never through a module of Node but for hashing.
+    // Contracts, kernel and meter access the machine only through ports, never through a module of Node except for
+    // hashing.
     name: "no-machine",
     from: {
       path: "^packages/(contracts|kernel|meter)/",
@@ -95,27 +95,27 @@ const OTHERS: readonly ImportRule[] = [
     from: { pathNot: [TESTS, "^(test|bench|campaigns|scripts/conformance)/", "^packages/testkit/"] },
     to: { path: "^packages/testkit/" },
   },
-  // A test is imported by nobody.
+  // Tests are never imported.
   { name: "no-import-of-tests", to: { path: TEST_FILES } },
   {
-    // What tests use is for tests.
+    // Test support is only for tests.
     name: "test-support-in-tests",
     from: { path: PACKAGES, pathNot: [TESTS, "^packages/testkit/"] },
     to: { path: TESTS, pathNot: [TEST_FILES] },
   },
   {
-    // A package is complete without the rest of the repository.
+    // A package does not depend on the rest of the repository.
     name: "nothing-above-packages",
     from: { path: PACKAGES, pathNot: [TESTS] },
     to: { path: "^(test|bench|campaigns|scripts|examples|vectors|docs)/" },
   },
   {
-    // What is imported is in a package.json; whole-system tests use what the packages brought.
+    // Every import is declared in a package.json; whole-system tests use the packages' dependencies.
     name: "declared",
     from: { pathNot: ["^(test|bench|campaigns)/"] },
     to: { kinds: ["undeclared"] },
   },
-  // What is imported exists.
+  // Every import exists.
   { name: "resolvable", to: { kinds: ["missing"] } },
   {
     // Sources import only what is installed with them.
@@ -126,10 +126,10 @@ const OTHERS: readonly ImportRule[] = [
   },
 ];
 
-/** Who may import whom in the tree at `root`, which is of the repository's shape. */
+/** The import rules for the tree at `root`, which must have the repository's structure. */
 export function importRules(root: string): readonly ImportRule[] {
   const frontDoors: ImportRule = {
-    // Another package is imported by what its package.json exports.
+    // Other packages are imported only through the exports in their package.json.
     name: "front-doors",
     from: { path: "^packages/([^/]+)/" },
     to: { path: PACKAGES, pathNot: ["^packages/$1/", ...listFrontDoors(root)] },
@@ -137,7 +137,7 @@ export function importRules(root: string): readonly ImportRule[] {
   return [...DIRECTIONS, ...STAGES, ...OTHERS, frontDoors];
 }
 
-/** The files that packages offer to each other: their exports. */
+/** The exported files of all packages. */
 function listFrontDoors(root: string): string[] {
   return readdirSync(join(root, "packages")).flatMap((name) => {
     const manifest = join(root, "packages", name, "package.json");

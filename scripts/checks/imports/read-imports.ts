@@ -1,19 +1,22 @@
 import { parseSync, Visitor } from "rolldown/utils";
 import { readText } from "../syntax-node.ts";
 
-/** What one file asks for, in a way that can be read off it. */
+/** One import of a file, found without running it. */
 export interface Import {
   readonly specifier: string;
-  /** Gone when the file runs. */
+  /** Whether the import is removed before the file runs. */
   readonly isTypeOnly: boolean;
 }
 
-/** What only a look at the whole syntax tells: to build it takes longer than all the rest, and few files have these. */
+/** Syntax that only a full parse finds. Parsing takes longer than all the rest, and few files have these. */
 const RARE =
   /\bimport\s*\(|\bimport\s+\w+\s*=|\brequire\b|\bgetBuiltinModule\b|\bexport\s*\{\s*\}|^\s*\/\/\/\s*<reference/m;
 const REFERENCE = /^\s*\/\/\/\s*<reference\s+(?:path|types)=["']([^"']+)["']/gm;
 
-/** Every import of a file: of values and types, passed on, at run time, and of Node's modules by `getBuiltinModule`. */
+/**
+ * Finds every import of a file: of values and types, re-exports, dynamic imports, and Node's modules loaded with
+ * `getBuiltinModule`.
+ */
 export function readImports(file: string, text: string): readonly Import[] {
   const { errors, module, program } = lazily(file, text);
   const [error] = errors;
